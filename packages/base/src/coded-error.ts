@@ -1,0 +1,45 @@
+// The one error class for expected failures: a stable code, a sentence, a hint and plain details.
+import { type ErrorCode, errorCatalogue } from './errors.ts';
+
+export interface ErrorOptionsCoded {
+  /** What to do next, as a sentence or a command to type. */
+  readonly hint?: string | undefined;
+  /** Values a program may read; plain JSON. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  readonly cause?: unknown;
+}
+
+/** An expected failure. `message` says what went wrong with both values. */
+export class CodedError extends Error {
+  override readonly name = 'CodedError';
+  readonly code: ErrorCode;
+  readonly hint: string;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptionsCoded = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint ?? '';
+    this.details = options.details ?? {};
+  }
+
+  get exit(): number {
+    return errorCatalogue[this.code].exit;
+  }
+
+  get http(): number {
+    return errorCatalogue[this.code].http;
+  }
+
+  toJSON(): ErrorDocument {
+    return { code: this.code, message: this.message, hint: this.hint, details: this.details };
+  }
+}
+
+/** How an error travels in JSON: on stderr, in HTTP answers and on the wire. */
+export interface ErrorDocument {
+  readonly code: string;
+  readonly message: string;
+  readonly hint: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,7 @@
+// What an audit found: a stable code and one sentence with both values. Data, not an exception.
+
+export interface Finding {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}

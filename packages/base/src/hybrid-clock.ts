@@ -1,0 +1,45 @@
+// Hybrid logical clock (Kulkarni et al. 2014): physical milliseconds that never step back, with a counter.
+import { assert } from './assert.ts';
+import { makeStamp, type Stamp, stampCounter } from './stamp.ts';
+
+const COUNTER_MAX = 0xffff;
+
+/** State with the physical clock passed in; `device` breaks ties between clocks. */
+export class HybridClock {
+  readonly #physicalMs: () => number;
+  #ms = 0;
+  #counter = 0;
+
+  constructor(physicalMs: () => number) {
+    this.#physicalMs = physicalMs;
+  }
+
+  /** A stamp above every stamp issued or observed here so far. */
+  next(device: number): Stamp {
+    const physical = this.#physicalMs();
+    if (physical > this.#ms) {
+      this.#ms = physical;
+      this.#counter = 0;
+    } else if (this.#counter === COUNTER_MAX) {
+      this.#ms += 1;
+      this.#counter = 0;
+    } else {
+      this.#counter += 1;
+    }
+    return makeStamp(this.#ms, this.#counter, device);
+  }
+
+  /** Learns a stamp seen elsewhere (a peer's, a record's, the last one persisted). */
+  observe(stamp: Stamp): void {
+    assert(Number.isSafeInteger(stamp.ms), `stamp of ${stamp.ms} ms`);
+    if (stamp.ms < this.#ms) return;
+    const counter = stampCounter(stamp);
+    this.#counter = stamp.ms > this.#ms ? counter : Math.max(this.#counter, counter);
+    this.#ms = stamp.ms;
+  }
+
+  /** How far the given stamp lies ahead of the physical clock, in ms; negative when behind. */
+  aheadMs(stamp: Stamp): number {
+    return stamp.ms - this.#physicalMs();
+  }
+}

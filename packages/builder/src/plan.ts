@@ -1,0 +1,43 @@
+// A plan: what the next version would change, as data. Nothing has happened yet.
+import type { Finding } from '@ringwright/base/finding';
+import type { Table } from '@ringwright/ring/ring';
+
+export interface PlannedMove {
+  readonly partition: number;
+  readonly replica: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface DevicePlan {
+  readonly id: number;
+  /** Slots held now, and after. */
+  readonly before: number;
+  readonly after: number;
+  readonly slotsIn: number;
+  readonly slotsOut: number;
+  /** Exact share in slots, a real number; `after` is its floor or ceiling. */
+  readonly share: number;
+}
+
+export interface Plan {
+  readonly ring: string;
+  /** Version the plan would become: head + 1, or 1. */
+  readonly version: number;
+  /** Ring id of the head the plan is based on; null for the first version. */
+  readonly parent: string | null;
+  /** The whole table wanted after this version's moves. */
+  readonly target: Table;
+  /** Slots whose device changes, sorted by partition, then replica; empty for the first version. */
+  readonly moves: readonly PlannedMove[];
+  /** No ring with the guaranteed balance can be reached with fewer moves than this. */
+  readonly moveLowerBound: number;
+  /** Partitions of which more than one slot moves at once (only for removed devices). */
+  readonly partitionsMovingTwice: number;
+  /** Moves left for later versions: one slot of a partition per version, waves, min_part_hours. */
+  readonly movesLeft: number;
+  readonly devices: readonly DevicePlan[];
+  readonly warnings: readonly Finding[];
+  /** SHA-256 (hex) over the head's id, the builder state and the moves: `commit --plan DIGEST`. */
+  readonly digest: string;
+}

@@ -1,0 +1,22 @@
+// A device: one data directory served by one ring-server process, with its failure domains. Pure data.
+
+export interface Device {
+  /** Index in the ring's device list; never used again after the device is gone. */
+  readonly id: number;
+  readonly region: number;
+  readonly zone: number;
+  /** IPv4, IPv6 (without brackets) or host name. Devices of one ip form a server, the third tier. */
+  readonly ip: string;
+  readonly port: number;
+  /** Device name on its server, such as `sdb`. */
+  readonly device: string;
+  /** Share of data wanted, relative to the other devices; 0 drains. */
+  readonly weight: number;
+  readonly meta: string;
+}
+
+/** Swift's way to write a device: `r1z2-10.0.0.1:6200/sdb`. */
+export function formatDevice(device: Omit<Device, 'id' | 'weight' | 'meta'>): string {
+  const ip = device.ip.includes(':') ? `[${device.ip}]` : device.ip;
+  return `r${device.region}z${device.zone}-${ip}:${device.port}/${device.device}`;
+}

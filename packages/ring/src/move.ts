@@ -1,0 +1,17 @@
+// A move: one slot changing device. It exists while both devices count for the slot. Pure data.
+
+/** PROPOSED: the joiner takes writes. INITIALIZING: it copies too. AVAILABLE: it is in the table, the move is gone. */
+export type MoveState = 'PROPOSED' | 'INITIALIZING';
+
+export interface Move {
+  readonly partition: number;
+  /** Replica index: the row of the slot. */
+  readonly replica: number;
+  /** Device that holds the slot until the move is finalized. */
+  readonly from: number;
+  /** Device that joins. */
+  readonly to: number;
+  readonly state: MoveState;
+  /** Assignment id, never reused in the life of a ring (ABA guard, EventQL). */
+  readonly assignment: number;
+}

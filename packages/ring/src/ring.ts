@@ -1,0 +1,50 @@
+// The ring: an immutable, numbered map of partitions to devices for one keyspace. Pure data.
+import type { Device } from './device.ts';
+import type { Move } from './move.ts';
+import type { Partitioner } from './partitioner.ts';
+
+/** Device ids of one replica index, by partition. Two-byte ids while every id is below 65,535. */
+export type SlotRow = Uint16Array | Uint32Array;
+
+/** One row per replica index. With fractional replicas the last row is shorter than the rest. */
+export type Table = readonly SlotRow[];
+
+export interface Ring {
+  /** Ring name = keyspace name: [a-z0-9][a-z0-9-]{0,62}. */
+  readonly keyspace: string;
+  /** Servers refuse rings of another cluster. */
+  readonly cluster: string;
+  /** 1, 2, 3 …; follows its parent by exactly one. */
+  readonly version: number;
+  /** Ring id (64 hex digits) of version - 1; null for version 1. */
+  readonly parent: string | null;
+  readonly partitioner: Partitioner;
+  /** Number of partitions. */
+  readonly partitions: number;
+  /** Replicas wanted per partition; may be fractional (2.5: every second partition has three). */
+  readonly replicas: number;
+  /** By device id; null is a hole left by a device that is gone. */
+  readonly devices: readonly (Device | null)[];
+  /** Who holds each slot now: reads go there. A slot in flight still names the device it leaves. */
+  readonly table: Table;
+  /** Slots changing device, sorted by partition, then replica. */
+  readonly moves: readonly Move[];
+  /** By partition: the version that last changed who takes its reads or writes. */
+  readonly minVersions: Uint32Array;
+  /** The assignment id the next move gets: ids are never reused in the life of a ring. */
+  readonly nextAssignment: number;
+}
+
+/** Number of slots: partitions x replicas, rounded to a whole number. */
+export function slotCount(partitions: number, replicas: number): number {
+  return Math.round(partitions * replicas);
+}
+
+/** Lengths of the rows of a table: full rows, then the remainder. */
+export function rowLengths(partitions: number, replicas: number): number[] {
+  const lengths: number[] = [];
+  for (let left = slotCount(partitions, replicas); left > 0; left -= partitions) {
+    lengths.push(Math.min(left, partitions));
+  }
+  return lengths;
+}
