@@ -35,6 +35,34 @@ export const errorCatalogue = {
   RING_FORMAT_UNKNOWN: kind(2, 400, 'the ring file has a format number this program cannot read'),
   RING_TOO_LARGE: kind(2, 413, 'the ring file exceeds a cap'),
   RING_AUDIT_FAILED: kind(5, 422, 'the ring breaks an invariant and must not be used'),
+  // Between servers
+  PEER_UNREACHABLE: kind(4, 503, 'no connection to the other server'),
+  PEER_TIMEOUT: kind(4, 503, 'the other server did not answer in time'),
+  PEER_BUSY: kind(4, 503, 'too many bytes wait for the other server'),
+  PEER_FAILED: kind(4, 502, 'the other server failed or answered in a form unknown here'),
+  WIRE_VERSION_UNKNOWN: kind(4, 426, 'the other end speaks another version of the wire format'),
+  // Rings on servers
+  RING_OLDER: kind(5, 409, 'the ring is older than the highest version this server has seen'),
+  RING_FORK: kind(5, 409, 'another ring with the same keyspace and version is active'),
+  RING_FOREIGN: kind(5, 409, 'the ring is of another cluster, keyspace or partition count'),
+  RING_VERSION_JUMP: kind(5, 409, 'the version is absurdly far above the active one'),
+  RING_STALE: kind(3, 409, 'the request used a ring older than the partition allows'),
+  NOT_RESPONSIBLE: kind(3, 421, 'this device has no slot of the partition in the active ring'),
+  PARTITION_FILLING: kind(4, 503, 'this device does not hold all records of the partition yet'),
+  MOVE_UNKNOWN: kind(3, 409, 'no move with this assignment id is in flight here'),
+  // Records
+  KEY_UNKNOWN: kind(1, 404, 'no record with this key'),
+  KEY_INVALID: kind(2, 400, 'the key is empty, too long or not percent-encoded rightly'),
+  VALUE_TOO_LARGE: kind(2, 413, 'the value is longer than allowed'),
+  CONSISTENCY_INVALID: kind(2, 400, 'the consistency level is not one, quorum or all'),
+  METHOD_UNKNOWN: kind(2, 405, 'the resource does not know this method'),
+  PATH_UNKNOWN: kind(2, 404, 'there is no such resource'),
+  SUPERSEDED: kind(1, 409, 'a newer record of the key exists; this write will never be read'),
+  CLOCK_AHEAD: kind(5, 409, 'the timestamp lies too far ahead of this clock'),
+  NOT_ENOUGH_REPLICAS: kind(4, 503, 'fewer slots answered than the consistency level needs'),
+  // Starting a server
+  LISTEN_FAILED: kind(4, 500, 'the address cannot be listened on'),
+  DATA_DIR_OF_ANOTHER_DEVICE: kind(5, 500, 'the data directory belongs to another device'),
 } satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof errorCatalogue;

@@ -1,0 +1,50 @@
+// Schemas of the fields that messages share, with their limits. Pure.
+import {
+  deviceCountMax,
+  keyBytesMax,
+  partitionCountMax,
+  transferChunkBytesMax,
+  valueBytesMax,
+} from '@ringwright/base/limits';
+import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
+import { keyspacePattern } from '@ringwright/ring/keyspace';
+import { z } from 'zod';
+
+const bytes = (label: string, min: number, max: number) =>
+  z.custom<Uint8Array>(
+    (value) => value instanceof Uint8Array && value.length >= min && value.length <= max,
+    `${label} of ${min} to ${max} bytes`,
+  );
+
+export const keyspaceField = z.string().regex(keyspacePattern);
+export const versionField = z.int().min(1);
+export const ringIdField = z.string().regex(/^[0-9a-f]{64}$/);
+export const partitionField = z
+  .int()
+  .min(0)
+  .max(partitionCountMax - 1);
+export const deviceIdField = z
+  .int()
+  .min(0)
+  .max(deviceCountMax - 1);
+export const assignmentField = z.int().min(0);
+export const sequenceField = z.int().min(0);
+export const countField = z.int().min(0);
+export const incarnationField = z.string().min(1).max(64);
+export const digestField = z.string().regex(/^[0-9a-f]{16}$/);
+export const sha256Field = z.string().regex(/^[0-9a-f]{64}$/);
+export const keyField = bytes('key', 1, keyBytesMax);
+export const valueField = z.nullable(bytes('value', 0, valueBytesMax));
+export const chunkField = bytes('chunk', 0, transferChunkBytesMax);
+export const msField = z.int().min(0).max(stampMsMax);
+export const tieField = z.int().min(0).max(stampTieMax);
+export const partitionStateField = z.enum(['filling', 'ready']);
+
+/** One record as it travels: null is a tombstone. */
+export const recordFields = { key: keyField, value: valueField, ms: msField, tie: tieField };
+/** Which partition of which ring, as the sender knows it. */
+export const partitionFields = {
+  keyspace: keyspaceField,
+  ringVersion: versionField,
+  partition: partitionField,
+};

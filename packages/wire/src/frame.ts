@@ -1,0 +1,31 @@
+// A frame: one binary WebSocket message with a batch of calls and answers, in MessagePack. Pure.
+import { Packr } from 'msgpackr';
+
+/** [0, call id, method, request] · [1, call id, answer] · [2, call id, error document] */
+export type Envelope =
+  | readonly [kind: 0, id: number, method: string, body: unknown]
+  | readonly [kind: 1, id: number, body: unknown]
+  | readonly [kind: 2, id: number, error: unknown];
+
+const packr = new Packr({ useRecords: false });
+
+export function packFrame(envelopes: readonly Envelope[]): Uint8Array {
+  return packr.pack(envelopes);
+}
+
+/** The envelopes of a frame, or null when the bytes are none. Bodies are not checked yet. */
+export function unpackFrame(bytes: Uint8Array): readonly Envelope[] | null {
+  let data: unknown;
+  try {
+    data = packr.unpack(bytes);
+  } catch {
+    return null;
+  }
+  return Array.isArray(data) && data.every(isEnvelope) ? data : null;
+}
+
+function isEnvelope(value: unknown): value is Envelope {
+  if (!Array.isArray(value) || !Number.isSafeInteger(value[1])) return false;
+  if (value[0] === 0) return value.length === 4 && typeof value[2] === 'string';
+  return (value[0] === 1 || value[0] === 2) && value.length === 3;
+}

@@ -1,0 +1,34 @@
+// hello: the first message of a connection, both ways: who I am, which rings I have. Pure.
+import { z } from 'zod';
+import { keyspaceField, msField, ringIdField, versionField } from './fields.ts';
+import { messageKind } from './message.ts';
+
+const HELLO_RINGS_MAX = 1_000;
+
+export const ringHeadSchema = z.strictObject({
+  keyspace: keyspaceField,
+  version: versionField,
+  id: ringIdField,
+});
+export type RingHead = z.infer<typeof ringHeadSchema>;
+
+const introduction = {
+  wireVersion: z.int().min(1),
+  /** `ip:port` other servers reach this one at; empty for a tool. */
+  address: z.string().max(300),
+  /** Random id of this data directory, made when it was: a wiped device has another. */
+  born: z.string().max(64),
+  /** The sender's hybrid clock. */
+  ms: msField,
+  rings: z.array(ringHeadSchema).max(HELLO_RINGS_MAX),
+};
+
+export const hello = messageKind({
+  method: 'hello',
+  request: z.strictObject(introduction),
+  answer: z.strictObject({
+    ...introduction,
+    /** The `born` this server remembers for the caller's address; null when they never met. */
+    remembered: z.nullable(z.string().max(64)),
+  }),
+});

@@ -1,0 +1,96 @@
+// Replication between holders of a partition: compare digests, offer timestamps, push what is wanted. Pure.
+import { z } from 'zod';
+import {
+  assignmentField,
+  countField,
+  digestField,
+  incarnationField,
+  keyField,
+  keyspaceField,
+  msField,
+  partitionField,
+  partitionFields,
+  partitionStateField,
+  recordFields,
+  sequenceField,
+  tieField,
+  versionField,
+} from './fields.ts';
+import { messageKind } from './message.ts';
+
+/** Partitions of one digest comparison. */
+export const digestPartitionsMax = 4_096;
+/** Timestamps of one offer, records of one push: some 60 bytes each without values. */
+export const offerRowsMax = 1_024;
+
+/** Content digests of partitions on the receiver; `null` where it has no file. */
+export const digests = messageKind({
+  method: 'digests',
+  request: z.strictObject({
+    keyspace: keyspaceField,
+    ringVersion: versionField,
+    partitions: z.array(partitionField).max(digestPartitionsMax),
+  }),
+  answer: z.strictObject({
+    holdings: z
+      .array(
+        z.nullable(
+          z.strictObject({
+            incarnation: incarnationField,
+            state: partitionStateField,
+            digest: digestField,
+            rows: countField,
+            seq: sequenceField,
+          }),
+        ),
+      )
+      .max(digestPartitionsMax),
+  }),
+});
+
+/** Keys and timestamps the sender holds; the answer names those the receiver lacks, by index. */
+export const offer = messageKind({
+  method: 'offer',
+  request: z.strictObject({
+    ...partitionFields,
+    stamps: z.array(z.tuple([keyField, msField, tieField])).max(offerRowsMax),
+  }),
+  answer: z.strictObject({
+    incarnation: incarnationField,
+    wanted: z
+      .array(
+        z
+          .int()
+          .min(0)
+          .max(offerRowsMax - 1),
+      )
+      .max(offerRowsMax),
+  }),
+});
+
+/** Records the receiver wanted; durable when answered. */
+export const push = messageKind({
+  method: 'push',
+  request: z.strictObject({
+    ...partitionFields,
+    rows: z.array(z.strictObject(recordFields)).max(offerRowsMax),
+  }),
+  answer: z.strictObject({ incarnation: incarnationField }),
+});
+
+/** Records of the receiver's file after a sequence number: how a joiner catches up. */
+export const rowsSince = messageKind({
+  method: 'rows',
+  request: z.strictObject({
+    ...partitionFields,
+    /** Assignment id of the move the joiner loads for; null when it holds the slot already. */
+    assignment: z.nullable(assignmentField),
+    since: sequenceField,
+  }),
+  answer: z.strictObject({
+    incarnation: incarnationField,
+    rows: z.array(z.strictObject(recordFields)).max(offerRowsMax),
+    lastSeq: sequenceField,
+    more: z.boolean(),
+  }),
+});

@@ -1,0 +1,44 @@
+// Ring files on the wire: offered and pushed in chunks, or fetched. Rings are immutable, so any peer may relay. Pure.
+import { ringFileBytesMax } from '@ringwright/base/limits';
+import { z } from 'zod';
+import { chunkField, keyspaceField, ringIdField, versionField } from './fields.ts';
+import { ringHeadSchema } from './hello.ts';
+import { messageKind } from './message.ts';
+
+const fileBytesField = z.int().min(1).max(ringFileBytesMax);
+const offsetField = z.int().min(0).max(ringFileBytesMax);
+
+/** "I have this ring": answered with whether its bytes are wanted. Refusals are errors. */
+export const ringOffer = messageKind({
+  method: 'ring-offer',
+  request: z.strictObject({
+    keyspace: keyspaceField,
+    version: versionField,
+    id: ringIdField,
+    bytes: fileBytesField,
+  }),
+  answer: z.strictObject({ wanted: z.boolean(), active: z.nullable(ringHeadSchema) }),
+});
+
+/** The next bytes of an offered ring, in order. The last chunk is answered after activation. */
+export const ringChunk = messageKind({
+  method: 'ring-chunk',
+  request: z.strictObject({ id: ringIdField, offset: offsetField, data: chunkField }),
+  answer: z.strictObject({ active: z.nullable(ringHeadSchema) }),
+});
+
+/** Bytes of the active ring of a keyspace, from an offset. */
+export const ringFetch = messageKind({
+  method: 'ring-fetch',
+  request: z.strictObject({
+    keyspace: keyspaceField,
+    id: z.nullable(ringIdField),
+    offset: offsetField,
+  }),
+  answer: z.strictObject({
+    version: versionField,
+    id: ringIdField,
+    bytes: fileBytesField,
+    data: chunkField,
+  }),
+});
