@@ -1,0 +1,190 @@
+// Makes a checkout runnable: installs what the lock file says, brings Node 24 where it is missing.
+// Plain JavaScript: it runs on the machine's own Node (18 or newer) before every npm script.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const NODE_MAJOR_NEEDED = 24;
+/** An install takes seconds; beyond ten minutes a holder of the lock is stuck, not slow. */
+const LOCK_WAIT_MS_MAX = 600_000;
+const LOCK_POLL_MS = 200;
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const modules = path.join(root, 'node_modules');
+const stampFile = path.join(modules, '.installed');
+const lockFile = path.join(root, '.install.lock');
+
+/** What an install depends on: scripts and descriptions may change without a new one. */
+const INSTALL_FIELDS = [
+  'name',
+  'workspaces',
+  'bin',
+  'dependencies',
+  'devDependencies',
+  'optionalDependencies',
+];
+
+function packageFiles() {
+  const inner = ['packages', 'tools'].flatMap((folder) =>
+    fs.readdirSync(path.join(root, folder)).map((name) => path.join(root, folder, name)),
+  );
+  return [root, ...inner.sort((a, b) => (a < b ? -1 : 1))]
+    .map((folder) => path.join(folder, 'package.json'))
+    .filter((file) => fs.existsSync(file));
+}
+
+function wantedStamp() {
+  const hash = createHash('sha256');
+  hash.update(`${process.platform}-${process.arch}\n`);
+  for (const file of packageFiles()) {
+    const content = JSON.parse(fs.readFileSync(file, 'utf8'));
+    hash.update(JSON.stringify([path.relative(root, file), INSTALL_FIELDS.map((f) => content[f])]));
+  }
+  hash.update(fs.readFileSync(path.join(root, 'package-lock.json')));
+  return hash.digest('hex');
+}
+
+function isFresh(stamp) {
+  try {
+    return fs.readFileSync(stampFile, 'utf8').trim() === stamp;
+  } catch {
+    return false;
+  }
+}
+
+function sleep(ms) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function lockHolder() {
+  try {
+    return Number(fs.readFileSync(lockFile, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+/** Moves a dead process's lock away. Of several that try, rename lets one have it; a live one is put back. */
+function clearDeadLock() {
+  const aside = `${lockFile}.${process.pid}`;
+  try {
+    fs.renameSync(lockFile, aside);
+    if (isAlive(Number(fs.readFileSync(aside, 'utf8')))) fs.linkSync(aside, lockFile);
+  } catch (error) {
+    if (error.code !== 'ENOENT' && error.code !== 'EEXIST') throw error;
+  }
+  fs.rmSync(aside, { force: true });
+}
+
+/** The lock appears with its content in one step (link), so a reader never sees an empty one. */
+function tryLock() {
+  const own = `${lockFile}.${process.pid}`;
+  fs.writeFileSync(own, String(process.pid));
+  try {
+    fs.linkSync(own, lockFile);
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    fs.rmSync(own, { force: true });
+  }
+}
+
+function acquireLock() {
+  const deadline = Date.now() + LOCK_WAIT_MS_MAX;
+  while (!tryLock()) {
+    const holder = lockHolder();
+    if (holder !== null && !isAlive(holder)) clearDeadLock();
+    else if (Date.now() > deadline) {
+      fail(`process ${holder} holds ${lockFile} for over ten minutes; if it is stuck, end it.`);
+    } else sleep(LOCK_POLL_MS);
+  }
+}
+
+function fail(message) {
+  process.stderr.write(`ringwright: ${message}\n`);
+  process.exit(1);
+}
+
+/** Packages with native parts bring them ready-made: no install script is needed, so none is run. */
+function install() {
+  process.stderr.write(
+    'ringwright: installing what package-lock.json names (once, about 10 s) …\n',
+  );
+  const args = ['ci', '--ignore-scripts', '--include=dev', '--include=optional'];
+  args.push('--engine-strict=false', '--loglevel=error', '--no-audit', '--no-fund');
+  const npm = process.env.npm_execpath ?? '';
+  const [command, first] = npm.endsWith('npm-cli.js') ? [process.execPath, [npm]] : ['npm', []];
+  const done = spawnSync(command, [...first, ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  });
+  if (done.status === 0) return;
+  process.stderr.write(done.stdout ?? '');
+  fail(`npm ci failed (${done.error?.message ?? `exit code ${done.status}`}); run it again.`);
+}
+
+/** Major version of the Node that the user started npm with; null when that was the bundled one. */
+function userNodeMajor() {
+  const started = process.env.npm_node_execpath ?? process.execPath;
+  const real = fs.existsSync(started) ? fs.realpathSync(started) : started;
+  if (real.startsWith(modules + path.sep)) return null;
+  const agent = /\bnode\/v(\d+)\./.exec(process.env.npm_config_user_agent ?? '');
+  return Number(agent?.[1] ?? process.versions.node.split('.')[0]);
+}
+
+function bundledNode() {
+  const file = path.join(modules, `node-${process.platform}-${process.arch}`, 'bin', 'node');
+  if (!fs.existsSync(file)) return null;
+  // On a system without glibc the file is there and does not run.
+  return spawnSync(file, ['--version']).status === 0 ? file : null;
+}
+
+/** npm puts node_modules/.bin first in PATH: a link there decides which Node runs the scripts. */
+function chooseNode() {
+  const link = path.join(modules, '.bin', 'node');
+  const major = userNodeMajor();
+  if (major !== null && major >= NODE_MAJOR_NEEDED) {
+    fs.rmSync(link, { force: true });
+    return;
+  }
+  if (fs.existsSync(link)) return;
+  const bundled = bundledNode();
+  if (bundled === null) {
+    fail(
+      `Node ${NODE_MAJOR_NEEDED} or newer is needed, this is ${process.version}, and none can be` +
+        ` brought along for ${process.platform}-${process.arch}: install it, then run this again.`,
+    );
+  }
+  const aside = `${link}.${process.pid}`;
+  fs.symlinkSync(path.relative(path.dirname(link), bundled), aside);
+  fs.renameSync(aside, link);
+}
+
+const stamp = wantedStamp();
+if (!isFresh(stamp)) {
+  acquireLock();
+  try {
+    if (!isFresh(stamp)) {
+      install();
+      if (bundledNode() === null) fs.rmSync(path.join(modules, '.bin', 'node'), { force: true });
+      fs.writeFileSync(stampFile, `${stamp}\n`);
+    }
+  } finally {
+    fs.rmSync(lockFile, { force: true });
+  }
+}
+chooseNode();

@@ -1,0 +1,42 @@
+// Rule: every file is a program, a test, or imported by a file that is no test. Pure.
+import path from 'node:path';
+import type { Complaint } from '../complaint.ts';
+import type { SourceFile } from '../source-file.ts';
+import { packageOfSpecifier, type Workspace } from '../workspace.ts';
+
+/** Programs are started, not imported. */
+const PROGRAM =
+  /^tools\/([^/]+\/main\.ts|bench\/[^/]+\.ts|house\/(check|bootstrap|vitest\.config)\.m?[jt]s)$/;
+
+export function checkDeadFiles(
+  files: readonly SourceFile[],
+  workspaces: readonly Workspace[],
+): Complaint[] {
+  const used = new Set<string>();
+  for (const source of files) {
+    for (const { specifier } of source.imports) {
+      const target = resolve(source.file, specifier, workspaces);
+      if (target !== null && (!source.isTest || isTestSupport(target))) used.add(target);
+    }
+  }
+  return files
+    .filter(({ file, isTest }) => !(isTest && !isTestSupport(file)) && !PROGRAM.test(file))
+    .filter(({ file }) => !used.has(file))
+    .map(({ file }) => ({
+      file,
+      line: 0,
+      message: 'nothing but tests imports this file: use it, or delete it with its test',
+    }));
+}
+
+/** Code for tests only, shared by several of them. */
+function isTestSupport(file: string): boolean {
+  return file.startsWith('test/') && !file.includes('.test.');
+}
+
+function resolve(from: string, specifier: string, workspaces: readonly Workspace[]): string | null {
+  if (specifier.startsWith('.')) return path.posix.join(path.posix.dirname(from), specifier);
+  const other = workspaces.find((workspace) => workspace.name === packageOfSpecifier(specifier));
+  if (other === undefined) return null;
+  return `${other.folder}/src${specifier.slice(other.name.length)}.ts`;
+}

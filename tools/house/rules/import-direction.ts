@@ -1,0 +1,62 @@
+// Rule: imports only go down the layers, and no relative path leaves its package. Pure.
+import path from 'node:path';
+import type { Complaint } from '../complaint.ts';
+import type { SourceFile } from '../source-file.ts';
+import { packageOfSpecifier, type Workspace, workspaceOf } from '../workspace.ts';
+
+/** Bottom first. Packages of one layer do not know each other. */
+const LAYERS: readonly (readonly string[])[] = [
+  ['packages/base'],
+  ['packages/ring'],
+  ['packages/builder'],
+  ['packages/wire'],
+  ['packages/repository', 'packages/partition'],
+  ['packages/server', 'packages/client'],
+  ['packages/console'],
+];
+
+const TOOLS_LAYER = LAYERS.length;
+
+function layerOf(folder: string): number | null {
+  if (folder.startsWith('tools/')) return TOOLS_LAYER;
+  const layer = LAYERS.findIndex((folders) => folders.includes(folder));
+  return layer === -1 ? null : layer;
+}
+
+export function checkImportDirection(
+  files: readonly SourceFile[],
+  workspaces: readonly Workspace[],
+): Complaint[] {
+  return files.flatMap((source) => {
+    const own = workspaceOf(source.file, workspaces);
+    if (own === null) return [];
+    if (layerOf(own.folder) === null) {
+      const message = `${own.folder} has no layer: add it to rules/import-direction.ts`;
+      return [{ file: source.file, line: 0, message }];
+    }
+    return source.imports.flatMap(({ specifier, line }) => {
+      const message = complaintAbout(source.file, specifier, { own, workspaces });
+      return message === null ? [] : [{ file: source.file, line, message }];
+    });
+  });
+}
+
+function complaintAbout(
+  file: string,
+  specifier: string,
+  { own, workspaces }: { own: Workspace; workspaces: readonly Workspace[] },
+): string | null {
+  if (specifier.startsWith('.')) {
+    const target = path.posix.join(path.posix.dirname(file), specifier);
+    if (target.startsWith(`${own.folder}/`)) return null;
+    return `'${specifier}' leaves ${own.folder}: import the other package by its name`;
+  }
+  const other = workspaces.find((workspace) => workspace.name === packageOfSpecifier(specifier));
+  if (other === undefined || other === own) return null;
+  if (isBelow(other.folder, own.folder)) return null;
+  return `${own.folder} may not import ${other.folder}: imports only go down; move the shared part lower`;
+}
+
+function isBelow(other: string, own: string): boolean {
+  return (layerOf(other) ?? TOOLS_LAYER) < (layerOf(own) ?? 0);
+}

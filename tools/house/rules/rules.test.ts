@@ -1,0 +1,92 @@
+// Each rule of the house finds what it is for, and leaves good code alone.
+import { describe, expect, test } from 'vitest';
+import { makeSourceFile, type SourceFile } from '../source-file.ts';
+import type { Workspace } from '../workspace.ts';
+import { checkDeadFiles } from './dead-files.ts';
+import { checkDeclaredDependencies } from './declared-dependencies.ts';
+import { checkErrorCatalogue } from './error-catalogue.ts';
+import { checkImportDirection } from './import-direction.ts';
+import { checkPurePackages } from './pure-packages.ts';
+import { checkSizes } from './sizes.ts';
+import { checkWords } from './words.ts';
+
+const workspaces: Workspace[] = [
+  { folder: 'packages/base', name: '@x/base', dependencies: new Set() },
+  { folder: 'packages/ring', name: '@x/ring', dependencies: new Set(['@x/base', '@x/server']) },
+  { folder: 'packages/server', name: '@x/server', dependencies: new Set(['@x/ring', 'ws']) },
+  { folder: 'tools/bench', name: '@x/bench', dependencies: new Set(['@x/server']) },
+];
+
+const inBase = (text: string): SourceFile[] => [makeSourceFile('packages/base/src/a.ts', text)];
+const inRing = (text: string): SourceFile[] => [makeSourceFile('packages/ring/src/a.ts', text)];
+const inServer = (text: string): SourceFile[] => [makeSourceFile('packages/server/src/a.ts', text)];
+
+describe('import direction', () => {
+  const check = (files: SourceFile[]): number => checkImportDirection(files, workspaces).length;
+
+  test('down is allowed, up and sideways out of the package are not', () => {
+    expect(check(inServer("import { a } from '@x/ring/a';"))).toBe(0);
+    expect(check(inRing("import { a } from '@x/base/a';\nimport './b.ts';"))).toBe(0);
+    expect(check(inRing("import { a } from '@x/server/a';"))).toBe(1);
+    expect(check(inRing("const a = await import('@x/server/a');"))).toBe(1);
+    expect(check(inRing("export { a } from '../../base/src/a.ts';"))).toBe(1);
+    expect(check(inServer("import { a } from '@x/bench/a';"))).toBe(1);
+  });
+
+  test('an import inside a comment or a string is none', () => {
+    expect(check(inRing("// import { a } from '@x/server/a';"))).toBe(0);
+    expect(check(inRing('const a = "import { a } from \'@x/server/a\'";'))).toBe(0);
+  });
+});
+
+test('pure packages: files, network, clock and chance are found, hashing is not', () => {
+  expect(checkPurePackages(inBase("import fs from 'node:fs';"))).toHaveLength(1);
+  expect(checkPurePackages(inBase("import { hash } from 'node:crypto';"))).toHaveLength(0);
+  expect(checkPurePackages(inBase('const now = Date.now();'))).toHaveLength(1);
+  expect(checkPurePackages(inBase('const luck = Math.random();'))).toHaveLength(1);
+  expect(checkPurePackages(inBase('// Math.random() is banned here'))).toHaveLength(0);
+  expect(checkPurePackages(inServer('const now = Date.now();'))).toHaveLength(0);
+});
+
+test('dependencies: an undeclared one is found, its own name and declared ones are not', () => {
+  const check = (files: SourceFile[]): number =>
+    checkDeclaredDependencies(files, workspaces).length;
+  expect(check(inServer("import { WebSocket } from 'ws';"))).toBe(0);
+  expect(check(inRing("import { WebSocket } from 'ws';"))).toBe(1);
+  expect(check(inRing("import { test } from 'vitest';"))).toBe(1);
+});
+
+test('sizes: a file of 300 lines and a line of 100 columns pass, one more does not', () => {
+  expect(checkSizes(inBase('a;\n'.repeat(300)))).toHaveLength(0);
+  expect(checkSizes(inBase('a;\n'.repeat(301)))).toHaveLength(1);
+  expect(checkSizes(inBase(`// ${'é'.repeat(97)}\n`))).toHaveLength(0);
+  expect(checkSizes(inBase(`// ${'é'.repeat(98)}\n`))).toHaveLength(1);
+});
+
+test('words: empty names, drawers, reminders, barrels and default exports are found', () => {
+  const check = (text: string): number => checkWords(inBase(text)).length;
+  expect(check('class RingManager {}')).toBe(1);
+  expect(check('// a RingManager would say nothing')).toBe(0);
+  expect(check("export * from './ring.ts';")).toBe(1);
+  expect(check(`// TO${'DO'}: later`)).toBe(1);
+  expect(check('export default 1;')).toBe(1);
+  expect(checkWords([makeSourceFile('packages/base/src/utils.ts', '')])).toHaveLength(1);
+});
+
+test('dead files: imported by a test alone is dead, imported by code is not', () => {
+  const a = makeSourceFile('packages/base/src/a.ts', '');
+  const aTest = makeSourceFile('packages/base/src/a.test.ts', "import './a.ts';");
+  const bench = makeSourceFile('tools/bench/lookup.ts', "import '@x/base/a';");
+  expect(checkDeadFiles([a, aTest], workspaces).map(({ file }) => file)).toEqual([a.file]);
+  expect(checkDeadFiles([a, aTest, bench], workspaces)).toEqual([]);
+});
+
+test('error catalogue: a code outside a group and a code without use are found', () => {
+  const catalogue = makeSourceFile(
+    'packages/base/src/errors.ts',
+    "  LONE: kind(1, 400, ''),\n  // Group\n  USED: kind(1, 400, ''),\n  SPARE: kind(1, 400, ''),\n",
+  );
+  const user = inServer("throw new CodedError('USED', ''); throw new CodedError('LONE', '');");
+  const lines = checkErrorCatalogue([catalogue, ...user]).map(({ line }) => line);
+  expect(lines).toEqual([1, 4]);
+});

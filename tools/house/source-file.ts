@@ -1,0 +1,63 @@
+// A source file as the rules see it: its text, its code without comments and strings, its imports.
+import fs from 'node:fs';
+import path from 'node:path';
+import { maskCode } from './mask-code.ts';
+
+export interface Import {
+  readonly line: number;
+  /** What stands between the quotes. */
+  readonly specifier: string;
+}
+
+export interface SourceFile {
+  /** Path from the root, with forward slashes. */
+  readonly file: string;
+  readonly text: string;
+  readonly lines: readonly string[];
+  /** `lines` with comments and string contents blanked. */
+  readonly code: readonly string[];
+  readonly imports: readonly Import[];
+  readonly isTest: boolean;
+}
+
+const SOURCE_FOLDERS = ['packages', 'tools', 'test'];
+const SOURCE_NAME = /\.(ts|tsx|mjs)$/;
+
+/** Every source file below packages, tools and test, sorted by path. */
+export function readSourceFiles(root: string): SourceFile[] {
+  return SOURCE_FOLDERS.flatMap((folder) => {
+    const entries = fs.readdirSync(path.join(root, folder), {
+      recursive: true,
+      withFileTypes: true,
+    });
+    return entries
+      .filter((entry) => entry.isFile() && SOURCE_NAME.test(entry.name))
+      .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
+      .filter((file) => !file.split(path.sep).includes('node_modules'));
+  })
+    .sort()
+    .map((file) => makeSourceFile(file, fs.readFileSync(path.join(root, file), 'utf8')));
+}
+
+export function makeSourceFile(file: string, text: string): SourceFile {
+  const masked = maskCode(text);
+  return {
+    file: file.replaceAll('\\', '/'),
+    text,
+    lines: text.split('\n'),
+    code: masked.split('\n'),
+    imports: findImports(text, masked),
+    isTest: /\.test\.tsx?$/.test(file) || file.startsWith('test'),
+  };
+}
+
+/** Static and dynamic imports, re-exports and `new URL('./x.ts', import.meta.url)`, in order. */
+function findImports(text: string, masked: string): Import[] {
+  const opening = /\b(?:from|import)\s*\(?\s*(?=['"])|\bnew URL\(\s*(?=['"])/g;
+  return [...masked.matchAll(opening)].map((match) => {
+    const start = match.index + match[0].length;
+    const end = text.indexOf(text.charAt(start), start + 1);
+    const line = text.slice(0, start).split('\n').length;
+    return { line, specifier: text.slice(start + 1, end) };
+  });
+}
