@@ -63,6 +63,21 @@ export const errorCatalogue = {
   // Starting a server
   LISTEN_FAILED: kind(4, 500, 'the address cannot be listened on'),
   DATA_DIR_OF_ANOTHER_DEVICE: kind(5, 500, 'the data directory belongs to another device'),
+  // Stores: data directories, the commit log, partition files
+  DATA_DIR_IN_USE: kind(3, 409, 'another process has this data directory open'),
+  STORE_FAILED: kind(4, 503, 'the disk failed under the store; it must be reopened from disk'),
+  STORE_CLOSED: kind(4, 503, 'the store is closed or closing'),
+  STORE_BUSY: kind(4, 503, 'more bytes wait to be written than the queue may hold'),
+  STORE_UNFIT: kind(4, 500, 'SQLite here is too old or does not keep the settings it was given'),
+  DISK_FULL: kind(4, 507, 'the disk has less free space than the work and the reserve need'),
+  LOG_DAMAGED: kind(1, 500, 'the commit log is damaged elsewhere than in its torn tail'),
+  PARTITION_ABSENT: kind(2, 404, 'this device has no file of the partition'),
+  PARTITION_EXISTS: kind(2, 409, 'this device has a file of the partition already'),
+  PARTITION_DAMAGED: kind(1, 500, 'the partition file cannot be trusted; drop it and refill it'),
+  RECORD_DAMAGED: kind(1, 500, 'a record does not match its hash'),
+  COPY_INVALID: kind(1, 422, 'a received partition file is not what its manifest says'),
+  KEY_EMPTY: kind(2, 400, 'a key has no bytes'),
+  KEY_TOO_LARGE: kind(2, 400, 'a key has more bytes than keyBytesMax'),
 } satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof errorCatalogue;

@@ -24,6 +24,13 @@ export const deviceNameCharactersMax = 128;
 export const ringFileBytesMax = 512 * MIB;
 export const ringManifestBytesMax = 64 * KIB;
 export const ringDevicesSectionBytesMax = 64 * MIB;
+/** Sections of a ring file: five of our own and some of other programs; their list fits the manifest. */
+export const ringSectionCountMax = 64;
+/** Two operators and a build machine sign a ring, with room for keys being replaced. */
+export const ringSignatureCountMax = 16;
+export const ringEnvelopeBytesMax = 8 * KIB;
+/** Findings an audit lists of one kind: one broken row must not bury the other kinds. */
+export const findingsPerKindMax = 20;
 export const minPartHoursMax = 8_760;
 export const overloadMax = 10;
 
@@ -41,8 +48,76 @@ export const transferChunkBytesMax = 256 * KIB;
 export const socketMessageBytesMax = 4 * MIB;
 /** Unsent bytes to one peer; beyond it requests to that peer fail at once instead of queueing. */
 export const peerQueueBytesMax = 16 * MIB;
+/** A call to a peer without an answer by then counts as failed: above any fsync of a working disk. */
+export const peerCallTimeoutMs = 5_000;
+/** A read that waits this long asks the remaining replicas too (hedge): about ten healthy reads. */
+export const readHedgeMs = 30;
+/** First and last pause between attempts to reach a peer. */
+export const peerRetryMsMin = 100;
+export const peerRetryMsMax = 3_000;
+/** Holders of a partition compare digests this often while they differ. */
+export const replicationIntervalMs = 1_000;
+/** Records younger than this are not offered: their own writes are still on the way. */
+export const replicationAgeMsMin = 1_000;
+/** Whole partition files copied in at once per device: two keep disk and network busy. */
+export const copiesInMax = 4;
+/** Snapshots held open for others per device. */
+export const copiesOutMax = 16;
+/** A snapshot nobody has read from for this long is released. */
+export const copyIdleMsMax = 60_000;
+/** Chunks asked for ahead of the one being written: hides the round trip. */
+export const copyChunksAhead = 4;
+/** Pause before a load or drain that failed is tried again. */
+export const dutyRetryMs = 500;
+/** Ring versions kept on a server's disk, newest last: the last good ones. */
+export const ringVersionsKept = 5;
+/** A version further ahead of the active one is refused: a stray or hostile ring, not a missed push. */
+export const ringVersionJumpMax = 1_000;
+/** How often a server looks for changed ring files on disk. */
+export const ringFilePollMs = 1_000;
+/** A request follows rings that change under it this many times before it gives up. */
+export const ringRetriesMax = 4;
+
+assert(ringSignatureCountMax * 256 <= ringEnvelopeBytesMax, 'the signatures fit the envelope');
+assert(ringSectionCountMax * 256 <= ringManifestBytesMax, 'the sections fit the manifest');
+// --- stores ----------------------------------------------------------------
+/** A power of two near the write rate of one minute; replay reads at most a few of them. */
+export const logSegmentBytesMax = 64 * MIB;
+/** Older segments force a checkpoint of the partitions that still need them. */
+export const logSegmentsBehindMax = 1;
+/** One write call and one fdatasync; 4 MiB takes ~10 ms on a slow disk, and applies in one turn. */
+export const logBatchBytesMax = 4 * MIB;
+/** Writes applied in one turn of the event loop: at 20 us each, 20 ms. */
+export const logBatchWritesMax = 1_024;
+/** Writes that wait for the log; beyond it STORE_BUSY, so that memory stays bounded. */
+export const logQueueBytesMax = 64 * MIB;
+/** Each takes two descriptors and up to 1 MiB of page cache. */
+export const openPartitionFilesMax = 256;
+/** A checkpoint of 4 MiB takes ~20 ms of one turn, far below the 200 ms that a turn may take. */
+export const walBytesMax = 4 * MIB;
+/** Below it writes are refused before SQLite or the log hit the end of the disk: log + WALs in flight. */
+export const diskReserveBytes = 256 * MIB;
+/** The free space is looked at again after so many written bytes, or this time. */
+export const diskCheckEveryBytes = 16 * MIB;
+export const diskCheckEveryMs = 1_000;
+/** Rows merged into an adopted copy per turn: twice a batch, so that merging outruns writing. */
+export const mergeRowsMax = 2 * logBatchWritesMax;
+export const mergeBytesMax = 2 * logBatchBytesMax;
+/** SQLite pages (4 KiB) copied per turn by a snapshot: 1 MiB. */
+export const snapshotPagesPerTurn = 256;
+/** Peers whose confirmed sequence a file remembers; the oldest goes first, which only costs a resend. */
+export const watermarkCountMax = 4_096;
+export const watermarkPeerCharactersMax = 256;
+/** A partition file that is received; larger ones should have been more partitions. */
+export const partitionFileBytesMax = 64 * 1024 * MIB;
 
 assert(transferChunkBytesMax * 2 <= socketMessageBytesMax, 'a chunk fits a message');
 assert(valueBytesMax + keyBytesMax + 64 * KIB <= socketMessageBytesMax, 'a record fits a message');
 assert(socketMessageBytesMax <= peerQueueBytesMax, 'a message fits the queue');
 assert(partitionCountMax * 3 * 2 <= ringFileBytesMax, 'the largest usual ring fits the file cap');
+assert(
+  logBatchBytesMax >= 2 * (valueBytesMax + keyBytesMax + 1 * KIB),
+  'the largest record fits a batch with room to spare',
+);
+assert(logBatchBytesMax * 4 <= logSegmentBytesMax, 'a segment holds several batches');
+assert(logBatchBytesMax <= logQueueBytesMax, 'a batch fits the queue');
