@@ -34,6 +34,12 @@ export const findingsPerKindMax = 20;
 export const minPartHoursMax = 8_760;
 export const overloadMax = 10;
 
+// --- repositories -----------------------------------------------------------
+/** A commit holds the lock for some 10 ms; whoever waits longer than this is told who holds it. */
+export const lockWaitMsMax = 1_000;
+/** Short against a commit, long against listing a folder. */
+export const lockPollMs = 20;
+
 // --- records ---------------------------------------------------------------
 /** Keys are kept in an index page of SQLite; longer keys overflow it. */
 export const keyBytesMax = 1_024;
