@@ -1,0 +1,39 @@
+// What a device must do with a partition under a ring, and to whom it pushes its records. Pure.
+// After EventQL's partition discovery (LOAD, SERVE, UNLOAD), computed from the ring instead of asked for.
+import type { Move } from './move.ts';
+import type { Ring } from './ring.ts';
+import { holdersOf, movesOf } from './slots-of.ts';
+
+export type Duty =
+  /** The table names the device: it answers reads and writes. */
+  | { readonly kind: 'SERVE'; readonly pushTo: readonly number[] }
+  /** A move brings the partition here: it takes writes, and copies once the move is INITIALIZING. */
+  | { readonly kind: 'LOAD'; readonly move: Move; readonly pushTo: readonly number[] }
+  /** Nothing says it should hold the partition; a file it still has goes when `pushTo` have it all. */
+  | { readonly kind: 'UNLOAD'; readonly pushTo: readonly number[] };
+
+/** `pushTo`: every other device that must have the partition's records, joiners included. */
+export function dutyOf(ring: Ring, partition: number, device: number): Duty {
+  const pushTo = holdersOf(ring, partition).filter((holder) => holder !== device);
+  for (const row of ring.table) {
+    if (row[partition] === device) return { kind: 'SERVE', pushTo };
+  }
+  const move = movesOf(ring, partition).find(({ to }) => to === device);
+  return move === undefined ? { kind: 'UNLOAD', pushTo } : { kind: 'LOAD', move, pushTo };
+}
+
+/** Partitions a device serves (ascending) and the moves that bring it more. O(slots). */
+export function dutiesOf(
+  ring: Ring,
+  device: number,
+): { readonly serve: readonly number[]; readonly load: readonly Move[] } {
+  const serve: number[] = [];
+  for (let partition = 0; partition < ring.partitions; partition += 1) {
+    for (const row of ring.table) {
+      if (row[partition] !== device) continue;
+      serve.push(partition);
+      break;
+    }
+  }
+  return { serve, load: ring.moves.filter(({ to }) => to === device) };
+}

@@ -1,0 +1,58 @@
+// Who holds a partition: its slots with the devices of moves in flight. Pure.
+import { assert } from '@ringwright/base/assert';
+import type { Move } from './move.ts';
+import type { Ring } from './ring.ts';
+
+export interface Slot {
+  /** Replica index: the row of the slot. */
+  readonly replica: number;
+  /** Serves the reads: the table's device. */
+  readonly device: number;
+  /** The device of a move in flight, which takes writes too; null when the slot stays. */
+  readonly joiner: number | null;
+}
+
+/** Moves in flight of a partition, by replica. O(log moves). */
+export function movesOf(ring: Pick<Ring, 'moves'>, partition: number): readonly Move[] {
+  const start = firstMoveAt(ring.moves, partition);
+  let end = start;
+  while (ring.moves[end]?.partition === partition) end += 1;
+  return start === end ? [] : ring.moves.slice(start, end);
+}
+
+/** Slots of a partition in replica order: the preference list, joiners included. */
+export function slotsOf(ring: Ring, partition: number): Slot[] {
+  assert(
+    partition >= 0 && partition < ring.partitions,
+    `partition ${partition} of ${ring.keyspace}`,
+  );
+  const moves = movesOf(ring, partition);
+  const slots: Slot[] = [];
+  for (const [replica, row] of ring.table.entries()) {
+    const device = row[partition];
+    if (device === undefined) continue;
+    const move = moves.find((candidate) => candidate.replica === replica);
+    slots.push({ replica, device, joiner: move?.to ?? null });
+  }
+  return slots;
+}
+
+/** Every device that must have the partition's records: table devices in replica order, then joiners. */
+export function holdersOf(ring: Ring, partition: number): number[] {
+  const slots = slotsOf(ring, partition);
+  const joiners = slots.flatMap(({ joiner }) => (joiner === null ? [] : [joiner]));
+  return [...slots.map(({ device }) => device), ...joiners];
+}
+
+/** Index of the first move with this partition or a higher one. */
+function firstMoveAt(moves: readonly Move[], partition: number): number {
+  let low = 0;
+  let high = moves.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const move = moves[middle];
+    if (move !== undefined && move.partition < partition) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
