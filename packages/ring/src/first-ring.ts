@@ -1,0 +1,33 @@
+// Version 1 of a ring: its settings, devices and first table; nothing in flight. Pure.
+import { assert } from '@ringwright/base/assert';
+import { type Ring, rowLengths } from './ring.ts';
+import { copyTable } from './slot-rows.ts';
+
+/** Version 1 with a copy of `table`; every minVersion is 1. Asserts the lengths of the rows. */
+export function firstRing(
+  from: Pick<
+    Ring,
+    'keyspace' | 'cluster' | 'partitioner' | 'partitions' | 'replicas' | 'devices' | 'table'
+  >,
+): Ring {
+  const { keyspace, cluster, partitioner, partitions, replicas, devices } = from;
+  const wanted = rowLengths(partitions, replicas).join();
+  const given = from.table.map((row) => row.length).join();
+  assert(given === wanted, `rows of ${given} slots, wanted ${wanted}`);
+  const table = copyTable(from.table, devices.length);
+  const minVersions = new Uint32Array(partitions).fill(1);
+  return {
+    keyspace,
+    cluster,
+    version: 1,
+    parent: null,
+    partitioner,
+    partitions,
+    replicas,
+    devices,
+    table,
+    moves: [],
+    minVersions,
+    nextAssignment: 1,
+  };
+}

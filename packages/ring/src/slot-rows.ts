@@ -1,0 +1,36 @@
+// The rows of a table as typed arrays: how wide an id is, fresh rows, copies that may be written. Pure.
+import { assert } from '@ringwright/base/assert';
+import { rowLengths, type SlotRow, type Table } from './ring.ts';
+
+/** 65,535 stays free in two bytes: builders and Swift's files use it for "nobody yet". */
+const twoByteDeviceCountMax = 65_535;
+
+/** Bytes of a device id, for a device list of this length. */
+export function deviceIdBytes(deviceCount: number): 2 | 4 {
+  return deviceCount <= twoByteDeviceCountMax ? 2 : 4;
+}
+
+export function zeroRow(length: number, deviceCount: number): SlotRow {
+  return deviceIdBytes(deviceCount) === 2 ? new Uint16Array(length) : new Uint32Array(length);
+}
+
+/** Rows of zeros for this many partitions and replicas. */
+export function zeroTable(partitions: number, replicas: number, deviceCount: number): SlotRow[] {
+  return rowLengths(partitions, replicas).map((length) => zeroRow(length, deviceCount));
+}
+
+/** A table of its own with the same content, its ids as wide as the device list asks. */
+export function copyTable(table: Table, deviceCount: number): SlotRow[] {
+  return table.map((row) => {
+    const copy = zeroRow(row.length, deviceCount);
+    copy.set(row);
+    return copy;
+  });
+}
+
+/** The device of a slot. Asserts that the table has it. */
+export function deviceOf(table: Table, replica: number, partition: number): number {
+  const device = table[replica]?.[partition];
+  assert(device !== undefined, `no slot (${partition}, ${replica})`);
+  return device;
+}

@@ -1,0 +1,60 @@
+// Legal rings for tests: any size, from a seed. Placement is a plain stride, not the builder's.
+import type { Device } from '../../src/device.ts';
+import { firstRing } from '../../src/first-ring.ts';
+import type { Ring } from '../../src/ring.ts';
+import { zeroTable } from '../../src/slot-rows.ts';
+
+export function sampleDevice(id: number): Device {
+  return {
+    id,
+    region: 1 + (id % 2),
+    zone: 1 + (id % 3),
+    ip: id % 5 === 4 ? `fd00::${id + 1}` : `10.0.${id >> 8}.${id & 255}`,
+    port: 6200 + (id % 7),
+    device: `sd${id}`,
+    weight: 100 + id / 4,
+    meta: id % 4 === 0 ? 'größer "1"' : '',
+  };
+}
+
+export interface SampleSize {
+  readonly power: number;
+  readonly replicas: number;
+  readonly devices: number;
+  readonly holes?: readonly number[];
+}
+
+/** Version 1 of a ring in which slot (p, r) is on the (p·7 + r)-th device that exists. */
+export function sampleRing({ power, replicas, devices, holes = [] }: SampleSize): Ring {
+  const partitions = 2 ** power;
+  const list = Array.from({ length: devices }, (_, id) =>
+    holes.includes(id) ? null : sampleDevice(id),
+  );
+  const ids = list.flatMap((device) => (device === null ? [] : [device.id]));
+  const table = zeroTable(partitions, replicas, devices);
+  for (const [replica, row] of table.entries()) {
+    for (let partition = 0; partition < row.length; partition += 1) {
+      row[partition] = ids[(partition * 7 + replica) % ids.length] ?? 0;
+    }
+  }
+  return firstRing({
+    keyspace: 'cities',
+    cluster: 'test',
+    partitioner: { kind: 'md5-shift', power, prefix: '', suffix: 'ff00' },
+    partitions,
+    replicas,
+    devices: list,
+    table,
+  });
+}
+
+/** A device that holds nothing of the partition: one that a slot may move to. */
+export function strangerTo(ring: Ring, partition: number): number {
+  const stranger = ring.devices.find(
+    (device) =>
+      device !== null &&
+      !ring.table.some((row) => row[partition] === device.id) &&
+      !ring.moves.some((move) => move.partition === partition && move.to === device.id),
+  );
+  return stranger?.id ?? -1;
+}
