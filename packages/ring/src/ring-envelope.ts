@@ -1,0 +1,48 @@
+// The envelope of a ring file: the ring id and who signed the manifest. Not covered by the id. Pure.
+import { canonicalJson } from '@ringwright/base/canonical-json';
+import { ringSignatureCountMax } from '@ringwright/base/limits';
+import { z } from 'zod';
+import { firstComplaint } from './device-fields.ts';
+import { fileInvalid } from './ring-file-error.ts';
+import { parseJson } from './ring-manifest.ts';
+
+/** What a signature is over, with the manifest's bytes (DSSE pre-authentication encoding). */
+export const ringPayloadType = 'application/vnd.ringwright.ring-manifest+json';
+
+const envelopeSchema = z.strictObject({
+  /** The ring id, so that a damaged manifest is told from another ring's. */
+  id: z.string().regex(/^[0-9a-f]{64}$/),
+  payloadType: z.literal(ringPayloadType),
+  signatures: z
+    .array(
+      z.strictObject({
+        keyid: z.string().regex(/^[0-9a-f]{64}$/),
+        /** ed25519: 64 bytes in base64. */
+        sig: z.string().regex(/^[A-Za-z0-9+/]{85}[AQgw]==$/),
+      }),
+    )
+    .max(ringSignatureCountMax),
+});
+
+export type Envelope = z.infer<typeof envelopeSchema>;
+export type RingSignature = Envelope['signatures'][number];
+
+export function encodeEnvelope(id: string, signatures: readonly RingSignature[]): Buffer {
+  return Buffer.from(canonicalJson({ id, payloadType: ringPayloadType, signatures }));
+}
+
+/**
+ * Only the one spelling that `encodeEnvelope` gives is taken, so no byte of an unsigned file is free:
+ * this names the id, the id covers the manifest, the manifest covers the sections.
+ */
+export function decodeEnvelope(bytes: Buffer): Envelope {
+  const parsed = envelopeSchema.safeParse(parseJson(bytes, 'envelope'));
+  if (!parsed.success) {
+    throw fileInvalid('envelope', `wrong in ${firstComplaint(parsed.error)}`, 'an envelope');
+  }
+  const { id, signatures } = parsed.data;
+  if (!encodeEnvelope(id, signatures).equals(bytes)) {
+    throw fileInvalid('envelope', 'spelled otherwise', 'canonical JSON');
+  }
+  return parsed.data;
+}

@@ -1,0 +1,14 @@
+// The refusal of a ring file: what was found, what was expected. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+
+/** RING_FILE_INVALID: `what` names the place, `found` and `wanted` both values. */
+export function fileInvalid(what: string, found: unknown, wanted: unknown): CodedError {
+  return new CodedError(
+    'RING_FILE_INVALID',
+    `ring file: ${what} is ${String(found)}, expected ${String(wanted)}`,
+    {
+      hint: 'the file is damaged, cut short or no ring file; fetch it again from a server or a backup',
+      details: { what, found, wanted },
+    },
+  );
+}
