@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { CodedError } from './coded-error.ts';
+import { type ErrorCode, errorCatalogue } from './errors.ts';
+
+const codes = Object.keys(errorCatalogue) as ErrorCode[];
+
+test('an error carries what its code stands for, and travels as plain JSON', () => {
+  const cause = new Error('socket closed');
+  const error = new CodedError('DEVICE_UNKNOWN', 'ring objects has no device 9', {
+    hint: 'run ring-builder status objects',
+    details: { ring: 'objects', device: 9 },
+    cause,
+  });
+  expect(error).toBeInstanceOf(Error);
+  expect([error.exit, error.http, error.cause]).toEqual([2, 404, cause]);
+  expect(JSON.parse(JSON.stringify(error))).toEqual({
+    code: 'DEVICE_UNKNOWN',
+    message: 'ring objects has no device 9',
+    hint: 'run ring-builder status objects',
+    details: { ring: 'objects', device: 9 },
+  });
+});
+
+test('without options the hint is empty, the details are empty, and there is no cause', () => {
+  const error = new CodedError('USAGE', 'no command');
+  expect(error.toJSON()).toEqual({ code: 'USAGE', message: 'no command', hint: '', details: {} });
+  expect('cause' in error).toBe(false);
+});
+
+test('every code is spelled in capitals, has a sentence, an exit code and an error status', () => {
+  for (const code of codes) {
+    const { means, exit, http } = errorCatalogue[code];
+    expect(code).toMatch(/^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$/);
+    expect(means, code).toMatch(/^\S.*[^.\s]$/);
+    expect(exit, code).toBeGreaterThanOrEqual(1);
+    expect(exit, code).toBeLessThanOrEqual(5);
+    expect(http, code).toBeGreaterThanOrEqual(400);
+    expect(http, code).toBeLessThan(600);
+  }
+});
+
+test('no two codes say the same', () => {
+  const sentences = codes.map((code) => errorCatalogue[code].means);
+  expect(new Set(sentences).size).toBe(sentences.length);
+});
