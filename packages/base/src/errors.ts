@@ -35,6 +35,16 @@ export const errorCatalogue = {
   RING_FORMAT_UNKNOWN: kind(2, 400, 'the ring file has a format number this program cannot read'),
   RING_TOO_LARGE: kind(2, 413, 'the ring file exceeds a cap'),
   RING_AUDIT_FAILED: kind(5, 422, 'the ring breaks an invariant and must not be used'),
+  // Repositories
+  HEAD_MOVED: kind(3, 409, 'the head is another version than the one this work was based on'),
+  STAGED_MOVED: kind(3, 409, 'other changes were staged meanwhile than the ones planned with'),
+  PLAN_STALE: kind(3, 409, 'the plan that was reviewed is not what a commit would do now'),
+  LOCK_HELD: kind(3, 423, 'another process is changing the ring'),
+  RING_LOG_DAMAGED: kind(1, 500, 'the log is edited, cut or not in step with the other files'),
+  BUILDER_FILE_INVALID: kind(2, 500, 'builder.json cannot be read'),
+  MOVES_IN_FLIGHT: kind(5, 409, 'the head has moves in flight, and this needs a ring without any'),
+  CONFIRMATION_NEEDED: kind(5, 409, 'the command is dangerous and was not confirmed'),
+  DISK_FAILED: kind(4, 507, 'a file could not be read or written'),
   // Between servers
   PEER_UNREACHABLE: kind(4, 503, 'no connection to the other server'),
   PEER_TIMEOUT: kind(4, 503, 'the other server did not answer in time'),
