@@ -1,0 +1,85 @@
+// builder.json: what the builder knows at the head, and what is staged; a line per device and change. Pure.
+import { createHash } from 'node:crypto';
+import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { Change } from '@ringwright/builder/change';
+import { parseState } from '@ringwright/builder/state-json';
+import { z } from 'zod';
+import { stagedSchema } from './change-schema.ts';
+import type { Head } from './read-log.ts';
+
+/** Changes that one command asked for, with the command as typed. */
+export interface Staged {
+  readonly command: string;
+  readonly changes: readonly Change[];
+}
+
+export interface BuilderFile {
+  /** The version the state belongs to; null before the first. */
+  readonly head: Head | null;
+  /** SHA-256 of the last line of log.jsonl: an edit of that line shows. */
+  readonly log: string | null;
+  /** As of the head: staged changes are not applied. */
+  readonly state: BuilderState;
+  readonly staged: readonly Staged[];
+}
+
+const FORMAT = 1;
+
+const fileSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  head: z.strictObject({ version: z.int().positive(), id: z.string() }).nullable(),
+  log: z.string().nullable(),
+  state: z.unknown(),
+  staged: z.array(stagedSchema),
+});
+
+/** One spelling: equal content gives equal bytes. */
+export function printBuilderFile(file: BuilderFile): string {
+  const { devices, ...settings } = file.state;
+  const members = [
+    `"format": ${FORMAT}`,
+    `"head": ${spaced(file.head)}`,
+    `"log": ${spaced(file.log)}`,
+    `"state": {\n${Object.entries(settings)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, value]) => `    ${spaced(key)}: ${spaced(value)},\n`)
+      .join('')}    "devices": [${rows(devices, '      ', '    ')}]\n  }`,
+    `"staged": [${rows(file.staged, '    ', '  ')}]`,
+  ];
+  return `{\n${members.map((member) => `  ${member}`).join(',\n')}\n}\n`;
+}
+
+/** The content of a builder.json, or a sentence that says why it is none. */
+export function parseBuilderFile(text: string): BuilderFile | string {
+  try {
+    const parsed = fileSchema.safeParse(JSON.parse(text));
+    if (!parsed.success) return z.prettifyError(parsed.error).replaceAll('\n', ' ');
+    const { head, log, state, staged } = parsed.data;
+    const content = {
+      head,
+      log,
+      state: parseState(Buffer.from(JSON.stringify(state))),
+      // JSON holds no undefined, so a field that may be missing is never there without a value.
+      staged: staged as readonly Staged[],
+    };
+    return printBuilderFile(content) === text ? content : 'is not in its one spelling';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** Identity of what is staged: a commit clears exactly the changes it was planned with. */
+export function stagedDigest(staged: readonly Staged[]): string {
+  return createHash('sha256').update(spaced(staged)).digest('hex');
+}
+
+function rows(values: readonly unknown[], indent: string, end: string): string {
+  if (values.length === 0) return '';
+  return `\n${values.map((value) => `${indent}${spaced(value)}`).join(',\n')}\n${end}`;
+}
+
+function spaced(value: unknown): string {
+  // State, changes and heads are plain JSON; their interfaces just do not say so.
+  return canonicalJson(value as Json);
+}

@@ -1,0 +1,124 @@
+// Adding a version by compare-and-swap on the head. The log line is the commit; all else follows from it.
+//
+// Steps, and what is found when the process dies right after each:
+//   written   the version's file lies in versions/: old head; the next writer removes the file
+//   logged    the log names the version: new head; builder.json is behind, readers complete it in
+//             memory, the next writer on disk (from the builder section of the version's file)
+//   settled   builder.json follows: new head; only the lock is left, and its owner is seen to be dead
+// A death inside a step leaves a .tmp- file besides, which the next writer removes.
+import { mkdir } from 'node:fs/promises';
+import { assert } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import { serializeState } from '@ringwright/builder/state-json';
+import type { Ring } from '@ringwright/ring/ring';
+import { encodeRing } from '@ringwright/ring/ring-file';
+import { printBuilderFile, type Staged, stagedDigest } from './builder-file.ts';
+import { addDurably, replaceDurably, syncFolder } from './durable-file.ts';
+import type { LogEntry } from './log-entry.ts';
+import { extendLog, type Head } from './read-log.ts';
+import { type RingFolder, versionPath } from './ring-folder.ts';
+import { writeRing } from './write-ring.ts';
+
+export type CommitStep = 'written' | 'logged' | 'settled';
+
+export interface VersionToCommit {
+  readonly ring: Ring;
+  /** Becomes the builder section of the file and the state in builder.json. */
+  readonly state: BuilderState;
+  readonly entry: Pick<LogEntry, 'time' | 'user' | 'message' | 'moves' | 'figures' | 'details'> & {
+    /** A commit uses up what is staged; an advance leaves it. */
+    readonly kind: 'commit' | 'advance';
+  };
+  readonly expected: {
+    readonly head: Head | null;
+    /** OpenedRing.stagedDigest the version was planned with; needed by a commit only. */
+    readonly stagedDigest?: string;
+  };
+  /** Called after each step; for progress, and for tests that stop there. */
+  readonly afterStep?: (step: CommitStep) => void;
+}
+
+/**
+ * Makes `ring` the head and returns its id. Durable when it returns. Throws HEAD_MOVED with both
+ * heads, STAGED_MOVED, LOCK_HELD; then the head is the one that it was.
+ */
+export async function commitVersion(rings: string, given: VersionToCommit): Promise<Head> {
+  const { ring, state, entry, expected } = given;
+  const place = { rings, ring: ring.keyspace };
+  return writeRing(place, entry, async ({ folder, file, log }) => {
+    requireHead(ring.keyspace, expected.head, file.head);
+    if (entry.kind === 'commit') requireStaged(ring.keyspace, file.staged, expected.stagedDigest);
+    assert(ring.version === (file.head?.version ?? 0) + 1, `version ${ring.version} is not next`);
+    assert(ring.parent === (file.head?.id ?? null), `parent ${ring.parent} is not the head`);
+    const { bytes, id } = encodeRing(ring, { builder: serializeState(state) });
+    await writeVersionFile(folder, ring.version, bytes);
+    given.afterStep?.('written');
+
+    const commits = entry.kind === 'commit';
+    const extended = extendLog(log, {
+      ...entry,
+      version: ring.version,
+      id,
+      parent: ring.parent,
+      commands: commits ? file.staged.map(({ command }) => command) : [],
+    });
+    await replaceDurably(folder.log, extended.text);
+    given.afterStep?.('logged');
+
+    const head = { version: ring.version, id };
+    const end = extended.hashes.at(-1) ?? null;
+    const next = { head, log: end, state, staged: commits ? [] : file.staged };
+    await replaceDurably(folder.builder, printBuilderFile(next));
+    given.afterStep?.('settled');
+    return head;
+  });
+}
+
+/** By link, which fails when the file is there: should two ever get here, only one goes on. */
+async function writeVersionFile(
+  folder: RingFolder,
+  version: number,
+  bytes: Uint8Array,
+): Promise<void> {
+  const made = await mkdir(folder.versions, { recursive: true });
+  if (made !== undefined) await syncFolder(folder.path);
+  if (await addDurably(versionPath(folder, version), bytes)) return;
+  throw new CodedError('HEAD_MOVED', `version ${version} of ${folder.ring} was just written`, {
+    hint: `ring-builder status ${folder.ring}`,
+    details: { ring: folder.ring, version },
+  });
+}
+
+function requireHead(ring: string, expected: Head | null, found: Head | null): void {
+  if (expected?.id === found?.id) return;
+  throw new CodedError(
+    'HEAD_MOVED',
+    `the head of ${ring} is ${printHead(found)}, this was based on ${printHead(expected)}`,
+    {
+      hint: `ring-builder plan ${ring} shows what a commit would do now`,
+      details: { ring, expected, found },
+    },
+  );
+}
+
+function requireStaged(
+  ring: string,
+  staged: readonly Staged[],
+  expected: string | undefined,
+): void {
+  const found = stagedDigest(staged);
+  if (found === expected) return;
+  throw new CodedError(
+    'STAGED_MOVED',
+    `${ring} has other staged changes (${found}) than were planned with (${expected})`,
+    {
+      hint: `ring-builder plan ${ring} shows what a commit would do now`,
+      details: { ring, expected: expected ?? null, found },
+    },
+  );
+}
+
+function printHead(head: Head | null): string {
+  return head === null ? 'no version' : `version ${head.version} (${head.id.slice(0, 12)})`;
+}

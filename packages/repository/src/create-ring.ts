@@ -1,0 +1,42 @@
+// A new ring's folder: there as a whole or not at all.
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import { printBuilderFile } from './builder-file.ts';
+import { replaceDurably, syncFolder, temporaryPrefix } from './durable-file.ts';
+import { exists, ringFolder } from './ring-folder.ts';
+
+/**
+ * Adds a ring without versions to the rings folder, which is made when missing. `command` becomes
+ * the first line of what version 1 is made of. Throws NAME_INVALID, RING_EXISTS.
+ */
+export async function createRing(
+  rings: string,
+  state: BuilderState,
+  command: string,
+): Promise<void> {
+  const folder = ringFolder(rings, state.ring);
+  if (await exists(folder.path)) throw ringExists(state.ring, folder.path);
+  const temporary = join(rings, `${temporaryPrefix}${process.pid}-${state.ring}`);
+  await mkdir(temporary, { recursive: true });
+  try {
+    const staged = [{ command, changes: [] }];
+    const content = printBuilderFile({ head: null, log: null, state, staged });
+    await replaceDurably(join(temporary, 'builder.json'), content);
+    // Renaming onto a folder with files in it fails, so of two that create one ring, one wins.
+    await rename(temporary, folder.path);
+    await syncFolder(rings);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    if (await exists(folder.builder)) throw ringExists(state.ring, folder.path);
+    throw error;
+  }
+}
+
+function ringExists(ring: string, path: string): CodedError {
+  return new CodedError('RING_EXISTS', `ring ${ring} is there already: ${path}`, {
+    hint: `ring-builder status ${ring}, or choose another name`,
+    details: { ring, path },
+  });
+}

@@ -1,0 +1,52 @@
+// One line of log.jsonl: who did what when, chained by the SHA-256 of the line before. Pure.
+import { createHash } from 'node:crypto';
+import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
+import { z } from 'zod';
+
+const ringId = z.string().regex(/^[0-9a-f]{64}$/);
+
+const logEntrySchema = z.strictObject({
+  /** SHA-256 of the line before, without its newline; null on the first line. */
+  previous: ringId.nullable(),
+  /** ISO 8601, UTC. */
+  time: z.iso.datetime(),
+  user: z.string(),
+  message: z.string(),
+  /** `commit`: changes became a version. `advance`: moves took a step. `push`: servers were told. */
+  kind: z.enum(['commit', 'advance', 'push']),
+  version: z.int().positive(),
+  id: ringId,
+  parent: ringId.nullable(),
+  /** Staged commands as typed. */
+  commands: z.array(z.string()),
+  /** Slots that change device by this version. */
+  moves: z.int().nonnegative(),
+  figures: z.record(z.string(), z.number()),
+  /** What a push was answered and the like; plain JSON. */
+  details: z.record(z.string(), z.json()),
+});
+
+export type LogEntry = z.infer<typeof logEntrySchema>;
+
+/** The line of an entry, without newline: one spelling, so that equal entries give equal bytes. */
+export function logLine(entry: LogEntry): string {
+  // z.json() is wider in its types than it is in its values.
+  return canonicalJson(entry as unknown as Json);
+}
+
+export function lineHash(line: string): string {
+  return createHash('sha256').update(line).digest('hex');
+}
+
+/** The entry of a line, or a sentence that says why it is none. */
+export function parseLogLine(line: string): LogEntry | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return 'is not JSON';
+  }
+  const parsed = logEntrySchema.safeParse(value);
+  if (!parsed.success) return z.prettifyError(parsed.error).replaceAll('\n', ' ');
+  return logLine(parsed.data) === line ? parsed.data : 'is not in the one spelling of a log line';
+}

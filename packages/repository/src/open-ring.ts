@@ -1,0 +1,98 @@
+// Opening a ring's folder for reading: state, staged changes, head. Writes nothing, also after a crash.
+import { readFile } from 'node:fs/promises';
+import { assert } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import { type BuilderFile, parseBuilderFile, type Staged, stagedDigest } from './builder-file.ts';
+import type { LogEntry } from './log-entry.ts';
+import { type Head, headOf, lastVersionEntry, type RingLog, readRingLog } from './read-log.ts';
+import { readVersionFile } from './read-version.ts';
+import { type RingFolder, requireRing, ringFolder } from './ring-folder.ts';
+
+export interface OpenedRing {
+  readonly ring: string;
+  /** As of the head, staged changes not applied. */
+  readonly state: BuilderState;
+  readonly staged: readonly Staged[];
+  /** Identity of what is staged, for commitVersion. */
+  readonly stagedDigest: string;
+  readonly head: Head | null;
+  readonly entries: readonly LogEntry[];
+}
+
+/** State, staged changes and head of a ring. Throws RING_UNKNOWN, RING_LOG_DAMAGED, BUILDER_FILE_INVALID. */
+export async function openRing(rings: string, ring: string): Promise<OpenedRing> {
+  const folder = ringFolder(rings, ring);
+  await requireRing(folder);
+  const { file, log } = await readFolder(folder);
+  return {
+    ring,
+    state: file.state,
+    staged: file.staged,
+    stagedDigest: stagedDigest(file.staged),
+    head: file.head,
+    entries: log.entries,
+  };
+}
+
+export interface FolderContent {
+  /** As it should be: completed where a crash left builder.json behind the log. */
+  readonly file: BuilderFile;
+  readonly log: RingLog;
+  /** True when builder.json on disk is behind. */
+  readonly behind: boolean;
+}
+
+/** Reads log and builder.json. The log is written first, so builder.json may be behind it, never ahead. */
+export async function readFolder(folder: RingFolder): Promise<FolderContent> {
+  // A commit between the two reads makes builder.json look ahead: then the log is read again.
+  for (let attempt = 0; ; attempt += 1) {
+    const log = await readRingLog(folder);
+    const file = await readBuilderFile(folder);
+    const end = log.hashes.at(-1) ?? null;
+    if (file.log === end) {
+      const head = headOf(log.entries);
+      if (head?.id === file.head?.id) return { file, log, behind: false };
+      throw disagree(folder, file, log);
+    }
+    const known = file.log === null || log.hashes.includes(file.log);
+    if (known) return { file: await complete(folder, file, log), log, behind: true };
+    if (attempt === 3) throw disagree(folder, file, log);
+  }
+}
+
+export async function readBuilderFile(folder: RingFolder): Promise<BuilderFile> {
+  const file = parseBuilderFile(await readFile(folder.builder, 'utf8'));
+  if (typeof file !== 'string') return file;
+  throw new CodedError('BUILDER_FILE_INVALID', `${folder.builder} ${file}`, {
+    hint: `get the file back from git, then: ring-builder verify ${folder.ring}`,
+    details: { ring: folder.ring, path: folder.builder },
+  });
+}
+
+/** What builder.json would be had the last command not been stopped between log and builder.json. */
+async function complete(folder: RingFolder, file: BuilderFile, log: RingLog): Promise<BuilderFile> {
+  const done = log.hashes.indexOf(file.log ?? '') + 1;
+  const missed = log.entries.slice(done);
+  const last = lastVersionEntry(missed);
+  const end = log.hashes.at(-1) ?? null;
+  if (last === null) return { ...file, log: end };
+  const version = await readVersionFile(folder, last.version);
+  assert(version.id === last.id, `version ${last.version} has the id that the log names`);
+  const committed = missed.some((entry) => entry.kind === 'commit');
+  return {
+    head: { version: last.version, id: last.id },
+    log: end,
+    state: version.state ?? file.state,
+    staged: committed ? [] : file.staged,
+  };
+}
+
+function disagree(folder: RingFolder, file: BuilderFile, log: RingLog): CodedError {
+  const lines = `${log.entries.length} lines end in ${log.hashes.at(-1) ?? 'nothing'}`;
+  const message = `${folder.builder} follows log line ${file.log}, but ${folder.log}: ${lines}`;
+  return new CodedError('RING_LOG_DAMAGED', message, {
+    hint: `ring-builder verify ${folder.ring} lists all findings; get the files back from git`,
+    details: { ring: folder.ring, builder: file.log, log: log.hashes.at(-1) ?? null },
+  });
+}

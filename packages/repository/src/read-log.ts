@@ -1,0 +1,78 @@
+// Reading log.jsonl: all entries, chain checked; the head is its last version entry.
+import { readFile } from 'node:fs/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import { type LogEntry, lineHash, logLine, parseLogLine } from './log-entry.ts';
+import { onlyMissing, type RingFolder, requireRing, ringFolder } from './ring-folder.ts';
+
+export interface Head {
+  readonly version: number;
+  readonly id: string;
+}
+
+export interface RingLog {
+  /** The file as it is; empty when there is none yet. */
+  readonly text: string;
+  readonly entries: readonly LogEntry[];
+  /** SHA-256 of each line, in the order of the entries. */
+  readonly hashes: readonly string[];
+}
+
+/** All entries of a ring's log, oldest first. Throws NAME_INVALID, RING_UNKNOWN, RING_LOG_DAMAGED. */
+export async function readLog(rings: string, ring: string): Promise<readonly LogEntry[]> {
+  const folder = ringFolder(rings, ring);
+  await requireRing(folder);
+  return (await readRingLog(folder)).entries;
+}
+
+/** Throws RING_LOG_DAMAGED on a line that cannot be read or is not chained to the one before. */
+export async function readRingLog(folder: RingFolder): Promise<RingLog> {
+  const text = (await readFile(folder.log, 'utf8').catch(onlyMissing)) ?? '';
+  const entries: LogEntry[] = [];
+  const hashes: string[] = [];
+  for (const [index, line] of logLines(text).entries()) {
+    const entry = parseLogLine(line);
+    if (typeof entry === 'string') throw logDamaged(folder, `line ${index + 1} ${entry}`);
+    const previous = hashes.at(-1) ?? null;
+    if (entry.previous !== previous) {
+      const found = `names ${entry.previous} as the line before, which is ${previous}`;
+      throw logDamaged(folder, `line ${index + 1} ${found}`);
+    }
+    entries.push(entry);
+    hashes.push(lineHash(line));
+  }
+  return { text, entries, hashes };
+}
+
+/** Lines without their newlines. A text that does not end in a newline was cut: that shows as a bad line. */
+export function logLines(text: string): string[] {
+  if (text === '') return [];
+  return text.endsWith('\n') ? text.slice(0, -1).split('\n') : [...text.split('\n'), ''];
+}
+
+/** The log with one entry more, chained to the last. */
+export function extendLog(log: RingLog, entry: Omit<LogEntry, 'previous'>): RingLog {
+  const chained: LogEntry = { ...entry, previous: log.hashes.at(-1) ?? null };
+  const line = logLine(chained);
+  return {
+    text: `${log.text}${line}\n`,
+    entries: [...log.entries, chained],
+    hashes: [...log.hashes, lineHash(line)],
+  };
+}
+
+/** The last entry that made a version, or null. */
+export function lastVersionEntry(entries: readonly LogEntry[]): LogEntry | null {
+  return entries.findLast((entry) => entry.kind !== 'push') ?? null;
+}
+
+export function headOf(entries: readonly LogEntry[]): Head | null {
+  const last = lastVersionEntry(entries);
+  return last === null ? null : { version: last.version, id: last.id };
+}
+
+function logDamaged(folder: RingFolder, sentence: string): CodedError {
+  return new CodedError('RING_LOG_DAMAGED', `${folder.log}: ${sentence}`, {
+    hint: `ring-builder verify ${folder.ring} lists all findings; get the file back from git`,
+    details: { ring: folder.ring, path: folder.log },
+  });
+}

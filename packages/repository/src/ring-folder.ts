@@ -1,0 +1,60 @@
+// Where the files of a ring lie: rings/<ring>/ with builder.json, log.jsonl and versions/0000007.ring.
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
+
+export interface RingFolder {
+  readonly ring: string;
+  readonly path: string;
+  readonly builder: string;
+  readonly log: string;
+  readonly versions: string;
+}
+
+/** Paths of a ring's files. Throws NAME_INVALID, so that no name leads out of the rings folder. */
+export function ringFolder(rings: string, ring: string): RingFolder {
+  checkKeyspaceName(ring);
+  const path = join(rings, ring);
+  return {
+    ring,
+    path,
+    builder: join(path, 'builder.json'),
+    log: join(path, 'log.jsonl'),
+    versions: join(path, 'versions'),
+  };
+}
+
+/** The file of one version: seven digits, so that a listing is sorted. */
+export function versionPath(folder: RingFolder, version: number): string {
+  return join(folder.versions, versionFileName(version));
+}
+
+export function versionFileName(version: number): string {
+  return `${String(version).padStart(7, '0')}.ring`;
+}
+
+/** The version a file name stands for, or null when it is no version's file. */
+export function versionOfFileName(name: string): number | null {
+  const version = /^\d{7,10}\.ring$/.test(name) ? Number(name.slice(0, -'.ring'.length)) : 0;
+  return version > 0 && versionFileName(version) === name ? version : null;
+}
+
+/** Throws RING_UNKNOWN when there is no such ring. */
+export async function requireRing(folder: RingFolder): Promise<void> {
+  if (await exists(folder.builder)) return;
+  throw new CodedError('RING_UNKNOWN', `no ring "${folder.ring}": ${folder.builder} is not there`, {
+    hint: `ring-builder create ${folder.ring} --partition-power 8 --replicas 3, or pass --rings DIR`,
+    details: { ring: folder.ring, path: folder.builder },
+  });
+}
+
+export async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(onlyMissing)) !== null;
+}
+
+/** For `.catch`: null when a file is missing; any other failure is thrown on. */
+export function onlyMissing(error: unknown): null {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+  throw error;
+}

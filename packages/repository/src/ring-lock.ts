@@ -1,0 +1,124 @@
+// One writer per ring folder: claim files that name their owner; claims of dead processes are noticed.
+// Every writer adds a claim of its own and then lists all claims. Of two writers at least one sees the
+// other, so never two hold the lock; and a dead claim has a name of its own, so removing it can never
+// remove a living one (which a single lock file cannot promise when two find it stale at once).
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import { lockPollMs, lockWaitMsMax } from '@ringwright/base/limits';
+import { z } from 'zod';
+import { temporaryPrefix } from './durable-file.ts';
+import { onlyMissing, type RingFolder } from './ring-folder.ts';
+
+const lockPrefix = '.lock-';
+
+const ownerSchema = z.strictObject({
+  pid: z.int().positive(),
+  host: z.string(),
+  user: z.string(),
+  time: z.string(),
+});
+
+export type LockOwner = z.infer<typeof ownerSchema>;
+
+let claims = 0;
+
+/** Runs `work` as the only writer of the folder. Throws LOCK_HELD, naming the owner, after a short wait. */
+export async function withRingLock<T>(
+  folder: RingFolder,
+  who: { readonly user: string; readonly time: string },
+  work: () => Promise<T>,
+): Promise<T> {
+  const owner: LockOwner = { pid: process.pid, host: hostname(), user: who.user, time: who.time };
+  const claim = await acquire(folder, owner);
+  try {
+    return await work();
+  } finally {
+    await rm(claim, { force: true });
+  }
+}
+
+async function acquire(folder: RingFolder, owner: LockOwner): Promise<string> {
+  claims += 1;
+  const name = `${lockPrefix}${owner.host}-${owner.pid}-${claims}`;
+  const claim = join(folder.path, name);
+  let claimed = false;
+  for (let waitedMs = 0; ; waitedMs += lockPollMs) {
+    let others = await livingClaims(folder, name);
+    if (!claimed && others.length === 0) {
+      await writeClaim(folder, name, owner);
+      claimed = true;
+      others = await livingClaims(folder, name);
+    }
+    if (claimed && others.length === 0) return claim;
+    // The smallest name keeps its claim while it waits; the others make way, so that one gets on.
+    const makesWay = others.some((other) => other.name < name) || waitedMs >= lockWaitMsMax;
+    if (claimed && makesWay) {
+      await rm(claim, { force: true });
+      claimed = false;
+    }
+    if (waitedMs >= lockWaitMsMax) throw lockHeld(folder, others[0]);
+    await delay(lockPollMs);
+  }
+}
+
+/** By rename, so that a claim is never seen without its owner. A lock need not survive a power cut. */
+async function writeClaim(folder: RingFolder, name: string, owner: LockOwner): Promise<void> {
+  const temporary = join(folder.path, `${temporaryPrefix}${name}`);
+  await writeFile(temporary, `${JSON.stringify(owner)}\n`);
+  await rename(temporary, join(folder.path, name));
+}
+
+interface Claim {
+  readonly name: string;
+  readonly owner: LockOwner | null;
+}
+
+async function livingClaims(folder: RingFolder, own: string): Promise<Claim[]> {
+  const living: Claim[] = [];
+  const names = await readdir(folder.path);
+  for (const name of names.filter((each) => each.startsWith(lockPrefix)).sort()) {
+    if (name === own) continue;
+    const path = join(folder.path, name);
+    const text = await readFile(path, 'utf8').catch(onlyMissing);
+    if (text === null) continue;
+    const owner = parseOwner(text);
+    if (owner !== null && isDead(owner)) await rm(path, { force: true });
+    else living.push({ name, owner });
+  }
+  return living;
+}
+
+function parseOwner(text: string): LockOwner | null {
+  try {
+    return ownerSchema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Only a process of this machine can be known to be gone. */
+function isDead(owner: LockOwner): boolean {
+  if (owner.host !== hostname()) return false;
+  try {
+    process.kill(owner.pid, 0);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+  }
+}
+
+function lockHeld(folder: RingFolder, claim: Claim | undefined): CodedError {
+  const owner = claim?.owner ?? null;
+  const path = join(folder.path, claim?.name ?? basename(folder.path));
+  const who =
+    owner === null
+      ? 'an unreadable lock file'
+      : `${owner.user} (process ${owner.pid} on ${owner.host}) since ${owner.time}`;
+  return new CodedError('LOCK_HELD', `ring ${folder.ring} is being changed by ${who}`, {
+    hint: `try again when it has ended; if that process is gone: rm ${path}`,
+    details: { ring: folder.ring, owner, path },
+  });
+}

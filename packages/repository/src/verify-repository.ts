@@ -1,0 +1,99 @@
+// The audit of a ring's folder: log, versions and builder.json, each by itself and against the others.
+import { readdir, readFile } from 'node:fs/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
+import { applyChanges } from '@ringwright/builder/apply-changes';
+import { serializeState } from '@ringwright/builder/state-json';
+import { type BuilderFile, parseBuilderFile } from './builder-file.ts';
+import { headOf } from './read-log.ts';
+import type { StoredVersion } from './read-version.ts';
+import { onlyMissing, type RingFolder, requireRing, ringFolder } from './ring-folder.ts';
+import { stagedChanges } from './stage-changes.ts';
+import { type VerifiedLog, verifyLog } from './verify-log.ts';
+import { verifyVersions } from './verify-versions.ts';
+
+export interface Verification {
+  readonly ring: string;
+  readonly versions: number;
+  readonly entries: number;
+  /** Empty when the history can be trusted. */
+  readonly findings: readonly Finding[];
+}
+
+/** Checks all there is of a ring and changes nothing. Throws NAME_INVALID, RING_UNKNOWN. */
+export async function verifyRepository(rings: string, ring: string): Promise<Verification> {
+  const folder = ringFolder(rings, ring);
+  await requireRing(folder);
+  const log = verifyLog((await readFile(folder.log, 'utf8').catch(onlyMissing)) ?? '');
+  const versions = await verifyVersions(folder, log.entries);
+  const builder = parseBuilderFile(await readFile(folder.builder, 'utf8'));
+  const builderFindings =
+    typeof builder === 'string'
+      ? [{ code: 'BUILDER_FILE_INVALID', message: `builder.json ${builder}` }]
+      : verifyBuilder(builder, log, versions.head);
+  return {
+    ring,
+    versions: log.entries.filter(({ kind }) => kind !== 'push').length,
+    entries: log.entries.length,
+    findings: [
+      ...(await strayFiles(folder)),
+      ...log.findings,
+      ...versions.findings,
+      ...builderFindings,
+    ],
+  };
+}
+
+function verifyBuilder(
+  file: BuilderFile,
+  log: VerifiedLog,
+  newest: StoredVersion | null,
+): Finding[] {
+  const end = log.hashes.at(-1) ?? null;
+  if (file.log !== end && (file.log === null || log.hashes.includes(file.log))) {
+    const message = `builder.json follows log line ${file.log}, the last one is ${end}`;
+    return [{ code: 'BUILDER_BEHIND', message: `${message}: a command was stopped half-way` }];
+  }
+  const findings: Finding[] = [];
+  const report = (code: string, message: string): void => void findings.push({ code, message });
+  if (file.log !== end) {
+    const message = `builder.json follows log line ${file.log}, log.jsonl ends in ${end}`;
+    report('LOG_END_WRONG', `${message}: a line was edited, added or cut`);
+  }
+  const head = headOf(log.entries);
+  if (head?.id !== file.head?.id || head?.version !== file.head?.version) {
+    const [a, b] = [file.head?.version ?? null, head?.version ?? null];
+    report('BUILDER_HEAD_WRONG', `builder.json belongs to version ${a}, the log's head is ${b}`);
+  }
+  const restored = newest !== null && newest.id === head?.id ? newest.state : null;
+  if (restored !== null && !sameBytes(serializeState(restored), serializeState(file.state))) {
+    const message = `builder.json is not what version ${head?.version} restores`;
+    report('BUILDER_STATE_WRONG', message);
+  }
+  const refusal = refusalOf(file);
+  if (refusal !== null) report('STAGED_CHANGE_WRONG', `staged changes do not fit: ${refusal}`);
+  return findings;
+}
+
+function refusalOf(file: BuilderFile): string | null {
+  try {
+    applyChanges(file.state, stagedChanges(file.staged));
+    return null;
+  } catch (error) {
+    if (error instanceof CodedError) return error.message;
+    throw error;
+  }
+}
+
+/** Locks and temporary files come and go while others work; anything else is somebody's mistake. */
+async function strayFiles(folder: RingFolder): Promise<Finding[]> {
+  const known = new Set(['builder.json', 'log.jsonl', 'versions']);
+  const names = await readdir(folder.path);
+  return names
+    .filter((name) => !known.has(name) && !/^\.(tmp|lock)-/.test(name))
+    .map((name) => ({ code: 'FILE_STRAY', message: `${name} does not belong here` }));
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return Buffer.compare(a, b) === 0;
+}

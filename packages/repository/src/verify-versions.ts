@@ -1,0 +1,91 @@
+// Checks of every version's file: whole, the one the log names, a sound ring, a legal successor.
+import { readdir } from 'node:fs/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
+import { auditRing } from '@ringwright/ring/audit-ring';
+import { auditTransition } from '@ringwright/ring/audit-transition';
+import type { LogEntry } from './log-entry.ts';
+import { readVersionFile, type StoredVersion } from './read-version.ts';
+import { onlyMissing, type RingFolder, versionOfFileName } from './ring-folder.ts';
+
+export interface VerifiedVersions {
+  readonly findings: readonly Finding[];
+  /** The newest version that could be read, when it is the last one of the log. */
+  readonly head: StoredVersion | null;
+}
+
+/** Reads one version at a time, so memory holds two at most. */
+export async function verifyVersions(
+  folder: RingFolder,
+  entries: readonly LogEntry[],
+): Promise<VerifiedVersions> {
+  const made = entries.filter((entry) => entry.kind !== 'push');
+  const findings = await strayFiles(folder, made);
+  let previous: StoredVersion | null = null;
+  for (const entry of made) {
+    const read = await readOrReport(folder, entry);
+    if (read instanceof CodedError) {
+      findings.push(finding(entry.version, read.code, read.message));
+      previous = null;
+      continue;
+    }
+    findings.push(...versionFindings(folder, entry, read));
+    if (previous !== null) findings.push(...transitionFindings(previous, read));
+    previous = read;
+  }
+  return { findings, head: previous };
+}
+
+async function readOrReport(
+  folder: RingFolder,
+  entry: LogEntry,
+): Promise<StoredVersion | CodedError> {
+  try {
+    return await readVersionFile(folder, entry.version);
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
+}
+
+function versionFindings(folder: RingFolder, entry: LogEntry, stored: StoredVersion): Finding[] {
+  const { version } = entry;
+  const { ring, id, state } = stored;
+  const findings = auditRing(ring).map((one) => finding(version, one.code, one.message));
+  if (id !== entry.id) {
+    const message = `its file has id ${id}, the log says ${entry.id}`;
+    findings.push(finding(version, 'VERSION_ID_WRONG', message));
+  }
+  if (ring.keyspace !== folder.ring || ring.version !== version || ring.parent !== entry.parent) {
+    const message = `its file is version ${ring.version} of ${ring.keyspace} after ${ring.parent}`;
+    findings.push(finding(version, 'VERSION_OF_ANOTHER_PLACE', message));
+  }
+  if (state === null) {
+    const message =
+      'its file does not carry the builder, so the builder cannot be restored from it';
+    findings.push(finding(version, 'VERSION_WITHOUT_BUILDER', message));
+  }
+  return findings;
+}
+
+function transitionFindings(previous: StoredVersion, next: StoredVersion): Finding[] {
+  const transition = { previous: previous.ring, previousId: previous.id, next: next.ring };
+  return auditTransition(transition).map((one) =>
+    finding(next.ring.version, one.code, one.message),
+  );
+}
+
+async function strayFiles(folder: RingFolder, made: readonly LogEntry[]): Promise<Finding[]> {
+  const names = (await readdir(folder.versions).catch(onlyMissing)) ?? [];
+  const known = new Set(made.map(({ version }) => version));
+  return names.flatMap((name): Finding[] => {
+    const version = versionOfFileName(name);
+    if (version !== null && known.has(version)) return [];
+    const message = `versions/${name} is no version of the log`;
+    return [{ code: 'FILE_STRAY', message, details: { name } }];
+  });
+}
+
+function finding(version: number, code: string, sentence: string): Finding {
+  return { code, message: `version ${version}: ${sentence}`, details: { version } };
+}

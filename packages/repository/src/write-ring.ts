@@ -1,0 +1,59 @@
+// The frame of every command that changes a ring's folder: lock, tidy up after a crash, work, unlock.
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type BuilderFile, printBuilderFile } from './builder-file.ts';
+import { replaceDurably, temporaryPrefix } from './durable-file.ts';
+import { readFolder } from './open-ring.ts';
+import type { RingLog } from './read-log.ts';
+import {
+  onlyMissing,
+  type RingFolder,
+  requireRing,
+  ringFolder,
+  versionOfFileName,
+} from './ring-folder.ts';
+import { withRingLock } from './ring-lock.ts';
+
+/** Who does it, for the lock and the log. `time` is ISO 8601, UTC. */
+export interface Author {
+  readonly user: string;
+  readonly time: string;
+}
+
+export interface WritableRing {
+  readonly folder: RingFolder;
+  readonly file: BuilderFile;
+  readonly log: RingLog;
+}
+
+/** Runs `work` as the only writer, on a folder without leftovers. Throws RING_UNKNOWN, LOCK_HELD. */
+export async function writeRing<T>(
+  place: { readonly rings: string; readonly ring: string },
+  author: Author,
+  work: (ring: WritableRing) => Promise<T>,
+): Promise<T> {
+  const folder = ringFolder(place.rings, place.ring);
+  await requireRing(folder);
+  return withRingLock(folder, author, async () => {
+    const { file, log, behind } = await readFolder(folder);
+    if (behind) await replaceDurably(folder.builder, printBuilderFile(file));
+    await removeLeftovers(folder, file.head?.version ?? 0);
+    return work({ folder, file, log });
+  });
+}
+
+/** Temporary files, and a version that was written but never became the head. */
+async function removeLeftovers(folder: RingFolder, head: number): Promise<void> {
+  for (const name of await readdir(folder.path)) {
+    // A claim of a lock is prepared under a temporary name too, by a process that is alive.
+    if (name.startsWith(temporaryPrefix) && !name.startsWith(`${temporaryPrefix}.`)) {
+      await rm(join(folder.path, name), { force: true });
+    }
+  }
+  for (const name of (await readdir(folder.versions).catch(onlyMissing)) ?? []) {
+    const version = versionOfFileName(name);
+    if (name.startsWith(temporaryPrefix) || (version !== null && version > head)) {
+      await rm(join(folder.versions, name), { force: true });
+    }
+  }
+}
