@@ -25,18 +25,18 @@ const SOURCE_NAME = /\.(ts|tsx|mjs)$/;
 
 /** Every source file below packages, tools and test, sorted by path. */
 export function readSourceFiles(root: string): SourceFile[] {
-  return SOURCE_FOLDERS.flatMap((folder) => {
-    const entries = fs.readdirSync(path.join(root, folder), {
-      recursive: true,
-      withFileTypes: true,
-    });
-    return entries
-      .filter((entry) => entry.isFile() && SOURCE_NAME.test(entry.name))
-      .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
-      .filter((file) => !file.split(path.sep).includes('node_modules'));
-  })
+  return SOURCE_FOLDERS.filter((folder) => fs.existsSync(path.join(root, folder)))
+    .flatMap((folder) => sourcesBelow(root, folder))
     .sort()
     .map((file) => makeSourceFile(file, fs.readFileSync(path.join(root, file), 'utf8')));
+}
+
+function sourcesBelow(root: string, folder: string): string[] {
+  return fs
+    .readdirSync(path.join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && SOURCE_NAME.test(entry.name))
+    .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
+    .filter((file) => !file.split(path.sep).includes('node_modules'));
 }
 
 export function makeSourceFile(file: string, text: string): SourceFile {
