@@ -1,0 +1,57 @@
+// Key to partition. The functions here may never change: every stored record is where they say. Pure.
+import { hash } from 'node:crypto';
+import { unreachable } from '@ringwright/base/assert';
+import { keyBytesMax } from '@ringwright/base/limits';
+import { murmur3 } from './murmur3.ts';
+import type { Md5ShiftPartitioner, Partitioner } from './partitioner.ts';
+
+export type PartitionOf = (key: Uint8Array) => number;
+
+/** The partition of one key. For many keys bind the settings once with `partitionerOf`. */
+export function partitionOf(partitioner: Partitioner, key: Uint8Array): number {
+  return partitionerOf(partitioner)(key);
+}
+
+/** The partitioner as a function of the key, its settings read once. */
+export function partitionerOf(partitioner: Partitioner): PartitionOf {
+  switch (partitioner.kind) {
+    case 'md5-shift':
+      return md5Shift(partitioner);
+    case 'murmur3-mod': {
+      const { partitions, seed } = partitioner;
+      return (key) => murmur3(key, seed) % partitions;
+    }
+    default:
+      return unreachable(partitioner);
+  }
+}
+
+/** Swift: the top bits of MD5(prefix + key + suffix). */
+function md5Shift({ power, prefix, suffix }: Md5ShiftPartitioner): PartitionOf {
+  const shift = 32 - power;
+  // JavaScript shifts by the count modulo 32: a shift by 32 would keep every bit.
+  if (power === 0) return () => 0;
+  if (prefix === '' && suffix === '') return (key) => md5Top(key) >>> shift;
+  const salted = saltedBy(Buffer.from(prefix, 'hex'), Buffer.from(suffix, 'hex'));
+  return (key) => md5Top(salted(key)) >>> shift;
+}
+
+/** Joins prefix, key and suffix in one buffer that is used again for the next key. */
+function saltedBy(prefix: Buffer, suffix: Buffer): (key: Uint8Array) => Uint8Array {
+  const scratch = Buffer.alloc(prefix.length + keyBytesMax + suffix.length);
+  prefix.copy(scratch);
+  return (key) => {
+    if (key.length > keyBytesMax) return Buffer.concat([prefix, key, suffix]);
+    const end = prefix.length + key.length;
+    scratch.set(key, prefix.length);
+    scratch.set(suffix, end);
+    return scratch.subarray(0, end + suffix.length);
+  };
+}
+
+/** First four bytes of the MD5, big-endian. As text, a byte a character: twice as fast as a Buffer or hex. */
+function md5Top(bytes: Uint8Array): number {
+  const digest = hash('md5', bytes, 'binary');
+  const high = (digest.charCodeAt(0) << 24) | (digest.charCodeAt(1) << 16);
+  return (high | (digest.charCodeAt(2) << 8) | digest.charCodeAt(3)) >>> 0;
+}
