@@ -1,0 +1,83 @@
+// Handoffs of a partition, in Swift's order: the devices to turn to when its own are away. Pure.
+// First a device in each region that has none yet, then each zone, each server, then all the rest.
+import { hash } from 'node:crypto';
+import { must } from '@ringwright/base/assert';
+import type { Device } from './device.ts';
+import type { Ring } from './ring.ts';
+import { holdersOf } from './slots-of.ts';
+
+/** Tiers from the widest to the device itself: two devices share one when the texts are equal. */
+const tierOf: readonly ((device: Device) => string)[] = [
+  ({ region }) => `${region}`,
+  ({ region, zone }) => `${region} ${zone}`,
+  ({ region, zone, ip }) => `${region} ${zone} ${ip}`,
+  ({ id }) => `${id}`,
+];
+
+/** How many tiers of each kind have a slot: known, a walk stops as soon as it has met them all. */
+export type TierCounts = readonly number[];
+
+/** O(slots); computed once per ring by callers who ask for many partitions. */
+export function tierCountsOf(ring: Pick<Ring, 'table' | 'devices' | 'moves'>): TierCounts {
+  const holdsSlots = new Uint8Array(ring.devices.length);
+  for (const row of ring.table) {
+    for (let partition = 0; partition < row.length; partition += 1) {
+      holdsSlots[row[partition] ?? 0] = 1;
+    }
+  }
+  for (const { to } of ring.moves) holdsSlots[to] = 1;
+  const devices = ring.devices.filter((device) => device !== null && holdsSlots[device.id] === 1);
+  return tierOf.map((tier) => new Set(devices.map((device) => tier(must(device, 'a hole')))).size);
+}
+
+/**
+ * Every device with slots that holds nothing of the partition, best stand-in first. The same as
+ * `get_more_nodes` of Swift; devices that are joining the partition count as its own.
+ */
+export function* handoffsOf(
+  ring: Ring,
+  partition: number,
+  counts: TierCounts = tierCountsOf(ring),
+): Generator<Device> {
+  const deviceAt = (id: number): Device => must(ring.devices[id], `device ${id} is a hole`);
+  const used = tierOf.map(() => new Set<string>());
+  const use = (device: Device): void => {
+    for (const [index, tier] of tierOf.entries()) used[index]?.add(tier(device));
+  };
+  for (const holder of holdersOf(ring, partition)) use(deviceAt(holder));
+  for (const [index, tier] of tierOf.entries()) {
+    const seen = must(used[index], 'a set per tier');
+    for (const id of walk(ring, partition)) {
+      if (seen.size >= (counts[index] ?? 0)) break;
+      const device = deviceAt(id);
+      if (seen.has(tier(device))) continue;
+      use(device);
+      yield device;
+    }
+  }
+}
+
+/**
+ * Device ids in the order a handoff is looked for: from a pseudo-random partition upwards, then from
+ * the front. Like Swift it steps over partitions in large rings, and leaves out partition 0 unless
+ * the walk begins there; both are kept because handoffs must be the same in both systems.
+ */
+function* walk({ table, partitions }: Ring, partition: number): Generator<number> {
+  const start = Math.floor((md5Top(partition) * partitions) / 2 ** 32);
+  const step = Math.max(1, Math.floor(partitions / 65_536));
+  const wrapped = step - ((partitions - start) % step);
+  for (let at = start; at < partitions; at += step) yield* column(table, at);
+  for (let at = wrapped; at < start; at += step) yield* column(table, at);
+}
+
+function* column(table: Ring['table'], partition: number): Generator<number> {
+  for (const row of table) {
+    const device = row[partition];
+    if (device !== undefined) yield device;
+  }
+}
+
+/** First four bytes of the MD5 of the partition's decimal digits, big-endian. */
+function md5Top(partition: number): number {
+  return hash('md5', String(partition), 'buffer').readUInt32BE(0);
+}
