@@ -2,6 +2,7 @@
 
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import type { Finding } from '@ringwright/base/finding';
+import { settingChanges } from './diff-rings.ts';
 import { type Broken, type Check, findingsOf } from './finding-list.ts';
 import type { Move } from './move.ts';
 import type { Ring } from './ring.ts';
@@ -39,11 +40,9 @@ export function auditTransition(transition: Transition): Finding[] {
 }
 
 function* ofAnotherRing({ previous, next }: Transition): Generator<Broken> {
-  const settings = ['keyspace', 'cluster', 'partitioner', 'partitions', 'replicas'] as const;
-  for (const name of settings) {
-    const before = canonicalJson(previous[name] as never);
-    const after = canonicalJson(next[name] as never);
-    if (before !== after) yield { message: `${name} was ${before} and would be ${after}` };
+  for (const { name, before, after } of settingChanges(previous, next)) {
+    const [was, wouldBe] = [canonicalJson(before), canonicalJson(after)];
+    yield { message: `${name} was ${was} and would be ${wouldBe}` };
   }
 }
 

@@ -1,0 +1,139 @@
+// What differs between two versions of a ring: devices, settings, slots. Pure.
+import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
+import type { SlotMove } from './advance-ring.ts';
+import type { Device } from './device.ts';
+import type { Ring } from './ring.ts';
+
+export interface DeviceChange {
+  readonly id: number;
+  readonly before: Device;
+  readonly after: Device;
+  /** Names of the fields that differ. */
+  readonly fields: readonly (keyof Device)[];
+}
+
+export interface SettingChange {
+  readonly name: string;
+  readonly before: Json;
+  readonly after: Json;
+}
+
+export interface DeviceTraffic {
+  readonly id: number;
+  readonly slotsIn: number;
+  readonly slotsOut: number;
+}
+
+export interface RingDiff {
+  readonly devicesAdded: readonly Device[];
+  readonly devicesRemoved: readonly Device[];
+  readonly devicesChanged: readonly DeviceChange[];
+  readonly settings: readonly SettingChange[];
+  /** Slots of which the table names another device, by partition, then replica. */
+  readonly moved: readonly SlotMove[];
+  /** Slots that only one of the tables has: the replica count changed. */
+  readonly slotsAdded: number;
+  readonly slotsRemoved: number;
+  /** Slots per pair of devices, by from, then to. */
+  readonly pairs: readonly { readonly from: number; readonly to: number; readonly slots: number }[];
+  /** Devices with slots in or out, by id. */
+  readonly traffic: readonly DeviceTraffic[];
+  /** Moves in flight that only the later, and only the earlier version has. */
+  readonly movesStarted: number;
+  readonly movesEnded: number;
+}
+
+/** O(slots). Slots are compared when the partition counts are equal; else `settings` says so. */
+export function diffRings(before: Ring, after: Ring): RingDiff {
+  const moved = before.partitions === after.partitions ? movedSlots(before, after) : [];
+  const [slotsBefore, slotsAfter] = [slotTotal(before), slotTotal(after)];
+  const started = new Set(before.moves.map(({ assignment }) => assignment));
+  const ended = new Set(after.moves.map(({ assignment }) => assignment));
+  return {
+    ...deviceDiff(before, after),
+    settings: settingChanges(before, after),
+    moved,
+    slotsAdded: Math.max(0, slotsAfter - slotsBefore),
+    slotsRemoved: Math.max(0, slotsBefore - slotsAfter),
+    pairs: pairsOf(moved),
+    traffic: trafficOf(moved),
+    movesStarted: after.moves.filter(({ assignment }) => !started.has(assignment)).length,
+    movesEnded: before.moves.filter(({ assignment }) => !ended.has(assignment)).length,
+  };
+}
+
+function movedSlots(before: Ring, after: Ring): SlotMove[] {
+  const moved: SlotMove[] = [];
+  const rows = Math.min(before.table.length, after.table.length);
+  for (let partition = 0; partition < after.partitions; partition += 1) {
+    for (let replica = 0; replica < rows; replica += 1) {
+      const from = before.table[replica]?.[partition];
+      const to = after.table[replica]?.[partition];
+      if (from === to || from === undefined || to === undefined) continue;
+      moved.push({ partition, replica, from, to });
+    }
+  }
+  return moved;
+}
+
+function slotTotal({ table }: Ring): number {
+  return table.reduce((sum, row) => sum + row.length, 0);
+}
+
+function deviceDiff(
+  before: Ring,
+  after: Ring,
+): Pick<RingDiff, 'devicesAdded' | 'devicesRemoved' | 'devicesChanged'> {
+  const devicesAdded: Device[] = [];
+  const devicesRemoved: Device[] = [];
+  const devicesChanged: DeviceChange[] = [];
+  for (let id = 0; id < Math.max(before.devices.length, after.devices.length); id += 1) {
+    const [old, now] = [before.devices[id] ?? null, after.devices[id] ?? null];
+    if (old === null && now !== null) devicesAdded.push(now);
+    if (old !== null && now === null) devicesRemoved.push(old);
+    if (old === null || now === null) continue;
+    const fields = deviceFields.filter((field) => old[field] !== now[field]);
+    if (fields.length > 0) devicesChanged.push({ id, before: old, after: now, fields });
+  }
+  return { devicesAdded, devicesRemoved, devicesChanged };
+}
+
+const deviceFields = ['region', 'zone', 'ip', 'port', 'device', 'weight', 'meta'] as const;
+const settingNames = ['keyspace', 'cluster', 'partitioner', 'partitions', 'replicas'] as const;
+
+/** Settings that differ; for a legal successor none does. */
+export function settingChanges(before: Ring, after: Ring): SettingChange[] {
+  return settingNames.flatMap((name) => {
+    const [old, now] = [settingOf(before, name), settingOf(after, name)];
+    return canonicalJson(old) === canonicalJson(now) ? [] : [{ name, before: old, after: now }];
+  });
+}
+
+function settingOf(ring: Ring, name: (typeof settingNames)[number]): Json {
+  return name === 'partitioner' ? { ...ring.partitioner } : ring[name];
+}
+
+function pairsOf(moved: readonly SlotMove[]): RingDiff['pairs'] {
+  const pairs = new Map<string, { from: number; to: number; slots: number }>();
+  for (const { from, to } of moved) {
+    const key = `${from} ${to}`;
+    const pair = pairs.get(key) ?? { from, to, slots: 0 };
+    pair.slots += 1;
+    pairs.set(key, pair);
+  }
+  return [...pairs.values()].sort((a, b) => a.from - b.from || a.to - b.to);
+}
+
+function trafficOf(moved: readonly SlotMove[]): DeviceTraffic[] {
+  const traffic = new Map<number, { id: number; slotsIn: number; slotsOut: number }>();
+  const of = (id: number): { id: number; slotsIn: number; slotsOut: number } => {
+    const known = traffic.get(id) ?? { id, slotsIn: 0, slotsOut: 0 };
+    traffic.set(id, known);
+    return known;
+  };
+  for (const { from, to } of moved) {
+    of(from).slotsOut += 1;
+    of(to).slotsIn += 1;
+  }
+  return [...traffic.values()].sort((a, b) => a.id - b.id);
+}
