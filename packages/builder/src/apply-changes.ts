@@ -1,0 +1,124 @@
+// Applies staged changes to a builder state, all or none. Pure.
+import { unreachable } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { deviceCountMax } from '@ringwright/base/limits';
+import { type Device, formatDevice } from '@ringwright/ring/device';
+import type { BuilderDevice, BuilderState } from './builder-state.ts';
+import type { Change } from './change.ts';
+import { checkDeviceFields, checkWeight } from './device-fields.ts';
+import { checkMinPartHours, checkOverload } from './setting-ranges.ts';
+
+const IDS_SHOWN_MAX = 20;
+
+type MutableState = { -readonly [key in keyof BuilderState]: BuilderState[key] } & {
+  devices: (BuilderDevice | null)[];
+};
+
+/**
+ * The state after `changes`, in order; the given state stays as it is.
+ * Errors: DEVICE_UNKNOWN with the ids there are, DEVICE_DUPLICATE with the twin's id, DEVICE_INVALID,
+ * VALUE_OUT_OF_RANGE with value and limit. An added device's id is the next free one, never a hole's.
+ */
+export function applyChanges(state: BuilderState, changes: readonly Change[]): BuilderState {
+  const next: MutableState = { ...state, devices: [...state.devices] };
+  const addresses = new Map<string, number>();
+  for (const device of next.devices) if (device !== null) addresses.set(address(device), device.id);
+  for (const change of changes) applyOne(next, change, addresses);
+  return next;
+}
+
+function applyOne(state: MutableState, change: Change, addresses: Map<string, number>): void {
+  switch (change.kind) {
+    case 'add':
+      addDevice(state, change.device, addresses);
+      return;
+    case 'remove':
+      state.devices[change.id] = { ...activeDevice(state, change.id), state: 'removed' };
+      return;
+    case 'set-weight': {
+      const device = activeDevice(state, change.id);
+      checkWeight(change.weight, `device ${change.id}`);
+      state.devices[change.id] = { ...device, weight: change.weight };
+      return;
+    }
+    case 'set-device': {
+      const before = activeDevice(state, change.id);
+      const after = { ...before, ...change.fields };
+      checkDeviceFields(after);
+      addresses.delete(address(before));
+      claimAddress(after, addresses);
+      state.devices[change.id] = after;
+      return;
+    }
+    case 'set':
+      setSettings(state, change.settings);
+      return;
+    default:
+      unreachable(change);
+  }
+}
+
+function addDevice(state: MutableState, device: Device, addresses: Map<string, number>): void {
+  const id = state.devices.length;
+  if (id >= deviceCountMax) {
+    throw new CodedError(
+      'VALUE_OUT_OF_RANGE',
+      `the ring has ${id} device ids in use, of at most ${deviceCountMax}`,
+    );
+  }
+  if (device.id !== id) {
+    throw new CodedError('DEVICE_INVALID', `device id ${device.id} is not the next one, ${id}`, {
+      hint: 'ids are given in order and never used again',
+      details: { id: device.id, next: id },
+    });
+  }
+  checkDeviceFields(device);
+  checkWeight(device.weight, formatDevice(device));
+  claimAddress(device, addresses);
+  const { region, zone, ip, port, device: name, weight, meta } = device;
+  state.devices.push({ id, region, zone, ip, port, device: name, weight, meta, state: 'active' });
+}
+
+function setSettings(
+  state: MutableState,
+  settings: Extract<Change, { kind: 'set' }>['settings'],
+): void {
+  if (settings.minPartHours !== undefined) {
+    checkMinPartHours(settings.minPartHours);
+    state.minPartHours = settings.minPartHours;
+  }
+  if (settings.overload !== undefined) {
+    checkOverload(settings.overload);
+    state.overload = settings.overload;
+  }
+}
+
+function activeDevice(state: BuilderState, id: number): BuilderDevice {
+  const device = state.devices[id];
+  if (device?.state === 'active') return device;
+  const ids = state.devices.flatMap((one) => (one?.state === 'active' ? [one.id] : []));
+  const shown = ids.slice(0, IDS_SHOWN_MAX).join(', ');
+  const more = ids.length > IDS_SHOWN_MAX ? ` and ${ids.length - IDS_SHOWN_MAX} more` : '';
+  const fate = device?.state === 'removed' ? 'is removed already' : 'is not in the ring';
+  throw new CodedError('DEVICE_UNKNOWN', `device ${id} ${fate}`, {
+    hint: ids.length === 0 ? 'the ring has no devices' : `there are ${shown}${more}`,
+    details: { id, devices: ids },
+  });
+}
+
+/** One address is one server process and one data directory, whatever region and zone it claims. */
+function address(device: Pick<Device, 'ip' | 'port' | 'device'>): string {
+  return JSON.stringify([device.ip, device.port, device.device]);
+}
+
+function claimAddress(device: Device, addresses: Map<string, number>): void {
+  const key = address(device);
+  const twin = addresses.get(key);
+  if (twin !== undefined) {
+    throw new CodedError('DEVICE_DUPLICATE', `${formatDevice(device)} is device ${twin} already`, {
+      hint: 'a removed device keeps its address until its slots have moved away',
+      details: { twin },
+    });
+  }
+  addresses.set(key, device.id);
+}

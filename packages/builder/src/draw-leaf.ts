@@ -1,0 +1,57 @@
+// Draws a few leaves that a slot may have and takes the one that shares least with its partition. Pure.
+import { shiftLoad } from './balance.ts';
+import { findLeaf, type Wanted } from './find-leaf.ts';
+import { pairScore, shiftPairs } from './pair-counts.ts';
+import { type RebalanceWork, replicasOf } from './rebalance-work.ts';
+
+/** Two choices do most of the good; each costs a walk down the tree. */
+const CANDIDATES = 4;
+
+/** The place in the table that gets a leaf. */
+export interface SlotPlace {
+  readonly partition: number;
+  readonly slot: number;
+}
+
+/** A leaf below `v` that the partition in the rules may get and that is wanted, or -1. */
+export function drawLeaf(
+  work: RebalanceWork,
+  at: SlotPlace & { readonly below: number },
+  wanted: Wanted,
+): number {
+  const { pairs, placement } = work;
+  const first = findLeaf(work, at.below, wanted);
+  if (first < 0 || pairs === null) return first;
+  const start = at.partition * placement.width;
+  const held = { leaf: placement.leaf, start, end: start + replicasOf(placement, at.partition) };
+  let best = first;
+  let bestScore = pairScore(pairs, first, held);
+  for (let i = 1; i < CANDIDATES; i += 1) {
+    const other = findLeaf(work, at.below, wanted);
+    if (other === best) continue;
+    const score = pairScore(pairs, other, held);
+    if (score < bestScore) {
+      best = other;
+      bestScore = score;
+    }
+  }
+  return best;
+}
+
+/** Gives a slot another leaf (or `none`) and keeps loads and pair counts right. */
+export function setSlot(work: RebalanceWork, at: SlotPlace, to: number): void {
+  const { placement, pairs, balance } = work;
+  const from = placement.leaf[at.slot]!;
+  const start = at.partition * placement.width;
+  const held = { leaf: placement.leaf, start, end: start + replicasOf(placement, at.partition) };
+  placement.leaf[at.slot] = placement.none;
+  if (from !== placement.none) {
+    shiftLoad(balance, from, -1);
+    if (pairs !== null) shiftPairs(pairs, from, { ...held, by: -1 });
+  }
+  if (to !== placement.none) {
+    shiftLoad(balance, to, 1);
+    if (pairs !== null) shiftPairs(pairs, to, { ...held, by: 1 });
+  }
+  placement.leaf[at.slot] = to;
+}

@@ -1,0 +1,40 @@
+// What a placement is asked for: the tree, shares and targets of a builder state. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { type Ring, slotCount } from '@ringwright/ring/ring';
+import type { BuilderState } from './builder-state.ts';
+import { checkPartitioner } from './setting-ranges.ts';
+import { computeShares, type Shares } from './shares.ts';
+import { computeTargets, type Targets } from './targets.ts';
+import { buildTree, type TierTree } from './tier-tree.ts';
+
+export interface PlacementProblem {
+  readonly tree: TierTree;
+  readonly shares: Shares;
+  readonly targets: Targets;
+  readonly ring: Pick<Ring, 'partitions' | 'replicas'>;
+}
+
+/** Errors: REPLICAS_EXCEED_DEVICES with both numbers. */
+export function placementProblem(state: BuilderState): PlacementProblem {
+  const partitions = checkPartitioner(state.partitioner);
+  const tree = buildTree(state.devices);
+  const needed = Math.ceil(state.replicas);
+  if (tree.leaves < needed) {
+    throw new CodedError(
+      'REPLICAS_EXCEED_DEVICES',
+      `${state.replicas} replicas need ${needed} devices with weight, there are ${tree.leaves}`,
+      { hint: 'add devices', details: { replicas: state.replicas, devices: tree.leaves } },
+    );
+  }
+  const slots = slotCount(partitions, state.replicas);
+  const shares = computeShares(tree, {
+    replicas: slots / partitions,
+    overload: state.overload,
+  });
+  return {
+    tree,
+    shares,
+    targets: computeTargets(tree, shares, { partitions, slots }),
+    ring: { partitions, replicas: state.replicas },
+  };
+}

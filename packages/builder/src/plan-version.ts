@@ -1,0 +1,158 @@
+// Plans the next version of a ring: the table wanted, the moves to it, and what to know about them. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { movesInFlightMax } from '@ringwright/base/limits';
+import type { Ring } from '@ringwright/ring/ring';
+import { copyTable } from '@ringwright/ring/slot-rows';
+import type { BuilderState } from './builder-state.ts';
+import { capMoves } from './cap-moves.ts';
+import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
+import { interimTargets } from './interim-targets.ts';
+import { placeInitial } from './place-initial.ts';
+import { loadsOf, type Placement, placementOf, tableOf } from './placement.ts';
+import { type PlacementProblem, placementProblem } from './placement-problem.ts';
+import type { Plan, PlannedMove } from './plan.ts';
+import { devicePlans } from './plan-devices.ts';
+import { planDigest } from './plan-digest.ts';
+import { planWarnings } from './plan-warnings.ts';
+import { computeQuotas, movesAtLeast } from './quotas.ts';
+import { rebalance } from './rebalance.ts';
+import { replicasOf } from './rebalance-work.ts';
+import { createRules } from './slot-rules.ts';
+import { firstWave, keepRows } from './waves.ts';
+
+export interface PlanInput extends CommitTimes {
+  readonly head: Ring | null;
+  /** Ring id of `head`. */
+  readonly headId: string | null;
+  /** With the staged changes applied already. */
+  readonly state: BuilderState;
+  /** No server will copy anything: the cap on moves in flight does not count. */
+  readonly direct?: boolean;
+}
+
+/**
+ * The plan of the version after `head`, or of version 1. Same input, same plan.
+ * Errors: MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES with both numbers, VALUE_OUT_OF_RANGE.
+ */
+export function planVersion(input: PlanInput): Plan {
+  const { head, state } = input;
+  if (head !== null && head.moves.length > 0) {
+    throw new CodedError(
+      'MOVES_IN_FLIGHT',
+      `version ${head.version} of ${state.ring} has ${head.moves.length} moves in flight`,
+      {
+        hint: `run ring-builder rollout ${state.ring}`,
+        details: { version: head.version, moves: head.moves.length },
+      },
+    );
+  }
+  const problem = placementProblem(state);
+  return head === null ? planFirst(input, problem) : planNext({ ...input, head }, problem);
+}
+
+function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Plan {
+  const { tree, targets, ring } = problem;
+  const placement = placeInitial(tree, computeQuotas(tree, targets, null), ring);
+  const target = tableOf(placement, tree, { ...ring, devices: state.devices.length });
+  const outcome = { target, moves: [], movesLeft: 0, partitionsMovingTwice: 0, frozen: 0 };
+  return {
+    ring: state.ring,
+    version: 1,
+    parent: headId,
+    target,
+    moves: [],
+    moveLowerBound: 0,
+    partitionsMovingTwice: 0,
+    movesLeft: 0,
+    devices: devicePlans(state, problem, outcome),
+    warnings: planWarnings(state, problem, outcome),
+    digest: planDigest(headId, state, []),
+  };
+}
+
+function planNext(input: PlanInput & { readonly head: Ring }, problem: PlacementProblem): Plan {
+  const { head, headId, state } = input;
+  const { tree, targets } = problem;
+  const before = placementOf(head, tree);
+  const forced = removedSlots(head, state);
+  const frozen = frozenPartitions(head, state.minPartHours, input);
+  const aim =
+    frozen === null ? targets : interimTargets(tree, targets, { placement: before, frozen });
+  const wanted = rebalance({ tree, targets: aim, before, frozen, forced });
+  keepRows(before, wanted);
+  const wave = firstWave(before, wanted, { forced, rules: createRules(tree, targets) });
+  const all = movesBetween(head, { before, after: wave.placement, deviceIds: tree.deviceIds });
+  const urgent = (move: PlannedMove): boolean =>
+    forced?.[move.partition * before.width + move.replica] === 1;
+  const moves = input.direct === true ? all : capMoves(all, movesInFlightMax, urgent);
+  const target = copyTable(head.table, state.devices.length);
+  for (const { partition, replica, to } of moves) target[replica]![partition] = to;
+  const movesLeft = wave.movesLeft + all.length - moves.length;
+  const loads = loadsOf(before, tree);
+  const outcome = {
+    head,
+    target,
+    moves,
+    movesLeft,
+    partitionsMovingTwice: partitionsTwice(moves),
+    frozen: frozen === null ? 0 : frozen.reduce((sum, one) => sum + one, 0),
+  };
+  return {
+    ring: state.ring,
+    version: head.version + 1,
+    parent: headId,
+    target,
+    moves,
+    moveLowerBound: movesAtLeast(tree, computeQuotas(tree, targets, loads), {
+      loads,
+      free: before.slots - loads[0]!,
+    }),
+    partitionsMovingTwice: outcome.partitionsMovingTwice,
+    movesLeft,
+    devices: devicePlans(state, problem, outcome),
+    warnings: planWarnings(state, problem, outcome),
+    digest: planDigest(headId, state, moves),
+  };
+}
+
+/** By slot (partition * width + replica) 1 when a removed device has it; null when none has. */
+function removedSlots(head: Ring, state: BuilderState): Uint8Array | null {
+  const active = Uint8Array.from(state.devices, (device) => (device?.state === 'active' ? 1 : 0));
+  if (!active.includes(0)) return null;
+  const width = head.table.length;
+  const forced = new Uint8Array(head.partitions * width);
+  head.table.forEach((row, replica) => {
+    row.forEach((id, partition) => {
+      if (active[id] !== 1) forced[partition * width + replica] = 1;
+    });
+  });
+  return forced;
+}
+
+function movesBetween(
+  head: Ring,
+  change: { before: Placement; after: Placement; deviceIds: Int32Array },
+): PlannedMove[] {
+  const { before, after, deviceIds } = change;
+  const moves: PlannedMove[] = [];
+  for (let partition = 0; partition < head.partitions; partition += 1) {
+    const start = partition * before.width;
+    for (let replica = 0; replica < replicasOf(before, partition); replica += 1) {
+      const leaf = after.leaf[start + replica]!;
+      if (leaf === before.leaf[start + replica]) continue;
+      const from = head.table[replica]![partition]!;
+      moves.push({ partition, replica, from, to: deviceIds[leaf]! });
+    }
+  }
+  return moves;
+}
+
+/** Partitions with more than one of the moves, which are sorted by partition. */
+function partitionsTwice(moves: readonly PlannedMove[]): number {
+  let count = 0;
+  moves.forEach(({ partition }, index) => {
+    const again = moves[index - 1]?.partition === partition;
+    if (again && moves[index - 2]?.partition !== partition) count += 1;
+  });
+  return count;
+}

@@ -1,0 +1,48 @@
+// The working set of one rebalance, shared by its steps. Pure data.
+import type { Balance } from './balance.ts';
+import type { LeafSearch } from './find-leaf.ts';
+import type { PairCounts } from './pair-counts.ts';
+import type { Placement } from './placement.ts';
+import { addLeaf, removeLeaf, setReplicas } from './slot-rules.ts';
+
+export interface RebalanceWork extends LeafSearch {
+  /** The placement as it was, and as it becomes. */
+  readonly before: Placement;
+  readonly placement: Placement;
+  readonly balance: Balance;
+  /** By partition: 1 when it may not change, but for slots of removed devices. */
+  readonly frozen: Uint8Array | null;
+  /** By slot: 1 when its device was removed, so that it must move now. */
+  readonly forced: Uint8Array | null;
+  readonly pairs: PairCounts | null;
+}
+
+/** Replicas of a partition. */
+export function replicasOf(placement: Placement, partition: number): number {
+  return partition < placement.cut ? placement.width : placement.width - 1;
+}
+
+/** Puts a partition's leaves into the rules; false (and nothing put) when they are not a legal set. */
+export function enterPartition(work: RebalanceWork, partition: number): boolean {
+  const { placement, rules } = work;
+  const { leaf, none } = placement;
+  const start = partition * placement.width;
+  const end = start + replicasOf(placement, partition);
+  setReplicas(rules, end - start);
+  for (let slot = start; slot < end; slot += 1) {
+    if (leaf[slot] !== none && addLeaf(rules, leaf[slot]!)) continue;
+    for (let added = start; added < slot; added += 1) removeLeaf(rules, leaf[added]!);
+    return false;
+  }
+  return true;
+}
+
+/** Takes a partition's leaves out of the rules again. */
+export function leavePartition(work: RebalanceWork, partition: number): void {
+  const { leaf, none, width } = work.placement;
+  const start = partition * width;
+  const end = start + replicasOf(work.placement, partition);
+  for (let slot = start; slot < end; slot += 1) {
+    if (leaf[slot] !== none) removeLeaf(work.rules, leaf[slot]!);
+  }
+}

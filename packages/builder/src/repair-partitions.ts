@@ -1,0 +1,99 @@
+// First step of a rebalance: every partition gets a legal set of leaves that keeps as many as possible. Pure.
+import { assert } from '@ringwright/base/assert';
+import { drawLeaf, type SlotPlace, setSlot } from './draw-leaf.ts';
+import { findLeaf } from './find-leaf.ts';
+import {
+  enterPartition,
+  leavePartition,
+  type RebalanceWork,
+  replicasOf,
+} from './rebalance-work.ts';
+import { addLeaf, removeLeaf, setReplicas } from './slot-rules.ts';
+
+/**
+ * Fills free slots, and replaces replicas that break a bound. Legal sets are the bases of a matroid,
+ * so taking replicas greedily while the set stays completable keeps as many as any way could.
+ */
+export function repairPartitions(work: RebalanceWork): void {
+  const { partitions } = work.placement;
+  for (let partition = 0; partition < partitions; partition += 1) {
+    if (work.frozen?.[partition] === 1) fillFrozen(work, partition);
+    else if (enterPartition(work, partition)) leavePartition(work, partition);
+    else repairOne(work, partition);
+  }
+}
+
+function repairOne(work: RebalanceWork, partition: number): void {
+  const { placement, rules } = work;
+  const { leaf, none } = placement;
+  const start = partition * placement.width;
+  const count = replicasOf(placement, partition);
+  setReplicas(rules, count);
+  const kept = Array.from({ length: count }, (_, i) => start + i)
+    .filter((slot) => leaf[slot] !== none)
+    .sort((a, b) => surplus(work, leaf[a]!) - surplus(work, leaf[b]!) || a - b);
+  for (const slot of kept) {
+    if (addLeaf(rules, leaf[slot]!)) continue;
+    setSlot(work, { partition, slot }, none);
+  }
+  for (let slot = start; slot < start + count; slot += 1) {
+    if (leaf[slot] === none) placeSlot(work, { partition, slot });
+  }
+  leavePartition(work, partition);
+}
+
+/** Gives the free slot a leaf: one that is wanted at all tiers, else one that is wanted, else any. */
+function placeSlot(work: RebalanceWork, at: SlotPlace): void {
+  const { balance, rules } = work;
+  const { loads, quotas, missing } = balance;
+  const top = { ...at, below: 0 };
+  let found = drawLeaf(work, top, (v) => quotas[v]! - loads[v]!);
+  if (found < 0) found = drawLeaf(work, top, (v) => missing[v]!);
+  if (found < 0) found = drawLeaf(work, top, () => 1);
+  assert(found >= 0, 'a completable set can be completed');
+  addLeaf(rules, found);
+  setSlot(work, at, found);
+}
+
+/** A partition that may not change gets new leaves for removed devices only, legal ones if it can. */
+function fillFrozen(work: RebalanceWork, partition: number): void {
+  const { placement, forced } = work;
+  const { leaf, none } = placement;
+  const start = partition * placement.width;
+  const end = start + replicasOf(placement, partition);
+  for (let slot = start; slot < end; slot += 1) {
+    if (leaf[slot] !== none || forced?.[slot] !== 1) continue;
+    const found = leafBesideFrozen(work, leaf.subarray(start, end));
+    setSlot(work, { partition, slot }, found);
+  }
+}
+
+/** A leaf within the bounds beside the held ones, or else the emptiest that is none of them. */
+function leafBesideFrozen(work: RebalanceWork, held: Uint16Array | Uint32Array): number {
+  const { rules, balance, tree } = work;
+  setReplicas(rules, held.length);
+  const added = [...held].filter((leaf) => leaf < tree.leaves && addLeaf(rules, leaf));
+  let found = findLeaf(work, 0, (v) => balance.missing[v]!);
+  if (found < 0) found = findLeaf(work, 0, () => 1);
+  for (const leaf of added) removeLeaf(rules, leaf);
+  if (found >= 0 && !held.includes(found)) return found;
+  let best = -1;
+  let bestShort = -Infinity;
+  for (let leaf = 0; leaf < tree.leaves; leaf += 1) {
+    const node = tree.firstLeaf + leaf;
+    const short = balance.quotas[node]! - balance.loads[node]!;
+    if (short > bestShort && !held.includes(leaf)) {
+      best = leaf;
+      bestShort = short;
+    }
+  }
+  assert(best >= 0, 'there are more devices than replicas');
+  return best;
+}
+
+/** Relative excess of a leaf: what it has too much leaves first. */
+function surplus(work: RebalanceWork, leaf: number): number {
+  const { loads, quotas } = work.balance;
+  const node = work.tree.firstLeaf + leaf;
+  return (loads[node]! - quotas[node]!) / loads[node]!;
+}

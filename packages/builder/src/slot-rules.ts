@@ -1,0 +1,81 @@
+// Which sets of leaves one partition may have: bounds on every node of the tree, as a matroid. Pure.
+// A set can be completed to a legal one when the need of every node, the larger of its lower bound
+// and its children's needs, stays within its upper bound. One leaf changes one path of needs.
+import { assert } from '@ringwright/base/assert';
+import type { Targets } from './targets.ts';
+import type { TierTree } from './tier-tree.ts';
+
+/** Scratch for one partition at a time; `reset` by removing what was added. */
+export interface SlotRules {
+  readonly parent: Int32Array;
+  readonly firstLeaf: number;
+  readonly low: Int32Array;
+  readonly high: Int32Array;
+  /** By node: what must come below it, and the sum of that over its children (a leaf: held or not). */
+  readonly need: Int32Array;
+  readonly sum: Int32Array;
+  /** By node: 1 when a lower bound above 0 stands at or below it. */
+  readonly bound: Uint8Array;
+}
+
+export function createRules(tree: TierTree, targets: Targets): SlotRules {
+  const need = Int32Array.from(targets.low);
+  const sum = new Int32Array(tree.nodes);
+  const bound = new Uint8Array(tree.nodes);
+  need[0] = 0;
+  for (let v = tree.nodes - 1; v > 0; v -= 1) {
+    need[v] = Math.max(need[v]!, sum[v]!);
+    sum[tree.parent[v]!]! += need[v]!;
+    if (need[v]! > 0) bound[v] = 1;
+  }
+  need[0] = sum[0]!;
+  bound[0] = 1;
+  return {
+    parent: tree.parent,
+    firstLeaf: tree.firstLeaf,
+    low: Int32Array.from(need).fill(0, 0, 1),
+    high: Int32Array.from(targets.high),
+    need,
+    sum,
+    bound,
+  };
+}
+
+/** The number of replicas of the partitions looked at from now on. */
+export function setReplicas(rules: SlotRules, replicas: number): void {
+  rules.high[0] = replicas;
+}
+
+/** Whether one more replica fits below `v`, as far as `v` and the nodes above it go. */
+export function hasRoom(rules: SlotRules, v: number): boolean {
+  const { parent, need, sum, high } = rules;
+  for (let u = v; ; u = parent[u]!) {
+    if (sum[u]! < need[u]!) return true;
+    if (need[u]! >= high[u]!) return false;
+    if (u === 0) return true;
+  }
+}
+
+/** Adds a leaf if the set stays completable. */
+export function addLeaf(rules: SlotRules, leaf: number): boolean {
+  if (!hasRoom(rules, rules.firstLeaf + leaf)) return false;
+  const { parent, need, sum } = rules;
+  for (let u = rules.firstLeaf + leaf; ; u = parent[u]!) {
+    sum[u]! += 1;
+    if (sum[u]! <= need[u]!) return true;
+    need[u]! += 1;
+    if (u === 0) return true;
+  }
+}
+
+/** Takes back a leaf that was added. */
+export function removeLeaf(rules: SlotRules, leaf: number): void {
+  const { parent, low, need, sum } = rules;
+  assert(sum[rules.firstLeaf + leaf]! > 0, 'only a leaf that was added is removed');
+  for (let u = rules.firstLeaf + leaf; ; u = parent[u]!) {
+    sum[u]! -= 1;
+    if (need[u]! <= low[u]! || need[u]! <= sum[u]!) return;
+    need[u]! -= 1;
+    if (u === 0) return;
+  }
+}

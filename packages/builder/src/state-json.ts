@@ -1,0 +1,72 @@
+// Builder state as canonical bytes and back: the ring file's builder section. Pure.
+import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
+import { CodedError } from '@ringwright/base/coded-error';
+import { deviceCountMax } from '@ringwright/base/limits';
+import { z } from 'zod';
+import type { BuilderState } from './builder-state.ts';
+
+const whole = z.number().int().nonnegative();
+const positive = z.number().nonnegative();
+
+const deviceSchema = z.strictObject({
+  id: whole,
+  region: whole,
+  zone: whole,
+  ip: z.string(),
+  port: whole,
+  device: z.string(),
+  weight: positive,
+  meta: z.string(),
+  state: z.enum(['active', 'removed']),
+});
+
+const partitionerSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('md5-shift'),
+    power: whole,
+    prefix: z.string(),
+    suffix: z.string(),
+  }),
+  z.strictObject({ kind: z.literal('murmur3-mod'), partitions: whole, seed: whole }),
+]);
+
+const stateSchema = z.strictObject({
+  ring: z.string(),
+  cluster: z.string(),
+  partitioner: partitionerSchema,
+  replicas: positive,
+  minPartHours: whole,
+  overload: positive,
+  devices: z.array(deviceSchema.nullable()).max(deviceCountMax),
+});
+
+/** One spelling per state: equal states give equal bytes. */
+export function serializeState(state: BuilderState): Uint8Array {
+  // A state is plain data of numbers and strings; an interface lacks Json's index signature.
+  return new TextEncoder().encode(canonicalJson(state as unknown as Json));
+}
+
+/** The state of `serializeState`'s bytes. Errors: RING_FILE_INVALID with the field at fault. */
+export function parseState(bytes: Uint8Array): BuilderState {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch (cause) {
+    throw new CodedError('RING_FILE_INVALID', 'the builder state is not JSON', { cause });
+  }
+  const parsed = stateSchema.safeParse(value);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0];
+    const where = issue?.path.join('.') || 'its top level';
+    throw new CodedError(
+      'RING_FILE_INVALID',
+      `the builder state is wrong at ${where}: ${issue?.message ?? 'unknown fault'}`,
+    );
+  }
+  const misplaced = parsed.data.devices.findIndex((device, id) => device && device.id !== id);
+  if (misplaced >= 0) {
+    const id = parsed.data.devices[misplaced]?.id;
+    throw new CodedError('RING_FILE_INVALID', `device ${id} stands in place ${misplaced}`);
+  }
+  return parsed.data;
+}

@@ -1,0 +1,107 @@
+// What of a wanted placement may happen in the next version: one slot of a partition at a time. Pure.
+// Waiting costs nothing: legal sets are matroid bases, so each part of a change is legal in some
+// order, and what is left to do shrinks by exactly what was done.
+import type { Placement } from './placement.ts';
+import { replicasOf } from './rebalance-work.ts';
+import { addLeaf, removeLeaf, type SlotRules, setReplicas } from './slot-rules.ts';
+
+export interface Wave {
+  /** The placement after this version. */
+  readonly placement: Placement;
+  /** Moves of the wanted placement that wait for later versions. */
+  readonly movesLeft: number;
+}
+
+export interface WaveLimits {
+  /** By slot: 1 when its device was removed: these move together. */
+  readonly forced: Uint8Array | null;
+  readonly rules: SlotRules;
+}
+
+/** The first wave from `before` towards `wanted`. */
+export function firstWave(before: Placement, wanted: Placement, limits: WaveLimits): Wave {
+  const placement: Placement = { ...wanted, leaf: wanted.leaf.slice() };
+  let movesLeft = 0;
+  for (let partition = 0; partition < before.partitions; partition += 1) {
+    const start = partition * before.width;
+    const moving: number[] = [];
+    for (let slot = start; slot < start + replicasOf(before, partition); slot += 1) {
+      if (before.leaf[slot] !== wanted.leaf[slot]) moving.push(slot);
+    }
+    if (moving.length < 2) continue;
+    const forced = moving.filter((slot) => limits.forced?.[slot] === 1);
+    for (const slot of moving) {
+      if (limits.forced?.[slot] !== 1) placement.leaf[slot] = before.leaf[slot]!;
+    }
+    if (forced.length === 0) {
+      const { slot, leaf } = mildestChange({ before, wanted, limits }, moving);
+      placement.leaf[slot] = leaf;
+    }
+    movesLeft += moving.length - Math.max(1, forced.length);
+  }
+  return { placement, movesLeft };
+}
+
+interface Change {
+  readonly before: Placement;
+  readonly wanted: Placement;
+  readonly limits: WaveLimits;
+}
+
+/** Which leaf to give up for which new one, so that the fewest replicas are outside their bounds. */
+function mildestChange(change: Change, moving: readonly number[]): { slot: number; leaf: number } {
+  const { before, wanted } = change;
+  let best = { slot: moving[0]!, leaf: wanted.leaf[moving[0]!]! };
+  let fewest = Infinity;
+  for (const slot of moving) {
+    for (const source of [slot, ...moving.filter((other) => other !== slot)]) {
+      const leaf = wanted.leaf[source]!;
+      const misfits = countMisfits(change, {
+        slot,
+        leaf,
+        partition: Math.floor(slot / before.width),
+      });
+      if (misfits >= fewest) continue;
+      fewest = misfits;
+      best = { slot, leaf };
+    }
+  }
+  return best;
+}
+
+function countMisfits(
+  { before, limits }: Change,
+  at: { readonly partition: number; readonly slot: number; readonly leaf: number },
+): number {
+  const { rules } = limits;
+  const start = at.partition * before.width;
+  const count = replicasOf(before, at.partition);
+  setReplicas(rules, count);
+  const added: number[] = [];
+  let misfits = 0;
+  for (let slot = start; slot < start + count; slot += 1) {
+    const leaf = slot === at.slot ? at.leaf : before.leaf[slot]!;
+    if (leaf === before.none) continue;
+    if (addLeaf(rules, leaf)) added.push(leaf);
+    else misfits += 1;
+  }
+  for (const leaf of added) removeLeaf(rules, leaf);
+  return misfits;
+}
+
+/** Puts replicas that stayed in a partition back into their own rows; the sets stay as they are. */
+export function keepRows(before: Placement, wanted: Placement): void {
+  for (let partition = 0; partition < before.partitions; partition += 1) {
+    const start = partition * before.width;
+    const end = start + before.width;
+    for (let slot = start; slot < end; slot += 1) {
+      const stays = before.leaf[slot]!;
+      if (stays === before.none || wanted.leaf[slot] === stays) continue;
+      for (let other = start; other < end; other += 1) {
+        if (wanted.leaf[other] !== stays) continue;
+        wanted.leaf[other] = wanted.leaf[slot]!;
+        wanted.leaf[slot] = stays;
+      }
+    }
+  }
+}

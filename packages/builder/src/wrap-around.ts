@@ -1,0 +1,120 @@
+// McNaughton's wrap-around in blocks: hands partitions to the children of a node, mixed well. Pure.
+import type { Random } from '@ringwright/base/random';
+
+/** Partitions per block: large enough to be cheap, small enough to mix the children. */
+const BLOCK = 128;
+
+/** Partitions that need `few` + 1 replicas below a node, and those that need `few`. */
+export interface Classes {
+  readonly more: Int32Array;
+  readonly less: Int32Array;
+  readonly few: number;
+}
+
+interface Child {
+  readonly few: number;
+  readonly more: Int32Array;
+  readonly less: Int32Array;
+  moreCount: number;
+  lessCount: number;
+  left: number;
+}
+
+/**
+ * By child, the partitions that come to it; `quotas` add up to the replicas of the classes, whose
+ * `few` is at least 1. Each partition comes to a child floor or ceil of (quota / partitions) times.
+ */
+export function wrapAround(quotas: readonly number[], classes: Classes, random: Random): Classes[] {
+  const total = classes.more.length + classes.less.length;
+  const children = quotas.map((quota): Child => {
+    const few = Math.floor(quota / total);
+    const more = new Int32Array(quota - few * total);
+    const less = new Int32Array(few === 0 ? 0 : total - more.length);
+    return { few, more, less, moreCount: 0, lessCount: 0, left: quota };
+  });
+  const more = shuffled(classes.more, random);
+  const less = shuffled(classes.less, random);
+  const block = new Int32Array(BLOCK);
+  const order = Array.from(children.keys());
+  let moreLeft = more.length;
+  for (let left = total; left > 0; ) {
+    const size = Math.min(BLOCK, left);
+    const moreHere = Math.floor((moreLeft * size) / left);
+    const lessLeft = left - moreLeft;
+    block.set(more.subarray(more.length - moreLeft, more.length - moreLeft + moreHere));
+    block.set(
+      less.subarray(less.length - lessLeft, less.length - lessLeft + size - moreHere),
+      moreHere,
+    );
+    shuffleOrder(order, random);
+    fillBlock(children, order, { block, size, left, slots: classes.few * size + moreHere });
+    left -= size;
+    moreLeft -= moreHere;
+  }
+  return children.map(({ few, more: often, less: seldom }) => ({ few, more: often, less: seldom }));
+}
+
+interface Block {
+  readonly block: Int32Array;
+  readonly size: number;
+  /** Partitions not yet handed out, this block's included. */
+  readonly left: number;
+  readonly slots: number;
+}
+
+/** Each child gets its part of what it has left, rounded so that the block's slots come out. */
+function fillBlock(children: readonly Child[], order: readonly number[], block: Block): void {
+  const { size, left } = block;
+  let extra = block.slots;
+  for (const child of children) extra -= Math.floor((child.left * size) / left);
+  let at = 0;
+  for (const index of order) {
+    const child = children[index]!;
+    let take = Math.floor((child.left * size) / left);
+    if (extra > 0 && (child.left * size) % left !== 0) {
+      take += 1;
+      extra -= 1;
+    }
+    child.left -= take;
+    giveRun(child, block, { at, take });
+    at = (at + take) % size;
+  }
+}
+
+/** The run of slots [at, at + take) around the block: every partition in it once per turn. */
+function giveRun(child: Child, block: Block, run: { at: number; take: number }): void {
+  const { size } = block;
+  const turns = Math.floor(run.take / size);
+  const rest = run.take - turns * size;
+  for (let i = 0; i < size; i += 1) {
+    const partition = block.block[(run.at + i) % size]!;
+    const times = turns + (i < rest ? 1 : 0);
+    if (times > child.few) {
+      child.more[child.moreCount] = partition;
+      child.moreCount += 1;
+    } else if (child.few > 0) {
+      child.less[child.lessCount] = partition;
+      child.lessCount += 1;
+    }
+  }
+}
+
+function shuffled(list: Int32Array, random: Random): Int32Array {
+  const copy = Int32Array.from(list);
+  for (let i = copy.length - 1; i > 0; i -= 1) {
+    const j = random.below(i + 1);
+    const kept = copy[i]!;
+    copy[i] = copy[j]!;
+    copy[j] = kept;
+  }
+  return copy;
+}
+
+function shuffleOrder(order: number[], random: Random): void {
+  for (let i = order.length - 1; i > 0; i -= 1) {
+    const j = random.below(i + 1);
+    const kept = order[i]!;
+    order[i] = order[j]!;
+    order[j] = kept;
+  }
+}
