@@ -93,7 +93,7 @@ export function readRingHead(bytes: Uint8Array): RingHead {
 export interface RingFile {
   readonly ring: Ring;
   readonly id: string;
-  readonly builder: Uint8Array | null;
+  readonly builder: Buffer | null;
   readonly extraSections: readonly Section[];
   /** As the file has them: nobody has verified them yet. */
   readonly signatures: readonly RingSignature[];

@@ -9,7 +9,7 @@ export function sampleDevice(id: number): Device {
     id,
     region: 1 + (id % 2),
     zone: 1 + (id % 3),
-    ip: id % 5 === 4 ? `fd00::${id + 1}` : `10.0.${id >> 8}.${id & 255}`,
+    ip: id % 5 === 4 ? `fd00::${(id & 0xffff).toString(16)}` : `10.${id >> 16}.${(id >> 8) & 255}.${id & 255}`,
     port: 6200 + (id % 7),
     device: `sd${id}`,
     weight: 100 + id / 4,
