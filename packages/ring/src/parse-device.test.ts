@@ -1,0 +1,96 @@
+// Devices and names as people type them: what is read, and what is refused with which words.
+import { CodedError } from '@ringwright/base/coded-error';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { formatDevice } from './device.ts';
+import { isHost } from './device-fields.ts';
+import { checkKeyspaceName } from './keyspace-name.ts';
+import { parseDevice } from './parse-device.ts';
+
+test.each([
+  [
+    'r1z2-10.0.0.1:6200/sdb',
+    { region: 1, zone: 2, ip: '10.0.0.1', port: 6200, device: 'sdb', meta: '' },
+  ],
+  [
+    'r0z0-host-7.example:80/d_rack 7_x',
+    { zone: 0, ip: 'host-7.example', device: 'd', meta: 'rack 7_x' },
+  ],
+  ['r1z2-[fd00::1]:6200/sdb1', { ip: 'fd00::1', port: 6200, device: 'sdb1' }],
+  ['r1z2-[FD00::A]:6200/sdb1', { ip: 'fd00::a' }],
+  ['r1z2-10.0.0.1:6200/sdb_', { device: 'sdb', meta: '' }],
+])('%s', (text, wanted) => {
+  expect(parseDevice(text)).toMatchObject(wanted);
+});
+
+test.each([
+  ['', /is not of the form r<region>/],
+  ['z2-10.0.0.1:6200/sdb', /is not of the form/],
+  ['r1z2-10.0.0.1/sdb', /is not of the form/],
+  ['r1z2-fd00::1:6200/sdb', /is not of the form/],
+  ['r1z2-10.0.0.1:6200R10.0.0.2:6300/sdb', /is not of the form/],
+  ['r1z2-[10.0.0.1]:6200/sdb', /"10\.0\.0\.1" in brackets/],
+  ['r1z2-[fd00::1%eth0]:6200/sdb', /wrong ip/],
+  ['r1z2-10.0.0.256:6200/sdb', /wrong ip/],
+  ['r1z2-:6200/sdb', /wrong ip/],
+  ['r1z2-10.0.0.1:0/sdb', /wrong port/],
+  ['r1z2-10.0.0.1:65536/sdb', /wrong port/],
+  ['r9999999999z2-10.0.0.1:6200/sdb', /wrong region/],
+  ['r1z2-10.0.0.1:6200/', /wrong device/],
+  ['r1z2-10.0.0.1:6200/a/b', /wrong device/],
+  ['r1z2-10.0.0.1:6200/..', /wrong device/],
+  ['r1z2-10.0.0.1:6200/s db', /wrong device/],
+  [`r1z2-10.0.0.1:6200/${'d'.repeat(129)}`, /wrong device/],
+  [`r1z2-10.0.0.1:6200/sdb_${'m'.repeat(513)}`, /wrong meta/],
+])('refused: %s', (text, message) => {
+  expect(() => parseDevice(text)).toThrow(message);
+  try {
+    parseDevice(text);
+  } catch (error) {
+    expect(error).toBeInstanceOf(CodedError);
+    expect(error).toMatchObject({ code: 'DEVICE_INVALID', details: { given: text } });
+  }
+});
+
+test('what formatDevice writes is read back', () => {
+  const device = fc.record({
+    region: fc.nat(),
+    zone: fc.nat(),
+    ip: fc.oneof(fc.ipV4(), fc.constantFrom('fd00::1', '::1', 'host_1', 'a.b-c.example')),
+    port: fc.integer({ min: 1, max: 65_535 }),
+    device: fc.stringMatching(/^[A-Za-z0-9.-]{1,20}$/).filter((name) => !/^\.{1,2}$/.test(name)),
+  });
+  fc.assert(
+    fc.property(device, (one) => {
+      expect(parseDevice(formatDevice(one))).toEqual({ ...one, meta: '' });
+    }),
+  );
+});
+
+test('hosts', () => {
+  const good = ['10.0.0.1', '::1', 'fe80::1', 'a', 'node-1', 'node_1.local', 'A1.example'];
+  const bad = [
+    '',
+    '1.2.3',
+    '1.2.3.4.5',
+    '-a',
+    'a-',
+    'a b',
+    'a/b',
+    ':::',
+    'a:1',
+    '[::1]',
+    'ä.example',
+  ];
+  expect([good.filter(isHost), bad.filter(isHost)]).toEqual([good, []]);
+  expect(isHost('h'.repeat(254))).toBe(false);
+});
+
+test('keyspace names', () => {
+  for (const name of ['a', '0', 'cities', 'object-1', 'a'.repeat(63)]) {
+    expect(checkKeyspaceName(name)).toBe(name);
+  }
+  for (const name of ['', '-a', 'A', 'a_b', 'a/b', '..', 'a'.repeat(64), 'a\n', 'ä']) {
+    expect(() => checkKeyspaceName(name)).toThrow(CodedError);
+  }
+});
