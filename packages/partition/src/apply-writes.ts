@@ -1,0 +1,58 @@
+// Applies durable writes to their partition files: one transaction per partition.
+import type { CodedError } from '@ringwright/base/coded-error';
+import type { OpenFiles } from './open-files.ts';
+import type { Partition } from './partition.ts';
+import type { HashedRecord } from './partition-file.ts';
+import type { WriteOutcome } from './record.ts';
+import { damageError, isDamage } from './sqlite-errors.ts';
+
+export interface PlacedWrite extends HashedRecord {
+  readonly partition: Partition;
+}
+
+export interface ApplyAnswers<W> {
+  readonly answer: (write: W, outcome: WriteOutcome) => void;
+  readonly refuse: (write: W, error: CodedError) => void;
+}
+
+const ABSENT: WriteOutcome = { kind: 'absent' };
+
+/**
+ * `segment` is where the writes are in the log. A partition whose file turns out damaged is marked, its
+ * writes are refused and stay in the log; any other error is the disk's and is thrown.
+ */
+export function applyWrites<W extends PlacedWrite>(
+  writes: readonly W[],
+  options: { files: OpenFiles; segment: number } & ApplyAnswers<W>,
+): Iterable<Partition> {
+  const groups = new Map<Partition, W[]>();
+  for (const write of writes) {
+    const group = groups.get(write.partition);
+    if (group === undefined) groups.set(write.partition, [write]);
+    else group.push(write);
+  }
+  for (const [partition, group] of groups) applyGroup(partition, group, options);
+  return groups.keys();
+}
+
+function applyGroup<W extends PlacedWrite>(
+  partition: Partition,
+  group: readonly W[],
+  options: { files: OpenFiles; segment: number } & ApplyAnswers<W>,
+): void {
+  if (partition.gone) {
+    for (const write of group) options.answer(write, ABSENT);
+    return;
+  }
+  try {
+    const outcomes = options.files.use(partition).apply(group);
+    for (const [index, write] of group.entries()) {
+      options.answer(write, outcomes[index] ?? ABSENT);
+    }
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    partition.damage ??= damageError(error, partition);
+    for (const write of group) options.refuse(write, partition.damage);
+  }
+  partition.dirtySince = Math.min(partition.dirtySince, options.segment);
+}

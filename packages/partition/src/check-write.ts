@@ -1,0 +1,27 @@
+// Refuses writes that no store may take, before anything is queued. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { keyBytesMax, valueBytesMax } from '@ringwright/base/limits';
+import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
+import type { Write } from './record.ts';
+
+/** Throws KEY_EMPTY, KEY_TOO_LARGE, VALUE_TOO_LARGE, or VALUE_OUT_OF_RANGE for the stamp. */
+export function checkWrite({ key, value, ms, tie }: Write): void {
+  if (key.length === 0) throw new CodedError('KEY_EMPTY', 'the key has no bytes');
+  if (key.length > keyBytesMax) {
+    throw new CodedError('KEY_TOO_LARGE', `key of ${key.length} bytes, allowed are ${keyBytesMax}`);
+  }
+  if (value !== null && value.length > valueBytesMax) {
+    throw new CodedError(
+      'VALUE_TOO_LARGE',
+      `value of ${value.length} bytes, allowed are ${valueBytesMax}`,
+      { hint: 'store it in parts under several keys' },
+    );
+  }
+  if (!isWholeUpTo(ms, stampMsMax) || !isWholeUpTo(tie, stampTieMax)) {
+    throw new CodedError('VALUE_OUT_OF_RANGE', `stamp ${ms}.${tie} is no stamp`);
+  }
+}
+
+function isWholeUpTo(value: number, max: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= max;
+}

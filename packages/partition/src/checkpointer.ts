@@ -1,0 +1,93 @@
+// Checkpoints partition files one per turn, and frees the log segments that nobody needs any more.
+import { setImmediate } from 'node:timers/promises';
+import type { CommitLog } from './commit-log.ts';
+import { listSegments, removeSegments } from './log-segment.ts';
+import { clean, type Partition } from './partition.ts';
+import { damageError, isDamage } from './sqlite-errors.ts';
+
+export interface CheckpointerOptions {
+  readonly logDirectory: string;
+  readonly log: Pick<CommitLog, 'oldestNeeded' | 'currentSegment'>;
+  readonly partitions: () => Iterable<Partition>;
+  readonly segmentsBehindMax: number;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class Checkpointer {
+  readonly #options: CheckpointerOptions;
+  readonly #queue = new Set<Partition>();
+  #running: Promise<void> | null = null;
+  #freeSegments = false;
+  #stopped = false;
+
+  constructor(options: CheckpointerOptions) {
+    this.#options = options;
+  }
+
+  /** Asks for a checkpoint of one partition, whose WAL has grown long. */
+  request(partition: Partition): void {
+    this.#queue.add(partition);
+    this.#start();
+  }
+
+  /** A new segment has begun: checkpoints those that hold back old ones, then frees these. */
+  segmentBegan(): void {
+    const { log, segmentsBehindMax, partitions } = this.#options;
+    const behind = log.currentSegment - segmentsBehindMax;
+    for (const partition of partitions()) {
+      if (partition.dirtySince < behind) this.#queue.add(partition);
+    }
+    this.#freeSegments = true;
+    this.#start();
+  }
+
+  #start(): void {
+    if (this.#stopped) return;
+    this.#running ??= this.#run()
+      .catch((error: unknown) => this.#options.onFailure(error))
+      .finally(() => {
+        this.#running = null;
+        if (this.#queue.size > 0 || this.#freeSegments) this.#start();
+      });
+  }
+
+  async #run(): Promise<void> {
+    for (const partition of this.#queue) {
+      this.#queue.delete(partition);
+      await setImmediate();
+      if (this.#stopped) return;
+      checkpointPartition(partition);
+    }
+    if (!this.#freeSegments) return;
+    this.#freeSegments = false;
+    await this.#removeUnneeded();
+  }
+
+  async #removeUnneeded(): Promise<void> {
+    const { log, logDirectory, partitions } = this.#options;
+    let needed = log.oldestNeeded;
+    for (const partition of partitions()) needed = Math.min(needed, partition.dirtySince);
+    const segments = await listSegments(logDirectory);
+    await removeSegments(
+      logDirectory,
+      segments.filter((number) => number < needed),
+    );
+  }
+
+  /** Starts nothing more, and waits for what is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#queue.clear();
+    this.#freeSegments = false;
+    await this.#running;
+  }
+}
+
+function checkpointPartition(partition: Partition): void {
+  try {
+    if (partition.file?.checkpoint('PASSIVE') === true) partition.dirtySince = clean;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    partition.damage ??= damageError(error, partition);
+  }
+}

@@ -1,0 +1,36 @@
+// Ends a store: after a clean close the partition files hold everything and the log is empty.
+import { setImmediate } from 'node:timers/promises';
+import { dataPaths } from './data-paths.ts';
+import { listSegments, removeSegments } from './log-segment.ts';
+import { clean } from './partition.ts';
+import type { StoreParts } from './store-parts.ts';
+
+/** Rejects with STORE_FAILED when a file could not be checkpointed; the log then stays and is replayed. */
+export async function closeStore(parts: StoreParts): Promise<void> {
+  const { log, turns, checkpointer, files, registry, root, lock } = parts;
+  try {
+    await log.drained();
+    await turns.settled();
+    await checkpointer.stop();
+    for (const partition of [...files.all()]) {
+      if (parts.failure !== null || partition.damage !== null) files.abandon(partition);
+      else {
+        try {
+          files.close(partition);
+        } catch (error) {
+          parts.fail(error);
+        }
+      }
+      await setImmediate();
+    }
+    await log.close();
+    const needed = [...registry.all()].some(({ dirtySince }) => dirtySince !== clean);
+    if (parts.failure === null && !needed) {
+      const directory = dataPaths.log(root);
+      await removeSegments(directory, await listSegments(directory));
+    }
+  } finally {
+    lock.release();
+  }
+  if (parts.failure !== null) throw parts.failure;
+}

@@ -1,0 +1,40 @@
+// Where everything lies inside a data directory. Paths are built from checked names and integers only. Pure.
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { partitionCountMax } from '@ringwright/base/limits';
+
+const KEYSPACE = /^[a-z0-9][a-z0-9-]{0,62}$/;
+const INCARNATION = /^[A-Za-z0-9_-]{1,64}$/;
+
+export const dataPaths = {
+  lock: (root: string): string => join(root, 'lock.db'),
+  log: (root: string): string => join(root, 'log'),
+  partitions: (root: string): string => join(root, 'partitions'),
+  staging: (root: string): string => join(root, 'staging'),
+  trash: (root: string): string => join(root, 'trash'),
+  partition: (root: string, keyspace: string, partition: number): string =>
+    join(root, 'partitions', keyspace, String(partition)),
+};
+
+/** Throws NAME_INVALID or VALUE_OUT_OF_RANGE: these two become folder names. */
+export function checkPartitionName(keyspace: string, partition: number): void {
+  if (!KEYSPACE.test(keyspace)) {
+    throw new CodedError('NAME_INVALID', `keyspace ${JSON.stringify(keyspace.slice(0, 80))}`, {
+      hint: 'a keyspace is 1 to 63 of a-z, 0-9 and -, not starting with -',
+    });
+  }
+  if (!Number.isInteger(partition) || partition < 0 || partition >= partitionCountMax) {
+    throw new CodedError(
+      'VALUE_OUT_OF_RANGE',
+      `partition ${partition} is not in 0 to ${partitionCountMax - 1}`,
+    );
+  }
+}
+
+export function isIncarnation(text: string): boolean {
+  return INCARNATION.test(text);
+}
+
+export function isKeyspace(text: string): boolean {
+  return KEYSPACE.test(text);
+}

@@ -1,0 +1,30 @@
+// Order-independent digest of a partition: the XOR of all row hashes, 8 bytes. Pure.
+
+/** Two halves, because bit operations of JavaScript work on 32 bits. */
+export interface Digest {
+  readonly high: number;
+  readonly low: number;
+}
+
+export const emptyDigest: Digest = { high: 0, low: 0 };
+
+/** Adds a row hash, or takes it away again: XOR is its own inverse. */
+export function toggleRow(digest: Digest, rowHash: Buffer): Digest {
+  return {
+    high: digest.high ^ rowHash.readInt32BE(0),
+    low: digest.low ^ rowHash.readInt32BE(4),
+  };
+}
+
+export function formatDigest(digest: Digest): string {
+  const half = (word: number): string => (word >>> 0).toString(16).padStart(8, '0');
+  return half(digest.high) + half(digest.low);
+}
+
+export function parseDigest(text: string): Digest | null {
+  if (!/^[0-9a-f]{16}$/.test(text)) return null;
+  return {
+    high: Number.parseInt(text.slice(0, 8), 16) | 0,
+    low: Number.parseInt(text.slice(8), 16) | 0,
+  };
+}

@@ -1,0 +1,87 @@
+// Watches the free space of a data directory, so that work is refused before the disk is full.
+import { statfs } from 'node:fs/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import { diskCheckEveryBytes, diskCheckEveryMs } from '@ringwright/base/limits';
+
+export class DiskSpace {
+  readonly #root: string;
+  readonly #reserveBytes: number;
+  #low = false;
+  #bytesSinceCheck = 0;
+  #checkedAtMs = 0;
+  #checking = false;
+  /** Bytes promised to copies that are being received. */
+  #promisedBytes = 0;
+
+  constructor(root: string, reserveBytes: number) {
+    this.#root = root;
+    this.#reserveBytes = reserveBytes;
+  }
+
+  get low(): boolean {
+    return this.#low;
+  }
+
+  async freeBytes(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.#root);
+    return bavail * bsize;
+  }
+
+  /** Counts written bytes and looks at the disk now and then, without waiting for the answer. */
+  note(bytes: number): void {
+    this.#bytesSinceCheck += bytes;
+    const now = performance.now();
+    const due =
+      this.#bytesSinceCheck >= diskCheckEveryBytes || now - this.#checkedAtMs >= diskCheckEveryMs;
+    if (!due || this.#checking) return;
+    this.#checking = true;
+    this.#bytesSinceCheck = 0;
+    this.#checkedAtMs = now;
+    this.freeBytes()
+      .then(
+        (free) => {
+          this.#low = free < this.#reserveBytes;
+        },
+        () => {
+          // A disk that cannot even say this is not written to; the next write asks again.
+          this.#low = true;
+        },
+      )
+      .finally(() => {
+        this.#checking = false;
+      });
+  }
+
+  /** Throws DISK_FULL unless `bytes` more leave the reserve untouched. */
+  async require(bytes: number): Promise<void> {
+    const free = await this.freeBytes();
+    this.#low = free < this.#reserveBytes;
+    const needed = bytes + this.#promisedBytes + this.#reserveBytes;
+    if (free >= needed) return;
+    throw new CodedError(
+      'DISK_FULL',
+      `${free} bytes are free, ${needed} are needed (${this.#reserveBytes} of them in reserve)`,
+      {
+        hint: 'free space on the disk, purge the trash, or lower the weight of this device',
+        details: { freeBytes: free, neededBytes: needed, reserveBytes: this.#reserveBytes },
+      },
+    );
+  }
+
+  /** Like require, and keeps the bytes promised until `release` is called. */
+  async promise(bytes: number): Promise<{ release: () => void }> {
+    this.#promisedBytes += bytes;
+    let promised = bytes;
+    const release = (): void => {
+      this.#promisedBytes -= promised;
+      promised = 0;
+    };
+    try {
+      await this.require(0);
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return { release };
+  }
+}

@@ -1,0 +1,108 @@
+// What a frame's payload holds: names of partitions, each once per segment, and writes to them. Pure.
+import { decodeRecord, encodeRecord, type RecordContent, recordLength } from './record-bytes.ts';
+
+// define: kind 1 | index 4 | partition 4 | keyspace length 1, bytes | life length 1, bytes
+// write:  kind 1 | index 4 | record length 4 | record
+const DEFINE = 1;
+const WRITE = 2;
+const WRITE_FIXED_BYTES = 9;
+
+/** A partition as the log names it; writes of an earlier life are not for the present one. */
+export interface LogPartition {
+  readonly keyspace: string;
+  readonly partition: number;
+  readonly life: string;
+}
+
+export type LogEntry =
+  | ({ readonly kind: 'define'; readonly index: number } & LogPartition)
+  | {
+      readonly kind: 'write';
+      readonly index: number;
+      readonly record: { key: Buffer; value: Buffer | null; ms: number; tie: number };
+      /** The encoded record, over which the row hash is taken. */
+      readonly bytes: Buffer;
+    };
+
+/** Both texts are ASCII names of at most 64 characters. */
+export function defineLength(partition: LogPartition): number {
+  return 11 + partition.keyspace.length + partition.life.length;
+}
+
+export function encodeDefine(
+  partition: LogPartition,
+  index: number,
+  at: { target: Buffer; offset: number },
+): number {
+  const { target } = at;
+  let offset = target.writeUInt8(DEFINE, at.offset);
+  offset = target.writeUInt32BE(index, offset);
+  offset = target.writeUInt32BE(partition.partition, offset);
+  for (const text of [partition.keyspace, partition.life]) {
+    offset = target.writeUInt8(text.length, offset);
+    offset += target.write(text, offset, 'latin1');
+  }
+  return offset;
+}
+
+export function writeLength(record: RecordContent): number {
+  return WRITE_FIXED_BYTES + recordLength(record);
+}
+
+/** The record itself starts WRITE_FIXED_BYTES later and ends at the returned offset. */
+export function encodeWrite(
+  record: RecordContent,
+  index: number,
+  at: { target: Buffer; offset: number },
+): { start: number; end: number } {
+  const { target, offset } = at;
+  target[offset] = WRITE;
+  target.writeUInt32BE(index, offset + 1);
+  const start = offset + WRITE_FIXED_BYTES;
+  const end = encodeRecord(record, target, start);
+  target.writeUInt32BE(end - start, offset + 5);
+  return { start, end };
+}
+
+/** All entries of a payload, or null when it is not made of whole entries. */
+export function decodeEntries(payload: Buffer): LogEntry[] | null {
+  const entries: LogEntry[] = [];
+  let offset = 0;
+  while (offset < payload.length) {
+    const decoded =
+      payload[offset] === DEFINE ? defineAt(payload, offset) : writeAt(payload, offset);
+    if (decoded === null) return null;
+    entries.push(decoded.entry);
+    offset = decoded.end;
+  }
+  return entries;
+}
+
+type Decoded = { entry: LogEntry; end: number } | null;
+
+function defineAt(payload: Buffer, offset: number): Decoded {
+  if (offset + 11 > payload.length) return null;
+  const texts: string[] = [];
+  let end = offset + 9;
+  for (let i = 0; i < 2; i += 1) {
+    const length = payload[end];
+    if (length === undefined || end + 1 + length > payload.length) return null;
+    texts.push(payload.toString('latin1', end + 1, end + 1 + length));
+    end += 1 + length;
+  }
+  const [keyspace = '', life = ''] = texts;
+  const index = payload.readUInt32BE(offset + 1);
+  const partition = payload.readUInt32BE(offset + 5);
+  return { entry: { kind: 'define', index, keyspace, partition, life }, end };
+}
+
+function writeAt(payload: Buffer, offset: number): Decoded {
+  if (payload[offset] !== WRITE || offset + WRITE_FIXED_BYTES > payload.length) return null;
+  const start = offset + WRITE_FIXED_BYTES;
+  const end = start + payload.readUInt32BE(offset + 5);
+  if (end > payload.length) return null;
+  const record = decodeRecord(payload, start, end);
+  if (record === null) return null;
+  const index = payload.readUInt32BE(offset + 1);
+  return { entry: { kind: 'write', index, record, bytes: payload.subarray(start, end) }, end };
+}

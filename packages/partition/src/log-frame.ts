@@ -1,0 +1,75 @@
+// The commit log's bytes: a segment header, then frames with length, number and CRC32. Pure.
+import { crc32 } from 'node:zlib';
+
+// Segment header: magic 8 | segment number 8 | salt 8 | CRC32 of the 24 bytes before 4.
+const SEGMENT_MAGIC = Buffer.from('RWLOG001', 'latin1');
+const CHECKED_HEADER_BYTES = 24;
+export const segmentHeaderBytes = 28;
+// Frame header: magic 4 | CRC32 over all that follows 4 | payload length 4 | frame number 4.
+const FRAME_MAGIC = Buffer.from('RWF1', 'latin1');
+export const frameHeaderBytes = 16;
+const CHECKED_FROM = 8;
+
+/**
+ * The CRC of a segment's header starts the CRC of each of its frames, so a frame of another segment, or
+ * one that somebody wrote into a value, is not taken for one of this segment: the salt is random.
+ */
+export interface SegmentHeader {
+  readonly number: number;
+  readonly seed: number;
+}
+
+export function encodeSegmentHeader(number: number, salt: Buffer): Buffer {
+  const header = Buffer.alloc(segmentHeaderBytes);
+  SEGMENT_MAGIC.copy(header, 0);
+  header.writeBigUInt64BE(BigInt(number), 8);
+  salt.copy(header, 16, 0, 8);
+  header.writeUInt32BE(crc32(header.subarray(0, CHECKED_HEADER_BYTES)), CHECKED_HEADER_BYTES);
+  return header;
+}
+
+/** Null when the bytes are no whole segment header. */
+export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | null {
+  if (bytes.length < segmentHeaderBytes || !bytes.subarray(0, 8).equals(SEGMENT_MAGIC)) return null;
+  const seed = bytes.readUInt32BE(CHECKED_HEADER_BYTES);
+  if (crc32(bytes.subarray(0, CHECKED_HEADER_BYTES)) !== seed) return null;
+  return { number: Number(bytes.readBigUInt64BE(8)), seed };
+}
+
+/** Fills in the frame header at the start of `frame`; the payload follows it already. */
+export function sealFrame(frame: Buffer, number: number, seed: number): void {
+  FRAME_MAGIC.copy(frame, 0);
+  frame.writeUInt32BE(frame.length - frameHeaderBytes, 8);
+  frame.writeUInt32BE(number, 12);
+  frame.writeUInt32BE(crc32(frame.subarray(CHECKED_FROM), seed), 4);
+}
+
+/** The payload of the frame at `offset`, or null when no whole frame of this segment is there. */
+export function frameAt(
+  segment: Buffer,
+  offset: number,
+  seed: number,
+): { number: number; payload: Buffer; end: number } | null {
+  if (segment.length < offset + frameHeaderBytes) return null;
+  if (FRAME_MAGIC.compare(segment, offset, offset + 4) !== 0) return null;
+  const end = offset + frameHeaderBytes + segment.readUInt32BE(offset + 8);
+  if (end > segment.length) return null;
+  const crc = crc32(segment.subarray(offset + CHECKED_FROM, end), seed);
+  if (crc !== segment.readUInt32BE(offset + 4)) return null;
+  return {
+    number: segment.readUInt32BE(offset + 12),
+    payload: segment.subarray(offset + frameHeaderBytes, end),
+    end,
+  };
+}
+
+/**
+ * The offset of a whole frame behind `offset`, or -1. Each frame is synced before the next is written, so
+ * a frame behind a bad one proves that the bad one had been durable: that is damage, not a torn tail.
+ */
+export function frameBehind(segment: Buffer, offset: number, seed: number): number {
+  let at = segment.indexOf(FRAME_MAGIC, offset + 1);
+  while (at !== -1 && frameAt(segment, at, seed) === null)
+    at = segment.indexOf(FRAME_MAGIC, at + 1);
+  return at;
+}

@@ -1,0 +1,130 @@
+// The bounded set of open partition files: opened when needed, the least recently used closed first.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { assert } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { dataPaths } from './data-paths.ts';
+import { openSqlite } from './open-sqlite.ts';
+import { clean, type Partition } from './partition.ts';
+import { PartitionFile } from './partition-file.ts';
+import { isCannotOpen } from './sqlite-errors.ts';
+
+export class OpenFiles {
+  readonly #root: string;
+  readonly #filesMax: number;
+  readonly #open = new Set<Partition>();
+  #turn = 0;
+
+  constructor(root: string, filesMax: number) {
+    this.#root = root;
+    this.#filesMax = filesMax;
+  }
+
+  /** The open file of a partition. Throws PARTITION_DAMAGED when it cannot be trusted. */
+  use(partition: Partition): PartitionFile {
+    this.#turn += 1;
+    partition.usedAt = this.#turn;
+    return partition.file ?? this.#openFile(partition);
+  }
+
+  #openFile(partition: Partition): PartitionFile {
+    assert(!partition.gone, 'a dropped partition is not opened');
+    if (partition.damage !== null) throw partition.damage;
+    if (this.#open.size >= this.#filesMax) this.#closeLeastRecent();
+    const file = this.#openWithRoom(partition);
+    partition.file = file;
+    partition.life = file.life;
+    partition.highestMs = Math.max(partition.highestMs, file.highestMs);
+    this.#open.add(partition);
+    return file;
+  }
+
+  #openWithRoom(partition: Partition): PartitionFile {
+    try {
+      return openPartitionFile(this.#root, partition);
+    } catch (error) {
+      // SQLite does not tell a lack of descriptors from other reasons: make room and try once more.
+      if (!isCannotOpen(error) || !this.#closeLeastRecent()) throw error;
+      return openPartitionFile(this.#root, partition);
+    }
+  }
+
+  #closeLeastRecent(): boolean {
+    let oldest: Partition | null = null;
+    for (const partition of this.#open) {
+      if (partition.pins > 0) continue;
+      if (oldest === null || partition.usedAt < oldest.usedAt) oldest = partition;
+    }
+    if (oldest === null) return false;
+    this.close(oldest);
+    return true;
+  }
+
+  /** Closes one file; its writes are then all synced, so it holds back no log segment. */
+  close(partition: Partition): void {
+    const { file } = partition;
+    if (file === null) return;
+    partition.infoWhenClosed = file.info();
+    partition.highestMs = Math.max(partition.highestMs, file.highestMs);
+    partition.file = null;
+    this.#open.delete(partition);
+    file.close();
+    partition.dirtySince = clean;
+  }
+
+  /** Puts another file in the place of the open one, which the caller has closed. */
+  replace(partition: Partition, file: PartitionFile): void {
+    partition.file = file;
+    this.#open.add(partition);
+  }
+
+  /** Forgets a file without a checkpoint: after a failure nothing more is written. */
+  abandon(partition: Partition): void {
+    this.#open.delete(partition);
+    partition.file?.db.close();
+    partition.file = null;
+  }
+
+  *all(): IterableIterator<Partition> {
+    yield* this.#open;
+  }
+}
+
+/** Opens the current file of a partition and checks that it is the file of this partition. */
+function openPartitionFile(root: string, partition: Partition): PartitionFile {
+  const { keyspace, incarnation } = partition;
+  const name = join(
+    dataPaths.partition(root, keyspace, partition.partition),
+    incarnation,
+    'data.db',
+  );
+  const file = openDataFile(name);
+  const info = file.info();
+  if (
+    info.keyspace === keyspace &&
+    info.partition === partition.partition &&
+    info.incarnation === incarnation
+  ) {
+    return file;
+  }
+  file.db.close();
+  throw new CodedError(
+    'PARTITION_DAMAGED',
+    `${name} says it is ${info.keyspace}/${info.partition} ${info.incarnation}`,
+    { hint: 'a file was moved here by hand; drop the partition and let it refill' },
+  );
+}
+
+/** Opens any partition file as its owner. Throws PARTITION_DAMAGED or an SqliteError. */
+export function openDataFile(name: string): PartitionFile {
+  if (!existsSync(name)) {
+    throw new CodedError('PARTITION_DAMAGED', `${name} is missing`, { details: { file: name } });
+  }
+  const db = openSqlite(name);
+  try {
+    return new PartitionFile(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+// Opens a partition database with the settings every promise here rests on, and proves that they hold.
+import { CodedError } from '@ringwright/base/coded-error';
+import Database from 'better-sqlite3';
+
+/** First version without the WAL-reset corruption race (reliability research F2). */
+const SQLITE_VERSION_MIN = [3, 51, 3] as const;
+
+// locking_mode comes first: set before the first access it keeps the WAL index in memory, so no -shm
+// file exists and any other process gets SQLITE_BUSY. NORMAL is safe here because the commit log is the
+// durable copy until a checkpoint has synced the file.
+const SETTINGS: readonly (readonly [name: string, set: string, read: string | number])[] = [
+  ['locking_mode', 'EXCLUSIVE', 'exclusive'],
+  ['journal_mode', 'WAL', 'wal'],
+  ['synchronous', 'NORMAL', 1],
+  ['wal_autocheckpoint', '0', 0],
+  ['cache_size', '-1024', -1024],
+  ['mmap_size', '0', 0],
+  ['cell_size_check', 'ON', 1],
+  ['trusted_schema', 'OFF', 0],
+  ['temp_store', 'MEMORY', 2],
+];
+
+/** Opens an existing file. Throws STORE_UNFIT when SQLite does not keep a setting, or SqliteError. */
+export function openSqlite(file: string): Database.Database {
+  const db = new Database(file, { fileMustExist: true, timeout: 0 });
+  try {
+    assertVersion(db);
+    for (const [name, set, expected] of SETTINGS) {
+      db.pragma(`${name} = ${set}`);
+      // A build without memory mapping answers nothing at all for mmap_size, which is as good as 0.
+      const read = db.pragma(name, { simple: true }) ?? 0;
+      if (read !== expected) throw unfit(`${name} is ${String(read)}, expected ${expected}`);
+    }
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function assertVersion(db: Database.Database): void {
+  const text = String(db.prepare('SELECT sqlite_version()').pluck().get());
+  const found = text.split('.').map(Number);
+  for (const [index, least] of SQLITE_VERSION_MIN.entries()) {
+    const part = found[index] ?? 0;
+    if (part > least) return;
+    if (part < least) throw unfit(`SQLite is ${text}, needed is ${SQLITE_VERSION_MIN.join('.')}`);
+  }
+}
+
+function unfit(message: string): CodedError {
+  return new CodedError('STORE_UNFIT', message, { hint: 'reinstall the better-sqlite3 package' });
+}

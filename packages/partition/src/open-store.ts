@@ -1,0 +1,158 @@
+// Opens a data directory: takes its lock, reads its partitions, replays its log, and begins a new one.
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { assert } from '@ringwright/base/assert';
+import { applyWrites, type PlacedWrite } from './apply-writes.ts';
+import { Checkpointer } from './checkpointer.ts';
+import { CommitLog } from './commit-log.ts';
+import { dataPaths, isIncarnation } from './data-paths.ts';
+import { lockDirectory } from './directory-lock.ts';
+import { DiskSpace } from './disk-space.ts';
+import { makeDirectory, syncDirectory } from './durable-files.ts';
+import { createSegment, removeSegments } from './log-segment.ts';
+import { OpenFiles } from './open-files.ts';
+import { clean } from './partition.ts';
+import { readPartitions } from './read-partitions.ts';
+import type { LoggedWrite } from './read-segment.ts';
+import { hashRecordBytes } from './record-bytes.ts';
+import type { Registry } from './registry.ts';
+import { replayLog } from './replay-log.ts';
+import { Store } from './store.ts';
+import { type StoreLimits, storeLimits } from './store-limits.ts';
+import { failureOf, type StoreParts } from './store-parts.ts';
+import { Turns } from './turns.ts';
+
+export interface OpenStoreOptions {
+  /** The data directory; made if it is not there. */
+  readonly directory: string;
+  /** A fresh random id of [A-Za-z0-9_-]{1,64} at each call. */
+  readonly newIncarnation: () => string;
+  /** Called once with STORE_FAILED: close this store and open the directory again. */
+  readonly onFailure?: ((error: unknown) => void) | undefined;
+  readonly limits?: Partial<StoreLimits> | undefined;
+}
+
+/**
+ * Everything that was acknowledged before is readable when this resolves. A partition whose file is
+ * damaged does not keep the others from opening: see `store.damaged()`. Throws DATA_DIR_IN_USE,
+ * LOG_DAMAGED, STORE_UNFIT.
+ */
+export async function openStore(options: OpenStoreOptions): Promise<Store> {
+  const root = resolve(options.directory);
+  const limits = storeLimits(options.limits);
+  await makeFolders(root);
+  const lock = lockDirectory(root);
+  try {
+    await emptyStaging(root);
+    const files = new OpenFiles(root, limits.openPartitionFilesMax);
+    const registry = await readPartitions(root, files);
+    const segment = await recover(root, { files, registry });
+    const disk = new DiskSpace(root, limits.diskReserveBytes);
+    return new Store(assemble(options, { root, limits, lock, disk, files, registry, segment }));
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function makeFolders(root: string): Promise<void> {
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  await syncDirectory(dirname(root));
+  for (const folder of [dataPaths.log, dataPaths.partitions, dataPaths.staging, dataPaths.trash]) {
+    await makeDirectory(folder(root));
+  }
+}
+
+async function emptyStaging(root: string): Promise<void> {
+  const staging = dataPaths.staging(root);
+  for (const name of await readdir(staging)) {
+    await rm(join(staging, name), { recursive: true, force: true });
+  }
+}
+
+type Recovered = Pick<StoreParts, 'files' | 'registry'>;
+
+/** Replays the log, makes the result durable in the partition files, and begins an empty segment. */
+async function recover(root: string, { files, registry }: Recovered) {
+  const directory = dataPaths.log(root);
+  const segments = await replayLog(directory, (writes, segment) => {
+    applyWrites(placed(writes, registry), {
+      files,
+      segment,
+      answer: () => {},
+      refuse: () => {},
+    });
+  });
+  for (const partition of registry.all()) {
+    if (partition.damage !== null || partition.dirtySince === clean) continue;
+    if (files.use(partition).checkpoint('PASSIVE')) partition.dirtySince = clean;
+    await setImmediate();
+  }
+  const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
+  await removeSegments(
+    directory,
+    segments.filter((number) => number < needed),
+  );
+  return createSegment(directory, (segments.at(-1) ?? 0) + 1);
+}
+
+/** Leaves out writes to partitions, or lives of partitions, that were dropped since. */
+function placed(writes: readonly LoggedWrite[], registry: Registry): PlacedWrite[] {
+  return writes.flatMap(({ partition: named, record, bytes }) => {
+    const partition = registry.get(named.keyspace, named.partition);
+    if (partition === undefined || partition.life !== named.life) return [];
+    return [{ ...record, hash: hashRecordBytes(bytes), partition }];
+  });
+}
+
+type Ready = Pick<StoreParts, 'root' | 'limits' | 'lock' | 'disk' | 'files' | 'registry'> & {
+  segment: Awaited<ReturnType<typeof createSegment>>;
+};
+
+function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
+  const { root, limits, registry, segment } = ready;
+  const fail = (error: unknown): void => {
+    if (parts.failure !== null) return;
+    parts.failure = failureOf(error);
+    for (const batch of log.abandon()) {
+      for (const { call } of batch.writes) call.reject(parts.failure);
+    }
+    options.onFailure?.(parts.failure);
+  };
+  const log = new CommitLog({
+    directory: dataPaths.log(root),
+    limits,
+    segment,
+    onDurable: (batch) => parts.onDurable(batch),
+    onRotate: () => checkpointer.segmentBegan(),
+    onFailure: fail,
+  });
+  const checkpointer = new Checkpointer({
+    logDirectory: dataPaths.log(root),
+    log,
+    partitions: () => registry.all(),
+    segmentsBehindMax: limits.logSegmentsBehindMax,
+    onFailure: fail,
+  });
+  let staged = 0;
+  const parts: StoreParts = {
+    ...ready,
+    log,
+    checkpointer,
+    turns: new Turns(),
+    newIncarnation: () => {
+      const incarnation = options.newIncarnation();
+      assert(isIncarnation(incarnation), `incarnation ${JSON.stringify(incarnation)}`);
+      return incarnation;
+    },
+    stagingPath: (purpose) => {
+      staged += 1;
+      return join(dataPaths.staging(root), `${purpose}-${staged}`);
+    },
+    onDurable: () => {},
+    failure: null,
+    fail,
+  };
+  return parts;
+}

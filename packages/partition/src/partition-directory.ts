@@ -1,0 +1,80 @@
+// The folder of one partition: `CURRENT` names the incarnation whose `data.db` is the live one.
+import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { dataPaths, isIncarnation, isKeyspace } from './data-paths.ts';
+import { makeDirectory, renameDurably, syncDirectory, writeNewFile } from './durable-files.ts';
+import { type NewPartition, newPartitionBytes } from './new-partition-file.ts';
+
+const CURRENT = 'CURRENT';
+
+export function currentFile(directory: string): string {
+  return join(directory, CURRENT);
+}
+
+export function currentText(incarnation: string): string {
+  return `${incarnation}\n`;
+}
+
+/**
+ * Creates the folder of a partition. It is built in `staging` and renamed to its place, so after a crash
+ * it is there whole or not at all.
+ */
+export async function createPartitionDirectory(
+  root: string,
+  staged: string,
+  options: NewPartition,
+): Promise<void> {
+  const incarnationDirectory = join(staged, options.incarnation);
+  await mkdir(incarnationDirectory, { recursive: true, mode: 0o700 });
+  await writeNewFile(join(incarnationDirectory, 'data.db'), newPartitionBytes(options));
+  await syncDirectory(incarnationDirectory);
+  await writeNewFile(currentFile(staged), Buffer.from(currentText(options.incarnation)));
+  await syncDirectory(staged);
+  const directory = dataPaths.partition(root, options.keyspace, options.partition);
+  await makeDirectory(dirname(directory));
+  await renameDurably(staged, directory);
+}
+
+/** The incarnation in use. Throws PARTITION_DAMAGED when CURRENT is missing or unreadable. */
+export async function readCurrent(directory: string): Promise<string> {
+  const text = await readFile(currentFile(directory), 'utf8').catch(() => '');
+  const incarnation = text.slice(0, -1);
+  if (text.endsWith('\n') && isIncarnation(incarnation)) return incarnation;
+  throw new CodedError('PARTITION_DAMAGED', `${currentFile(directory)} names no incarnation`, {
+    hint: 'CURRENT is only ever replaced whole: drop the partition and let it refill',
+    details: { directory },
+  });
+}
+
+/** Removes what a crash left beside the current incarnation: half-adopted copies and old files. */
+export async function removeLeftovers(
+  directory: string,
+  place: { incarnation: string; staging: string },
+): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (name === CURRENT || name === place.incarnation) continue;
+    const aside = join(place.staging, `left-${name}`);
+    await rename(join(directory, name), aside);
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+/** Every partition folder of a data directory. Folders of other names are not touched. */
+export async function listPartitionDirectories(
+  root: string,
+): Promise<{ keyspace: string; partition: number; directory: string }[]> {
+  const found: { keyspace: string; partition: number; directory: string }[] = [];
+  for (const keyspace of (await readdir(dataPaths.partitions(root))).filter(isKeyspace)) {
+    for (const name of await readdir(join(dataPaths.partitions(root), keyspace))) {
+      if (!/^(0|[1-9]\d{0,8})$/.test(name)) continue;
+      const partition = Number(name);
+      found.push({
+        keyspace,
+        partition,
+        directory: dataPaths.partition(root, keyspace, partition),
+      });
+    }
+  }
+  return found;
+}

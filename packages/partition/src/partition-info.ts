@@ -1,0 +1,22 @@
+// What a store knows about one partition file without reading its rows. Pure.
+
+/** filling: takes writes but lacks older records; ready: holds all that the device should hold. */
+export type PartitionState = 'filling' | 'ready';
+
+export interface PartitionInfo {
+  readonly keyspace: string;
+  readonly partition: number;
+  /** Random id of this life of the file: new on create and on every adopted copy. */
+  readonly incarnation: string;
+  readonly state: PartitionState;
+  /** The highest sequence number given so far; 0 for an empty file. */
+  readonly seq: number;
+  /** Records with a value. */
+  readonly rows: number;
+  /** Records that are deletions. */
+  readonly tombstones: number;
+  /** Sum of the value lengths, in bytes. */
+  readonly bytes: number;
+  /** XOR of all row hashes, 16 hex digits: equal for equal content, in any order. */
+  readonly digest: string;
+}

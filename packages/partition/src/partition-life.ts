@@ -1,0 +1,65 @@
+// The beginning and the end of a partition on this device. Both are one rename: never half done.
+import { CodedError } from '@ringwright/base/coded-error';
+import { dataPaths } from './data-paths.ts';
+import { newPartition, type Partition } from './partition.ts';
+import { createPartitionDirectory } from './partition-directory.ts';
+import type { PartitionInfo, PartitionState } from './partition-info.ts';
+import { damageError } from './sqlite-errors.ts';
+import type { StoreParts } from './store-parts.ts';
+import { moveToTrash } from './trash.ts';
+
+export function turnName(place: { keyspace: string; partition: number }): string {
+  return `${place.keyspace}/${place.partition}`;
+}
+
+/** A new file has a new life: writes to an earlier one that the log still holds are not for it. */
+export function createPartition(
+  parts: StoreParts,
+  wanted: { keyspace: string; partition: number; state: PartitionState },
+): Promise<PartitionInfo> {
+  return parts.turns.take(turnName(wanted), async () => {
+    const { keyspace, partition } = wanted;
+    if (parts.registry.get(keyspace, partition) !== undefined) {
+      throw new CodedError('PARTITION_EXISTS', `${keyspace}/${partition} has a file here already`, {
+        details: { keyspace, partition },
+      });
+    }
+    await parts.disk.require(0);
+    const incarnation = parts.newIncarnation();
+    const life = incarnation;
+    const staged = parts.stagingPath('create');
+    await createPartitionDirectory(parts.root, staged, { ...wanted, incarnation, life });
+    const entry = newPartition({ keyspace, partition, incarnation });
+    const info = parts.files.use(entry).info();
+    parts.registry.add(entry);
+    return info;
+  });
+}
+
+export function dropPartition(
+  parts: StoreParts,
+  partition: Partition,
+  atMs: number,
+): Promise<void> {
+  return parts.turns.take(turnName(partition), async () => {
+    if (partition.gone) return;
+    // From here on writes find nothing, also those that are in the log but not yet applied.
+    partition.gone = true;
+    parts.registry.remove(partition);
+    try {
+      parts.files.close(partition);
+    } catch (error) {
+      // The file goes to the trash as it is; its content is wanted no more.
+      partition.damage ??= damageError(error, partition);
+      parts.files.abandon(partition);
+    }
+    const { keyspace, partition: number, incarnation } = partition;
+    const directory = dataPaths.partition(parts.root, keyspace, number);
+    try {
+      await moveToTrash(parts.root, directory, `${atMs}-${keyspace}-${number}-${incarnation}`);
+    } catch (error) {
+      parts.fail(error);
+      throw parts.failure ?? error;
+    }
+  });
+}

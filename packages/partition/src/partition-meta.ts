@@ -1,0 +1,45 @@
+// Reads and checks what a partition file says about itself, before anything in it is believed.
+import { CodedError } from '@ringwright/base/coded-error';
+import { partitionCountMax } from '@ringwright/base/limits';
+import type Database from 'better-sqlite3';
+import { isIncarnation, isKeyspace } from './data-paths.ts';
+import { parseDigest } from './digest.ts';
+import { applicationId, type MetaRow, schemaStatements, schemaVersion } from './schema.ts';
+
+/** Throws PARTITION_DAMAGED when the file is of another kind, format or shape. */
+export function readMeta(db: Database.Database): MetaRow {
+  const wrong = (what: string): CodedError =>
+    new CodedError('PARTITION_DAMAGED', `${db.name}: ${what}`, { details: { file: db.name } });
+  const id = db.pragma('application_id', { simple: true });
+  if (id !== applicationId) throw wrong(`application id ${String(id)}, expected ${applicationId}`);
+  const version = db.pragma('user_version', { simple: true });
+  if (version !== schemaVersion) {
+    throw wrong(`format ${String(version)}, this program knows ${schemaVersion}`);
+  }
+  const found = db
+    .prepare('SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name')
+    .pluck()
+    .all();
+  if (found.join('\n') !== schemaStatements.join('\n')) throw wrong('its tables are not ours');
+  const rows = db.prepare<[], MetaRow>('SELECT * FROM meta').all();
+  const meta = rows[0];
+  if (meta === undefined || rows.length !== 1)
+    throw wrong(`${rows.length} rows in meta, expected 1`);
+  const problem = metaProblem(meta);
+  if (problem !== null) throw wrong(problem);
+  return meta;
+}
+
+function metaProblem(meta: MetaRow): string | null {
+  if (!isKeyspace(meta.keyspace)) return 'its keyspace is no name';
+  if (!(meta.partition >= 0 && meta.partition < partitionCountMax)) return 'no such partition';
+  if (!isIncarnation(meta.incarnation)) return 'its incarnation is no id';
+  if (!isIncarnation(meta.life)) return 'its life is no id';
+  if (meta.state !== 'filling' && meta.state !== 'ready') return `state ${meta.state}`;
+  if (parseDigest(meta.digest) === null) return 'its digest is no digest';
+  for (const name of ['seq', 'rows', 'tombstones', 'bytes', 'highest_ms'] as const) {
+    if (!Number.isSafeInteger(meta[name]) || meta[name] < 0) return `${name} is ${meta[name]}`;
+  }
+  if (meta.rows + meta.tombstones > meta.seq) return 'it counts more rows than sequence numbers';
+  return null;
+}

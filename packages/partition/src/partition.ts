@@ -1,0 +1,58 @@
+// What a store keeps in memory for one partition it holds, whether its file is open or not.
+import type { CodedError } from '@ringwright/base/coded-error';
+import type { PartitionFile } from './partition-file.ts';
+import type { PartitionInfo } from './partition-info.ts';
+
+/** dirtySince of a partition whose writes are all in its synced file. */
+export const clean = Number.POSITIVE_INFINITY;
+
+/** Mutable: owned by the store, on one thread. */
+export interface Partition {
+  readonly keyspace: string;
+  readonly partition: number;
+  /** From create to drop, over all adopted copies. Each frame of the log names it. */
+  life: string;
+  incarnation: string;
+  /** Open connection, or null. */
+  file: PartitionFile | null;
+  /** The last known info while the file is closed. */
+  infoWhenClosed: PartitionInfo | null;
+  /** While above 0 the file must not be closed. */
+  pins: number;
+  /** Turn counter of the last use, for closing the least recently used. */
+  usedAt: number;
+  /** Number of the oldest log segment with writes that no checkpoint has synced; or `clean`. */
+  dirtySince: number;
+  /** The segment whose dictionary has this partition, and its index there. */
+  logSegment: number;
+  logIndex: number;
+  /** Why the file cannot be trusted. */
+  damage: CodedError | null;
+  /** Dropped: writes still in the log must not be applied. */
+  gone: boolean;
+  highestMs: number;
+}
+
+/** `life` is filled in when the file is opened for the first time. */
+export function newPartition(place: {
+  keyspace: string;
+  partition: number;
+  incarnation: string;
+}): Partition {
+  return {
+    keyspace: place.keyspace,
+    partition: place.partition,
+    incarnation: place.incarnation,
+    life: '',
+    file: null,
+    infoWhenClosed: null,
+    pins: 0,
+    usedAt: 0,
+    dirtySince: clean,
+    logSegment: -1,
+    logIndex: -1,
+    damage: null,
+    gone: false,
+    highestMs: 0,
+  };
+}

@@ -1,0 +1,35 @@
+// Sorts what SQLite throws: a file that cannot be trusted, a disk that failed, or a bug of ours. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+
+const DAMAGE = /^SQLITE_(CORRUPT|NOTADB|FORMAT|MISMATCH)/;
+
+function sqliteCode(error: unknown): string {
+  if (!(error instanceof Error) || !('code' in error)) return '';
+  return typeof error.code === 'string' ? error.code : '';
+}
+
+/** Whether the error speaks of one file's content; every other error puts the whole disk in doubt. */
+export function isDamage(error: unknown): boolean {
+  if (error instanceof CodedError) return error.code === 'PARTITION_DAMAGED';
+  return DAMAGE.test(sqliteCode(error));
+}
+
+/** SQLite's answer when the process is out of file descriptors, among other things. */
+export function isCannotOpen(error: unknown): boolean {
+  return sqliteCode(error).startsWith('SQLITE_CANTOPEN');
+}
+
+/** Any damage as PARTITION_DAMAGED, with the original as cause. */
+export function damageError(
+  error: unknown,
+  place: { keyspace: string; partition: number },
+): CodedError {
+  if (error instanceof CodedError) return error;
+  const { keyspace, partition } = place;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new CodedError('PARTITION_DAMAGED', `file of ${keyspace}/${partition}: ${reason}`, {
+    hint: 'drop the partition: its folder goes to the trash, and it refills from its peers',
+    details: { keyspace, partition },
+    cause: error,
+  });
+}

@@ -1,0 +1,31 @@
+// The limits one store runs with; tests make them small. Reasons: @ringwright/base/limits. Pure.
+import * as limits from '@ringwright/base/limits';
+
+export interface StoreLimits {
+  readonly logSegmentBytesMax: number;
+  readonly logSegmentsBehindMax: number;
+  readonly logBatchBytesMax: number;
+  readonly logBatchWritesMax: number;
+  readonly logQueueBytesMax: number;
+  readonly openPartitionFilesMax: number;
+  readonly walBytesMax: number;
+  readonly diskReserveBytes: number;
+  readonly mergeRowsMax: number;
+  readonly mergeBytesMax: number;
+}
+
+export function storeLimits(overrides: Partial<StoreLimits> = {}): StoreLimits {
+  return {
+    logSegmentBytesMax: limits.logSegmentBytesMax,
+    logSegmentsBehindMax: limits.logSegmentsBehindMax,
+    logBatchBytesMax: limits.logBatchBytesMax,
+    logBatchWritesMax: limits.logBatchWritesMax,
+    logQueueBytesMax: limits.logQueueBytesMax,
+    openPartitionFilesMax: limits.openPartitionFilesMax,
+    walBytesMax: limits.walBytesMax,
+    diskReserveBytes: limits.diskReserveBytes,
+    mergeRowsMax: limits.mergeRowsMax,
+    mergeBytesMax: limits.mergeBytesMax,
+    ...overrides,
+  };
+}

@@ -1,0 +1,42 @@
+// What the operations of one store share.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Checkpointer } from './checkpointer.ts';
+import type { CommitLog } from './commit-log.ts';
+import type { DirectoryLock } from './directory-lock.ts';
+import type { DiskSpace } from './disk-space.ts';
+import type { LogBatch } from './log-batch.ts';
+import type { OpenFiles } from './open-files.ts';
+import type { Registry } from './registry.ts';
+import type { StoreLimits } from './store-limits.ts';
+import type { Turns } from './turns.ts';
+
+/** Mutable where it says so; owned by one Store. */
+export interface StoreParts {
+  readonly root: string;
+  readonly limits: StoreLimits;
+  readonly lock: DirectoryLock;
+  readonly disk: DiskSpace;
+  readonly files: OpenFiles;
+  readonly registry: Registry;
+  readonly log: CommitLog;
+  readonly checkpointer: Checkpointer;
+  readonly turns: Turns;
+  readonly newIncarnation: () => string;
+  /** A fresh path in the staging folder, which is emptied when a store opens. */
+  readonly stagingPath: (purpose: string) => string;
+  /** Set by the store: what happens to a batch once it is durable. */
+  onDurable: (batch: LogBatch) => void;
+  /** Why the store takes no more calls, or null. */
+  failure: CodedError | null;
+  /** Puts the store into its failed state: only reopening from disk helps. */
+  readonly fail: (error: unknown) => void;
+}
+
+export function failureOf(error: unknown): CodedError {
+  if (error instanceof CodedError && error.code === 'STORE_FAILED') return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return new CodedError('STORE_FAILED', `the store failed: ${reason}`, {
+    hint: 'check the disk, then restart: the log is replayed from what is really on disk',
+    cause: error,
+  });
+}

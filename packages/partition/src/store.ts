@@ -1,0 +1,250 @@
+// A store: the partitions of one data directory behind one commit log.
+import { assert } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { applyWrites } from './apply-writes.ts';
+import { checkWrite } from './check-write.ts';
+import { closeStore } from './close-store.ts';
+import { checkPartitionName } from './data-paths.ts';
+import { bytesInBatch, type LogBatch, type WriteCall } from './log-batch.ts';
+import type { Partition } from './partition.ts';
+import type { PartitionFile } from './partition-file.ts';
+import type { PartitionInfo, PartitionState } from './partition-info.ts';
+import { createPartition, dropPartition } from './partition-life.ts';
+import { readRecord, recordsSince, scanRecords, stampsSince } from './read-records.ts';
+import type {
+  PageBounds,
+  RowsPage,
+  StoredRecord,
+  StoredStamp,
+  Write,
+  WriteOutcome,
+} from './record.ts';
+import { damageError, isDamage } from './sqlite-errors.ts';
+import type { StoreParts } from './store-parts.ts';
+import { purgeTrash } from './trash.ts';
+
+/** Made by openStore. All reads are synchronous; see and show only what is durable. */
+export class Store {
+  readonly #parts: StoreParts;
+  #closing: Promise<void> | null = null;
+
+  constructor(parts: StoreParts) {
+    this.#parts = parts;
+    parts.onDurable = (batch) => this.#applyBatch(batch);
+  }
+
+  get directory(): string {
+    return this.#parts.root;
+  }
+
+  /**
+   * Resolves when every write is durable on this disk and readable here; outcomes in the order given.
+   * Rejects before anything is written: KEY_EMPTY, KEY_TOO_LARGE, VALUE_TOO_LARGE, VALUE_OUT_OF_RANGE,
+   * STORE_BUSY, DISK_FULL, STORE_CLOSED. STORE_FAILED and PARTITION_DAMAGED: each write may or may not
+   * be there after the store is reopened. A partition already known as damaged counts as absent.
+   */
+  async write(writes: readonly Write[]): Promise<WriteOutcome[]> {
+    this.#checkUsable();
+    if (writes.length === 0) return [];
+    for (const write of writes) checkWrite(write);
+    if (this.#parts.disk.low) {
+      await this.#parts.disk.require(0);
+      this.#checkUsable();
+    }
+    return new Promise((resolve, reject) => {
+      const outcomes = new Array<WriteOutcome>(writes.length).fill({ kind: 'absent' });
+      this.#queue(writes, { outcomes, waiting: 0, resolve, reject });
+    });
+  }
+
+  #queue(writes: readonly Write[], call: WriteCall): void {
+    const { registry, log, disk } = this.#parts;
+    const placed: { write: Write; partition: Partition; index: number }[] = [];
+    let bytes = 0;
+    for (const [index, write] of writes.entries()) {
+      const partition = registry.get(write.keyspace, write.partition);
+      if (partition === undefined || partition.gone || partition.damage !== null) continue;
+      placed.push({ write, partition, index });
+      bytes += bytesInBatch(write, partition);
+    }
+    log.checkRoom(bytes);
+    disk.note(bytes);
+    call.waiting = placed.length;
+    if (placed.length === 0) call.resolve(call.outcomes);
+    for (const { write, partition, index } of placed) log.append(write, { partition, call, index });
+  }
+
+  /** Each batch comes here once it is synced, in order; then its writes become readable. */
+  #applyBatch(batch: LogBatch): void {
+    const { files, limits, checkpointer, fail } = this.#parts;
+    try {
+      const touched = applyWrites(batch.writes, {
+        files,
+        segment: batch.segment,
+        answer: ({ call, index }, outcome) => {
+          call.outcomes[index] = outcome;
+          call.waiting -= 1;
+          if (call.waiting === 0) call.resolve(call.outcomes);
+        },
+        refuse: ({ call }, error) => call.reject(error),
+      });
+      for (const partition of touched) {
+        if (partition.file?.walExceeds(limits.walBytesMax)) checkpointer.request(partition);
+      }
+    } catch (error) {
+      fail(error);
+      for (const { call } of batch.writes) call.reject(this.#parts.failure);
+    }
+  }
+
+  /** The record of a key, tombstones included. Throws PARTITION_ABSENT, PARTITION_DAMAGED, RECORD_DAMAGED. */
+  read(keyspace: string, partition: number, key: Uint8Array): StoredRecord | null {
+    return this.#withFile(keyspace, partition, (file) => readRecord(file, key));
+  }
+
+  /** Records numbered above `seq`, in order of their numbers. Throws as `read`. */
+  rowsSince(
+    keyspace: string,
+    partition: number,
+    seq: number,
+    bounds: PageBounds,
+  ): RowsPage<StoredRecord> {
+    return this.#withFile(keyspace, partition, (file) => recordsSince(file, seq, bounds));
+  }
+
+  /** As rowsSince without values: what to offer to a peer. */
+  stampsSince(
+    keyspace: string,
+    partition: number,
+    seq: number,
+    bounds: PageBounds,
+  ): RowsPage<StoredStamp> {
+    return this.#withFile(keyspace, partition, (file) => stampsSince(file, seq, bounds));
+  }
+
+  /** Up to `limit` records with keys above `afterKey` (empty: from the first), by key bytes. */
+  scan(keyspace: string, partition: number, afterKey: Uint8Array, limit: number): StoredRecord[] {
+    return this.#withFile(keyspace, partition, (file) => scanRecords(file, afterKey, limit));
+  }
+
+  /** The sequence up to which `peer` has confirmed this incarnation; 0 when it has not. */
+  confirmed(keyspace: string, partition: number, peer: string): number {
+    return this.#withFile(keyspace, partition, (file) => file.watermarks.get(peer));
+  }
+
+  /** Notes that `peer` holds everything up to `seq`. Throws VALUE_OUT_OF_RANGE above the file's own. */
+  confirm(keyspace: string, partition: number, peer: string, seq: number): void {
+    this.#withFile(keyspace, partition, (file) => file.watermarks.confirm(peer, seq, file.seq));
+  }
+
+  /** An empty file, durable when it resolves. Throws PARTITION_EXISTS, DISK_FULL. */
+  async create(keyspace: string, partition: number, state: PartitionState): Promise<PartitionInfo> {
+    this.#checkUsable();
+    checkPartitionName(keyspace, partition);
+    return createPartition(this.#parts, { keyspace, partition, state });
+  }
+
+  /** Durable when it returns. */
+  setState(keyspace: string, partition: number, state: PartitionState): void {
+    this.#withFile(keyspace, partition, (file) => file.setState(state));
+  }
+
+  /** Null when there is no file here. Throws PARTITION_DAMAGED when there is one that cannot be used. */
+  info(keyspace: string, partition: number): PartitionInfo | null {
+    this.#checkUsable();
+    const found = this.#parts.registry.get(keyspace, partition);
+    return found === undefined ? null : this.#infoOf(found);
+  }
+
+  /** All usable partitions. Opens no file that has been open before. */
+  list(): PartitionInfo[] {
+    this.#checkUsable();
+    return [...this.#parts.registry.all()]
+      .filter((partition) => partition.damage === null)
+      .map((partition) => this.#infoOf(partition));
+  }
+
+  /** Partitions whose files cannot be used: to be dropped and refilled from peers. */
+  damaged(): { keyspace: string; partition: number; error: CodedError }[] {
+    return [...this.#parts.registry.all()].flatMap(({ keyspace, partition, damage }) =>
+      damage === null ? [] : [{ keyspace, partition, error: damage }],
+    );
+  }
+
+  #infoOf(partition: Partition): PartitionInfo {
+    if (partition.damage !== null) throw partition.damage;
+    return (
+      partition.file?.info() ??
+      partition.infoWhenClosed ??
+      this.#guarded(partition, (file) => file.info())
+    );
+  }
+
+  /** The highest ms of any stamp stored here: what the clock must exceed after a restart. */
+  highestMs(): number {
+    let highest = 0;
+    for (const { highestMs, file } of this.#parts.registry.all()) {
+      highest = Math.max(highest, highestMs, file?.highestMs ?? 0);
+    }
+    return highest;
+  }
+
+  /** Moves the partition's folder to the trash; durable when it resolves. Throws PARTITION_ABSENT. */
+  async drop(keyspace: string, partition: number, atMs: number = Date.now()): Promise<void> {
+    this.#checkUsable();
+    await dropPartition(this.#parts, this.#partition(keyspace, partition), atMs);
+  }
+
+  /** Deletes what was dropped more than `olderThanMs` before `nowMs`; resolves to how many folders. */
+  async purgeTrash(olderThanMs: number, nowMs: number): Promise<number> {
+    this.#checkUsable();
+    return purgeTrash(this.#parts.root, nowMs - olderThanMs);
+  }
+
+  async diskFree(): Promise<{ freeBytes: number }> {
+    return { freeBytes: await this.#parts.disk.freeBytes() };
+  }
+
+  /** Waits for writes under way, checkpoints everything, and leaves an empty log. Safe to repeat. */
+  close(): Promise<void> {
+    this.#closing ??= closeStore(this.#parts);
+    return this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  #checkUsable(): void {
+    if (this.#closing !== null) throw new CodedError('STORE_CLOSED', 'the store is closed');
+    if (this.#parts.failure !== null) throw this.#parts.failure;
+  }
+
+  #partition(keyspace: string, partition: number): Partition {
+    const found = this.#parts.registry.get(keyspace, partition);
+    if (found !== undefined) return found;
+    throw new CodedError('PARTITION_ABSENT', `no file of ${keyspace}/${partition} is here`, {
+      details: { keyspace, partition },
+    });
+  }
+
+  #withFile<T>(keyspace: string, partition: number, use: (file: PartitionFile) => T): T {
+    this.#checkUsable();
+    return this.#guarded(this.#partition(keyspace, partition), use);
+  }
+
+  #guarded<T>(partition: Partition, use: (file: PartitionFile) => T): T {
+    assert(!partition.gone, 'the registry holds no dropped partition');
+    if (partition.damage !== null) throw partition.damage;
+    try {
+      return use(this.#parts.files.use(partition));
+    } catch (error) {
+      if (isDamage(error)) {
+        partition.damage ??= damageError(error, partition);
+        throw partition.damage;
+      }
+      if (!(error instanceof CodedError)) this.#parts.fail(error);
+      throw this.#parts.failure ?? error;
+    }
+  }
+}

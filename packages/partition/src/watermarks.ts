@@ -1,0 +1,75 @@
+// Which sequence each peer has confirmed, kept in the file whose numbers it speaks of.
+import { CodedError } from '@ringwright/base/coded-error';
+import { watermarkCountMax, watermarkPeerCharactersMax } from '@ringwright/base/limits';
+import type Database from 'better-sqlite3';
+
+const WAL_BYTES_PER_CONFIRM = 8_192;
+
+/**
+ * A lost or forgotten watermark only costs a resend, so these are not synced; a crash can only lower
+ * them, because the WAL loses its newest transactions first.
+ */
+export class Watermarks {
+  readonly #confirmed = new Map<string, number>();
+  readonly #set: Database.Statement<unknown[]>;
+  readonly #remove: Database.Statement<unknown[]>;
+  readonly #clear: Database.Statement<unknown[]>;
+  #walBytes = 0;
+
+  constructor(db: Database.Database) {
+    const rows = db
+      .prepare<[], [string, number]>('SELECT peer, seq FROM watermarks ORDER BY id')
+      .raw()
+      .all();
+    for (const [peer, seq] of rows) this.#confirmed.set(peer, seq);
+    this.#set = db.prepare(
+      'INSERT INTO watermarks (peer, seq) VALUES (?, ?) ON CONFLICT (peer) DO UPDATE SET seq = excluded.seq',
+    );
+    this.#remove = db.prepare('DELETE FROM watermarks WHERE peer = ?');
+    this.#clear = db.prepare('DELETE FROM watermarks');
+  }
+
+  get(peer: string): number {
+    return this.#confirmed.get(peer) ?? 0;
+  }
+
+  /** Raises a watermark; a lower number changes nothing. Throws VALUE_OUT_OF_RANGE above `fileSeq`. */
+  confirm(peer: string, seq: number, fileSeq: number): void {
+    if (!Number.isSafeInteger(seq) || seq < 0 || seq > fileSeq) {
+      throw new CodedError('VALUE_OUT_OF_RANGE', `sequence ${seq} is not in 0 to ${fileSeq}`, {
+        hint: 'a peer that confirms more than was ever written speaks of another incarnation',
+        details: { seq, fileSeq },
+      });
+    }
+    if (peer.length === 0 || peer.length > watermarkPeerCharactersMax) {
+      throw new CodedError(
+        'VALUE_OUT_OF_RANGE',
+        `peer id of ${peer.length} characters, allowed are 1 to ${watermarkPeerCharactersMax}`,
+      );
+    }
+    if (seq <= this.get(peer)) return;
+    this.#set.run(peer, seq);
+    this.#confirmed.set(peer, seq);
+    this.#walBytes += WAL_BYTES_PER_CONFIRM;
+    if (this.#confirmed.size > watermarkCountMax) this.#forgetOldest();
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#confirmed.keys();
+    if (oldest === undefined) return;
+    this.#remove.run(oldest);
+    this.#confirmed.delete(oldest);
+  }
+
+  clear(): void {
+    this.#clear.run();
+    this.#confirmed.clear();
+  }
+
+  /** The WAL bytes that confirms have taken since the last call, at most. */
+  takeWalBytes(): number {
+    const bytes = this.#walBytes;
+    this.#walBytes = 0;
+    return bytes;
+  }
+}
