@@ -88,6 +88,8 @@ export const errorCatalogue = {
   COPY_INVALID: kind(1, 422, 'a received partition file is not what its manifest says'),
   KEY_EMPTY: kind(2, 400, 'a key has no bytes'),
   KEY_TOO_LARGE: kind(2, 400, 'a key has more bytes than keyBytesMax'),
+  // Programs around a cluster
+  LOCAL_CLUSTER_FAILED: kind(4, 500, 'a process of the local cluster did not do its part in time'),
 } satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof errorCatalogue;

@@ -1,0 +1,60 @@
+// The servers of the story: started together, ended together, so that nothing is left running.
+import { must } from '@ringwright/base/assert';
+import { freePorts } from './free-ports.ts';
+import { ServerProcess } from './server-process.ts';
+
+/** Zones of the servers: two in each of three, and the one that joins in a fourth. */
+const ZONES = [1, 1, 2, 2, 3, 3, 4] as const;
+const FIRST_SERVERS = 6;
+
+export class Cluster {
+  readonly #folder: string;
+  readonly #ports: readonly number[];
+  readonly #servers: ServerProcess[] = [];
+  readonly #killAll = (): void => {
+    for (const server of this.#servers) server.killNow();
+  };
+
+  private constructor(folder: string, ports: readonly number[]) {
+    this.#folder = folder;
+    this.#ports = ports;
+    process.once('exit', this.#killAll);
+  }
+
+  static async create(folder: string): Promise<Cluster> {
+    return new Cluster(folder, await freePorts(ZONES.length));
+  }
+
+  get servers(): readonly ServerProcess[] {
+    return this.#servers;
+  }
+
+  /** Starts six servers in three zones; resolves when all are ready. */
+  async startFirst(): Promise<void> {
+    const started = Array.from({ length: FIRST_SERVERS }, (_, index) => this.#start(index));
+    await Promise.all(started.map((server) => server.ready()));
+  }
+
+  /** Starts the seventh server, in a zone of its own. */
+  async startJoiner(): Promise<ServerProcess> {
+    const server = this.#start(FIRST_SERVERS);
+    await server.ready();
+    return server;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.stop()));
+    process.off('exit', this.#killAll);
+  }
+
+  #start(index: number): ServerProcess {
+    const server = new ServerProcess({
+      device: `sd${index + 1}`,
+      zone: must(ZONES[index], `no zone for server ${index}`),
+      port: must(this.#ports[index], `no port for server ${index}`),
+      folder: this.#folder,
+    });
+    this.#servers.push(server);
+    return server;
+  }
+}

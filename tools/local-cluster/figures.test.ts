@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { type Figures, findProblems } from './figures.ts';
+import { figuresPage } from './page.ts';
+
+const good: Figures = {
+  records: 171_075,
+  duplicates: 0,
+  lost: 0,
+  wrongReads: 0,
+  moved: 109,
+  moveLowerBound: 109,
+  copiesVerified: true,
+  copied: { partitions: 109, bytes: 31_000_000, mbPerSecond: 40.5 },
+  loadedPerSecond: 5_000,
+  comparedPerSecond: 6_000,
+  live: { writes: 9_000, reads: 20_000, retries: 2, writesAfterKill: 1_000, readsAfterKill: 2_000 },
+  longestPauseMs: { writer: 80, reader: 60 },
+  ringVersion: 4,
+  rolloutSeconds: 6.1,
+  seconds: 70,
+};
+
+test('good figures have no problems', () => {
+  expect(findProblems(good)).toEqual([]);
+});
+
+const spoiled: readonly (readonly [Partial<Figures>, RegExp])[] = [
+  [{ records: 0 }, /no record/],
+  [{ lost: 1 }, /1 of 171075 records were lost/],
+  [{ wrongReads: 3 }, /3 reads/],
+  [
+    { moved: 110, copied: { ...good.copied, partitions: 110 } },
+    /110 slots moved where 109 would do/,
+  ],
+  [{ copiesVerified: false }, /verified/],
+  [
+    { copied: { ...good.copied, partitions: 108 } },
+    /108 partition files were copied for 109 moves/,
+  ],
+  [{ live: { ...good.live, writesAfterKill: 0 } }, /no write/],
+  [{ live: { ...good.live, readsAfterKill: 0 } }, /no read/],
+];
+
+for (const [part, sentence] of spoiled) {
+  test(`one problem for ${JSON.stringify(part)}`, () => {
+    const problems = findProblems({ ...good, ...part });
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(sentence);
+  });
+}
+
+test('the page shows the figures a person asks for, and the problems', () => {
+  const page = figuresPage(good, []).join('\n');
+  expect(page).toContain('171,075 loaded, 5,000 a second');
+  expect(page).toContain('109 partition copies; no ring needs fewer than 109');
+  expect(page).toContain('31.0 MB, 40.5 MB/s, all verified');
+  expect(page).toContain('Every figure is in order.');
+  expect(figuresPage(good, ['2 reads were answered wrongly']).join('\n')).toContain('NOT in order');
+});

@@ -1,0 +1,55 @@
+// The figures of one run, and whether they are in order. Pure.
+
+export interface Figures {
+  /** Records loaded, and read back at the end. */
+  readonly records: number;
+  /** Places of the source that share a key with an earlier one, and were left out. */
+  readonly duplicates: number;
+  /** Records that at the end are missing, older than acknowledged, or other than written. */
+  readonly lost: number;
+  /** Answers during the run that were wrong in the same sense. */
+  readonly wrongReads: number;
+  /** Slots that changed their device, and the fewest with which the balance can be reached. */
+  readonly moved: number;
+  readonly moveLowerBound: number;
+  readonly copiesVerified: boolean;
+  readonly copied: {
+    readonly partitions: number;
+    readonly bytes: number;
+    readonly mbPerSecond: number;
+  };
+  readonly loadedPerSecond: number;
+  readonly comparedPerSecond: number;
+  /** Operations of the application while the ring changed and a server died. */
+  readonly live: {
+    readonly writes: number;
+    readonly reads: number;
+    readonly retries: number;
+    readonly writesAfterKill: number;
+    readonly readsAfterKill: number;
+  };
+  readonly longestPauseMs: { readonly writer: number; readonly reader: number };
+  readonly ringVersion: number;
+  readonly rolloutSeconds: number;
+  readonly seconds: number;
+}
+
+/** One sentence for each figure that is not as it has to be; none when all is well. */
+export function findProblems(figures: Figures): string[] {
+  const { records, lost, wrongReads, moved, moveLowerBound, copied, live } = figures;
+  const problems: string[] = [];
+  if (records === 0) problems.push('no record was loaded');
+  if (lost > 0) problems.push(`${lost} of ${records} records were lost`);
+  if (wrongReads > 0) problems.push(`${wrongReads} reads were answered wrongly`);
+  if (moved === 0) problems.push('the joining server was given nothing');
+  if (moved !== moveLowerBound) {
+    problems.push(`${moved} slots moved where ${moveLowerBound} would do`);
+  }
+  if (!figures.copiesVerified) problems.push('not every copy was verified');
+  if (copied.partitions !== moved) {
+    problems.push(`${copied.partitions} partition files were copied for ${moved} moves`);
+  }
+  if (live.writesAfterKill === 0) problems.push('no write succeeded after the kill');
+  if (live.readsAfterKill === 0) problems.push('no read succeeded after the kill');
+  return problems;
+}

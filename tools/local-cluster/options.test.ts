@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { parseOptions } from './options.ts';
+
+test('defaults', () => {
+  expect(parseOptions([])).toMatchObject({
+    exit: false,
+    json: false,
+    partitions: 256,
+    records: null,
+    data: null,
+  });
+});
+
+test('everything said is heard', () => {
+  const args = ['--exit', '--json', '--partitions', '16', '--records', '2000', '--data', '/x'];
+  const wanted = { exit: true, json: true, partitions: 16, records: 2_000, data: '/x' };
+  expect(parseOptions(args)).toMatchObject(wanted);
+});
+
+const bad = [['--records', '5'], ['--partitions', '0'], ['--partitions', '1.5'], ['--unknown']];
+for (const args of bad) {
+  test(`${args.join(' ')} is refused`, () => {
+    expect(() => parseOptions(args)).toThrow();
+  });
+}

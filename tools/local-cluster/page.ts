@@ -1,0 +1,80 @@
+// The page at the end: what happened, in figures, and what to try now. Pure.
+import type { Figures } from './figures.ts';
+
+const count = (value: number): string => Math.round(value).toLocaleString('en');
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+const ms = (value: number): string => `${count(value)} ms`;
+
+/** The figures as lines of two columns: what, and how much. */
+export function figuresPage(figures: Figures, problems: readonly string[]): string[] {
+  const { copied, live, longestPauseMs: pause } = figures;
+  const rows: readonly (readonly [string, string])[] = [
+    ['records', `${count(figures.records)} loaded, ${count(figures.loadedPerSecond)} a second`],
+    [
+      'moved',
+      `${figures.moved} partition copies; no ring needs fewer than ${figures.moveLowerBound}`,
+    ],
+    ['copied', copiedLine(copied, figures)],
+    ['meanwhile', `${count(live.writes)} updates, ${count(live.reads)} checked reads`],
+    ['longest pause', `${ms(pause.writer)} for the writer, ${ms(pause.reader)} for a reader`],
+    [
+      'after the kill',
+      `${count(live.writesAfterKill)} updates, ${count(live.readsAfterKill)} reads`,
+    ],
+    ['compared', `${count(figures.records)}, ${count(figures.comparedPerSecond)} a second`],
+    ['lost', `${figures.lost}`],
+    ['time', `${figures.seconds.toFixed(1)} s`],
+  ];
+  const verdict =
+    problems.length === 0 ? ['Every figure is in order.'] : ['NOT in order:', ...problems];
+  return [
+    '',
+    ...rows.map(([name, text]) => `   ${name.padEnd(15)} ${text}`),
+    '',
+    ...indent(verdict),
+  ];
+}
+
+function copiedLine(copied: Figures['copied'], { copiesVerified }: Figures): string {
+  const verified = copiesVerified ? 'all verified' : 'NOT all verified';
+  const rate = `${copied.mbPerSecond.toFixed(1)} MB/s`;
+  return `${copied.partitions} partition files, ${megabytes(copied.bytes)}, ${rate}, ${verified}`;
+}
+
+export interface Surroundings {
+  readonly rings: string;
+  readonly folder: string;
+  /** A port that answers. */
+  readonly port: number;
+  readonly sampleKey: string;
+  /** Command line that brings the killed server back. */
+  readonly revive: string;
+}
+
+/** Commands for a person who wants to look around. */
+export function commandsPage({ rings, folder, port, sampleKey, revive }: Surroundings): string[] {
+  const path = sampleKey.split('/').map(encodeURIComponent).join('/');
+  const url = `http://127.0.0.1:${port}/v1/cities/${path}`;
+  const tool = (command: string): string => `npx ring-builder ${command} --rings ${rings}`;
+  return [
+    '',
+    'The cluster is up. Try, in another terminal:',
+    '',
+    ...indent([
+      `curl '${url}'`,
+      `curl -X PUT -d '{"name":"changed"}' '${url}'`,
+      tool('status cities'),
+      tool('servers cities'),
+      tool('log cities'),
+      tool('diff cities 1 2'),
+      tool(`lookup cities '${sampleKey}'`),
+      `${revive}     # the server that was killed`,
+    ]),
+    '',
+    `Files are in ${folder}. Ctrl-C ends everything.`,
+  ];
+}
+
+function indent(lines: readonly string[]): string[] {
+  return lines.map((line) => `   ${line}`);
+}

@@ -1,0 +1,45 @@
+// A bar on stderr that grows in place on a terminal, and stays silent elsewhere.
+
+const WIDTH = 32;
+const REDRAW_MS = 100;
+
+export interface ProgressBar {
+  /** `done` of the total are finished. */
+  show(done: number): void;
+  /** Takes the bar away. */
+  end(): void;
+}
+
+export function progressBar(label: string, total: number): ProgressBar {
+  const { stderr } = process;
+  if (stderr.isTTY !== true) return { show: () => undefined, end: () => undefined };
+  const started = performance.now();
+  let drawn = 0;
+  return {
+    show: (done) => {
+      const now = performance.now();
+      if (now - drawn < REDRAW_MS && done < total) return;
+      drawn = now;
+      stderr.write(
+        `\r\u001b[2K${drawBar({ label, done, total, seconds: (now - started) / 1000 })}`,
+      );
+    },
+    end: () => stderr.write('\r\u001b[2K'),
+  };
+}
+
+interface BarState {
+  readonly label: string;
+  readonly done: number;
+  readonly total: number;
+  readonly seconds: number;
+}
+
+/** One line: label, bar, percent, rate. */
+export function drawBar({ label, done, total, seconds }: BarState): string {
+  const part = total === 0 ? 1 : done / total;
+  const full = Math.floor(part * WIDTH);
+  const bar = '█'.repeat(full) + '░'.repeat(WIDTH - full);
+  const rate = seconds > 0 ? Math.round(done / seconds).toLocaleString('en') : '0';
+  return `  ${label} ${bar} ${String(Math.floor(part * 100)).padStart(3)} %  ${rate}/s`;
+}

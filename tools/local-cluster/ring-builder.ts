@@ -1,0 +1,65 @@
+// Runs the real ring-builder, as a person would type it, and reads its JSON answer.
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { failure } from './failure.ts';
+
+const BUILDER_MAIN = path.resolve(import.meta.dirname, '../ring-builder/main.ts');
+
+export interface RingBuilderOptions {
+  /** The folder given as --rings. */
+  readonly rings: string;
+  /** Ends a running command. */
+  readonly signal: AbortSignal;
+  /** Called with every command before it runs, without --json and --rings. */
+  readonly announce: (command: string) => void;
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+export type RingBuilder = (...args: string[]) => Promise<JsonObject>;
+
+export function ringBuilder({ rings, signal, announce }: RingBuilderOptions): RingBuilder {
+  return async (...args) => {
+    const command = `ring-builder ${args.map(quoteForShell).join(' ')}`;
+    announce(command);
+    const all = [BUILDER_MAIN, ...args, '--rings', rings, '--json', '--yes'];
+    const { code, stdout, stderr } = await run(all, signal);
+    if (code !== 0) {
+      throw failure(`\`${command}\` ended with ${code}: ${stderr.trim() || stdout.trim()}`);
+    }
+    return parseDocument(command, stdout);
+  };
+}
+
+function parseDocument(command: string, stdout: string): JsonObject {
+  try {
+    const document: unknown = JSON.parse(stdout);
+    if (typeof document === 'object' && document !== null) return document as JsonObject;
+  } catch (cause) {
+    throw failure(`\`${command}\` printed no JSON document: ${stdout.slice(0, 200)}`, '', cause);
+  }
+  throw failure(`\`${command}\` printed ${stdout.slice(0, 200)}, not an object`);
+}
+
+function run(
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<{ code: number | string; stdout: string; stderr: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], signal });
+    const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
+    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    child.once('error', reject);
+    child.once('close', (code, killedBy) =>
+      resolve({
+        code: code ?? killedBy ?? 'no code',
+        stdout: Buffer.concat(stdout).toString('utf8'),
+        stderr: Buffer.concat(stderr).toString('utf8'),
+      }),
+    );
+  });
+}
+
+function quoteForShell(word: string): string {
+  return /^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,109 @@
+// One ring-server as a process of its own: started, waited for, killed.
+import { type ChildProcess, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { failure } from './failure.ts';
+import { waitUntil } from './wait-until.ts';
+
+const SERVER_MAIN = path.resolve(import.meta.dirname, '../ring-server/main.ts');
+const READY_MS_MAX = 20_000;
+const STOP_MS_MAX = 10_000;
+
+export interface ServerPlace {
+  /** Device name, such as `sd1`. */
+  readonly device: string;
+  readonly zone: number;
+  readonly port: number;
+  /** Folder of all servers' data and logs. */
+  readonly folder: string;
+}
+
+export class ServerProcess {
+  readonly place: ServerPlace;
+  readonly #child: ChildProcess;
+  readonly #exited: Promise<void>;
+  readonly #logFile: string;
+
+  constructor(place: ServerPlace) {
+    this.place = place;
+    this.#logFile = path.join(place.folder, `${place.device}.log`);
+    const log = fs.openSync(this.#logFile, 'a');
+    this.#child = spawn(process.execPath, [SERVER_MAIN, ...serverArguments(place)], {
+      stdio: ['ignore', log, log],
+    });
+    fs.closeSync(log);
+    this.#exited = new Promise((resolve) => {
+      this.#child.once('close', () => resolve());
+      this.#child.once('error', () => resolve());
+    });
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.place.port}`;
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Resolves once /readyz answers 200; throws with the end of the log when the process ends first. */
+  async ready(): Promise<void> {
+    const check = async (): Promise<boolean> => {
+      if (!this.isRunning) {
+        throw failure(`${this.place.device} ended before it was ready: ${this.#lastWords()}`);
+      }
+      return (await statusOf(`http://${this.address}/readyz`)) === 200;
+    };
+    await waitUntil(check, {
+      what: `${this.place.device} to be ready on ${this.address} (log: ${this.#logFile})`,
+      deadlineMs: READY_MS_MAX,
+    });
+  }
+
+  /** The way a machine dies: no goodbye, nothing flushed. */
+  async killHard(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#exited;
+  }
+
+  /** Asks it to end; kills it when it does not in ten seconds. */
+  async stop(): Promise<void> {
+    if (!this.isRunning) return;
+    this.#child.kill('SIGTERM');
+    const impatience = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS_MAX);
+    await this.#exited;
+    clearTimeout(impatience);
+  }
+
+  /** For the last moment of this program, when nothing can be waited for. */
+  killNow(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  #lastWords(): string {
+    return fs.readFileSync(this.#logFile, 'utf8').trim().split('\n').slice(-5).join('\n');
+  }
+}
+
+/** What follows `ring-server` on its command line. */
+export function serverArguments({ device, port, folder }: ServerPlace): string[] {
+  const data = path.join(folder, device);
+  return ['--data', data, '--listen', `127.0.0.1:${port}`, '--device', device];
+}
+
+function statusOf(url: string): Promise<number | null> {
+  return new Promise((resolve) => {
+    const request = http.get(url, { agent: false, timeout: 1_000 }, (response) => {
+      response.resume();
+      response.once('end', () => resolve(response.statusCode ?? null));
+      response.once('error', () => resolve(null));
+    });
+    request.once('timeout', () => request.destroy());
+    request.once('error', () => resolve(null));
+  });
+}

@@ -1,0 +1,178 @@
+// The story in acts: load, join under traffic, kill, compare. Each act returns what it saw.
+import { must } from '@ringwright/base/assert';
+import { seededRandom } from '@ringwright/base/random';
+import type { Cities } from './cities.ts';
+import type { Cluster } from './cluster.ts';
+import type { Figures } from './figures.ts';
+import { countAt, fieldAt, numberAt } from './json-field.ts';
+import { KeyspaceClient } from './keyspace-client.ts';
+import { type Ledger, newLedger } from './ledger.ts';
+import { loadRecords } from './load-records.ts';
+import type { Narrator } from './narrator.ts';
+import { readBack } from './read-back.ts';
+import type { JsonObject, RingBuilder } from './ring-builder.ts';
+import type { ServerProcess } from './server-process.ts';
+import { startTraffic, type Traffic } from './traffic.ts';
+import { waitUntil } from './wait-until.ts';
+
+const KEYSPACE = 'cities';
+const REPLICAS = 3;
+const WEIGHT = '1';
+/** Any seed will do; a fixed one makes two runs alike. */
+const TRAFFIC_SEED = 20_261_121;
+/** Enough after the kill that every partition was asked about several times. */
+const WRITES_AFTER_KILL = 1_000;
+const READS_AFTER_KILL = 2_000;
+const AFTER_KILL_MS_MAX = 30_000;
+/** The killed one is not the joiner, and leaves its zone with one server. */
+const VICTIM = 1;
+
+export interface Stage {
+  readonly cluster: Cluster;
+  readonly builder: RingBuilder;
+  readonly narrator: Narrator;
+  readonly cities: Cities;
+  readonly partitions: number;
+}
+
+export interface Ending {
+  readonly figures: Figures;
+  readonly victim: ServerProcess;
+  readonly wrong: readonly string[];
+}
+
+export async function tellStory(stage: Stage): Promise<Ending> {
+  const started = performance.now();
+  const { cluster, narrator, cities } = stage;
+  await buildFirstRing(stage);
+  const ports = cluster.servers.map(({ place }) => place.port);
+  const client = new KeyspaceClient(KEYSPACE, ports);
+  const ledger = newLedger(cities.entries);
+  const loadSeconds = await load(stage, client, ledger);
+  const traffic = startTraffic({ client, ledger, random: seededRandom(TRAFFIC_SEED) });
+  const change = await join(stage, client);
+  const kill = await killOne(stage, traffic);
+  narrator.act('Every record is read back and compared');
+  const comparison = await readBack(client, ledger);
+  client.close();
+  const records = cities.entries.length;
+  narrator.say(`${records.toLocaleString('en')} compared, ${comparison.wrong.length} lost`);
+  const figures: Figures = {
+    records,
+    duplicates: cities.duplicates,
+    lost: comparison.wrong.length,
+    wrongReads: traffic.seen.wrong.length,
+    ...change,
+    loadedPerSecond: Math.round(records / loadSeconds),
+    comparedPerSecond: Math.round(records / comparison.seconds),
+    live: liveFigures(traffic, kill),
+    longestPauseMs: {
+      writer: Math.round(traffic.seen.writePauseMs),
+      reader: Math.round(traffic.seen.readPauseMs),
+    },
+    seconds: tenths((performance.now() - started) / 1000),
+  };
+  return { figures, victim: kill.victim, wrong: [...traffic.seen.wrong, ...comparison.wrong] };
+}
+
+const tenths = (value: number): number => Math.round(value * 10) / 10;
+
+function deviceOf({ place }: ServerProcess): string {
+  return `r1z${place.zone}-127.0.0.1:${place.port}/${place.device}`;
+}
+
+async function buildFirstRing({ cluster, builder, narrator, partitions }: Stage): Promise<void> {
+  narrator.act('Six servers in three zones, and their first ring');
+  await cluster.startFirst();
+  const counts = ['--partitions', String(partitions), '--replicas', String(REPLICAS)];
+  await builder('create', KEYSPACE, ...counts, '--min-part-hours', '0');
+  const devices = cluster.servers.flatMap((server) => [deviceOf(server), WEIGHT]);
+  await builder('add', KEYSPACE, ...devices);
+  await builder('commit', KEYSPACE, '-m', 'six servers in three zones');
+  await builder('push', KEYSPACE);
+}
+
+async function load({ narrator }: Stage, client: KeyspaceClient, ledger: Ledger): Promise<number> {
+  const count = ledger.entries.length.toLocaleString('en');
+  narrator.act(`${count} cities of the world are written at quorum`);
+  const seconds = await loadRecords(client, ledger);
+  const rate = Math.round(ledger.entries.length / seconds).toLocaleString('en');
+  narrator.say(`${count} records in ${seconds.toFixed(1)} s, ${rate} a second`);
+  return seconds;
+}
+
+type Change = Pick<
+  Figures,
+  'moved' | 'moveLowerBound' | 'copiesVerified' | 'copied' | 'ringVersion' | 'rolloutSeconds'
+>;
+
+async function join(
+  { cluster, builder, narrator }: Stage,
+  client: KeyspaceClient,
+): Promise<Change> {
+  narrator.act('A seventh server joins in a fourth zone, while an application writes and reads');
+  const joiner = await cluster.startJoiner();
+  await builder('add', KEYSPACE, deviceOf(joiner), WEIGHT);
+  const plan = await builder('plan', KEYSPACE);
+  const moveLowerBound = numberAt(plan, 'moveLowerBound');
+  narrator.say(`${countAt(plan, 'moves')} moves; no ring needs fewer than ${moveLowerBound}`);
+  const digest = fieldAt(plan, 'digest');
+  await builder('commit', KEYSPACE, '-m', 'sd7 joins in zone 4', '--plan', String(digest));
+  const started = performance.now();
+  const rollout = await builder('rollout', KEYSPACE);
+  const rolloutSeconds = tenths((performance.now() - started) / 1000);
+  client.addServer(joiner.place.port);
+  const change = changeFigures(rollout);
+  const copied = `${change.copied.partitions} partition files copied and verified`;
+  narrator.say(`${copied} in ${rolloutSeconds} s; the ring is at version ${change.ringVersion}`);
+  return { ...change, moveLowerBound, rolloutSeconds };
+}
+
+function changeFigures(rollout: JsonObject): Omit<Change, 'moveLowerBound' | 'rolloutSeconds'> {
+  const [partitions, bytes] = [
+    numberAt(rollout, 'copied.partitions'),
+    numberAt(rollout, 'copied.bytes'),
+  ];
+  const seconds = numberAt(rollout, 'copied.seconds');
+  return {
+    moved: countAt(rollout, 'moved'),
+    copiesVerified: fieldAt(rollout, 'verified') === true,
+    copied: { partitions, bytes, mbPerSecond: seconds > 0 ? tenths(bytes / 1e6 / seconds) : 0 },
+    ringVersion: numberAt(rollout, 'version'),
+  };
+}
+
+interface Kill {
+  readonly victim: ServerProcess;
+  readonly writesBefore: number;
+  readonly readsBefore: number;
+}
+
+async function killOne({ cluster, narrator }: Stage, traffic: Traffic): Promise<Kill> {
+  const victim = must(cluster.servers[VICTIM], 'there are six servers');
+  narrator.act(`${victim.place.device} is killed (SIGKILL), and the application goes on`);
+  const { seen } = traffic;
+  const [writesBefore, readsBefore] = [seen.writes, seen.reads];
+  await victim.killHard();
+  const goesOn = (): boolean =>
+    seen.writes - writesBefore >= WRITES_AFTER_KILL && seen.reads - readsBefore >= READS_AFTER_KILL;
+  await waitUntil(goesOn, {
+    what: `${WRITES_AFTER_KILL} writes and ${READS_AFTER_KILL} reads without the killed server`,
+    deadlineMs: AFTER_KILL_MS_MAX,
+  });
+  await traffic.stop();
+  const writes = (seen.writes - writesBefore).toLocaleString('en');
+  const reads = (seen.reads - readsBefore).toLocaleString('en');
+  narrator.say(`${writes} updates and ${reads} reads were answered without it`);
+  return { victim, writesBefore, readsBefore };
+}
+
+function liveFigures({ seen }: Traffic, kill: Kill): Figures['live'] {
+  return {
+    writes: seen.writes,
+    reads: seen.reads,
+    retries: seen.retries,
+    writesAfterKill: seen.writes - kill.writesBefore,
+    readsAfterKill: seen.reads - kill.readsBefore,
+  };
+}
