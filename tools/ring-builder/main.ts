@@ -1,1 +1,57 @@
 #!/usr/bin/env node
+// Program: ring-builder. Parses, calls, prints, and ends with an exit code; nothing else happens here.
+//
+// A new command is a line in verbs.ts and a file commands/<verb>.ts that exports `verb: Verb`
+// (verb.ts): its options, its examples, and `run(args, context)`, which returns an Answer: the
+// document of --json, lines for people, and the next command to type. Verbs never print and never
+// exit; they throw CodedError. Heavy packages may be imported at the top of a verb's file, because
+// only the file of the verb that was typed is loaded.
+import { enableCompileCache } from 'node:module';
+import { userInfo } from 'node:os';
+import { flag, text } from './arguments.ts';
+import { printError } from './print-error.ts';
+import { quoteCommand, quoteWord } from './quote-command.ts';
+import type { Answer, Context } from './verb.ts';
+
+enableCompileCache();
+
+const words = process.argv.slice(2);
+const inJson = words.includes('--json');
+
+// A reader that has seen enough, such as `head`, is no failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  process.exitCode = error.code === 'EPIPE' ? 0 : 4;
+  process.exit();
+});
+
+try {
+  const { defaultRings, parseCommandLine } = await import('./command-line.ts');
+  const parsed = await parseCommandLine(words);
+  if (parsed.kind === 'help') {
+    process.stdout.write(`${parsed.text}\n`);
+  } else {
+    const rings = text(parsed.args, 'rings');
+    const suffix = rings === defaultRings ? '' : ` --rings ${quoteWord(rings)}`;
+    const context: Context = {
+      rings,
+      yes: flag(parsed.args, 'yes'),
+      command: quoteCommand(['ring-builder', ...words]),
+      user: userInfo().username,
+      nowMs: Date.now,
+      tell: (line) => void process.stderr.write(`${line}\n`),
+      next: (command) => `ring-builder ${command}${suffix}`,
+    };
+    const answer = await parsed.verb.run(parsed.args, context);
+    process.stdout.write(inJson ? `${JSON.stringify(answer.json)}\n` : textOf(answer));
+    process.exitCode = answer.exit ?? 0;
+  }
+} catch (error) {
+  const { exit, output } = printError(error, { inJson });
+  process.stderr.write(output);
+  process.exitCode = exit;
+}
+
+function textOf({ lines, next }: Answer): string {
+  const all = next === undefined ? lines : [...lines, '', `Next: ${next}`];
+  return all.map((line) => `${line}\n`).join('');
+}

@@ -10,7 +10,7 @@ import {
   nextVersion,
   scratchRings,
   stageDevices,
-} from '../test/support/small-ring.ts';
+} from '../../../test/support/small-repository.ts';
 import { commitVersion } from './commit-version.ts';
 import { openRing } from './open-ring.ts';
 import { readLog } from './read-log.ts';
@@ -102,7 +102,7 @@ for (const { step, head, staged } of crashes) {
     const url = (path: string): string => pathToFileURL(join(import.meta.dirname, path)).href;
     const program = `
       import { commitVersion } from ${JSON.stringify(url('commit-version.ts'))};
-      import { nextVersion } from ${JSON.stringify(url('../test/support/small-ring.ts'))};
+      import { nextVersion } from ${JSON.stringify(url('../../../test/support/small-repository.ts'))};
       const afterStep = (s) => { if (s === '${step}') process.kill(process.pid, 'SIGKILL'); };
       const version = await nextVersion(${JSON.stringify(rings)});
       await commitVersion(${JSON.stringify(rings)}, { ...version, afterStep });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { author, filesOf, scratchRings } from '../test/support/small-ring.ts';
+import { author, filesOf, scratchRings } from '../../../test/support/small-repository.ts';
 import { ringFolder } from './ring-folder.ts';
 import { withRingLock } from './ring-lock.ts';
 

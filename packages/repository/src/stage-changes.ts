@@ -42,3 +42,17 @@ export async function stage(
 export function stagedChanges(staged: readonly Staged[]): Change[] {
   return staged.flatMap(({ changes }) => [...changes]);
 }
+
+/** Forgets all staged changes and returns them. What a ring without versions was made with stays. */
+export async function unstage(
+  place: { readonly rings: string; readonly ring: string },
+  author: Author,
+): Promise<readonly Staged[]> {
+  return writeRing(place, author, async ({ folder, file }) => {
+    const dropped = file.staged.filter(({ changes }) => changes.length > 0);
+    if (dropped.length === 0) return [];
+    const staged = file.staged.filter(({ changes }) => changes.length === 0);
+    await replaceDurably(folder.builder, printBuilderFile({ ...file, staged }));
+    return dropped;
+  });
+}

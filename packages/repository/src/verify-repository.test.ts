@@ -7,7 +7,7 @@ import {
   nextVersion,
   scratchRings,
   stageDevices,
-} from '../test/support/small-ring.ts';
+} from '../../../test/support/small-repository.ts';
 import { appendPush } from './append-push.ts';
 import { commitVersion } from './commit-version.ts';
 import { verifyRepository } from './verify-repository.ts';

@@ -1,16 +1,16 @@
-// A ring of four partitions and four devices, made by hand, and what is needed to commit it.
+// A repository with a ring of four partitions and four devices, and what is needed to commit it.
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { VersionToCommit } from '@ringwright/repository/commit-version';
+import { createRing } from '@ringwright/repository/create-ring';
+import { openRing } from '@ringwright/repository/open-ring';
+import { readVersion } from '@ringwright/repository/read-version';
+import { stage } from '@ringwright/repository/stage-changes';
 import { directRing } from '@ringwright/ring/advance-ring';
 import { firstRing } from '@ringwright/ring/first-ring';
 import type { Ring } from '@ringwright/ring/ring';
-import type { VersionToCommit } from '../../src/commit-version.ts';
-import { createRing } from '../../src/create-ring.ts';
-import { openRing } from '../../src/open-ring.ts';
-import { readVersion } from '../../src/read-version.ts';
-import { stage } from '../../src/stage-changes.ts';
 
 export const author = { user: 'ada', time: '2026-11-21T03:00:00.000Z' };
 

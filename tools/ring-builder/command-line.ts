@@ -1,0 +1,95 @@
+// The command line: which verb, with which arguments. The only file that knows yargs.
+import { CodedError } from '@ringwright/base/coded-error';
+import yargs, { type Argv, type Options } from 'yargs';
+import { type Arguments, hideLoneDashes } from './arguments.ts';
+import type { Verb } from './verb.ts';
+import { verbs } from './verbs.ts';
+
+export const defaultRings = 'rings';
+
+const globalOptions: Readonly<Record<string, Options>> = {
+  rings: { type: 'string', requiresArg: true, default: defaultRings, describe: 'folder of rings' },
+  json: { type: 'boolean', default: false, describe: 'one JSON document on stdout' },
+  yes: { type: 'boolean', default: false, describe: 'confirm what is dangerous' },
+};
+
+const exitCodes = `Exit codes: 0 done, also when there was nothing to do · 1 the answer is no · 2 usage or bad input
+3 conflict (head moved, stale plan, lock held) · 4 not reached, disk · 5 refused by a safety rule`;
+
+export type Parsed =
+  | { readonly kind: 'run'; readonly verb: Verb; readonly args: Arguments }
+  | { readonly kind: 'help'; readonly text: string };
+
+/** Throws USAGE with yargs' sentence and the help to ask for. */
+export async function parseCommandLine(words: readonly string[]): Promise<Parsed> {
+  let chosen: { verb: Verb; args: Arguments } | undefined;
+  const parser = newParser(words);
+  for (const entry of verbs) {
+    let verb: Verb | undefined;
+    parser.command(
+      entry.usage,
+      entry.summary,
+      async (line: Argv) => {
+        verb = (await entry.load()).verb;
+        return describeVerb(line, verb);
+      },
+      (args: Arguments) => {
+        if (verb !== undefined) chosen = { verb, args };
+      },
+    );
+  }
+  const given = hideLoneDashes(words);
+  let help = '';
+  // The callback keeps yargs from printing and exiting by itself.
+  await parser.parseAsync(given.length === 0 ? ['--help'] : given, {}, (_error, _args, output) => {
+    help = output;
+  });
+  return chosen === undefined ? { kind: 'help', text: help } : { kind: 'run', ...chosen };
+}
+
+function newParser(words: readonly string[]): Argv {
+  return yargs()
+    .scriptName('ring-builder')
+    .usage('$0 COMMAND RING …\n\nBuilds rings: versioned maps of partitions to devices.')
+    .options(globalOptions)
+    .parserConfiguration({
+      'parse-positional-numbers': false,
+      'parse-numbers': false,
+      'dot-notation': false,
+      'boolean-negation': false,
+      'camel-case-expansion': false,
+      'populate--': false,
+    })
+    .strict()
+    .demandCommand(1, 'a command is missing')
+    .recommendCommands()
+    .help()
+    .alias('help', 'h')
+    .version(false)
+    .wrap(100)
+    .epilogue(exitCodes)
+    .fail((message: string | null, error: Error | null) => {
+      if (error !== null && error !== undefined && error.name !== 'YError') throw error;
+      throw usageError(message ?? error?.message ?? 'wrong usage', words);
+    });
+}
+
+function describeVerb(line: Argv, verb: Verb): Argv {
+  for (const [name, options] of Object.entries(verb.positionals ?? {})) {
+    line.positional(name, { type: 'string', ...options });
+  }
+  line.positional('ring', { type: 'string', describe: 'name of the ring (= keyspace)' });
+  line.options(verb.options ?? {});
+  for (const [command, what] of verb.examples) line.example(command, what);
+  return line;
+}
+
+function usageError(message: string, words: readonly string[]): CodedError {
+  const given = words.find((word) => !word.startsWith('-')) ?? '';
+  const name = verbs.map(({ usage }) => usage.split(' ', 1)[0]).find((verb) => verb === given);
+  const sentence = message.replaceAll('\n', ' ').replace(/^Unknown command: .*/, '');
+  const unknown = `unknown command ${given}${sentence === '' ? '' : `: ${sentence}`}`;
+  return new CodedError('USAGE', name === undefined && given !== '' ? unknown : sentence, {
+    hint: `ring-builder ${name === undefined ? '' : `${name} `}--help`,
+  });
+}

@@ -1,0 +1,144 @@
+// ring-builder commit: makes what is staged the next version.
+import { CodedError } from '@ringwright/base/coded-error';
+import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
+import { nextRing } from '@ringwright/builder/next-ring';
+import { commitVersion } from '@ringwright/repository/commit-version';
+import { auditRing } from '@ringwright/ring/audit-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import { flag, optionalText, text, usage } from '../arguments.ts';
+import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
+import { authorOf } from '../stage-verb.ts';
+import type { Answer, Context, Verb } from '../verb.ts';
+import { digestCharactersMin } from './plan.ts';
+
+export const verb: Verb = {
+  options: {
+    message: {
+      alias: 'm',
+      type: 'string',
+      requiresArg: true,
+      demandOption: true,
+      describe: 'why, for the log',
+    },
+    plan: { type: 'string', requiresArg: true, describe: 'digest of the plan that was reviewed' },
+    direct: {
+      type: 'boolean',
+      default: false,
+      describe: 'straight to the final table: for rings that no server has loaded',
+    },
+  },
+  examples: [
+    ['$0 commit cities -m "zone 3 joins"', 'plans and commits'],
+    ['$0 commit cities -m "zone 3 joins" --plan 3f9c2a7be01d', 'only if the plan is still that'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const direct = flag(args, 'direct');
+    const prepared = await preparePlan(context, ring, { direct });
+    requirePlan(prepared, optionalText(args, 'plan'));
+    if (!prepared.changed) return nothingToDo(context, prepared);
+    if (direct && !context.yes) requireUnpushed(ring, prepared);
+    return commit(context, prepared, text(args, 'message'));
+  },
+};
+
+async function commit(context: Context, prepared: PreparedPlan, message: string): Promise<Answer> {
+  const { plan, opened, head, direct } = prepared;
+  const { ring, version, moves, moveLowerBound, movesLeft } = plan;
+  const from = { head: head?.ring ?? null, headId: head?.id ?? null, direct };
+  // A device that this very version empties becomes a hole in it, not in the next one.
+  const planned = nextRing(plan, { ...from, state: prepared.state });
+  const state = dropEmptyDevices(prepared.state, planned);
+  const next = nextRing(plan, { ...from, state });
+  requireSound(next);
+  const { id } = await commitVersion(context.rings, {
+    ring: next,
+    state,
+    entry: {
+      ...authorOf(context),
+      kind: 'commit',
+      message,
+      moves: moves.length,
+      figures: { moveLowerBound, movesLeft, devices: plan.devices.length },
+      details: { direct, digest: plan.digest },
+    },
+    expected: { head: opened.head, stagedDigest: opened.stagedDigest },
+  });
+  const proposed = next.moves.length;
+  const how = proposed > 0 ? `${proposed} moves proposed` : `${moves.length} slots moved at once`;
+  return {
+    json: {
+      ring,
+      version,
+      id,
+      moved: moves.length,
+      moveLowerBound,
+      movesLeft,
+      direct,
+      changed: true,
+    },
+    lines: [
+      ...plan.warnings.map(({ code, message: sentence }) => `warning ${code}: ${sentence}`),
+      `committed ${ring} version ${version} (${id.slice(0, 12)}): ${how}`,
+    ],
+    next: context.next(`${proposed > 0 ? 'rollout' : 'push'} ${ring}`),
+  };
+}
+
+function nothingToDo(context: Context, { opened, direct }: PreparedPlan): Answer {
+  const { ring, head } = opened;
+  return {
+    json: {
+      ring,
+      version: head?.version ?? null,
+      id: head?.id ?? null,
+      moved: 0,
+      moveLowerBound: 0,
+      movesLeft: 0,
+      direct,
+      changed: false,
+    },
+    lines: [`${ring}: nothing to do; the head stays version ${head?.version}`],
+    next: context.next(`status ${ring}`),
+  };
+}
+
+function requirePlan({ plan, opened }: PreparedPlan, given: string | undefined): void {
+  if (given === undefined) return;
+  if (!/^[0-9a-f]+$/.test(given) || given.length < digestCharactersMin) {
+    throw usage(`--plan ${given} is no digest: ${digestCharactersMin} to 64 of 0-9 and a-f`);
+  }
+  if (plan.digest.startsWith(given)) return;
+  throw new CodedError(
+    'PLAN_STALE',
+    `the plan is now ${plan.digest}, not ${given}: head or staged changes of ${plan.ring} moved`,
+    {
+      hint: `ring-builder plan ${plan.ring}; ring-builder log ${plan.ring} shows what happened`,
+      details: { ring: plan.ring, given, found: plan.digest, head: opened.head },
+    },
+  );
+}
+
+/** Servers that have data would be told to serve what they were never given. */
+function requireUnpushed(ring: string, { opened }: PreparedPlan): void {
+  const pushed = lastPushed(opened.entries);
+  if (pushed === null) return;
+  throw new CodedError(
+    'CONFIRMATION_NEEDED',
+    `version ${pushed} of ${ring} was pushed to servers; --direct would move no data for them`,
+    {
+      hint: 'leave out --direct, or add --yes when the servers hold nothing',
+      details: { ring, pushed },
+    },
+  );
+}
+
+function requireSound(ring: Ring): void {
+  const findings = auditRing(ring);
+  const first = findings[0];
+  if (first === undefined) return;
+  throw new CodedError('RING_AUDIT_FAILED', `${findings.length} findings: ${first.message}`, {
+    hint: 'nothing was committed; this is a bug of the builder, please report it',
+    details: { findings },
+  });
+}

@@ -1,0 +1,83 @@
+// ring-builder diff: what differs between two versions.
+
+import { readLog } from '@ringwright/repository/read-log';
+import { readVersion } from '@ringwright/repository/read-version';
+import { diffRings, type RingDiff } from '@ringwright/ring/diff-rings';
+import { flag, optionalText, text } from '../arguments.ts';
+import { nameDevice } from '../device-reference.ts';
+import { printTable } from '../print-table.ts';
+import type { Verb } from '../verb.ts';
+import { versionOf } from '../version-reference.ts';
+
+const MOVES_LISTED_MAX = 10_000;
+const PAIRS_SHOWN_MAX = 40;
+
+export const verb: Verb = {
+  positionals: {
+    from: { describe: 'version; default: the one before `to`' },
+    to: { describe: 'version; default: the head' },
+  },
+  options: {
+    'exit-code': { type: 'boolean', default: false, describe: 'exit with 1 when they differ' },
+  },
+  examples: [
+    ['$0 diff cities', 'the last change'],
+    ['$0 diff cities 3 @ --exit-code', 'all since version 3'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const entries = await readLog(context.rings, ring);
+    const to = versionOf(ring, entries, optionalText(args, 'to'));
+    const from = versionOf(ring, entries, optionalText(args, 'from') ?? `${Math.max(1, to - 1)}`);
+    const before = await readVersion(context.rings, ring, from);
+    const after = await readVersion(context.rings, ring, to);
+    const { moved, ...diff } = diffRings(before.ring, after.ring);
+    const differs =
+      moved.length + diff.slotsAdded + diff.slotsRemoved + diff.movesStarted + diff.movesEnded >
+        0 || diff.settings.length + printDevices(diff).length > 0;
+    const moves = moved.length <= MOVES_LISTED_MAX ? { moves: moved } : {};
+    return {
+      json: { ring, from, to, differs, moved: moved.length, ...diff, ...moves },
+      lines: differs
+        ? printDiff(`${ring} version ${from} to ${to}`, { moved, ...diff })
+        : [`${ring}: versions ${from} and ${to} do not differ`],
+      next: context.next(`show ${ring} ${to}`),
+      exit: differs && flag(args, 'exit-code') ? 1 : 0,
+    };
+  },
+};
+
+function printDiff(head: string, diff: RingDiff): string[] {
+  const { moved, settings, pairs, movesStarted, movesEnded } = diff;
+  const hidden = pairs.length - PAIRS_SHOWN_MAX;
+  return [
+    `${head}: ${moved.length} slots moved, ${movesStarted} moves began, ${movesEnded} ended`,
+    ...settings.map(
+      ({ name, before, after }) =>
+        `~ ${name}: ${JSON.stringify(before)} to ${JSON.stringify(after)}`,
+    ),
+    ...printDevices(diff),
+    ...(pairs.length === 0 ? [] : ['']),
+    ...(pairs.length === 0
+      ? []
+      : printTable(pairs.slice(0, PAIRS_SHOWN_MAX), [
+          { head: 'FROM', cell: ({ from }) => `d${from}` },
+          { head: 'TO', cell: ({ to }) => `d${to}` },
+          { head: 'SLOTS', cell: ({ slots }) => slots },
+        ])),
+    ...(hidden > 0 ? [`… and ${hidden} pairs more: --json lists them`] : []),
+  ];
+}
+
+function printDevices(
+  diff: Pick<RingDiff, 'devicesAdded' | 'devicesRemoved' | 'devicesChanged'>,
+): string[] {
+  return [
+    ...diff.devicesAdded.map((device) => `+ ${nameDevice(device)} weight ${device.weight}`),
+    ...diff.devicesRemoved.map((device) => `- ${nameDevice(device)}`),
+    ...diff.devicesChanged.map(({ before, after, fields }) => {
+      const changes = fields.map((field) => `${field} ${before[field]} to ${after[field]}`);
+      return `~ ${nameDevice(after)}: ${changes.join(', ')}`;
+    }),
+  ];
+}

@@ -1,0 +1,70 @@
+// ring-builder lookup: where keys are.
+import { CodedError } from '@ringwright/base/coded-error';
+import { keyBytesMax } from '@ringwright/base/limits';
+import { readLog } from '@ringwright/repository/read-log';
+import { readVersion } from '@ringwright/repository/read-version';
+import type { Device } from '@ringwright/ring/device';
+import { handoffsOf, tierCountsOf } from '@ringwright/ring/handoffs-of';
+import { lookupOf } from '@ringwright/ring/lookup';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { optionalNumber, optionalText, text, texts } from '../arguments.ts';
+import { nameDevice } from '../device-reference.ts';
+import type { Verb } from '../verb.ts';
+import { versionOf } from '../version-reference.ts';
+
+export const verb: Verb = {
+  positionals: { keys: { describe: 'keys, as they are' } },
+  options: {
+    at: { type: 'string', requiresArg: true, describe: 'version: 7, @~1; default: the head' },
+    handoffs: { type: 'string', requiresArg: true, default: '3', describe: 'how many to list' },
+  },
+  examples: [
+    ['$0 lookup cities DE/Berlin/Berlin', 'partition, devices in order, first handoffs'],
+    ['$0 lookup cities DE/Berlin/Berlin --at @~1 --json', 'as it was one version ago'],
+  ],
+  run: async (args, context) => {
+    const name = text(args, 'ring');
+    const entries = await readLog(context.rings, name);
+    const version = versionOf(name, entries, optionalText(args, 'at'));
+    const { ring, id } = await readVersion(context.rings, name, version);
+    const find = lookupOf(ring);
+    const counts = tierCountsOf(ring);
+    const handoffCount = Math.max(0, optionalNumber(args, 'handoffs') ?? 0);
+    const keys = texts(args, 'keys').map((key) => {
+      const { partition, devices } = find(keyBytes(key));
+      const joiners = slotsOf(ring, partition).flatMap(({ joiner }) => {
+        const device = joiner === null ? null : ring.devices[joiner];
+        return device ? [device] : [];
+      });
+      const handoffs = [...handoffsOf(ring, partition, counts).take(handoffCount)];
+      return { key, partition, devices, joiners, handoffs };
+    });
+    return {
+      json: { ring: name, version, id, keys },
+      lines: keys.flatMap(({ key, partition, devices, joiners, handoffs }) => [
+        `${key}: partition ${partition}`,
+        ...named('device ', devices),
+        ...named('joining', joiners),
+        ...named('handoff', handoffs),
+      ]),
+      next: context.next(`show ${name} ${version}`),
+    };
+  },
+};
+
+function named(what: string, devices: readonly Device[]): string[] {
+  return devices.map((device) => `  ${what}  ${nameDevice(device)}`);
+}
+
+function keyBytes(key: string): Uint8Array {
+  const bytes = Buffer.from(key, 'utf8');
+  if (bytes.length > 0 && bytes.length <= keyBytesMax) return bytes;
+  throw new CodedError(
+    'KEY_INVALID',
+    `a key of ${bytes.length} bytes, allowed 1 to ${keyBytesMax}`,
+    {
+      hint: 'keys are the bytes of the text in UTF-8',
+      details: { bytes: bytes.length, max: keyBytesMax },
+    },
+  );
+}

@@ -1,0 +1,65 @@
+// ring-builder show: one version: settings, devices, figures.
+
+import { readLog } from '@ringwright/repository/read-log';
+import { readVersion } from '@ringwright/repository/read-version';
+import { slotCount } from '@ringwright/ring/ring';
+import { optionalText, text } from '../arguments.ts';
+import { nameDevice } from '../device-reference.ts';
+import { printTable } from '../print-table.ts';
+import type { Verb } from '../verb.ts';
+import { versionOf } from '../version-reference.ts';
+
+export const verb: Verb = {
+  positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
+  examples: [
+    ['$0 show cities', 'the head'],
+    ['$0 show cities @~1 --json', 'the version before it'],
+  ],
+  run: async (args, context) => {
+    const name = text(args, 'ring');
+    const entries = await readLog(context.rings, name);
+    const version = versionOf(name, entries, optionalText(args, 'version'));
+    const { ring, id, bytes } = await readVersion(context.rings, name, version);
+    const entry = entries.find((one) => one.kind !== 'push' && one.version === version);
+    const { cluster, parent, partitioner, partitions, replicas, moves } = ring;
+    const counts = new Map<number, number>();
+    for (const row of ring.table)
+      for (const held of row) counts.set(held, (counts.get(held) ?? 0) + 1);
+    const devices = ring.devices
+      .filter((device) => device !== null)
+      .map((device) => ({ ...device, slots: counts.get(device.id) ?? 0 }));
+    const slots = slotCount(partitions, replicas);
+    return {
+      json: {
+        ring: name,
+        version,
+        id,
+        parent,
+        cluster,
+        partitioner,
+        partitions,
+        replicas,
+        slots,
+        inFlight: moves.length,
+        bytes: bytes.length,
+        devices,
+        entry,
+      },
+      lines: [
+        `${name} version ${version}, id ${id}`,
+        `parent ${parent ?? 'none'}, cluster ${cluster}, ${bytes.length} bytes`,
+        `${partitioner.kind}, ${partitions} partitions x ${replicas} replicas = ${slots} slots`,
+        `${entry?.time} ${entry?.user}: ${entry?.message}`,
+        ...(entry?.commands ?? []).map((command) => `    ${command}`),
+        `${moves.length} moves in flight`,
+        '',
+        ...printTable(devices, [
+          { head: 'DEVICE', cell: nameDevice },
+          { head: 'WEIGHT', cell: ({ weight }) => weight },
+          { head: 'SLOTS', cell: (device) => device.slots },
+        ]),
+      ],
+      next: context.next(version > 1 ? `diff ${name} ${version - 1} ${version}` : `log ${name}`),
+    };
+  },
+};

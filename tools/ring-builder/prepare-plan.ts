@@ -1,0 +1,68 @@
+// What a commit would do now: the plan with all it was made from. Used by plan, commit and status.
+import { applyChanges } from '@ringwright/builder/apply-changes';
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
+import type { Plan } from '@ringwright/builder/plan';
+import { planVersion } from '@ringwright/builder/plan-version';
+import { serializeState } from '@ringwright/builder/state-json';
+import type { LogEntry } from '@ringwright/repository/log-entry';
+import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
+import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
+import { stagedChanges } from '@ringwright/repository/stage-changes';
+import type { Context } from './verb.ts';
+
+const MS_PER_HOUR = 3_600_000;
+/** From here on planning takes about a second or more, so it is announced. */
+const SLOTS_ANNOUNCED_MIN = 500_000;
+
+export interface PreparedPlan {
+  readonly opened: OpenedRing;
+  readonly head: StoredVersion | null;
+  /** Staged changes applied, removed devices without slots gone. */
+  readonly state: BuilderState;
+  readonly plan: Plan;
+  /** Straight to the final table: asked for, or no server can have loaded the ring. */
+  readonly direct: boolean;
+  /** False when a commit would have nothing to do. */
+  readonly changed: boolean;
+}
+
+/** Throws RING_UNKNOWN, MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES, VALUE_OUT_OF_RANGE. */
+export async function preparePlan(
+  context: Context,
+  ring: string,
+  asked: { readonly direct: boolean },
+): Promise<PreparedPlan> {
+  const opened = await openRing(context.rings, ring);
+  const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
+  const applied = applyChanges(opened.state, stagedChanges(opened.staged));
+  const state = dropEmptyDevices(applied, head?.ring ?? null);
+  const direct = asked.direct || lastPushed(opened.entries) === null;
+  const slots = (head?.ring.partitions ?? 0) * state.replicas;
+  if (slots >= SLOTS_ANNOUNCED_MIN) context.tell(`planning ${slots} slots of ${ring} …`);
+  const plan = planVersion({
+    head: head?.ring ?? null,
+    headId: head?.id ?? null,
+    state,
+    versionHours: hoursOf(opened.entries),
+    nowHours: context.nowMs() / MS_PER_HOUR,
+    direct,
+  });
+  const changed = head === null || plan.moves.length > 0 || !sameState(opened.state, applied);
+  return { opened, head, state, plan, direct, changed };
+}
+
+/** The highest version that servers were told of, or null. */
+export function lastPushed(entries: readonly LogEntry[]): number | null {
+  const pushed = entries.filter(({ kind }) => kind === 'push').map(({ version }) => version);
+  return pushed.length === 0 ? null : Math.max(...pushed);
+}
+
+function hoursOf(entries: readonly LogEntry[]): Map<number, number> {
+  const made = entries.filter(({ kind }) => kind !== 'push');
+  return new Map(made.map(({ version, time }) => [version, Date.parse(time) / MS_PER_HOUR]));
+}
+
+function sameState(a: BuilderState, b: BuilderState): boolean {
+  return Buffer.compare(serializeState(a), serializeState(b)) === 0;
+}

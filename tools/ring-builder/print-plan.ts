@@ -1,0 +1,60 @@
+// A plan for people, and its part of the JSON documents. Pure.
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { DevicePlan, Plan } from '@ringwright/builder/plan';
+import { formatDevice } from '@ringwright/ring/device';
+import { printTable } from './print-table.ts';
+
+const MOVES_LISTED_MAX = 10_000;
+const DEVICES_SHOWN_MAX = 50;
+
+export function planDocument(plan: Plan): Readonly<Record<string, unknown>> {
+  const { ring, version, parent, digest, moves, moveLowerBound, movesLeft } = plan;
+  return {
+    ring,
+    version,
+    parent,
+    digest,
+    moved: moves.length,
+    moveLowerBound,
+    movesLeft,
+    partitionsMovingTwice: plan.partitionsMovingTwice,
+    devices: plan.devices,
+    ...(moves.length <= MOVES_LISTED_MAX ? { moves } : {}),
+    warnings: plan.warnings,
+  };
+}
+
+export function printPlan(plan: Plan, state: BuilderState): string[] {
+  const { ring, version, moves, moveLowerBound, movesLeft } = plan;
+  const left = movesLeft === 0 ? '' : `, ${movesLeft} left for later versions`;
+  const sizes =
+    plan.parent === null
+      ? 'the first version, so nothing has to move'
+      : `${moves.length} slots move (at least ${moveLowerBound} must)${left}`;
+  const shown = plan.devices.slice(0, DEVICES_SHOWN_MAX);
+  const hidden = plan.devices.length - shown.length;
+  return [
+    `${ring} version ${version}: ${sizes}`,
+    '',
+    ...printTable(shown, [
+      { head: 'ID', cell: ({ id }) => `d${id}` },
+      { head: 'DEVICE', cell: ({ id }) => nameOf(state, id) },
+      { head: 'WEIGHT', cell: ({ id }) => state.devices[id]?.weight ?? 0 },
+      { head: 'SHARE', cell: ({ share }) => Number(share.toFixed(2)) },
+      { head: 'NOW', cell: ({ before }) => before },
+      { head: 'AFTER', cell: ({ after }) => after },
+      { head: 'IN', cell: ({ slotsIn }: DevicePlan) => slotsIn },
+      { head: 'OUT', cell: ({ slotsOut }: DevicePlan) => slotsOut },
+    ]),
+    ...(hidden > 0 ? [`… and ${hidden} devices more: --json lists them`] : []),
+    '',
+    ...plan.warnings.map(({ code, message }) => `warning ${code}: ${message}`),
+    `digest ${plan.digest}`,
+  ];
+}
+
+function nameOf(state: BuilderState, id: number): string {
+  const device = state.devices[id];
+  if (!device) return 'gone';
+  return `${formatDevice(device)}${device.state === 'removed' ? ' (removed)' : ''}`;
+}

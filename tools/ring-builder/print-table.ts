@@ -1,0 +1,24 @@
+// Tables for people: columns as wide as their widest cell, numbers to the right. Pure.
+
+export interface Column<Row> {
+  readonly head: string;
+  readonly cell: (row: Row) => string | number;
+}
+
+export function printTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string[] {
+  const cells = rows.map((row) => columns.map(({ cell }) => cell(row)));
+  const heads = columns.map(({ head }) => head);
+  const right = columns.map((_, at) => cells.every((row) => typeof row[at] === 'number'));
+  const widths = heads.map((head, at) =>
+    cells.reduce((width, row) => Math.max(width, String(row[at]).length), head.length),
+  );
+  const line = (row: readonly (string | number)[]): string =>
+    row
+      .map((cell, at) => {
+        const width = widths[at] ?? 0;
+        return right[at] ? String(cell).padStart(width) : String(cell).padEnd(width);
+      })
+      .join('  ')
+      .trimEnd();
+  return [line(heads), ...cells.map(line)];
+}

@@ -1,0 +1,39 @@
+// What a file in commands/ exports as `verb`, what it is given, and what it answers.
+import type { Options, PositionalOptions } from 'yargs';
+import type { Arguments } from './arguments.ts';
+
+export interface Verb {
+  /** By name, for the names in the usage line of verbs.ts. Always of type string. */
+  readonly positionals?: Readonly<Record<string, PositionalOptions>>;
+  /** By name. Strings and booleans only: yargs guesses numbers, arguments.ts reads them. */
+  readonly options?: Readonly<Record<string, Options>>;
+  /** Commands to type, each with what it does. */
+  readonly examples: readonly (readonly [command: string, what: string])[];
+  readonly run: (args: Arguments, context: Context) => Promise<Answer>;
+}
+
+/** The world as main.ts sees it; verbs read no clock, no user name and no environment. */
+export interface Context {
+  /** Folder of ring folders: --rings. */
+  readonly rings: string;
+  readonly yes: boolean;
+  /** The command as typed, for the log. */
+  readonly command: string;
+  readonly user: string;
+  readonly nowMs: () => number;
+  /** A line on stderr: progress and warnings. */
+  readonly tell: (line: string) => void;
+  /** A command to type next, with the --rings that is in force: `next('plan cities')`. */
+  readonly next: (words: string) => string;
+}
+
+export interface Answer {
+  /** The one document of --json. Keys are stable: added to, never renamed. */
+  readonly json: unknown;
+  /** The same for people. */
+  readonly lines: readonly string[];
+  /** The command to type next, from Context.next; the last line for people. */
+  readonly next?: string;
+  /** 1 when the answer is no. */
+  readonly exit?: 0 | 1;
+}
