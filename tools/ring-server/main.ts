@@ -1,1 +1,37 @@
 #!/usr/bin/env node
+// ring-server: one storage server for one device. Parses options, starts, stops on a signal.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { RunningServer } from '@ringwright/server/start-server';
+import { parseOptions } from './parse-options.ts';
+
+/** Exit code after the store failed: the supervisor should start the server again, from disk. */
+const STORE_FAILED_EXIT = 4;
+
+async function main(): Promise<void> {
+  const options = await parseOptions(process.argv.slice(2));
+  const [{ startServer }, { serverLog }] = await Promise.all([
+    import('@ringwright/server/start-server'),
+    import('@ringwright/server/log'),
+  ]);
+  const log = serverLog(options.logLevel);
+  const onFailure = (error: unknown): void => {
+    log.fatal({ err: error }, 'the store failed; ending so that a restart reads it from disk');
+    process.exit(STORE_FAILED_EXIT);
+  };
+  const server = await startServer(options, { log, onFailure });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void stop(server, signal));
+  }
+}
+
+async function stop(server: RunningServer, signal: NodeJS.Signals): Promise<void> {
+  await server.close();
+  process.exitCode = signal === 'SIGINT' ? 130 : 0;
+}
+
+main().catch((error: unknown) => {
+  if (!(error instanceof CodedError)) throw error;
+  process.stderr.write(`ring-server: ${error.message} [${error.code}]\n`);
+  if (error.hint !== '') process.stderr.write(`${error.hint}\n`);
+  process.exitCode = error.exit;
+});

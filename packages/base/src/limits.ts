@@ -67,6 +67,10 @@ export const replicationIntervalMs = 1_000;
 export const replicationAgeMsMin = 1_000;
 /** Whole partition files copied in at once per device: two keep disk and network busy. */
 export const copiesInMax = 4;
+/** Taking and hashing a snapshot of the largest partition file may take this long. */
+export const copyOpenTimeoutMs = 600_000;
+/** Partition files given up at the same time per device: each waits on its peers, not on this disk. */
+export const drainsMax = 16;
 /** Snapshots held open for others per device. */
 export const copiesOutMax = 16;
 /** A snapshot nobody has read from for this long is released. */

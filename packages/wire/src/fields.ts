@@ -7,7 +7,7 @@ import {
   valueBytesMax,
 } from '@ringwright/base/limits';
 import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
-import { keyspacePattern } from '@ringwright/ring/keyspace';
+import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
 
 const bytes = (label: string, min: number, max: number) =>
@@ -16,7 +16,7 @@ const bytes = (label: string, min: number, max: number) =>
     `${label} of ${min} to ${max} bytes`,
   );
 
-export const keyspaceField = z.string().regex(keyspacePattern);
+export const keyspaceField = z.string().regex(keyspaceNamePattern);
 export const versionField = z.int().min(1);
 export const ringIdField = z.string().regex(/^[0-9a-f]{64}$/);
 export const partitionField = z

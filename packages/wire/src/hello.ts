@@ -18,6 +18,8 @@ const introduction = {
   address: z.string().max(300),
   /** Random id of this data directory, made when it was: a wiped device has another. */
   born: z.string().max(64),
+  /** True when the sender holds all it should: from then on `born` is who it is. */
+  settled: z.boolean(),
   /** The sender's hybrid clock. */
   ms: msField,
   rings: z.array(ringHeadSchema).max(HELLO_RINGS_MAX),

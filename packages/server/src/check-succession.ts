@@ -1,0 +1,52 @@
+// May this server go from the ring it has to the one it is given? Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { ringVersionJumpMax } from '@ringwright/base/limits';
+import type { Ring } from '@ringwright/ring/ring';
+
+interface IdentifiedRing {
+  readonly ring: Ring;
+  readonly id: string;
+}
+
+/**
+ * 'same' when it is the active ring already, 'next' when it may replace it.
+ * Throws RING_FOREIGN, RING_OLDER, RING_FORK or RING_VERSION_JUMP.
+ */
+export function checkSuccession(active: IdentifiedRing, given: IdentifiedRing): 'same' | 'next' {
+  const [have, want] = [active.ring, given.ring];
+  const name = `ring '${want.keyspace}' version ${want.version}`;
+  const details = {
+    active: have.version,
+    given: want.version,
+    activeId: active.id,
+    givenId: given.id,
+  };
+  if (want.cluster !== have.cluster) {
+    const message = `${name} is of cluster '${want.cluster}', this server's is of '${have.cluster}'`;
+    throw new CodedError('RING_FOREIGN', message, { details });
+  }
+  if (want.partitions !== have.partitions || want.partitioner.kind !== have.partitioner.kind) {
+    const message = `${name} has ${want.partitions} partitions, the active one ${have.partitions}`;
+    throw new CodedError('RING_FOREIGN', message, { details });
+  }
+  if (want.version < have.version) {
+    const message = `${name} is older than the active version ${have.version}`;
+    const hint = 'push the head; to go back to an old placement, revert makes a new version';
+    throw new CodedError('RING_OLDER', message, { details, hint });
+  }
+  if (want.version === have.version) {
+    if (given.id === active.id) return 'same';
+    const message = `${name} is active with id ${active.id.slice(0, 12)}, given was ${given.id.slice(0, 12)}`;
+    const hint = 'two repositories publish this ring; find out which history is the right one';
+    throw new CodedError('RING_FORK', message, { details, hint });
+  }
+  if (want.version - have.version > ringVersionJumpMax) {
+    const message = `${name} is more than ${ringVersionJumpMax} above the active ${have.version}`;
+    throw new CodedError('RING_VERSION_JUMP', message, { details });
+  }
+  if (want.version === have.version + 1 && want.parent !== active.id) {
+    const message = `${name} follows ${want.parent?.slice(0, 12)}, the active ring is ${active.id.slice(0, 12)}`;
+    throw new CodedError('RING_FORK', message, { details });
+  }
+  return 'next';
+}

@@ -1,0 +1,105 @@
+// This device as a coordinator: any server takes any request and asks the devices of the key's slots.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { HybridClock } from '@ringwright/base/hybrid-clock';
+import { ringRetriesMax } from '@ringwright/base/limits';
+import { compareStamps, formatStamp, type Stamp } from '@ringwright/base/stamp';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import type { ActiveRing } from './active-ring.ts';
+import { type Consistency, slotsNeeded } from './consistency.ts';
+import type { DeviceCaller } from './device-caller.ts';
+import { gatherReads, type ReadAnswer, type ReadRecord } from './gather-reads.ts';
+import type { Rings } from './rings.ts';
+import { OutdatedRing, spreadRecord } from './spread-record.ts';
+
+export interface CoordinatorPorts {
+  readonly rings: Rings;
+  readonly devices: DeviceCaller;
+  readonly clock: HybridClock;
+  /** Fetches the newer ring from the device that refused for an old one. */
+  readonly catchUp: (active: ActiveRing, device: number) => Promise<void>;
+}
+
+interface KeyRequest {
+  readonly keyspace: string;
+  readonly key: Uint8Array;
+  readonly consistency: Consistency;
+}
+
+/**
+ * Writes a value (null deletes). Resolves with the record's stamp when the level is reached.
+ * Throws SUPERSEDED when a device holds something newer, NOT_ENOUGH_REPLICAS, RING_UNKNOWN.
+ */
+export async function coordinateWrite(
+  ports: CoordinatorPorts,
+  request: KeyRequest & { readonly value: Uint8Array | null },
+): Promise<Stamp> {
+  const { keyspace, key, value, consistency } = request;
+  const stamp = ports.clock.next(ports.rings.get(keyspace).tieDevice);
+  // The stamp stays the same when the ring changes on the way: a retry stores the same record, not a second one.
+  const { newer } = await withNewestRing(ports, keyspace, (active) => {
+    const partition = active.partitionOf(key);
+    const slots = slotsOf(active.ring, partition);
+    const needed = slotsNeeded(consistency, slots.length);
+    const record = { partition, key, value, ...stamp };
+    return spreadRecord(ports.devices, { active, slots, record, needed });
+  });
+  if (newer === null) return stamp;
+  ports.clock.observe(newer);
+  const message = `a record of ${formatStamp(newer)} is newer than this write of ${formatStamp(stamp)}`;
+  throw new CodedError('SUPERSEDED', message, {
+    hint: 'read the key and decide whether to write again',
+    details: { stamp: formatStamp(stamp), newer: formatStamp(newer) },
+  });
+}
+
+/** Reads a key: its newest record, a tombstone included, or null when there is none. */
+export function coordinateRead(
+  ports: CoordinatorPorts,
+  { keyspace, key, consistency }: KeyRequest,
+): Promise<ReadRecord | null> {
+  return withNewestRing(ports, keyspace, async (active) => {
+    const partition = active.partitionOf(key);
+    const slots = slotsOf(active.ring, partition);
+    const needed = slotsNeeded(consistency, slots.length);
+    const answers = await gatherReads(ports.devices, { active, partition, key, slots, needed });
+    const newest = newestOf(answers);
+    if (newest === null) return null;
+    const holders = answers.filter(({ record }) => record !== null && isSame(record, newest));
+    if (holders.length < answers.length) {
+      // Blocking read repair: what one read has shown, every later quorum read shows too.
+      const record = { partition, key, ...newest };
+      const known = holders.map(({ device }) => device);
+      await spreadRecord(ports.devices, { active, slots, record, needed, holders: known });
+    }
+    return newest;
+  });
+}
+
+/** Runs an attempt with the active ring, again with a newer one as long as devices refuse for an old ring. */
+async function withNewestRing<T>(
+  ports: CoordinatorPorts,
+  keyspace: string,
+  attempt: (active: ActiveRing) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    const active = ports.rings.get(keyspace);
+    try {
+      return await attempt(active);
+    } catch (error) {
+      if (!(error instanceof OutdatedRing) || tries === ringRetriesMax) throw error;
+      await ports.catchUp(active, error.device);
+    }
+  }
+}
+
+function newestOf(answers: readonly ReadAnswer[]): ReadRecord | null {
+  let newest: ReadRecord | null = null;
+  for (const { record } of answers) {
+    if (record !== null && (newest === null || compareStamps(record, newest) > 0)) newest = record;
+  }
+  return newest;
+}
+
+function isSame(a: Stamp, b: Stamp): boolean {
+  return compareStamps(a, b) === 0;
+}

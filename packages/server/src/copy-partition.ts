@@ -1,0 +1,87 @@
+// Brings a whole partition file from another device: snapshot there, chunks, verification and adoption here.
+import { copyChunksAhead, copyOpenTimeoutMs, transferChunkBytesMax } from '@ringwright/base/limits';
+import type { Store } from '@ringwright/partition/store';
+import { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
+import type { ActiveRing } from './active-ring.ts';
+import type { DeviceCaller } from './device-caller.ts';
+
+export interface CopyTask {
+  readonly active: ActiveRing;
+  readonly partition: number;
+  readonly assignment: number | null;
+  readonly source: number;
+  readonly onBytes: (done: number, total: number) => void;
+}
+
+export interface CopyResult {
+  /** Sequence of the source's file that the copy holds. */
+  readonly seq: number;
+  readonly bytes: number;
+  readonly rows: number;
+}
+
+/** After it resolves the file here holds the copy, merged with what was written here meanwhile. */
+export async function copyPartition(
+  ports: { readonly store: Store; readonly devices: DeviceCaller },
+  task: CopyTask,
+): Promise<CopyResult> {
+  const { active, partition, assignment, source } = task;
+  const { keyspace, version } = active.ring;
+  const about = { keyspace, ringVersion: version, partition };
+  const slow = { active, device: source, timeoutMs: copyOpenTimeoutMs };
+  const opened = await ports.devices.call(slow, copyOpen, { ...about, assignment });
+  const { copy, ...manifest } = opened;
+  try {
+    const incoming = await ports.store.receiveCopy(keyspace, partition, {
+      keyspace,
+      partition,
+      ...manifest,
+    });
+    try {
+      let received = 0;
+      for await (const data of readChunks(ports.devices, {
+        ...task,
+        copy,
+        bytes: manifest.bytes,
+      })) {
+        await incoming.write(received, data);
+        received += data.length;
+        task.onBytes(received, manifest.bytes);
+      }
+      await incoming.finish();
+    } catch (error) {
+      await incoming.discard();
+      throw error;
+    }
+  } finally {
+    // The source releases an idle copy by itself if this does not arrive.
+    await ports.devices
+      .call({ active, device: source }, copyClose, { copy })
+      .catch(() => undefined);
+  }
+  return { seq: manifest.seq, bytes: manifest.bytes, rows: manifest.rows };
+}
+
+/** The chunks in order, a few asked for ahead so that the round trip costs nothing. */
+async function* readChunks(
+  devices: DeviceCaller,
+  { active, source, copy, bytes }: CopyTask & { readonly copy: string; readonly bytes: number },
+): AsyncGenerator<Uint8Array> {
+  const ahead: Promise<{ data: Uint8Array }>[] = [];
+  const ask = (offset: number): void => {
+    const length = Math.min(transferChunkBytesMax, bytes - offset);
+    const asked = devices.call({ active, device: source }, copyRead, { copy, offset, length });
+    asked.catch(() => undefined); // reported when its turn comes
+    ahead.push(asked);
+  };
+  let asked = 0;
+  for (let given = 0; given < bytes; ) {
+    for (; ahead.length < copyChunksAhead && asked < bytes; asked += transferChunkBytesMax)
+      ask(asked);
+    const chunk = await ahead.shift();
+    // A short chunk leaves the total short: finish() then refuses the copy by its length.
+    if (chunk === undefined || chunk.data.length === 0) return;
+    given += chunk.data.length;
+    yield chunk.data;
+  }
+}

@@ -1,0 +1,52 @@
+// Who a data directory belongs to: device.json, written once, checked at every start.
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { z } from 'zod';
+import type { Address } from './options.ts';
+import { writeDurably } from './write-durably.ts';
+
+const identitySchema = z.strictObject({
+  format: z.literal(1),
+  /** Device name, or the address when none was given. */
+  device: z.string(),
+  /** Random id of this directory: a wiped device starts with another. */
+  born: z.string(),
+});
+
+export interface DeviceIdentity {
+  /** Null when the device is known by its address alone. */
+  readonly name: string | null;
+  readonly address: Address;
+  readonly born: string;
+}
+
+/** Reads or creates device.json. Throws DATA_DIR_OF_ANOTHER_DEVICE when it names another device. */
+export async function loadIdentity(
+  directory: string,
+  address: Address,
+  name: string | undefined,
+): Promise<DeviceIdentity> {
+  const file = join(directory, 'device.json');
+  const device = name ?? `${address.ip}:${address.port}`;
+  await mkdir(directory, { recursive: true });
+  const text = await readFile(file, 'utf8').catch(() => null);
+  if (text === null) {
+    const born = randomBytes(16).toString('hex');
+    await writeDurably(file, Buffer.from(`${JSON.stringify({ format: 1, device, born })}\n`));
+    return { name: name ?? null, address, born };
+  }
+  const stored = identitySchema.parse(JSON.parse(text));
+  if (stored.device !== device) {
+    throw new CodedError(
+      'DATA_DIR_OF_ANOTHER_DEVICE',
+      `${directory} belongs to device '${stored.device}', not to '${device}'`,
+      {
+        hint: 'start with the device name or address it was made with, or choose another --data',
+        details: { directory, stored: stored.device, given: device },
+      },
+    );
+  }
+  return { name: name ?? null, address, born: stored.born };
+}

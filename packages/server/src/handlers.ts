@@ -1,0 +1,47 @@
+// What this server answers on the wire, by method.
+import type { Answering, Caller, CallHandler } from '@ringwright/wire/call-channel';
+import { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
+import { hello } from '@ringwright/wire/hello';
+import type { MessageKind } from '@ringwright/wire/message';
+import { recordRead, recordWrite } from '@ringwright/wire/records';
+import { digests, offer, push, rowsSince } from '@ringwright/wire/replication';
+import { ringChunk, ringFetch, ringOffer } from '@ringwright/wire/rings';
+import type { z } from 'zod';
+import type { CopySource } from './copy-answers.ts';
+import { answerHello, type IntroducePorts } from './introduce.ts';
+import { answerRead, answerWrite, type ReplicaPorts } from './replica.ts';
+import { answerDigests, answerOffer, answerPush, answerRows } from './replication-answers.ts';
+
+interface HandlerPorts {
+  readonly replica: ReplicaPorts;
+  readonly introduce: IntroducePorts;
+  readonly copies: CopySource;
+}
+
+/** Fills `handlers`, which the device's own caller shares with every connection. */
+export function fillHandlers(
+  handlers: Map<string, CallHandler>,
+  { replica, introduce, copies }: HandlerPorts,
+): void {
+  const { exchange } = replica;
+  const answer = <Request extends z.ZodType, Answer extends z.ZodType>(
+    kind: MessageKind<Request, Answer>,
+    run: (request: z.infer<Request>, caller: Caller) => Promise<z.infer<Answer>> | z.infer<Answer>,
+  ): void => {
+    // The channel passes only requests that have passed kind.request.
+    handlers.set(kind.method, { request: kind.request, answer: run as Answering });
+  };
+  answer(hello, (request, caller) => answerHello(introduce, request, caller));
+  answer(ringOffer, (request, caller) => exchange.offer(request, caller));
+  answer(ringChunk, (request, caller) => exchange.chunk(request, caller));
+  answer(ringFetch, (request) => exchange.fetch(request));
+  answer(recordWrite, (request, caller) => answerWrite(replica, request, caller));
+  answer(recordRead, (request, caller) => answerRead(replica, request, caller));
+  answer(digests, (request, caller) => answerDigests(replica, request, caller));
+  answer(offer, (request, caller) => answerOffer(replica, request, caller));
+  answer(push, (request, caller) => answerPush(replica, request, caller));
+  answer(rowsSince, (request, caller) => answerRows(replica, request, caller));
+  answer(copyOpen, (request, caller) => copies.open(request, caller));
+  answer(copyRead, (request) => copies.read(request));
+  answer(copyClose, (request) => copies.close(request));
+}

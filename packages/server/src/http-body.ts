@@ -1,0 +1,24 @@
+// A request body as bytes, refused before more memory is taken than a value may have.
+import type { IncomingMessage } from 'node:http';
+import { CodedError } from '@ringwright/base/coded-error';
+import { valueBytesMax } from '@ringwright/base/limits';
+
+/** Throws VALUE_TOO_LARGE as soon as the length is known to be over the limit. */
+export async function readBody(request: IncomingMessage): Promise<Uint8Array> {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > valueBytesMax) throw tooLarge(announced);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    const data = chunk as Buffer; // no encoding is set on the request: chunks are buffers
+    bytes += data.length;
+    if (bytes > valueBytesMax) throw tooLarge(bytes);
+    chunks.push(data);
+  }
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+}
+
+function tooLarge(bytes: number): CodedError {
+  const message = `a value of at least ${bytes} bytes, ${valueBytesMax} is the most`;
+  return new CodedError('VALUE_TOO_LARGE', message, { details: { bytes, max: valueBytesMax } });
+}

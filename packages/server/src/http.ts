@@ -1,0 +1,112 @@
+// The HTTP side of a server: which path goes where.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { CodedError } from '@ringwright/base/coded-error';
+import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
+import type { CoordinatorPorts } from './coordinate.ts';
+import { answerBytes, answerError, answerJson } from './http-answer.ts';
+import { answerKey } from './http-keys.ts';
+import type { Metrics } from './metrics.ts';
+import { type ServerStatus, type StatusPorts, serverStatus } from './status.ts';
+
+export interface HttpPorts {
+  readonly coordinator: CoordinatorPorts;
+  readonly status: StatusPorts;
+  readonly metrics: Metrics;
+  readonly onBug: (error: unknown) => void;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** Slow or idle clients are cut: a request has this long to arrive. */
+const REQUEST_TIMEOUT_MS = 30_000;
+const HEADER_BYTES_MAX = 8 * 1024;
+
+export function createHttp(ports: HttpPorts): Server {
+  const settings = { maxHeaderSize: HEADER_BYTES_MAX, requestTimeout: REQUEST_TIMEOUT_MS };
+  const server = createServer(settings, (request, response) => {
+    void answer(ports, { request, response });
+  });
+  server.keepAliveTimeout = REQUEST_TIMEOUT_MS;
+  return server;
+}
+
+async function answer(ports: HttpPorts, exchange: Exchange): Promise<void> {
+  const { request, response } = exchange;
+  try {
+    await route(ports, exchange);
+  } catch (error) {
+    if (!(error instanceof CodedError)) ports.onBug(error);
+    // The rest of a refused body is read and thrown away, so that the answer arrives; then the connection ends.
+    if (!request.complete) {
+      response.shouldKeepAlive = false;
+      request.resume();
+    }
+    answerError(response, error);
+  }
+}
+
+async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
+  const url = exchange.request.url ?? '/';
+  const mark = url.indexOf('?');
+  const path = mark === -1 ? url : url.slice(0, mark);
+  const query = mark === -1 ? '' : url.slice(mark + 1);
+  const key = /^\/v1\/([^/]+)\/(.*)$/s.exec(path);
+  if (key?.[1] === 'rings')
+    return answerRing(ports.status, { ...exchange, name: key[2] ?? '', query });
+  if (key !== null) {
+    const end = ports.metrics.requestSeconds.startTimer({ method: exchange.request.method ?? '' });
+    exchange.response.once('close', () => end({ status: exchange.response.statusCode }));
+    const target = { keyspace: key[1] ?? '', keyPath: key[2] ?? '', query };
+    return answerKey(ports.coordinator, target, exchange);
+  }
+  return answerService(ports, { ...exchange, path });
+}
+
+async function answerService(
+  ports: HttpPorts,
+  { response, path }: Exchange & { readonly path: string },
+): Promise<void> {
+  switch (path) {
+    case '/healthz':
+      return answerJson(response, 200, { ok: true });
+    case '/readyz': {
+      const status = serverStatus(ports.status);
+      return answerJson(response, status.ready ? 200 : 503, readiness(status));
+    }
+    case '/v1/status':
+      return answerJson(response, 200, serverStatus(ports.status));
+    case '/metrics': {
+      const text = Buffer.from(await ports.metrics.registry.metrics());
+      const headers = { 'content-type': ports.metrics.registry.contentType };
+      return answerBytes(response, 200, text, headers);
+    }
+    default:
+      throw new CodedError('PATH_UNKNOWN', `no resource at ${path}`, {
+        hint: 'keys are at /v1/KEYSPACE/KEY, the server tells of itself at /v1/status',
+      });
+  }
+}
+
+/** The active ring: as a JSON head, or with ?format=file as the ring file itself. */
+function answerRing(
+  { rings }: StatusPorts,
+  { response, name, query }: Exchange & { readonly name: string; readonly query: string },
+): void {
+  const active = rings.get(checkKeyspaceName(name));
+  if (new URLSearchParams(query).get('format') === 'file') {
+    answerBytes(response, 200, active.bytes, { 'content-type': 'application/octet-stream' });
+    return;
+  }
+  const { keyspace, cluster, version, parent, partitioner, partitions, replicas, devices, moves } =
+    active.ring;
+  const head = { ring: keyspace, cluster, version, id: active.id, parent };
+  answerJson(response, 200, { ...head, partitioner, partitions, replicas, devices, moves });
+}
+
+function readiness({ ready, rings }: ServerStatus): unknown {
+  const waiting = rings.filter(({ notReady }) => notReady > 0);
+  return { ready, waiting: waiting.map(({ ring, notReady }) => ({ ring, notReady })) };
+}

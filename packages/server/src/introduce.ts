@@ -1,0 +1,83 @@
+// The hello of a connection, on both of its ends: who is there, which rings each has, whose clock says what.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { HybridClock } from '@ringwright/base/hybrid-clock';
+import { clockAheadMsMax, peerCallTimeoutMs } from '@ringwright/base/limits';
+import type { Caller } from '@ringwright/wire/call-channel';
+import { hello } from '@ringwright/wire/hello';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import { wireVersion } from '@ringwright/wire/wire-version';
+import { ringHead } from './active-ring.ts';
+import type { DeviceIdentity } from './device-identity.ts';
+import { joinAddress } from './options.ts';
+import type { PeerMemory } from './peer-memory.ts';
+import type { RingExchange } from './ring-exchange.ts';
+import type { Rings } from './rings.ts';
+
+export interface IntroducePorts {
+  readonly identity: DeviceIdentity;
+  readonly rings: Rings;
+  readonly exchange: RingExchange;
+  readonly memory: PeerMemory;
+  readonly clock: HybridClock;
+  readonly nowMs: () => number;
+  readonly settled: () => boolean;
+  /** Addresses whose servers remember another data directory here. */
+  readonly strangers: Set<string>;
+  readonly onRingRefused: (from: string, error: unknown) => void;
+}
+
+/** Answers a hello; fetches the rings of which the other end has higher versions soon after. */
+export function answerHello(
+  ports: IntroducePorts,
+  request: RequestOf<typeof hello>,
+  caller: Caller,
+): AnswerOf<typeof hello> {
+  checkWireVersion(request.wireVersion);
+  const { address, born, settled } = request;
+  const remembered = address === '' ? null : ports.memory.recall(address);
+  if (address !== '') ports.memory.learn(address, born, settled);
+  learnClock(ports, request.ms);
+  setImmediate(() => {
+    ports.exchange
+      .catchUpAll(request.rings, caller)
+      .catch((error: unknown) => ports.onRingRefused(address, error));
+  });
+  return { ...introduction(ports), remembered };
+}
+
+/** Introduces this server on a connection it made, and catches up with the other end's rings before it is used. */
+export async function greet(ports: IntroducePorts, address: string, peer: Caller): Promise<void> {
+  const answer = await peer.call(hello, introduction(ports), peerCallTimeoutMs);
+  checkWireVersion(answer.wireVersion);
+  learnClock(ports, answer.ms);
+  if (answer.remembered !== null && answer.remembered !== ports.identity.born) {
+    ports.strangers.add(address);
+  } else ports.strangers.delete(address);
+  ports.memory.learn(address, answer.born, answer.settled);
+  await ports.exchange
+    .catchUpAll(answer.rings, peer)
+    .catch((error: unknown) => ports.onRingRefused(address, error));
+}
+
+function introduction(ports: IntroducePorts): RequestOf<typeof hello> {
+  return {
+    wireVersion,
+    address: joinAddress(ports.identity.address),
+    born: ports.identity.born,
+    settled: ports.settled(),
+    ms: ports.nowMs(),
+    rings: ports.rings.list().map(ringHead),
+  };
+}
+
+function checkWireVersion(theirs: number): void {
+  if (theirs === wireVersion) return;
+  const message = `the other end speaks wire version ${theirs}, this one ${wireVersion}`;
+  throw new CodedError('WIRE_VERSION_UNKNOWN', message, { hint: 'run the same release on both' });
+}
+
+/** A peer's clock moves this one forward, unless it is wrong by more than any write may be. */
+function learnClock({ clock }: IntroducePorts, ms: number): void {
+  const stamp = { ms, tie: 0 };
+  if (clock.aheadMs(stamp) <= clockAheadMsMax) clock.observe(stamp);
+}

@@ -1,0 +1,13 @@
+// The server's log: JSON lines on standard output, errors with their code and cause.
+import { CodedError } from '@ringwright/base/coded-error';
+import { type Logger, pino, stdSerializers } from 'pino';
+
+export function serverLog(level: string): Logger {
+  return pino({ level, serializers: { error: describeError, err: stdSerializers.err } });
+}
+
+/** Expected failures need no stack; bugs do. */
+function describeError(error: unknown): unknown {
+  if (error instanceof CodedError) return { ...error.toJSON(), cause: String(error.cause ?? '') };
+  return error instanceof Error ? stdSerializers.err(error) : error;
+}

@@ -1,0 +1,230 @@
+// Runs the duties of this device: opens, loads, serves and drains partition files until they match the rings.
+import { copiesInMax, drainsMax, dutyRetryMs } from '@ringwright/base/limits';
+import type { ActiveRing } from './active-ring.ts';
+import { type DrainPorts, drainPartition } from './drain-partition.ts';
+import { loadPartition } from './load-partition.ts';
+import { type LoadProgress, startedLoad } from './load-progress.ts';
+import { openPartitions } from './open-partitions.ts';
+import { type DutyStep, planDuties } from './plan-duties.ts';
+
+export interface MoverPorts extends DrainPorts {
+  readonly isStranger: (active: ActiveRing, device: number) => boolean;
+  readonly onError: (step: FailedStep, error: unknown) => void;
+}
+
+interface FailedStep {
+  readonly kind: string;
+  readonly keyspace: string;
+}
+
+type LoadStep = Extract<DutyStep, { kind: 'load' | 'refill' }>;
+
+interface KeyspaceWork {
+  /** Assignment ids loaded in this life, by partition. */
+  readonly loaded: Map<number, number>;
+  readonly progress: Map<number, LoadProgress>;
+  /** Partitions a load or drain runs for, or waits to run again after a failure. */
+  readonly running: Set<number>;
+  /** Why drains have not ended yet. */
+  readonly draining: Map<number, string>;
+  /** The review under way; null between reviews. */
+  review: Promise<void> | null;
+  again: boolean;
+}
+
+export class Mover {
+  readonly #ports: MoverPorts;
+  readonly #work = new Map<string, KeyspaceWork>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #loads = 0;
+  #drains = 0;
+  #closed = false;
+
+  constructor(ports: MoverPorts) {
+    this.#ports = ports;
+  }
+
+  /** Loads under way or ended, for the status. */
+  progress(keyspace: string): LoadProgress[] {
+    return [...this.#of(keyspace).progress.values()];
+  }
+
+  /** Partitions that this device should give up, with why it has not yet. */
+  draining(keyspace: string): ReadonlyMap<number, string> {
+    return this.#of(keyspace).draining;
+  }
+
+  /** Compares files and ring and starts what is to do. Called on activation and after every step. */
+  review(keyspace: string): void {
+    const work = this.#of(keyspace);
+    work.again = true;
+    if (work.review !== null || this.#closed) return;
+    work.review = this.#reviewLoop(keyspace, work).finally(() => {
+      work.review = null;
+    });
+  }
+
+  /** Resolves when no review runs: then the files that can be opened are open. */
+  async settled(keyspace: string): Promise<void> {
+    await this.#of(keyspace).review;
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  async #reviewLoop(keyspace: string, work: KeyspaceWork): Promise<void> {
+    while (work.again && !this.#closed) {
+      work.again = false;
+      try {
+        await this.#reviewOnce(keyspace, work);
+      } catch (error) {
+        this.#failed({ kind: 'review', keyspace }, error);
+      }
+    }
+  }
+
+  async #reviewOnce(keyspace: string, work: KeyspaceWork): Promise<void> {
+    const active = this.#ports.current(keyspace);
+    const infos = this.#ports.store.list().filter((info) => info.keyspace === keyspace);
+    const states = new Map(infos.map(({ partition, state }) => [partition, state]));
+    this.#forgetEnded(active, work);
+    const steps = planDuties(active, { states, loaded: work.loaded });
+    const opens = steps.flatMap((step) => (step.kind === 'open' ? [step.partition] : []));
+    if (opens.length > 0) {
+      const undecided = await openPartitions(this.#ports, active, opens);
+      if (undecided.length > 0) this.#retry(keyspace);
+      if (undecided.length < opens.length) work.again = true;
+    }
+    for (const step of steps) {
+      if (!work.running.has(step.partition)) await this.#start(active, work, step);
+    }
+  }
+
+  async #start(active: ActiveRing, work: KeyspaceWork, step: DutyStep): Promise<void> {
+    const { keyspace } = active.ring;
+    const { partition } = step;
+    switch (step.kind) {
+      case 'accept':
+        await this.#ports.store.create(keyspace, partition, 'filling');
+        work.again = true;
+        return;
+      case 'serve':
+        await this.#ports.store.setState(keyspace, partition, 'ready');
+        work.loaded.delete(partition);
+        return;
+      case 'load':
+      case 'refill':
+        if (this.#loads < copiesInMax) void this.#load(active, work, step);
+        return;
+      case 'drain':
+        if (this.#drains < drainsMax) void this.#drain(active, work, partition);
+        return;
+      default:
+        return; // 'open' was done for all at once
+    }
+  }
+
+  async #load(active: ActiveRing, work: KeyspaceWork, step: LoadStep): Promise<void> {
+    const { keyspace } = active.ring;
+    const { partition } = step;
+    const move = step.kind === 'load' ? step.move : null;
+    const onProgress = (change: Partial<LoadProgress>): void => {
+      const assignment = move?.assignment ?? null;
+      const before =
+        work.progress.get(partition) ?? startedLoad({ keyspace, partition, assignment });
+      work.progress.set(partition, { ...before, assignment, ...change });
+    };
+    this.#loads += 1;
+    work.running.add(partition);
+    onProgress({ stage: 'waiting', reason: '' });
+    try {
+      await loadPartition(this.#ports, { active, partition, move, onProgress });
+      if (move === null) await this.#ports.store.setState(keyspace, partition, 'ready');
+      else work.loaded.set(partition, move.assignment);
+      onProgress({ stage: 'available', reason: '' });
+      work.running.delete(partition);
+    } catch (error) {
+      onProgress({
+        stage: 'failed',
+        reason: error instanceof Error ? error.message : String(error),
+      });
+      this.#failed({ kind: step.kind, keyspace }, error, () => work.running.delete(partition));
+    } finally {
+      this.#loads -= 1;
+      this.#reviewAll();
+    }
+  }
+
+  async #drain(active: ActiveRing, work: KeyspaceWork, partition: number): Promise<void> {
+    const { keyspace } = active.ring;
+    this.#drains += 1;
+    work.running.add(partition);
+    work.draining.set(partition, 'offering records to the holders');
+    try {
+      await drainPartition(this.#ports, { active, partition });
+      work.draining.delete(partition);
+      work.loaded.delete(partition);
+      work.running.delete(partition);
+    } catch (error) {
+      work.draining.set(partition, error instanceof Error ? error.message : String(error));
+      this.#failed({ kind: 'drain', keyspace }, error, () => work.running.delete(partition));
+    } finally {
+      this.#drains -= 1;
+      this.#reviewAll();
+    }
+  }
+
+  /** Progress of moves that the ring no longer lists has had its time. */
+  #forgetEnded(active: ActiveRing, work: KeyspaceWork): void {
+    const { ring, self } = active;
+    const inFlight = new Set(
+      ring.moves.flatMap((move) => (move.to === self ? [move.assignment] : [])),
+    );
+    for (const [partition, assignment] of work.loaded) {
+      const named = ring.table.some((row) => row[partition] === self);
+      if (!inFlight.has(assignment) && !named) work.loaded.delete(partition);
+    }
+    for (const [partition, { assignment }] of work.progress) {
+      if (assignment !== null && !inFlight.has(assignment)) work.progress.delete(partition);
+    }
+  }
+
+  /** Whatever failed is tried again after a pause, for as long as the ring asks for it. */
+  #failed(step: FailedStep, error: unknown, release: () => void = () => undefined): void {
+    if (this.#closed) return;
+    this.#ports.onError(step, error);
+    this.#retry(step.keyspace, release);
+  }
+
+  #retry(keyspace: string, release: () => void = () => undefined): void {
+    if (this.#closed) return;
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      release();
+      this.review(keyspace);
+    }, dutyRetryMs);
+    this.#timers.add(timer);
+  }
+
+  /** A place among the loads is free: any keyspace may take it. */
+  #reviewAll(): void {
+    for (const keyspace of this.#work.keys()) this.review(keyspace);
+  }
+
+  #of(keyspace: string): KeyspaceWork {
+    const known = this.#work.get(keyspace);
+    if (known !== undefined) return known;
+    const work: KeyspaceWork = {
+      loaded: new Map(),
+      progress: new Map(),
+      running: new Set(),
+      draining: new Map(),
+      review: null,
+      again: false,
+    };
+    this.#work.set(keyspace, work);
+    return work;
+  }
+}

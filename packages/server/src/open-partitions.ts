@@ -1,0 +1,100 @@
+// First files of partitions that the table gives this device: empty and ready in a new cluster, else to be refilled.
+
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Store } from '@ringwright/partition/store';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
+import type { ActiveRing } from './active-ring.ts';
+import type { DeviceCaller } from './device-caller.ts';
+
+interface OpenPorts {
+  readonly store: Store;
+  readonly devices: DeviceCaller;
+  /** True when a device remembers another data directory at this device's address: this one was wiped. */
+  readonly isStranger: (active: ActiveRing, device: number) => boolean;
+}
+
+/** What the other slots of a partition said. */
+interface Survey {
+  answered: number;
+  /** Somebody holds records, or remembers that this device once did. */
+  missing: boolean;
+}
+
+/**
+ * A device without a file must not serve an empty one when it held records before: a quorum may count on it.
+ * It begins empty only if another slot's device answers, none has records and none knows an earlier life of this one.
+ * Resolves with the partitions about which nobody answered yet.
+ */
+export async function openPartitions(
+  ports: OpenPorts,
+  active: ActiveRing,
+  partitions: readonly number[],
+): Promise<number[]> {
+  const { keyspace } = active.ring;
+  const surveys = await surveyPeers(ports, active, partitions);
+  const undecided: number[] = [];
+  for (const partition of partitions) {
+    const survey = surveys.get(partition);
+    if (survey === undefined) await ports.store.create(keyspace, partition, 'ready');
+    else if (survey.answered === 0) undecided.push(partition);
+    else await ports.store.create(keyspace, partition, survey.missing ? 'filling' : 'ready');
+  }
+  return undecided;
+}
+
+/** Asks each other device once. Partitions without other slots have no survey. */
+async function surveyPeers(
+  ports: OpenPorts,
+  active: ActiveRing,
+  partitions: readonly number[],
+): Promise<Map<number, Survey>> {
+  const surveys = new Map<number, Survey>();
+  const byDevice = new Map<number, number[]>();
+  for (const partition of partitions) {
+    for (const { device } of slotsOf(active.ring, partition)) {
+      if (device === active.self) continue;
+      surveys.set(partition, { answered: 0, missing: false });
+      const list = byDevice.get(device) ?? [];
+      byDevice.set(device, list);
+      list.push(partition);
+    }
+  }
+  await Promise.all(
+    [...byDevice].map(([device, list]) => surveyDevice(ports, active, { device, list, surveys })),
+  );
+  return surveys;
+}
+
+async function surveyDevice(
+  ports: OpenPorts,
+  active: ActiveRing,
+  {
+    device,
+    list,
+    surveys,
+  }: {
+    readonly device: number;
+    readonly list: readonly number[];
+    readonly surveys: ReadonlyMap<number, Survey>;
+  },
+): Promise<void> {
+  const { keyspace, version } = active.ring;
+  try {
+    for (let start = 0; start < list.length; start += digestPartitionsMax) {
+      const asked = list.slice(start, start + digestPartitionsMax);
+      const request = { keyspace, ringVersion: version, partitions: asked };
+      const { holdings } = await ports.devices.call({ active, device }, digests, request);
+      const stranger = ports.isStranger(active, device);
+      for (const [index, partition] of asked.entries()) {
+        const survey = surveys.get(partition);
+        const holding = holdings[index];
+        if (survey === undefined) continue;
+        survey.answered += 1;
+        survey.missing ||= stranger || (holding?.state === 'ready' && holding.seq > 0);
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error; // not answered: counted as such
+  }
+}

@@ -1,0 +1,42 @@
+// Options of a server: one table with defaults and sentences; flags and help are made from it.
+import { z } from 'zod';
+
+const addressPattern = /^(\[[0-9a-fA-F:]+\]|[^:[\]/]+):(\d{1,5})$/;
+
+export const serverOptionsSchema = z.strictObject({
+  data: z.string().min(1).describe('data directory of this device'),
+  listen: z
+    .string()
+    .regex(addressPattern)
+    .default('127.0.0.1:6200')
+    .describe('address to listen on, as the ring names it'),
+  device: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe('device name, where several share an address'),
+  rings: z.string().optional().describe('folder of ring folders, watched for new versions'),
+  ring: z.array(z.string()).default([]).describe('ring file, watched for changes; may be repeated'),
+  logLevel: z
+    .enum(['silent', 'error', 'warn', 'info', 'debug'])
+    .default('info')
+    .describe('least level of log lines'),
+});
+export type ServerOptions = z.infer<typeof serverOptionsSchema>;
+
+export interface Address {
+  readonly ip: string;
+  readonly port: number;
+}
+
+/** Splits `ip:port` (IPv6 in brackets) that has passed the schema. */
+export function splitAddress(address: string): Address {
+  const colon = address.lastIndexOf(':');
+  const ip = address.slice(0, colon).replace(/^\[|\]$/g, '');
+  return { ip, port: Number(address.slice(colon + 1)) };
+}
+
+export function joinAddress({ ip, port }: Address): string {
+  return ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`;
+}

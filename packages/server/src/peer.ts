@@ -1,0 +1,113 @@
+// One other server: a connection made when it is needed, kept, and made again with growing pauses.
+import { CodedError } from '@ringwright/base/coded-error';
+import {
+  peerCallTimeoutMs,
+  peerRetryMsMax,
+  peerRetryMsMin,
+  socketMessageBytesMax,
+} from '@ringwright/base/limits';
+import type { CallChannel, Caller, CallHandler } from '@ringwright/wire/call-channel';
+import type { MessageKind } from '@ringwright/wire/message';
+import { WebSocket } from 'ws';
+import type { z } from 'zod';
+import { socketChannel } from './socket-channel.ts';
+
+export interface PeerPorts {
+  readonly handlers: ReadonlyMap<string, CallHandler>;
+  readonly nowMs: () => number;
+  /** Introduces this server on a fresh connection; nothing else is called before it resolves. */
+  readonly greet: (address: string, caller: Caller) => Promise<void>;
+  readonly onConnect: (address: string) => void;
+}
+
+/** WebSocket settings of both ends: no compression (bombs), bounded messages. */
+export const socketSettings = {
+  perMessageDeflate: false,
+  maxPayload: socketMessageBytesMax,
+} as const;
+
+export class Peer implements Caller {
+  readonly address: string;
+  readonly #ports: PeerPorts;
+  #channel: Promise<CallChannel> | null = null;
+  #socket: WebSocket | null = null;
+  #connected = false;
+  #retryMs = peerRetryMsMin;
+  #retryAtMs = 0;
+  #closed = false;
+
+  constructor(address: string, ports: PeerPorts) {
+    this.address = address;
+    this.#ports = ports;
+  }
+
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  /** Calls the peer, connecting first if need be. Rejects at once while a failed attempt is fresh. */
+  async call<Request extends z.ZodType, Answer extends z.ZodType>(
+    kind: MessageKind<Request, Answer>,
+    request: z.infer<Request>,
+    timeoutMs: number,
+  ): Promise<z.infer<Answer>> {
+    const channel = await this.connect();
+    return channel.call(kind, request, timeoutMs);
+  }
+
+  connect(): Promise<CallChannel> {
+    if (this.#channel !== null) return this.#channel;
+    if (this.#closed || this.#ports.nowMs() < this.#retryAtMs) {
+      return Promise.reject(
+        new CodedError('PEER_UNREACHABLE', `${this.address} cannot be reached`),
+      );
+    }
+    this.#channel = this.#open();
+    return this.#channel;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#socket?.terminate();
+  }
+
+  async #open(): Promise<CallChannel> {
+    const socket = new WebSocket(`ws://${this.address}/v1/wire`, {
+      ...socketSettings,
+      handshakeTimeout: peerCallTimeoutMs,
+    });
+    this.#socket = socket;
+    const channel = socketChannel(socket, this.address, this.#ports.handlers);
+    const ended = new Promise<never>((_resolve, reject) => {
+      socket.once('error', (cause) => {
+        const message = `${this.address} cannot be reached: ${cause.message}`;
+        reject(new CodedError('PEER_UNREACHABLE', message, { cause }));
+      });
+      socket.once('close', () => {
+        this.#forget();
+        reject(new CodedError('PEER_UNREACHABLE', `${this.address} closed the connection`));
+      });
+    });
+    ended.catch(() => undefined); // the race below reports it while somebody waits
+    try {
+      await Promise.race([new Promise((resolve) => socket.once('open', resolve)), ended]);
+      await Promise.race([this.#ports.greet(this.address, channel), ended]);
+    } catch (error) {
+      socket.terminate();
+      throw error;
+    }
+    this.#connected = true;
+    this.#retryMs = peerRetryMsMin;
+    this.#ports.onConnect(this.address);
+    return channel;
+  }
+
+  /** The next call connects again, but not before a pause that doubles with every failure. */
+  #forget(): void {
+    this.#channel = null;
+    this.#socket = null;
+    this.#connected = false;
+    this.#retryAtMs = this.#ports.nowMs() + this.#retryMs;
+    this.#retryMs = Math.min(this.#retryMs * 2, peerRetryMsMax);
+  }
+}

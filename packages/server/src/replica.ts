@@ -1,0 +1,113 @@
+// This device as a replica: answers reads and writes of its partitions, fenced by the ring version of the request.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { HybridClock } from '@ringwright/base/hybrid-clock';
+import { clockAheadMsMax } from '@ringwright/base/limits';
+import { formatStamp, type Stamp } from '@ringwright/base/stamp';
+import type { Store } from '@ringwright/partition/store';
+import { type Duty, dutyOf } from '@ringwright/ring/duty-of';
+import type { Caller } from '@ringwright/wire/call-channel';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import type { recordRead, recordWrite } from '@ringwright/wire/records';
+import { type ActiveRing, ringHead } from './active-ring.ts';
+import type { InFlight } from './in-flight.ts';
+import type { RingExchange } from './ring-exchange.ts';
+
+export interface ReplicaPorts {
+  readonly store: Store;
+  readonly exchange: RingExchange;
+  readonly clock: HybridClock;
+  readonly inFlight: InFlight;
+  /** Resolves when the files of a keyspace that can be opened now are open. */
+  readonly opened: (keyspace: string) => Promise<void>;
+}
+
+interface PartitionRequest {
+  readonly keyspace: string;
+  readonly ringVersion: number;
+  readonly partition: number;
+}
+
+export interface Fenced {
+  readonly active: ActiveRing;
+  readonly duty: Duty;
+}
+
+/**
+ * The fence of every request between devices: this device has activated the ring of the request, and the request
+ * knows the last change of the partition. Throws RING_STALE with the head the sender lacks, RING_UNKNOWN.
+ */
+export async function passFence(
+  ports: ReplicaPorts,
+  request: PartitionRequest,
+  caller: Caller,
+): Promise<Fenced> {
+  const { keyspace, ringVersion, partition } = request;
+  let active = await ports.exchange.reach(keyspace, ringVersion, caller);
+  if (ports.store.info(keyspace, partition) === null) {
+    // A ring activated a moment ago: its first files are being opened.
+    await ports.opened(keyspace);
+    active = await ports.exchange.reach(keyspace, ringVersion, caller);
+  }
+  const minVersion = active.ring.minVersions[partition];
+  if (minVersion === undefined || ringVersion < minVersion) {
+    const message = `partition ${partition} needs ring version ${minVersion}, the request has ${ringVersion}`;
+    throw new CodedError('RING_STALE', message, { details: { head: ringHead(active) } });
+  }
+  const duty: Duty =
+    active.self === null
+      ? { kind: 'UNLOAD', pushTo: [] }
+      : dutyOf(active.ring, partition, active.self);
+  return { active, duty };
+}
+
+/** Stores a record; resolves when it is durable here. */
+export async function answerWrite(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof recordWrite>,
+  caller: Caller,
+): Promise<AnswerOf<typeof recordWrite>> {
+  const { active, duty } = await passFence(ports, request, caller);
+  if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
+  checkClock(ports.clock, request);
+  const { keyspace, partition, key, value, ms, tie } = request;
+  const writing = ports.store.write([{ keyspace, partition, key, value, ms, tie }]);
+  const [outcome] = await ports.inFlight.track(keyspace, partition, writing);
+  if (outcome === undefined || outcome.kind === 'absent') throw filling(partition);
+  if (outcome.kind === 'stale') return { kind: 'stale', ms: outcome.ms, tie: outcome.tie };
+  return { kind: 'stored' };
+}
+
+/** Reads a record; only a device that the table names and that has all records may answer. */
+export async function answerRead(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof recordRead>,
+  caller: Caller,
+): Promise<AnswerOf<typeof recordRead>> {
+  const { active, duty } = await passFence(ports, request, caller);
+  if (duty.kind !== 'SERVE') throw notResponsible(active, request.partition);
+  const { keyspace, partition, key } = request;
+  if (ports.store.info(keyspace, partition)?.state !== 'ready') throw filling(partition);
+  const record = ports.store.read(keyspace, partition, key);
+  if (record === null) return { record: null };
+  return { record: { value: record.value, ms: record.ms, tie: record.tie } };
+}
+
+/** Learns a stamp from elsewhere. Throws CLOCK_AHEAD, so that one wrong clock cannot win for ever. */
+export function checkClock(clock: HybridClock, stamp: Stamp): void {
+  const aheadMs = clock.aheadMs(stamp);
+  if (aheadMs > clockAheadMsMax) {
+    const message = `timestamp ${formatStamp(stamp)} is ${aheadMs} ms ahead, ${clockAheadMsMax} is the most`;
+    const hint = 'set the clock of the server that coordinated the write';
+    throw new CodedError('CLOCK_AHEAD', message, { hint });
+  }
+  clock.observe(stamp);
+}
+
+export function notResponsible(active: ActiveRing, partition: number): CodedError {
+  const message = `device ${active.self ?? 'outside the ring'} has no slot of partition ${partition} in version ${active.ring.version}`;
+  return new CodedError('NOT_RESPONSIBLE', message, { details: { head: ringHead(active) } });
+}
+
+export function filling(partition: number): CodedError {
+  return new CodedError('PARTITION_FILLING', `partition ${partition} is not complete here yet`);
+}

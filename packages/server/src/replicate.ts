@@ -1,0 +1,159 @@
+// Replication in the background: every holder compares digests with its peers and pushes what they lack.
+import { CodedError } from '@ringwright/base/coded-error';
+import { replicationAgeMsMin } from '@ringwright/base/limits';
+import { dutiesOf } from '@ringwright/ring/duty-of';
+import { holdersOf } from '@ringwright/ring/slots-of';
+import type { AnswerOf } from '@ringwright/wire/message';
+import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
+import type { ActiveRing } from './active-ring.ts';
+import { type PushPorts, pushRows } from './push-rows.ts';
+
+interface ReplicatePorts extends PushPorts {
+  readonly nowMs: () => number;
+  readonly onPushed: (rows: number) => void;
+  readonly onError: (device: number, error: unknown) => void;
+}
+
+type Holding = NonNullable<AnswerOf<typeof digests>['holdings'][number]>;
+
+/** What a peer confirmed of a partition in this life of the process: saves asking again when nothing changed. */
+interface Confirmed {
+  /** Incarnation of the file here: its sequences are meant. */
+  readonly own: string;
+  /** Incarnation of the peer's file. */
+  readonly incarnation: string;
+  readonly seq: number;
+}
+
+/**
+ * Repair, hints and catch-up in one mechanism (EventQL's server-to-sequence map). A watermark is kept in the partition
+ * file per peer device and peer incarnation: a restored or refilled peer has another and starts from 0.
+ */
+export class Replicator {
+  readonly #ports: ReplicatePorts;
+  readonly #confirmed = new Map<string, Confirmed>();
+  #shares = new WeakMap<ActiveRing, ReadonlyMap<number, readonly number[]>>();
+
+  constructor(ports: ReplicatePorts) {
+    this.#ports = ports;
+  }
+
+  /** Forgets what a peer confirmed: it may have restarted, been wiped or restored. */
+  forget(): void {
+    this.#confirmed.clear();
+  }
+
+  /** One round with every peer of a ring, the peers at the same time. */
+  async round(active: ActiveRing): Promise<void> {
+    await Promise.all(
+      [...this.#sharesOf(active)].map(async ([device, partitions]) => {
+        try {
+          await this.#roundWith(active, device, partitions);
+        } catch (error) {
+          if (!(error instanceof CodedError)) throw error;
+          this.#ports.onError(device, error);
+        }
+      }),
+    );
+  }
+
+  async #roundWith(
+    active: ActiveRing,
+    device: number,
+    partitions: readonly number[],
+  ): Promise<void> {
+    const { keyspace, version } = active.ring;
+    const open = partitions.filter((partition) => this.#isOpen(active, device, partition));
+    for (let start = 0; start < open.length; start += digestPartitionsMax) {
+      const asked = open.slice(start, start + digestPartitionsMax);
+      const request = { keyspace, ringVersion: version, partitions: asked };
+      const before = asked.map((partition) => this.#ports.store.info(keyspace, partition));
+      const { holdings } = await this.#ports.devices.call({ active, device }, digests, request);
+      for (const [index, partition] of asked.entries()) {
+        const holding = holdings[index];
+        const mine = before[index];
+        if (holding == null || mine == null) continue;
+        if (holding.digest === mine.digest) {
+          const { incarnation } = holding;
+          this.#confirm(active, device, {
+            partition,
+            own: mine.incarnation,
+            incarnation,
+            seq: mine.seq,
+          });
+        } else await this.#push(active, device, { partition, own: mine.incarnation, holding });
+      }
+    }
+  }
+
+  async #push(
+    active: ActiveRing,
+    device: number,
+    task: { readonly partition: number; readonly own: string; readonly holding: Holding },
+  ): Promise<void> {
+    const { store, nowMs } = this.#ports;
+    const { partition, own, holding } = task;
+    const since = store.confirmed(
+      active.ring.keyspace,
+      partition,
+      watermark(device, holding.incarnation),
+    );
+    const untilMs = nowMs() - replicationAgeMsMin;
+    const result = await pushRows(this.#ports, { active, partition, device, since, untilMs });
+    if (result.pushed > 0) this.#ports.onPushed(result.pushed);
+    this.#confirm(active, device, {
+      partition,
+      own,
+      incarnation: holding.incarnation,
+      seq: result.confirmed,
+    });
+  }
+
+  #confirm(
+    active: ActiveRing,
+    device: number,
+    { partition, own, incarnation, seq }: Confirmed & { readonly partition: number },
+  ): void {
+    const { keyspace } = active.ring;
+    const key = `${keyspace}/${partition}/${device}`;
+    const known = this.#confirmed.get(key);
+    this.#confirmed.set(key, { own, incarnation, seq });
+    if (known?.own === own && known.incarnation === incarnation && known.seq >= seq) return;
+    // The file may have been replaced while the peer was asked: then the watermark is not for this one.
+    const info = this.#ports.store.info(keyspace, partition);
+    if (info?.incarnation === own) {
+      this.#ports.store.confirm(keyspace, partition, watermark(device, incarnation), seq);
+    }
+  }
+
+  /** True while this device has records that the peer has not confirmed, as far as is known. */
+  #isOpen(active: ActiveRing, device: number, partition: number): boolean {
+    const { keyspace } = active.ring;
+    const info = this.#ports.store.info(keyspace, partition);
+    if (info === null || info.state !== 'ready') return false;
+    const known = this.#confirmed.get(`${keyspace}/${partition}/${device}`);
+    return known === undefined || known.own !== info.incarnation || known.seq < info.seq;
+  }
+
+  /** Partitions shared with each peer under this ring, computed once per ring. */
+  #sharesOf(active: ActiveRing): ReadonlyMap<number, readonly number[]> {
+    const known = this.#shares.get(active);
+    if (known !== undefined) return known;
+    const shares = new Map<number, number[]>();
+    const serve = active.self === null ? [] : dutiesOf(active.ring, active.self).serve;
+    for (const partition of serve) {
+      for (const device of holdersOf(active.ring, partition)) {
+        if (device === active.self) continue;
+        const list = shares.get(device) ?? [];
+        shares.set(device, list);
+        list.push(partition);
+      }
+    }
+    this.#shares.set(active, shares);
+    return shares;
+  }
+}
+
+function watermark(device: number, incarnation: string): string {
+  return `d${device}/${incarnation}`;
+}

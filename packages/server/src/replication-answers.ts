@@ -1,0 +1,95 @@
+// This device's answers to replication: digests of what it holds, offers, pushes, rows for a joiner.
+import { CodedError } from '@ringwright/base/coded-error';
+import { socketMessageBytesMax } from '@ringwright/base/limits';
+import { compareStamps } from '@ringwright/base/stamp';
+import type { PartitionInfo } from '@ringwright/partition/partition-info';
+import type { Caller } from '@ringwright/wire/call-channel';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import {
+  type digests,
+  type offer,
+  offerRowsMax,
+  type push,
+  type rowsSince,
+} from '@ringwright/wire/replication';
+import { checkClock, filling, notResponsible, passFence, type ReplicaPorts } from './replica.ts';
+
+const ROWS_BYTES_MAX = socketMessageBytesMax / 4;
+
+export async function answerDigests(
+  ports: ReplicaPorts,
+  { keyspace, ringVersion, partitions }: RequestOf<typeof digests>,
+  caller: Caller,
+): Promise<AnswerOf<typeof digests>> {
+  await ports.exchange.reach(keyspace, ringVersion, caller);
+  return {
+    holdings: partitions.map((partition) => {
+      const info = ports.store.info(keyspace, partition);
+      if (info === null) return null;
+      const { incarnation, state, digest, rows, seq } = info;
+      return { incarnation, state, digest, rows, seq };
+    }),
+  };
+}
+
+/** Which of the offered records this device lacks or has older. */
+export async function answerOffer(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof offer>,
+  caller: Caller,
+): Promise<AnswerOf<typeof offer>> {
+  const { incarnation } = await heldPartition(ports, request, caller);
+  const wanted = request.stamps.flatMap(([key, ms, tie], index) => {
+    const record = ports.store.read(request.keyspace, request.partition, key);
+    return record === null || compareStamps(record, { ms, tie }) < 0 ? [index] : [];
+  });
+  return { incarnation, wanted };
+}
+
+/** Stores pushed records under their own timestamps; durable when it resolves. */
+export async function answerPush(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof push>,
+  caller: Caller,
+): Promise<AnswerOf<typeof push>> {
+  const { incarnation } = await heldPartition(ports, request, caller);
+  const { keyspace, partition } = request;
+  for (const row of request.rows) checkClock(ports.clock, row);
+  const writes = request.rows.map((row) => ({ keyspace, partition, ...row }));
+  const outcomes = await ports.inFlight.track(keyspace, partition, ports.store.write(writes));
+  if (outcomes.some(({ kind }) => kind === 'absent')) throw filling(partition);
+  return { incarnation };
+}
+
+/** Records after a sequence, for a joiner that has a copy up to it. */
+export async function answerRows(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof rowsSince>,
+  caller: Caller,
+): Promise<AnswerOf<typeof rowsSince>> {
+  await passFence(ports, request, caller);
+  const { keyspace, partition, since } = request;
+  await ports.inFlight.settled(keyspace, partition);
+  const info = ports.store.info(keyspace, partition);
+  if (info?.state !== 'ready') throw filling(partition);
+  const limits = { rowsMax: offerRowsMax, bytesMax: ROWS_BYTES_MAX };
+  const { rows, lastSeq, more } = ports.store.rowsSince(keyspace, partition, since, limits);
+  return {
+    incarnation: info.incarnation,
+    rows: rows.map(({ key, value, ms, tie }) => ({ key, value, ms, tie })),
+    lastSeq,
+    more,
+  };
+}
+
+async function heldPartition(
+  ports: ReplicaPorts,
+  request: { readonly keyspace: string; readonly ringVersion: number; readonly partition: number },
+  caller: Caller,
+): Promise<PartitionInfo> {
+  const { active, duty } = await passFence(ports, request, caller);
+  if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
+  const info = ports.store.info(request.keyspace, request.partition);
+  if (info !== null) return info;
+  throw new CodedError('PARTITION_FILLING', `partition ${request.partition} has no file here yet`);
+}

@@ -1,0 +1,104 @@
+// Rings between servers and from the tool: answers to offers, chunks and fetches; catching up from a peer.
+import { CodedError } from '@ringwright/base/coded-error';
+import { transferChunkBytesMax } from '@ringwright/base/limits';
+import type { Caller } from '@ringwright/wire/call-channel';
+import type { RingHead } from '@ringwright/wire/hello';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import type { ringChunk, ringFetch, ringOffer } from '@ringwright/wire/rings';
+import { type ActiveRing, ringHead } from './active-ring.ts';
+import { fetchRing } from './fetch-ring.ts';
+import type { Rings } from './rings.ts';
+
+interface Upload {
+  readonly id: string;
+  readonly bytes: number;
+  /** Memory is taken as bytes arrive, not as they are announced. */
+  readonly chunks: Uint8Array[];
+  received: number;
+}
+
+/** One upload per connection at a time: an offer replaces the one before. */
+export class RingExchange {
+  readonly #rings: Rings;
+  readonly #uploads = new WeakMap<Caller, Upload>();
+  readonly #catchingUp = new Map<string, Promise<void>>();
+
+  constructor(rings: Rings) {
+    this.#rings = rings;
+  }
+
+  offer(request: RequestOf<typeof ringOffer>, caller: Caller): AnswerOf<typeof ringOffer> {
+    const { keyspace, version, id, bytes } = request;
+    const wanted = this.#rings.precheck({ keyspace, version, id }) === 'wanted';
+    if (wanted) this.#uploads.set(caller, { id, bytes, chunks: [], received: 0 });
+    return { wanted, active: this.#head(keyspace) };
+  }
+
+  async chunk(
+    request: RequestOf<typeof ringChunk>,
+    caller: Caller,
+  ): Promise<AnswerOf<typeof ringChunk>> {
+    const upload = this.#uploads.get(caller);
+    const { id, offset, data } = request;
+    if (upload === undefined || upload.id !== id || upload.received !== offset) {
+      const message = `chunk at ${offset} of ring ${id.slice(0, 12)}, expected ${upload?.received ?? 'an offer'}`;
+      throw new CodedError('USAGE', message);
+    }
+    if (offset + data.length > upload.bytes) {
+      throw new CodedError('RING_FILE_INVALID', `more bytes than the ${upload.bytes} offered`);
+    }
+    upload.chunks.push(data);
+    upload.received += data.length;
+    if (upload.received < upload.bytes) return { active: null };
+    this.#uploads.delete(caller);
+    return { active: ringHead(await this.#rings.adopt(Buffer.concat(upload.chunks))) };
+  }
+
+  fetch({ keyspace, id, offset }: RequestOf<typeof ringFetch>): AnswerOf<typeof ringFetch> {
+    const active = this.#rings.get(keyspace);
+    if (id !== null && id !== active.id) {
+      throw new CodedError('RING_VERSION_UNKNOWN', `ring ${id.slice(0, 12)} is no longer active`);
+    }
+    const data = active.bytes.subarray(offset, offset + transferChunkBytesMax);
+    return { version: active.ring.version, id: active.id, bytes: active.bytes.length, data };
+  }
+
+  /** Fetches a keyspace's ring from a peer that has a newer one. Calls at the same time share one fetch. */
+  catchUp(keyspace: string, peer: Caller): Promise<void> {
+    const running = this.#catchingUp.get(keyspace);
+    if (running !== undefined) return running;
+    const work = fetchRing(peer, keyspace)
+      .then((bytes) => this.#rings.adopt(bytes))
+      .then(() => undefined)
+      .finally(() => this.#catchingUp.delete(keyspace));
+    this.#catchingUp.set(keyspace, work);
+    return work;
+  }
+
+  /** Catches up with every ring of which the peer has a higher version. */
+  async catchUpAll(heads: readonly RingHead[], peer: Caller): Promise<void> {
+    for (const { keyspace, version } of heads) {
+      const have = this.#rings.find(keyspace)?.ring.version ?? 0;
+      if (version > have) await this.catchUp(keyspace, peer);
+    }
+  }
+
+  /**
+   * The active ring, at least as new as the caller's. Throws RING_UNKNOWN when neither has one,
+   * RING_VERSION_UNKNOWN when the caller cannot give the ring it speaks of.
+   */
+  async reach(keyspace: string, version: number, caller: Caller): Promise<ActiveRing> {
+    const active = this.#rings.find(keyspace);
+    if (active !== undefined && active.ring.version >= version) return active;
+    await this.catchUp(keyspace, caller);
+    const reached = this.#rings.get(keyspace);
+    if (reached.ring.version >= version) return reached;
+    const message = `the caller speaks of version ${version} of '${keyspace}', ${reached.ring.version} is here`;
+    throw new CodedError('RING_VERSION_UNKNOWN', message);
+  }
+
+  #head(keyspace: string): RingHead | null {
+    const active = this.#rings.find(keyspace);
+    return active === undefined ? null : ringHead(active);
+  }
+}

@@ -1,0 +1,97 @@
+// The rings on a server's disk: rings/<keyspace>/<version>.ring and the highest version ever active.
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ringVersionsKept } from '@ringwright/base/limits';
+import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
+import { decodeRing, type RingFile } from '@ringwright/ring/ring-file';
+import type { RingHead } from '@ringwright/wire/hello';
+import { ringHeadSchema } from '@ringwright/wire/hello';
+import { writeDurably } from './write-durably.ts';
+
+const fileName = (version: number): string => `${String(version).padStart(7, '0')}.ring`;
+
+export interface ShelvedRing {
+  readonly decoded: RingFile;
+  readonly bytes: Uint8Array;
+  /** Highest version ever active, which may be above the newest file that is still whole. */
+  readonly highest: RingHead;
+}
+
+export interface RingShelf {
+  readonly directory: string;
+}
+
+/**
+ * Makes a ring survive a crash before it is used: the file first, then the highest version.
+ * A crash between the two leaves a file that a push of the same ring replaces with equal bytes.
+ */
+export async function shelveRing(
+  shelf: RingShelf,
+  head: RingHead,
+  bytes: Uint8Array,
+): Promise<void> {
+  const folder = join(shelf.directory, head.keyspace);
+  await mkdir(folder, { recursive: true });
+  await writeDurably(join(folder, fileName(head.version)), bytes);
+  await writeDurably(join(folder, 'highest.json'), Buffer.from(`${JSON.stringify(head)}\n`));
+  const versions = await listVersions(folder);
+  for (const version of versions.slice(0, -ringVersionsKept)) {
+    await rm(join(folder, fileName(version)), { force: true });
+  }
+}
+
+/** The newest whole ring of every keyspace. Damaged files are passed over and reported. */
+export async function loadShelf(
+  shelf: RingShelf,
+  onDamage: (file: string, error: unknown) => void,
+): Promise<ShelvedRing[]> {
+  await mkdir(shelf.directory, { recursive: true });
+  const rings: ShelvedRing[] = [];
+  for (const keyspace of await readdir(shelf.directory)) {
+    if (!keyspaceNamePattern.test(keyspace)) continue;
+    const ring = await loadNewest(join(shelf.directory, keyspace), onDamage);
+    if (ring !== null) rings.push(ring);
+  }
+  return rings;
+}
+
+async function loadNewest(
+  folder: string,
+  onDamage: (file: string, error: unknown) => void,
+): Promise<ShelvedRing | null> {
+  const highest = await readHighest(folder, onDamage);
+  for (const version of (await listVersions(folder)).reverse()) {
+    // A file above the highest version was never active: the crash came before it counted.
+    if (highest !== null && version > highest.version) continue;
+    const file = join(folder, fileName(version));
+    try {
+      const bytes = await readFile(file);
+      const decoded = decodeRing(bytes);
+      const head = { keyspace: decoded.ring.keyspace, version, id: decoded.id };
+      return { decoded, bytes, highest: highest ?? head };
+    } catch (error) {
+      onDamage(file, error);
+    }
+  }
+  return null;
+}
+
+async function readHighest(
+  folder: string,
+  onDamage: (file: string, error: unknown) => void,
+): Promise<RingHead | null> {
+  const file = join(folder, 'highest.json');
+  try {
+    return ringHeadSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    onDamage(file, error);
+    return null;
+  }
+}
+
+async function listVersions(folder: string): Promise<number[]> {
+  const names = await readdir(folder);
+  return names
+    .flatMap((name) => (/^\d{7,}\.ring$/.test(name) ? [Number.parseInt(name, 10)] : []))
+    .sort((a, b) => a - b);
+}

@@ -1,0 +1,35 @@
+// A call channel over one WebSocket: frames, timers and the end of the connection.
+import { CodedError } from '@ringwright/base/coded-error';
+import { CallChannel, type CallHandler } from '@ringwright/wire/call-channel';
+import type { WebSocket } from 'ws';
+
+/** Attaches a channel to a socket. Calls wait in the socket's queue until it is open. */
+export function socketChannel(
+  socket: WebSocket,
+  peer: string,
+  handlers: ReadonlyMap<string, CallHandler>,
+): CallChannel {
+  const channel = new CallChannel(
+    {
+      peer,
+      send: (frame) => socket.send(frame),
+      queuedBytes: () => socket.bufferedAmount,
+      defer: (work) => void setImmediate(work),
+      after: (ms, work) => {
+        const timer = setTimeout(work, ms);
+        return () => clearTimeout(timer);
+      },
+    },
+    handlers,
+  );
+  socket.on('message', (data, isBinary) => {
+    const frame = Buffer.isBuffer(data) ? data : null;
+    if (!isBinary || frame === null || !channel.receive(frame)) socket.close(1007, 'no frame');
+  });
+  socket.on('close', () => {
+    channel.close(new CodedError('PEER_UNREACHABLE', `the connection to ${peer} is closed`));
+  });
+  // A 'close' always follows an 'error'; the reason reaches the callers from there.
+  socket.on('error', () => undefined);
+  return channel;
+}

@@ -1,0 +1,120 @@
+// Sends one record to every device of its slots and waits for as many slots as the level needs.
+import { CodedError, type ErrorDocument } from '@ringwright/base/coded-error';
+import { compareStamps, type Stamp } from '@ringwright/base/stamp';
+import type { Slot } from '@ringwright/ring/slots-of';
+import { ringHeadSchema } from '@ringwright/wire/hello';
+import { recordWrite } from '@ringwright/wire/records';
+import type { ActiveRing } from './active-ring.ts';
+import type { DeviceCaller } from './device-caller.ts';
+import { slotDevices, tallySlots } from './slot-acks.ts';
+
+export interface RecordToSpread extends Stamp {
+  readonly partition: number;
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | null;
+}
+
+interface Spread {
+  readonly active: ActiveRing;
+  readonly slots: readonly Slot[];
+  readonly record: RecordToSpread;
+  readonly needed: number;
+  /** Devices known to hold this very record: they count as acknowledged and are not asked. */
+  readonly holders?: readonly number[];
+}
+
+export interface SpreadResult {
+  /** The newest stamp a device answered 'stale' with; null when none did. */
+  readonly newer: Stamp | null;
+}
+
+/**
+ * Resolves when `needed` slots have the record (or something newer) durably; the other devices go on meanwhile.
+ * Rejects with OutdatedRing when a device knows a newer ring, else with
+ * NOT_ENOUGH_REPLICAS and what each device said as soon as `needed` cannot be reached any more.
+ */
+export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<SpreadResult> {
+  const { active, slots, record, needed } = spread;
+  const answered = new Map<number, boolean>((spread.holders ?? []).map((id) => [id, true]));
+  const said = new Map<number, string>();
+  let newer: Stamp | null = null;
+  let outdated: OutdatedRing | null = null;
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      const tally = tallySlots(slots, answered, needed);
+      if (tally.acked >= needed) resolve({ newer });
+      else if (tally.possible < needed) {
+        reject(outdated ?? tooFewSlots(tally.acked, { slots: slots.length, needed, said }));
+      }
+    };
+    for (const device of slotDevices(slots)) {
+      if (answered.has(device)) continue;
+      const { keyspace, version } = active.ring;
+      const request = { keyspace, ringVersion: version, ...record };
+      devices.call({ active, device }, recordWrite, request).then(
+        (answer) => {
+          answered.set(device, true);
+          said.set(device, answer.kind);
+          if (answer.kind === 'stale' && (newer === null || compareStamps(answer, newer) > 0)) {
+            newer = { ms: answer.ms, tie: answer.tie };
+          }
+          settle();
+        },
+        (error: unknown) => {
+          answered.set(device, false);
+          said.set(device, error instanceof CodedError ? error.code : String(error));
+          outdated ??= outdatedRing(error, { active, device });
+          settle();
+        },
+      );
+    }
+    settle();
+  });
+}
+
+/** Thrown when a device refused because it knows a newer ring than the request was made with. */
+export class OutdatedRing extends CodedError {
+  readonly device: number;
+
+  constructor(refusal: CodedError, device: number) {
+    super('RING_STALE', refusal.message, { hint: refusal.hint, details: refusal.details });
+    this.device = device;
+  }
+}
+
+/** The refusal of a device that has a newer ring than `active`; null for any other error. */
+export function outdatedRing(
+  error: unknown,
+  asked: { readonly active: ActiveRing; readonly device: number },
+): OutdatedRing | null {
+  if (!(error instanceof CodedError)) return null;
+  if (error.code !== 'RING_STALE' && error.code !== 'NOT_RESPONSIBLE') return null;
+  const head = ringHeadSchema.safeParse(error.details.head);
+  const newer = head.success && head.data.version > asked.active.ring.version;
+  return newer ? new OutdatedRing(error, asked.device) : null;
+}
+
+export function tooFewSlots(
+  acked: number,
+  tried: {
+    readonly slots: number;
+    readonly needed: number;
+    readonly said: ReadonlyMap<number, string>;
+  },
+): CodedError {
+  const devices = Object.fromEntries([...tried.said].map(([id, what]) => [`d${id}`, what]));
+  const details: ErrorDocument['details'] = {
+    needed: tried.needed,
+    slots: tried.slots,
+    acked,
+    devices,
+    // Some device may have stored the record: it may appear later, once, at its timestamp.
+    outcome:
+      acked > 0 || Object.values(devices).some((said) => said.startsWith('PEER_'))
+        ? 'unknown'
+        : 'rejected',
+  };
+  const message = `${acked} of ${tried.slots} slots answered, ${tried.needed} are needed`;
+  const hint = 'GET /v1/status of the servers named in details says what is wrong with them';
+  return new CodedError('NOT_ENOUGH_REPLICAS', message, { details, hint });
+}

@@ -1,0 +1,87 @@
+// What a server says of itself: GET /v1/status, /readyz, and the ring resource.
+
+import type { Store } from '@ringwright/partition/store';
+import { dutiesOf } from '@ringwright/ring/duty-of';
+import type { ActiveRing } from './active-ring.ts';
+import type { DeviceIdentity } from './device-identity.ts';
+import type { LoadProgress } from './load-progress.ts';
+import type { Mover } from './mover.ts';
+import { joinAddress } from './options.ts';
+import type { Peers } from './peers.ts';
+import type { RingRefusal, Rings } from './rings.ts';
+
+export interface StatusPorts {
+  readonly identity: DeviceIdentity;
+  readonly rings: Rings;
+  readonly store: Store;
+  readonly mover: Mover;
+  readonly peers: Peers;
+  readonly startedMs: number;
+  readonly nowMs: () => number;
+}
+
+export interface RingStatus {
+  readonly ring: string;
+  readonly version: number;
+  readonly id: string;
+  readonly sinceMs: number;
+  /** This device's id in the ring; null when the ring does not name it. */
+  readonly device: number | null;
+  readonly serving: number;
+  /** Partitions the table gives this device that cannot answer reads yet. */
+  readonly notReady: number;
+  readonly loads: readonly LoadProgress[];
+  /** Partitions still here that the ring gives to others, with why. */
+  readonly draining: readonly { readonly partition: number; readonly reason: string }[];
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+export interface ServerStatus {
+  readonly address: string;
+  readonly device: string | null;
+  readonly uptimeMs: number;
+  readonly nowMs: number;
+  readonly ready: boolean;
+  readonly rings: readonly RingStatus[];
+  readonly refusals: readonly RingRefusal[];
+  readonly peers: readonly { readonly address: string; readonly connected: boolean }[];
+}
+
+export function serverStatus(ports: StatusPorts): ServerStatus {
+  const rings = ports.rings.list().map((active) => ringStatus(ports, active));
+  return {
+    address: joinAddress(ports.identity.address),
+    device: ports.identity.name,
+    uptimeMs: ports.nowMs() - ports.startedMs,
+    nowMs: ports.nowMs(),
+    ready: rings.every(({ notReady }) => notReady === 0),
+    rings,
+    refusals: ports.rings.refusals(),
+    peers: ports.peers.list().map(({ address, connected }) => ({ address, connected })),
+  };
+}
+
+function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
+  const { keyspace, version } = active.ring;
+  const infos = ports.store.list().filter((info) => info.keyspace === keyspace);
+  const ready = new Set(infos.flatMap((info) => (info.state === 'ready' ? [info.partition] : [])));
+  const serve = active.self === null ? [] : dutiesOf(active.ring, active.self).serve;
+  const serving = serve.filter((partition) => ready.has(partition)).length;
+  return {
+    ring: keyspace,
+    version,
+    id: active.id,
+    sinceMs: active.activatedMs,
+    device: active.self,
+    serving,
+    notReady: serve.length - serving,
+    loads: ports.mover.progress(keyspace),
+    draining: [...ports.mover.draining(keyspace)].map(([partition, reason]) => ({
+      partition,
+      reason,
+    })),
+    rows: infos.reduce((sum, info) => sum + info.rows, 0),
+    bytes: infos.reduce((sum, info) => sum + info.bytes, 0),
+  };
+}

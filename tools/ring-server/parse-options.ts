@@ -1,0 +1,40 @@
+// Command line of ring-server, made from the table of server options.
+import { CodedError } from '@ringwright/base/coded-error';
+import { type ServerOptions, serverOptionsSchema } from '@ringwright/server/options';
+import yargs from 'yargs';
+
+/** Throws USAGE with what is wrong; prints help and ends the process for --help. */
+export async function parseOptions(argv: readonly string[]): Promise<ServerOptions> {
+  const fields = serverOptionsSchema.shape;
+  const parsed = await yargs([...argv])
+    .scriptName('ring-server')
+    .usage('$0 --data DIR --listen IP:PORT\n\nServes the partitions that rings give to one device.')
+    .option('data', { type: 'string', demandOption: true, describe: fields.data.description })
+    .option('listen', {
+      type: 'string',
+      default: '127.0.0.1:6200',
+      describe: fields.listen.description,
+    })
+    .option('device', { type: 'string', describe: fields.device.description })
+    .option('rings', { type: 'string', describe: fields.rings.description })
+    .option('ring', { type: 'string', array: true, default: [], describe: fields.ring.description })
+    .option('log-level', {
+      type: 'string',
+      default: 'info',
+      choices: ['silent', 'error', 'warn', 'info', 'debug'],
+      describe: fields.logLevel.description,
+    })
+    .example('$0 --data /srv/sdb --listen 10.0.0.1:6200 --device sdb', 'one device of a server')
+    .strict()
+    .version(false)
+    .fail((message, error) => {
+      throw error ?? new CodedError('USAGE', message, { hint: 'ring-server --help' });
+    })
+    .parseAsync();
+  const { data, listen, device, rings, ring, logLevel } = parsed;
+  const given = serverOptionsSchema.safeParse({ data, listen, device, rings, ring, logLevel });
+  if (given.success) return given.data;
+  const issue = given.error.issues[0];
+  const message = `--${issue?.path.join('.')}: ${issue?.message}`;
+  throw new CodedError('USAGE', message, { hint: 'ring-server --help' });
+}
