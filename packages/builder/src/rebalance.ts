@@ -2,6 +2,7 @@
 import { seededRandom } from '@ringwright/base/random';
 import { createBalance } from './balance.ts';
 import { moveDirectly } from './direct-moves.ts';
+import { runExactFlow } from './exact-flow.ts';
 import { countPairs, emptyPairCounts } from './pair-counts.ts';
 import { loadsOf, type Placement } from './placement.ts';
 import { computeQuotas } from './quotas.ts';
@@ -47,9 +48,38 @@ export function rebalance(input: RebalanceInput): Placement {
     pairs,
   };
   repairPartitions(work);
-  const again = computeQuotas(tree, targets, loads);
-  moveDirectly({ ...work, balance: createBalance(tree, loads, again) });
+  const rerouted = {
+    ...work,
+    balance: createBalance(tree, loads, computeQuotas(tree, targets, loads)),
+  };
+  runExactFlow(rerouted, targets, { partitions: changedPartitions(work), costMax: 0 });
+  const direct = { ...work, balance: createBalance(tree, loads, rerouted.balance.quotas) };
+  moveDirectly(direct);
+  const costMax = Number.MAX_SAFE_INTEGER;
+  runExactFlow(direct, targets, { partitions: unfrozenPartitions(work), costMax });
   return placement;
+}
+
+/**
+ * Partitions in which slots can be rerouted at no cost. Where replicas had to leave for legality
+ * they may come back, which can pay for a move in any partition: then these are all partitions.
+ */
+function changedPartitions(work: RebalanceWork): Int32Array {
+  const { before, placement, frozen } = work;
+  const changed = new Set<number>();
+  for (let slot = 0; slot < placement.leaf.length; slot += 1) {
+    if (placement.leaf[slot] === before.leaf[slot]) continue;
+    const partition = Math.floor(slot / placement.width);
+    if (frozen?.[partition] === 1) continue;
+    if (before.leaf[slot] !== before.none) return unfrozenPartitions(work);
+    changed.add(partition);
+  }
+  return Int32Array.from(changed);
+}
+
+function unfrozenPartitions({ placement, frozen }: RebalanceWork): Int32Array {
+  const all = Int32Array.from({ length: placement.partitions }, (_, partition) => partition);
+  return frozen === null ? all : all.filter((partition) => frozen[partition] === 0);
 }
 
 function needsMoves(tree: TierTree, loads: Int32Array, quotas: Int32Array): boolean {

@@ -1,0 +1,30 @@
+// The exact phase of a rebalance: primal-dual min-cost flow until no slot above quota can go anywhere. Pure.
+import { createFlowGraph } from './flow-graph.ts';
+import { labelLeaves, nearestCost } from './flow-labels.ts';
+import { augmentPaths } from './flow-paths.ts';
+import type { RebalanceWork } from './rebalance-work.ts';
+import type { Targets } from './targets.ts';
+
+/**
+ * Augments along shortest paths of at most `costMax` new replicas each. Quotas in the balance may
+ * be rounded differently afterwards; its `missing` must be computed anew.
+ */
+export function runExactFlow(
+  work: RebalanceWork,
+  targets: Targets,
+  scope: { readonly partitions: Int32Array; readonly costMax: number },
+): void {
+  while (isUnbalanced(work)) {
+    const graph = createFlowGraph(work, targets, scope);
+    if (!labelLeaves(graph)) return;
+    const nearest = nearestCost(graph);
+    if (nearest > scope.costMax || augmentPaths(graph, nearest) === 0) return;
+  }
+}
+
+function isUnbalanced({ tree, balance }: RebalanceWork): boolean {
+  for (let v = tree.firstLeaf; v < tree.nodes; v += 1) {
+    if (balance.loads[v]! > balance.quotas[v]!) return true;
+  }
+  return false;
+}
