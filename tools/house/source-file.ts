@@ -17,6 +17,7 @@ export interface SourceFile {
   /** `lines` with comments and string contents blanked. */
   readonly code: readonly string[];
   readonly imports: readonly Import[];
+  /** A test, or support shared by tests: below a folder named test. */
   readonly isTest: boolean;
 }
 
@@ -47,13 +48,14 @@ export function makeSourceFile(file: string, text: string): SourceFile {
     lines: text.split('\n'),
     code: masked.split('\n'),
     imports: findImports(text, masked),
-    isTest: /\.test\.tsx?$/.test(file) || file.startsWith('test'),
+    isTest: /\.test\.tsx?$|(^|\/)test\//.test(file),
   };
 }
 
 /** Static and dynamic imports, re-exports and `new URL('./x.ts', import.meta.url)`, in order. */
 function findImports(text: string, masked: string): Import[] {
-  const opening = /\b(?:from|import)\s*\(?\s*(?=['"])|\bnew URL\(\s*(?=['"])/g;
+  const opening =
+    /(?<![.\w])from\s*(?=['"])|(?<![.\w])import\s*\(?\s*(?=['"])|\bnew URL\(\s*(?=['"])/g;
   return [...masked.matchAll(opening)].map((match) => {
     const start = match.index + match[0].length;
     const end = text.indexOf(text.charAt(start), start + 1);

@@ -31,7 +31,7 @@ export function checkDeadFiles(
 
 /** Code for tests only, shared by several of them. */
 function isTestSupport(file: string): boolean {
-  return file.startsWith('test/') && !file.includes('.test.');
+  return /(^|\/)test\//.test(file) && !file.includes('.test.');
 }
 
 function resolve(from: string, specifier: string, workspaces: readonly Workspace[]): string | null {

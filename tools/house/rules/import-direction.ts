@@ -35,20 +35,21 @@ export function checkImportDirection(
       return [{ file: source.file, line: 0, message }];
     }
     return source.imports.flatMap(({ specifier, line }) => {
-      const message = complaintAbout(source.file, specifier, { own, workspaces });
+      const message = complaintAbout(source, specifier, { own, workspaces });
       return message === null ? [] : [{ file: source.file, line, message }];
     });
   });
 }
 
 function complaintAbout(
-  file: string,
+  { file, isTest }: SourceFile,
   specifier: string,
   { own, workspaces }: { own: Workspace; workspaces: readonly Workspace[] },
 ): string | null {
   if (specifier.startsWith('.')) {
     const target = path.posix.join(path.posix.dirname(file), specifier);
     if (target.startsWith(`${own.folder}/`)) return null;
+    if (isTest && target.startsWith('test/support/')) return null;
     return `'${specifier}' leaves ${own.folder}: import the other package by its name`;
   }
   const other = workspaces.find((workspace) => workspace.name === packageOfSpecifier(specifier));

@@ -33,6 +33,18 @@ describe('import direction', () => {
     expect(check(inServer("import { a } from '@x/bench/a';"))).toBe(1);
   });
 
+  test('a test may use what tests share, code may not', () => {
+    const text = "import '../../../test/support/wait-for.ts';";
+    expect(check([makeSourceFile('packages/ring/src/a.test.ts', text)])).toBe(0);
+    expect(check(inRing(text))).toBe(1);
+  });
+
+  test('a call named from is no import', () => {
+    expect(checkDeclaredDependencies(inRing("const a = Buffer.from('abc');"), workspaces)).toEqual(
+      [],
+    );
+  });
+
   test('an import inside a comment or a string is none', () => {
     expect(check(inRing("// import { a } from '@x/server/a';"))).toBe(0);
     expect(check(inRing('const a = "import { a } from \'@x/server/a\'";'))).toBe(0);
