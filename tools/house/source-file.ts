@@ -56,10 +56,11 @@ export function makeSourceFile(file: string, text: string): SourceFile {
 function findImports(text: string, masked: string): Import[] {
   const opening =
     /(?<![.\w])from\s*(?=['"])|(?<![.\w])import\s*\(?\s*(?=['"])|\bnew URL\(\s*(?=['"])/g;
-  return [...masked.matchAll(opening)].map((match) => {
+  return [...masked.matchAll(opening)].flatMap((match) => {
     const start = match.index + match[0].length;
-    const end = text.indexOf(text.charAt(start), start + 1);
-    const line = text.slice(0, start).split('\n').length;
-    return { line, specifier: text.slice(start + 1, end) };
+    const specifier = text.slice(start + 1, text.indexOf(text.charAt(start), start + 1));
+    // A URL of anything but a path beside the file names no module.
+    if (match[0].startsWith('new') && !specifier.startsWith('.')) return [];
+    return [{ line: text.slice(0, start).split('\n').length, specifier }];
   });
 }
