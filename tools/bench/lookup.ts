@@ -1,0 +1,147 @@
+#!/usr/bin/env node
+// Program: lookups per second on one core beside the bare hash, their limit. --json for machines.
+import { hash } from 'node:crypto';
+import os from 'node:os';
+import { seededRandom } from '@ringwright/base/random';
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import { nextRing } from '@ringwright/builder/next-ring';
+import { planVersion } from '@ringwright/builder/plan-version';
+import { type Lookup, lookupOf } from '@ringwright/ring/lookup';
+import { murmur3 } from '@ringwright/ring/murmur3';
+import type { Partitioner } from '@ringwright/ring/partitioner';
+import type { Ring } from '@ringwright/ring/ring';
+
+const keyCount = 1_000_000;
+const keyBytes = 20;
+const power = 16;
+const replicas = 3;
+const deviceCount = 100;
+const rounds = 9;
+const keySeed = 1;
+
+interface Subject {
+  readonly name: string;
+  readonly partitioner: Partitioner;
+  /** The hash alone, in its fastest form; a number so that it cannot be optimized away. */
+  readonly bareHash: (key: Uint8Array) => number;
+}
+
+interface Figures {
+  readonly name: string;
+  readonly lookupsPerSecond: number;
+  readonly hashesPerSecond: number;
+  readonly ratio: number;
+}
+
+const md5Bare = (key: Uint8Array): number => hash('md5', key, 'hex').length;
+
+const subjects: readonly Subject[] = [
+  {
+    name: 'md5-shift',
+    partitioner: { kind: 'md5-shift', power, prefix: '', suffix: '' },
+    bareHash: md5Bare,
+  },
+  {
+    name: 'md5-shift, salted',
+    partitioner: { kind: 'md5-shift', power, prefix: '707265', suffix: '737566' },
+    bareHash: md5Bare,
+  },
+  {
+    name: 'murmur3-mod',
+    partitioner: { kind: 'murmur3-mod', partitions: 2 ** power, seed: 0 },
+    bareHash: (key) => murmur3(key, 0),
+  },
+];
+
+/** 100 devices of equal weight: 5 zones of 5 servers of 4 devices. */
+function buildRing(partitioner: Partitioner): Ring {
+  const devices: BuilderState['devices'] = Array.from({ length: deviceCount }, (_, id) => ({
+    id,
+    region: 1,
+    zone: 1 + Math.floor(id / 20),
+    ip: `10.0.${Math.floor(id / 20)}.${Math.floor(id / 4) % 5}`,
+    port: 6200 + (id % 4),
+    device: `sd${id % 4}`,
+    weight: 100,
+    meta: '',
+    state: 'active',
+  }));
+  const settings = { ring: 'bench', cluster: 'bench', minPartHours: 0, overload: 0 };
+  const state: BuilderState = { ...settings, partitioner, replicas, devices };
+  const from = { head: null, headId: null, state, direct: true };
+  return nextRing(planVersion(from), from);
+}
+
+function randomKeys(): readonly Uint8Array[] {
+  const random = seededRandom(keySeed);
+  const words = Uint32Array.from({ length: (keyCount * keyBytes) / 4 }, () => random.next());
+  return Array.from(
+    { length: keyCount },
+    (_, index) => new Uint8Array(words.buffer, index * keyBytes, keyBytes),
+  );
+}
+
+/** Calls per second, one call per key. `sink` keeps what the calls return alive. */
+function rateOf(keys: readonly Uint8Array[], call: (key: Uint8Array) => number): number {
+  let sink = 0;
+  const start = performance.now();
+  for (const key of keys) sink ^= call(key);
+  const seconds = (performance.now() - start) / 1000;
+  return (keys.length + (sink & 0)) / seconds;
+}
+
+/** Lookup and bare hash in turn, so that a slow spell of the machine hits both. */
+function measure({ name, partitioner, bareHash }: Subject, keys: readonly Uint8Array[]): Figures {
+  const lookup = lookupOf(buildRing(partitioner));
+  // Assigned outside the loop's function, so that the answers really are made.
+  let answer: Lookup = { partition: 0, devices: [] };
+  const lookups: number[] = [];
+  const hashes: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const call = (key: Uint8Array): number => {
+      answer = lookup(key);
+      return answer.partition;
+    };
+    lookups.push(rateOf(keys, call));
+    hashes.push(rateOf(keys, bareHash));
+  }
+  const [lookupsPerSecond, hashesPerSecond] = [median(lookups), median(hashes)];
+  return { name, lookupsPerSecond, hashesPerSecond, ratio: lookupsPerSecond / hashesPerSecond };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+}
+
+function print(figures: readonly Figures[]): void {
+  const millions = (rate: number): string => (rate / 1e6).toFixed(2).padStart(12);
+  console.log(
+    `${keyCount} random ${keyBytes}-byte keys (seed ${keySeed}), one core, ${machine.cpu}`,
+  );
+  console.log(
+    `ring of 2^${power} x ${replicas} on ${deviceCount} devices, median of ${rounds} rounds\n`,
+  );
+  console.log('partitioner          lookups M/s  bare hash M/s   of bare');
+  for (const { name, lookupsPerSecond, hashesPerSecond, ratio } of figures) {
+    const share = `${Math.round(ratio * 100)} %`.padStart(8);
+    console.log(
+      `${name.padEnd(19)}${millions(lookupsPerSecond)}   ${millions(hashesPerSecond)}  ${share}`,
+    );
+  }
+}
+
+const machine = {
+  cpu: os.cpus()[0]?.model ?? 'unknown',
+  cores: os.availableParallelism(),
+  memoryBytes: os.totalmem(),
+  platform: `${os.platform()} ${os.arch()}`,
+  node: process.version,
+};
+const keys = randomKeys();
+const figures = subjects.map((subject) => measure(subject, keys));
+if (process.argv.includes('--json')) {
+  const setup = { keyCount, keyBytes, keySeed, power, replicas, deviceCount, rounds };
+  console.log(JSON.stringify({ benchmark: 'lookup', machine, ...setup, figures }, null, 2));
+} else {
+  print(figures);
+}
