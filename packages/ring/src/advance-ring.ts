@@ -1,5 +1,5 @@
-// The legal ways from one ring version to the next. Each returns a new ring; no row is ever written twice. Pure.
-// After M3DB: a slot's joiner is PROPOSED, then INITIALIZING, then in the table, one version per step.
+// The legal ways from one ring version to the next: each returns a new ring. Pure.
+// After M3DB: a joiner is PROPOSED, then INITIALIZING, then in the table, a version per step.
 import { assert } from '@ringwright/base/assert';
 import { movesInFlightMax } from '@ringwright/base/limits';
 import type { Device } from './device.ts';
@@ -12,9 +12,9 @@ import { holdersOf } from './slots-of.ts';
 export type SlotMove = Pick<Move, 'partition' | 'replica' | 'from' | 'to'>;
 
 /**
- * The next version, in which the slots of `moves` have joiners that take writes. `id` is the ring id
- * of `ring`. Without moves it is a version that changes only `devices`. Asserts that each move
- * starts at the table's device, ends at a device that holds nothing of the partition, and fits the cap.
+ * The next version, in which the slots of `moves` have joiners that take writes. `id` is the ring
+ * id of `ring`. Without moves it is a version that changes only `devices`. Asserts that each move
+ * starts at the table's device, ends at one that holds nothing of the partition, and fits the cap.
  */
 export function proposeMoves(
   ring: Ring,

@@ -1,4 +1,4 @@
-// Audit of a ring's device list: ids are indexes, fields within their limits, no address twice. Pure.
+// Audit of a ring's device list: ids are indexes, fields within limits, no address twice. Pure.
 import { deviceCountMax } from '@ringwright/base/limits';
 import { formatDevice } from './device.ts';
 import { deviceSchema, firstComplaint } from './device-fields.ts';

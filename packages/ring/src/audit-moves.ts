@@ -49,7 +49,7 @@ function* fromWrong({ moves, table }: Ring): Generator<Broken> {
     const device = table[move.replica]?.[move.partition];
     if (device === undefined || device === move.from) continue;
     yield {
-      message: `${named(move)} leaves device ${move.from}, but slot ${slotOf(move)} is on ${device}`,
+      message: `${named(move)} leaves ${move.from}, but slot ${slotOf(move)} is on device ${device}`,
     };
   }
 }

@@ -1,4 +1,4 @@
-// Every invariant of one ring. What `verify` prints and what a server asks before it adopts a ring. Pure.
+// Every invariant of one ring: what `verify` prints, what servers ask of a pushed ring. Pure.
 import type { Finding } from '@ringwright/base/finding';
 import { deviceChecks } from './audit-devices.ts';
 import { moveChecks } from './audit-moves.ts';
@@ -17,7 +17,7 @@ const stages: readonly (readonly Check<Ring>[])[] = [
 /** Codes an audit can give, in the order of the checks. */
 export const auditCodes: readonly string[] = stages.flat().map(({ code }) => code);
 
-/** What is wrong with a ring, empty when nothing is. Stops after the first stage that found something. */
+/** What is wrong with a ring, empty when nothing is. Stops after the first stage with findings. */
 export function auditRing(ring: Ring): Finding[] {
   for (const checks of stages) {
     const findings = findingsOf(checks, ring);

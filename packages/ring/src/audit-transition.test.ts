@@ -112,7 +112,7 @@ const faults: [string, Ring, Ring, RegExp][] = [
   ['NEXT_MIN_VERSION_WRONG', proposed, raised(initializing, 2, 1), /did not change: minVersion 1/],
 ];
 
-test.each(faults)('%s', (code, previous, next, message) => {
+test.each(faults)('%s', (...[code, previous, next, message]) => {
   const findings = auditTransition({ previous, previousId: idOf(previous), next });
   expect(findings.map((finding) => finding.code)).toContain(code);
   expect(

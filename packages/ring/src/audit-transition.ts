@@ -68,8 +68,8 @@ function* deviceIdReused({ previous, next }: Transition): Generator<Broken> {
 
 function* assignmentReused({ previous, next }: Transition): Generator<Broken> {
   if (next.nextAssignment < previous.nextAssignment) {
-    const message = `the next assignment id fell from ${previous.nextAssignment} to ${next.nextAssignment}`;
-    yield { message };
+    const [was, is] = [previous.nextAssignment, next.nextAssignment];
+    yield { message: `the next assignment id fell from ${was} to ${is}` };
   }
   const inFlight = byAssignment(previous);
   for (const { assignment } of next.moves) {

@@ -1,4 +1,4 @@
-// What the fields of a device may hold: the one schema that files, flags and messages are read with. Pure.
+// What the fields of a device may hold: one schema for files, flags and messages. Pure.
 import {
   deviceCountMax,
   deviceMetaCharactersMax,

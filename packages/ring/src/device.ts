@@ -1,4 +1,4 @@
-// A device: one data directory served by one ring-server process, with its failure domains. Pure data.
+// A device: one data directory served by one ring-server process, with its failure domains. Pure.
 
 export interface Device {
   /** Index in the ring's device list; never used again after the device is gone. */

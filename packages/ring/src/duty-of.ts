@@ -1,5 +1,5 @@
 // What a device must do with a partition under a ring, and to whom it pushes its records. Pure.
-// After EventQL's partition discovery (LOAD, SERVE, UNLOAD), computed from the ring instead of asked for.
+// After EventQL's partition discovery (LOAD, SERVE, UNLOAD), but computed from the ring.
 import type { Move } from './move.ts';
 import type { Ring } from './ring.ts';
 import { holdersOf, movesOf } from './slots-of.ts';

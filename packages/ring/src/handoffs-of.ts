@@ -58,9 +58,9 @@ export function* handoffsOf(
 }
 
 /**
- * Device ids in the order a handoff is looked for: from a pseudo-random partition upwards, then from
- * the front. Like Swift it steps over partitions in large rings, and leaves out partition 0 unless
- * the walk begins there; both are kept because handoffs must be the same in both systems.
+ * Device ids in the order a handoff is looked for: from a pseudo-random partition upwards, then
+ * from the front. Like Swift it steps over partitions in large rings, and leaves out partition 0
+ * unless the walk begins there: handoffs must be the same in both systems.
  */
 function* walk({ table, partitions }: Ring, partition: number): Generator<number> {
   const start = Math.floor((md5Top(partition) * partitions) / 2 ** 32);

@@ -1,6 +1,9 @@
 // A move: one slot changing device. It exists while both devices count for the slot. Pure data.
 
-/** PROPOSED: the joiner takes writes. INITIALIZING: it copies too. AVAILABLE: it is in the table, the move is gone. */
+/**
+ * PROPOSED: the joiner takes writes. INITIALIZING: it copies too. AVAILABLE: the table names it and
+ * the move is gone.
+ */
 export type MoveState = 'PROPOSED' | 'INITIALIZING';
 
 export interface Move {

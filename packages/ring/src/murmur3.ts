@@ -1,4 +1,4 @@
-// MurmurHash3 x86 32-bit (Austin Appleby, public domain): frozen, keys depend on every bit of it. Pure.
+// MurmurHash3 x86 32-bit (Austin Appleby, public domain): frozen, keys depend on it. Pure.
 
 const blockFactor = 0xcc9e2d51;
 const laneFactor = 0x1b873593;

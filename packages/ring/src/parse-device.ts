@@ -1,4 +1,4 @@
-// Reads a device as operators type it: r1z2-10.0.0.1:6200/sdb, with an optional _meta at the end. Pure.
+// Reads a device as operators type it: r1z2-10.0.0.1:6200/sdb, optionally with _meta. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Device } from './device.ts';
 import { deviceAddressSchema, firstComplaint } from './device-fields.ts';
@@ -35,7 +35,7 @@ export function parseDevice(text: string): Omit<Device, 'id' | 'weight'> {
 
 function invalid(text: string, complaint: string): CodedError {
   return new CodedError('DEVICE_INVALID', `device ${JSON.stringify(text)} ${complaint}`, {
-    hint: `write it as ${deviceForm}, for example r1z2-10.0.0.1:6200/sdb or r1z2-[fd00::1]:6200/sdb`,
+    hint: `write ${deviceForm}, such as r1z2-10.0.0.1:6200/sdb or r1z2-[fd00::1]:6200/sdb`,
     details: { given: text, wanted: deviceForm },
   });
 }

@@ -1,4 +1,4 @@
-// Which function maps a key to its partition, with its settings. Frozen for the life of a ring. Pure data.
+// Which function maps a key to its partition, with its settings. Frozen for a ring's life. Pure.
 
 export type Partitioner = Md5ShiftPartitioner | Murmur3ModPartitioner;
 

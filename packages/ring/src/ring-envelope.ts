@@ -1,4 +1,4 @@
-// The envelope of a ring file: the ring id and who signed the manifest. Not covered by the id. Pure.
+// The envelope of a ring file: the ring id, and who signed it. Not covered by the id. Pure.
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { ringSignatureCountMax } from '@ringwright/base/limits';
 import { z } from 'zod';
@@ -32,8 +32,8 @@ export function encodeEnvelope(id: string, signatures: readonly RingSignature[])
 }
 
 /**
- * Only the one spelling that `encodeEnvelope` gives is taken, so no byte of an unsigned file is free:
- * this names the id, the id covers the manifest, the manifest covers the sections.
+ * Only the one spelling that `encodeEnvelope` gives is taken, so no byte of an unsigned file is
+ * free: this names the id, the id covers the manifest, the manifest covers the sections.
  */
 export function decodeEnvelope(bytes: Buffer): Envelope {
   const parsed = envelopeSchema.safeParse(parseJson(bytes, 'envelope'));

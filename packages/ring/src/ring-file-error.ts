@@ -7,7 +7,7 @@ export function fileInvalid(what: string, found: unknown, wanted: unknown): Code
     'RING_FILE_INVALID',
     `ring file: ${what} is ${String(found)}, expected ${String(wanted)}`,
     {
-      hint: 'the file is damaged, cut short or no ring file; fetch it again from a server or a backup',
+      hint: 'damaged, cut short or no ring file: fetch it again from a server or a backup',
       details: { what, found, wanted },
     },
   );

@@ -87,7 +87,7 @@ const sectionFaults: [string, string, Buffer, RegExp][] = [
   ['half a run', 'minVersions', words(4), /length of section minVersions is 4/],
 ];
 
-test.each(sectionFaults)('%s', (_, name, bytes, message) => {
+test.each(sectionFaults)('%s', (...[, name, bytes, message]) => {
   const parts = partsOf(encodeRing(ring).bytes);
   const forged = forge({ ...parts, sections: new Map(parts.sections).set(name, bytes) });
   expect(() => decodeRing(forged)).toThrow(message);

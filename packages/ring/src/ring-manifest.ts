@@ -1,4 +1,4 @@
-// The manifest of a ring file: what the ring is, and every section with its length and digest. Pure.
+// The manifest of a ring file: what the ring is, and each section's length and digest. Pure.
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import {

@@ -1,4 +1,4 @@
-// The rows of a table as typed arrays: how wide an id is, fresh rows, copies that may be written. Pure.
+// The rows of a table as typed arrays: width of an id, fresh rows, copies to write into. Pure.
 import { assert } from '@ringwright/base/assert';
 import { rowLengths, type SlotRow, type Table } from './ring.ts';
 

@@ -37,7 +37,7 @@ export function slotsOf(ring: Ring, partition: number): Slot[] {
   return slots;
 }
 
-/** Every device that must have the partition's records: table devices in replica order, then joiners. */
+/** Devices that must have the partition's records: the table's in replica order, then joiners. */
 export function holdersOf(ring: Ring, partition: number): number[] {
   const slots = slotsOf(ring, partition);
   const joiners = slots.flatMap(({ joiner }) => (joiner === null ? [] : [joiner]));

@@ -9,12 +9,17 @@ export function sampleDevice(id: number): Device {
     id,
     region: 1 + (id % 2),
     zone: 1 + (id % 3),
-    ip: id % 5 === 4 ? `fd00::${(id & 0xffff).toString(16)}` : `10.${id >> 16}.${(id >> 8) & 255}.${id & 255}`,
+    ip: ipOf(id),
     port: 6200 + (id % 7),
     device: `sd${id}`,
     weight: 100 + id / 4,
     meta: id % 4 === 0 ? 'größer "1"' : '',
   };
+}
+
+function ipOf(id: number): string {
+  if (id % 5 === 4) return `fd00::${(id & 0xffff).toString(16)}`;
+  return `10.${id >> 16}.${(id >> 8) & 255}.${id & 255}`;
 }
 
 export interface SampleSize {

@@ -1,4 +1,4 @@
-// Reads the Swift rings (version 1 files) in test-data: only as much as tests need, nothing is checked.
+// Reads the Swift rings (version 1 files) in test-data: as much as tests need, unchecked.
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { firstRing } from '../../src/first-ring.ts';
