@@ -22,7 +22,7 @@ test('md5-shift is the top bits of MD5 of prefix, key and suffix, for keys of an
       bytes,
       key,
       bytes,
-      (power, prefix, text, suffix) => {
+      (...[power, prefix, text, suffix]) => {
         const hex = (part: Uint8Array): string => Buffer.from(part).toString('hex');
         const digest = createHash('md5').update(prefix).update(text).update(suffix).digest();
         const wanted = Math.floor(digest.readUInt32BE(0) / 2 ** (32 - power));
