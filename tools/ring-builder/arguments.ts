@@ -1,4 +1,4 @@
-// Typed reading of parsed arguments: everything is text until it is asked for as something else. Pure.
+// Typed reading of arguments: all is text until it is asked for as something else. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -49,5 +49,7 @@ export function parseNumber(value: string, name: string): number {
 }
 
 export function usage(message: string, hint?: string): CodedError {
-  return new CodedError('USAGE', message, { hint: hint ?? 'see ring-builder COMMAND --help' });
+  return new CodedError('USAGE', message, {
+    hint: hint ?? 'ring-builder --help, or ring-builder COMMAND --help',
+  });
 }

@@ -13,8 +13,10 @@ const globalOptions: Readonly<Record<string, Options>> = {
   yes: { type: 'boolean', default: false, describe: 'confirm what is dangerous' },
 };
 
-const exitCodes = `Exit codes: 0 done, also when there was nothing to do · 1 the answer is no · 2 usage or bad input
-3 conflict (head moved, stale plan, lock held) · 4 not reached, disk · 5 refused by a safety rule`;
+const exitCodes = [
+  'Exit codes: 0 done, also when there was nothing to do · 1 the answer is no · 2 usage or bad input',
+  '3 conflict (head moved, stale plan, lock held) · 4 not reached, disk · 5 refused by a safety rule',
+].join('\n');
 
 export type Parsed =
   | { readonly kind: 'run'; readonly verb: Verb; readonly args: Arguments }
@@ -58,7 +60,7 @@ function newParser(words: readonly string[]): Argv {
       'dot-notation': false,
       'boolean-negation': false,
       'camel-case-expansion': false,
-      'populate--': false,
+      'populate--': true,
     })
     .strict()
     .demandCommand(1, 'a command is missing')

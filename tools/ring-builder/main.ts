@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Program: ring-builder. Parses, calls, prints, and ends with an exit code; nothing else happens here.
+// Program: ring-builder. Parses, calls, prints, and ends with an exit code; nothing else.
 //
 // A new command is a line in verbs.ts and a file commands/<verb>.ts that exports `verb: Verb`
 // (verb.ts): its options, its examples, and `run(args, context)`, which returns an Answer: the
@@ -16,7 +16,7 @@ import type { Answer, Context } from './verb.ts';
 enableCompileCache();
 
 const words = process.argv.slice(2);
-const inJson = words.includes('--json');
+const inJson = words.slice(0, endOfOptions(words)).includes('--json');
 
 // A reader that has seen enough, such as `head`, is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -54,4 +54,10 @@ try {
 function textOf({ lines, next }: Answer): string {
   const all = next === undefined ? lines : [...lines, '', `Next: ${next}`];
   return all.map((line) => `${line}\n`).join('');
+}
+
+/** What follows a lone -- is text, whatever it looks like. */
+function endOfOptions(given: readonly string[]): number {
+  const at = given.indexOf('--');
+  return at < 0 ? given.length : at;
 }

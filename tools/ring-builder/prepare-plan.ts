@@ -11,7 +11,7 @@ import { readVersion, type StoredVersion } from '@ringwright/repository/read-ver
 import { stagedChanges } from '@ringwright/repository/stage-changes';
 import type { Context } from './verb.ts';
 
-const MS_PER_HOUR = 3_600_000;
+export const MS_PER_HOUR = 3_600_000;
 /** From here on planning takes about a second or more, so it is announced. */
 const SLOTS_ANNOUNCED_MIN = 500_000;
 
@@ -58,7 +58,7 @@ export function lastPushed(entries: readonly LogEntry[]): number | null {
   return pushed.length === 0 ? null : Math.max(...pushed);
 }
 
-function hoursOf(entries: readonly LogEntry[]): Map<number, number> {
+export function hoursOf(entries: readonly LogEntry[]): Map<number, number> {
   const made = entries.filter(({ kind }) => kind !== 'push');
   return new Map(made.map(({ version, time }) => [version, Date.parse(time) / MS_PER_HOUR]));
 }

@@ -1,4 +1,4 @@
-// What is printed on stderr when a command fails, and the exit code. Pure but for the colour of stderr.
+// What is printed on stderr when a command fails, and the exit code. Pure but for the colour.
 import { styleText } from 'node:util';
 import { CodedError } from '@ringwright/base/coded-error';
 

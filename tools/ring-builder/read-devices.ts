@@ -1,4 +1,4 @@
-// Devices as people and files describe them: pairs, flags, a JSON array, CSV. Text in, data out. Pure.
+// Devices as people and files describe them: pairs, flags, a JSON array, CSV. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Device } from '@ringwright/ring/device';
 import { deviceAddressSchema, firstComplaint } from '@ringwright/ring/device-fields';
@@ -58,7 +58,7 @@ function rowsOfJson(content: string, name: string): Row[] {
   try {
     rows = JSON.parse(content);
   } catch (cause) {
-    throw invalid(name, `is not JSON: ${cause instanceof Error ? cause.message : cause}`);
+    throw invalid(name, `is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
   // The text begins with [, so what was parsed is an array.
   return (rows as unknown[]).map((value, at) => ({ where: `element ${at + 1}`, value }));
@@ -98,7 +98,7 @@ function cellsOf(line: string): string[] {
 
 function invalid(where: string, complaint: string): CodedError {
   return new CodedError('DEVICE_INVALID', `${where} ${complaint}`, {
-    hint: `a JSON array of {${columns.join(', ')}}, or CSV that begins with ${columns.join(',')}`,
+    hint: `ring-builder add --help; a device has ${columns.join(', ')}`,
     details: { where },
   });
 }

@@ -34,6 +34,6 @@ export interface Answer {
   readonly lines: readonly string[];
   /** The command to type next, from Context.next; the last line for people. */
   readonly next?: string;
-  /** 1 when the answer is no. */
-  readonly exit?: 0 | 1;
+  /** 1 when the answer is no, 4 when servers were not reached, 5 when they refused. */
+  readonly exit?: number;
 }

@@ -60,6 +60,21 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/commit.ts'),
   },
   {
+    usage: 'push <ring> [version]',
+    summary: 'send a version to the servers of the ring',
+    load: () => import('./commands/push.ts'),
+  },
+  {
+    usage: 'rollout <ring>',
+    summary: 'drive the moves of the head to their end; may be stopped and typed again',
+    load: () => import('./commands/rollout.ts'),
+  },
+  {
+    usage: 'servers <ring>',
+    summary: 'which server has which version in memory, and why',
+    load: () => import('./commands/servers.ts'),
+  },
+  {
     usage: 'log <ring>',
     summary: 'who did what when and why, newest first',
     load: () => import('./commands/log.ts'),
@@ -80,7 +95,7 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/table.ts'),
   },
   {
-    usage: 'lookup <ring> <keys..>',
+    usage: 'lookup <ring> [keys..]',
     summary: 'partition, devices in order and handoffs of keys',
     load: () => import('./commands/lookup.ts'),
   },

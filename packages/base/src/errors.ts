@@ -45,6 +45,9 @@ export const errorCatalogue = {
   MOVES_IN_FLIGHT: kind(5, 409, 'the head has moves in flight, and this needs a ring without any'),
   CONFIRMATION_NEEDED: kind(5, 409, 'the command is dangerous and was not confirmed'),
   DISK_FAILED: kind(4, 507, 'a file could not be read or written'),
+  // Ring changes
+  SERVERS_NOT_CONFIRMED: kind(4, 503, 'not every server has confirmed the version'),
+  ROLLOUT_STALLED: kind(4, 503, 'a ring change made no progress for too long'),
   // Between servers
   PEER_UNREACHABLE: kind(4, 503, 'no connection to the other server'),
   PEER_TIMEOUT: kind(4, 503, 'the other server did not answer in time'),

@@ -1,7 +1,7 @@
 // What a server says of itself: GET /v1/status, /readyz, and the ring resource.
 
 import type { Store } from '@ringwright/partition/store';
-import { dutiesOf } from '@ringwright/ring/duty-of';
+import { dutiesOf, dutyOf } from '@ringwright/ring/duty-of';
 import type { ActiveRing } from './active-ring.ts';
 import type { DeviceIdentity } from './device-identity.ts';
 import type { LoadProgress } from './load-progress.ts';
@@ -31,7 +31,9 @@ export interface RingStatus {
   /** Partitions the table gives this device that cannot answer reads yet. */
   readonly notReady: number;
   readonly loads: readonly LoadProgress[];
-  /** Partitions still here that the ring gives to others, with why. */
+  /** Partitions here that the ring gives to others. */
+  readonly surplus: number;
+  /** Those being given up, with what each waits for. */
   readonly draining: readonly { readonly partition: number; readonly reason: string }[];
   readonly rows: number;
   readonly bytes: number;
@@ -77,6 +79,7 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
     serving,
     notReady: serve.length - serving,
     loads: ports.mover.progress(keyspace),
+    surplus: infos.filter(({ partition }) => isSurplus(active, partition)).length,
     draining: [...ports.mover.draining(keyspace)].map(([partition, reason]) => ({
       partition,
       reason,
@@ -84,4 +87,8 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
     rows: infos.reduce((sum, info) => sum + info.rows, 0),
     bytes: infos.reduce((sum, info) => sum + info.bytes, 0),
   };
+}
+
+function isSurplus({ ring, self }: ActiveRing, partition: number): boolean {
+  return self !== null && dutyOf(ring, partition, self).kind === 'UNLOAD';
 }

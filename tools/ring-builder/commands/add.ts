@@ -51,8 +51,16 @@ async function devicesOf(args: Arguments): Promise<NewDevice[]> {
   }
   if (words.length > 0) return devicesOfPairs(words);
   if (from === undefined) return [deviceOfFlags(args)];
-  const content = from === '-' ? await readAll(process.stdin) : await readFile(from, 'utf8');
-  return devicesOfFile(content, from === '-' ? 'stdin' : from);
+  if (from === '-') return devicesOfFile(await readAll(process.stdin), 'stdin');
+  return devicesOfFile(await readInput(from), from);
+}
+
+async function readInput(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw usage(`--from ${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
 }
 
 function deviceOfFlags(args: Arguments): NewDevice {

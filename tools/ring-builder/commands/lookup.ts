@@ -7,13 +7,15 @@ import type { Device } from '@ringwright/ring/device';
 import { handoffsOf, tierCountsOf } from '@ringwright/ring/handoffs-of';
 import { lookupOf } from '@ringwright/ring/lookup';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { optionalNumber, optionalText, text, texts } from '../arguments.ts';
+import { optionalNumber, optionalText, text, texts, usage } from '../arguments.ts';
 import { nameDevice } from '../device-reference.ts';
 import type { Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';
 
 export const verb: Verb = {
-  positionals: { keys: { describe: 'keys, as they are' } },
+  positionals: {
+    keys: { describe: 'keys, as they are; after -- also keys that begin with a dash' },
+  },
   options: {
     at: { type: 'string', requiresArg: true, describe: 'version: 7, @~1; default: the head' },
     handoffs: { type: 'string', requiresArg: true, default: '3', describe: 'how many to list' },
@@ -24,13 +26,15 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const name = text(args, 'ring');
+    const given = [...texts(args, 'keys'), ...texts(args, '--')];
+    if (given.length === 0) throw usage('no key given', 'ring-builder lookup RING KEY …');
     const entries = await readLog(context.rings, name);
     const version = versionOf(name, entries, optionalText(args, 'at'));
     const { ring, id } = await readVersion(context.rings, name, version);
     const find = lookupOf(ring);
     const counts = tierCountsOf(ring);
     const handoffCount = Math.max(0, optionalNumber(args, 'handoffs') ?? 0);
-    const keys = texts(args, 'keys').map((key) => {
+    const keys = given.map((key) => {
       const { partition, devices } = find(keyBytes(key));
       const joiners = slotsOf(ring, partition).flatMap(({ joiner }) => {
         const device = joiner === null ? null : ring.devices[joiner];

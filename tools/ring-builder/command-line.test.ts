@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { parseCommandLine } from './command-line.ts';
+import { verbs } from './verbs.ts';
+
+test.for(verbs)('help of $usage shows an example that can be typed', async ({ usage }) => {
+  const name = usage.split(' ', 1)[0] ?? '';
+  const parsed = await parseCommandLine([name, '--help']);
+  expect(parsed.kind === 'help' && parsed.text).toContain(`Examples:\n  ring-builder ${name} `);
+});
+
+test('bare, the help lists every command and the exit codes', async () => {
+  const parsed = await parseCommandLine([]);
+  const help = parsed.kind === 'help' ? parsed.text : '';
+  for (const { usage } of verbs) expect(help).toContain(`ring-builder ${usage}`);
+  expect(help).toContain('Exit codes: 0 done');
+});
+
+test('no argument is taken for a number, a lone dash is kept, and -- ends the options', async () => {
+  const parsed = await parseCommandLine(['lookup', 'c', '007', '1e3', '-', '--', '--json']);
+  expect(parsed.kind === 'run' && parsed.args).toMatchObject({
+    keys: ['007', '1e3', '\0stdin'],
+    '--': ['--json'],
+    json: false,
+  });
+});
+
+// A number or an array option would let yargs guess what was meant.
+test.for(verbs)('options of $usage are strings and booleans with a description', async (entry) => {
+  const { verb } = await entry.load();
+  for (const [name, { type, describe }] of Object.entries(verb.options ?? {})) {
+    expect(['string', 'boolean'], name).toContain(type);
+    expect(describe, name).toBeTruthy();
+  }
+});

@@ -1,0 +1,78 @@
+// ring-builder servers: which server has which version in memory, and why not the head.
+import { readVersion } from '@ringwright/repository/read-version';
+import { text } from '../arguments.ts';
+import { fanOut } from '../fan-out.ts';
+import { printTable } from '../print-table.ts';
+import { ringTargets } from '../ring-targets.ts';
+import { type RingStatus, ringStatus } from '../server-status.ts';
+import type { Verb } from '../verb.ts';
+
+interface ServerLine {
+  readonly address: string;
+  readonly devices: readonly number[];
+  readonly version: number | null;
+  readonly id: string | null;
+  readonly sinceMs: number | null;
+  readonly current: boolean;
+  readonly ready: boolean;
+  readonly rows: number;
+  readonly bytes: number;
+  /** What keeps it from being current or ready; empty when nothing does. */
+  readonly why: string;
+}
+
+export const verb: Verb = {
+  examples: [['$0 servers cities', 'asks every server of the ring what it has in memory']],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const head = await readVersion(context.rings, ring, 'head');
+    const targets = ringTargets(head.ring, head.state);
+    const servers = await fanOut(targets, async ({ address, devices }): Promise<ServerLine> => {
+      const said = await ringStatus(address, ring);
+      if (said instanceof Error) return { address, devices, ...absent, why: said.message };
+      const current = said.id === head.id;
+      const { version, id, sinceMs, rows, bytes, notReady } = said;
+      const known = { version, id, sinceMs, rows, bytes, current, ready: notReady === 0 };
+      return { address, devices, ...known, why: whyNot(said, head.ring.version) };
+    });
+    const current = servers.filter((server) => server.current).length;
+    const head12 = head.id.slice(0, 12);
+    return {
+      json: { ring, version: head.ring.version, id: head.id, current, servers },
+      lines: [
+        `${ring} version ${head.ring.version} (${head12}): active on ${current} of ${servers.length} servers`,
+        '',
+        ...printTable(servers, [
+          { head: 'SERVER', cell: ({ address }) => address },
+          { head: 'DEVICES', cell: ({ devices }) => devices.map((id) => `d${id}`).join(' ') },
+          { head: 'VERSION', cell: ({ version }) => version ?? '-' },
+          { head: 'ID', cell: ({ id }) => id?.slice(0, 12) ?? '-' },
+          { head: 'ROWS', cell: ({ rows }) => rows },
+          { head: 'BYTES', cell: ({ bytes }) => bytes },
+          { head: 'STATE', cell: ({ why }) => (why === '' ? 'ok' : why) },
+        ]),
+      ],
+      next: context.next(current === servers.length ? `status ${ring}` : `push ${ring}`),
+    };
+  },
+};
+
+const absent = {
+  version: null,
+  id: null,
+  sinceMs: null,
+  current: false,
+  ready: false,
+  rows: 0,
+  bytes: 0,
+} as const;
+
+function whyNot(said: RingStatus, head: number): string {
+  const parts: string[] = [];
+  if (said.version < head) parts.push(`${head - said.version} versions behind`);
+  if (said.version > head) parts.push(`ahead of this repository: version ${said.version}`);
+  if (said.device === null) parts.push('its own device is not in the ring');
+  if (said.notReady > 0) parts.push(`${said.notReady} partitions not ready`);
+  if (said.draining.length > 0) parts.push(`${said.draining.length} partitions to give up`);
+  return parts.join(', ');
+}

@@ -1,0 +1,42 @@
+// The moves that did not fit the last version: one slot of a partition per version, bounded waves.
+import { must } from '@ringwright/base/assert';
+import { nextRing } from '@ringwright/builder/next-ring';
+import { planVersion } from '@ringwright/builder/plan-version';
+import { commitVersion } from '@ringwright/repository/commit-version';
+import { readLog } from '@ringwright/repository/read-log';
+import type { StoredVersion } from '@ringwright/repository/read-version';
+import { hoursOf, MS_PER_HOUR } from './prepare-plan.ts';
+import { authorOf } from './stage-verb.ts';
+import type { Context } from './verb.ts';
+
+/** Commits the next wave of what was committed before, staged changes left out; false when there is none. */
+export async function proposeNextWave(context: Context, head: StoredVersion): Promise<boolean> {
+  const state = must(head.state, `version ${head.ring.version} carries the builder`);
+  const entries = await readLog(context.rings, head.ring.keyspace);
+  const plan = planVersion({
+    head: head.ring,
+    headId: head.id,
+    state,
+    versionHours: hoursOf(entries),
+    nowHours: context.nowMs() / MS_PER_HOUR,
+    direct: false,
+  });
+  if (plan.moves.length === 0) return false;
+  context.tell(
+    `${head.ring.keyspace}: ${plan.moves.length} moves of the same commit are left; next wave`,
+  );
+  await commitVersion(context.rings, {
+    ring: nextRing(plan, { head: head.ring, headId: head.id, state, direct: false }),
+    state,
+    entry: {
+      ...authorOf(context),
+      kind: 'advance',
+      message: `next wave: ${plan.moves.length} moves proposed`,
+      moves: plan.moves.length,
+      figures: { moveLowerBound: plan.moveLowerBound, movesLeft: plan.movesLeft },
+      details: {},
+    },
+    expected: { head: { version: head.ring.version, id: head.id } },
+  });
+  return true;
+}

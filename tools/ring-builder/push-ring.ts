@@ -1,0 +1,57 @@
+// Pushing one ring file to servers: offered, sent in chunks where it is wanted, answered after activation.
+import { CodedError } from '@ringwright/base/coded-error';
+import { transferChunkBytesMax } from '@ringwright/base/limits';
+import type { StoredVersion } from '@ringwright/repository/read-version';
+import { ringChunk, ringOffer } from '@ringwright/wire/rings';
+import { fanOut } from './fan-out.ts';
+import type { Target } from './ring-targets.ts';
+import { withServer } from './server-connection.ts';
+
+export interface PushOutcome {
+  readonly address: string;
+  readonly devices: readonly number[];
+  readonly required: boolean;
+  /** accepted: the version is active there. refused: it said no. unreachable: nobody knows. */
+  readonly outcome: 'accepted' | 'refused' | 'unreachable';
+  readonly code?: string;
+  readonly message?: string;
+}
+
+/** Verifying and storing the largest ring takes a server this long at most. */
+const activationTimeoutMs = 60_000;
+
+export function pushRing(
+  version: StoredVersion,
+  targets: readonly Target[],
+  nowMs: number,
+): Promise<PushOutcome[]> {
+  return fanOut(targets, async (target) => {
+    const { address, devices, required } = target;
+    try {
+      await pushTo(version, address, nowMs);
+      return { address, devices, required, outcome: 'accepted' };
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+      const { code, message } = error;
+      const outcome = code.startsWith('PEER_') ? 'unreachable' : 'refused';
+      return { address, devices, required, outcome, code, message };
+    }
+  });
+}
+
+async function pushTo(version: StoredVersion, address: string, nowMs: number): Promise<void> {
+  const { bytes, id, ring } = version;
+  await withServer(address, nowMs, async (server) => {
+    const head = { keyspace: ring.keyspace, version: ring.version, id };
+    const { wanted } = await server.call(
+      ringOffer,
+      { ...head, bytes: bytes.length },
+      activationTimeoutMs,
+    );
+    if (!wanted) return; // it is active there already
+    for (let offset = 0; offset < bytes.length; offset += transferChunkBytesMax) {
+      const data = bytes.subarray(offset, offset + transferChunkBytesMax);
+      await server.call(ringChunk, { id, offset, data }, activationTimeoutMs);
+    }
+  });
+}

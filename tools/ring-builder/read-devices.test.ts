@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { devicesOfFile, devicesOfPairs } from './read-devices.ts';
+
+const head = 'region,zone,ip,port,device,weight,meta';
+const device = { region: 1, zone: 2, ip: '10.0.0.1', port: 6200, device: 'sdb', weight: 100 };
+
+test('CSV with quotes, CRLF, a byte order mark, blank lines and columns in any order', () => {
+  const csv =
+    '\ufeffzone,region,ip,port,device,weight,meta\r\n2,1,10.0.0.1,6200,sdb,100,"a ""b"", c"\r\n\r\n';
+  expect(devicesOfFile(csv, 'x')).toEqual([{ ...device, meta: 'a "b", c' }]);
+});
+
+test('JSON without meta', () => {
+  expect(devicesOfFile(JSON.stringify([device]), 'x')).toEqual([{ ...device, meta: '' }]);
+});
+
+test.for([
+  ['[{"region":1}]', 'x, element 1 has a wrong'],
+  ['[{]', 'x is not JSON'],
+  ['[]', 'x holds no devices'],
+  [head, 'x holds no devices'],
+  [`${head}\n1,2,10.0.0.1`, 'line 2 has 3 cells, wanted 7'],
+  [`${head}\n1,2,10.0.0.1,0,sdb,1,`, 'x, line 2 has a wrong port'],
+  ['colour\nred', 'line 1 has column "colour"'],
+  [JSON.stringify([{ ...device, colour: 'red' }]), 'x, element 1 has a wrong'],
+] as const)('%s is refused with where it stands', ([content, message]) => {
+  expect(() => devicesOfFile(content, 'x')).toThrow(message);
+});
+
+test('pairs need a weight each', () => {
+  expect(devicesOfPairs(['r1z2-10.0.0.1:6200/sdb', '100'])).toEqual([{ ...device, meta: '' }]);
+  expect(() => devicesOfPairs(['r1z2-10.0.0.1:6200/sdb'])).toThrow('has no weight');
+  expect(() => devicesOfPairs(['r1z2-10.0.0.1:6200/sdb', '0x10'])).toThrow('is not a number');
+});

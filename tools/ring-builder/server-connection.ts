@@ -1,0 +1,48 @@
+// One connection of the tool to one server, for as long as some work takes.
+import { CodedError } from '@ringwright/base/coded-error';
+import { socketSettings } from '@ringwright/server/peer';
+import { socketChannel } from '@ringwright/server/socket-channel';
+import type { Caller } from '@ringwright/wire/call-channel';
+import { hello } from '@ringwright/wire/hello';
+import { wireVersion } from '@ringwright/wire/wire-version';
+import { WebSocket } from 'ws';
+
+export const connectTimeoutMs = 3_000;
+
+/** Throws PEER_UNREACHABLE, WIRE_VERSION_UNKNOWN, and whatever `work` throws. */
+export async function withServer<Result>(
+  address: string,
+  nowMs: number,
+  work: (server: Caller) => Promise<Result>,
+): Promise<Result> {
+  const socket = new WebSocket(`ws://${address}/v1/wire`, {
+    ...socketSettings,
+    handshakeTimeout: connectTimeoutMs,
+  });
+  const channel = socketChannel(socket, address, new Map());
+  try {
+    await new Promise((resolve, reject) => {
+      socket.once('open', resolve);
+      socket.once('error', (cause) => {
+        const message = `${address} cannot be reached: ${cause.message}`;
+        reject(new CodedError('PEER_UNREACHABLE', message, { cause }));
+      });
+    });
+    const introduction = {
+      wireVersion,
+      address: '',
+      born: '',
+      settled: false,
+      ms: nowMs,
+      rings: [],
+    };
+    const answer = await channel.call(hello, introduction, connectTimeoutMs);
+    if (answer.wireVersion !== wireVersion) {
+      const message = `${address} speaks wire version ${answer.wireVersion}, this tool ${wireVersion}`;
+      throw new CodedError('WIRE_VERSION_UNKNOWN', message);
+    }
+    return await work(channel);
+  } finally {
+    socket.terminate();
+  }
+}

@@ -1,0 +1,66 @@
+// What a server says of itself: GET /v1/status, checked.
+import { CodedError } from '@ringwright/base/coded-error';
+import { z } from 'zod';
+import { connectTimeoutMs } from './server-connection.ts';
+
+const loadSchema = z.object({
+  partition: z.int(),
+  assignment: z.nullable(z.int()),
+  stage: z.enum(['waiting', 'copying', 'catching-up', 'available', 'failed']),
+  bytes: z.number(),
+  rows: z.number(),
+  copiesVerified: z.int(),
+  reason: z.string(),
+});
+
+const ringSchema = z.object({
+  ring: z.string(),
+  version: z.int(),
+  id: z.string(),
+  sinceMs: z.number(),
+  device: z.nullable(z.int()),
+  serving: z.int(),
+  notReady: z.int(),
+  loads: z.array(loadSchema),
+  surplus: z.int(),
+  draining: z.array(z.object({ partition: z.int(), reason: z.string() })),
+  rows: z.number(),
+  bytes: z.number(),
+});
+
+const statusSchema = z.object({
+  address: z.string(),
+  ready: z.boolean(),
+  rings: z.array(ringSchema),
+  refusals: z.array(z.object({ keyspace: z.string(), code: z.string(), message: z.string() })),
+});
+
+export type ServerStatus = z.infer<typeof statusSchema>;
+export type RingStatus = z.infer<typeof ringSchema>;
+
+/** Throws PEER_UNREACHABLE, PEER_FAILED. */
+export async function serverStatus(address: string): Promise<ServerStatus> {
+  const answer = await fetch(`http://${address}/v1/status`, {
+    signal: AbortSignal.timeout(connectTimeoutMs),
+  }).catch((cause: unknown) => {
+    throw new CodedError('PEER_UNREACHABLE', `${address} cannot be reached`, { cause });
+  });
+  const parsed = statusSchema.safeParse(await answer.json().catch(() => null));
+  if (parsed.success) return parsed.data;
+  const message = `${address} answered its status in a form unknown here`;
+  throw new CodedError('PEER_FAILED', message, { details: { status: answer.status } });
+}
+
+/** The server's word on one ring, or why there is none. */
+export async function ringStatus(address: string, ring: string): Promise<RingStatus | CodedError> {
+  try {
+    const status = await serverStatus(address);
+    const found = status.rings.find((one) => one.ring === ring);
+    if (found !== undefined) return found;
+    const refusal = status.refusals.find(({ keyspace }) => keyspace === ring);
+    return new CodedError('RING_UNKNOWN', refusal?.message ?? `${address} has no ring ${ring}`);
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
+}

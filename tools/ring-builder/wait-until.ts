@@ -1,0 +1,37 @@
+// Waiting for servers: a question asked again and again, with a line of progress each second.
+import { setTimeout } from 'node:timers/promises';
+
+const POLL_MS = 100;
+const TELL_MS = 1_000;
+
+interface Wait<Answer> {
+  readonly ask: () => Promise<Answer>;
+  readonly isDone: (answer: Answer) => boolean;
+  /** Changes whenever there is progress; without any for stallMs the wait ends. */
+  readonly progressOf: (answer: Answer) => string;
+  readonly stallMs: number;
+  readonly nowMs: () => number;
+  readonly tell: (line: string) => void;
+}
+
+/** The last answer, and whether it was the one waited for. */
+export async function waitUntil<Answer>(
+  wait: Wait<Answer>,
+): Promise<{ readonly answer: Answer; readonly done: boolean }> {
+  let progress = '';
+  let changedMs = wait.nowMs();
+  let toldMs = changedMs;
+  for (;;) {
+    const answer = await wait.ask();
+    if (wait.isDone(answer)) return { answer, done: true };
+    const now = wait.nowMs();
+    const seen = wait.progressOf(answer);
+    if (seen !== progress) [progress, changedMs] = [seen, now];
+    if (now - changedMs > wait.stallMs) return { answer, done: false };
+    if (now - toldMs >= TELL_MS) {
+      wait.tell(progress);
+      toldMs = now;
+    }
+    await setTimeout(POLL_MS);
+  }
+}
