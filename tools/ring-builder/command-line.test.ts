@@ -15,7 +15,7 @@ test('bare, the help lists every command and the exit codes', async () => {
   expect(help).toContain('Exit codes: 0 done');
 });
 
-test('no argument is taken for a number, a lone dash is kept, and -- ends the options', async () => {
+test('arguments are no numbers, a lone dash is kept, and -- ends the options', async () => {
   const parsed = await parseCommandLine(['lookup', 'c', '007', '1e3', '-', '--', '--json']);
   expect(parsed.kind === 'run' && parsed.args).toMatchObject({
     keys: ['007', '1e3', '\0stdin'],

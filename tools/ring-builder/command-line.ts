@@ -14,7 +14,7 @@ const globalOptions: Readonly<Record<string, Options>> = {
 };
 
 const exitCodes = [
-  'Exit codes: 0 done, also when there was nothing to do · 1 the answer is no · 2 usage or bad input',
+  'Exit codes: 0 done, or nothing to do · 1 the answer is no · 2 usage or bad input',
   '3 conflict (head moved, stale plan, lock held) · 4 not reached, disk · 5 refused by a safety rule',
 ].join('\n');
 

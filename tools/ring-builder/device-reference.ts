@@ -6,7 +6,7 @@ import { parseDevice } from '@ringwright/ring/parse-device';
 
 const IDS_SHOWN_MAX = 10;
 
-/** The id of the device; whether it may be changed is for applyChanges to say. Throws DEVICE_UNKNOWN. */
+/** The id of the device; whether it may change, applyChanges says. Throws DEVICE_UNKNOWN. */
 export function deviceIdOf(state: BuilderState, reference: string): number {
   const id = /^d?(\d{1,9})$/.exec(reference)?.[1];
   const found =

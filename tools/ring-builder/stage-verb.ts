@@ -1,4 +1,4 @@
-// What all staging verbs share: stage under the lock, then say what is staged and what to type next.
+// What all staging verbs share: stage under the lock, then say what is staged and what is next.
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Change } from '@ringwright/builder/change';
 import { stage } from '@ringwright/repository/stage-changes';
@@ -46,6 +46,6 @@ export function describeChange(change: Change, state: BuilderState): string {
 
 function fieldsOf(fields: Readonly<Record<string, unknown>>): string {
   return Object.entries(fields)
-    .map(([name, value]) => `${name} ${value}`)
+    .map(([name, value]) => `${name} ${String(value)}`)
     .join(', ');
 }

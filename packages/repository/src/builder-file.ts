@@ -1,4 +1,4 @@
-// builder.json: what the builder knows at the head, and what is staged; a line per device and change. Pure.
+// builder.json: the builder at the head, and what is staged; a line per device and change. Pure.
 import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import type { BuilderState } from '@ringwright/builder/builder-state';

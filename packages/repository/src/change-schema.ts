@@ -1,4 +1,4 @@
-// The shape of staged changes in builder.json; whether they fit the ring is for applyChanges to say. Pure.
+// The shape of staged changes in builder.json; whether they fit, applyChanges says. Pure.
 import { deviceAddressSchema, deviceSchema } from '@ringwright/ring/device-fields';
 import { z } from 'zod';
 

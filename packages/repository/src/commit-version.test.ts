@@ -18,7 +18,7 @@ import { readVersion } from './read-version.ts';
 import { stage } from './stage-changes.ts';
 import { verifyRepository } from './verify-repository.ts';
 
-test('a commit makes the version the head, uses up what is staged, and is found sound', async () => {
+test('a commit becomes the head, uses up what is staged, and is found sound', async () => {
   const rings = await scratchRings();
   await stageDevices(rings);
   const head = await commitVersion(rings, await nextVersion(rings));
@@ -94,15 +94,16 @@ const crashes = [
 ] as const;
 
 for (const { step, head, staged } of crashes) {
-  test(`a process killed after '${step}' leaves head ${head}; the next writer tidies up`, async () => {
+  test(`killed after '${step}' the head is ${head}; the next writer tidies up`, async () => {
     const rings = await scratchRings();
     await stageDevices(rings);
     await commitVersion(rings, await nextVersion(rings));
     await stageDevices(rings, 1);
     const url = (path: string): string => pathToFileURL(join(import.meta.dirname, path)).href;
+    const support = url('../../../test/support/small-repository.ts');
     const program = `
       import { commitVersion } from ${JSON.stringify(url('commit-version.ts'))};
-      import { nextVersion } from ${JSON.stringify(url('../../../test/support/small-repository.ts'))};
+      import { nextVersion } from ${JSON.stringify(support)};
       const afterStep = (s) => { if (s === '${step}') process.kill(process.pid, 'SIGKILL'); };
       const version = await nextVersion(${JSON.stringify(rings)});
       await commitVersion(${JSON.stringify(rings)}, { ...version, afterStep });

@@ -1,10 +1,10 @@
-// Adding a version by compare-and-swap on the head. The log line is the commit; all else follows from it.
+// Adding a version by compare-and-swap on the head. The log line is the commit; all else follows.
 //
 // Steps, and what is found when the process dies right after each:
 //   written   the version's file lies in versions/: old head; the next writer removes the file
 //   logged    the log names the version: new head; builder.json is behind, readers complete it in
-//             memory, the next writer on disk (from the builder section of the version's file)
-//   settled   builder.json follows: new head; only the lock is left, and its owner is seen to be dead
+//             memory, the next writer on disk, from the builder section of the version's file
+//   settled   builder.json follows: new head; the lock is left, its owner seen to be dead
 // A death inside a step leaves a .tmp- file besides, which the next writer removes.
 import { mkdir } from 'node:fs/promises';
 import { assert } from '@ringwright/base/assert';

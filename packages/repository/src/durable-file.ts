@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 /** Files of this kind are leftovers of a crash when nobody holds the lock. */
 export const temporaryPrefix = '.tmp-';
 
-/** Replaces a file: temp, fsync, rename, fsync of the folder. After it returns the content is durable. */
+/** Replaces a file: temp, fsync, rename, fsync of the folder. Durable when it returns. */
 export async function replaceDurably(path: string, content: string | Uint8Array): Promise<void> {
   const temporary = await writeTemporary(path, content);
   await rename(temporary, path);

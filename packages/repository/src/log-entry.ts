@@ -12,7 +12,7 @@ const logEntrySchema = z.strictObject({
   time: z.iso.datetime(),
   user: z.string(),
   message: z.string(),
-  /** `commit`: changes became a version. `advance`: moves took a step. `push`: servers were told. */
+  /** `commit`: changes became a version; `advance`: moves took a step; `push`: servers know. */
   kind: z.enum(['commit', 'advance', 'push']),
   version: z.int().positive(),
   id: ringId,

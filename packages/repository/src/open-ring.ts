@@ -1,4 +1,4 @@
-// Opening a ring's folder for reading: state, staged changes, head. Writes nothing, also after a crash.
+// Opening a ring's folder for reading: state, staged changes, head. It never writes.
 import { readFile } from 'node:fs/promises';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -20,7 +20,7 @@ export interface OpenedRing {
   readonly entries: readonly LogEntry[];
 }
 
-/** State, staged changes and head of a ring. Throws RING_UNKNOWN, RING_LOG_DAMAGED, BUILDER_FILE_INVALID. */
+/** State, staged and head. Throws RING_UNKNOWN, RING_LOG_DAMAGED, BUILDER_FILE_INVALID. */
 export async function openRing(rings: string, ring: string): Promise<OpenedRing> {
   const folder = ringFolder(rings, ring);
   await requireRing(folder);
@@ -43,7 +43,7 @@ export interface FolderContent {
   readonly behind: boolean;
 }
 
-/** Reads log and builder.json. The log is written first, so builder.json may be behind it, never ahead. */
+/** Reads log and builder.json, which may be behind the log, never ahead: it is written later. */
 export async function readFolder(folder: RingFolder): Promise<FolderContent> {
   // A commit between the two reads makes builder.json look ahead: then the log is read again.
   for (let attempt = 0; ; attempt += 1) {
@@ -70,7 +70,7 @@ export async function readBuilderFile(folder: RingFolder): Promise<BuilderFile> 
   });
 }
 
-/** What builder.json would be had the last command not been stopped between log and builder.json. */
+/** What builder.json would be, had the last command not been stopped before writing it. */
 async function complete(folder: RingFolder, file: BuilderFile, log: RingLog): Promise<BuilderFile> {
   const done = log.hashes.indexOf(file.log ?? '') + 1;
   const missed = log.entries.slice(done);

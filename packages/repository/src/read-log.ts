@@ -17,7 +17,7 @@ export interface RingLog {
   readonly hashes: readonly string[];
 }
 
-/** All entries of a ring's log, oldest first. Throws NAME_INVALID, RING_UNKNOWN, RING_LOG_DAMAGED. */
+/** All entries, oldest first. Throws NAME_INVALID, RING_UNKNOWN, RING_LOG_DAMAGED. */
 export async function readLog(rings: string, ring: string): Promise<readonly LogEntry[]> {
   const folder = ringFolder(rings, ring);
   await requireRing(folder);
@@ -43,7 +43,7 @@ export async function readRingLog(folder: RingFolder): Promise<RingLog> {
   return { text, entries, hashes };
 }
 
-/** Lines without their newlines. A text that does not end in a newline was cut: that shows as a bad line. */
+/** Lines without their newlines. A text that does not end in one was cut: the last line is bad. */
 export function logLines(text: string): string[] {
   if (text === '') return [];
   return text.endsWith('\n') ? text.slice(0, -1).split('\n') : [...text.split('\n'), ''];

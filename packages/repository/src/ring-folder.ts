@@ -1,4 +1,4 @@
-// Where the files of a ring lie: rings/<ring>/ with builder.json, log.jsonl and versions/0000007.ring.
+// Where the files of a ring lie: builder.json, log.jsonl and versions/0000007.ring.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -44,7 +44,7 @@ export function versionOfFileName(name: string): number | null {
 export async function requireRing(folder: RingFolder): Promise<void> {
   if (await exists(folder.builder)) return;
   throw new CodedError('RING_UNKNOWN', `no ring "${folder.ring}": ${folder.builder} is not there`, {
-    hint: `ring-builder create ${folder.ring} --partition-power 8 --replicas 3, or pass --rings DIR`,
+    hint: `ring-builder create ${folder.ring} --partition-power 8 --replicas 3, or --rings DIR`,
     details: { ring: folder.ring, path: folder.builder },
   });
 }

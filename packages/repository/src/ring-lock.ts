@@ -1,7 +1,7 @@
-// One writer per ring folder: claim files that name their owner; claims of dead processes are noticed.
-// Every writer adds a claim of its own and then lists all claims. Of two writers at least one sees the
-// other, so never two hold the lock; and a dead claim has a name of its own, so removing it can never
-// remove a living one (which a single lock file cannot promise when two find it stale at once).
+// One writer per ring folder: claim files that name their owner; dead owners are noticed.
+// Every writer adds a claim of its own and then lists all claims. Of two writers at least one sees
+// the other, so never two hold the lock; and a dead claim has a name of its own, so removing it can
+// never remove a living one, which one lock file cannot promise when two find it stale at once.
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
@@ -25,7 +25,7 @@ export type LockOwner = z.infer<typeof ownerSchema>;
 
 let claims = 0;
 
-/** Runs `work` as the only writer of the folder. Throws LOCK_HELD, naming the owner, after a short wait. */
+/** Runs `work` as the only writer. Throws LOCK_HELD, naming the owner, after a short wait. */
 export async function withRingLock<T>(
   folder: RingFolder,
   who: { readonly user: string; readonly time: string },
@@ -64,7 +64,7 @@ async function acquire(folder: RingFolder, owner: LockOwner): Promise<string> {
   }
 }
 
-/** By rename, so that a claim is never seen without its owner. A lock need not survive a power cut. */
+/** By rename: a claim is never seen without its owner. It need not survive a power cut. */
 async function writeClaim(folder: RingFolder, name: string, owner: LockOwner): Promise<void> {
   const temporary = join(folder.path, `${temporaryPrefix}${name}`);
   await writeFile(temporary, `${JSON.stringify(owner)}\n`);

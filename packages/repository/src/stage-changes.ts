@@ -43,7 +43,7 @@ export function stagedChanges(staged: readonly Staged[]): Change[] {
   return staged.flatMap(({ changes }) => [...changes]);
 }
 
-/** Forgets all staged changes and returns them. What a ring without versions was made with stays. */
+/** Forgets all staged changes and returns them. What a new ring was created with stays. */
 export async function unstage(
   place: { readonly rings: string; readonly ring: string },
   author: Author,

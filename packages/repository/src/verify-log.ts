@@ -10,7 +10,7 @@ export interface VerifiedLog {
   readonly findings: readonly Finding[];
 }
 
-/** Every line readable, chained to the one before, its version the next one, its parent the last id. */
+/** Every line readable and chained, its version the next one, its parent the last id. */
 export function verifyLog(text: string): VerifiedLog {
   const entries: LogEntry[] = [];
   const hashes: string[] = [];
@@ -43,7 +43,7 @@ function wrongSuccession(before: readonly LogEntry[], entry: LogEntry): string |
   if (entry.kind === 'push') {
     const made = versions.find((one) => one.version === entry.version);
     if (made?.id === entry.id) return null;
-    return `pushes version ${entry.version} with id ${entry.id}, made with id ${made?.id ?? 'none'}`;
+    return `pushes version ${entry.version} as ${entry.id}, made as ${made?.id ?? 'none'}`;
   }
   const last = versions.at(-1);
   const wanted = (last?.version ?? 0) + 1;

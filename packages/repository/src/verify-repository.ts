@@ -1,4 +1,4 @@
-// The audit of a ring's folder: log, versions and builder.json, each by itself and against the others.
+// The audit of a ring's folder: log, versions and builder.json, each alone and together.
 import { readdir, readFile } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';

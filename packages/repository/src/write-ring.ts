@@ -1,4 +1,4 @@
-// The frame of every command that changes a ring's folder: lock, tidy up after a crash, work, unlock.
+// The frame of every change to a ring's folder: lock, tidy up after a crash, work, unlock.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BuilderFile, printBuilderFile } from './builder-file.ts';
@@ -26,7 +26,7 @@ export interface WritableRing {
   readonly log: RingLog;
 }
 
-/** Runs `work` as the only writer, on a folder without leftovers. Throws RING_UNKNOWN, LOCK_HELD. */
+/** Runs `work` as the only writer, without leftovers. Throws RING_UNKNOWN, LOCK_HELD. */
 export async function writeRing<T>(
   place: { readonly rings: string; readonly ring: string },
   author: Author,
