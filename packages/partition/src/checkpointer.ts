@@ -83,7 +83,8 @@ export class Checkpointer {
   }
 }
 
-function checkpointPartition(partition: Partition): void {
+/** Checkpoints an open file; a damaged one is marked and goes on holding back its segments. */
+export function checkpointPartition(partition: Partition): void {
   try {
     if (partition.file?.checkpoint('PASSIVE') === true) partition.dirtySince = clean;
   } catch (error) {

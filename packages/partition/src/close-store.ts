@@ -8,6 +8,7 @@ import type { StoreParts } from './store-parts.ts';
 /** Rejects with STORE_FAILED when a file could not be checkpointed; the log then stays and is replayed. */
 export async function closeStore(parts: StoreParts): Promise<void> {
   const { log, turns, checkpointer, files, registry, root, lock } = parts;
+  parts.closed = true;
   try {
     await log.drained();
     await turns.settled();

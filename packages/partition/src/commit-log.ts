@@ -4,6 +4,7 @@ import {
   addToBatch,
   bytesInBatch,
   emptyBatch,
+  growBatch,
   type LogBatch,
   type WriteCall,
 } from './log-batch.ts';
@@ -12,6 +13,8 @@ import { appendFrame, createSegment, type LogSegment } from './log-segment.ts';
 import type { Partition } from './partition.ts';
 import type { Write } from './record.ts';
 import type { StoreLimits } from './store-limits.ts';
+
+const BATCH_BYTES_AT_FIRST = 256 * 1024;
 
 export interface CommitLogOptions {
   readonly directory: string;
@@ -88,11 +91,14 @@ export class CommitLog {
   };
 
   #batchWithRoom(bytes: number): LogBatch {
-    const { logBatchWritesMax, logSegmentBytesMax } = this.#options.limits;
+    const { logBatchWritesMax, logBatchBytesMax, logSegmentBytesMax } = this.#options.limits;
     const last = this.#batches.at(-1);
     const inFlight = this.#busy && this.#batches.length === 1;
     if (last !== undefined && !inFlight && last.writes.length < logBatchWritesMax) {
-      if (last.used + bytes <= last.buffer.length) return last;
+      if (last.used + bytes <= logBatchBytesMax) {
+        growBatch(last, bytes, logBatchBytesMax);
+        return last;
+      }
     }
     if (this.#planned.bytes >= logSegmentBytesMax) {
       const segment = this.#planned.segment + 1;
@@ -105,7 +111,8 @@ export class CommitLog {
   }
 
   #buffer(bytes: number): Buffer {
-    const least = Math.max(this.#options.limits.logBatchBytesMax, frameHeaderBytes + bytes);
+    // Small at first: a queue of many small batches must not take a full batch of memory each.
+    const least = Math.max(BATCH_BYTES_AT_FIRST, frameHeaderBytes + bytes);
     const spare = this.#spareBuffers.pop();
     return spare !== undefined && spare.length >= least ? spare : Buffer.allocUnsafeSlow(least);
   }

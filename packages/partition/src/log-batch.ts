@@ -40,6 +40,16 @@ export function bytesInBatch(write: Write, partition: Partition): number {
   return writeLength(write) + defineLength(partition);
 }
 
+/** Gives the batch room for `bytes` more. Views of earlier writes stay valid in the old buffer. */
+export function growBatch(batch: LogBatch, bytes: number, bytesMax: number): void {
+  const needed = batch.used + bytes;
+  if (needed <= batch.buffer.length) return;
+  const length = Math.max(needed, Math.min(2 * batch.buffer.length, bytesMax));
+  const larger = Buffer.allocUnsafeSlow(length);
+  batch.buffer.copy(larger, 0, 0, batch.used);
+  batch.buffer = larger;
+}
+
 /** Encodes a write; `nextIndex` names its partition if this segment has not named it yet. */
 export function addToBatch(
   batch: LogBatch,

@@ -18,6 +18,7 @@ export function newPartitionBytes(options: NewPartition): Buffer {
   const { keyspace, partition, incarnation, life, state } = options;
   const db = new Database(':memory:');
   try {
+    db.pragma('page_size = 1024');
     db.pragma(`application_id = ${applicationId}`);
     db.pragma(`user_version = ${schemaVersion}`);
     for (const statement of schemaStatements) db.exec(statement);

@@ -7,7 +7,7 @@ import { dataPaths } from './data-paths.ts';
 import { openSqlite } from './open-sqlite.ts';
 import { clean, type Partition } from './partition.ts';
 import { PartitionFile } from './partition-file.ts';
-import { isCannotOpen } from './sqlite-errors.ts';
+import { damageError, isCannotOpen, isDamage } from './sqlite-errors.ts';
 
 export class OpenFiles {
   readonly #root: string;
@@ -56,7 +56,13 @@ export class OpenFiles {
       if (oldest === null || partition.usedAt < oldest.usedAt) oldest = partition;
     }
     if (oldest === null) return false;
-    this.close(oldest);
+    try {
+      this.close(oldest);
+    } catch (error) {
+      // It must not be taken for damage of the file that is being opened.
+      if (!isDamage(error)) throw error;
+      oldest.damage ??= damageError(error, oldest);
+    }
     return true;
   }
 

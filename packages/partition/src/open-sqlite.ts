@@ -51,3 +51,13 @@ function assertVersion(db: Database.Database): void {
 function unfit(message: string): CodedError {
   return new CodedError('STORE_UNFIT', message, { hint: 'reinstall the better-sqlite3 package' });
 }
+
+/** Opens a file of unknown content to audit it: nothing in it may act, and nothing in it is changed. */
+export function openUntrusted(file: string): Database.Database {
+  const db = new Database(file, { fileMustExist: true, timeout: 0 });
+  for (const setting of ['locking_mode = EXCLUSIVE', 'trusted_schema = OFF', 'mmap_size = 0']) {
+    db.pragma(setting);
+  }
+  db.pragma('cell_size_check = ON');
+  return db;
+}

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { assert } from '@ringwright/base/assert';
 import { applyWrites, type PlacedWrite } from './apply-writes.ts';
-import { Checkpointer } from './checkpointer.ts';
+import { Checkpointer, checkpointPartition } from './checkpointer.ts';
 import { CommitLog } from './commit-log.ts';
 import { dataPaths, isIncarnation } from './data-paths.ts';
 import { lockDirectory } from './directory-lock.ts';
@@ -43,14 +43,15 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const limits = storeLimits(options.limits);
   await makeFolders(root);
   const lock = lockDirectory(root);
+  const files = new OpenFiles(root, limits.openPartitionFilesMax);
   try {
     await emptyStaging(root);
-    const files = new OpenFiles(root, limits.openPartitionFilesMax);
     const registry = await readPartitions(root, files);
     const segment = await recover(root, { files, registry });
     const disk = new DiskSpace(root, limits.diskReserveBytes);
     return new Store(assemble(options, { root, limits, lock, disk, files, registry, segment }));
   } catch (error) {
+    for (const partition of [...files.all()]) files.abandon(partition);
     lock.release();
     throw error;
   }
@@ -77,7 +78,7 @@ type Recovered = Pick<StoreParts, 'files' | 'registry'>;
 async function recover(root: string, { files, registry }: Recovered) {
   const directory = dataPaths.log(root);
   const segments = await replayLog(directory, (writes, segment) => {
-    applyWrites(placed(writes, registry), {
+    applyWrites(placed(writes, { registry, segment }), {
       files,
       segment,
       answer: () => {},
@@ -86,7 +87,7 @@ async function recover(root: string, { files, registry }: Recovered) {
   });
   for (const partition of registry.all()) {
     if (partition.damage !== null || partition.dirtySince === clean) continue;
-    if (files.use(partition).checkpoint('PASSIVE')) partition.dirtySince = clean;
+    checkpointPartition(partition);
     await setImmediate();
   }
   const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
@@ -97,11 +98,22 @@ async function recover(root: string, { files, registry }: Recovered) {
   return createSegment(directory, (segments.at(-1) ?? 0) + 1);
 }
 
-/** Leaves out writes to partitions, or lives of partitions, that were dropped since. */
-function placed(writes: readonly LoggedWrite[], registry: Registry): PlacedWrite[] {
+/**
+ * Leaves out writes to partitions, or lives of partitions, that were dropped since. Writes to a damaged
+ * file keep their segment until it is dropped: its owner may yet put a good file back.
+ */
+function placed(
+  writes: readonly LoggedWrite[],
+  from: { registry: Registry; segment: number },
+): PlacedWrite[] {
   return writes.flatMap(({ partition: named, record, bytes }) => {
-    const partition = registry.get(named.keyspace, named.partition);
-    if (partition === undefined || partition.life !== named.life) return [];
+    const partition = from.registry.get(named.keyspace, named.partition);
+    if (partition === undefined) return [];
+    if (partition.damage !== null) {
+      partition.dirtySince = Math.min(partition.dirtySince, from.segment);
+      return [];
+    }
+    if (partition.life !== named.life) return [];
     return [{ ...record, hash: hashRecordBytes(bytes), partition }];
   });
 }
@@ -151,6 +163,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
       return join(dataPaths.staging(root), `${purpose}-${staged}`);
     },
     onDurable: () => {},
+    closed: false,
     failure: null,
     fail,
   };

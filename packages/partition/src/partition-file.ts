@@ -132,7 +132,7 @@ export class PartitionFile {
   setState(state: PartitionState): void {
     this.#inTransaction(() => this.#sql.setState.run(state));
     this.#meta = { ...this.#meta, state };
-    this.checkpoint('PASSIVE');
+    if (!this.checkpoint('PASSIVE')) throw new Error(`${this.db.name} could not be checkpointed`);
   }
 
   /** Makes a received copy this device's own: new identity, no watermarks of its source. */

@@ -5,7 +5,7 @@ import { newPartition, type Partition } from './partition.ts';
 import { createPartitionDirectory } from './partition-directory.ts';
 import type { PartitionInfo, PartitionState } from './partition-info.ts';
 import { damageError } from './sqlite-errors.ts';
-import type { StoreParts } from './store-parts.ts';
+import { checkOpen, type StoreParts } from './store-parts.ts';
 import { moveToTrash } from './trash.ts';
 
 export function turnName(place: { keyspace: string; partition: number }): string {
@@ -25,15 +25,26 @@ export function createPartition(
       });
     }
     await parts.disk.require(0);
+    checkOpen(parts);
     const incarnation = parts.newIncarnation();
     const life = incarnation;
     const staged = parts.stagingPath('create');
     await createPartitionDirectory(parts.root, staged, { ...wanted, incarnation, life });
     const entry = newPartition({ keyspace, partition, incarnation });
-    const info = parts.files.use(entry).info();
+    const info = openNew(parts, entry);
     parts.registry.add(entry);
     return info;
   });
+}
+
+function openNew(parts: StoreParts, entry: Partition): PartitionInfo {
+  try {
+    return parts.files.use(entry).info();
+  } catch (error) {
+    // The folder is in its place but cannot be used: only reopening from disk sorts that out.
+    parts.fail(error);
+    throw parts.failure ?? error;
+  }
 }
 
 export function dropPartition(
@@ -42,6 +53,7 @@ export function dropPartition(
   atMs: number,
 ): Promise<void> {
   return parts.turns.take(turnName(partition), async () => {
+    checkOpen(parts);
     if (partition.gone) return;
     // From here on writes find nothing, also those that are in the log but not yet applied.
     partition.gone = true;

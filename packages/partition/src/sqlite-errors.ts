@@ -14,6 +14,11 @@ export function isDamage(error: unknown): boolean {
   return DAMAGE.test(sqliteCode(error));
 }
 
+/** Whether SQLite, and behind it the disk, could not do what was asked; bad arguments are not that. */
+export function isSqliteError(error: unknown): boolean {
+  return sqliteCode(error).startsWith('SQLITE_');
+}
+
 /** SQLite's answer when the process is out of file descriptors, among other things. */
 export function isCannotOpen(error: unknown): boolean {
   return sqliteCode(error).startsWith('SQLITE_CANTOPEN');

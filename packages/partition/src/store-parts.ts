@@ -26,10 +26,18 @@ export interface StoreParts {
   readonly stagingPath: (purpose: string) => string;
   /** Set by the store: what happens to a batch once it is durable. */
   onDurable: (batch: LogBatch) => void;
+  /** Closing or closed. */
+  closed: boolean;
   /** Why the store takes no more calls, or null. */
   failure: CodedError | null;
   /** Puts the store into its failed state: only reopening from disk helps. */
   readonly fail: (error: unknown) => void;
+}
+
+/** Throws STORE_CLOSED or STORE_FAILED: for the start, and after each wait, of what takes long. */
+export function checkOpen(parts: Pick<StoreParts, 'closed' | 'failure'>): void {
+  if (parts.failure !== null) throw parts.failure;
+  if (parts.closed) throw new CodedError('STORE_CLOSED', 'the store is closed');
 }
 
 export function failureOf(error: unknown): CodedError {

@@ -4,7 +4,9 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { applyWrites } from './apply-writes.ts';
 import { checkWrite } from './check-write.ts';
 import { closeStore } from './close-store.ts';
+import type { CopyManifest } from './copy-manifest.ts';
 import { checkPartitionName } from './data-paths.ts';
+import { type IncomingCopy, receiveCopy } from './incoming-copy.ts';
 import { bytesInBatch, type LogBatch, type WriteCall } from './log-batch.ts';
 import type { Partition } from './partition.ts';
 import type { PartitionFile } from './partition-file.ts';
@@ -19,8 +21,9 @@ import type {
   Write,
   WriteOutcome,
 } from './record.ts';
-import { damageError, isDamage } from './sqlite-errors.ts';
-import type { StoreParts } from './store-parts.ts';
+import { type Snapshot, takeSnapshot } from './snapshot.ts';
+import { damageError, isDamage, isSqliteError } from './sqlite-errors.ts';
+import { checkOpen, type StoreParts } from './store-parts.ts';
 import { purgeTrash } from './trash.ts';
 
 /** Made by openStore. All reads are synchronous; see and show only what is durable. */
@@ -134,7 +137,12 @@ export class Store {
 
   /** Notes that `peer` holds everything up to `seq`. Throws VALUE_OUT_OF_RANGE above the file's own. */
   confirm(keyspace: string, partition: number, peer: string, seq: number): void {
-    this.#withFile(keyspace, partition, (file) => file.watermarks.confirm(peer, seq, file.seq));
+    this.#withFile(keyspace, partition, (file) => {
+      file.watermarks.confirm(peer, seq, file.seq);
+      const { limits, checkpointer } = this.#parts;
+      if (!file.walExceeds(limits.walBytesMax)) return;
+      checkpointer.request(this.#partition(keyspace, partition));
+    });
   }
 
   /** An empty file, durable when it resolves. Throws PARTITION_EXISTS, DISK_FULL. */
@@ -189,6 +197,25 @@ export class Store {
     return highest;
   }
 
+  /** A staged copy of the file, of one moment; release it after use. Throws DISK_FULL, PARTITION_ABSENT. */
+  async snapshot(keyspace: string, partition: number): Promise<Snapshot> {
+    this.#checkUsable();
+    return takeSnapshot(this.#parts, this.#partition(keyspace, partition));
+  }
+
+  /**
+   * Begins to receive a copy for a partition that exists here. Throws PARTITION_ABSENT, COPY_INVALID for
+   * a manifest that cannot be, DISK_FULL before the first byte.
+   */
+  async receiveCopy(
+    keyspace: string,
+    partition: number,
+    manifest: CopyManifest,
+  ): Promise<IncomingCopy> {
+    this.#checkUsable();
+    return receiveCopy(this.#parts, this.#partition(keyspace, partition), manifest);
+  }
+
   /** Moves the partition's folder to the trash; durable when it resolves. Throws PARTITION_ABSENT. */
   async drop(keyspace: string, partition: number, atMs: number = Date.now()): Promise<void> {
     this.#checkUsable();
@@ -216,8 +243,7 @@ export class Store {
   }
 
   #checkUsable(): void {
-    if (this.#closing !== null) throw new CodedError('STORE_CLOSED', 'the store is closed');
-    if (this.#parts.failure !== null) throw this.#parts.failure;
+    checkOpen(this.#parts);
   }
 
   #partition(keyspace: string, partition: number): Partition {
@@ -243,7 +269,7 @@ export class Store {
         partition.damage ??= damageError(error, partition);
         throw partition.damage;
       }
-      if (!(error instanceof CodedError)) this.#parts.fail(error);
+      if (isSqliteError(error)) this.#parts.fail(error);
       throw this.#parts.failure ?? error;
     }
   }

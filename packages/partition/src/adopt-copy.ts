@@ -1,0 +1,135 @@
+// Makes a verified copy the live file of a partition, with all that its present file has received.
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import { dataPaths } from './data-paths.ts';
+import { replaceFileNow, syncDirectory } from './durable-files.ts';
+import { openDataFile } from './open-files.ts';
+import { clean, type Partition } from './partition.ts';
+import { currentFile, currentText } from './partition-directory.ts';
+import type { PartitionFile } from './partition-file.ts';
+import type { PartitionInfo } from './partition-info.ts';
+import { recordsSince } from './read-records.ts';
+import { hashRecord } from './record-bytes.ts';
+import { checkOpen, type StoreParts } from './store-parts.ts';
+
+/**
+ * `staged` holds data.db and nobody has it open. A crash before CURRENT is switched leaves the present file
+ * in use and the copy beside it, to be removed at the next start; afterwards it is the other way round.
+ */
+export async function adoptCopy(
+  parts: StoreParts,
+  partition: Partition,
+  staged: string,
+): Promise<PartitionInfo> {
+  checkAdoptable(parts, partition);
+  const incarnation = parts.newIncarnation();
+  const home = dataPaths.partition(parts.root, partition.keyspace, partition.partition);
+  const directory = join(home, incarnation);
+  await rename(staged, directory);
+  await syncDirectory(home);
+  let copy: PartitionFile | null = null;
+  try {
+    copy = openDataFile(join(directory, 'data.db'));
+    const { state } = parts.files.use(partition).info();
+    copy.takeOver({ incarnation, life: partition.life, state });
+    const merged = await mergeAllButLast(parts, partition, copy);
+    checkAdoptable(parts, partition);
+    const old = partition.incarnation;
+    const present = switchNow(parts, partition, { copy, merged, incarnation, home });
+    const info = copy.info();
+    await setImmediate();
+    present.db.close();
+    await removeOld(parts, home, old);
+    return info;
+  } catch (error) {
+    if (partition.file !== copy || copy === null) {
+      copy?.db.close();
+      await rm(directory, { recursive: true, force: true });
+    }
+    throw error;
+  }
+}
+
+/**
+ * Piece by piece, until only what came during the last turn can be left: at most a batch or two. It ends
+ * because a piece is twice as large as the batch that can arrive per turn. Resolves to the sequence merged.
+ */
+async function mergeAllButLast(
+  parts: StoreParts,
+  partition: Partition,
+  copy: PartitionFile,
+): Promise<number> {
+  partition.pins += 1;
+  try {
+    let merged = 0;
+    for (let more = true; more; ) {
+      checkAdoptable(parts, partition);
+      const present = parts.files.use(partition);
+      ({ lastSeq: merged, more } = mergePiece(parts, { present, copy, from: merged }));
+      // Before the last turn, so that it has little to sync.
+      if (!more || copy.walExceeds(parts.limits.walBytesMax)) copy.checkpoint('PASSIVE');
+      await setImmediate();
+    }
+    return merged;
+  } finally {
+    partition.pins -= 1;
+  }
+}
+
+function mergePiece(
+  parts: StoreParts,
+  source: { present: PartitionFile; copy: PartitionFile; from: number },
+): { lastSeq: number; more: boolean } {
+  const { mergeRowsMax: rowsMax, mergeBytesMax: bytesMax } = parts.limits;
+  const { rows, lastSeq, more } = recordsSince(source.present, source.from, { rowsMax, bytesMax });
+  if (rows.length > 0) source.copy.apply(rows.map((row) => ({ ...row, hash: hashRecord(row) })));
+  return { lastSeq, more };
+}
+
+/** One turn of the event loop: no write can come between the last merged row and the switch. */
+function switchNow(
+  parts: StoreParts,
+  partition: Partition,
+  next: { copy: PartitionFile; merged: number; incarnation: string; home: string },
+): PartitionFile {
+  const { copy, incarnation, home } = next;
+  const present = parts.files.use(partition);
+  let from = next.merged;
+  for (let more = true; more; )
+    ({ lastSeq: from, more } = mergePiece(parts, { present, copy, from }));
+  // The log may then forget what was written before: the copy must be durable as a whole.
+  if (!copy.checkpoint('TRUNCATE')) throw new Error('the copy could not be checkpointed');
+  try {
+    replaceFileNow(currentFile(home), currentText(incarnation));
+  } catch (error) {
+    // Whether the old or the new name is on disk is unknown: only reopening from disk can tell.
+    parts.fail(error);
+    throw parts.failure ?? error;
+  }
+  partition.incarnation = incarnation;
+  partition.dirtySince = clean;
+  parts.files.replace(partition, copy);
+  return present;
+}
+
+async function removeOld(parts: StoreParts, home: string, incarnation: string): Promise<void> {
+  const aside = parts.stagingPath('old');
+  try {
+    await rename(join(home, incarnation), aside);
+    await syncDirectory(home);
+    await rm(aside, { recursive: true, force: true });
+  } catch (error) {
+    parts.fail(error);
+  }
+}
+
+function checkAdoptable(parts: StoreParts, partition: Partition): void {
+  checkOpen(parts);
+  if (!partition.gone) return;
+  throw new CodedError(
+    'PARTITION_ABSENT',
+    `${partition.keyspace}/${partition.partition} was dropped while a copy of it came in`,
+  );
+}

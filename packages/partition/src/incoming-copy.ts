@@ -1,0 +1,163 @@
+// A partition file on its way in: bytes in order, then verified, then taken over; or thrown away.
+import { createHash } from 'node:crypto';
+import type { FileHandle } from 'node:fs/promises';
+import { mkdir, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { adoptCopy } from './adopt-copy.ts';
+import { type CopyManifest, checkManifest } from './copy-manifest.ts';
+import { syncDirectory } from './durable-files.ts';
+import type { Partition } from './partition.ts';
+import type { PartitionInfo } from './partition-info.ts';
+import { turnName } from './partition-life.ts';
+import { isSqliteError } from './sqlite-errors.ts';
+import { checkOpen, type StoreParts } from './store-parts.ts';
+import { verifyCopy } from './verify-copy.ts';
+
+interface Staged {
+  readonly directory: string;
+  readonly handle: FileHandle;
+  readonly room: { readonly release: () => void };
+}
+
+/** Ends with finish or discard. Until finish resolves the live file is as it was. */
+export class IncomingCopy {
+  readonly manifest: CopyManifest;
+  readonly #parts: StoreParts;
+  readonly #partition: Partition;
+  readonly #staged: Staged;
+  readonly #hash = createHash('sha256');
+  #received = 0;
+  #lastWrite: Promise<unknown> = Promise.resolve();
+  #ended = false;
+
+  constructor(
+    parts: StoreParts,
+    partition: Partition,
+    options: { manifest: CopyManifest; staged: Staged },
+  ) {
+    this.#parts = parts;
+    this.#partition = partition;
+    this.manifest = options.manifest;
+    this.#staged = options.staged;
+  }
+
+  /** Bytes taken so far: the offset of the next chunk. */
+  get received(): number {
+    return this.#received;
+  }
+
+  /** Takes the next chunk. Throws COPY_INVALID when it is not the next, or too long. */
+  async write(offset: number, chunk: Uint8Array): Promise<void> {
+    this.#checkOpen();
+    const end = offset + chunk.length;
+    if (offset !== this.#received || end > this.manifest.bytes) {
+      throw this.#invalid(
+        `chunk [${offset}, ${end}) where ${this.#received} of ${this.manifest.bytes} bytes are here`,
+      );
+    }
+    this.#received = end;
+    this.#hash.update(chunk);
+    const { handle } = this.#staged;
+    const written = this.#lastWrite.then(async () => {
+      const { bytesWritten } = await handle.write(chunk, 0, chunk.length, offset);
+      if (bytesWritten !== chunk.length) {
+        throw new CodedError('DISK_FULL', `${bytesWritten} of ${chunk.length} bytes were written`);
+      }
+    });
+    this.#lastWrite = written;
+    written.catch(() => {}); // given to this caller, and again to finish
+    await written;
+  }
+
+  /**
+   * Verifies the file, merges the writes that the present file has, and switches over. Throws COPY_INVALID
+   * with what differed, PARTITION_ABSENT when dropped meanwhile; then the copy is gone, the live file not.
+   */
+  async finish(): Promise<PartitionInfo> {
+    this.#checkOpen();
+    this.#ended = true;
+    try {
+      await this.#lastWrite;
+      this.#checkComplete();
+      await this.#staged.handle.sync();
+      await this.#staged.handle.close();
+      await syncDirectory(this.#staged.directory);
+      await verifyCopy(join(this.#staged.directory, 'data.db'), this.manifest);
+      return await this.#parts.turns.take(turnName(this.#partition), () =>
+        adoptCopy(this.#parts, this.#partition, this.#staged.directory),
+      );
+    } catch (error) {
+      if (!isSqliteError(error)) throw error;
+      throw this.#invalid(error instanceof Error ? error.message : String(error));
+    } finally {
+      await this.#cleanUp();
+    }
+  }
+
+  /** Throws the copy away. Safe to repeat, and after finish. */
+  async discard(): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
+    await this.#lastWrite.catch(() => {});
+    await this.#cleanUp();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.discard();
+  }
+
+  async #cleanUp(): Promise<void> {
+    this.#staged.room.release();
+    await this.#staged.handle.close().catch(() => {}); // closed already on the way to success
+    await rm(this.#staged.directory, { recursive: true, force: true });
+  }
+
+  #checkComplete(): void {
+    const { bytes, sha256 } = this.manifest;
+    if (this.#received !== bytes) {
+      throw this.#invalid(`${this.#received} bytes were received, the manifest says ${bytes}`);
+    }
+    const found = this.#hash.digest('hex');
+    if (found !== sha256)
+      throw this.#invalid(`its sha256 is ${found}, the manifest says ${sha256}`);
+  }
+
+  #checkOpen(): void {
+    checkOpen(this.#parts);
+    if (this.#ended) throw this.#invalid('it is finished or discarded already');
+  }
+
+  #invalid(what: string): CodedError {
+    const { keyspace, partition } = this.manifest;
+    return new CodedError('COPY_INVALID', `copy of ${keyspace}/${partition}: ${what}`, {
+      hint: 'the live file is as it was: start the copy again',
+    });
+  }
+}
+
+/** Throws COPY_INVALID for a bad manifest, DISK_FULL with both numbers, before the first byte. */
+export async function receiveCopy(
+  parts: StoreParts,
+  partition: Partition,
+  manifest: CopyManifest,
+): Promise<IncomingCopy> {
+  checkManifest(manifest);
+  if (manifest.keyspace !== partition.keyspace || manifest.partition !== partition.partition) {
+    throw new CodedError(
+      'COPY_INVALID',
+      `a copy of ${manifest.keyspace}/${manifest.partition} for ${turnName(partition)}`,
+    );
+  }
+  const room = await parts.disk.promise(manifest.bytes);
+  const directory = parts.stagingPath('copy');
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const handle = await open(join(directory, 'data.db'), 'wx', 0o600);
+    return new IncomingCopy(parts, partition, { manifest, staged: { directory, handle, room } });
+  } catch (error) {
+    room.release();
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  }
+}
