@@ -12,8 +12,8 @@ import { stagedChanges } from '@ringwright/repository/stage-changes';
 import type { Context } from './verb.ts';
 
 export const MS_PER_HOUR = 3_600_000;
-/** From here on planning takes about a second or more, so it is announced. */
-const SLOTS_ANNOUNCED_MIN = 500_000;
+/** From here on planning takes a second or more, so it is announced (780,000 took 0.2 s). */
+const SLOTS_ANNOUNCED_MIN = 3_000_000;
 
 export interface PreparedPlan {
   readonly opened: OpenedRing;

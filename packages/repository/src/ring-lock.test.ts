@@ -25,7 +25,9 @@ test('the claim of a living process is respected, and its owner is named', async
 
 test('the claim of a dead process is noticed and removed', async () => {
   const rings = await scratchRings();
-  await claim(rings, { pid: 2 ** 22 + 1, host: hostname() });
+  const dead = 2 ** 22 + 1;
+  await claim(rings, { pid: dead, host: hostname() });
+  await writeFile(join(rings, 'cities', `.tmp-.lock-${hostname()}-${dead}-1`), '{"pi');
   const locked = withRingLock(ringFolder(rings, 'cities'), author, async () => 'done');
   expect(await locked).toBe('done');
   expect([...(await filesOf(rings)).keys()]).toEqual([join(rings, 'cities', 'builder.json')]);

@@ -79,6 +79,7 @@ interface Claim {
 async function livingClaims(folder: RingFolder, own: string): Promise<Claim[]> {
   const living: Claim[] = [];
   const names = await readdir(folder.path);
+  await removeUnfinished(folder, names);
   for (const name of names.filter((each) => each.startsWith(lockPrefix)).sort()) {
     if (name === own) continue;
     const path = join(folder.path, name);
@@ -91,6 +92,15 @@ async function livingClaims(folder: RingFolder, own: string): Promise<Claim[]> {
   return living;
 }
 
+/** Claims that were being written when their process died: never seen by anybody, but left behind. */
+async function removeUnfinished(folder: RingFolder, names: readonly string[]): Promise<void> {
+  const prefix = `${temporaryPrefix}${lockPrefix}${hostname()}-`;
+  for (const name of names.filter((each) => each.startsWith(prefix))) {
+    const pid = Number(name.slice(prefix.length).split('-', 1)[0]);
+    if (isDead({ pid, host: hostname() })) await rm(join(folder.path, name), { force: true });
+  }
+}
+
 function parseOwner(text: string): LockOwner | null {
   try {
     return ownerSchema.safeParse(JSON.parse(text)).data ?? null;
@@ -100,7 +110,7 @@ function parseOwner(text: string): LockOwner | null {
 }
 
 /** Only a process of this machine can be known to be gone. */
-function isDead(owner: LockOwner): boolean {
+function isDead(owner: Pick<LockOwner, 'pid' | 'host'>): boolean {
   if (owner.host !== hostname()) return false;
   try {
     process.kill(owner.pid, 0);
