@@ -136,7 +136,7 @@ function changeFigures(rollout: JsonObject): Omit<Change, 'moveLowerBound' | 'ro
   const seconds = numberAt(rollout, 'copied.seconds');
   return {
     moved: countAt(rollout, 'moved'),
-    copiesVerified: fieldAt(rollout, 'verified') === true,
+    copiesVerified: countAt(rollout, 'verified') === partitions,
     copied: { partitions, bytes, mbPerSecond: seconds > 0 ? tenths(bytes / 1e6 / seconds) : 0 },
     ringVersion: numberAt(rollout, 'version'),
   };

@@ -1,0 +1,84 @@
+// The whole story with real processes, on a small part of the data.
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import type { Figures } from './figures.ts';
+
+const MAIN = path.join(import.meta.dirname, 'main.ts');
+const RECORDS = 3_000;
+const PARTITIONS = 32;
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'local-cluster-test-'));
+afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+interface Run {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function start(
+  args: readonly string[],
+  onStderr: (text: string, pid: number) => void,
+): Promise<Run> {
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString();
+    onStderr(stderr, child.pid ?? 0);
+  });
+  return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
+}
+
+/** Command lines of all processes that work in `data`. */
+function processesIn(data: string): string[] {
+  return fs
+    .readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        return [fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')];
+      } catch {
+        return []; // it ended while we looked
+      }
+    })
+    .filter((line) => line.includes(data) && line.includes('ring-server'));
+}
+
+const small = ['--json', '--records', String(RECORDS), '--partitions', String(PARTITIONS)];
+
+test('a server joins, one dies, nothing is lost, and nothing is left running', async () => {
+  const data = path.join(folder, 'whole');
+  const run = await start([...small, '--exit', '--data', data], () => undefined);
+  expect(run.code, run.stderr).toBe(0);
+  const figures = JSON.parse(run.stdout) as Figures & { ok: boolean; problems: string[] };
+  expect(figures).toMatchObject({
+    ok: true,
+    problems: [],
+    records: RECORDS,
+    lost: 0,
+    wrongReads: 0,
+  });
+  expect(figures.moved).toBe(figures.moveLowerBound);
+  expect(figures.copied.partitions).toBe(figures.moved);
+  expect(figures.copied.bytes).toBeGreaterThan(0);
+  expect(processesIn(data)).toEqual([]);
+});
+
+test('Ctrl-C in the middle ends all servers and says so by its exit code', async () => {
+  const data = path.join(folder, 'interrupted');
+  let interrupted = false;
+  const run = await start([...small, '--data', data], (stderr, pid) => {
+    if (interrupted || !stderr.includes('2. ')) return;
+    interrupted = true;
+    expect(processesIn(data)).toHaveLength(6);
+    process.kill(pid, 'SIGINT');
+  });
+  expect(run.code, run.stderr).toBe(130);
+  expect(processesIn(data)).toEqual([]);
+});
