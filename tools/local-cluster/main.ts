@@ -80,13 +80,16 @@ function report({ figures, wrong }: Ending, { json }: Options): void {
   } else process.stdout.write(`${page}\n`);
 }
 
-function aliveAndDead(cluster: Cluster, { victim }: Ending): { port: number; revive: string } {
+function aliveAndDead(
+  cluster: Cluster,
+  { victim, figures }: Ending,
+): { port: number; ringVersion: number; revive: string } {
   const alive = must(
     cluster.servers.find((server) => server.isRunning),
     'a server is running',
   );
   const revive = `npx ring-server ${serverArguments(victim.place).join(' ')}`;
-  return { port: alive.place.port, revive };
+  return { port: alive.place.port, ringVersion: figures.ringVersion, revive };
 }
 
 /** Resolves at the first signal, with the exit code set; a second signal ends the program at once. */

@@ -47,12 +47,14 @@ export interface Surroundings {
   /** A port that answers. */
   readonly port: number;
   readonly sampleKey: string;
+  readonly ringVersion: number;
   /** Command line that brings the killed server back. */
   readonly revive: string;
 }
 
 /** Commands for a person who wants to look around. */
-export function commandsPage({ rings, folder, port, sampleKey, revive }: Surroundings): string[] {
+export function commandsPage(surroundings: Surroundings): string[] {
+  const { rings, folder, port, sampleKey, ringVersion, revive } = surroundings;
   const path = sampleKey.split('/').map(encodeURIComponent).join('/');
   const url = `http://127.0.0.1:${port}/v1/cities/${path}`;
   const tool = (command: string): string => `npx ring-builder ${command} --rings ${rings}`;
@@ -66,7 +68,7 @@ export function commandsPage({ rings, folder, port, sampleKey, revive }: Surroun
       tool('status cities'),
       tool('servers cities'),
       tool('log cities'),
-      tool('diff cities 1 2'),
+      tool(`diff cities 1 ${ringVersion}`),
       tool(`lookup cities '${sampleKey}'`),
       `${revive}     # the server that was killed`,
     ]),
