@@ -42,7 +42,9 @@ export function optionalNumber(args: Arguments, name: string): number | undefine
   return value === undefined ? undefined : parseNumber(value, `--${name}`);
 }
 
-/** Decimal notation only: no hex, no blanks, no Infinity. Ranges are for those who know the limit. */
+/**
+ * Decimal notation only: no hex, no blanks, no Infinity. Ranges are for those who know the limit.
+ */
 export function parseNumber(value: string, name: string): number {
   if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(value)) return Number(value);
   throw usage(`${name} ${JSON.stringify(value)} is not a number`);

@@ -1,6 +1,8 @@
 // The same work for many items, a bounded number at a time, results in the order of the items.
 
-/** Servers asked at the same time: hundreds of servers are a few rounds, not hundreds of sockets. */
+/**
+ * Servers asked at the same time: hundreds of servers are a few rounds, not hundreds of sockets.
+ */
 export const serversAtOnceMax = 32;
 
 export async function fanOut<Item, Result>(

@@ -9,7 +9,10 @@ import { hoursOf, MS_PER_HOUR } from './prepare-plan.ts';
 import { authorOf } from './stage-verb.ts';
 import type { Context } from './verb.ts';
 
-/** Commits the next wave of what was committed before, staged changes left out; false when there is none. */
+/**
+ * Commits the next wave of what was committed before, staged changes left out; false when there is
+ * none.
+ */
 export async function proposeNextWave(context: Context, head: StoredVersion): Promise<boolean> {
   const state = must(head.state, `version ${head.ring.version} carries the builder`);
   const entries = await readLog(context.rings, head.ring.keyspace);

@@ -1,4 +1,5 @@
-// Pushing one ring file to servers: offered, sent in chunks where it is wanted, answered after activation.
+// Pushing one ring file to servers: offered, sent in chunks where it is wanted, answered after
+// activation.
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import type { StoredVersion } from '@ringwright/repository/read-version';

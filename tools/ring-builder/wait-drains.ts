@@ -15,7 +15,10 @@ export interface Drains {
   }[];
 }
 
-/** What is left when it ends: nothing, or what made no progress for `stallMs`. The ring is in force either way. */
+/**
+ * What is left when it ends: nothing, or what made no progress for `stallMs`. The ring is in force
+ * either way.
+ */
 export async function waitForDrains(
   context: Context,
   wanted: {

@@ -1,4 +1,5 @@
-// The one list of error codes: stable names, each with what it means, its exit code and HTTP status.
+// The one list of error codes: stable names, each with what it means, its exit code and HTTP
+// status.
 // Codes never change their meaning; messages may. Exit codes and their meaning: exit-code.ts.
 
 interface ErrorKind {

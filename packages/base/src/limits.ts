@@ -1,4 +1,5 @@
-// Every limit of the project: its name with its unit, its value, its reason. Checked before memory is taken.
+// Every limit of the project: its name with its unit, its value, its reason. Checked before memory
+// is taken.
 import { assert } from './assert.ts';
 
 const KIB = 1024;
@@ -24,7 +25,10 @@ export const deviceNameCharactersMax = 128;
 export const ringFileBytesMax = 512 * MIB;
 export const ringManifestBytesMax = 64 * KIB;
 export const ringDevicesSectionBytesMax = 64 * MIB;
-/** Sections of a ring file: five of our own and some of other programs; their list fits the manifest. */
+/**
+ * Sections of a ring file: five of our own and some of other programs; their list fits the
+ * manifest.
+ */
 export const ringSectionCountMax = 64;
 /** Two operators and a build machine sign a ring, with room for keys being replaced. */
 export const ringSignatureCountMax = 16;
@@ -44,17 +48,23 @@ export const lockPollMs = 20;
 /** Keys are kept in an index page of SQLite; longer keys overflow it. */
 export const keyBytesMax = 1_024;
 export const valueBytesMax = 1 * MIB;
-/** A write stamped further ahead of this clock is refused: one wrong clock must not win for ever. */
+/**
+ * A write stamped further ahead of this clock is refused: one wrong clock must not win for ever.
+ */
 export const clockAheadMsMax = 60_000;
 
 // --- servers ---------------------------------------------------------------
-/** One chunk of a copied file or pushed ring: small enough not to delay a read by more than ~1 ms. */
+/**
+ * One chunk of a copied file or pushed ring: small enough not to delay a read by more than ~1 ms.
+ */
 export const transferChunkBytesMax = 256 * KIB;
 /** One WebSocket message: a batch of records or one chunk, with its envelope. */
 export const socketMessageBytesMax = 4 * MIB;
 /** Unsent bytes to one peer; beyond it requests to that peer fail at once instead of queueing. */
 export const peerQueueBytesMax = 16 * MIB;
-/** A call to a peer without an answer by then counts as failed: above any fsync of a working disk. */
+/**
+ * A call to a peer without an answer by then counts as failed: above any fsync of a working disk.
+ */
 export const peerCallTimeoutMs = 5_000;
 /** A read that waits this long asks the remaining replicas too (hedge): about ten healthy reads. */
 export const readHedgeMs = 30;
@@ -69,7 +79,9 @@ export const replicationAgeMsMin = 1_000;
 export const copiesInMax = 4;
 /** Taking and hashing a snapshot of the largest partition file may take this long. */
 export const copyOpenTimeoutMs = 600_000;
-/** Partition files given up at the same time per device: each waits on its peers, not on this disk. */
+/**
+ * Partition files given up at the same time per device: each waits on its peers, not on this disk.
+ */
 export const drainsMax = 16;
 /** Snapshots held open for others per device. */
 export const copiesOutMax = 16;
@@ -81,7 +93,9 @@ export const copyChunksAhead = 4;
 export const dutyRetryMs = 500;
 /** Ring versions kept on a server's disk, newest last: the last good ones. */
 export const ringVersionsKept = 5;
-/** A version further ahead of the active one is refused: a stray or hostile ring, not a missed push. */
+/**
+ * A version further ahead of the active one is refused: a stray or hostile ring, not a missed push.
+ */
 export const ringVersionJumpMax = 1_000;
 /** How often a server looks for changed ring files on disk. */
 export const ringFilePollMs = 1_000;
@@ -105,7 +119,10 @@ export const logQueueBytesMax = 64 * MIB;
 export const openPartitionFilesMax = 256;
 /** A checkpoint of 4 MiB takes ~20 ms of one turn, far below the 200 ms that a turn may take. */
 export const walBytesMax = 4 * MIB;
-/** Below it writes are refused before SQLite or the log hit the end of the disk: log + WALs in flight. */
+/**
+ * Below it writes are refused before SQLite or the log hit the end of the disk: log + WALs in
+ * flight.
+ */
 export const diskReserveBytes = 256 * MIB;
 /** The free space is looked at again after so many written bytes, or this time. */
 export const diskCheckEveryBytes = 16 * MIB;
@@ -115,7 +132,10 @@ export const mergeRowsMax = 2 * logBatchWritesMax;
 export const mergeBytesMax = 2 * logBatchBytesMax;
 /** SQLite pages (4 KiB) copied per turn by a snapshot: 1 MiB. */
 export const snapshotPagesPerTurn = 256;
-/** Peers whose confirmed sequence a file remembers; the oldest goes first, which only costs a resend. */
+/**
+ * Peers whose confirmed sequence a file remembers; the oldest goes first, which only costs a
+ * resend.
+ */
 export const watermarkCountMax = 4_096;
 export const watermarkPeerCharactersMax = 256;
 /** A partition file that is received; larger ones should have been more partitions. */

@@ -1,4 +1,5 @@
-// A seeded generator (sfc32, Chris Doty-Humphrey's PractRand): same seed, same numbers, on every machine.
+// A seeded generator (sfc32, Chris Doty-Humphrey's PractRand): same seed, same numbers, on every
+// machine.
 
 export interface Random {
   /** A whole number in [0, 2^32). */

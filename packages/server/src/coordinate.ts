@@ -1,4 +1,5 @@
-// This device as a coordinator: any server takes any request and asks the devices of the key's slots.
+// This device as a coordinator: any server takes any request and asks the devices of the key's
+// slots.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { ringRetriesMax } from '@ringwright/base/limits';
@@ -35,7 +36,8 @@ export async function coordinateWrite(
 ): Promise<Stamp> {
   const { keyspace, key, value, consistency } = request;
   const stamp = ports.clock.next(ports.rings.get(keyspace).tieDevice);
-  // The stamp stays the same when the ring changes on the way: a retry stores the same record, not a second one.
+  // The stamp stays the same when the ring changes on the way: a retry stores the same record, not
+  // a second one.
   const { newer } = await withNewestRing(ports, keyspace, (active) => {
     const partition = active.partitionOf(key);
     const slots = slotsOf(active.ring, partition);
@@ -75,7 +77,10 @@ export function coordinateRead(
   });
 }
 
-/** Runs an attempt with the active ring, again with a newer one as long as devices refuse for an old ring. */
+/**
+ * Runs an attempt with the active ring, again with a newer one as long as devices refuse for an old
+ * ring.
+ */
 async function withNewestRing<T>(
   ports: CoordinatorPorts,
   keyspace: string,

@@ -25,8 +25,10 @@ export class CopySource {
   }
 
   /**
-   * A snapshot with everything written here under older ring versions: the fence is passed and what was under way
-   * has ended before it is taken. Throws MOVE_UNKNOWN, NOT_RESPONSIBLE, PARTITION_FILLING, PEER_BUSY.
+   * A snapshot with everything written here under older ring versions: the fence is passed and what
+   * was under way
+   * has ended before it is taken. Throws MOVE_UNKNOWN, NOT_RESPONSIBLE, PARTITION_FILLING,
+   * PEER_BUSY.
    */
   async open(
     request: RequestOf<typeof copyOpen>,
@@ -77,7 +79,10 @@ export class CopySource {
   }
 }
 
-/** A copy is given by a device that serves the partition, for a move in flight or to a holder that refills. */
+/**
+ * A copy is given by a device that serves the partition, for a move in flight or to a holder that
+ * refills.
+ */
 function checkSource({ active, duty }: Fenced, request: RequestOf<typeof copyOpen>): void {
   const { partition, assignment } = request;
   if (duty.kind !== 'SERVE') throw notResponsible(active, partition);

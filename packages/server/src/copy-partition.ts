@@ -1,4 +1,5 @@
-// Brings a whole partition file from another device: snapshot there, chunks, verification and adoption here.
+// Brings a whole partition file from another device: snapshot there, chunks, verification and
+// adoption here.
 import { copyChunksAhead, copyOpenTimeoutMs, transferChunkBytesMax } from '@ringwright/base/limits';
 import type { Store } from '@ringwright/partition/store';
 import { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';

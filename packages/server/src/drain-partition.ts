@@ -1,4 +1,5 @@
-// Lets a partition file go that this device should no longer hold: only when every holder has all of it.
+// Lets a partition file go that this device should no longer hold: only when every holder has all
+// of it.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Store } from '@ringwright/partition/store';
 import { dutyOf } from '@ringwright/ring/duty-of';
@@ -17,8 +18,10 @@ export interface DrainPorts {
 }
 
 /**
- * Fenced by the active ring (nothing writes here any more), waits for what is under way, then offers every record to
- * every holder. The file goes to the trash when each holder has confirmed the last sequence and lacks nothing of a
+ * Fenced by the active ring (nothing writes here any more), waits for what is under way, then
+ * offers every record to
+ * every holder. The file goes to the trash when each holder has confirmed the last sequence and
+ * lacks nothing of a
  * second, complete offer. A crash at any point leaves the file, and the drain begins again.
  */
 export async function drainPartition(
@@ -54,7 +57,8 @@ async function confirmAll(
   const mine = ports.store.info(keyspace, partition);
   const request = { keyspace, ringVersion: version, partitions: [partition] };
   const { holdings } = await ports.devices.call({ active, device }, digests, request);
-  // A table holder must be complete itself; a joiner takes over nothing yet, so having the records is enough.
+  // A table holder must be complete itself; a joiner takes over nothing yet, so having the records
+  // is enough.
   const serves = active.ring.table.some((row) => row[partition] === device);
   if (serves && holdings[0]?.state !== 'ready') {
     throw new CodedError(

@@ -1,10 +1,13 @@
-// Fetching the active ring of a keyspace from a peer, chunk by chunk. Rings check themselves when adopted.
+// Fetching the active ring of a keyspace from a peer, chunk by chunk. Rings check themselves when
+// adopted.
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs, ringFileBytesMax } from '@ringwright/base/limits';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { ringFetch } from '@ringwright/wire/rings';
 
-/** The bytes of the ring file the peer has active, at its version of the moment of the first chunk. */
+/**
+ * The bytes of the ring file the peer has active, at its version of the moment of the first chunk.
+ */
 export async function fetchRing(peer: Caller, keyspace: string): Promise<Uint8Array> {
   const first = await peer.call(ringFetch, { keyspace, id: null, offset: 0 }, peerCallTimeoutMs);
   if (first.bytes > ringFileBytesMax) {

@@ -26,7 +26,8 @@ interface Gather {
 }
 
 /**
- * Asks `needed` devices, this one first; another for each that fails, all the rest when the hedge time has passed.
+ * Asks `needed` devices, this one first; another for each that fails, all the rest when the hedge
+ * time has passed.
  * Resolves with the first `needed` answers. Rejects like spreadRecord.
  */
 export function gatherReads(devices: DeviceCaller, gather: Gather): Promise<ReadAnswer[]> {

@@ -1,4 +1,5 @@
-// Answers over HTTP: bytes, JSON documents, and errors as {code, message, hint, details} with their status.
+// Answers over HTTP: bytes, JSON documents, and errors as {code, message, hint, details} with their
+// status.
 import type { ServerResponse } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
 

@@ -39,7 +39,8 @@ async function answer(ports: HttpPorts, exchange: Exchange): Promise<void> {
     await route(ports, exchange);
   } catch (error) {
     if (!(error instanceof CodedError)) ports.onBug(error);
-    // The rest of a refused body is read and thrown away, so that the answer arrives; then the connection ends.
+    // The rest of a refused body is read and thrown away, so that the answer arrives; then the
+    // connection ends.
     if (!request.complete) {
       response.shouldKeepAlive = false;
       request.resume();

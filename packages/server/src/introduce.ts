@@ -1,4 +1,5 @@
-// The hello of a connection, on both of its ends: who is there, which rings each has, whose clock says what.
+// The hello of a connection, on both of its ends: who is there, which rings each has, whose clock
+// says what.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, peerCallTimeoutMs } from '@ringwright/base/limits';
@@ -45,7 +46,10 @@ export function answerHello(
   return { ...introduction(ports), remembered };
 }
 
-/** Introduces this server on a connection it made, and catches up with the other end's rings before it is used. */
+/**
+ * Introduces this server on a connection it made, and catches up with the other end's rings before
+ * it is used.
+ */
 export async function greet(ports: IntroducePorts, address: string, peer: Caller): Promise<void> {
   const answer = await peer.call(hello, introduction(ports), peerCallTimeoutMs);
   checkWireVersion(answer.wireVersion);

@@ -4,7 +4,10 @@ import { keyBytesMax } from '@ringwright/base/limits';
 
 const PERCENT = 0x25;
 
-/** The key bytes of a URL path part. Throws KEY_INVALID for a bad escape, an empty or a too long key. */
+/**
+ * The key bytes of a URL path part. Throws KEY_INVALID for a bad escape, an empty or a too long
+ * key.
+ */
 export function keyOfPath(part: string): Uint8Array {
   const raw = Buffer.from(part, 'latin1');
   const key = Buffer.allocUnsafe(raw.length);

@@ -23,8 +23,10 @@ export interface LoadTask {
 }
 
 /**
- * After it resolves, this device holds every record that a quorum acknowledged before it began, and through its own
- * writes those acknowledged since. The source is the device replaced in the slot; when that one cannot give its file,
+ * After it resolves, this device holds every record that a quorum acknowledged before it began, and
+ * through its own
+ * writes those acknowledged since. The source is the device replaced in the slot; when that one
+ * cannot give its file,
  * N - W + 1 other slots: one of them took part in every quorum.
  */
 export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<void> {
@@ -47,7 +49,10 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<v
   await loadFromOthers(ports, task, { others, needed });
 }
 
-/** The whole file of the first device that gives it, then all records of further ones, until enough gave theirs. */
+/**
+ * The whole file of the first device that gives it, then all records of further ones, until enough
+ * gave theirs.
+ */
 async function loadFromOthers(
   ports: LoadPorts,
   task: LoadTask,

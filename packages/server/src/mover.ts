@@ -1,4 +1,5 @@
-// Runs the duties of this device: opens, loads, serves and drains partition files until they match the rings.
+// Runs the duties of this device: opens, loads, serves and drains partition files until they match
+// the rings.
 import { copiesInMax, drainsMax, dutyRetryMs } from '@ringwright/base/limits';
 import type { ActiveRing } from './active-ring.ts';
 import { type DrainPorts, drainPartition } from './drain-partition.ts';
@@ -54,7 +55,9 @@ export class Mover {
     return this.#of(keyspace).draining;
   }
 
-  /** Compares files and ring and starts what is to do. Called on activation and after every step. */
+  /**
+   * Compares files and ring and starts what is to do. Called on activation and after every step.
+   */
   review(keyspace: string): void {
     const work = this.#of(keyspace);
     work.again = true;

@@ -1,4 +1,5 @@
-// First files of partitions that the table gives this device: empty and ready in a new cluster, else to be refilled.
+// First files of partitions that the table gives this device: empty and ready in a new cluster,
+// else to be refilled.
 
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Store } from '@ringwright/partition/store';
@@ -10,7 +11,10 @@ import type { DeviceCaller } from './device-caller.ts';
 interface OpenPorts {
   readonly store: Store;
   readonly devices: DeviceCaller;
-  /** True when a device remembers another data directory at this device's address: this one was wiped. */
+  /**
+   * True when a device remembers another data directory at this device's address: this one was
+   * wiped.
+   */
   readonly isStranger: (active: ActiveRing, device: number) => boolean;
 }
 
@@ -22,8 +26,10 @@ interface Survey {
 }
 
 /**
- * A device without a file must not serve an empty one when it held records before: a quorum may count on it.
- * It begins empty only if another slot's device answers, none has records and none knows an earlier life of this one.
+ * A device without a file must not serve an empty one when it held records before: a quorum may
+ * count on it.
+ * It begins empty only if another slot's device answers, none has records and none knows an earlier
+ * life of this one.
  * Resolves with the partitions about which nobody answered yet.
  */
 export async function openPartitions(

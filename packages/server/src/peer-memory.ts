@@ -1,4 +1,5 @@
-// Which data directory was last seen at each peer's address: peers.json. A wiped device is told that it was.
+// Which data directory was last seen at each peer's address: peers.json. A wiped device is told
+// that it was.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -28,7 +29,8 @@ export class PeerMemory {
   }
 
   /**
-   * A newcomer is remembered at once. Another directory at a known address only when it is settled, that is, has
+   * A newcomer is remembered at once. Another directory at a known address only when it is settled,
+   * that is, has
    * refilled: until then it must go on hearing that it was wiped, also after a restart.
    */
   learn(address: string, born: string, settled: boolean): void {

@@ -45,7 +45,9 @@ export class Peer implements Caller {
     return this.#connected;
   }
 
-  /** Calls the peer, connecting first if need be. Rejects at once while a failed attempt is fresh. */
+  /**
+   * Calls the peer, connecting first if need be. Rejects at once while a failed attempt is fresh.
+   */
   async call<Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
     request: z.infer<Request>,

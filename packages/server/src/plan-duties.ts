@@ -34,7 +34,8 @@ export function planDuties(active: ActiveRing, holdings: Holdings): DutyStep[] {
     const state = holdings.states.get(partition);
     if (state === undefined) steps.push({ kind: 'open', partition });
     else if (state === 'filling') {
-      // Loaded in this life and written to ever since: complete. After a restart nobody can tell, so it refills.
+      // Loaded in this life and written to ever since: complete. After a restart nobody can tell,
+      // so it refills.
       const kind = holdings.loaded.has(partition) ? 'serve' : 'refill';
       steps.push({ kind, partition });
     }

@@ -1,4 +1,5 @@
-// Pushes a partition's records to another holder: offer timestamps, send what it lacks, until it has all.
+// Pushes a partition's records to another holder: offer timestamps, send what it lacks, until it
+// has all.
 import { socketMessageBytesMax } from '@ringwright/base/limits';
 import type { Store } from '@ringwright/partition/store';
 import type { RequestOf } from '@ringwright/wire/message';
@@ -64,7 +65,10 @@ export async function pushRows(ports: PushPorts, task: PushTask): Promise<PushRe
 
 type PushRows = RequestOf<typeof push>['rows'];
 
-/** Records of the wanted keys as they are now (a newer one is as good), in groups that fit a message. */
+/**
+ * Records of the wanted keys as they are now (a newer one is as good), in groups that fit a
+ * message.
+ */
 function groupRows(
   store: Store,
   about: { readonly keyspace: string; readonly partition: number },

@@ -1,4 +1,5 @@
-// This device as a replica: answers reads and writes of its partitions, fenced by the ring version of the request.
+// This device as a replica: answers reads and writes of its partitions, fenced by the ring version
+// of the request.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax } from '@ringwright/base/limits';
@@ -33,8 +34,10 @@ export interface Fenced {
 }
 
 /**
- * The fence of every request between devices: this device has activated the ring of the request, and the request
- * knows the last change of the partition. Throws RING_STALE with the head the sender lacks, RING_UNKNOWN.
+ * The fence of every request between devices: this device has activated the ring of the request,
+ * and the request
+ * knows the last change of the partition. Throws RING_STALE with the head the sender lacks,
+ * RING_UNKNOWN.
  */
 export async function passFence(
   ports: ReplicaPorts,
@@ -92,7 +95,9 @@ export async function answerRead(
   return { record: { value: record.value, ms: record.ms, tie: record.tie } };
 }
 
-/** Learns a stamp from elsewhere. Throws CLOCK_AHEAD, so that one wrong clock cannot win for ever. */
+/**
+ * Learns a stamp from elsewhere. Throws CLOCK_AHEAD, so that one wrong clock cannot win for ever.
+ */
 export function checkClock(clock: HybridClock, stamp: Stamp): void {
   const aheadMs = clock.aheadMs(stamp);
   if (aheadMs > clockAheadMsMax) {

@@ -1,4 +1,5 @@
-// Replication in the background: every holder compares digests with its peers and pushes what they lack.
+// Replication in the background: every holder compares digests with its peers and pushes what they
+// lack.
 import { CodedError } from '@ringwright/base/coded-error';
 import { replicationAgeMsMin } from '@ringwright/base/limits';
 import { dutiesOf } from '@ringwright/ring/duty-of';
@@ -16,7 +17,10 @@ interface ReplicatePorts extends PushPorts {
 
 type Holding = NonNullable<AnswerOf<typeof digests>['holdings'][number]>;
 
-/** What a peer confirmed of a partition in this life of the process: saves asking again when nothing changed. */
+/**
+ * What a peer confirmed of a partition in this life of the process: saves asking again when nothing
+ * changed.
+ */
 interface Confirmed {
   /** Incarnation of the file here: its sequences are meant. */
   readonly own: string;
@@ -26,8 +30,10 @@ interface Confirmed {
 }
 
 /**
- * Repair, hints and catch-up in one mechanism (EventQL's server-to-sequence map). A watermark is kept in the partition
- * file per peer device and peer incarnation: a restored or refilled peer has another and starts from 0.
+ * Repair, hints and catch-up in one mechanism (EventQL's server-to-sequence map). A watermark is
+ * kept in the partition
+ * file per peer device and peer incarnation: a restored or refilled peer has another and starts
+ * from 0.
  */
 export class Replicator {
   readonly #ports: ReplicatePorts;
@@ -119,7 +125,8 @@ export class Replicator {
     const known = this.#confirmed.get(key);
     this.#confirmed.set(key, { own, incarnation, seq });
     if (known?.own === own && known.incarnation === incarnation && known.seq >= seq) return;
-    // The file may have been replaced while the peer was asked: then the watermark is not for this one.
+    // The file may have been replaced while the peer was asked: then the watermark is not for this
+    // one.
     const info = this.#ports.store.info(keyspace, partition);
     if (info?.incarnation === own) {
       this.#ports.store.confirm(keyspace, partition, watermark(device, incarnation), seq);

@@ -1,4 +1,5 @@
-// Rings between servers and from the tool: answers to offers, chunks and fetches; catching up from a peer.
+// Rings between servers and from the tool: answers to offers, chunks and fetches; catching up from
+// a peer.
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -63,7 +64,10 @@ export class RingExchange {
     return { version: active.ring.version, id: active.id, bytes: active.bytes.length, data };
   }
 
-  /** Fetches a keyspace's ring from a peer that has a newer one. Calls at the same time share one fetch. */
+  /**
+   * Fetches a keyspace's ring from a peer that has a newer one. Calls at the same time share one
+   * fetch.
+   */
   catchUp(keyspace: string, peer: Caller): Promise<void> {
     const running = this.#catchingUp.get(keyspace);
     if (running !== undefined) return running;

@@ -10,7 +10,9 @@ interface FilePorts {
 }
 
 interface Watched {
-  /** Folder of ring folders (`rings/<ring>/versions/*.ring`), of which the newest version counts. */
+  /**
+   * Folder of ring folders (`rings/<ring>/versions/*.ring`), of which the newest version counts.
+   */
   readonly folder: string | undefined;
   readonly files: readonly string[];
 }

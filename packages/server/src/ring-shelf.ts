@@ -1,4 +1,5 @@
-// The rings on a server's disk: rings/<keyspace>/<version>.ring and the highest version ever active.
+// The rings on a server's disk: rings/<keyspace>/<version>.ring and the highest version ever
+// active.
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ringVersionsKept } from '@ringwright/base/limits';

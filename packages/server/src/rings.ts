@@ -23,7 +23,10 @@ interface RingsPorts {
   readonly onActivate: (active: ActiveRing) => void;
 }
 
-/** Holds the rings for the life of the server. Reads are a map look-up; changes go one after another. */
+/**
+ * Holds the rings for the life of the server. Reads are a map look-up; changes go one after
+ * another.
+ */
 export class Rings {
   readonly #ports: RingsPorts;
   readonly #active = new Map<string, ActiveRing>();
@@ -80,7 +83,8 @@ export class Rings {
   }
 
   /**
-   * Verifies a ring file, makes it durable here and activates it. Anything wrong leaves the active ring as it was:
+   * Verifies a ring file, makes it durable here and activates it. Anything wrong leaves the active
+   * ring as it was:
    * RING_FILE_INVALID, RING_AUDIT_FAILED and the refusals of checkSuccession.
    */
   adopt(bytes: Uint8Array): Promise<ActiveRing> {

@@ -1,4 +1,5 @@
-// Counts acknowledgements per slot, not per device (M3DB): a slot in flight counts when both its devices acked. Pure.
+// Counts acknowledgements per slot, not per device (M3DB): a slot in flight counts when both its
+// devices acked. Pure.
 import type { Slot } from '@ringwright/ring/slots-of';
 
 export interface SlotAcks {

@@ -29,7 +29,8 @@ export interface SpreadResult {
 }
 
 /**
- * Resolves when `needed` slots have the record (or something newer) durably; the other devices go on meanwhile.
+ * Resolves when `needed` slots have the record (or something newer) durably; the other devices go
+ * on meanwhile.
  * Rejects with OutdatedRing when a device knows a newer ring, else with
  * NOT_ENOUGH_REPLICAS and what each device said as soon as `needed` cannot be reached any more.
  */

@@ -45,7 +45,8 @@ interface Opened {
 }
 
 /**
- * Resolves when requests are answered. Throws LISTEN_FAILED, DATA_DIR_IN_USE, DATA_DIR_OF_ANOTHER_DEVICE.
+ * Resolves when requests are answered. Throws LISTEN_FAILED, DATA_DIR_IN_USE,
+ * DATA_DIR_OF_ANOTHER_DEVICE.
  * `onFailure` is told once when the store fails: the process should end and start again from disk.
  */
 export async function startServer(
@@ -213,7 +214,10 @@ function listen(http: Server, address: string): Promise<void> {
   });
 }
 
-/** Runs `work` again and again with a pause between; the function returned ends it and waits for the last run. */
+/**
+ * Runs `work` again and again with a pause between; the function returned ends it and waits for the
+ * last run.
+ */
 function repeat(work: () => Promise<void>, pauseMs: number): () => Promise<void> {
   let ended = false;
   let wake: () => void = () => undefined;

@@ -1,4 +1,5 @@
-// Calls over one connection, both ways, batched into frames. Sockets and timers are passed in. Pure.
+// Calls over one connection, both ways, batched into frames. Sockets and timers are passed in.
+// Pure.
 import { AssertionError } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerQueueBytesMax, socketMessageBytesMax } from '@ringwright/base/limits';
@@ -16,7 +17,10 @@ export interface Caller {
   ): Promise<z.infer<Answer>>;
 }
 
-/** Answers one kind of call. `request` has passed the kind's schema; `caller` reaches the asking end. */
+/**
+ * Answers one kind of call. `request` has passed the kind's schema; `caller` reaches the asking
+ * end.
+ */
 export type Answering = (request: unknown, caller: Caller) => Promise<unknown> | unknown;
 
 export interface CallHandler {
@@ -62,7 +66,8 @@ export class CallChannel implements Caller {
   }
 
   /**
-   * Calls the other end. Rejects with its CodedError, or PEER_TIMEOUT, PEER_BUSY (the queue to it is full),
+   * Calls the other end. Rejects with its CodedError, or PEER_TIMEOUT, PEER_BUSY (the queue to it
+   * is full),
    * PEER_UNREACHABLE (the connection closed), PEER_FAILED (an answer of the wrong form).
    */
   call<Request extends z.ZodType, Answer extends z.ZodType>(

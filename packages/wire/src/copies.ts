@@ -1,4 +1,5 @@
-// Copy of a whole partition file: the joiner opens a snapshot at the source and reads it in chunks. Pure.
+// Copy of a whole partition file: the joiner opens a snapshot at the source and reads it in chunks.
+// Pure.
 import { z } from 'zod';
 import {
   assignmentField,

@@ -1,4 +1,5 @@
-// Replication between holders of a partition: compare digests, offer timestamps, push what is wanted. Pure.
+// Replication between holders of a partition: compare digests, offer timestamps, push what is
+// wanted. Pure.
 import { z } from 'zod';
 import {
   assignmentField,

@@ -1,4 +1,5 @@
-// Ring files on the wire: offered and pushed in chunks, or fetched. Rings are immutable, so any peer may relay. Pure.
+// Ring files on the wire: offered and pushed in chunks, or fetched. Rings are immutable, so any
+// peer may relay. Pure.
 import { ringFileBytesMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { chunkField, keyspaceField, ringIdField, versionField } from './fields.ts';

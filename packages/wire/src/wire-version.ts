@@ -1,7 +1,9 @@
-// The version of the wire format, with its history. Bump it when a schema changes (wire-version.test.ts tells).
+// The version of the wire format, with its history. Bump it when a schema changes (wire-
+// version.test.ts tells).
 
 /**
- * 1: hello, rings (offer, chunk, fetch), records (write, read, rows), replication (digests, offer, push),
+ * 1: hello, rings (offer, chunk, fetch), records (write, read, rows), replication (digests, offer,
+ * push),
  *    copies of partition files (open, read, close).
  */
 export const wireVersion = 1;

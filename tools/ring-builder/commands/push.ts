@@ -13,7 +13,10 @@ import type { Answer, Context, Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';
 import { waitUntil } from '../wait-until.ts';
 
-/** First files of a new ring are opened in this time; a device that refills may take longer and is reported. */
+/**
+ * First files of a new ring are opened in this time; a device that refills may take longer and is
+ * reported.
+ */
 const READY_WAIT_MS = 15_000;
 
 export const verb: Verb = {

@@ -1,4 +1,5 @@
-// ring-builder rollout: drives the moves of the head to their end. Its state is the ring and the servers, nothing else.
+// ring-builder rollout: drives the moves of the head to their end. Its state is the ring and the
+// servers, nothing else.
 
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
