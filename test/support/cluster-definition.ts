@@ -1,4 +1,4 @@
-// Shares, bounds and faults of a placement straight from their definitions; shares nothing with the builder.
+// Shares, bounds and faults of a placement from their definitions; no code shared with the builder.
 import type { BuilderDevice, BuilderState } from '@ringwright/builder/builder-state';
 import type { Table } from '@ringwright/ring/ring';
 

@@ -1,4 +1,4 @@
-// The least number of moves to any table with the guarantee, by one flow over everything. For tests.
+// The fewest moves to any table with the guarantee, by one flow over everything. For tests.
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Table } from '@ringwright/ring/ring';
 import { holdersIn, type Tier, tiersOf } from './cluster-definition.ts';

@@ -1,4 +1,4 @@
-// Plain min-cost flow: one shortest path by Bellman and Ford per unit. Slow, and meant to be obviously right.
+// Plain min-cost flow: one Bellman-Ford path per unit. Slow, meant to be obviously right.
 
 export interface FlowArc {
   readonly from: string;

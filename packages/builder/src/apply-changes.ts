@@ -16,8 +16,9 @@ type MutableState = { -readonly [key in keyof BuilderState]: BuilderState[key] }
 
 /**
  * The state after `changes`, in order; the given state stays as it is.
- * Errors: DEVICE_UNKNOWN with the ids there are, DEVICE_DUPLICATE with the twin's id, DEVICE_INVALID,
- * VALUE_OUT_OF_RANGE with value and limit. An added device's id is the next free one, never a hole's.
+ * Errors: DEVICE_UNKNOWN with the ids there are, DEVICE_DUPLICATE with the twin's id,
+ * DEVICE_INVALID, VALUE_OUT_OF_RANGE with value and limit. An added device's id is the next free
+ * one, never a hole's.
  */
 export function applyChanges(state: BuilderState, changes: readonly Change[]): BuilderState {
   const next: MutableState = { ...state, devices: [...state.devices] };

@@ -1,4 +1,4 @@
-// What the builder knows beyond the ring: settings and devices. builder.json and the ring file's builder section.
+// What the builder knows beyond the ring: settings and devices. In builder.json and in ring files.
 import type { Device } from '@ringwright/ring/device';
 import type { Partitioner } from '@ringwright/ring/partitioner';
 

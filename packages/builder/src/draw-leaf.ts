@@ -1,4 +1,4 @@
-// Draws a few leaves that a slot may have and takes the one that shares least with its partition. Pure.
+// Draws a few leaves a slot may have and takes the one that shares least with its partition. Pure.
 import { shiftLoad } from './balance.ts';
 import { findLeaf, type Wanted } from './find-leaf.ts';
 import { pairScore, shiftPairs } from './pair-counts.ts';

@@ -1,4 +1,4 @@
-// The exact phase of a rebalance: primal-dual min-cost flow until no slot above quota can go anywhere. Pure.
+// The exact phase of a rebalance: primal-dual min-cost flow until no surplus can go anywhere. Pure.
 import { createFlowGraph } from './flow-graph.ts';
 import { labelLeaves, nearestCost } from './flow-labels.ts';
 import { augmentPaths } from './flow-paths.ts';

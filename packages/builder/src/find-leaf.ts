@@ -1,4 +1,4 @@
-// Finds a leaf for one more replica: down the tree, by chance in proportion to what is wanted. Pure.
+// Finds a leaf for one more replica: down the tree, by chance in proportion to the want. Pure.
 import type { Random } from '@ringwright/base/random';
 import type { SlotRules } from './slot-rules.ts';
 import { hasRoom } from './slot-rules.ts';

@@ -1,4 +1,4 @@
-// Augments along shortest paths: a blocking flow by depth-first search with current-arc pointers. Pure.
+// Augments along shortest paths: a blocking flow, depth first with current-arc pointers. Pure.
 import { setSlot } from './draw-leaf.ts';
 import { findLeaf } from './find-leaf.ts';
 import { COST, droppedLeaves, type FlowGraph, slotOf, tailCost } from './flow-graph.ts';

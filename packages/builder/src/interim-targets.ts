@@ -1,4 +1,4 @@
-// Targets for a time in which some partitions are frozen: what they hold too much is missed evenly. Pure.
+// Targets while some partitions are frozen: what those hold too much is missed evenly. Pure.
 import type { Placement } from './placement.ts';
 import { replicasOf } from './rebalance-work.ts';
 import { type Targets, targetsOfLeaves } from './targets.ts';

@@ -1,4 +1,4 @@
-// How often two leaves share a partition, and which leaf shares least with those placed so far. Pure.
+// How often two leaves share a partition, and which leaf shares least with some others. Pure.
 import type { Placement } from './placement.ts';
 
 /** The matrix has leaves^2 counts: at 10,000 leaves 200 MB, beyond that spread is left to chance. */

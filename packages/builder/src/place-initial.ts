@@ -1,7 +1,8 @@
-// The first placement of a ring: every node at its quota, every partition within its bounds, pairs spread. Pure.
+// The first placement of a ring: every node at its quota, partitions in bounds, pairs spread. Pure.
 // McNaughton's wrap-around (1959), in blocks with permuted children; where no partition comes twice
 // any bijection is legal, and the least paired of the next few slots in a shuffled queue is taken.
 import { type Random, seededRandom } from '@ringwright/base/random';
+import { spreadFirstRows } from './first-rows.ts';
 import { emptyPairCounts, type PairCounts } from './pair-counts.ts';
 import { emptyPlacement, type Placement } from './placement.ts';
 import type { TierTree } from './tier-tree.ts';
@@ -42,6 +43,7 @@ export function placeInitial(
     less: all.subarray(placement.cut),
     few: placement.width - 1,
   });
+  spreadFirstRows(placement, quotas.subarray(tree.firstLeaf));
   return placement;
 }
 

@@ -1,4 +1,4 @@
-// A table while it is being worked on: leaves instead of device ids, the slots of a partition side by side. Pure.
+// A table being worked on: leaves for device ids, the slots of a partition side by side. Pure.
 import { type Ring, rowLengths, type SlotRow, slotCount, type Table } from '@ringwright/ring/ring';
 import { zeroTable } from '@ringwright/ring/slot-rows';
 import type { TierTree } from './tier-tree.ts';

@@ -1,4 +1,4 @@
-// Plans the next version of a ring: the table wanted, the moves to it, and what to know about them. Pure.
+// Plans the next version of a ring: the table wanted, the moves to it, what to know of them. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { movesInFlightMax } from '@ringwright/base/limits';
 import type { Ring } from '@ringwright/ring/ring';

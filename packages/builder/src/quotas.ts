@@ -1,4 +1,4 @@
-// Whole-number quotas for every node at once, chosen so that as few slots as possible must move. Pure.
+// Whole-number quotas for all nodes at once, such that as few slots as possible must move. Pure.
 import type { Targets } from './targets.ts';
 import type { TierTree } from './tier-tree.ts';
 

@@ -1,4 +1,4 @@
-// First step of a rebalance: every partition gets a legal set of leaves that keeps as many as possible. Pure.
+// First step of a rebalance: each partition gets a legal set that keeps as many as it can. Pure.
 import { assert } from '@ringwright/base/assert';
 import { drawLeaf, type SlotPlace, setSlot } from './draw-leaf.ts';
 import { findLeaf } from './find-leaf.ts';
@@ -11,8 +11,8 @@ import {
 import { addLeaf, removeLeaf, setReplicas } from './slot-rules.ts';
 
 /**
- * Fills free slots, and replaces replicas that break a bound. Legal sets are the bases of a matroid,
- * so taking replicas greedily while the set stays completable keeps as many as any way could.
+ * Fills free slots, and replaces replicas that break a bound. Legal sets are the bases of a
+ * matroid: taking replicas while the set stays completable keeps as many as any way could.
  */
 export function repairPartitions(work: RebalanceWork): void {
   const { partitions } = work.placement;

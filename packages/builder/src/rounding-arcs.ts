@@ -1,4 +1,4 @@
-// Arcs that move a unit of quota from one leaf to another while every tier stays at floor or ceiling. Pure.
+// Arcs that move a unit of quota between leaves while tiers stay at floor or ceiling. Pure.
 import type { FlowGraph } from './flow-graph.ts';
 import type { RebalanceWork } from './rebalance-work.ts';
 

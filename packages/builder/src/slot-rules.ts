@@ -1,4 +1,4 @@
-// Which sets of leaves one partition may have: bounds on every node of the tree, as a matroid. Pure.
+// Which sets of leaves one partition may have: bounds on every node, as a matroid. Pure.
 // A set can be completed to a legal one when the need of every node, the larger of its lower bound
 // and its children's needs, stays within its upper bound. One leaf changes one path of needs.
 import { assert } from '@ringwright/base/assert';

@@ -1,4 +1,4 @@
-// What of a wanted placement may happen in the next version: one slot of a partition at a time. Pure.
+// What of a wanted placement may happen in the next version: one slot of a partition. Pure.
 // Waiting costs nothing: legal sets are matroid bases, so each part of a change is legal in some
 // order, and what is left to do shrinks by exactly what was done.
 import type { Placement } from './placement.ts';

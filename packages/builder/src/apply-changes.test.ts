@@ -1,0 +1,145 @@
+// Attack: every refusal, with nothing changed; and order of changes.
+import { CodedError } from '@ringwright/base/coded-error';
+import { deviceWeightMax } from '@ringwright/base/limits';
+import { expect, test } from 'vitest';
+import { applyChanges } from './apply-changes.ts';
+import type { BuilderState } from './builder-state.ts';
+import type { Change } from './change.ts';
+import { createState } from './create-state.ts';
+import { dropEmptyDevices } from './drop-empty-devices.ts';
+
+const settings = {
+  ring: 'cities',
+  cluster: 'test',
+  partitioner: { kind: 'md5-shift', power: 8, prefix: '', suffix: '' },
+  replicas: 3,
+  minPartHours: 1,
+  overload: 0,
+} as const;
+
+function device(id: number, fields: object = {}) {
+  return {
+    id,
+    region: 1,
+    zone: 1,
+    ip: '10.0.0.1',
+    port: 6200,
+    device: `d${id}`,
+    weight: 100,
+    meta: '',
+    ...fields,
+  };
+}
+
+const add = (id: number, fields: object = {}): Change => ({
+  kind: 'add',
+  device: device(id, fields),
+});
+
+function threeDevices(): BuilderState {
+  return applyChanges(createState(settings), [add(0), add(1), add(2)]);
+}
+
+function refusal(work: () => unknown): CodedError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
+  throw new Error('not refused');
+}
+
+const refused: readonly (readonly [string, Change, string, string])[] = [
+  ['an id beyond the list', { kind: 'remove', id: 7 }, 'DEVICE_UNKNOWN', 'device 7'],
+  ['a twin address', add(3, { device: 'd1', zone: 9 }), 'DEVICE_DUPLICATE', 'device 1'],
+  ['an id that is not next', add(5), 'DEVICE_INVALID', '5 is not the next one, 3'],
+  ['a negative weight', add(3, { weight: -1 }), 'VALUE_OUT_OF_RANGE', '-1'],
+  ['weight NaN', { kind: 'set-weight', id: 1, weight: NaN }, 'VALUE_OUT_OF_RANGE', 'NaN'],
+  [
+    'a weight above the limit',
+    { kind: 'set-weight', id: 1, weight: deviceWeightMax * 2 },
+    'VALUE_OUT_OF_RANGE',
+    `${deviceWeightMax}`,
+  ],
+  ['port 0', add(3, { port: 0 }), 'DEVICE_INVALID', 'port'],
+  ['a zone that is no number', add(3, { zone: 'z1' }), 'DEVICE_INVALID', 'zone'],
+  ['a slash in the name', add(3, { device: 'a/b' }), 'DEVICE_INVALID', 'device'],
+  [
+    'renaming onto a twin',
+    { kind: 'set-device', id: 1, fields: { device: 'd2' } },
+    'DEVICE_DUPLICATE',
+    'device 2',
+  ],
+  [
+    'min-part-hours -1',
+    { kind: 'set', settings: { minPartHours: -1 } },
+    'VALUE_OUT_OF_RANGE',
+    '-1',
+  ],
+  [
+    'min-part-hours 1.5',
+    { kind: 'set', settings: { minPartHours: 1.5 } },
+    'VALUE_OUT_OF_RANGE',
+    '1.5',
+  ],
+  ['overload 11', { kind: 'set', settings: { overload: 11 } }, 'VALUE_OUT_OF_RANGE', '11'],
+];
+
+test.each(refused.map(([what, ...rest]) => ({ what, rest })))(
+  'refuses $what and changes nothing',
+  ({ rest: [change, code, words] }) => {
+    const state = threeDevices();
+    const copy = structuredClone(state);
+    const error = refusal(() => applyChanges(state, [{ kind: 'remove', id: 0 }, change]));
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(words);
+    expect(state).toEqual(copy);
+  },
+);
+
+test('an unknown device is answered with the ids there are', () => {
+  const error = refusal(() => applyChanges(threeDevices(), [{ kind: 'remove', id: 9 }]));
+  expect(error.hint).toContain('0, 1, 2');
+  expect(error.details).toEqual({ id: 9, devices: [0, 1, 2] });
+});
+
+test('a removed device keeps id and address until it is a hole, and ids go on', () => {
+  const removed = applyChanges(threeDevices(), [{ kind: 'remove', id: 1 }]);
+  expect(refusal(() => applyChanges(removed, [{ kind: 'remove', id: 1 }])).code).toBe(
+    'DEVICE_UNKNOWN',
+  );
+  expect(refusal(() => applyChanges(removed, [add(3, { device: 'd1' })])).code).toBe(
+    'DEVICE_DUPLICATE',
+  );
+  const hole = dropEmptyDevices(removed, null);
+  expect(hole.devices[1]).toBeNull();
+  expect(applyChanges(hole, [add(3, { device: 'd1' })]).devices).toHaveLength(4);
+});
+
+test('changes apply in order: a device added and weighed in one go', () => {
+  const state = applyChanges(threeDevices(), [
+    add(3),
+    { kind: 'set-weight', id: 3, weight: 7 },
+    { kind: 'set-device', id: 3, fields: { zone: 4 } },
+    { kind: 'set-device', id: 3, fields: { zone: 5 } },
+    { kind: 'set', settings: { overload: 0.1, minPartHours: 24 } },
+  ]);
+  expect(state.devices[3]).toMatchObject({ weight: 7, zone: 5, state: 'active' });
+  expect(state).toMatchObject({ overload: 0.1, minPartHours: 24 });
+});
+
+test.each<[object, string]>([
+  [{ ring: 'Cities' }, 'NAME_INVALID'],
+  [{ replicas: 0.5 }, 'VALUE_OUT_OF_RANGE'],
+  [{ replicas: 33 }, 'VALUE_OUT_OF_RANGE'],
+  [{ replicas: NaN }, 'VALUE_OUT_OF_RANGE'],
+  [{ partitioner: { ...settings.partitioner, power: 33 } }, 'VALUE_OUT_OF_RANGE'],
+  [{ partitioner: { ...settings.partitioner, power: 0 } }, 'VALUE_OUT_OF_RANGE'],
+  [{ partitioner: { ...settings.partitioner, power: 24 }, replicas: 32 }, 'VALUE_OUT_OF_RANGE'],
+  [{ partitioner: { kind: 'murmur3-mod', partitions: 0, seed: 0 } }, 'VALUE_OUT_OF_RANGE'],
+  [{ minPartHours: 9_000 }, 'VALUE_OUT_OF_RANGE'],
+  [{ overload: -0.1 }, 'VALUE_OUT_OF_RANGE'],
+])('refuses settings %j', (fields, code) => {
+  expect(refusal(() => createState({ ...settings, ...fields })).code).toBe(code);
+});

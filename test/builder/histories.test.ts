@@ -1,0 +1,103 @@
+// Attack: long random histories of changes; every version is checked from the definitions.
+import { type Random, seededRandom } from '@ringwright/base/random';
+import { applyChanges } from '@ringwright/builder/apply-changes';
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { Change } from '@ringwright/builder/change';
+import { createState } from '@ringwright/builder/create-state';
+import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
+import { ringFigures } from '@ringwright/builder/figures';
+import { nextRing } from '@ringwright/builder/next-ring';
+import { planVersion } from '@ringwright/builder/plan-version';
+import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
+import { auditRing } from '@ringwright/ring/audit-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import { expect, test } from 'vitest';
+import { faultsOf, tiersByName } from '../support/cluster-definition.ts';
+
+const ID = 'c'.repeat(64);
+const PARTITIONS = 512;
+const STEPS = 12;
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])('history of seed %i', (seed) => {
+  const random = seededRandom(seed);
+  let state = firstState(random);
+  const from = { head: null, headId: null, state, direct: false };
+  let ring = nextRing(planVersion(from), from);
+  expect(faultsOf(ring.table, state, tiersByName(state, PARTITIONS)), `seed ${seed}`).toEqual([]);
+  for (let step = 1; step <= STEPS; step += 1) {
+    state = changed(state, random);
+    ring = reach(ring, state, `seed ${seed}, step ${step}`);
+    state = dropEmptyDevices(state, ring);
+    expect(state.devices.every((device) => device?.state !== 'removed')).toBe(true);
+  }
+});
+
+/** Commits versions until nothing is left, each through its three steps, and checks the end. */
+function reach(start: Ring, state: BuilderState, label: string): Ring {
+  let ring = start;
+  let moved = 0;
+  let bound = -1;
+  for (let wave = 0, left = true; left; wave += 1) {
+    expect(wave, `${label}: waves`).toBeLessThan(8);
+    const from = { head: ring, headId: ID, state, direct: false };
+    const plan = planVersion(from);
+    if (bound < 0) bound = plan.moveLowerBound;
+    const proposed = nextRing(plan, from);
+    expect(auditRing(proposed), label).toEqual([]);
+    ring = finalizeMoves(initializeMoves(proposed, ID), ID);
+    expect(auditRing(ring), label).toEqual([]);
+    moved += plan.moves.length;
+    left = plan.movesLeft > 0;
+  }
+  expect(moved, `${label}: moves`).toBeGreaterThanOrEqual(bound);
+  expect(faultsOf(ring.table, state, tiersByName(state, PARTITIONS)), label).toEqual([]);
+  const figures = ringFigures(ring, state);
+  expect(figures.balance.worstSlots, label).toBeLessThan(1);
+  expect(figures.balance.worstTierSlots, label).toBeLessThan(1);
+  for (const tier of figures.dispersion) expect(tier.slotsOverCap, label).toBe(tier.unavoidable);
+  const again = planVersion({ head: ring, headId: ID, state });
+  expect(again.moves, `${label}: a second plan moves nothing`).toEqual([]);
+  return ring;
+}
+
+function firstState(random: Random): BuilderState {
+  const replicas = [2, 3, 2.5, 4][random.below(4)]!;
+  const partitioner = { kind: 'murmur3-mod', partitions: PARTITIONS, seed: 0 } as const;
+  const settings = { replicas, minPartHours: 0, overload: 0 };
+  const state = createState({ ring: 'long', cluster: 'test', partitioner, ...settings });
+  const zones = 1 + random.below(5);
+  const changes: Change[] = [];
+  for (let i = 0; i < 6 + random.below(20); i += 1) {
+    changes.push(addition(i, { region: random.below(2), zone: random.below(zones), random }));
+  }
+  return applyChanges(state, changes);
+}
+
+function addition(
+  id: number,
+  { region, zone, random }: { region: number; zone: number; random: Random },
+): Change {
+  const ip = `10.${region}.${zone}.${random.below(3)}`;
+  const weight = 1 + random.below(8);
+  const device = { id, region, zone, ip, port: 6200, device: `d${id}`, weight, meta: '' };
+  return { kind: 'add', device };
+}
+
+function changed(state: BuilderState, random: Random): BuilderState {
+  const active = state.devices.flatMap((one) => (one?.state === 'active' ? [one.id] : []));
+  const withWeight = state.devices.filter((one) => one?.state === 'active' && one.weight > 0);
+  const id = active[random.below(active.length)]!;
+  const spare = withWeight.length > Math.ceil(state.replicas);
+  switch (random.below(5)) {
+    case 0:
+      return spare ? applyChanges(state, [{ kind: 'remove', id }]) : state;
+    case 1:
+      return spare ? applyChanges(state, [{ kind: 'set-weight', id, weight: 0 }]) : state;
+    case 2:
+      return applyChanges(state, [{ kind: 'set-weight', id, weight: 1 + random.below(9) }]);
+    default: {
+      const spot = { region: random.below(2), zone: random.below(6), random };
+      return applyChanges(state, [addition(state.devices.length, spot)]);
+    }
+  }
+}
