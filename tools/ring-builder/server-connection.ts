@@ -38,7 +38,8 @@ export async function withServer<Result>(
     };
     const answer = await channel.call(hello, introduction, connectTimeoutMs);
     if (answer.wireVersion !== wireVersion) {
-      const message = `${address} speaks wire version ${answer.wireVersion}, this tool ${wireVersion}`;
+      const theirs = `${address} speaks wire version ${answer.wireVersion}`;
+      const message = `${theirs}, this tool ${wireVersion}`;
       throw new CodedError('WIRE_VERSION_UNKNOWN', message);
     }
     return await work(channel);

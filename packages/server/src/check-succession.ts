@@ -1,6 +1,8 @@
 // May this server go from the ring it has to the one it is given? Pure.
+import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringVersionJumpMax } from '@ringwright/base/limits';
+import type { Partitioner } from '@ringwright/ring/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
 
 interface IdentifiedRing {
@@ -15,18 +17,15 @@ interface IdentifiedRing {
 export function checkSuccession(active: IdentifiedRing, given: IdentifiedRing): 'same' | 'next' {
   const [have, want] = [active.ring, given.ring];
   const name = `ring '${want.keyspace}' version ${want.version}`;
-  const details = {
-    active: have.version,
-    given: want.version,
-    activeId: active.id,
-    givenId: given.id,
-  };
+  const versions = { active: have.version, given: want.version };
+  const details = { ...versions, activeId: active.id, givenId: given.id };
   if (want.cluster !== have.cluster) {
-    const message = `${name} is of cluster '${want.cluster}', this server's is of '${have.cluster}'`;
+    const message = `${name} is of cluster '${want.cluster}', this server of '${have.cluster}'`;
     throw new CodedError('RING_FOREIGN', message, { details });
   }
-  if (want.partitions !== have.partitions || want.partitioner.kind !== have.partitioner.kind) {
-    const message = `${name} has ${want.partitions} partitions, the active one ${have.partitions}`;
+  if (print(want.partitioner) !== print(have.partitioner)) {
+    const [given, active] = [print(want.partitioner), print(have.partitioner)];
+    const message = `${name} maps keys by ${given}, the active one by ${active}`;
     throw new CodedError('RING_FOREIGN', message, { details });
   }
   if (want.version < have.version) {
@@ -36,7 +35,7 @@ export function checkSuccession(active: IdentifiedRing, given: IdentifiedRing): 
   }
   if (want.version === have.version) {
     if (given.id === active.id) return 'same';
-    const message = `${name} is active with id ${active.id.slice(0, 12)}, given was ${given.id.slice(0, 12)}`;
+    const message = `${name} is active with id ${short(active.id)}, given was ${short(given.id)}`;
     const hint = 'two repositories publish this ring; find out which history is the right one';
     throw new CodedError('RING_FORK', message, { details, hint });
   }
@@ -45,8 +44,16 @@ export function checkSuccession(active: IdentifiedRing, given: IdentifiedRing): 
     throw new CodedError('RING_VERSION_JUMP', message, { details });
   }
   if (want.version === have.version + 1 && want.parent !== active.id) {
-    const message = `${name} follows ${want.parent?.slice(0, 12)}, the active ring is ${active.id.slice(0, 12)}`;
+    const message = `${name} follows ${short(want.parent)}, the active ring is ${short(active.id)}`;
     throw new CodedError('RING_FORK', message, { details });
   }
   return 'next';
+}
+
+function print(partitioner: Partitioner): string {
+  return canonicalJson({ ...partitioner });
+}
+
+function short(id: string | null): string {
+  return id === null ? 'nothing' : id.slice(0, 12);
 }

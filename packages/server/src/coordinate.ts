@@ -47,11 +47,10 @@ export async function coordinateWrite(
   });
   if (newer === null) return stamp;
   ports.clock.observe(newer);
-  const message = `a record of ${formatStamp(newer)} is newer than this write of ${formatStamp(stamp)}`;
-  throw new CodedError('SUPERSEDED', message, {
-    hint: 'read the key and decide whether to write again',
-    details: { stamp: formatStamp(stamp), newer: formatStamp(newer) },
-  });
+  const details = { stamp: formatStamp(stamp), newer: formatStamp(newer) };
+  const message = `a record of ${details.newer} is newer than this write of ${details.stamp}`;
+  const hint = 'read the key and decide whether to write again';
+  throw new CodedError('SUPERSEDED', message, { hint, details });
 }
 
 /** Reads a key: its newest record, a tombstone included, or null when there is none. */

@@ -89,6 +89,7 @@ function checkSource({ active, duty }: Fenced, request: RequestOf<typeof copyOpe
   if (assignment === null) return;
   const move = active.ring.moves.find((candidate) => candidate.assignment === assignment);
   if (move?.partition === partition && move.state === 'INITIALIZING') return;
-  const message = `assignment ${assignment} of partition ${partition} is not INITIALIZING in version ${active.ring.version}`;
+  const what = `assignment ${assignment} of partition ${partition}`;
+  const message = `${what} is not INITIALIZING in version ${active.ring.version}`;
   throw new CodedError('MOVE_UNKNOWN', message);
 }

@@ -1,8 +1,10 @@
 // What this server answers on the wire, by method.
+import { assert } from '@ringwright/base/assert';
 import type { Answering, Caller, CallHandler } from '@ringwright/wire/call-channel';
 import { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
 import { hello } from '@ringwright/wire/hello';
 import type { MessageKind } from '@ringwright/wire/message';
+import { messageKinds } from '@ringwright/wire/messages';
 import { recordRead, recordWrite } from '@ringwright/wire/records';
 import { digests, offer, push, rowsSince } from '@ringwright/wire/replication';
 import { ringChunk, ringFetch, ringOffer } from '@ringwright/wire/rings';
@@ -44,4 +46,7 @@ export function fillHandlers(
   answer(copyOpen, (request, caller) => copies.open(request, caller));
   answer(copyRead, (request) => copies.read(request));
   answer(copyClose, (request) => copies.close(request));
+  for (const { method } of Object.values(messageKinds)) {
+    assert(handlers.has(method), `'${method}' is answered`);
+  }
 }

@@ -7,14 +7,13 @@ export type Headers = Readonly<Record<string, string | number>>;
 
 export function answerJson(response: ServerResponse, status: number, document: unknown): void {
   const body = Buffer.from(`${JSON.stringify(document)}\n`);
-  answerBytes(response, status, body, { 'content-type': 'application/json' });
+  answerBytes(response, body, { status, headers: { 'content-type': 'application/json' } });
 }
 
 export function answerBytes(
   response: ServerResponse,
-  status: number,
   body: Uint8Array,
-  headers: Headers,
+  { status, headers }: { readonly status: number; readonly headers: Headers },
 ): void {
   response.writeHead(status, { ...headers, 'content-length': body.length });
   response.end(body);

@@ -55,14 +55,15 @@ async function answerGet(
 ): Promise<void> {
   const record = await coordinateRead(ports, about);
   const stamp = record === null ? {} : { [stampHeader]: formatStamp(record) };
-  if (record?.value == null) {
+  if (record === null || record.value === null) {
     const error = new CodedError('KEY_UNKNOWN', 'no record with this key');
     const body = Buffer.from(`${JSON.stringify(error.toJSON())}\n`);
-    answerBytes(response, 404, body, { ...stamp, 'content-type': 'application/json' });
+    const headers = { ...stamp, 'content-type': 'application/json' };
+    answerBytes(response, body, { status: 404, headers });
     return;
   }
   const headers = { ...stamp, 'content-type': 'application/octet-stream' };
   if (request.method === 'HEAD') {
     response.writeHead(200, { ...headers, 'content-length': record.value.length }).end();
-  } else answerBytes(response, 200, record.value, headers);
+  } else answerBytes(response, record.value, { status: 200, headers });
 }

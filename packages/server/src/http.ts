@@ -82,7 +82,7 @@ async function answerService(
     case '/metrics': {
       const text = Buffer.from(await ports.metrics.registry.metrics());
       const headers = { 'content-type': ports.metrics.registry.contentType };
-      return answerBytes(response, 200, text, headers);
+      return answerBytes(response, text, { status: 200, headers });
     }
     default:
       throw new CodedError('PATH_UNKNOWN', `no resource at ${path}`, {
@@ -98,7 +98,8 @@ function answerRing(
 ): void {
   const active = rings.get(checkKeyspaceName(name));
   if (new URLSearchParams(query).get('format') === 'file') {
-    answerBytes(response, 200, active.bytes, { 'content-type': 'application/octet-stream' });
+    const headers = { 'content-type': 'application/octet-stream' };
+    answerBytes(response, active.bytes, { status: 200, headers });
     return;
   }
   const { keyspace, cluster, version, parent, partitioner, partitions, replicas, devices, moves } =

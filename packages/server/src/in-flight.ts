@@ -19,6 +19,6 @@ export class InFlight {
 
   /** Resolves when every write that is under way now has ended. */
   async settled(keyspace: string, partition: number): Promise<void> {
-    await Promise.allSettled(this.#running.get(`${keyspace}/${partition}`) ?? []);
+    await Promise.allSettled([...(this.#running.get(`${keyspace}/${partition}`) ?? [])]);
   }
 }

@@ -72,7 +72,8 @@ async function loadFromOthers(
     }
   }
   if (sources >= needed) return;
-  const message = `${sources} of the ${needed} slots needed gave partition ${task.partition}: ${failures.join('; ')}`;
+  const gave = `${sources} of the ${needed} slots needed gave partition ${task.partition}`;
+  const message = `${gave}: ${failures.join('; ')}`;
   throw new CodedError('NOT_ENOUGH_REPLICAS', message, { details: { sources, needed, failures } });
 }
 

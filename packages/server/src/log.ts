@@ -8,6 +8,7 @@ export function serverLog(level: string): Logger {
 
 /** Expected failures need no stack; bugs do. */
 function describeError(error: unknown): unknown {
-  if (error instanceof CodedError) return { ...error.toJSON(), cause: String(error.cause ?? '') };
+  if (error instanceof CodedError)
+    return { ...error.toJSON(), cause: error.cause instanceof Error ? error.cause.message : '' };
   return error instanceof Error ? stdSerializers.err(error) : error;
 }

@@ -114,7 +114,7 @@ export class Mover {
         work.again = true;
         return;
       case 'serve':
-        await this.#ports.store.setState(keyspace, partition, 'ready');
+        this.#ports.store.setState(keyspace, partition, 'ready');
         work.loaded.delete(partition);
         return;
       case 'load':
@@ -144,7 +144,7 @@ export class Mover {
     onProgress({ stage: 'waiting', reason: '' });
     try {
       await loadPartition(this.#ports, { active, partition, move, onProgress });
-      if (move === null) await this.#ports.store.setState(keyspace, partition, 'ready');
+      if (move === null) this.#ports.store.setState(keyspace, partition, 'ready');
       else work.loaded.set(partition, move.assignment);
       onProgress({ stage: 'available', reason: '' });
       work.running.delete(partition);

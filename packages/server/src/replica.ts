@@ -53,7 +53,8 @@ export async function passFence(
   }
   const minVersion = active.ring.minVersions[partition];
   if (minVersion === undefined || ringVersion < minVersion) {
-    const message = `partition ${partition} needs ring version ${minVersion}, the request has ${ringVersion}`;
+    const needs = `partition ${partition} needs ring version ${minVersion}`;
+    const message = `${needs}, the request has ${ringVersion}`;
     throw new CodedError('RING_STALE', message, { details: { head: ringHead(active) } });
   }
   const duty: Duty =
@@ -101,7 +102,8 @@ export async function answerRead(
 export function checkClock(clock: HybridClock, stamp: Stamp): void {
   const aheadMs = clock.aheadMs(stamp);
   if (aheadMs > clockAheadMsMax) {
-    const message = `timestamp ${formatStamp(stamp)} is ${aheadMs} ms ahead, ${clockAheadMsMax} is the most`;
+    const what = `timestamp ${formatStamp(stamp)} is ${aheadMs} ms ahead`;
+    const message = `${what}, ${clockAheadMsMax} is the most`;
     const hint = 'set the clock of the server that coordinated the write';
     throw new CodedError('CLOCK_AHEAD', message, { hint });
   }
@@ -109,7 +111,8 @@ export function checkClock(clock: HybridClock, stamp: Stamp): void {
 }
 
 export function notResponsible(active: ActiveRing, partition: number): CodedError {
-  const message = `device ${active.self ?? 'outside the ring'} has no slot of partition ${partition} in version ${active.ring.version}`;
+  const who = `device ${active.self ?? 'outside the ring'}`;
+  const message = `${who} has no slot of partition ${partition} in version ${active.ring.version}`;
   return new CodedError('NOT_RESPONSIBLE', message, { details: { head: ringHead(active) } });
 }
 

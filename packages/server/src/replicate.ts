@@ -78,7 +78,7 @@ export class Replicator {
       for (const [index, partition] of asked.entries()) {
         const holding = holdings[index];
         const mine = before[index];
-        if (holding == null || mine == null) continue;
+        if (!holding || !mine) continue;
         if (holding.digest === mine.digest) {
           const { incarnation } = holding;
           this.#confirm(active, device, {

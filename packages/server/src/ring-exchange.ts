@@ -42,7 +42,8 @@ export class RingExchange {
     const upload = this.#uploads.get(caller);
     const { id, offset, data } = request;
     if (upload === undefined || upload.id !== id || upload.received !== offset) {
-      const message = `chunk at ${offset} of ring ${id.slice(0, 12)}, expected ${upload?.received ?? 'an offer'}`;
+      const expected = upload?.received ?? 'an offer';
+      const message = `chunk at ${offset} of ring ${id.slice(0, 12)}, expected ${expected}`;
       throw new CodedError('USAGE', message);
     }
     if (offset + data.length > upload.bytes) {
@@ -97,7 +98,8 @@ export class RingExchange {
     await this.catchUp(keyspace, caller);
     const reached = this.#rings.get(keyspace);
     if (reached.ring.version >= version) return reached;
-    const message = `the caller speaks of version ${version} of '${keyspace}', ${reached.ring.version} is here`;
+    const spoken = `the caller speaks of version ${version} of '${keyspace}'`;
+    const message = `${spoken}, ${reached.ring.version} is here`;
     throw new CodedError('RING_VERSION_UNKNOWN', message);
   }
 

@@ -76,7 +76,8 @@ export class Rings {
       head.version === highest.version
         ? (['RING_FORK', `with id ${highest.id.slice(0, 12)}`] as const)
         : (['RING_OLDER', `is the highest version seen`] as const);
-    const message = `version ${head.version} (${head.id.slice(0, 12)}) refused: ${highest.version} ${what}`;
+    const given = `version ${head.version} (${head.id.slice(0, 12)})`;
+    const message = `${given} refused: ${highest.version} ${what}`;
     const error = new CodedError(code, message, { details: { given: head, highest } });
     this.#refuse(head.keyspace, error);
     throw error;

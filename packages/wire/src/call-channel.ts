@@ -21,7 +21,7 @@ export interface Caller {
  * Answers one kind of call. `request` has passed the kind's schema; `caller` reaches the asking
  * end.
  */
-export type Answering = (request: unknown, caller: Caller) => Promise<unknown> | unknown;
+export type Answering = (request: unknown, caller: Caller) => unknown;
 
 export interface CallHandler {
   readonly request: z.ZodType;
@@ -78,7 +78,8 @@ export class CallChannel implements Caller {
     if (this.#closed !== null) return Promise.reject(this.#closed);
     const queued = this.#port.queuedBytes();
     if (queued > peerQueueBytesMax) {
-      const message = `${queued} bytes wait for ${this.#port.peer}, ${peerQueueBytesMax} is the most`;
+      const limit = `${peerQueueBytesMax} is the most`;
+      const message = `${queued} bytes wait for ${this.#port.peer}, ${limit}`;
       return Promise.reject(new CodedError('PEER_BUSY', message));
     }
     return new Promise((resolve, reject) => {

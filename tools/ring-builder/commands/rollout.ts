@@ -73,7 +73,7 @@ async function rollOut(context: Context, ring: string, options: Options): Promis
         message: `${moves} moves initializing`,
       });
     } else if (step.kind === 'finalize') {
-      await finalize(context, head, totals, options);
+      await finalize(context, head, { totals, stallMs: options.stallMs });
     } else {
       const targets = ringTargets(head.ring, head.state);
       const drains = await waitForDrains(context, {
@@ -129,8 +129,7 @@ async function pushToAll(
 async function finalize(
   context: Context,
   head: StoredVersion,
-  totals: Totals,
-  { stallMs }: Options,
+  { totals, stallMs }: { readonly totals: Totals; readonly stallMs: number },
 ): Promise<void> {
   const { ring, id } = head;
   const startedMs = context.nowMs();

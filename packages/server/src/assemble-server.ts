@@ -1,0 +1,145 @@
+// The parts of a running server, wired by hand. Nothing listens and nothing repeats yet.
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { HybridClock } from '@ringwright/base/hybrid-clock';
+import type { Store } from '@ringwright/partition/store';
+import type { CallHandler } from '@ringwright/wire/call-channel';
+import type { Logger } from 'pino';
+import type { ActiveRing } from './active-ring.ts';
+import type { CoordinatorPorts } from './coordinate.ts';
+import { CopySource } from './copy-answers.ts';
+import { type DeviceCaller, deviceCaller } from './device-caller.ts';
+import type { DeviceIdentity } from './device-identity.ts';
+import { fillHandlers } from './handlers.ts';
+import { InFlight } from './in-flight.ts';
+import { greet, type IntroducePorts } from './introduce.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { Mover } from './mover.ts';
+import { joinAddress } from './options.ts';
+import type { PeerMemory } from './peer-memory.ts';
+import { Peers } from './peers.ts';
+import { Replicator } from './replicate.ts';
+import { RingExchange } from './ring-exchange.ts';
+import { loadShelf } from './ring-shelf.ts';
+import { Rings } from './rings.ts';
+import { type StatusPorts, serverStatus } from './status.ts';
+
+/** What a server has on its disk: opened before, closed after everything else. */
+export interface OpenedDevice {
+  readonly directory: string;
+  readonly identity: DeviceIdentity;
+  readonly store: Store;
+  readonly memory: PeerMemory;
+}
+
+export interface ServerParts {
+  readonly rings: Rings;
+  readonly peers: Peers;
+  readonly mover: Mover;
+  readonly replicator: Replicator;
+  readonly handlers: ReadonlyMap<string, CallHandler>;
+  readonly coordinator: CoordinatorPorts;
+  readonly status: StatusPorts;
+  readonly metrics: Metrics;
+}
+
+const nowMs = (): number => Date.now();
+
+/**
+ * Loads the rings of the disk and joins the parts. Rings activated from here on set the mover to
+ * work.
+ */
+export async function assembleServer(opened: OpenedDevice, log: Logger): Promise<ServerParts> {
+  const { identity, store } = opened;
+  const clock = new HybridClock(nowMs);
+  clock.observe({ ms: store.highestMs(), tie: 0 });
+  const metrics = createMetrics();
+  const handlers = new Map<string, CallHandler>();
+  const inFlight = new InFlight();
+  const strangers = new Set<string>();
+
+  const onActivate = (active: ActiveRing): void => {
+    const { keyspace, version } = active.ring;
+    log.info({ ring: keyspace, version, id: active.id, device: active.self }, 'ring activated');
+    metrics.ringVersion.set({ ring: keyspace }, version);
+    // Not in the turn of the swap: at start the mover is not there yet.
+    setImmediate(() => mover.review(keyspace));
+  };
+  const rings = await loadRings(opened, log, onActivate);
+  const exchange = new RingExchange(rings);
+  const introduce: IntroducePorts = {
+    ...opened,
+    rings,
+    exchange,
+    clock,
+    nowMs,
+    strangers,
+    settled: () => serverStatus(status).ready,
+    onRingRefused: (from, error) => {
+      if (error instanceof CodedError) metrics.ringRefusals.inc({ code: error.code });
+      log.warn({ from, error }, 'ring of a peer refused');
+    },
+  };
+  const peers = new Peers({
+    handlers,
+    nowMs,
+    greet: (address, caller) => greet(introduce, address, caller),
+    onConnect: () => {
+      replicator.forget();
+      for (const active of rings.list()) mover.review(active.ring.keyspace);
+    },
+  });
+  const devices = deviceCaller({ peers, handlers });
+  const mover = new Mover({
+    store,
+    devices,
+    inFlight,
+    current: (keyspace) => rings.get(keyspace),
+    isStranger: (active, device) => strangers.has(addressOf(active, device)),
+    onError: (step, error) => log.warn({ ...step, error }, 'duty failed, will be tried again'),
+  });
+  const replicator = createReplicator({ store, devices }, metrics, log);
+  const opening = (keyspace: string): Promise<void> => mover.settled(keyspace);
+  const replica = { store, exchange, clock, inFlight, opened: opening };
+  fillHandlers(handlers, { replica, introduce, copies: new CopySource(replica, nowMs) });
+  const status = { identity, rings, store, mover, peers, startedMs: nowMs(), nowMs };
+  const coordinator: CoordinatorPorts = {
+    rings,
+    devices,
+    clock,
+    catchUp: (active, device) =>
+      exchange.catchUp(active.ring.keyspace, peers.connect(addressOf(active, device))),
+  };
+  return { rings, peers, mover, replicator, handlers, coordinator, status, metrics };
+}
+
+async function loadRings(
+  { directory, identity }: OpenedDevice,
+  log: Logger,
+  onActivate: (active: ActiveRing) => void,
+): Promise<Rings> {
+  const shelf = { directory: join(directory, 'rings') };
+  const shelved = await loadShelf(shelf, (file, error) => {
+    log.error({ file, error }, 'ring file damaged');
+  });
+  return new Rings({ shelf, identity, nowMs, onActivate }, shelved);
+}
+
+function createReplicator(
+  parts: { readonly store: Store; readonly devices: DeviceCaller },
+  metrics: Metrics,
+  log: Logger,
+): Replicator {
+  return new Replicator({
+    ...parts,
+    nowMs,
+    onPushed: (rows) => metrics.replicatedRows.inc(rows),
+    onError: (device, error) => log.debug({ device, error }, 'replication waits'),
+  });
+}
+
+/** The address of a device, or the empty text for a hole, which no connection is ever made to. */
+function addressOf(active: ActiveRing, id: number): string {
+  const device = active.ring.devices[id];
+  return device === null || device === undefined ? '' : joinAddress(device);
+}
