@@ -52,7 +52,8 @@ const nowMs = (): number => Date.now();
 export async function assembleServer(opened: OpenedDevice, log: Logger): Promise<ServerParts> {
   const { identity, store } = opened;
   const clock = new HybridClock(nowMs);
-  clock.observe({ ms: store.highestMs(), tie: 0 });
+  // One above: a stamp of the last millisecond before the restart must not be issued twice.
+  clock.observe({ ms: store.highestMs() + 1, tie: 0 });
   const metrics = createMetrics();
   const handlers = new Map<string, CallHandler>();
   const inFlight = new InFlight();
