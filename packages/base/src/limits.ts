@@ -21,6 +21,8 @@ export const movesInFlightMax = 2 ** 16;
 export const tierNumberMax = 2 ** 31 - 1;
 export const deviceMetaCharactersMax = 512;
 export const deviceNameCharactersMax = 128;
+/** Fields of other systems kept with a device, as JSON: 100,000 devices x 512 fit the section. */
+export const deviceExtraBytesMax = 512;
 /** Table of 2^24 x 32 replicas does not fit: the file cap bounds the product of the caps. */
 export const ringFileBytesMax = 512 * MIB;
 export const ringManifestBytesMax = 64 * KIB;
@@ -33,6 +35,33 @@ export const ringSectionCountMax = 64;
 /** Two operators and a build machine sign a ring, with room for keys being replaced. */
 export const ringSignatureCountMax = 16;
 export const ringEnvelopeBytesMax = 8 * KIB;
+/**
+ * The operator's brake: a version that moves a larger share of the slots, ordinary joins and drains
+ * left out, needs a second signature or an override. 5 % of a cluster can be copied back in a night.
+ */
+export const brakeMovedShareMax = 0.05;
+/** A reason is a sentence, and travels in every copy of the manifest. */
+export const overrideCharactersMax = 512;
+/** Keys of a whole team with spares; 200 bytes each, so that a root stays below its cap. */
+export const trustKeysMax = 32;
+export const trustRootBytesMax = 16 * KIB;
+/** A rotation every week for two years; servers walk them one by one, at 0.1 ms a signature. */
+export const trustRootsMax = 128;
+/** The whole chain of roots travels in one message of the wire. */
+export const trustFileBytesMax = 256 * KIB;
+/** Raised only after a compromise; far below where a number would lose a unit. */
+export const trustEpochMax = 2 ** 31 - 1;
+/** A root that nobody renews for longer than two years is nobody's. */
+export const trustLifeDaysMax = 731;
+/** Renewing needs people with offline keys to meet: two weeks of warning. */
+export const trustWarnDays = 14;
+/** A beacon proves that the pusher was alive a moment ago; a day covers a pusher's holiday. */
+export const beaconLifeMsMax = 24 * 3_600_000;
+export const beaconBytesMax = 8 * KIB;
+/** Below this a passphrase is guessed in hours at the speed PKCS8's key derivation allows. */
+export const passphraseCharactersMin = 8;
+/** An encrypted ed25519 key takes 300 bytes. */
+export const keyFileBytesMax = 4 * KIB;
 /** Findings an audit lists of one kind: one broken row must not bury the other kinds. */
 export const findingsPerKindMax = 20;
 export const minPartHoursMax = 8_760;
@@ -43,6 +72,18 @@ export const overloadMax = 10;
 export const lockWaitMsMax = 1_000;
 /** Short against a commit, long against listing a folder. */
 export const lockPollMs = 20;
+
+// --- files of other systems ---------------------------------------------------
+/** What a gzipped Swift ring may inflate to: 2^24 partitions x 7 replicas. Bombs end here. */
+export const swiftPayloadBytesMax = 256 * MIB;
+/** Values a pickle may make: the slots of 2^24 x 3, the hours of 2^24, and the devices. */
+export const pickleValuesMax = 5 * partitionCountMax;
+/** Python appends and sets in batches of 1,000 and nests no deeper than a dozen. */
+export const pickleStackMax = 2 ** 14;
+/** Python remembers some 30 values for a device. */
+export const pickleMemoMax = 2 ** 22;
+/** Depth of a value inside a device: Swift's own are flat. */
+export const foreignValueDepthMax = 8;
 
 // --- records ---------------------------------------------------------------
 /** Keys are kept in an index page of SQLite; longer keys overflow it. */
@@ -103,6 +144,8 @@ export const ringFilePollMs = 1_000;
 export const ringRetriesMax = 4;
 
 assert(ringSignatureCountMax * 256 <= ringEnvelopeBytesMax, 'the signatures fit the envelope');
+assert(trustKeysMax * 400 <= trustRootBytesMax, 'the keys fit a root');
+assert(trustFileBytesMax <= transferChunkBytesMax, 'a trust file fits one field of the wire');
 assert(ringSectionCountMax * 256 <= ringManifestBytesMax, 'the sections fit the manifest');
 // --- stores ----------------------------------------------------------------
 /** A power of two near the write rate of one minute; replay reads at most a few of them. */

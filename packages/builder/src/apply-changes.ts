@@ -76,8 +76,9 @@ function addDevice(state: MutableState, device: Device, addresses: Map<string, n
   checkDeviceFields(device);
   checkWeight(device.weight, formatDevice(device));
   claimAddress(device, addresses);
-  const { region, zone, ip, port, device: name, weight, meta } = device;
-  state.devices.push({ id, region, zone, ip, port, device: name, weight, meta, state: 'active' });
+  const { region, zone, ip, port, device: name, weight, meta, extra } = device;
+  const fields = { id, region, zone, ip, port, device: name, weight, meta };
+  state.devices.push({ ...fields, ...(extra && { extra }), state: 'active' });
 }
 
 function setSettings(

@@ -18,4 +18,26 @@ export interface BuilderState {
   readonly overload: number;
   /** By device id; null is a hole, never filled again. */
   readonly devices: readonly (BuilderDevice | null)[];
+  /** Of a ring imported from Swift: what only Swift uses, for exports back. */
+  readonly swift?: SwiftState;
+}
+
+export interface SwiftState {
+  /** Swift's own version number of what became version 1 here. */
+  readonly version: number;
+  /** Swift was in the middle of raising its partition power to this. */
+  readonly nextPartPower?: number;
+  /** Identity of the builder file, which composite rings ask for. */
+  readonly id?: string;
+  /** Where Swift's next search for partitions to move would begin. */
+  readonly gatherStart?: number;
+  readonly lastMoves?: LastMoves;
+}
+
+/** When each partition moved last, before version 1. */
+export interface LastMoves {
+  /** Seconds since 1970; 0 when long ago. */
+  readonly epoch: number;
+  /** By partition, as [partitions, hours between their last move and epoch]; 255 is 255 or more. */
+  readonly runs: readonly (readonly [partitions: number, hours: number])[];
 }

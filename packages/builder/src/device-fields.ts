@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { deviceWeightMax } from '@ringwright/base/limits';
 import type { Device } from '@ringwright/ring/device';
-import { deviceAddressSchema, firstComplaint } from '@ringwright/ring/device-fields';
+import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
 
 /** Refuses a weight that is not a number in 0 … deviceWeightMax: VALUE_OUT_OF_RANGE. */
 export function checkWeight(weight: number, name: string): void {
@@ -14,9 +14,11 @@ export function checkWeight(weight: number, name: string): void {
   );
 }
 
+const fieldsSchema = deviceSchema.omit({ id: true, weight: true });
+
 /** Refuses fields no server could have: DEVICE_INVALID, naming the field at fault. */
 export function checkDeviceFields(device: Omit<Device, 'id' | 'weight'>): void {
-  const parsed = deviceAddressSchema.safeParse(device);
+  const parsed = fieldsSchema.safeParse(device);
   if (parsed.success) return;
   throw new CodedError('DEVICE_INVALID', `the device has a wrong ${firstComplaint(parsed.error)}`, {
     hint: 'write it as r1z2-10.0.0.1:6200/sdb',

@@ -40,8 +40,7 @@ export function nextRing(plan: Plan, from: NextRingFrom): Ring {
 function ringDevices(state: BuilderState): Ring['devices'] {
   return state.devices.map((device) => {
     if (device === null) return null;
-    const { id, region, zone, ip, port, device: name, weight, meta } = device;
-    const wanted = device.state === 'removed' ? 0 : weight;
-    return { id, region, zone, ip, port, device: name, weight: wanted, meta };
+    const { state: fate, ...fields } = device;
+    return fate === 'removed' ? { ...fields, weight: 0 } : fields;
   });
 }

@@ -75,7 +75,10 @@ function planNext(input: PlanInput & { readonly head: Ring }, problem: Placement
   const { tree, targets } = problem;
   const before = placementOf(head, tree);
   const forced = removedSlots(head, state);
-  const frozen = frozenPartitions(head, state.minPartHours, input);
+  const frozen = frozenPartitions(head, state.minPartHours, {
+    ...input,
+    earlier: state.swift?.lastMoves,
+  });
   const aim =
     frozen === null ? targets : interimTargets(tree, targets, { placement: before, frozen });
   const wanted = rebalance({ tree, targets: aim, before, frozen, forced });

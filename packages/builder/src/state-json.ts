@@ -1,7 +1,8 @@
 // Builder state as canonical bytes and back: the ring file's builder section. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
-import { deviceCountMax } from '@ringwright/base/limits';
+import { deviceCountMax, partitionCountMax } from '@ringwright/base/limits';
+import { deviceExtraSchema } from '@ringwright/ring/device-extra';
 import { z } from 'zod';
 import type { BuilderState } from './builder-state.ts';
 
@@ -17,6 +18,7 @@ const deviceSchema = z.strictObject({
   device: z.string(),
   weight: positive,
   meta: z.string(),
+  extra: deviceExtraSchema.exactOptional(),
   state: z.enum(['active', 'removed']),
 });
 
@@ -30,6 +32,18 @@ const partitionerSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('murmur3-mod'), partitions: whole, seed: whole }),
 ]);
 
+const runSchema = z.tuple([z.int().positive(), z.int().min(0).max(255)]);
+
+const swiftSchema = z.strictObject({
+  version: whole,
+  nextPartPower: whole.exactOptional(),
+  id: z.string().max(128).exactOptional(),
+  gatherStart: whole.exactOptional(),
+  lastMoves: z
+    .strictObject({ epoch: whole, runs: z.array(runSchema).max(partitionCountMax) })
+    .exactOptional(),
+});
+
 const stateSchema = z.strictObject({
   ring: z.string(),
   cluster: z.string(),
@@ -38,6 +52,7 @@ const stateSchema = z.strictObject({
   minPartHours: whole,
   overload: positive,
   devices: z.array(deviceSchema.nullable()).max(deviceCountMax),
+  swift: swiftSchema.exactOptional(),
 });
 
 /** One spelling per state: equal states give equal bytes. */

@@ -7,6 +7,7 @@ import {
   tierNumberMax,
 } from '@ringwright/base/limits';
 import { z } from 'zod';
+import { deviceExtraSchema } from './device-extra.ts';
 
 /** RFC 1123 length; underscores are allowed because container hosts are often named with them. */
 const hostNamePattern =
@@ -42,6 +43,7 @@ export const deviceSchema = deviceAddressSchema.extend({
     .min(0)
     .max(deviceCountMax - 1),
   weight: z.number().min(0).max(deviceWeightMax),
+  extra: deviceExtraSchema.exactOptional(),
 });
 
 /** The first complaint of a schema about a value, as `field: what is wrong`. */

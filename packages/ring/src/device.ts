@@ -1,4 +1,5 @@
 // A device: one data directory served by one ring-server process, with its failure domains. Pure.
+import type { Json } from '@ringwright/base/canonical-json';
 
 export interface Device {
   /** Index in the ring's device list; never used again after the device is gone. */
@@ -13,7 +14,11 @@ export interface Device {
   /** Share of data wanted, relative to the other devices; 0 drains. */
   readonly weight: number;
   readonly meta: string;
+  /** Fields of other systems, such as Swift's replication_ip: kept, not used. Never empty. */
+  readonly extra?: DeviceExtra;
 }
+
+export type DeviceExtra = { readonly [field: string]: Json };
 
 /** Swift's way to write a device: `r1z2-10.0.0.1:6200/sdb`. */
 export function formatDevice(device: Omit<Device, 'id' | 'weight' | 'meta'>): string {

@@ -92,13 +92,27 @@ function deviceDiff(
     if (old === null && now !== null) devicesAdded.push(now);
     if (old !== null && now === null) devicesRemoved.push(old);
     if (old === null || now === null) continue;
-    const fields = deviceFields.filter((field) => old[field] !== now[field]);
+    const fields = deviceFields.filter((field) => fieldText(old, field) !== fieldText(now, field));
     if (fields.length > 0) devicesChanged.push({ id, before: old, after: now, fields });
   }
   return { devicesAdded, devicesRemoved, devicesChanged };
 }
 
-const deviceFields = ['region', 'zone', 'ip', 'port', 'device', 'weight', 'meta'] as const;
+const deviceFields = [
+  'region',
+  'zone',
+  'ip',
+  'port',
+  'device',
+  'weight',
+  'meta',
+  'extra',
+] as const satisfies readonly (keyof Device)[];
+
+function fieldText(device: Device, field: (typeof deviceFields)[number]): string {
+  return canonicalJson(device[field] ?? null);
+}
+
 const settingNames = ['keyspace', 'cluster', 'partitioner', 'partitions', 'replicas'] as const;
 
 /** Settings that differ; for a legal successor none does. */
