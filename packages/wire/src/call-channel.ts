@@ -5,7 +5,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { peerQueueBytesMax, socketMessageBytesMax } from '@ringwright/base/limits';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import type { z } from 'zod';
-import { type Envelope, packFrame, unpackFrame } from './frame.ts';
+import { type Envelope, joinFrame, packEnvelope, unpackFrame } from './frame.ts';
 import type { MessageKind } from './message.ts';
 
 /** Sends one call to the other end and gives its checked answer. */
@@ -47,14 +47,16 @@ interface WaitingCall {
   readonly cancelTimeout: () => void;
 }
 
-/** A frame is closed when its bodies are about this large; one more record must still fit. */
+/** A frame is sent when it holds this much: larger ones only delay what comes behind them. */
 const FRAME_BYTES_AIM = socketMessageBytesMax / 4;
+/** What a frame takes besides its envelopes. */
+const FRAME_BYTES_RESERVE = 64;
 
 export class CallChannel implements Caller {
   readonly #port: ChannelPort;
   readonly #handlers: ReadonlyMap<string, CallHandler>;
   readonly #waiting = new Map<number, WaitingCall>();
-  #outgoing: Envelope[] = [];
+  #outgoing: Uint8Array[] = [];
   #outgoingBytes = 0;
   #flushPlanned = false;
   #nextId = 1;
@@ -67,8 +69,8 @@ export class CallChannel implements Caller {
 
   /**
    * Calls the other end. Rejects with its CodedError, or PEER_TIMEOUT, PEER_BUSY (the queue to it
-   * is full),
-   * PEER_UNREACHABLE (the connection closed), PEER_FAILED (an answer of the wrong form).
+   * is full), PEER_UNREACHABLE (the connection closed), PEER_FAILED (an answer of the wrong form),
+   * VALUE_OUT_OF_RANGE (a request that fits no frame).
    */
   call<Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
@@ -76,14 +78,11 @@ export class CallChannel implements Caller {
     timeoutMs: number,
   ): Promise<z.infer<Answer>> {
     if (this.#closed !== null) return Promise.reject(this.#closed);
-    const queued = this.#port.queuedBytes();
-    if (queued > peerQueueBytesMax) {
-      const limit = `${peerQueueBytesMax} is the most`;
-      const message = `${queued} bytes wait for ${this.#port.peer}, ${limit}`;
-      return Promise.reject(new CodedError('PEER_BUSY', message));
-    }
     return new Promise((resolve, reject) => {
+      this.#checkRoom();
       const id = this.#nextId++;
+      // Before anybody waits for it: a request that cannot be packed only throws.
+      const packed = packOne([0, id, kind.method, request]);
       const cancelTimeout = this.#port.after(timeoutMs, () => {
         this.#waiting.delete(id);
         const message = `${this.#port.peer} did not answer '${kind.method}' within ${timeoutMs} ms`;
@@ -92,7 +91,7 @@ export class CallChannel implements Caller {
       // The answer passes the kind's schema in #settle before it gets here.
       const settle = resolve as (answer: unknown) => void;
       this.#waiting.set(id, { kind, resolve: settle, reject, cancelTimeout });
-      this.#post([0, id, kind.method, request], request);
+      this.#post(packed);
     });
   }
 
@@ -125,12 +124,19 @@ export class CallChannel implements Caller {
       if (handler === undefined) throw new CodedError('USAGE', `no message '${method}' here`);
       const request = handler.request.safeParse(body);
       if (!request.success) throw badMessage(method, request.error);
+      this.#checkRoom();
       const answer = await handler.answer(request.data, this);
-      this.#post([1, id, answer], answer);
+      // Again: many small requests that came together may ask for far more than the queue holds.
+      this.#checkRoom();
+      this.#post(packOne([1, id, answer]));
     } catch (error) {
-      // A bug stays a crash where it happens; the caller only learns that the call failed.
-      if (error instanceof AssertionError) throw error;
-      this.#post([2, id, errorDocument(error)], null);
+      this.#post(packOne([2, id, errorDocument(error)]));
+      // The caller only learns that the call failed; a bug is a crash, after the frame has left.
+      if (error instanceof AssertionError) {
+        this.#port.defer(() => {
+          throw error;
+        });
+      }
     }
   }
 
@@ -148,10 +154,19 @@ export class CallChannel implements Caller {
     else call.reject(badMessage(`answer to ${call.kind.method}`, answer.error));
   }
 
-  #post(envelope: Envelope, body: unknown): void {
+  /** Throws PEER_BUSY when the other end takes its frames too slowly. */
+  #checkRoom(): void {
+    const queued = this.#port.queuedBytes();
+    if (queued <= peerQueueBytesMax) return;
+    const message = `${queued} bytes wait for ${this.#port.peer}, ${peerQueueBytesMax} is the most`;
+    throw new CodedError('PEER_BUSY', message);
+  }
+
+  #post(packed: Uint8Array): void {
     if (this.#closed !== null) return;
-    this.#outgoing.push(envelope);
-    this.#outgoingBytes += roughBytes(body);
+    if (this.#outgoingBytes + packed.length > FRAME_BYTES_AIM) this.#flush();
+    this.#outgoing.push(packed);
+    this.#outgoingBytes += packed.length;
     if (this.#outgoingBytes >= FRAME_BYTES_AIM) {
       this.#flush();
     } else if (!this.#flushPlanned) {
@@ -165,23 +180,22 @@ export class CallChannel implements Caller {
 
   #flush(): void {
     if (this.#outgoing.length === 0) return;
-    const frame = packFrame(this.#outgoing);
+    const frame = joinFrame(this.#outgoing);
     this.#outgoing = [];
     this.#outgoingBytes = 0;
     this.#port.send(frame);
   }
 }
 
-/** A cheap lower bound of a body's size: the byte fields of records and chunks are what grows. */
-function roughBytes(body: unknown): number {
-  if (typeof body !== 'object' || body === null) return 16;
-  let bytes = 64;
-  for (const value of Object.values(body)) {
-    if (value instanceof Uint8Array) bytes += value.length;
-    else if (Array.isArray(value)) bytes += FRAME_BYTES_AIM / 2;
-    else if (typeof value === 'object' && value !== null) bytes += roughBytes(value);
-  }
-  return bytes;
+/** Packs an envelope. Throws VALUE_OUT_OF_RANGE when no frame could hold it. */
+function packOne(envelope: Envelope): Uint8Array {
+  const packed = packEnvelope(envelope);
+  const max = socketMessageBytesMax - FRAME_BYTES_RESERVE;
+  if (packed.length <= max) return packed;
+  throw new CodedError(
+    'VALUE_OUT_OF_RANGE',
+    `a message of ${packed.length} bytes, ${max} is the most`,
+  );
 }
 
 function badMessage(what: string, error: z.ZodError): CodedError {

@@ -9,8 +9,20 @@ export type Envelope =
 
 const packr = new Packr({ useRecords: false });
 
-export function packFrame(envelopes: readonly Envelope[]): Uint8Array {
-  return packr.pack(envelopes);
+const ARRAY_32 = 0xdd;
+const HEADER_BYTES = 5;
+
+/** One envelope by itself, so that its exact length is known before it is put into a frame. */
+export function packEnvelope(envelope: Envelope): Uint8Array {
+  return packr.pack(envelope);
+}
+
+/** A frame of packed envelopes: an array with a header of fixed length. */
+export function joinFrame(packed: readonly Uint8Array[]): Uint8Array {
+  const header = Buffer.alloc(HEADER_BYTES);
+  header.writeUInt8(ARRAY_32);
+  header.writeUInt32BE(packed.length, 1);
+  return Buffer.concat([header, ...packed]);
 }
 
 /** The envelopes of a frame, or null when the bytes are none. Bodies are not checked yet. */

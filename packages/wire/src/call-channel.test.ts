@@ -1,0 +1,257 @@
+// The call channel between two ends in memory, with a clock that moves by hand.
+import { AssertionError } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { peerQueueBytesMax, socketMessageBytesMax } from '@ringwright/base/limits';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { channelPair, ManualClock } from '../../../test/support/memory-ports.ts';
+import type { Answering, CallHandler } from './call-channel.ts';
+import { joinFrame, packEnvelope, unpackFrame } from './frame.ts';
+import { messageKind } from './message.ts';
+
+const echo = messageKind({ method: 'echo', request: z.number(), answer: z.number() });
+const data = messageKind({
+  method: 'data',
+  request: z.union([z.instanceof(Uint8Array), z.array(z.instanceof(Uint8Array))]),
+  answer: z.instanceof(Uint8Array),
+});
+
+function answering(answer: Answering, method = 'echo'): Map<string, CallHandler> {
+  const request = method === 'echo' ? echo.request : data.request;
+  return new Map([[method, { request, answer }]]);
+}
+
+function pairWith(answer: Answering, method = 'echo') {
+  const clock = new ManualClock();
+  const [here, there] = channelPair(clock, [new Map(), answering(answer, method)]);
+  return { clock, here, there };
+}
+
+/** The code and message a call ends with, once the clock has run; 'open' while it waits. */
+function codeOf(call: Promise<unknown>): () => string {
+  let code = 'open';
+  call.then(
+    () => {
+      code = 'answered';
+    },
+    (error: unknown) => {
+      code = error instanceof CodedError ? error.code : `no CodedError: ${String(error)}`;
+    },
+  );
+  return () => code;
+}
+
+describe('calls and answers', () => {
+  test('each answer reaches its own call, in whatever order they come', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ value: fc.integer(), delayMs: fc.nat(50) }), { maxLength: 60 }),
+        async (calls) => {
+          const clock = new ManualClock();
+          let next = 0;
+          const later: Answering = (request) =>
+            new Promise((resolve) => {
+              clock.after(calls[next++]?.delayMs ?? 0, () => resolve(request));
+            });
+          const [here] = channelPair(clock, [new Map(), answering(later)]);
+          const answers = calls.map(({ value }) => here.channel.call(echo, value, 1_000));
+          await clock.settle();
+          for (let ms = 0; ms <= 50; ms += 1) await clock.advance(1);
+          expect(await Promise.all(answers)).toEqual(calls.map(({ value }) => value));
+          expect(clock.timers, 'no time-out is left behind').toBe(0);
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+
+  test('calls of one turn share a frame, and so do their answers', async () => {
+    const { clock, here, there } = pairWith((value) => value);
+    const answers = [1, 2, 3].map((value) => here.channel.call(echo, value, 1_000));
+    expect(here.frames).toHaveLength(0);
+    await clock.settle();
+    expect(await Promise.all(answers)).toEqual([1, 2, 3]);
+    expect([here.frames.length, there.frames.length]).toEqual([1, 1]);
+  });
+
+  test('the asked end calls back over the same connection', async () => {
+    const clock = new ManualClock();
+    const back: Answering = async (request, caller) =>
+      (await caller.call(echo, Number(request) + 1, 100)) * 10;
+    const [here] = channelPair(clock, [answering((value) => value), answering(back)]);
+    const answer = here.channel.call(echo, 4, 1_000);
+    await clock.settle();
+    expect(await answer).toBe(50);
+  });
+});
+
+describe('what goes wrong', () => {
+  test('no answer in time: PEER_TIMEOUT, and the late answer is dropped', async () => {
+    const { clock, here } = pairWith(
+      (value) => new Promise((resolve) => clock.after(200, () => resolve(value))),
+    );
+    const code = codeOf(here.channel.call(echo, 1, 100));
+    await clock.settle();
+    await clock.advance(99);
+    expect(code()).toBe('open');
+    await clock.advance(1);
+    expect(code()).toBe('PEER_TIMEOUT');
+    await clock.advance(200);
+    const next = here.channel.call(echo, 2, 1_000);
+    await clock.settle();
+    await clock.advance(200);
+    expect(await next).toBe(2);
+  });
+
+  test('closing rejects every waiting call with the reason, and every later one', async () => {
+    const { clock, here } = pairWith(() => new Promise(() => undefined));
+    const codes = [1, 2, 3].map((value) => codeOf(here.channel.call(echo, value, 100)));
+    here.channel.close(new CodedError('PEER_UNREACHABLE', 'gone'));
+    here.channel.close(new CodedError('PEER_FAILED', 'closed twice'));
+    const later = codeOf(here.channel.call(echo, 4, 100));
+    await clock.settle();
+    expect([...codes, later].map((code) => code())).toEqual(Array(4).fill('PEER_UNREACHABLE'));
+    expect(clock.timers).toBe(0);
+    expect(here.frames, 'nothing leaves a closed channel').toHaveLength(0);
+  });
+
+  test('a full queue: PEER_BUSY at once, and nothing is queued', async () => {
+    const { clock, here } = pairWith((value) => value);
+    here.queuedBytes = peerQueueBytesMax;
+    const fits = codeOf(here.channel.call(echo, 1, 100));
+    here.queuedBytes += 1;
+    const busy = codeOf(here.channel.call(echo, 2, 100));
+    await clock.settle();
+    expect([fits(), busy()]).toEqual(['answered', 'PEER_BUSY']);
+    expect(here.frames).toHaveLength(1);
+  });
+
+  test('an end that does not take its answers is told PEER_BUSY, its calls are not run', async () => {
+    let ran = 0;
+    const { clock, here, there } = pairWith(() => {
+      ran += 1;
+      there.queuedBytes += peerQueueBytesMax;
+      return Buffer.alloc(200_000);
+    }, 'data');
+    const calls = [1, 2, 3].map(() => codeOf(here.channel.call(data, Buffer.alloc(1), 100)));
+    await clock.settle();
+    expect(calls.map((code) => code()).sort()).toEqual(['PEER_BUSY', 'PEER_BUSY', 'PEER_BUSY']);
+    expect(ran).toBeLessThanOrEqual(2);
+    expect(Math.max(...there.frames.map(({ length }) => length))).toBeLessThan(10_000);
+  });
+
+  test('an unknown method, a request and an answer of the wrong form have codes', async () => {
+    const { clock, here } = pairWith((value) => (value === 1 ? 'one' : value));
+    const unknown = messageKind({ ...echo, method: 'nothing' });
+    const loose = messageKind({ ...echo, request: z.string() });
+    const codes = [
+      codeOf(here.channel.call(unknown, 1, 100)),
+      codeOf(here.channel.call(loose, 'text', 100)),
+      codeOf(here.channel.call(echo, 1, 100)),
+      codeOf(here.channel.call(echo, 2, 100)),
+    ];
+    await clock.settle();
+    expect(codes.map((code) => code())).toEqual([
+      'USAGE',
+      'PEER_FAILED',
+      'PEER_FAILED',
+      'answered',
+    ]);
+  });
+
+  test('a CodedError arrives with code, message, hint and details', async () => {
+    const error = new CodedError('RING_STALE', 'old', { hint: 'fetch', details: { head: 7 } });
+    const { clock, here } = pairWith(() => Promise.reject(error));
+    const call = here.channel.call(echo, 1, 100);
+    call.catch(() => undefined);
+    await clock.settle();
+    await expect(call).rejects.toThrow(CodedError);
+    await expect(call).rejects.toMatchObject(error.toJSON());
+  });
+
+  test('an error code of a newer peer becomes PEER_FAILED that names it', async () => {
+    const { clock, here } = pairWith(() => undefined);
+    const call = here.channel.call(echo, 1, 100);
+    call.catch(() => undefined);
+    const document = { code: 'FROM_THE_FUTURE', message: 'what', hint: '', details: {} };
+    here.channel.receive(joinFrame([packEnvelope([2, 1, document])]));
+    await clock.settle();
+    await expect(call).rejects.toMatchObject({
+      code: 'PEER_FAILED',
+      message: 'FROM_THE_FUTURE: what',
+    });
+  });
+
+  test('a bug in a handler: the caller hears PEER_FAILED, then the process crashes', async () => {
+    const { clock, here, there } = pairWith(() => {
+      throw new AssertionError('impossible');
+    });
+    const code = codeOf(here.channel.call(echo, 1, 100));
+    await expect(clock.settle()).rejects.toThrow('impossible');
+    await clock.settle();
+    expect(there.frames).toHaveLength(1);
+    expect(code()).toBe('PEER_FAILED');
+  });
+
+  test('bytes that are no frame are refused, and answers to nobody are dropped', () => {
+    const { here } = pairWith(() => undefined);
+    expect(here.channel.receive(Buffer.from('hello'))).toBe(false);
+    expect(here.channel.receive(joinFrame([packEnvelope([1, 99, null])]))).toBe(true);
+  });
+});
+
+describe('frames stay under the size of a message', () => {
+  const sizes = fc.array(fc.integer({ min: 0, max: 2_200_000 }), { maxLength: 12 });
+
+  test('whatever is asked for at once, in requests and in answers', async () => {
+    await fc.assert(
+      fc.asyncProperty(sizes, fc.boolean(), async (lengths, inArrays) => {
+        const { clock, here, there } = pairWith((request) => {
+          const [bytes] = [request].flat() as Uint8Array[];
+          return bytes ?? Buffer.alloc(0);
+        }, 'data');
+        const calls = lengths.map((length) => {
+          const bytes = Buffer.alloc(length, length);
+          return here.channel.call(data, inArrays ? [bytes] : bytes, 1_000);
+        });
+        await clock.settle();
+        const answers = await Promise.all(calls);
+        expect(answers.map(({ length }) => length)).toEqual(lengths);
+        for (const frame of [...here.frames, ...there.frames]) {
+          expect(frame.length).toBeLessThan(socketMessageBytesMax);
+          expect(unpackFrame(frame)).not.toBeNull();
+        }
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  test('thousands of refusals, which are larger than the calls, go in several frames', async () => {
+    const { clock, here, there } = pairWith(() => {
+      throw new CodedError('RING_STALE', 'x'.repeat(300), { details: { head: 'y'.repeat(300) } });
+    });
+    const codes = Array.from({ length: 10_000 }, () => codeOf(here.channel.call(echo, 1, 1_000)));
+    await clock.settle();
+    expect(new Set(codes.map((code) => code()))).toEqual(new Set(['RING_STALE']));
+    expect(there.frames.length).toBeGreaterThan(3);
+    for (const { length } of there.frames) expect(length).toBeLessThan(socketMessageBytesMax);
+  });
+
+  test('a request or an answer that fits no frame has a code, and the channel goes on', async () => {
+    const { clock, here } = pairWith((request) => {
+      const [bytes] = [request].flat() as Uint8Array[];
+      return Buffer.alloc((bytes?.length ?? 0) * 1_000);
+    }, 'data');
+    const request = codeOf(here.channel.call(data, Buffer.alloc(socketMessageBytesMax), 100));
+    const answer = codeOf(here.channel.call(data, Buffer.alloc(5_000), 100));
+    const good = codeOf(here.channel.call(data, Buffer.alloc(5), 100));
+    await clock.settle();
+    expect([request(), answer(), good()]).toEqual([
+      'VALUE_OUT_OF_RANGE',
+      'VALUE_OUT_OF_RANGE',
+      'answered',
+    ]);
+    expect(clock.timers).toBe(0);
+  });
+});
