@@ -10,11 +10,14 @@ import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
 
+/** The limits are metadata too: JSON schemas, which the wire version is held to, name them. */
 const bytes = (label: string, min: number, max: number) =>
-  z.custom<Uint8Array>(
-    (value) => value instanceof Uint8Array && value.length >= min && value.length <= max,
-    `${label} of ${min} to ${max} bytes`,
-  );
+  z
+    .custom<Uint8Array>(
+      (value) => value instanceof Uint8Array && value.length >= min && value.length <= max,
+      `${label} of ${min} to ${max} bytes`,
+    )
+    .meta({ minBytes: min, maxBytes: max });
 
 export const keyspaceField = z.string().regex(keyspaceNamePattern);
 export const versionField = z.int().min(1);

@@ -1,0 +1,205 @@
+// Every message at the limits of its fields: the largest passes, one more is refused.
+import {
+  deviceCountMax,
+  keyBytesMax,
+  partitionCountMax,
+  ringFileBytesMax,
+  socketMessageBytesMax,
+  transferChunkBytesMax,
+  valueBytesMax,
+} from '@ringwright/base/limits';
+import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
+import { describe, expect, test } from 'vitest';
+import type { z } from 'zod';
+import { deviceIdField, keyField } from './fields.ts';
+import { joinFrame, packEnvelope, unpackFrame } from './frame.ts';
+import { messageKinds } from './messages.ts';
+import { digestPartitionsMax, offerRowsMax } from './replication.ts';
+
+const kinds = messageKinds;
+const id = 'a'.repeat(64);
+const keyspace = `k${'-'.repeat(62)}`;
+const most = Number.MAX_SAFE_INTEGER;
+const about = { keyspace, ringVersion: most, partition: partitionCountMax - 1 };
+const key = Buffer.alloc(keyBytesMax, 1);
+const stamp = { ms: stampMsMax, tie: stampTieMax };
+const record = { key, value: Buffer.alloc(valueBytesMax), ...stamp };
+const small = { key: key.subarray(0, 1), value: null, ms: 0, tie: 0 };
+const head = { keyspace, version: most, id };
+const introduction = {
+  wireVersion: 1,
+  address: 'x'.repeat(300),
+  born: 'b'.repeat(64),
+  settled: false,
+  ms: stampMsMax,
+  rings: Array(1_000).fill(head),
+};
+const holding = {
+  incarnation: 'i'.repeat(64),
+  state: 'filling',
+  digest: 'f'.repeat(16),
+  rows: most,
+  seq: most,
+};
+const chunk = Buffer.alloc(transferChunkBytesMax);
+const copy = 'c'.repeat(64);
+const manifest = {
+  copy,
+  sourceIncarnation: 'i'.repeat(64),
+  seq: most,
+  bytes: most,
+  sha256: id,
+  rows: most,
+  tombstones: most,
+  digest: '0'.repeat(16),
+};
+const wanted = Array.from({ length: offerRowsMax }, (_, index) => index);
+
+type Schema = z.ZodType;
+/** Name, schema, the largest body there is, and bodies that are just too large or wrong. */
+const cases: readonly (readonly [string, Schema, object, readonly object[]])[] = [
+  [
+    'hello',
+    kinds.hello.request,
+    introduction,
+    [
+      { rings: Array(1_001).fill(head) },
+      { wireVersion: 0 },
+      { ms: stampMsMax + 1 },
+      { settled: 1 },
+      { address: 'x'.repeat(301) },
+      { more: 1 },
+    ],
+  ],
+  ['hello answer', kinds.hello.answer, { ...introduction, remembered: null }, [{ remembered: 7 }]],
+  [
+    'ring-offer',
+    kinds.ringOffer.request,
+    { ...head, bytes: ringFileBytesMax },
+    [{ bytes: ringFileBytesMax + 1 }, { bytes: 0 }, { version: 0 }, { id: 'A'.repeat(64) }],
+  ],
+  ['ring-offer answer', kinds.ringOffer.answer, { wanted: true, active: head }, [{ active: {} }]],
+  [
+    'ring-chunk',
+    kinds.ringChunk.request,
+    { id, offset: ringFileBytesMax, data: chunk },
+    [{ data: Buffer.alloc(chunk.length + 1) }, { offset: -1 }, { data: 'text' }],
+  ],
+  ['ring-chunk answer', kinds.ringChunk.answer, { active: null }, [{ active: 1 }]],
+  ['ring-fetch', kinds.ringFetch.request, { keyspace, id: null, offset: 0 }, [{ keyspace: 'A' }]],
+  [
+    'ring-fetch answer',
+    kinds.ringFetch.answer,
+    { version: 1, id, bytes: 1, data: chunk },
+    [{ version: 1.5 }],
+  ],
+  [
+    'write',
+    kinds.recordWrite.request,
+    { ...about, ...record },
+    [
+      { key: Buffer.alloc(keyBytesMax + 1) },
+      { key: Buffer.alloc(0) },
+      { value: Buffer.alloc(valueBytesMax + 1) },
+      { value: undefined },
+      { ms: -1 },
+      { tie: stampTieMax + 1 },
+      { partition: partitionCountMax },
+      { ringVersion: 2 ** 53 },
+      { keyspace: '../etc' },
+      { keyspace: `${keyspace}x` },
+    ],
+  ],
+  ['write answer', kinds.recordWrite.answer, { kind: 'stale', ...stamp }, [{ kind: 'absent' }]],
+  ['read', kinds.recordRead.request, { ...about, key }, [{ value: null }]],
+  [
+    'read answer',
+    kinds.recordRead.answer,
+    { record: { value: record.value, ...stamp } },
+    [{ record: { value: 1, ...stamp } }],
+  ],
+  [
+    'digests',
+    kinds.digests.request,
+    { keyspace, ringVersion: 1, partitions: Array(digestPartitionsMax).fill(0) },
+    [{ partitions: Array(digestPartitionsMax + 1).fill(0) }],
+  ],
+  [
+    'digests answer',
+    kinds.digests.answer,
+    { holdings: Array(digestPartitionsMax).fill(holding) },
+    [{ holdings: [{ ...holding, state: 'gone' }] }, { holdings: [{ ...holding, digest: 'f' }] }],
+  ],
+  [
+    'offer',
+    kinds.offer.request,
+    { ...about, stamps: Array(offerRowsMax).fill([key, stampMsMax, stampTieMax]) },
+    [{ stamps: Array(offerRowsMax + 1).fill([key, 0, 0]) }, { stamps: [[key, 0]] }],
+  ],
+  [
+    'offer answer',
+    kinds.offer.answer,
+    { incarnation: 'i', wanted },
+    [{ wanted: [offerRowsMax] }, { wanted: [-1] }, { incarnation: '' }],
+  ],
+  [
+    'push',
+    kinds.push.request,
+    { ...about, rows: Array(offerRowsMax).fill(small) },
+    [{ rows: Array(offerRowsMax + 1).fill(small) }, { rows: [{ ...small, extra: 1 }] }],
+  ],
+  ['push answer', kinds.push.answer, { incarnation: 'i'.repeat(64) }, [{ incarnation: null }]],
+  ['rows', kinds.rowsSince.request, { ...about, assignment: null, since: most }, [{ since: -1 }]],
+  [
+    'rows answer',
+    kinds.rowsSince.answer,
+    { incarnation: 'i', rows: [record], lastSeq: 0, more: false },
+    [{ more: null }, { rows: [{ ...record, ms: 0.5 }] }],
+  ],
+  ['copy-open', kinds.copyOpen.request, { ...about, assignment: 0 }, [{ assignment: -1 }]],
+  ['copy-open answer', kinds.copyOpen.answer, manifest, [{ sha256: 'g'.repeat(64) }]],
+  ['copy-read', kinds.copyRead.request, { copy, offset: most, length: 0 }, [{ offset: 2 ** 53 }]],
+  ['copy-read answer', kinds.copyRead.answer, { data: chunk }, [{ data: [...'abc'] }]],
+  ['copy-close', kinds.copyClose.request, { copy }, [{ copy: '' }, { copy: `${copy}c` }]],
+  ['copy-close answer', kinds.copyClose.answer, {}, [{ copy }]],
+];
+
+describe('fields at their limits', () => {
+  test.each(cases)('%s', (_name, schema, largest, beyond) => {
+    const packed = packEnvelope([1, 1, largest]);
+    expect(packed.length).toBeLessThan(socketMessageBytesMax);
+    const [read] = unpackFrame(joinFrame([packed])) ?? [];
+    expect(schema.safeParse(read?.[2]).error, 'the largest, over the wire').toBeUndefined();
+    for (const change of beyond) {
+      const result = schema.safeParse({ ...largest, ...change });
+      expect(result.success, `with ${Object.keys(change).join()}`).toBe(false);
+    }
+    for (const field of Object.keys(largest)) {
+      const without = Object.fromEntries(
+        Object.entries(largest).filter(([name]) => name !== field),
+      );
+      expect(schema.safeParse(without).success, `without ${field}`).toBe(false);
+    }
+    for (const other of [null, undefined, 7, 'text', []]) {
+      expect(schema.safeParse(other).success).toBe(false);
+    }
+  });
+
+  test('no message is left out', () => {
+    const tested = new Set(cases.map(([, schema]) => schema));
+    for (const [name, { request, answer }] of Object.entries(kinds)) {
+      expect([tested.has(request), tested.has(answer)], name).toEqual([true, true]);
+    }
+  });
+
+  test('methods differ', () => {
+    const methods = Object.values(kinds).map(({ method }) => method);
+    expect(new Set(methods).size).toBe(methods.length);
+  });
+
+  test('device ids and keys', () => {
+    expect(deviceIdField.safeParse(deviceCountMax - 1).success).toBe(true);
+    expect(deviceIdField.safeParse(deviceCountMax).success).toBe(false);
+    expect(keyField.safeParse('a').success, 'text is no key').toBe(false);
+  });
+});

@@ -1,0 +1,34 @@
+// Tripwire: no message changes its form without a new wire version.
+import { createHash } from 'node:crypto';
+import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { messageKinds } from './messages.ts';
+import { wireVersion } from './wire-version.ts';
+
+/** SHA-256 of the JSON schemas of all messages, by wire version. A line never changes. */
+const frozen: Readonly<Record<number, string>> = {
+  1: '4d2f49eea1982e1f5174a31e4ef10375a0a78492b698a3f37630f016d465611f',
+};
+
+test('the messages are those of the wire version', () => {
+  const forms = Object.values(messageKinds).map(({ method, request, answer }) => [
+    method,
+    formOf(request),
+    formOf(answer),
+  ]);
+  const found = createHash('sha256').update(canonicalJson(forms)).digest('hex');
+  const advice = 'a message changed: bump wireVersion and add a history line, here and there';
+  expect(found, advice).toBe(frozen[wireVersion]);
+});
+
+test('every version has its line, and the last is the current one', () => {
+  const versions = Object.keys(frozen).map(Number);
+  expect(versions).toEqual(Array.from({ length: wireVersion }, (_, index) => index + 1));
+});
+
+/** Bytes have no JSON schema: of their fields the metadata counts. */
+function formOf(schema: z.ZodType): Json {
+  const form = z.toJSONSchema(schema, { unrepresentable: 'any' });
+  return JSON.parse(JSON.stringify(form)) as Json;
+}
