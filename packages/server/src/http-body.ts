@@ -9,7 +9,8 @@ export async function readBody(request: IncomingMessage): Promise<Uint8Array> {
   if (announced > valueBytesMax) throw tooLarge(announced);
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request) {
+  // The stream stays whole when this loop ends early: the refusal has to travel back over its socket.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     const data = chunk as Buffer; // no encoding is set on the request: chunks are buffers
     bytes += data.length;
     if (bytes > valueBytesMax) throw tooLarge(bytes);
@@ -20,5 +21,9 @@ export async function readBody(request: IncomingMessage): Promise<Uint8Array> {
 
 function tooLarge(bytes: number): CodedError {
   const message = `a value of at least ${bytes} bytes, ${valueBytesMax} is the most`;
-  return new CodedError('VALUE_TOO_LARGE', message, { details: { bytes, max: valueBytesMax } });
+  const hint = 'split the value over several keys';
+  return new CodedError('VALUE_TOO_LARGE', message, {
+    hint,
+    details: { bytes, max: valueBytesMax },
+  });
 }

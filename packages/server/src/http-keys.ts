@@ -44,7 +44,9 @@ export async function answerKey(
       await answerGet(ports, about, { request, response });
       return;
     default:
-      throw new CodedError('METHOD_UNKNOWN', `${request.method} is not PUT, GET, HEAD or DELETE`);
+      throw new CodedError('METHOD_UNKNOWN', `${request.method} is not PUT, GET, HEAD or DELETE`, {
+        hint: 'write with PUT, read with GET or HEAD, remove with DELETE',
+      });
   }
 }
 

@@ -28,7 +28,9 @@ export function keyOfPath(part: string): Uint8Array {
   }
   if (length === 0 || length > keyBytesMax) {
     const message = `a key of ${length} bytes, allowed are 1 to ${keyBytesMax}`;
-    throw new CodedError('KEY_INVALID', message, { details: { bytes: length, max: keyBytesMax } });
+    const hint = 'keys are at /v1/KEYSPACE/KEY; use a hash of what is too long';
+    const details = { bytes: length, max: keyBytesMax };
+    throw new CodedError('KEY_INVALID', message, { hint, details });
   }
   return key.subarray(0, length);
 }
