@@ -1,0 +1,161 @@
+// A cluster of real processes with one ring, each server in a zone of its own. It ends with an
+// audit: equal replicas, then files without findings, then a repository without findings.
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { checkStore } from '@ringwright/partition/check-store';
+import { readLog } from '@ringwright/repository/read-log';
+import { readVersion } from '@ringwright/repository/read-version';
+import type { Ring } from '@ringwright/ring/ring';
+import { freePorts } from './free-ports.ts';
+import { unequalReplicas } from './replica-digests.ts';
+import { type RingBuilder, ringBuilderIn } from './ring-builder-program.ts';
+import { ServerUnderTest } from './server-under-test.ts';
+import { waitFor } from './wait-for.ts';
+
+export const keyspace = 'notes';
+
+export interface Shape {
+  readonly servers: number;
+  readonly partitions?: number;
+  readonly replicas?: number;
+  /** Further words on the command line of every server. */
+  readonly extra?: (cluster: Cluster) => readonly string[];
+}
+
+export class Cluster implements AsyncDisposable {
+  readonly folder: string;
+  readonly builder: RingBuilder;
+  readonly servers: ServerUnderTest[] = [];
+  /** Servers that were given the ring. */
+  readonly #coordinators: ServerUnderTest[] = [];
+  readonly #extra: NonNullable<Shape['extra']>;
+
+  constructor(builder: RingBuilder, extra: NonNullable<Shape['extra']> = () => []) {
+    this.folder = builder.folder;
+    this.builder = builder;
+    this.#extra = extra;
+  }
+
+  get rings(): string {
+    return path.join(this.folder, 'rings');
+  }
+
+  /** Servers that run and have the ring: any of them coordinates. */
+  ports(): number[] {
+    return this.#coordinators.filter(({ isRunning }) => isRunning).map(({ place }) => place.port);
+  }
+
+  /** Pushes the head to every server of the ring; all of them coordinate from now on. */
+  async push(): Promise<void> {
+    await this.builder.json(['push', keyspace]);
+    const { devices } = await this.head();
+    const ports = new Set(devices.map((device) => device?.port));
+    for (const server of this.servers) {
+      const isNew = ports.has(server.place.port) && !this.#coordinators.includes(server);
+      if (isNew) this.#coordinators.push(server);
+    }
+  }
+
+  /** Starts one more server; no ring names it yet. */
+  async addServer(): Promise<ServerUnderTest> {
+    const number = this.servers.length + 1;
+    const device = `sd${number}`;
+    const [port = 0] = await freePorts(1);
+    const data = path.join(this.folder, device);
+    const server = new ServerUnderTest({ device, zone: number, port, data });
+    this.servers.push(server);
+    await server.start(this.#extra(this));
+    return server;
+  }
+
+  /** Starts a server again, on the data it left. */
+  async restart(server: ServerUnderTest): Promise<void> {
+    await server.start(this.#extra(this));
+  }
+
+  serverOf(ring: Ring, device: number): ServerUnderTest {
+    const port = ring.devices[device]?.port;
+    const server = this.servers.find(({ place }) => place.port === port);
+    if (server === undefined) throw new Error(`no server of this cluster is d${device}`);
+    return server;
+  }
+
+  async head(): Promise<Ring> {
+    return (await readVersion(this.rings, keyspace, 'head')).ring;
+  }
+
+  /** Stages by a command such as `add`, and commits it. */
+  async commit(verb: string, ...words: string[]): Promise<Ring> {
+    await this.builder.json([verb, keyspace, ...words]);
+    await this.builder.json(['commit', keyspace, '-m', `${verb} ${words.join(' ')}`]);
+    return this.head();
+  }
+
+  /** Resolves when the log names a version at least this high: the version is committed. */
+  async committed(version: number): Promise<void> {
+    await waitFor(`version ${version} to be committed`, {
+      ask: async () => (await readLog(this.rings, keyspace)).at(-1)?.version ?? 0,
+      until: (there) => there >= version,
+    });
+  }
+
+  /** Resolves when every holder of every partition has the same records, and nobody else any. */
+  async replicasEqual(): Promise<void> {
+    const ring = await this.head();
+    await waitFor(`all replicas of version ${ring.version} to be equal`, {
+      ask: () => unequalReplicas(ring),
+      until: (faults) => faults.length === 0,
+    });
+  }
+
+  /** Stops the servers and lists everything wrong in what they leave behind. */
+  async stopAndCheckFiles(): Promise<string[]> {
+    const faults: string[] = [];
+    for (const server of this.servers) {
+      if (server.isRunning && (await server.stop()) !== 0) {
+        faults.push(`${server.place.device} did not end with 0 on SIGTERM`);
+      }
+    }
+    for (const { place } of this.servers) {
+      const findings = await checkStore(place.data);
+      faults.push(...findings.map(({ code, message }) => `${place.device}: ${code} ${message}`));
+    }
+    const { exit, stdout, stderr } = await this.builder.run(['verify', keyspace, '--json']);
+    return exit === 0 ? faults : [...faults, `verify ended with ${exit}: ${stdout}${stderr}`];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.replicasEqual();
+      const faults = await this.stopAndCheckFiles();
+      if (faults.length > 0) throw new Error(`the audit found:\n${faults.join('\n')}`);
+    } finally {
+      await Promise.all(this.servers.map((server) => server.kill()));
+      await fs.rm(this.folder, { recursive: true, force: true });
+    }
+  }
+}
+
+/** Servers that run and serve version 1 of a ring. */
+export async function startCluster(shape: Shape): Promise<Cluster> {
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-'));
+  const cluster = new Cluster(await ringBuilderIn(folder), shape.extra);
+  try {
+    for (let count = 0; count < shape.servers; count += 1) await cluster.addServer();
+    await createRing(cluster, shape);
+    await cluster.push();
+    return cluster;
+  } catch (error) {
+    await Promise.all(cluster.servers.map((server) => server.kill()));
+    throw error;
+  }
+}
+
+async function createRing(cluster: Cluster, shape: Shape): Promise<void> {
+  const { partitions = 16, replicas = 3 } = shape;
+  const counts = ['--partitions', String(partitions), '--replicas', String(replicas)];
+  await cluster.builder.json(['create', keyspace, ...counts, '--min-part-hours', '0']);
+  const devices = cluster.servers.flatMap(({ text }) => [text, '1']);
+  await cluster.commit('add', ...devices);
+}

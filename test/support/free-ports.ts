@@ -1,0 +1,28 @@
+// Ports for servers that are killed and started again: below the range that outgoing connections
+// take theirs from, so that nobody else has one while its server is down.
+import net from 'node:net';
+
+const FIRST = 12_000;
+const COUNT = 20_000;
+/** Test processes run side by side: each begins somewhere else. */
+let next = (process.pid * 61) % COUNT;
+
+/** Different ports nobody listens on at this moment. */
+export async function freePorts(count: number): Promise<number[]> {
+  const ports: number[] = [];
+  for (let tried = 0; ports.length < count; tried += 1) {
+    if (tried === COUNT) throw new Error(`no ${count} free ports from ${FIRST} on`);
+    const port = FIRST + next;
+    next = (next + 1) % COUNT;
+    if (await isFree(port)) ports.push(port);
+  }
+  return ports;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = net.createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}

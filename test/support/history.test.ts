@@ -1,0 +1,66 @@
+// The checker must be able to fail: one small history for each thing that may go wrong.
+import { expect, test } from 'vitest';
+import { type Operation, violationsOf } from './history.ts';
+
+let now = 0;
+const next = () => ({ invokedMs: (now += 10), returnedMs: now + 5, key: 'k', port: 1 });
+const at = (ms: number) => ({ ms, tie: 0 });
+
+function write(value: string, ms: number | null, outcome: Operation['outcome'] = 'acked') {
+  const stamp = ms === null ? null : at(ms);
+  return { ...next(), kind: 'write', value, stamp, outcome } as const;
+}
+
+function remove(ms: number | null, outcome: Operation['outcome'] = 'acked') {
+  const stamp = ms === null ? null : at(ms);
+  return { ...next(), kind: 'delete', value: null, stamp, outcome } as const;
+}
+
+function read(value: string | null, ms: number | null) {
+  const stamp = ms === null ? null : at(ms);
+  return { ...next(), kind: 'read', value, stamp, outcome: 'acked' } as const;
+}
+
+test.each([
+  ['a value read back', [write('a', 1), read('a', 1)]],
+  ['nothing before the first write', [read(null, null), write('a', 1)]],
+  ['a newer value than the acknowledged one', [write('a', 1), write('b', 2), read('b', 2)]],
+  ['an unknown write that appears', [write('a', null, 'unknown'), read('a', 7), read('a', 7)]],
+  ['a superseded write, read before the newer', [write('a', 1, 'superseded'), read('a', 1)]],
+  ['a delete', [write('a', 1), remove(2), read(null, 2)]],
+  ['an unknown delete', [write('a', 1), remove(null, 'unknown'), read(null, 5)]],
+])('right: %s', (_, history) => {
+  expect(violationsOf(history)).toEqual([]);
+});
+
+test.each([
+  ['lost ack', 'an older value', [write('a', 1), write('b', 2), read('a', 1)]],
+  ['lost ack', 'nothing', [write('a', 1), read(null, null)]],
+  ['lost ack', 'a deleted value', [write('a', 1), remove(2), read('a', 1)]],
+  [
+    'not monotonic',
+    'an unknown write that is seen and then unseen',
+    [write('a', 1), write('b', null, 'unknown'), read('b', 2), read('a', 1)],
+  ],
+  ['invented', 'a value nobody wrote', [read('x', 1)]],
+  ['invented', 'a rejected write', [write('a', null, 'rejected'), read('a', 1)]],
+  ['invented', 'a value written later', [read('a', 1), write('a', 1)]],
+  ['invented', 'another stamp than was acknowledged', [write('a', 1), read('a', 2)]],
+  [
+    'invented',
+    'two stamps for one value',
+    [write('a', null, 'unknown'), read('a', 2), read('a', 3)],
+  ],
+  ['invented', 'a tombstone nobody wrote', [write('a', 1), read(null, 2)]],
+])('%s: %s', (name, _, history) => {
+  const found = violationsOf(history);
+  expect(found.length).toBeGreaterThan(0);
+  expect(found[0]).toContain(name);
+});
+
+test('an operation that overlaps the read neither raises nor lowers what it may return', () => {
+  const first = write('a', 1);
+  const late = { ...write('b', 2), returnedMs: Number.POSITIVE_INFINITY };
+  expect(violationsOf([first, late, read('a', 1)])).toEqual([]);
+  expect(violationsOf([first, late, read('b', 2)])).toEqual([]);
+});

@@ -1,0 +1,40 @@
+// Are all replicas equal? Asks every holder of every partition for what it holds.
+import type { Ring } from '@ringwright/ring/ring';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { digests } from '@ringwright/wire/replication';
+import { withServer } from '../../tools/ring-builder/server-connection.ts';
+
+/** Everything that keeps the replicas of a ring without moves from being equal, as sentences. */
+export async function unequalReplicas(ring: Ring): Promise<string[]> {
+  const partitions = Array.from({ length: ring.partitions }, (_, partition) => partition);
+  const held = new Map<number, Awaited<ReturnType<typeof holdingsOn>>>();
+  for (const device of ring.devices) {
+    if (device === null) continue;
+    // Who cannot be asked holds nothing: that is a fault where the ring counts on it.
+    const holdings = await holdingsOn(ring, { port: device.port, partitions }).catch(() => []);
+    held.set(device.id, holdings);
+  }
+  return partitions.flatMap((partition) => {
+    const holders = slotsOf(ring, partition).map(({ device }) => device);
+    const there = holders.map((id) => held.get(id)?.[partition] ?? null);
+    const waiting = there.some((holding) => holding?.state !== 'ready');
+    const kinds = new Set(there.map((holding) => holding?.digest));
+    const surplus = [...held].filter(([id, all]) => !holders.includes(id) && all[partition]);
+    const names = surplus.map(([id]) => `d${id}`).join(' ');
+    return [
+      ...(waiting ? [`partition ${partition}: ${JSON.stringify(there)}`] : []),
+      ...(kinds.size > 1 ? [`partition ${partition}: digests ${[...kinds].join(' ')}`] : []),
+      ...(surplus.length > 0 ? [`partition ${partition}: still on ${names}`] : []),
+    ];
+  });
+}
+
+async function holdingsOn(
+  { keyspace, version }: Ring,
+  { port, partitions }: { readonly port: number; readonly partitions: number[] },
+) {
+  return withServer(`127.0.0.1:${port}`, Date.now(), async (server) => {
+    const request = { keyspace, ringVersion: version, partitions };
+    return (await server.call(digests, request, 5_000)).holdings;
+  });
+}

@@ -1,0 +1,124 @@
+// One real ring-server: started, paused, killed, started again on the same data and port.
+import { type ChildProcess, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import type { ServerStatus } from '@ringwright/server/status';
+import { askServer } from './ask-server.ts';
+import { waitFor } from './wait-for.ts';
+
+const program = path.join(import.meta.dirname, '../../tools/ring-server/main.ts');
+
+export interface ServerPlace {
+  readonly device: string;
+  readonly zone: number;
+  readonly port: number;
+  /** Data directory; the log lies beside it. */
+  readonly data: string;
+}
+
+export interface LogLine {
+  readonly level: number;
+  readonly msg: string;
+  readonly [name: string]: unknown;
+}
+
+interface Life {
+  readonly child: ChildProcess;
+  readonly exited: Promise<number | null>;
+}
+
+export class ServerUnderTest {
+  readonly place: ServerPlace;
+  #life: Life | null = null;
+
+  constructor(place: ServerPlace) {
+    this.place = place;
+  }
+
+  /** As `ring-builder add` takes it. */
+  get text(): string {
+    const { zone, port, device } = this.place;
+    return `r1z${zone}-127.0.0.1:${port}/${device}`;
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.place.port}`;
+  }
+
+  get isRunning(): boolean {
+    const child = this.#life?.child;
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
+  }
+
+  /** Resolves when it listens. */
+  async start(extra: readonly string[] = []): Promise<void> {
+    this.spawn(extra);
+    const isUp = async () =>
+      (await askServer(this.place.port, { path: '/healthz' })).status === 200;
+    await waitFor(`${this.place.device} to listen or to end`, {
+      ask: async () => !this.isRunning || (await isUp()),
+      until: (is) => is,
+    });
+    if (this.isRunning) return;
+    throw new Error(`${this.place.device} ended at its start: ${this.logText().slice(-600)}`);
+  }
+
+  spawn(extra: readonly string[] = []): void {
+    const { device, port, data } = this.place;
+    const listen = ['--data', data, '--listen', `127.0.0.1:${port}`, '--device', device];
+    const log = fs.openSync(`${data}.log`, 'a');
+    const stdio = ['ignore', log, log] as const;
+    const child = spawn(process.execPath, [program, ...listen, ...extra], { stdio: [...stdio] });
+    fs.closeSync(log);
+    const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+    this.#life = { child, exited };
+  }
+
+  /** Resolves when every partition the ring gives it can be read. */
+  async ready(): Promise<void> {
+    await waitFor(`${this.place.device} to be ready`, {
+      ask: () => this.status(),
+      until: ({ ready, rings }) => ready && rings.length > 0,
+    });
+  }
+
+  async status(): Promise<ServerStatus> {
+    const { bytes } = await askServer(this.place.port, { path: '/v1/status' });
+    return JSON.parse(bytes.toString()) as ServerStatus;
+  }
+
+  /** The way a machine dies. */
+  async kill(): Promise<void> {
+    this.#life?.child.kill('SIGKILL');
+    await this.#life?.exited;
+  }
+
+  /** Asks it to end; its exit code. */
+  async stop(): Promise<number | null> {
+    this.#life?.child.kill('SIGTERM');
+    return this.exited();
+  }
+
+  async exited(): Promise<number | null> {
+    return (await this.#life?.exited) ?? null;
+  }
+
+  pause(): void {
+    this.#life?.child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#life?.child.kill('SIGCONT');
+  }
+
+  logText(): string {
+    const file = `${this.place.data}.log`;
+    return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+  }
+
+  /** The log's JSON lines; anything else in it is a failure of its own. */
+  logLines(): LogLine[] {
+    const lines = this.logText().split('\n').slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as LogLine);
+  }
+}
