@@ -1,0 +1,59 @@
+// Proof that a table keeps the guarantees and that none that does is nearer to the old one. Pure.
+// The second half is linear programming duality: with potentials no cycle of exchanges saves a move
+// (Klein 1967), and every difference of two flows is a sum of such cycles.
+import type { Finding } from '@ringwright/base/finding';
+import type { Table } from '@ringwright/ring/ring';
+import type { BuilderState } from './builder-state.ts';
+import { scanTables } from './certificate-faults.ts';
+import { certificateGraph } from './certificate-graph.ts';
+import { findPotentials } from './certificate-potentials.ts';
+import { type PlacementProblem, placementProblem } from './placement-problem.ts';
+
+export interface Certificate {
+  /** The table keeps every guarantee, and no table that does is reached with fewer moves. */
+  readonly optimal: boolean;
+  /** Slots on devices that were not the partition's before. */
+  readonly moves: number;
+  /** Breaches of the guarantees. With any of them there are no potentials to look for. */
+  readonly faults: readonly Finding[];
+  /** Looks at the changed partitions until the potentials settled. */
+  readonly passes: number;
+  /** By device id: the dual potential that proves it; 0 for those that hold nothing. */
+  readonly potentials: Int32Array;
+  /** When not optimal: devices which exchange slots in a ring so that one move less is needed. */
+  readonly cycle: readonly number[];
+}
+
+export interface CertifyInput {
+  /** The table before; rows may be longer or shorter than in `after`. */
+  readonly before: Table;
+  readonly after: Table;
+  readonly state: BuilderState;
+  readonly problem?: PlacementProblem;
+  /** By partition 1 where nothing may change; null when all may. */
+  readonly frozen?: Uint8Array | null;
+}
+
+/** Linear in the slots, and in the changed partitions per pass. Errors: REPLICAS_EXCEED_DEVICES. */
+export function certify(input: CertifyInput): Certificate {
+  const { tree, targets } = input.problem ?? placementProblem(input.state);
+  const { before, after, frozen = null } = input;
+  const graph = certificateGraph(tree, targets, { before, after, frozen });
+  const { faults, moves, changed } = scanTables(graph);
+  const potentials = new Int32Array(input.state.devices.length);
+  if (faults.length > 0) {
+    return { optimal: false, moves, faults, passes: 0, potentials, cycle: [] };
+  }
+  const { settled, passes, cycle } = findPotentials(graph, changed);
+  graph.potential.forEach((value, leaf) => {
+    potentials[tree.deviceIds[leaf]!] = value;
+  });
+  return {
+    optimal: settled,
+    moves,
+    faults,
+    passes,
+    potentials,
+    cycle: cycle.map((leaf) => tree.deviceIds[leaf]!),
+  };
+}

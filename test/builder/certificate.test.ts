@@ -1,0 +1,111 @@
+// Attack: the certificate against a plain exact solver, on optimal tables and on others.
+import { type Random, seededRandom } from '@ringwright/base/random';
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import { type Certificate, certify } from '@ringwright/builder/certify';
+import { nextRing } from '@ringwright/builder/next-ring';
+import { planVersion } from '@ringwright/builder/plan-version';
+import type { Ring, Table } from '@ringwright/ring/ring';
+import { expect, test } from 'vitest';
+import { faultsOf, tiersByName } from '../support/cluster-definition.ts';
+import { fewestMoves } from '../support/fewest-moves.ts';
+import {
+  holders,
+  randomChanges,
+  randomCluster,
+  settingsOf,
+  startingRing,
+} from '../support/small-cluster.ts';
+
+const ID = 'e'.repeat(64);
+const INSTANCES = 400;
+
+test(`${INSTANCES} random instances: a table is certified exactly when it is optimal`, () => {
+  const seen = { optimal: 0, wasteful: 0, illegal: 0 };
+  for (let seed = 1; seed <= INSTANCES; seed += 1) {
+    const random = seededRandom(seed);
+    const first = randomCluster(random);
+    const ring = startingRing(first, random);
+    const state = randomChanges(first, random);
+    if (holders(state) < Math.ceil(state.replicas)) continue;
+    const optimum = fewestMoves(
+      ring.table,
+      state,
+      tiersByName(state, settingsOf(first).partitions),
+    );
+    for (const after of [
+      settled(ring, state),
+      afresh(state),
+      swapped(settled(ring, state), random),
+    ]) {
+      const verdict = certify({ before: ring.table, after, state });
+      checkVerdict(verdict, { before: ring.table, after, state, optimum: optimum!, seed });
+      if (verdict.faults.length > 0) seen.illegal += 1;
+      else seen[verdict.optimal ? 'optimal' : 'wasteful'] += 1;
+    }
+  }
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(INSTANCES / 8);
+});
+
+interface Case {
+  readonly before: Table;
+  readonly after: Table;
+  readonly state: BuilderState;
+  readonly optimum: number;
+  readonly seed: number;
+}
+
+function checkVerdict(verdict: Certificate, { before, after, state, optimum, seed }: Case): void {
+  const label = `seed ${seed}`;
+  const faults = faultsOf(after, state, tiersByName(state, after[0]!.length));
+  expect(verdict.faults.length > 0, `${label}: ${faults.join('; ')}`).toBe(faults.length > 0);
+  expect(verdict.moves, label).toBe(newSlots(before, after));
+  if (faults.length > 0) expect(verdict.optimal, label).toBe(false);
+  else expect(verdict.optimal, label).toBe(verdict.moves === optimum);
+  if (faults.length === 0 && !verdict.optimal)
+    expect(verdict.cycle.length, label).toBeGreaterThan(1);
+}
+
+function newSlots(before: Table, after: Table): number {
+  return after.reduce(
+    (sum, row) =>
+      sum +
+      row.reduce(
+        (all, id, partition) => all + (before.some((old) => old[partition] === id) ? 0 : 1),
+        0,
+      ),
+    0,
+  );
+}
+
+/** The builder's own table once all waves are done. */
+function settled(ring: Ring, state: BuilderState): Table {
+  let head = ring;
+  for (let left = true; left; ) {
+    const from = { head, headId: ID, state, direct: true };
+    const plan = planVersion(from);
+    head = nextRing(plan, from);
+    left = plan.movesLeft > 0;
+  }
+  return head.table;
+}
+
+/** A table made from nothing: legal, and mostly far from the old one. */
+function afresh(state: BuilderState): Table {
+  return planVersion({ head: null, headId: null, state }).target;
+}
+
+/** Two partitions exchange a device: loads stay, bounds and moves may not. */
+function swapped(table: Table, random: Random): Table {
+  const copy = table.map((row) => row.slice());
+  for (let tries = 0; tries < 20; tries += 1) {
+    const row = copy[random.below(copy.length)]!;
+    const [a, b] = [random.below(row.length), random.below(row.length)];
+    const twice = copy.some(
+      (other) => other !== row && (other[a] === row[b] || other[b] === row[a]),
+    );
+    if (row[a] === row[b] || twice) continue;
+    [row[a], row[b]] = [row[b]!, row[a]!];
+    return copy;
+  }
+  return copy;
+}
