@@ -6,7 +6,7 @@ import type Database from 'better-sqlite3';
 import { type Digest, emptyDigest, formatDigest, toggleRow } from './digest.ts';
 import { readMeta } from './partition-meta.ts';
 import { type FullRow, partitionStatements } from './partition-statements.ts';
-import { hashRecord } from './record-bytes.ts';
+import { isRowHash, matchesHash } from './record-bytes.ts';
 import type { MetaRow } from './schema.ts';
 
 /** Findings reported one by one; a file in shreds is not worth a longer list. */
@@ -74,14 +74,10 @@ function countRow(row: FullRow, counted: Counted): Finding | null {
   }
   counted.seq = seq;
   counted.highest_ms = Math.max(counted.highest_ms, ms);
-  if (hash.length !== 8) return rowFinding(seq, `has a hash of ${hash.length} bytes`);
+  if (!isRowHash(hash)) return rowFinding(seq, 'has a hash that is none');
   counted.digest = toggleRow(counted.digest, hash);
-  if (ms < 0 || tie < 0) return rowFinding(seq, `has the stamp ${ms}.${tie}`);
-  if (key.length === 0 || key.length > 0xffff)
-    return rowFinding(seq, `has ${key.length} key bytes`);
-  if (!hashRecord({ key, value, ms, tie }).equals(hash)) {
+  if (!matchesHash({ key, value, ms, tie }, hash))
     return rowFinding(seq, 'does not match its hash');
-  }
   return null;
 }
 

@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { keyBytesMax, valueBytesMax } from '@ringwright/base/limits';
 import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
 import type { Write } from './record.ts';
+import { isWholeUpTo } from './record-bytes.ts';
 
 /** Throws KEY_EMPTY, KEY_TOO_LARGE, VALUE_TOO_LARGE, or VALUE_OUT_OF_RANGE for the stamp. */
 export function checkWrite({ key, value, ms, tie }: Write): void {
@@ -20,8 +21,4 @@ export function checkWrite({ key, value, ms, tie }: Write): void {
   if (!isWholeUpTo(ms, stampMsMax) || !isWholeUpTo(tie, stampTieMax)) {
     throw new CodedError('VALUE_OUT_OF_RANGE', `stamp ${ms}.${tie} is no stamp`);
   }
-}
-
-function isWholeUpTo(value: number, max: number): boolean {
-  return Number.isInteger(value) && value >= 0 && value <= max;
 }

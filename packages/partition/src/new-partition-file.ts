@@ -1,7 +1,14 @@
 // The bytes of an empty partition file. Built in memory, so that creating one costs a single file sync.
 import Database from 'better-sqlite3';
+import { emptyDigest, formatDigest } from './digest.ts';
 import type { PartitionState } from './partition-info.ts';
-import { applicationId, schemaStatements, schemaVersion } from './schema.ts';
+import {
+  applicationId,
+  metaChecksum,
+  pageBytes,
+  schemaStatements,
+  schemaVersion,
+} from './schema.ts';
 
 export interface NewPartition {
   readonly keyspace: string;
@@ -18,17 +25,30 @@ export function newPartitionBytes(options: NewPartition): Buffer {
   const { keyspace, partition, incarnation, life, state } = options;
   const db = new Database(':memory:');
   try {
-    db.pragma('page_size = 1024');
+    db.pragma(`page_size = ${pageBytes}`);
     db.pragma(`application_id = ${applicationId}`);
     db.pragma(`user_version = ${schemaVersion}`);
     for (const statement of schemaStatements) db.exec(statement);
-    db.prepare('INSERT INTO meta VALUES (1, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, 0)').run(
+    const counters = { seq: 0, rows: 0, tombstones: 0, bytes: 0 };
+    const digest = formatDigest(emptyDigest);
+    const meta = {
       keyspace,
       partition,
       incarnation,
       life,
       state,
-      '0000000000000000',
+      ...counters,
+      digest,
+      highest_ms: 0,
+    };
+    db.prepare('INSERT INTO meta VALUES (1, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, 0, ?)').run(
+      keyspace,
+      partition,
+      incarnation,
+      life,
+      state,
+      digest,
+      metaChecksum(meta),
     );
     const bytes = db.serialize();
     for (const offset of VERSION_OFFSETS) bytes[offset] = 2;

@@ -29,7 +29,11 @@ export function openSqlite(file: string): Database.Database {
       db.pragma(`${name} = ${set}`);
       // A build without memory mapping answers nothing at all for mmap_size, which is as good as 0.
       const read = db.pragma(name, { simple: true }) ?? 0;
-      if (read !== expected) throw unfit(`${name} is ${String(read)}, expected ${expected}`);
+      if (read === expected) continue;
+      const message = `${file}: ${name} is ${String(read)}, expected ${expected}`;
+      // The one setting that the file itself can refuse, when its header is damaged.
+      if (name === 'journal_mode') throw new CodedError('PARTITION_DAMAGED', message);
+      throw unfit(message);
     }
     return db;
   } catch (error) {

@@ -1,4 +1,5 @@
 // One open partition file: last-write-wins rows, their numbering, and counters kept in the same transaction.
+import { CodedError } from '@ringwright/base/coded-error';
 import { compareStamps } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';
 import { type Digest, emptyDigest, formatDigest, parseDigest, toggleRow } from './digest.ts';
@@ -6,8 +7,8 @@ import type { PartitionInfo, PartitionState } from './partition-info.ts';
 import { readMeta } from './partition-meta.ts';
 import { partitionStatements } from './partition-statements.ts';
 import type { WriteOutcome } from './record.ts';
-import type { RecordContent } from './record-bytes.ts';
-import type { MetaRow } from './schema.ts';
+import { isRowHash, type RecordContent } from './record-bytes.ts';
+import { type MetaRow, metaChecksum, pageBytes } from './schema.ts';
 import { Watermarks } from './watermarks.ts';
 
 /** A record with its row hash, ready to be compared and stored. */
@@ -20,7 +21,6 @@ const SAME: WriteOutcome = { kind: 'same' };
 /** WAL bytes of one transaction and of one row at the worst: a few pages each. */
 const WAL_BYTES_PER_TRANSACTION = 8_192;
 const WAL_BYTES_PER_ROW = 12_288;
-const PAGE_BYTES = 4_096;
 
 /** The one connection to a live partition file. Everything is synchronous and belongs to this thread. */
 export class PartitionFile {
@@ -34,8 +34,9 @@ export class PartitionFile {
 
   constructor(db: Database.Database) {
     this.db = db;
-    this.#sql = partitionStatements(db);
+    // Before any statement on its tables: these may not be ours.
     this.#meta = readMeta(db);
+    this.#sql = partitionStatements(db);
     this.#digest = parseDigest(this.#meta.digest) ?? emptyDigest;
     this.watermarks = new Watermarks(db);
   }
@@ -79,6 +80,7 @@ export class PartitionFile {
     const sql = this.#sql;
     const tally = { ...this.#meta, digest: this.#digest };
     const outcomes: WriteOutcome[] = [];
+    let meta = this.#meta;
     let walBytes = WAL_BYTES_PER_TRANSACTION;
     this.#inTransaction(() => {
       for (const row of rows) {
@@ -87,11 +89,12 @@ export class PartitionFile {
         if (outcome === APPLIED) walBytes += WAL_BYTES_PER_ROW + (row.value?.length ?? 0);
       }
       if (tally.seq === this.#meta.seq) return;
-      const { seq, rows: live, tombstones, bytes, highest_ms } = tally;
-      sql.setCounters.run(seq, live, tombstones, bytes, formatDigest(tally.digest), highest_ms);
+      meta = sealMeta({ ...tally, digest: formatDigest(tally.digest) });
+      const { seq, rows: live, tombstones, bytes, digest, highest_ms, checksum } = meta;
+      sql.setCounters.run(seq, live, tombstones, bytes, digest, highest_ms, checksum);
     });
-    if (tally.seq !== this.#meta.seq) {
-      this.#meta = { ...tally, digest: '' };
+    if (meta !== this.#meta) {
+      this.#meta = meta;
       this.#digest = tally.digest;
       this.#walBytes += walBytes;
     }
@@ -106,6 +109,7 @@ export class PartitionFile {
       sql.insert.run(tally.seq, row.key, row.ms, row.tie, row.value, row.hash);
     } else {
       const [heldSeq, ms, tie, valueBytes, heldHash] = held;
+      if (!isRowHash(heldHash)) throw this.#damaged(`record ${heldSeq} has no row hash`);
       const order = compareStamps(row, { ms, tie });
       if (order === 0) return SAME;
       if (order < 0) return { kind: 'stale', ms, tie };
@@ -128,21 +132,27 @@ export class PartitionFile {
     return APPLIED;
   }
 
+  #damaged(what: string): CodedError {
+    return new CodedError('PARTITION_DAMAGED', `${this.db.name}: ${what}`);
+  }
+
   /** Durable when it returns. */
   setState(state: PartitionState): void {
-    this.#inTransaction(() => this.#sql.setState.run(state));
-    this.#meta = { ...this.#meta, state };
+    const meta = sealMeta({ ...this.#meta, state });
+    this.#inTransaction(() => this.#sql.setState.run(state, meta.checksum));
+    this.#meta = meta;
     if (!this.checkpoint('PASSIVE')) throw new Error(`${this.db.name} could not be checkpointed`);
   }
 
   /** Makes a received copy this device's own: new identity, no watermarks of its source. */
   takeOver(identity: { incarnation: string; life: string; state: PartitionState }): void {
     const { incarnation, life, state } = identity;
+    const meta = sealMeta({ ...this.#meta, incarnation, life, state });
     this.#inTransaction(() => {
-      this.#sql.setIdentity.run(incarnation, life, state);
+      this.#sql.setIdentity.run(incarnation, life, state, meta.checksum);
       this.watermarks.clear();
     });
-    this.#meta = { ...this.#meta, incarnation, life, state };
+    this.#meta = meta;
     this.#walBytes += WAL_BYTES_PER_TRANSACTION;
   }
 
@@ -159,7 +169,7 @@ export class PartitionFile {
     this.#walBytes += this.watermarks.takeWalBytes();
     if (this.#walBytes <= walBytesMax) return false;
     const [, log, done] = this.#checkpointRow('NOOP');
-    this.#walBytes = log === done ? 0 : log * PAGE_BYTES;
+    this.#walBytes = log === done ? 0 : log * pageBytes;
     return this.#walBytes * 2 > walBytesMax;
   }
 
@@ -185,6 +195,10 @@ export class PartitionFile {
     this.db.close();
     if (!complete) throw new Error(`checkpoint of ${this.db.name} could not finish`);
   }
+}
+
+function sealMeta(meta: Omit<MetaRow, 'checksum'>): MetaRow {
+  return { ...meta, checksum: metaChecksum(meta) };
 }
 
 interface Tally {

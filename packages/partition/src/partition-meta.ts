@@ -4,7 +4,13 @@ import { partitionCountMax } from '@ringwright/base/limits';
 import type Database from 'better-sqlite3';
 import { isIncarnation, isKeyspace } from './data-paths.ts';
 import { parseDigest } from './digest.ts';
-import { applicationId, type MetaRow, schemaStatements, schemaVersion } from './schema.ts';
+import {
+  applicationId,
+  type MetaRow,
+  metaChecksum,
+  schemaStatements,
+  schemaVersion,
+} from './schema.ts';
 
 /** Throws PARTITION_DAMAGED when the file is of another kind, format or shape. */
 export function readMeta(db: Database.Database): MetaRow {
@@ -41,5 +47,6 @@ function metaProblem(meta: MetaRow): string | null {
     if (!Number.isSafeInteger(meta[name]) || meta[name] < 0) return `${name} is ${meta[name]}`;
   }
   if (meta.rows + meta.tombstones > meta.seq) return 'it counts more rows than sequence numbers';
+  if (meta.checksum !== metaChecksum(meta)) return 'its meta row does not match its checksum';
   return null;
 }

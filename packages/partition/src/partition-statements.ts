@@ -36,10 +36,10 @@ export function partitionStatements(db: Database.Database) {
       'UPDATE records SET seq = ?, ms = ?, tie = ?, value = ?, hash = ? WHERE seq = ?',
     ),
     setCounters: prepare(
-      'UPDATE meta SET seq = ?, rows = ?, tombstones = ?, bytes = ?, digest = ?, highest_ms = ?',
+      'UPDATE meta SET seq = ?, rows = ?, tombstones = ?, bytes = ?, digest = ?, highest_ms = ?, checksum = ?',
     ),
-    setState: prepare('UPDATE meta SET state = ?'),
-    setIdentity: prepare('UPDATE meta SET incarnation = ?, life = ?, state = ?'),
+    setState: prepare('UPDATE meta SET state = ?, checksum = ?'),
+    setIdentity: prepare('UPDATE meta SET incarnation = ?, life = ?, state = ?, checksum = ?'),
     read: prepare<FullRow>(`${FULL} WHERE key = ?`).raw(),
     since: prepare<FullRow>(`${FULL} WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
     stampsSince: prepare<StampRow>(

@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { PartitionFile } from './partition-file.ts';
 import type { FullRow, StampRow } from './partition-statements.ts';
 import type { PageBounds, RowsPage, StoredRecord, StoredStamp } from './record.ts';
-import { hashRecord } from './record-bytes.ts';
+import { matchesHash } from './record-bytes.ts';
 
 export function readRecord(file: PartitionFile, key: Uint8Array): StoredRecord | null {
   const row = file.sql.read.get(key);
@@ -65,14 +65,14 @@ function page<Raw, Row extends { readonly seq: number }>(
 
 function verified(file: PartitionFile, row: FullRow): StoredRecord {
   const [seq, key, ms, tie, value, hash] = row;
-  if (hashRecord({ key, value, ms, tie }).equals(hash)) return { key, value, ms, tie, seq };
+  if (matchesHash({ key, value, ms, tie }, hash)) return { key, value, ms, tie, seq };
   const { keyspace, partition } = file.info();
   throw new CodedError(
     'RECORD_DAMAGED',
     `record ${seq} of ${keyspace}/${partition} does not match its hash`,
     {
       hint: 'the disk or memory changed it: drop the partition and let it refill from its peers',
-      details: { keyspace, partition, seq, key: key.toString('hex') },
+      details: { keyspace, partition, seq, key: Buffer.from(key).toString('hex') },
     },
   );
 }

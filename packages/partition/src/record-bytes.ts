@@ -1,6 +1,6 @@
 // The bytes of a record in the commit log, which are also the bytes its hash is taken over. Pure.
 import { hash } from 'node:crypto';
-import type { Stamp } from '@ringwright/base/stamp';
+import { type Stamp, stampMsMax, stampTieMax } from '@ringwright/base/stamp';
 
 // key length 2 | key | ms 6 | tie 5 | tombstone flag 1 | value. All numbers big-endian.
 const FIXED_BYTES = 14;
@@ -60,4 +60,24 @@ export function hashRecord(record: RecordContent): Buffer {
   const length = recordLength(record);
   if (length > scratch.length) scratch = Buffer.allocUnsafe(2 ** Math.ceil(Math.log2(length)));
   return hashRecordBytes(scratch.subarray(0, encodeRecord(record, scratch, 0)));
+}
+
+/** Whether a stored row is a record at all and matches its hash; a flipped bit may change even its types. */
+export function matchesHash(record: RecordContent, rowHash: Buffer): boolean {
+  const { key, value, ms, tie } = record;
+  const isRecord =
+    key instanceof Uint8Array &&
+    key.length <= 0xffff &&
+    (value === null || value instanceof Uint8Array) &&
+    isWholeUpTo(ms, stampMsMax) &&
+    isWholeUpTo(tie, stampTieMax);
+  return isRecord && isRowHash(rowHash) && hashRecord(record).equals(rowHash);
+}
+
+export function isRowHash(rowHash: Buffer): boolean {
+  return rowHash instanceof Buffer && rowHash.length === 8;
+}
+
+export function isWholeUpTo(value: number, max: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= max;
 }

@@ -1,7 +1,8 @@
 // Sorts what SQLite throws: a file that cannot be trusted, a disk that failed, or a bug of ours. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 
-const DAMAGE = /^SQLITE_(CORRUPT|NOTADB|FORMAT|MISMATCH)/;
+// A constraint can only fail when an index or a counter is not what this program wrote.
+const DAMAGE = /^SQLITE_(CORRUPT|NOTADB|FORMAT|MISMATCH|CONSTRAINT)/;
 
 function sqliteCode(error: unknown): string {
   if (!(error instanceof Error) || !('code' in error)) return '';

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { write } from '../test/support/scratch-store.ts';
+import { CommitLog } from './commit-log.ts';
+import type { WriteCall } from './log-batch.ts';
+import { createSegment, segmentFile } from './log-segment.ts';
+import { newPartition } from './partition.ts';
+import { storeLimits } from './store-limits.ts';
+
+test('a log that cannot be written fails once, and gives back every waiting write', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'log-'));
+  const created = await createSegment(directory, 1);
+  await created.handle.close();
+  // Opened for reading only: the first append fails as on a broken disk.
+  const handle = await open(segmentFile(directory, 1), 'r');
+  const failures: unknown[] = [];
+  const log = new CommitLog({
+    directory,
+    limits: storeLimits({ logBatchWritesMax: 1 }),
+    segment: { ...created, handle },
+    onDurable: () => {
+      throw new Error('nothing became durable');
+    },
+    onRotate: () => {},
+    onFailure: (error) => {
+      failures.push(error);
+    },
+  });
+  const partition = {
+    ...newPartition({ keyspace: 'test', partition: 0, incarnation: 'i' }),
+    life: 'l',
+  };
+  const call: WriteCall = { outcomes: [], waiting: 3, resolve: () => {}, reject: () => {} };
+  for (let index = 0; index < 3; index += 1) {
+    log.append(write(`k${index}`, 'v', 1), { partition, call, index });
+  }
+  await log.drained();
+  expect(failures).toHaveLength(1);
+  expect(log.abandon().flatMap(({ writes }) => writes)).toHaveLength(3);
+  await log.close();
+  rmSync(directory, { recursive: true, force: true });
+});

@@ -1,0 +1,210 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { copyPartition, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
+import type { CopyManifest } from './copy-manifest.ts';
+import { pageBytes } from './schema.ts';
+import type { Store } from './store.ts';
+
+/** Fills a partition with `count` records of `bytes` each. */
+async function fill(store: Store, count: number, bytes: number): Promise<void> {
+  for (let at = 0; at < count; at += 500) {
+    const length = Math.min(500, count - at);
+    await store.write(
+      Array.from({ length }, (_, i) => write(`key-${at + i}`, 'x'.repeat(bytes), at + i + 1)),
+    );
+  }
+}
+
+async function bytesOf(store: Store): Promise<{ manifest: CopyManifest; file: Buffer }> {
+  await using snapshot = await store.snapshot('test', 0);
+  const { manifest } = snapshot;
+  const chunks: Buffer[] = [];
+  for (let at = 0; at < manifest.bytes; at += 65_536) {
+    chunks.push(await snapshot.readChunk(at, 65_536));
+  }
+  return { manifest, file: Buffer.concat(chunks) };
+}
+
+async function receive(store: Store, manifest: CopyManifest, file: Buffer): Promise<void> {
+  await using incoming = await store.receiveCopy('test', 0, manifest);
+  await incoming.write(0, file);
+  await incoming.finish();
+}
+
+test('a copy of 64 MiB under writes to both ends equal, and stalls the loop for no one', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const source = await from.open();
+  const target = await to.open();
+  await source.create('test', 0, 'ready');
+  await target.create('test', 0, 'filling');
+  await fill(source, 64_000, 1_000);
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  let writing = true;
+  let ms = 1_000_000;
+  const writer = async (): Promise<void> => {
+    while (writing) {
+      const writes = Array.from({ length: 20 }, (_, i) => {
+        ms += 1;
+        return write(`key-${(ms * 7_919 + i) % 70_000}`, i % 5 === 0 ? null : `new ${ms}`, ms);
+      });
+      await Promise.all([source.write(writes), target.write(writes)]);
+    }
+  };
+  const writers = [writer(), writer(), writer()];
+  await copyPartition(source, target);
+  writing = false;
+  await Promise.all(writers);
+  expect(delay.max / 1e6).toBeLessThan(400);
+  const [mine, theirs] = [source.info('test', 0), target.info('test', 0)];
+  expect(theirs).toMatchObject({ digest: mine?.digest, rows: mine?.rows, state: 'filling' });
+  expect(readdirSync(join(to.directory, 'staging'))).toEqual([]);
+  await using image = to.image();
+  cutWals(image.directory, () => 0);
+  expect((await image.open()).info('test', 0)?.digest).toBe(mine?.digest);
+}, 120_000);
+
+test('bytes that are not what the manifest says are refused, the live file stays', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const source = await from.open();
+  const target = await to.open();
+  await source.create('test', 0, 'ready');
+  await target.create('test', 0, 'filling');
+  // Few enough for one page: a page split would leave stale bytes that nobody misses.
+  await fill(source, 6, 50);
+  await target.write([write('mine', 'kept', 5)]);
+  const before = target.info('test', 0);
+  const { manifest, file } = await bytesOf(source);
+  const rehashed = (bytes: Buffer): CopyManifest => ({
+    ...manifest,
+    bytes: bytes.length,
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+  });
+  const flipped = Buffer.from(file);
+  flipped[file.indexOf('xxxxx')] = 0x79;
+  const half = file.subarray(0, 4 * pageBytes);
+  expect(half.length).toBeLessThan(file.length);
+  const cases: [what: string, manifest: CopyManifest, bytes: Buffer][] = [
+    ['a flipped byte', manifest, flipped],
+    ['a flipped byte with a matching sha256', rehashed(flipped), flipped],
+    ['a short file', manifest, file.subarray(0, -1)],
+    ['a long file', manifest, Buffer.concat([file, Buffer.alloc(1)])],
+    ['half a file with a matching sha256', rehashed(half), half],
+    ['no database', rehashed(Buffer.alloc(8_192, 1)), Buffer.alloc(8_192, 1)],
+    ['another sequence', { ...manifest, seq: manifest.seq + 1 }, file],
+    ['another digest', { ...manifest, digest: '0'.repeat(16) }, file],
+    ['another count', { ...manifest, rows: manifest.rows - 1 }, file],
+    ['another partition', { ...manifest, partition: 1 }, file],
+    ['no digest', { ...manifest, digest: 'x' }, file],
+    ['negative bytes', { ...manifest, bytes: -1 }, file],
+    ['an absurd length', { ...manifest, bytes: 2 ** 50 }, file],
+  ];
+  for (const sql of [
+    'CREATE TRIGGER t AFTER INSERT ON records BEGIN DELETE FROM records; END',
+    'CREATE VIEW v AS SELECT * FROM records',
+    "UPDATE records SET value = x'00' WHERE seq = 3",
+    'UPDATE meta SET rows = rows + 1',
+    'PRAGMA user_version = 2',
+    'PRAGMA application_id = 1',
+    'DELETE FROM meta',
+  ]) {
+    cases.push([sql, ...changed(sql)]);
+  }
+  function changed(sql: string): [CopyManifest, Buffer] {
+    const path = join(from.directory, 'changed.db');
+    writeFileSync(path, file);
+    const db = new Database(path);
+    db.exec(sql);
+    db.close();
+    const bytes = readFileSync(path);
+    return [rehashed(bytes), bytes];
+  }
+  for (const [what, wrong, bytes] of cases) {
+    const answer = await receive(target, wrong, bytes).then(
+      () => 'taken',
+      (error: { code: string }) => error.code,
+    );
+    expect(answer, what).toBe('COPY_INVALID');
+    expect(target.info('test', 0), what).toEqual(before);
+    expect(readdirSync(join(to.directory, 'staging')), what).toEqual([]);
+  }
+  await receive(target, manifest, file);
+  expect(textOf(target, 'mine')).toBe('kept');
+  expect(target.info('test', 0)).toMatchObject({ rows: 7 });
+}, 60_000);
+
+test('chunks out of order, twice or too long are refused', async () => {
+  await using from = scratch();
+  const source = await from.open();
+  await source.create('test', 0, 'ready');
+  const { manifest, file } = await bytesOf(source);
+  await using incoming = await source.receiveCopy('test', 0, manifest);
+  await incoming.write(0, file.subarray(0, 100));
+  for (const [offset, length] of [
+    [0, 100],
+    [200, 1],
+    [99, 10],
+    [100, file.length],
+    [-1, 1],
+  ] as const) {
+    const chunk = Buffer.alloc(length);
+    await expect(incoming.write(offset, chunk)).rejects.toMatchObject({ code: 'COPY_INVALID' });
+  }
+  await incoming.write(100, file.subarray(100));
+  await incoming.discard();
+  await expect(incoming.finish()).rejects.toMatchObject({ code: 'COPY_INVALID' });
+});
+
+test('a crash before and after the switch leaves one whole file and no second one', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const source = await from.open();
+  const target = await to.open();
+  await source.create('test', 0, 'ready');
+  await target.create('test', 0, 'filling');
+  await fill(source, 30, 50);
+  await target.write([write('mine', 'kept', 5)]);
+  const home = join(to.directory, 'partitions/test/0');
+  const [old = ''] = readdirSync(home).filter((name) => name !== 'CURRENT');
+  await using before = to.image();
+  await copyPartition(source, target);
+  await target.write([write('later', 'kept', 9_000)]);
+  await using after = to.image();
+  // Before: the copy lies beside the live file, CURRENT.new is half written.
+  const beside = join(before.directory, 'partitions/test/0');
+  mkdirSync(join(beside, 'half-adopted'));
+  writeFileSync(join(beside, 'half-adopted/data.db'), 'half a file');
+  writeFileSync(join(beside, 'CURRENT.new'), 'half-ado');
+  cutWals(before.directory, () => 0);
+  const early = await before.open();
+  expect(early.info('test', 0)).toMatchObject({ incarnation: old, rows: 1 });
+  expect(readdirSync(beside).sort()).toEqual([old, 'CURRENT'].sort());
+  // After: the old folder is still there.
+  mkdirSync(join(after.directory, 'partitions/test/0', old));
+  cutWals(after.directory, () => 0);
+  const late = await after.open();
+  expect(late.info('test', 0)).toMatchObject({ rows: 32, digest: target.info('test', 0)?.digest });
+  expect(textOf(late, 'later')).toBe('kept');
+  expect(existsSync(join(after.directory, 'partitions/test/0', old))).toBe(false);
+});
+
+test('a partition dropped while its copy comes in stays dropped', async () => {
+  await using from = scratch();
+  const source = await from.open();
+  await source.create('test', 0, 'ready');
+  await fill(source, 2_000, 100);
+  const { manifest, file } = await bytesOf(source);
+  const incoming = await source.receiveCopy('test', 0, manifest);
+  await incoming.write(0, file);
+  const finished = incoming.finish();
+  await source.drop('test', 0);
+  await expect(finished).rejects.toMatchObject({ code: 'PARTITION_ABSENT' });
+  expect(source.info('test', 0)).toBeNull();
+  expect(readdirSync(join(from.directory, 'staging'))).toEqual([]);
+});

@@ -1,0 +1,105 @@
+// A store in a folder of its own; when the test ends every folder is audited and removed.
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { checkStore } from '../../src/check-store.ts';
+import { openStore } from '../../src/open-store.ts';
+import type { Write } from '../../src/record.ts';
+import type { Store } from '../../src/store.ts';
+import type { StoreLimits } from '../../src/store-limits.ts';
+
+export interface Scratch extends AsyncDisposable {
+  readonly directory: string;
+  open(limits?: Partial<StoreLimits>): Promise<Store>;
+  /** The folder as it is now, the store still running: what a SIGKILL would leave. */
+  image(): Scratch;
+  /** Keeps the audit at the end from running, for folders that were damaged on purpose. */
+  damaged(): void;
+}
+
+export function scratch(from?: string): Scratch {
+  const directory = mkdtempSync(join(tmpdir(), 'partition-'));
+  // By another process: opening a live database file here would drop SQLite's locks on it.
+  if (from !== undefined) execFileSync('cp', ['-r', `${from}/.`, directory]);
+  const stores: Store[] = [];
+  const images: Scratch[] = [];
+  let audited = true;
+  let ended = false;
+  return {
+    directory,
+    open: async (limits = {}) => {
+      const store = await openStore({ directory, newIncarnation: randomUUID, limits });
+      stores.push(store);
+      return store;
+    },
+    image: () => {
+      const image = scratch(directory);
+      images.push(image);
+      return image;
+    },
+    damaged: () => {
+      audited = false;
+    },
+    [Symbol.asyncDispose]: async () => {
+      if (ended) return;
+      ended = true;
+      for (const image of images) await image[Symbol.asyncDispose]();
+      for (const store of stores) await store.close();
+      if (audited) expect(await checkStore(directory)).toEqual([]);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Cuts every WAL to `keep` of its length, as a power loss may: 0 removes it. */
+export function cutWals(directory: string, keep: (bytes: number) => number): void {
+  for (const name of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('-wal')) continue;
+    const file = join(directory, name);
+    const bytes = Number(execFileSync('stat', ['-c', '%s', file], { encoding: 'utf8' }));
+    const kept = keep(bytes);
+    if (kept > 0) truncateSync(file, kept);
+    else rmSync(file);
+  }
+}
+
+export function logFiles(directory: string): string[] {
+  const log = join(directory, 'log');
+  if (!existsSync(log)) return [];
+  return readdirSync(log)
+    .sort()
+    .map((name) => join(log, name));
+}
+
+/** A write of short texts, for tests that read better so. */
+export function write(key: string, value: string | null, ms: number, partition = 0): Write {
+  return {
+    keyspace: 'test',
+    partition,
+    key: Buffer.from(key),
+    value: value === null ? null : Buffer.from(value),
+    ms,
+    tie: 1,
+  };
+}
+
+/** What is stored under a key: its text, null for a tombstone, undefined for nothing. */
+export function textOf(store: Store, key: string, partition = 0): string | null | undefined {
+  const record = store.read('test', partition, Buffer.from(key));
+  if (record === null) return undefined;
+  return record.value === null ? null : record.value.toString();
+}
+
+/** Copies a partition from one store into the same partition of another. */
+export async function copyPartition(from: Store, to: Store, partition = 0): Promise<void> {
+  await using snapshot = await from.snapshot('test', partition);
+  await using incoming = await to.receiveCopy('test', partition, snapshot.manifest);
+  while (incoming.received < snapshot.manifest.bytes) {
+    const chunk = await snapshot.readChunk(incoming.received, 16_384);
+    await incoming.write(incoming.received, chunk);
+  }
+  await incoming.finish();
+}
