@@ -1,0 +1,60 @@
+// SIGKILL of a server in each step of a move, under load: the step is reached through the real
+// tool, the victim dies in it, comes back, and the rollout is typed again.
+import type { Ring } from '@ringwright/ring/ring';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { expect, test } from 'vitest';
+import { type Cluster, keyspace, startCluster } from '../support/cluster.ts';
+import { killRolloutAt } from '../support/killed-rollout.ts';
+import type { ServerUnderTest } from '../support/server-under-test.ts';
+import { Traffic } from '../support/traffic.ts';
+
+type Role = 'source' | 'joiner' | 'bystander';
+
+/** Versions between the commit (moves PROPOSED) and the step. */
+const steps = [
+  { step: 'PROPOSED', versions: 0 },
+  { step: 'INITIALIZING', versions: 1 },
+  { step: 'finalized, not yet dropped', versions: 2 },
+] as const;
+
+/** A ring change of its own for each step, so that there are moves each time. */
+const changes: ((cluster: Cluster) => Promise<Ring>)[] = [
+  async (cluster) => cluster.commit('add', (await cluster.addServer()).text, '1'),
+  (cluster) => cluster.commit('set-weight', 'd0', '0.5'),
+  (cluster) => cluster.commit('set-weight', 'd0', '1'),
+];
+
+function victimOf(cluster: Cluster, ring: Ring, role: Role): ServerUnderTest {
+  const [move] = ring.moves;
+  if (move === undefined) throw new Error(`version ${ring.version} has no moves`);
+  const { from, to, partition } = move;
+  const holders = slotsOf(ring, partition).map(({ device }) => device);
+  const bystander = holders.find((device) => device !== from && device !== to) ?? from;
+  return cluster.serverOf(ring, { source: from, joiner: to, bystander }[role]);
+}
+
+test.each<Role>(['source', 'joiner', 'bystander'])('the %s dies in each step', async (role) => {
+  await using cluster = await startCluster({ servers: 4, partitions: 8 });
+  const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: role.length });
+  await traffic.goesOn();
+  for (const [index, { step, versions }] of steps.entries()) {
+    const proposed = await changes[index]!(cluster);
+    expect(proposed.moves.map(({ state }) => state)).toContain('PROPOSED');
+    await cluster.push();
+    const victim = victimOf(cluster, proposed, role);
+    const wanted = proposed.version + versions;
+    if (versions > 0) await killRolloutAt(cluster, cluster.committed(wanted));
+    await traffic.within(`${role} dies: ${step}`, async () => {
+      await victim.kill();
+      // The others hear of the step; the tool says that one did not.
+      const push = await cluster.builder.run(['push', keyspace]);
+      expect(push.exit, push.stderr).toBe(4);
+      await traffic.goesOn();
+    });
+    await cluster.restart(victim);
+    const { left, version } = await cluster.builder.json(['rollout', keyspace]);
+    expect({ left, version }).toEqual({ left: [], version: proposed.version + 2 });
+    expect((await cluster.head()).moves).toEqual([]);
+  }
+  expect(await traffic.verdict()).toEqual([]);
+});
