@@ -66,15 +66,13 @@ function checkVerdict(verdict: Certificate, { before, after, state, optimum, see
 }
 
 function newSlots(before: Table, after: Table): number {
-  return after.reduce(
-    (sum, row) =>
-      sum +
-      row.reduce(
-        (all, id, partition) => all + (before.some((old) => old[partition] === id) ? 0 : 1),
-        0,
-      ),
-    0,
-  );
+  let moves = 0;
+  for (const row of after) {
+    for (let partition = 0; partition < row.length; partition += 1) {
+      if (!before.some((old) => old[partition] === row[partition])) moves += 1;
+    }
+  }
+  return moves;
 }
 
 /** The builder's own table once all waves are done. */

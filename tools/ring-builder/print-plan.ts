@@ -16,6 +16,7 @@ export function planDocument(plan: Plan): Readonly<Record<string, unknown>> {
     digest,
     moved: moves.length,
     moveLowerBound,
+    optimum: plan.optimum,
     movesLeft,
     partitionsMovingTwice: plan.partitionsMovingTwice,
     devices: plan.devices,
@@ -25,12 +26,12 @@ export function planDocument(plan: Plan): Readonly<Record<string, unknown>> {
 }
 
 export function printPlan(plan: Plan, state: BuilderState): string[] {
-  const { ring, version, moves, moveLowerBound, movesLeft } = plan;
+  const { ring, version, moves, movesLeft } = plan;
   const left = movesLeft === 0 ? '' : `, ${movesLeft} left for later versions`;
   const sizes =
     plan.parent === null
       ? 'the first version, so nothing has to move'
-      : `${moves.length} slots move (at least ${moveLowerBound} must)${left}`;
+      : `${moves.length} slots move (${provenFewest(plan)})${left}`;
   const shown = plan.devices.slice(0, DEVICES_SHOWN_MAX);
   const hidden = plan.devices.length - shown.length;
   return [
@@ -51,6 +52,12 @@ export function printPlan(plan: Plan, state: BuilderState): string[] {
     ...plan.warnings.map(({ code, message }) => `warning ${code}: ${message}`),
     `digest ${plan.digest}`,
   ];
+}
+
+function provenFewest({ optimum, moveLowerBound }: Plan): string {
+  if (optimum === null) return `at least ${moveLowerBound} must`;
+  if (optimum.proof === 'bound') return `${moveLowerBound} must, so no plan has fewer`;
+  return `shares demand ${moveLowerBound}, placement ${optimum.moves}: proved the fewest`;
 }
 
 function nameOf(state: BuilderState, id: number): string {

@@ -100,8 +100,8 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/lookup.ts'),
   },
   {
-    usage: 'verify <ring>',
-    summary: 'audit every version, the log and builder.json',
+    usage: 'verify <ring> [version]',
+    summary: 'audit every version, the log and builder.json; --optimal proves one',
     load: () => import('./commands/verify.ts'),
   },
 ];

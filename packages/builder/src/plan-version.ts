@@ -8,13 +8,14 @@ import { capMoves } from './cap-moves.ts';
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
 import { interimTargets } from './interim-targets.ts';
 import { placeInitial } from './place-initial.ts';
-import { loadsOf, type Placement, placementOf, tableOf } from './placement.ts';
+import { type Placement, placementOf, tableOf } from './placement.ts';
 import { type PlacementProblem, placementProblem } from './placement-problem.ts';
 import type { Plan, PlannedMove } from './plan.ts';
 import { devicePlans } from './plan-devices.ts';
 import { planDigest } from './plan-digest.ts';
+import { gapFindings, moveBound, provenOptimum } from './plan-optimum.ts';
 import { planWarnings } from './plan-warnings.ts';
-import { computeQuotas, movesAtLeast } from './quotas.ts';
+import { computeQuotas } from './quotas.ts';
 import { rebalance } from './rebalance.ts';
 import { replicasOf } from './rebalance-work.ts';
 import { createRules } from './slot-rules.ts';
@@ -62,6 +63,7 @@ function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Pla
     target,
     moves: [],
     moveLowerBound: 0,
+    optimum: { moves: 0, proof: 'bound' },
     partitionsMovingTwice: 0,
     movesLeft: 0,
     devices: devicePlans(state, problem, outcome),
@@ -91,7 +93,8 @@ function planNext(input: PlanInput & { readonly head: Ring }, problem: Placement
   const target = copyTable(head.table, state.devices.length);
   for (const { partition, replica, to } of moves) target[replica]![partition] = to;
   const movesLeft = wave.movesLeft + all.length - moves.length;
-  const loads = loadsOf(before, tree);
+  const bound = moveBound(tree, targets, before);
+  const asked = { head, state, problem, wanted, moves: moves.length + movesLeft, bound };
   const outcome = {
     head,
     target,
@@ -106,14 +109,15 @@ function planNext(input: PlanInput & { readonly head: Ring }, problem: Placement
     parent: headId,
     target,
     moves,
-    moveLowerBound: movesAtLeast(tree, computeQuotas(tree, targets, loads), {
-      loads,
-      free: before.slots - loads[0]!,
-    }),
+    moveLowerBound: bound,
+    optimum: frozen === null ? provenOptimum(asked) : null,
     partitionsMovingTwice: outcome.partitionsMovingTwice,
     movesLeft,
     devices: devicePlans(state, problem, outcome),
-    warnings: planWarnings(state, problem, outcome),
+    warnings: [
+      ...planWarnings(state, problem, outcome),
+      ...(frozen === null ? gapFindings(asked) : []),
+    ],
     digest: planDigest(headId, state, moves),
   };
 }

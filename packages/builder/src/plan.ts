@@ -1,6 +1,7 @@
 // A plan: what the next version would change, as data. Nothing has happened yet.
 import type { Finding } from '@ringwright/base/finding';
 import type { Table } from '@ringwright/ring/ring';
+import type { Optimum } from './plan-optimum.ts';
 
 export interface PlannedMove {
   readonly partition: number;
@@ -32,6 +33,8 @@ export interface Plan {
   readonly moves: readonly PlannedMove[];
   /** No ring with the guaranteed balance can be reached with fewer moves than this. */
   readonly moveLowerBound: number;
+  /** The fewest moves there can be, later versions included; null when that is not proved. */
+  readonly optimum: Optimum | null;
   /** Partitions of which more than one slot moves at once (only for removed devices). */
   readonly partitionsMovingTwice: number;
   /** Moves left for later versions: one slot of a partition per version, waves, min_part_hours. */

@@ -51,15 +51,11 @@ function handDown(tree: TierTree, targets: Targets, order: Int32Array): Int32Arr
   return quotas;
 }
 
-/** Slots that cost one move each whatever one does: those above quota and those without device. */
-export function movesAtLeast(
-  tree: TierTree,
-  quotas: Int32Array,
-  placed: { readonly loads: Int32Array; readonly free: number },
-): number {
-  let moves = placed.free;
+/** Moves that no assignment can do without: what devices lack of their quotas. */
+export function movesAtLeast(tree: TierTree, quotas: Int32Array, loads: Int32Array): number {
+  let moves = 0;
   for (let v = tree.firstLeaf; v < tree.nodes; v += 1) {
-    moves += Math.max(0, placed.loads[v]! - quotas[v]!);
+    moves += Math.max(0, quotas[v]! - loads[v]!);
   }
   return moves;
 }

@@ -1,12 +1,29 @@
-// ring-builder verify: the audit of a ring's whole folder.
+// ring-builder verify: the audit of a ring's whole folder; --optimal: the proof of one version.
+import { readLog } from '@ringwright/repository/read-log';
 import { verifyRepository } from '@ringwright/repository/verify-repository';
-import { text } from '../arguments.ts';
-import type { Verb } from '../verb.ts';
+import { flag, optionalText, text } from '../arguments.ts';
+import type { Answer, Context, Verb } from '../verb.ts';
+import { type OptimalityCheck, verifyOptimal } from '../verify-optimal.ts';
+import { versionOf } from '../version-reference.ts';
 
 export const verb: Verb = {
-  examples: [['$0 verify cities', 'exit code 1 when anything was found']],
+  positionals: { version: { describe: 'with --optimal: 7, @~1 or the start of an id' } },
+  options: {
+    optimal: {
+      type: 'boolean',
+      describe: 'prove that no ring with the guarantees can be reached with fewer moves',
+    },
+  },
+  examples: [
+    ['$0 verify cities', 'exit code 1 when anything was found'],
+    ['$0 verify cities --optimal', 'the proof for the head; 1 when there is none'],
+  ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
+    const reference = optionalText(args, 'version');
+    if (flag(args, 'optimal') || reference !== undefined) {
+      return optimality(context, ring, reference);
+    }
     const found = await verifyRepository(context.rings, ring);
     const { versions, entries, findings } = found;
     const sound = findings.length === 0;
@@ -22,3 +39,50 @@ export const verb: Verb = {
     };
   },
 };
+
+async function optimality(context: Context, ring: string, reference?: string): Promise<Answer> {
+  const version = versionOf(ring, await readLog(context.rings, ring), reference);
+  const check = await verifyOptimal(context.rings, ring, { version, nowMs: context.nowMs });
+  const { certificate, ...figures } = check;
+  const { optimal, moves, faults, passes, cycle, potentials } = certificate;
+  const held = Array.from(potentials).filter((potential) => potential !== 0).length;
+  return {
+    json: {
+      ring,
+      ...figures,
+      ok: optimal,
+      moves,
+      faults,
+      passes,
+      cycle,
+      potentials: [...potentials],
+    },
+    lines: [
+      ...faults.map((fault) => `${fault.code}: ${fault.message}`),
+      ...verdict(ring, check),
+      ...(optimal ? [`potentials settled in ${passes} passes, ${held} of them below 0`] : []),
+    ],
+    next: context.next(optimal ? `status ${ring}` : `plan ${ring}`),
+    exit: optimal ? 0 : 1,
+  };
+}
+
+function verdict(
+  ring: string,
+  { version, certificate, moved, movesLeft }: OptimalityCheck,
+): string[] {
+  const { optimal, faults, cycle } = certificate;
+  const left = movesLeft === 0 ? '' : ` and ${movesLeft} left for later versions`;
+  const made = version === 1 ? 'places every slot' : `moves ${moved} slots${left}`;
+  if (optimal) {
+    return [
+      `${ring} version ${version} ${made}: every device and tier at floor or ceiling of its share,`,
+      'every partition within its bounds, and no such ring can be reached with fewer moves',
+    ];
+  }
+  if (faults.length > 0) return [`${ring} version ${version} breaks ${faults.length} guarantees`];
+  const devices = cycle.map((id) => `d${id}`).join(' → ');
+  return [
+    `${ring} version ${version} ${made}, which is not the fewest: an exchange along ${devices} saves one`,
+  ];
+}

@@ -1,0 +1,81 @@
+// The proof behind verify --optimal: the move that led to a version, certified end to end.
+
+import { CodedError } from '@ringwright/base/coded-error';
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import { type Certificate, certify } from '@ringwright/builder/certify';
+import { nextRing } from '@ringwright/builder/next-ring';
+import { planVersion } from '@ringwright/builder/plan-version';
+import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
+import type { Ring, Table } from '@ringwright/ring/ring';
+import { copyTable } from '@ringwright/ring/slot-rows';
+
+export interface OptimalityCheck {
+  /** The version in which the moves were committed: `asked`, or the one whose moves it carries on. */
+  readonly version: number;
+  readonly certificate: Certificate;
+  /** Moves of this version, and of later ones towards the table that was certified. */
+  readonly moved: number;
+  readonly movesLeft: number;
+  readonly seconds: number;
+}
+
+/** Throws RING_VERSION_UNKNOWN, RING_FILE_INVALID when the version carries no builder state. */
+export async function verifyOptimal(
+  rings: string,
+  ring: string,
+  asked: { readonly version: number; readonly nowMs: () => number },
+): Promise<OptimalityCheck> {
+  let made = await readVersion(rings, ring, asked.version);
+  let before = await parentOf(rings, made);
+  while (before !== null && before.ring.moves.length > 0) {
+    made = before;
+    before = await parentOf(rings, made);
+  }
+  const { version } = made.ring;
+  const state = stateOf(made);
+  const start = asked.nowMs();
+  const table = landed(made.ring);
+  const { after, movesLeft } = carriedToEnd({ ...made.ring, table, moves: [] }, made.id, state);
+  const certificate = certify({ before: before?.ring.table ?? [], after, state });
+  const seconds = (asked.nowMs() - start) / 1_000;
+  const moved = before === null ? 0 : certificate.moves - movesLeft;
+  return { version, certificate, moved, movesLeft, seconds };
+}
+
+async function parentOf(rings: string, child: StoredVersion): Promise<StoredVersion | null> {
+  const { keyspace, version } = child.ring;
+  return version === 1 ? null : readVersion(rings, keyspace, version - 1);
+}
+
+function stateOf({ ring, state }: StoredVersion): BuilderState {
+  if (state !== null) return state;
+  throw new CodedError(
+    'RING_FILE_INVALID',
+    `version ${ring.version} of ${ring.keyspace} carries no builder state to verify against`,
+  );
+}
+
+/** The table once the moves in flight have landed. */
+function landed(ring: Ring): Table {
+  const table = copyTable(ring.table, ring.devices.length);
+  for (const { partition, replica, to } of ring.moves) table[replica]![partition] = to;
+  return table;
+}
+
+/** Waves are cut from one placement: the moves still left lead to it. */
+function carriedToEnd(
+  from: Ring,
+  id: string,
+  state: BuilderState,
+): { readonly after: Table; readonly movesLeft: number } {
+  let head = from;
+  let moves = 0;
+  for (let left = true; left; ) {
+    const input = { head, headId: id, state, direct: true };
+    const plan = planVersion(input);
+    moves += plan.moves.length;
+    head = nextRing(plan, input);
+    left = plan.movesLeft > 0;
+  }
+  return { after: head.table, movesLeft: moves };
+}
