@@ -1,0 +1,154 @@
+// The way back to an old placement from where data is now: a plan whose target is an old table. Pure.
+import { assert } from '@ringwright/base/assert';
+import type { Finding } from '@ringwright/base/finding';
+import { movesInFlightMax } from '@ringwright/base/limits';
+import type { Ring } from '@ringwright/ring/ring';
+import { copyTable } from '@ringwright/ring/slot-rows';
+import type { BuilderState } from './builder-state.ts';
+import { capMoves } from './cap-moves.ts';
+import { placementProblem } from './placement-problem.ts';
+import type { Plan, PlannedMove } from './plan.ts';
+import { devicePlans } from './plan-devices.ts';
+import { planDigest } from './plan-digest.ts';
+
+export interface RevertInput {
+  /** Without moves in flight: they are cancelled first. */
+  readonly head: Ring;
+  readonly headId: string;
+  readonly state: BuilderState;
+  /** The version to go back to. */
+  readonly old: Ring;
+  readonly direct?: boolean;
+}
+
+/**
+ * Moves from the head's table towards the old one, at most one slot of a partition. Replicas that
+ * only changed places within a partition stay: their data is where it shall be. Slots of devices
+ * that are gone stay where they are now.
+ */
+export function revertPlan(input: RevertInput): Plan {
+  const { head, headId, state, old } = input;
+  assert(head.moves.length === 0, 'moves in flight are cancelled before a revert');
+  const { wave, left, lost } = revertMoves(input);
+  const direct = input.direct === true;
+  const all = direct ? [...wave, ...left] : wave;
+  const moves = direct ? all.sort(bySlot) : capMoves(wave, movesInFlightMax, () => false);
+  const target = copyTable(head.table, state.devices.length);
+  for (const { partition, replica, to } of moves) target[replica]![partition] = to;
+  const movesLeft = wave.length + left.length - moves.length;
+  const outcome = { head, target, moves, movesLeft, partitionsMovingTwice: 0, frozen: 0 };
+  return {
+    ring: state.ring,
+    version: head.version + 1,
+    parent: headId,
+    target,
+    moves,
+    moveLowerBound: wave.length + left.length,
+    optimum: null,
+    partitionsMovingTwice: 0,
+    movesLeft,
+    devices: devicePlans(state, placementProblem(state), outcome),
+    warnings: revertWarnings({ ...outcome, lost, old }),
+    digest: planDigest(headId, state, moves),
+  };
+}
+
+interface Return {
+  /** One slot of a partition at most. */
+  readonly wave: PlannedMove[];
+  readonly left: PlannedMove[];
+  /** Slots whose old device is gone. */
+  readonly lost: number;
+}
+
+function revertMoves({ head, state, old }: RevertInput): Return {
+  const found: Return & { lost: number } = { wave: [], left: [], lost: 0 };
+  const mayHold = (id: number): boolean => state.devices[id]?.state === 'active';
+  const partitions = Math.min(head.partitions, old.partitions);
+  for (let partition = 0; partition < partitions; partition += 1) {
+    const now = column(head, partition);
+    const then = column(old, partition);
+    const missing = then.filter((id) => !now.includes(id));
+    if (missing.length === 0) continue;
+    const back = missing.filter(mayHold);
+    found.lost += missing.length - back.length;
+    const moves = pairUp({ now, then, back }).map(([replica, to]) => {
+      return { partition, replica, from: now[replica]!, to };
+    });
+    found.wave.push(...moves.slice(0, 1));
+    found.left.push(...moves.slice(1));
+  }
+  return found;
+}
+
+/** Each device to bring back with a row it goes to: its own when that is free, else the next. */
+function pairUp({
+  now,
+  then,
+  back,
+}: {
+  readonly now: readonly number[];
+  readonly then: readonly number[];
+  readonly back: readonly number[];
+}): [replica: number, to: number][] {
+  const free = new Set([...now.keys()].filter((replica) => !then.includes(now[replica]!)));
+  const own = back.filter((id) => free.has(then.indexOf(id)));
+  for (const id of own) free.delete(then.indexOf(id));
+  const rows = [...free];
+  return back.flatMap((id): [number, number][] => {
+    const replica = own.includes(id) ? then.indexOf(id) : rows.shift();
+    return replica === undefined ? [] : [[replica, id]];
+  });
+}
+
+function column({ table }: Ring, partition: number): number[] {
+  return table.flatMap((row) => row[partition] ?? []);
+}
+
+function bySlot(a: PlannedMove, b: PlannedMove): number {
+  return a.partition - b.partition || a.replica - b.replica;
+}
+
+function revertWarnings(found: {
+  readonly old: Ring;
+  readonly lost: number;
+  readonly moves: readonly PlannedMove[];
+  readonly movesLeft: number;
+}): Finding[] {
+  const { old, lost, moves, movesLeft } = found;
+  const findings: Finding[] = [];
+  if (lost > 0) {
+    findings.push({
+      code: 'DEVICES_GONE',
+      message: `${lost} slots of version ${old.version} were on devices that are gone; they stay`,
+      details: { slots: lost, version: old.version },
+    });
+  }
+  if (movesLeft > 0) {
+    findings.push({
+      code: 'MOVES_LEFT',
+      message: `${moves.length} moves in this version, ${movesLeft} are left for later versions`,
+      details: { moves: moves.length, movesLeft },
+    });
+  }
+  return findings;
+}
+
+/**
+ * The builder state of a revert: settings and weights as in the old version, for the devices there
+ * are. Devices added since are drained, unless some of the old ones are gone: then they are needed,
+ * and keep their weight.
+ */
+export function revertState(state: BuilderState, old: BuilderState): BuilderState {
+  const { minPartHours, overload } = old;
+  const there = (id: number): boolean => state.devices[id]?.state === 'active';
+  const oldOnes = old.devices.filter((device) => device?.state === 'active');
+  const allThere = oldOnes.every((device) => device !== null && there(device.id));
+  const devices = state.devices.map((device) => {
+    if (device === null || device.state === 'removed') return device;
+    const then = old.devices[device.id] ?? null;
+    if (then?.state === 'active') return { ...device, weight: then.weight };
+    return allThere ? { ...device, weight: 0 } : device;
+  });
+  return { ...state, minPartHours, overload, devices };
+}

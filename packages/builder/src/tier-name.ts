@@ -1,0 +1,18 @@
+// Names of the failure domains that a device is in: r1, r1z2, r1z2-10.0.0.1, d7. Pure.
+import type { Device } from '@ringwright/ring/device';
+
+/** Failure domains from the widest to the device itself. */
+export const tierKinds = ['region', 'zone', 'server', 'device'] as const;
+export type TierKind = (typeof tierKinds)[number];
+
+export function tierName(device: Device, kind: TierKind): string {
+  if (kind === 'region') return `r${device.region}`;
+  if (kind === 'zone') return `r${device.region}z${device.zone}`;
+  if (kind === 'server') return `r${device.region}z${device.zone}-${device.ip}`;
+  return `d${device.id}`;
+}
+
+/** By device id the name of its domain; the empty text for a hole. */
+export function tierNamesById(devices: readonly (Device | null)[], kind: TierKind): string[] {
+  return devices.map((device) => (device === null ? '' : tierName(device, kind)));
+}
