@@ -99,6 +99,15 @@ export const errorCatalogue = {
   SUPERSEDED: kind(1, 409, 'a newer record of the key exists; this write will never be read'),
   CLOCK_AHEAD: kind(5, 409, 'the timestamp lies too far ahead of this clock'),
   NOT_ENOUGH_REPLICAS: kind(4, 503, 'fewer slots answered than the consistency level needs'),
+  // Conditions, batches and sessions
+  PRECONDITION_FAILED: kind(1, 412, 'the record is another than the condition names'),
+  CONDITION_UNSUPPORTED: kind(2, 501, 'writes cannot be made conditional yet'),
+  BATCH_TOO_LARGE: kind(2, 413, 'a batch has too many items or bytes'),
+  SESSION_INVALID: kind(2, 400, 'the session token cannot be read'),
+  SESSION_BEHIND: kind(4, 503, 'too few slots answered to be sure of what the session has seen'),
+  // Clients
+  WRITE_UNKNOWN: kind(4, 503, 'the connection broke before the answer: the write may be stored'),
+  CLIENT_CLOSED: kind(2, 400, 'the client has been closed'),
   // Starting a server
   LISTEN_FAILED: kind(4, 500, 'the address cannot be listened on'),
   DATA_DIR_OF_ANOTHER_DEVICE: kind(5, 500, 'the data directory belongs to another device'),

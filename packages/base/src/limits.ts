@@ -76,12 +76,10 @@ export const lockPollMs = 20;
 // --- files of other systems ---------------------------------------------------
 /** What a gzipped Swift ring may inflate to: 2^24 partitions x 7 replicas. Bombs end here. */
 export const swiftPayloadBytesMax = 256 * MIB;
-/** Values a pickle may make: the slots of 2^24 x 3, the hours of 2^24, and the devices. */
-export const pickleValuesMax = 5 * partitionCountMax;
+/** Memory for the values of a pickle, as estimated: a row of 2^24 slots and 100,000 devices. */
+export const pickleMemoryBytesMax = 512 * MIB;
 /** Python appends and sets in batches of 1,000 and nests no deeper than a dozen. */
 export const pickleStackMax = 2 ** 14;
-/** Python remembers some 30 values for a device. */
-export const pickleMemoMax = 2 ** 22;
 /** Depth of a value inside a device: Swift's own are flat. */
 export const foreignValueDepthMax = 8;
 
@@ -184,6 +182,58 @@ export const watermarkPeerCharactersMax = 256;
 /** A partition file that is received; larger ones should have been more partitions. */
 export const partitionFileBytesMax = 64 * 1024 * MIB;
 
+// --- Redis protocol ----------------------------------------------------------
+/** One word of a request: as long as a value; longer ones end the connection, as in Redis. */
+export const redisBulkBytesMax = valueBytesMax;
+/** Words of one request: an MSET of 8,000 keys. Redis takes a million. */
+export const redisArgumentsMax = 16_384;
+/** All words of one request, which are held until it is whole. */
+export const redisRequestBytesMax = 16 * MIB;
+/** A request typed by hand, as in Redis. */
+export const redisInlineBytesMax = 64 * KIB;
+/** Requests of one connection under way at once; further ones wait unread. Eight times -P 16. */
+export const redisPipelineMax = 128;
+/** Bytes of answers that wait for a slow reader; beyond it nothing new of that connection starts. */
+export const redisOutputBytesMax = 1 * MIB;
+/** Values in one answer (MGET); they are in memory at once. */
+export const redisAnswerBytesMax = 32 * MIB;
+/** Keys of one MGET or MSET that are under way at once. */
+export const redisKeysAtOnce = 128;
+export const redisConnectionsMax = 1_000;
+/** SCAN: keys of one answer, whatever COUNT says. */
+export const redisScanCountMax = 10_000;
+/** SCAN: places inside partitions that are remembered; without one the partition begins again. */
+export const redisCursorsMax = 1_024;
+export const redisClientNameCharactersMax = 128;
+
+// --- HTTP ----------------------------------------------------------------------
+/** Items of one batch: their frames to a device fit its queue. */
+export const httpBatchItemsMax = 1_000;
+/** Body of a batch, base64 included. */
+export const httpBatchBytesMax = 8 * MIB;
+/** Values in the answer to a batch; gets beyond it are answered with BATCH_TOO_LARGE. */
+export const httpBatchAnswerBytesMax = 8 * MIB;
+/** Items of one batch under way at once. */
+export const httpBatchItemsAtOnce = 128;
+
+// --- clients -------------------------------------------------------------------
+/** A client's read that waits this long asks a second server: ten times a server's own hedge. */
+export const clientHedgeMs = 150;
+/** Servers a client tries for one operation before it gives up. */
+export const clientTriesMax = 4;
+/** Calls of one client under way at once; further ones wait in the client. */
+export const clientCallsMax = 4_096;
+
+// --- listing ---------------------------------------------------------------------
+/** Records looked at in one turn for a page of keys: the store reads their values too. */
+export const listTurnRecordsMax = 32;
+/** Keys of one page between servers. */
+export const listKeysMax = 1_000;
+/** Values passed over for one page: about 1 ms of reading. */
+export const listTurnBytesMax = 1 * MIB;
+
+assert(redisRequestBytesMax >= redisBulkBytesMax, 'the largest word fits a request');
+assert(listKeysMax * (keyBytesMax + 32) <= socketMessageBytesMax, 'a page of keys fits a message');
 assert(transferChunkBytesMax * 2 <= socketMessageBytesMax, 'a chunk fits a message');
 assert(valueBytesMax + keyBytesMax + 64 * KIB <= socketMessageBytesMax, 'a record fits a message');
 assert(socketMessageBytesMax <= peerQueueBytesMax, 'a message fits the queue');

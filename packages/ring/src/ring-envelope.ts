@@ -9,23 +9,23 @@ import { parseJson } from './ring-manifest.ts';
 /** What a signature is over, with the manifest's bytes (DSSE pre-authentication encoding). */
 export const ringPayloadType = 'application/vnd.ringwright.ring-manifest+json';
 
+export const signatureSchema = z.strictObject({
+  /** SHA-256 (hex) of the key's SPKI bytes. */
+  keyid: z.string().regex(/^[0-9a-f]{64}$/),
+  /** ed25519: 64 bytes in base64, in its one spelling. */
+  sig: z.string().regex(/^[A-Za-z0-9+/]{85}[AQgw]==$/),
+});
+
+export type RingSignature = z.infer<typeof signatureSchema>;
+
 const envelopeSchema = z.strictObject({
   /** The ring id, so that a damaged manifest is told from another ring's. */
   id: z.string().regex(/^[0-9a-f]{64}$/),
   payloadType: z.literal(ringPayloadType),
-  signatures: z
-    .array(
-      z.strictObject({
-        keyid: z.string().regex(/^[0-9a-f]{64}$/),
-        /** ed25519: 64 bytes in base64. */
-        sig: z.string().regex(/^[A-Za-z0-9+/]{85}[AQgw]==$/),
-      }),
-    )
-    .max(ringSignatureCountMax),
+  signatures: z.array(signatureSchema).max(ringSignatureCountMax),
 });
 
 export type Envelope = z.infer<typeof envelopeSchema>;
-export type RingSignature = Envelope['signatures'][number];
 
 export function encodeEnvelope(id: string, signatures: readonly RingSignature[]): Buffer {
   return Buffer.from(canonicalJson({ id, payloadType: ringPayloadType, signatures }));

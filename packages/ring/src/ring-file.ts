@@ -15,6 +15,7 @@ import {
   encodeManifest,
   type Manifest,
   type Section,
+  type Signing,
   sha256,
 } from './ring-manifest.ts';
 import {
@@ -39,13 +40,15 @@ export interface RingFileExtras {
   readonly builder?: Uint8Array;
   /** Sections of other programs, kept as they are. */
   readonly extraSections?: readonly Section[];
+  /** Of a ring that will be signed; the signatures follow, over the manifest's bytes. */
+  readonly signing?: Signing;
   readonly signatures?: readonly RingSignature[];
 }
 
 /** The file of a ring, and the ring id: SHA-256 (hex) of the manifest's bytes. */
 export function encodeRing(ring: Ring, extras: RingFileExtras = {}): { bytes: Buffer; id: string } {
   const idBytes = deviceIdBytes(ring.devices.length);
-  const { builder, extraSections = [], signatures = [] } = extras;
+  const { builder, extraSections = [], signing, signatures = [] } = extras;
   assert(
     extraSections.every(({ name }) => !ownSections.includes(name)),
     `an extra section is called ${ownSections.join(', ')}`,
@@ -58,15 +61,16 @@ export function encodeRing(ring: Ring, extras: RingFileExtras = {}): { bytes: Bu
     ...(builder === undefined ? [] : [{ name: 'builder', bytes: builder }]),
     ...extraSections,
   ];
-  const manifest = encodeManifest(manifestOf(ring, sections));
+  const manifest = encodeManifest({
+    ...manifestOf(ring, sections),
+    ...(signing === undefined ? {} : { signing }),
+  });
   const id = sha256(manifest);
-  const envelope = encodeEnvelope(id, signatures);
-  const prefix = Buffer.alloc(prefixBytes);
-  magic.copy(prefix);
-  prefix.writeUInt32BE(ringFormat, 8);
-  prefix.writeUInt32BE(envelope.length, 12);
-  prefix.writeUInt32BE(manifest.length, 16);
-  const bytes = Buffer.concat([prefix, envelope, manifest, ...sections.map((one) => one.bytes)]);
+  const bytes = ringFileOf(
+    encodeEnvelope(id, signatures),
+    manifest,
+    sections.map((one) => one.bytes),
+  );
   if (bytes.length > ringFileBytesMax) throw tooLarge('file', bytes.length, ringFileBytesMax);
   if (manifest.length > ringManifestBytesMax) {
     throw tooLarge('manifest', manifest.length, ringManifestBytesMax);
@@ -95,8 +99,10 @@ export interface RingFile {
   readonly id: string;
   readonly builder: Buffer | null;
   readonly extraSections: readonly Section[];
-  /** As the file has them: nobody has verified them yet. */
+  /** As the file has them: nobody has verified them yet (authenticate-ring.ts does). */
   readonly signatures: readonly RingSignature[];
+  /** Null in unsigned rings. */
+  readonly signing: Signing | null;
 }
 
 /**
@@ -134,7 +140,8 @@ export function decodeRing(bytes: Uint8Array): RingFile {
   const extraSections = [...sections]
     .filter(([name]) => !ownSections.includes(name))
     .map(([name, content]) => ({ name, bytes: content }));
-  return { ring, id, builder: sections.get('builder') ?? null, extraSections, signatures };
+  const builder = sections.get('builder') ?? null;
+  return { ring, id, builder, extraSections, signatures, signing: manifest.signing ?? null };
 }
 
 function manifestOf(ring: Ring, sections: readonly Section[]): Manifest {
@@ -167,6 +174,24 @@ interface Head {
 }
 
 function readHead(given: Uint8Array): Head {
+  const { id, signatures, manifest: raw, sectionsAt } = splitRingFile(given);
+  const manifest = decodeManifest(raw);
+  const fileBytes = manifest.sections.reduce((sum, section) => sum + section.bytes, sectionsAt);
+  if (fileBytes > ringFileBytesMax) throw tooLarge('file', fileBytes, ringFileBytesMax);
+  return { id, manifest, signatures, sectionsAt, fileBytes };
+}
+
+export interface SplitRingFile {
+  readonly id: string;
+  readonly signatures: readonly RingSignature[];
+  /** The manifest's bytes, unparsed: what signatures are over. Its digest is the id. */
+  readonly manifest: Buffer;
+  /** Where the sections begin. */
+  readonly sectionsAt: number;
+}
+
+/** The parts of a file, of which only the envelope is parsed. Throws as readRingHead does. */
+export function splitRingFile(given: Uint8Array): SplitRingFile {
   const bytes = asBuffer(given);
   if (bytes.length > ringFileBytesMax) throw tooLarge('file', bytes.length, ringFileBytesMax);
   if (bytes.length < prefixBytes) throw fileInvalid('file length', bytes.length, '20 or more');
@@ -189,13 +214,30 @@ function readHead(given: Uint8Array): Head {
     throw fileInvalid('file length', bytes.length, `${sectionsAt} or more`);
   }
   const { id, signatures } = decodeEnvelope(bytes.subarray(prefixBytes, manifestAt));
-  const manifestText = bytes.subarray(manifestAt, sectionsAt);
-  const found = sha256(manifestText);
+  const manifest = bytes.subarray(manifestAt, sectionsAt);
+  const found = sha256(manifest);
   if (found !== id) throw fileInvalid('SHA-256 of the manifest', found, id);
-  const manifest = decodeManifest(manifestText);
-  const fileBytes = manifest.sections.reduce((sum, section) => sum + section.bytes, sectionsAt);
-  if (fileBytes > ringFileBytesMax) throw tooLarge('file', fileBytes, ringFileBytesMax);
-  return { id, manifest, signatures, sectionsAt, fileBytes };
+  return { id, signatures, manifest, sectionsAt };
+}
+
+/**
+ * The same ring with other signatures: only the envelope changes, not the id. Throws as
+ * readRingHead does.
+ */
+export function withSignatures(file: Uint8Array, signatures: readonly RingSignature[]): Buffer {
+  const { id, manifest, sectionsAt } = splitRingFile(file);
+  return ringFileOf(encodeEnvelope(id, signatures), manifest, [
+    asBuffer(file).subarray(sectionsAt),
+  ]);
+}
+
+function ringFileOf(envelope: Buffer, manifest: Buffer, sections: readonly Uint8Array[]): Buffer {
+  const prefix = Buffer.alloc(prefixBytes);
+  magic.copy(prefix);
+  prefix.writeUInt32BE(ringFormat, 8);
+  prefix.writeUInt32BE(envelope.length, 12);
+  prefix.writeUInt32BE(manifest.length, 16);
+  return Buffer.concat([prefix, envelope, manifest, ...sections]);
 }
 
 function readSections(bytes: Buffer, manifest: Manifest): Map<string, Buffer> {

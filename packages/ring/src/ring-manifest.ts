@@ -3,11 +3,13 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import {
   deviceCountMax,
+  overrideCharactersMax,
   partitionCountMax,
   partitionPowerMax,
   replicaCountMax,
   ringFileBytesMax,
   ringSectionCountMax,
+  trustEpochMax,
 } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { firstComplaint } from './device-fields.ts';
@@ -50,6 +52,22 @@ const sectionSchema = z.object({
   sha256: digest,
 });
 
+/** What a signed ring says besides: it is covered by the signatures, as all of the manifest is. */
+const signingSchema = z.strictObject({
+  /** The epoch of the root it was signed under; versions are compared within one. */
+  epoch: z.int().min(1).max(trustEpochMax),
+  /** Id of that root. */
+  root: digest,
+  /** SHA-256 of the last line of log.jsonl before this version; null before the first. */
+  logHead: digest.nullable(),
+  /** Whether the brake took it for a large change, which needs further signatures. */
+  large: z.boolean(),
+  /** Why it passes without them, in the words of the one who answers for it. */
+  override: z.string().min(1).max(overrideCharactersMax).nullable(),
+});
+
+export type Signing = z.infer<typeof signingSchema>;
+
 /** Members this program does not know are allowed and ignored: the id covers the bytes as they are. */
 const manifestSchema = z.object({
   keyspace: z.string().max(63),
@@ -62,6 +80,8 @@ const manifestSchema = z.object({
   deviceCount: z.int().min(0).max(deviceCountMax),
   deviceIdBytes: z.union([z.literal(2), z.literal(4)]),
   nextAssignment: z.int().min(1),
+  /** Absent in unsigned rings, whose bytes are those of before there were signatures. */
+  signing: signingSchema.optional(),
   sections: z.array(sectionSchema).max(ringSectionCountMax),
 });
 

@@ -1,0 +1,28 @@
+// Public signing keys: ed25519, known by the SHA-256 of their SPKI bytes. Pure.
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+
+/** Bytes of an ed25519 key in SPKI form: a fixed prefix of 12 and the key's 32. */
+const spkiBytes = 44;
+
+/** The key of SPKI bytes in base64, or null when they are no ed25519 key in its one spelling. */
+export function publicKeyOf(spki: string): KeyObject | null {
+  const der = Buffer.from(spki, 'base64');
+  if (der.length !== spkiBytes || der.toString('base64') !== spki) return null;
+  try {
+    const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
+    return key.asymmetricKeyType === 'ed25519' ? key : null;
+  } catch {
+    return null;
+  }
+}
+
+/** SPKI bytes in base64, as in trust documents. Of a private key: those of its public half. */
+export function spkiOf(key: KeyObject): string {
+  const half = key.type === 'private' ? createPublicKey(key) : key;
+  return half.export({ format: 'der', type: 'spki' }).toString('base64');
+}
+
+/** Key id: SHA-256 (hex) of the SPKI bytes. */
+export function keyIdOf(spki: string): string {
+  return createHash('sha256').update(Buffer.from(spki, 'base64')).digest('hex');
+}
