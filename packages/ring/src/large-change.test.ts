@@ -1,0 +1,75 @@
+// The brake on rings that were made by hand; test/builder/brake.test.ts asks it about real plans.
+import { expect, test } from 'vitest';
+import { sampleRing, strangerTo } from '../test/support/sample-ring.ts';
+import { cancelMoves, finalizeMoves, initializeMoves, proposeMoves } from './advance-ring.ts';
+import { changeSize, whyLarge } from './large-change.ts';
+import type { Ring } from './ring.ts';
+import { encodeRing } from './ring-file.ts';
+import { deviceOf } from './slot-rows.ts';
+
+const ring = sampleRing({ power: 6, replicas: 3, devices: 8 });
+
+/** Moves one slot of each of the first partitions, each to some device that lacks it. */
+function proposed(count: number): Ring {
+  const moves = Array.from({ length: count }, (_, partition) => {
+    const from = deviceOf(ring.table, 0, partition);
+    return { partition, replica: 0, from, to: strangerTo(ring, partition) };
+  });
+  return proposeMoves(ring, encodeRing(ring).id, { moves });
+}
+
+test('five per cent of the slots may be stirred, and no more', () => {
+  const slots = 3 * 64;
+  const most = Math.floor(0.05 * slots);
+  const size = changeSize(ring, proposed(40));
+  expect(size).toMatchObject({ slots, moved: 40, underQuorum: 0 });
+  expect(whyLarge({ ...size, unexplained: most, given: 0 }, 0.05)).toBe(null);
+  expect(whyLarge({ ...size, unexplained: most + 1, given: 0 }, 0.05)).toContain('10 of 192 slots');
+  expect(whyLarge(size, 0.05)).not.toBe(null);
+});
+
+test('steps of moves under way, and cancelling them, are no new moves', () => {
+  const head = proposed(40);
+  const id = encodeRing(head).id;
+  const copying = initializeMoves(head, id);
+  const done = finalizeMoves(copying, encodeRing(copying).id);
+  const back = cancelMoves(head, id, new Set(head.moves.map(({ assignment }) => assignment)));
+  for (const [before, after] of [
+    [head, copying],
+    [copying, done],
+    [head, back],
+  ] as const) {
+    expect(changeSize(before, after)).toMatchObject({ moved: 0, underQuorum: 0 });
+  }
+});
+
+test('a partition keeps a quorum of slots that stay', () => {
+  const moves = [0, 1].map((replica) => {
+    const from = deviceOf(ring.table, replica, 5);
+    return { partition: 5, replica, from, to: 0 };
+  });
+  const free = ring.devices.flatMap((device) =>
+    device !== null && !ring.table.some((row) => row[5] === device.id) ? [device.id] : [],
+  );
+  const wanted = moves.map((move, index) => ({ ...move, to: free[index] ?? -1 }));
+  const next = proposeMoves(ring, encodeRing(ring).id, { moves: wanted });
+  const size = changeSize(ring, next);
+  expect(size).toMatchObject({ moved: 2, underQuorum: 1 });
+  expect(whyLarge(size, 0.05)).toContain('1 partitions would keep less than a quorum');
+});
+
+test('removed devices count as lost: two of three replicas, or the only one', () => {
+  const holders = (partition: number): number[] =>
+    ring.table.flatMap((row) => row[partition] ?? []);
+  const one = holders(0).slice(0, 1);
+  expect(changeSize(ring, ring, new Set(one)).underQuorum).toBe(0);
+  const two = new Set(holders(0).slice(0, 2));
+  expect(changeSize(ring, ring, two).underQuorum).toBeGreaterThan(0);
+  const single = sampleRing({ power: 4, replicas: 1, devices: 4 });
+  expect(changeSize(single, single, new Set([0])).underQuorum).toBe(4);
+});
+
+test('100,000 devices are compared in a moment', () => {
+  const large = sampleRing({ power: 17, replicas: 3, devices: 100_000 });
+  expect(changeSize(large, large).moved).toBe(0);
+});

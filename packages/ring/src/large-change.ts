@@ -1,0 +1,231 @@
+// The operator's brake: how much of a ring does a version move, and is that an ordinary step? Pure.
+//
+// Five per cent of a small cluster is less than one device, so the plain share would stop every join
+// and teach operators to override. What is ordinary instead: one device or one server comes and
+// takes no more than the largest had before, and one leaves or gets less weight and gives away its
+// own. Those moves are explained; all others together may be five per cent. So a weight typo upwards
+// (the device grows beyond the largest), a zone typo (others swap among each other), two servers
+// removed or added at once, and a file of the wrong devices are stopped. A device that leaves changes
+// the share of its zone, which stirs others: for four of its slots three more may move, which is
+// less than a second device would give. And no partition may be left with less than a quorum of
+// slots that stay.
+import type { Move } from './move.ts';
+import type { Ring } from './ring.ts';
+
+export interface ChangeSize {
+  readonly slots: number;
+  /** Slots that get a device which did not hold them. */
+  readonly moved: number;
+  /** Of them, not explained by one that comes and one that leaves. */
+  readonly unexplained: number;
+  /** Slots that the leaving one gives away. */
+  readonly given: number;
+  /** Partitions of which too few slots stay where they are. */
+  readonly underQuorum: number;
+  /** What the explained moves are explained by: `d7` or `server r1z2 10.0.0.7`. */
+  readonly joins: string | null;
+  readonly leaves: string | null;
+}
+
+/** `removed`: devices that are gone, so that what they hold may be lost (builder state). */
+export function changeSize(
+  previous: Ring,
+  next: Ring,
+  removed: ReadonlySet<number> = new Set(),
+): ChangeSize {
+  const moves = newMoves(previous, next);
+  const groups = groupsOf(previous, next);
+  const flows = flowsOf(groups, moves, loadsOf(previous));
+  const leaver = largest(flows.map((flow) => ({ flow, count: given(flow) })));
+  const joiner = largest(growths(flows));
+  const isIn = (side: typeof joiner, id: number): boolean =>
+    side?.flow.group.devices.has(id) ?? false;
+  const outside = moves.filter(({ from, to }) => !isIn(leaver, from) || isIn(leaver, to));
+  const incoming = outside.filter(({ from, to }) => isIn(joiner, to) && !isIn(joiner, from));
+  const explained = Math.min(incoming.length, joiner?.count ?? 0);
+  return {
+    slots: previous.table.reduce((sum, row) => sum + row.length, 0),
+    moved: moves.length,
+    unexplained: outside.length - explained,
+    given: moves.length - outside.length,
+    underQuorum: countUnderQuorum(previous, moves, removed),
+    joins: joiner?.flow.group.name ?? null,
+    leaves: leaver?.flow.group.name ?? null,
+  };
+}
+
+/** A sentence that says why the change is large, or null when it is not. */
+export function whyLarge(size: ChangeSize, movedShareMax: number): string | null {
+  if (size.underQuorum > 0) {
+    return `${size.underQuorum} partitions would keep less than a quorum of their slots`;
+  }
+  const max = Math.max(Math.floor(size.slots * movedShareMax), Math.floor(0.75 * size.given));
+  if (size.unexplained <= max) return null;
+  const { unexplained, slots, joins, leaves } = size;
+  const percent = (value: number): string => `${((100 * value) / slots).toFixed(1)} %`;
+  const besides = [
+    joins === null ? [] : `${joins} joining`,
+    leaves === null ? [] : `${leaves} leaving`,
+  ];
+  const but = besides.flat().length === 0 ? '' : ` besides ${besides.flat().join(' and ')}`;
+  return `${unexplained} of ${slots} slots move${but}: ${percent(unexplained)}, at most ${percent(max)}`;
+}
+
+type SlotChange = Pick<Move, 'partition' | 'from' | 'to'>;
+
+/**
+ * Slots for which `next` names a device that neither holds them in `previous` nor was on the way
+ * there: steps of moves under way, and their cancelling, are no new moves.
+ */
+function newMoves(previous: Ring, next: Ring): SlotChange[] {
+  const [before, after] = [aims(previous), aims(next)];
+  const changes: SlotChange[] = [];
+  for (const [replica, row] of next.table.entries()) {
+    const held = previous.table[replica];
+    for (let partition = 0; partition < row.length; partition += 1) {
+      const slot = replica * next.partitions + partition;
+      const holder = held?.[partition] ?? -1;
+      const from = before.get(slot) ?? holder;
+      const to = after.get(slot) ?? row[partition] ?? -1;
+      if (to !== from && to !== holder) changes.push({ partition, from, to });
+    }
+  }
+  return changes;
+}
+
+/** By slot, where its move in flight ends. */
+function aims({ moves, partitions }: Ring): Map<number, number> {
+  return new Map(moves.map(({ partition, replica, to }) => [replica * partitions + partition, to]));
+}
+
+function loadsOf({ table, devices }: Ring): Float64Array {
+  const loads = new Float64Array(devices.length);
+  for (const row of table) for (const id of row) loads[id] = (loads[id] ?? 0) + 1;
+  return loads;
+}
+
+interface Group {
+  readonly name: string;
+  readonly kind: 'device' | 'server';
+  readonly devices: ReadonlySet<number>;
+  /** Its weight fell, or it has none left. */
+  readonly shrinks: boolean;
+}
+
+/** Every device, and every server: machines come and go with all of their devices. */
+function groupsOf(previous: Ring, next: Ring): Group[] {
+  const members = new Map<string, number[]>();
+  for (let id = 0; id < next.devices.length; id += 1) {
+    const device = next.devices[id] ?? previous.devices[id] ?? null;
+    if (device === null) continue;
+    const server = `server r${device.region}z${device.zone} ${device.ip}`;
+    members.set(`d${id}`, [id]);
+    members.set(server, [...(members.get(server) ?? []), id]);
+  }
+  const weight = ({ devices }: Ring, ids: readonly number[]): number =>
+    ids.reduce((sum, id) => sum + (devices[id]?.weight ?? 0), 0);
+  return [...members].map(([name, ids]) => ({
+    name,
+    kind: name.startsWith('server ') ? 'server' : 'device',
+    devices: new Set(ids),
+    shrinks: weight(next, ids) === 0 || weight(next, ids) < weight(previous, ids),
+  }));
+}
+
+interface Flow {
+  readonly group: Group;
+  readonly before: number;
+  /** Slots from outside the group, and to outside. */
+  readonly taken: number;
+  readonly given: number;
+}
+
+function flowsOf(
+  groups: readonly Group[],
+  moves: readonly SlotChange[],
+  loads: Float64Array,
+): Flow[] {
+  const serverOf = new Map<number, Group>();
+  for (const group of groups) {
+    if (group.kind === 'server') for (const id of group.devices) serverOf.set(id, group);
+  }
+  const taken = new Map<string, number>();
+  const given = new Map<string, number>();
+  const add = (counts: Map<string, number>, name: string | undefined): void => {
+    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+  };
+  for (const { from, to } of moves) {
+    add(given, `d${from}`);
+    add(taken, `d${to}`);
+    if (serverOf.get(from) === serverOf.get(to)) continue;
+    add(given, serverOf.get(from)?.name);
+    add(taken, serverOf.get(to)?.name);
+  }
+  return groups.map((group) => ({
+    group,
+    before: [...group.devices].reduce((sum, id) => sum + (loads[id] ?? 0), 0),
+    taken: taken.get(group.name) ?? 0,
+    given: given.get(group.name) ?? 0,
+  }));
+}
+
+function given({ group, given: count }: Flow): number {
+  return group.shrinks ? count : 0;
+}
+
+/**
+ * By how much each grows, up to the largest of its kind before; a server by no more than its devices
+ * do, so that one device with a wrong weight cannot pass for a machine that joins.
+ */
+function growths(flows: readonly Flow[]): Counted[] {
+  const most = { device: 0, server: 0 };
+  for (const { group, before } of flows) {
+    most[group.kind] = Math.max(most[group.kind], before);
+  }
+  const growth = ({ group, before, taken, given: lost }: Flow): number =>
+    Math.max(0, Math.min(taken - lost, most[group.kind] - before));
+  const ofDevice = new Map(flows.map((flow) => [flow.group.name, growth(flow)]));
+  return flows.map((flow) => {
+    const members = [...flow.group.devices].map((id) => ofDevice.get(`d${id}`) ?? 0);
+    const sum = members.reduce((total, one) => total + one, 0);
+    return { flow, count: Math.min(growth(flow), sum) };
+  });
+}
+
+interface Counted {
+  readonly flow: Flow;
+  readonly count: number;
+}
+
+function largest(counted: readonly Counted[]): Counted | null {
+  return counted.reduce<Counted | null>(
+    (max, one) => (one.count > (max?.count ?? 0) ? one : max),
+    null,
+  );
+}
+
+/**
+ * A slot that moves is not lost: its old device serves until the copy is verified. But one copy that
+ * stays, of three, is one failure away from none. With two replicas one must stay. Slots of removed
+ * devices count as lost; there even a single replica is too few.
+ */
+function countUnderQuorum(
+  previous: Ring,
+  moves: readonly SlotChange[],
+  removed: ReadonlySet<number>,
+): number {
+  const { table, partitions } = previous;
+  const moving = new Uint8Array(partitions);
+  for (const { partition } of moves) moving[partition] = (moving[partition] ?? 0) + 1;
+  let under = 0;
+  for (let partition = 0; partition < partitions; partition += 1) {
+    const holders = table.flatMap((row) => row[partition] ?? []);
+    const lost = removed.size === 0 ? 0 : holders.filter((id) => removed.has(id)).length;
+    const quorum = Math.floor(holders.length / 2) + 1;
+    const stay = holders.length - (moving[partition] ?? 0);
+    const tooFewStay = stay < Math.min(quorum, holders.length - 1);
+    const tooManyLost = holders.length - lost < Math.min(quorum, Math.max(1, holders.length - 1));
+    if (tooFewStay || (lost > 0 && tooManyLost)) under += 1;
+  }
+  return under;
+}
