@@ -1,0 +1,126 @@
+// Least imbalance, then fewest moves, with some partitions frozen: one flow over everything. For tests.
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { Table } from '@ringwright/ring/ring';
+import { holdersIn, type Tier, tiersOf } from './cluster-definition.ts';
+import { type FlowArc, minCostFlow } from './min-cost-flow.ts';
+
+/** A slot above quota costs more than all moves of a small instance. */
+const SURPLUS = 1_000;
+
+export interface FrozenCase {
+  readonly table: Table;
+  readonly state: BuilderState;
+  /** Bounds of a partition: of the whole ring. */
+  readonly tiers: ReadonlyMap<string, Tier>;
+  /** Floors and ceilings of loads: interim ones. */
+  readonly interim: ReadonlyMap<string, Tier>;
+  readonly frozen: Uint8Array;
+}
+
+/** Slots above quota and moves, summed up as SURPLUS * slots + moves; null when none is legal. */
+export function fewestFrozen(asked: FrozenCase): { surplus: number; moves: number } | null {
+  const { table, state, frozen } = asked;
+  const arcs: FlowArc[] = [];
+  const holders = new Set(holdersIn(state).map(({ id }) => id));
+  let slots = 0;
+  for (let partition = 0; partition < table[0]!.length; partition += 1) {
+    const held = table.flatMap((row) => (partition < row.length ? [row[partition]!] : []));
+    if (frozen[partition] === 1) {
+      for (const id of held) {
+        if (!holders.has(id)) continue;
+        slots += 1;
+        arcs.push({ from: 'source', to: `load device ${id}`, low: 1, high: 1, cost: 0 });
+      }
+      continue;
+    }
+    slots += held.length;
+    arcs.push(...partitionArcs(asked, partition, held));
+  }
+  arcs.push(...loadArcs(asked));
+  const cost = minCostFlow(arcs, slots);
+  return cost === null ? null : { surplus: Math.floor(cost / SURPLUS), moves: cost % SURPLUS };
+}
+
+function partitionArcs({ state, tiers }: FrozenCase, partition: number, held: number[]): FlowArc[] {
+  const root = `${partition} root`;
+  const arcs: FlowArc[] = [
+    { from: 'source', to: root, low: held.length, high: held.length, cost: 0 },
+  ];
+  const seen = new Set<string>();
+  for (const device of holdersIn(state)) {
+    const names = tiersOf(device);
+    names.forEach((name, level) => {
+      if (level === 0 || seen.has(name)) return;
+      seen.add(name);
+      const { low, high } = tiers.get(name)!;
+      const from = `${partition} ${names[level - 1]}`;
+      arcs.push({ from, to: `${partition} ${name}`, low, high, cost: 0 });
+    });
+    const from = `${partition} device ${device.id}`;
+    const cost = held.includes(device.id) ? 0 : 1;
+    arcs.push({ from, to: `load device ${device.id}`, low: 0, high: 1, cost });
+  }
+  return arcs;
+}
+
+/** A load goes to its own quota, or at a price by way of the pool to another device's. */
+function loadArcs({ state, interim }: FrozenCase): FlowArc[] {
+  const arcs: FlowArc[] = [];
+  const seen = new Set<string>();
+  const high = 1e6;
+  for (const device of holdersIn(state)) {
+    const load = `load device ${device.id}`;
+    const quota = `quota device ${device.id}`;
+    arcs.push({ from: load, to: quota, low: 0, high, cost: 0 });
+    arcs.push({ from: load, to: 'pool', low: 0, high, cost: SURPLUS });
+    arcs.push({ from: 'pool', to: quota, low: 0, high, cost: 0 });
+    const names = tiersOf(device);
+    names.forEach((name, level) => {
+      if (level === 0 || seen.has(name)) return;
+      seen.add(name);
+      const { floor, ceil } = interim.get(name)!;
+      const to = level === 1 ? 'sink' : `quota ${names[level - 1]}`;
+      arcs.push({ from: `quota ${name}`, to, low: floor, high: ceil, cost: 0 });
+    });
+  }
+  return arcs;
+}
+
+/** Frozen loads above a device's share stay; all others get one and the same part of theirs. */
+export function interimTiers(asked: Omit<FrozenCase, 'interim'>): Map<string, Tier> {
+  const { table, state, tiers, frozen } = asked;
+  const devices = holdersIn(state);
+  const fixed = new Map(devices.map(({ id }) => [id, 0]));
+  let slots = 0;
+  for (const row of table) {
+    for (let partition = 0; partition < row.length; partition += 1) {
+      const id = row[partition]!;
+      if (frozen[partition] !== 1) slots += 1;
+      else if (fixed.has(id)) fixed.set(id, fixed.get(id)! + 1);
+      if (frozen[partition] === 1 && fixed.has(id)) slots += 1;
+    }
+  }
+  const share = (id: number): number => tiers.get(`device ${id}`)!.target;
+  const sumWith = (factor: number): number =>
+    devices.reduce((sum, { id }) => sum + Math.max(fixed.get(id)!, factor * share(id)), 0);
+  let [low, high] = [0, 1];
+  for (let step = 0; step < 200; step += 1) {
+    const middle = (low + high) / 2;
+    if (sumWith(middle) > slots) high = middle;
+    else low = middle;
+  }
+  const sums = new Map<string, number>();
+  for (const device of devices) {
+    const target = Math.max(fixed.get(device.id)!, low * share(device.id));
+    for (const name of tiersOf(device)) sums.set(name, (sums.get(name) ?? 0) + target);
+  }
+  return new Map(
+    [...sums].map(([name, sum]) => {
+      const whole = Math.round(sum);
+      const target = Math.abs(sum - whole) < 1e-6 ? whole : sum;
+      const { low: least, high: most } = tiers.get(name)!;
+      const bounds = { floor: Math.floor(target), ceil: Math.ceil(target) };
+      return [name, { name, target, ...bounds, low: least, high: most }];
+    }),
+  );
+}
