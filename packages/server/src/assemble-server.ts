@@ -75,7 +75,8 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
     clock,
     nowMs,
     strangers,
-    settled: () => serverStatus(status).ready,
+    // Without rings nobody knows yet what this device should hold.
+    settled: () => rings.list().length > 0 && serverStatus(status).ready,
     onRingRefused: (from, error) => {
       if (error instanceof CodedError) metrics.ringRefusals.inc({ code: error.code });
       log.warn({ from, error }, 'ring of a peer refused');

@@ -1,10 +1,11 @@
 // Who a data directory belongs to: device.json, written once, checked at every start.
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { z } from 'zod';
 import type { Address } from './options.ts';
+import { readIfThere } from './read-if-there.ts';
 import { writeDurably } from './write-durably.ts';
 
 const identitySchema = z.strictObject({
@@ -22,7 +23,10 @@ export interface DeviceIdentity {
   readonly born: string;
 }
 
-/** Reads or creates device.json. Throws DATA_DIR_OF_ANOTHER_DEVICE when it names another device. */
+/**
+ * Reads or creates device.json. Throws DATA_DIR_OF_ANOTHER_DEVICE when it names another device, and
+ * DISK_FAILED when it is there but cannot be read: a new identity would make this a wiped device.
+ */
 export async function loadIdentity(
   directory: string,
   address: Address,
@@ -31,13 +35,12 @@ export async function loadIdentity(
   const file = join(directory, 'device.json');
   const device = name ?? `${address.ip}:${address.port}`;
   await mkdir(directory, { recursive: true });
-  const text = await readFile(file, 'utf8').catch(() => null);
-  if (text === null) {
+  const stored = await readIfThere(file, (text) => identitySchema.parse(JSON.parse(text)));
+  if (stored === null) {
     const born = randomBytes(16).toString('hex');
     await writeDurably(file, Buffer.from(`${JSON.stringify({ format: 1, device, born })}\n`));
     return { name: name ?? null, address, born };
   }
-  const stored = identitySchema.parse(JSON.parse(text));
   if (stored.device !== device) {
     throw new CodedError(
       'DATA_DIR_OF_ANOTHER_DEVICE',

@@ -1,8 +1,8 @@
 // Which data directory was last seen at each peer's address: peers.json. A wiped device is told
 // that it was.
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { readIfThere } from './read-if-there.ts';
 import { writeDurably } from './write-durably.ts';
 
 const memorySchema = z.record(z.string(), z.string());
@@ -11,16 +11,18 @@ export class PeerMemory {
   readonly #file: string;
   readonly #born: Map<string, string>;
   #saving: Promise<void> = Promise.resolve();
+  #unsaved = false;
 
   private constructor(file: string, born: Map<string, string>) {
     this.#file = file;
     this.#born = born;
   }
 
+  /** Throws DISK_FAILED. */
   static async load(directory: string): Promise<PeerMemory> {
     const file = join(directory, 'peers.json');
-    const text = await readFile(file, 'utf8').catch(() => '{}');
-    return new PeerMemory(file, new Map(Object.entries(memorySchema.parse(JSON.parse(text)))));
+    const born = await readIfThere(file, (text) => memorySchema.parse(JSON.parse(text)));
+    return new PeerMemory(file, new Map(Object.entries(born ?? {})));
   }
 
   /** The `born` id last known of an address; null when nobody was met there. */
@@ -37,8 +39,16 @@ export class PeerMemory {
     const known = this.#born.get(address);
     if (known === born || (known !== undefined && !settled)) return;
     this.#born.set(address, born);
+    this.#unsaved = true;
+    this.#saving = this.#saving.then(() => this.#save()).catch(() => undefined);
+  }
+
+  /** One write for all that was learned while the one before was under way. */
+  async #save(): Promise<void> {
+    if (!this.#unsaved) return;
+    this.#unsaved = false;
     const bytes = Buffer.from(`${JSON.stringify(Object.fromEntries(this.#born))}\n`);
-    this.#saving = this.#saving.then(() => writeDurably(this.#file, bytes)).catch(() => undefined);
+    await writeDurably(this.#file, bytes);
   }
 
   /** Resolves when what was learned is on disk. */
