@@ -1,8 +1,10 @@
 // The rings on a server's disk: rings/<keyspace>/<version>.ring and the highest version ever
 // active.
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
 import { ringVersionsKept } from '@ringwright/base/limits';
+import { makeDirectory } from '@ringwright/partition/durable-files';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { decodeRing, type RingFile } from '@ringwright/ring/ring-file';
 import type { RingHead } from '@ringwright/wire/hello';
@@ -12,9 +14,9 @@ import { writeDurably } from './write-durably.ts';
 const fileName = (version: number): string => `${String(version).padStart(7, '0')}.ring`;
 
 export interface ShelvedRing {
-  readonly decoded: RingFile;
-  readonly bytes: Uint8Array;
-  /** Highest version ever active, which may be above the newest file that is still whole. */
+  /** The newest ring that is still whole; null when none is. */
+  readonly file: { readonly decoded: RingFile; readonly bytes: Uint8Array } | null;
+  /** Highest version ever active, which may be above that of `file`. */
   readonly highest: RingHead;
 }
 
@@ -32,7 +34,7 @@ export async function shelveRing(
   bytes: Uint8Array,
 ): Promise<void> {
   const folder = join(shelf.directory, head.keyspace);
-  await mkdir(folder, { recursive: true });
+  await makeDirectory(folder);
   await writeDurably(join(folder, fileName(head.version)), bytes);
   await writeDurably(join(folder, 'highest.json'), Buffer.from(`${JSON.stringify(head)}\n`));
   const versions = await listVersions(folder);
@@ -41,26 +43,30 @@ export async function shelveRing(
   }
 }
 
-/** The newest whole ring of every keyspace. Damaged files are passed over and reported. */
+/**
+ * The newest whole ring of every keyspace, and its highest version even if no file is whole.
+ * Damaged files are passed over and reported.
+ */
 export async function loadShelf(
   shelf: RingShelf,
   onDamage: (file: string, error: unknown) => void,
 ): Promise<ShelvedRing[]> {
-  await mkdir(shelf.directory, { recursive: true });
+  await makeDirectory(shelf.directory);
   const rings: ShelvedRing[] = [];
   for (const keyspace of await readdir(shelf.directory)) {
     if (!keyspaceNamePattern.test(keyspace)) continue;
-    const ring = await loadNewest(join(shelf.directory, keyspace), onDamage);
-    if (ring !== null) rings.push(ring);
+    const shelved = await loadNewest(join(shelf.directory, keyspace), keyspace, onDamage);
+    if (shelved !== null) rings.push(shelved);
   }
   return rings;
 }
 
 async function loadNewest(
   folder: string,
+  keyspace: string,
   onDamage: (file: string, error: unknown) => void,
 ): Promise<ShelvedRing | null> {
-  const highest = await readHighest(folder, onDamage);
+  const highest = await readHighest(folder, keyspace, onDamage);
   for (const version of (await listVersions(folder)).reverse()) {
     // A file above the highest version was never active: the crash came before it counted.
     if (highest !== null && version > highest.version) continue;
@@ -68,26 +74,41 @@ async function loadNewest(
     try {
       const bytes = await readFile(file);
       const decoded = decodeRing(bytes);
-      const head = { keyspace: decoded.ring.keyspace, version, id: decoded.id };
-      return { decoded, bytes, highest: highest ?? head };
+      const head = {
+        keyspace: decoded.ring.keyspace,
+        version: decoded.ring.version,
+        id: decoded.id,
+      };
+      const wanted = { keyspace, version, id: version === highest?.version ? highest.id : head.id };
+      checkSame(file, head, wanted);
+      return { file: { decoded, bytes }, highest: highest ?? head };
     } catch (error) {
       onDamage(file, error);
     }
   }
-  return null;
+  return highest === null ? null : { file: null, highest };
 }
 
 async function readHighest(
   folder: string,
+  keyspace: string,
   onDamage: (file: string, error: unknown) => void,
 ): Promise<RingHead | null> {
   const file = join(folder, 'highest.json');
   try {
-    return ringHeadSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    const head = ringHeadSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    checkSame(file, head, { ...head, keyspace });
+    return head;
   } catch (error) {
     onDamage(file, error);
     return null;
   }
+}
+
+/** Files that somebody moved or replaced are as good as damaged. */
+function checkSame(file: string, found: RingHead, wanted: RingHead): void {
+  const [is, should] = [found, wanted].map((head) => `${head.keyspace} ${head.version} ${head.id}`);
+  if (is !== should) throw new CodedError('RING_FILE_INVALID', `${file} is ${is}, not ${should}`);
 }
 
 async function listVersions(folder: string): Promise<number[]> {

@@ -36,8 +36,10 @@ export class Rings {
 
   constructor(ports: RingsPorts, shelved: readonly ShelvedRing[]) {
     this.#ports = ports;
-    for (const { decoded, bytes, highest } of shelved) {
+    for (const { file, highest } of shelved) {
       this.#highest.set(highest.keyspace, highest);
+      if (file === null) continue;
+      const { decoded, bytes } = file;
       this.#swap(activeRing({ ...decoded, bytes }, ports.identity, ports.nowMs()));
     }
   }

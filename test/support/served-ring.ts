@@ -1,0 +1,73 @@
+// Rings of a small cluster as its servers see them, and the versions of a move. Legal throughout.
+import {
+  finalizeMoves,
+  initializeMoves,
+  proposeMoves,
+  type SlotMove,
+} from '@ringwright/ring/advance-ring';
+import { firstRing } from '@ringwright/ring/first-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import { encodeRing } from '@ringwright/ring/ring-file';
+import { zeroTable } from '@ringwright/ring/slot-rows';
+import { type ActiveRing, activeRing } from '@ringwright/server/active-ring';
+import type { DeviceIdentity } from '@ringwright/server/device-identity';
+
+interface Size {
+  readonly devices?: number;
+  readonly replicas?: number;
+  readonly power?: number;
+}
+
+/** Version 1: slot (p, r) is on device (p + r) modulo the devices, all at 127.0.0.1. */
+export function servedRing({ devices = 4, replicas = 3, power = 2 }: Size = {}): Ring {
+  const partitions = 2 ** power;
+  const table = zeroTable(partitions, replicas, devices);
+  for (const [replica, row] of table.entries()) {
+    for (let partition = 0; partition < row.length; partition += 1) {
+      row[partition] = (partition + replica) % devices;
+    }
+  }
+  return firstRing({
+    keyspace: 'cities',
+    cluster: 'test',
+    partitioner: { kind: 'md5-shift', power, prefix: '', suffix: '' },
+    partitions,
+    replicas,
+    devices: Array.from({ length: devices }, (_, id) => ({
+      id,
+      region: 1,
+      zone: id,
+      ip: '127.0.0.1',
+      port: 6200 + id,
+      device: `sd${id}`,
+      weight: 1,
+      meta: '',
+    })),
+    table,
+  });
+}
+
+export function idOf(ring: Ring): string {
+  return encodeRing(ring).id;
+}
+
+/** The versions of moves after `ring`: proposed, initializing, finalized. */
+export function moveVersions(
+  ring: Ring,
+  moves: readonly SlotMove[],
+): readonly [proposed: Ring, initializing: Ring, finalized: Ring] {
+  const proposed = proposeMoves(ring, idOf(ring), { moves });
+  const initializing = initializeMoves(proposed, idOf(proposed));
+  return [proposed, initializing, finalizeMoves(initializing, idOf(initializing))];
+}
+
+export function identityOf(ring: Ring, device: number): DeviceIdentity {
+  const { ip, port, device: name } = ring.devices[device] ?? { ip: '', port: 0, device: '' };
+  return { name, address: { ip, port }, born: `born ${device}` };
+}
+
+/** The ring as device `self` has it active. */
+export function activeOn(ring: Ring, self: number): ActiveRing {
+  const { bytes, id } = encodeRing(ring);
+  return activeRing({ ring, id, bytes }, identityOf(ring, self), 0);
+}
