@@ -1,0 +1,56 @@
+// Counting per slot against the definition written out: every slot, every device of it.
+import type { Slot } from '@ringwright/ring/slots-of';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { slotDevices, tallySlots } from './slot-acks.ts';
+
+const joining: Slot = { replica: 2, device: 2, joiner: 9 };
+const slots: readonly Slot[] = [
+  { replica: 0, device: 0, joiner: null },
+  { replica: 1, device: 1, joiner: null },
+  joining,
+];
+const answers = (said: Readonly<Record<number, boolean>>): Map<number, boolean> =>
+  new Map(Object.entries(said).map(([id, ok]) => [Number(id), ok]));
+
+describe('a slot in flight', () => {
+  test.each([
+    ['both devices acked', { 2: true, 9: true }, 1, 3],
+    ['only the present device', { 2: true }, 0, 3],
+    ['only the joiner', { 9: true }, 0, 3],
+    ['the joiner failed', { 2: true, 9: false }, 0, 2],
+    ['the present device failed', { 2: false, 9: true }, 0, 2],
+    ['a slow joiner and a quorum without its slot', { 0: true, 1: true, 2: true }, 2, 3],
+    ['two devices of one slot are no quorum', { 2: true, 9: true, 0: false, 1: false }, 1, 1],
+  ])('%s', (_name, said, acked, possible) => {
+    expect(tallySlots(slots, answers(said), 2)).toEqual({ needed: 2, acked, possible });
+  });
+
+  test('a write goes to every device once', () => {
+    expect(slotDevices(slots)).toEqual([0, 1, 2, 9]);
+    expect(slotDevices([joining, { replica: 3, device: 9, joiner: 2 }])).toEqual([2, 9]);
+  });
+});
+
+test('any slots and answers: as the sentence says it', () => {
+  const slot = fc.record({
+    replica: fc.nat(31),
+    device: fc.nat(6),
+    joiner: fc.option(fc.nat(6)),
+  });
+  const said = fc.array(fc.tuple(fc.nat(6), fc.boolean()), { maxLength: 7 });
+  fc.assert(
+    fc.property(fc.array(slot, { maxLength: 6 }), said, fc.nat(4), (some, pairs, needed) => {
+      const answered = new Map(pairs);
+      const devicesOf = ({ device, joiner }: Slot): number[] =>
+        joiner === null ? [device] : [device, joiner];
+      const acked = some.filter((one) => devicesOf(one).every((id) => answered.get(id) === true));
+      const lost = some.filter((one) => devicesOf(one).some((id) => answered.get(id) === false));
+      expect(tallySlots(some, answered, needed)).toEqual({
+        needed,
+        acked: acked.length,
+        possible: some.length - lost.length,
+      });
+    }),
+  );
+});
