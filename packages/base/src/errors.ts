@@ -64,6 +64,15 @@ export const errorCatalogue = {
   // Repositories
   HEAD_MOVED: kind(3, 409, 'the head is another version than the one this work was based on'),
   STAGED_MOVED: kind(3, 409, 'other changes were staged meanwhile than the ones planned with'),
+  STAGED_ON_OLD_HEAD: kind(3, 409, 'changes were staged on a head that others have moved on from'),
+  REBASE_CONFLICT: kind(3, 409, 'a staged command no longer fits the new head'),
+  LOGS_DIVERGED: kind(
+    3,
+    409,
+    'two copies of a ring have different histories, not one a longer one',
+  ),
+  RING_VERSION_PRUNED: kind(2, 410, 'the file of the version was pruned'),
+  ARCHIVE_DIFFERS: kind(2, 409, 'the archive has another file of the same version'),
   PLAN_STALE: kind(3, 409, 'the plan that was reviewed is not what a commit would do now'),
   LOCK_HELD: kind(3, 423, 'another process is changing the ring'),
   RING_LOG_DAMAGED: kind(1, 500, 'the log is edited, cut or not in step with the other files'),

@@ -1,9 +1,7 @@
 // Notes in the log that a version was pushed to servers.
-import { assert } from '@ringwright/base/assert';
-import { printBuilderFile } from './builder-file.ts';
-import { replaceDurably } from './durable-file.ts';
+import { appendNote } from './append-note.ts';
 import type { LogEntry } from './log-entry.ts';
-import { extendLog, type Head } from './read-log.ts';
+import type { Head } from './read-log.ts';
 import { writeRing } from './write-ring.ts';
 
 /**
@@ -15,22 +13,7 @@ export async function appendPush(
   pushed: Head,
   entry: Pick<LogEntry, 'time' | 'user' | 'message' | 'details'>,
 ): Promise<void> {
-  await writeRing(place, entry, async ({ folder, file, log }) => {
-    const made = log.entries.find((one) => one.kind !== 'push' && one.id === pushed.id);
-    assert(made?.version === pushed.version, `version ${pushed.version} is in the log`);
-    const { version, id, parent } = made;
-    const extended = extendLog(log, {
-      ...entry,
-      kind: 'push',
-      version,
-      id,
-      parent,
-      commands: [],
-      moves: 0,
-      figures: {},
-    });
-    await replaceDurably(folder.log, extended.text);
-    const end = extended.hashes.at(-1) ?? null;
-    await replaceDurably(folder.builder, printBuilderFile({ ...file, log: end }));
-  });
+  await writeRing(place, entry, (ring) =>
+    appendNote(ring, pushed, { ...entry, kind: 'push', commands: [] }),
+  );
 }

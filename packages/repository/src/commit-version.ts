@@ -30,6 +30,8 @@ export interface VersionToCommit {
     /** A commit uses up what is staged; an advance leaves it. */
     readonly kind: 'commit' | 'advance';
   };
+  /** What made it, when it was not what is staged: `revert`. A commit then needs nothing staged. */
+  readonly commands?: readonly string[];
   readonly expected: {
     readonly head: Head | null;
     /** OpenedRing.stagedDigest the version was planned with; needed by a commit only. */
@@ -61,7 +63,7 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
       version: ring.version,
       id,
       parent: ring.parent,
-      commands: commits ? file.staged.map(({ command }) => command) : [],
+      commands: [...(given.commands ?? (commits ? file.staged.map(commandOf) : []))],
     });
     await replaceDurably(folder.log, extended.text);
     given.afterStep?.('logged');
@@ -73,6 +75,10 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
     given.afterStep?.('settled');
     return head;
   });
+}
+
+function commandOf({ command }: Staged): string {
+  return command;
 }
 
 /** By link, which fails when the file is there: should two ever get here, only one goes on. */

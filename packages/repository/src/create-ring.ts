@@ -34,7 +34,7 @@ export async function createRing(
   }
 }
 
-function ringExists(ring: string, path: string): CodedError {
+export function ringExists(ring: string, path: string): CodedError {
   return new CodedError('RING_EXISTS', `ring ${ring} is there already: ${path}`, {
     hint: `ring-builder status ${ring}, or choose another name`,
     details: { ring, path },

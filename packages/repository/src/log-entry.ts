@@ -12,8 +12,12 @@ const logEntrySchema = z.strictObject({
   time: z.iso.datetime(),
   user: z.string(),
   message: z.string(),
-  /** `commit`: changes became a version; `advance`: moves took a step; `push`: servers know. */
-  kind: z.enum(['commit', 'advance', 'push']),
+  /**
+   * `commit`: changes became a version; `advance`: moves took a step; `restore`: the history begins
+   * anew with a version from elsewhere. Notes on a version: `push`: servers know it; `prune`: the
+   * files of `details.from` to `details.through` are gone from the folder.
+   */
+  kind: z.enum(['commit', 'advance', 'restore', 'push', 'prune']),
   version: z.int().positive(),
   id: ringId,
   parent: ringId.nullable(),
@@ -27,6 +31,11 @@ const logEntrySchema = z.strictObject({
 });
 
 export type LogEntry = z.infer<typeof logEntrySchema>;
+
+/** Notes are about a version that another entry made. */
+export function makesVersion({ kind }: Pick<LogEntry, 'kind'>): boolean {
+  return kind !== 'push' && kind !== 'prune';
+}
 
 /** The line of an entry, without newline: one spelling, so that equal entries give equal bytes. */
 export function logLine(entry: LogEntry): string {

@@ -79,13 +79,31 @@ async function complete(folder: RingFolder, file: BuilderFile, log: RingLog): Pr
   if (last === null) return { ...file, log: end };
   const version = await readVersionFile(folder, last.version);
   assert(version.id === last.id, `version ${last.version} has the id that the log names`);
-  const committed = missed.some((entry) => entry.kind === 'commit');
+  const committed = missed.find((entry) => entry.kind === 'commit');
+  if (committed !== undefined) requireSameChanges(folder, file, committed);
   return {
     head: { version: last.version, id: last.id },
     log: end,
     state: version.state ?? file.state,
-    staged: committed ? [] : file.staged,
+    staged: committed !== undefined ? [] : file.staged,
   };
+}
+
+/**
+ * A crash leaves what was committed still staged. Other commands are another operator's: this
+ * builder.json comes from a copy of the folder in which changes were staged on an older head.
+ */
+function requireSameChanges(folder: RingFolder, file: BuilderFile, committed: LogEntry): void {
+  const commands = file.staged.map(({ command }) => command);
+  if (file.staged.every(({ changes }) => changes.length === 0)) return;
+  if (commands.join('\n') === committed.commands.join('\n')) return;
+  const { ring } = folder;
+  const base = file.head === null ? 'no version' : `version ${file.head.version}`;
+  const who = `${committed.user} has committed version ${committed.version} since`;
+  throw new CodedError('STAGED_ON_OLD_HEAD', `changes of ${ring} were staged on ${base}; ${who}`, {
+    hint: `ring-builder rebase ${ring} stages them again on the new head`,
+    details: { ring, base: file.head, staged: commands, committed: committed.version },
+  });
 }
 
 function disagree(folder: RingFolder, file: BuilderFile, log: RingLog): CodedError {

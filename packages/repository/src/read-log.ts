@@ -1,7 +1,7 @@
 // Reading log.jsonl: all entries, chain checked; the head is its last version entry.
 import { readFile } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { type LogEntry, lineHash, logLine, parseLogLine } from './log-entry.ts';
+import { type LogEntry, lineHash, logLine, makesVersion, parseLogLine } from './log-entry.ts';
 import { onlyMissing, type RingFolder, requireRing, ringFolder } from './ring-folder.ts';
 
 export interface Head {
@@ -62,7 +62,7 @@ export function extendLog(log: RingLog, entry: Omit<LogEntry, 'previous'>): Ring
 
 /** The last entry that made a version, or null. */
 export function lastVersionEntry(entries: readonly LogEntry[]): LogEntry | null {
-  return entries.findLast((entry) => entry.kind !== 'push') ?? null;
+  return entries.findLast(makesVersion) ?? null;
 }
 
 export function headOf(entries: readonly LogEntry[]): Head | null {

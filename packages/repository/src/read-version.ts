@@ -5,8 +5,11 @@ import type { BuilderState } from '@ringwright/builder/builder-state';
 import { parseState } from '@ringwright/builder/state-json';
 import type { Ring } from '@ringwright/ring/ring';
 import { decodeRing } from '@ringwright/ring/ring-file';
+import { type LogEntry, makesVersion } from './log-entry.ts';
+import { pruningOf } from './pruned-versions.ts';
 import { headOf, readRingLog } from './read-log.ts';
 import {
+  exists,
   onlyMissing,
   type RingFolder,
   requireRing,
@@ -25,7 +28,8 @@ export interface StoredVersion {
 
 /**
  * A committed version, decoded. Its id is the one that the log names. Throws RING_UNKNOWN,
- * RING_EMPTY, RING_VERSION_UNKNOWN with the versions there are, RING_FILE_INVALID.
+ * RING_EMPTY, RING_VERSION_UNKNOWN with the versions there are, RING_VERSION_PRUNED,
+ * RING_FILE_INVALID.
  */
 export async function readVersion(
   rings: string,
@@ -43,11 +47,19 @@ export async function readVersion(
     });
   }
   const wanted = version === 'head' ? head.version : version;
-  const entry = entries.find((one) => one.kind !== 'push' && one.version === wanted);
+  const entry = entries.find((one) => makesVersion(one) && one.version === wanted);
   if (entry === undefined) {
     throw new CodedError('RING_VERSION_UNKNOWN', `ring ${ring} has no version ${wanted}`, {
-      hint: `ring-builder log ${ring}; there are versions 1 to ${head.version}`,
+      hint: `ring-builder log ${ring}; there are versions ${firstVersion(entries)} to ${head.version}`,
       details: { ring, version: wanted, head: head.version },
+    });
+  }
+  const pruning = pruningOf(entries, wanted);
+  if (pruning !== null && !(await exists(versionPath(folder, wanted)))) {
+    const where = pruning.archive === null ? 'kept nowhere' : `archived in ${pruning.archive}`;
+    throw new CodedError('RING_VERSION_PRUNED', `version ${wanted} of ${ring} was pruned`, {
+      hint: `its file is ${where}; ring-builder log ${ring} still tells what it did`,
+      details: { ring, version: wanted, archive: pruning.archive },
     });
   }
   const stored = await readVersionFile(folder, wanted);
@@ -59,6 +71,10 @@ export async function readVersion(
     });
   }
   return stored;
+}
+
+function firstVersion(entries: readonly LogEntry[]): number {
+  return entries.find(makesVersion)?.version ?? 1;
 }
 
 /** The file of a version, whatever the log says of it. */

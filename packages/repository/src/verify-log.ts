@@ -1,6 +1,6 @@
 // Checks of log.jsonl that go on after the first fault. Pure.
 import type { Finding } from '@ringwright/base/finding';
-import { type LogEntry, lineHash, parseLogLine } from './log-entry.ts';
+import { type LogEntry, lineHash, makesVersion, parseLogLine } from './log-entry.ts';
 import { logLines } from './read-log.ts';
 
 export interface VerifiedLog {
@@ -39,12 +39,13 @@ export function verifyLog(text: string): VerifiedLog {
 }
 
 function wrongSuccession(before: readonly LogEntry[], entry: LogEntry): string | null {
-  const versions = before.filter((one) => one.kind !== 'push');
-  if (entry.kind === 'push') {
+  const versions = before.filter(makesVersion);
+  if (!makesVersion(entry)) {
     const made = versions.find((one) => one.version === entry.version);
     if (made?.id === entry.id) return null;
-    return `pushes version ${entry.version} as ${entry.id}, made as ${made?.id ?? 'none'}`;
+    return `is a ${entry.kind} of version ${entry.version} as ${entry.id}, made as ${made?.id ?? 'none'}`;
   }
+  if (entry.kind === 'restore') return before.length === 0 ? null : 'restores after other entries';
   const last = versions.at(-1);
   const wanted = (last?.version ?? 0) + 1;
   if (entry.version !== wanted) return `makes version ${entry.version}, the next one is ${wanted}`;

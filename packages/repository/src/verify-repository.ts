@@ -5,6 +5,7 @@ import type { Finding } from '@ringwright/base/finding';
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import { serializeState } from '@ringwright/builder/state-json';
 import { type BuilderFile, parseBuilderFile } from './builder-file.ts';
+import { makesVersion } from './log-entry.ts';
 import { headOf } from './read-log.ts';
 import type { StoredVersion } from './read-version.ts';
 import { onlyMissing, type RingFolder, requireRing, ringFolder } from './ring-folder.ts';
@@ -33,7 +34,7 @@ export async function verifyRepository(rings: string, ring: string): Promise<Ver
       : verifyBuilder(builder, log, versions.head);
   return {
     ring,
-    versions: log.entries.filter(({ kind }) => kind !== 'push').length,
+    versions: log.entries.filter(makesVersion).length,
     entries: log.entries.length,
     findings: [
       ...(await strayFiles(folder)),

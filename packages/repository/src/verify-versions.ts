@@ -4,9 +4,16 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { auditRing } from '@ringwright/ring/audit-ring';
 import { auditTransition } from '@ringwright/ring/audit-transition';
-import type { LogEntry } from './log-entry.ts';
+import { type LogEntry, makesVersion } from './log-entry.ts';
+import { pruningOf } from './pruned-versions.ts';
 import { readVersionFile, type StoredVersion } from './read-version.ts';
-import { onlyMissing, type RingFolder, versionOfFileName } from './ring-folder.ts';
+import {
+  exists,
+  onlyMissing,
+  type RingFolder,
+  versionOfFileName,
+  versionPath,
+} from './ring-folder.ts';
 
 export interface VerifiedVersions {
   readonly findings: readonly Finding[];
@@ -14,15 +21,20 @@ export interface VerifiedVersions {
   readonly head: StoredVersion | null;
 }
 
-/** Reads one version at a time, so memory holds two at most. */
+/** Reads one version at a time, so memory holds two at most. Pruned ones are checked by the log. */
 export async function verifyVersions(
   folder: RingFolder,
   entries: readonly LogEntry[],
 ): Promise<VerifiedVersions> {
-  const made = entries.filter((entry) => entry.kind !== 'push');
+  const made = entries.filter(makesVersion);
   const findings = await strayFiles(folder, made);
   let previous: StoredVersion | null = null;
   for (const entry of made) {
+    const isPruned = pruningOf(entries, entry.version) !== null;
+    if (isPruned && !(await exists(versionPath(folder, entry.version)))) {
+      previous = null;
+      continue;
+    }
     const read = await readOrReport(folder, entry);
     if (read instanceof CodedError) {
       findings.push(finding(entry.version, read.code, read.message));

@@ -1,0 +1,170 @@
+// Attack: restore, prune, archive and rebase, each against a plain copy of what was there before.
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { serializeState } from '@ringwright/builder/state-json';
+import { expect, test } from 'vitest';
+import {
+  author,
+  device,
+  filesOf,
+  nextVersion,
+  scratchRings,
+  stageDevices,
+} from '../../../test/support/small-repository.ts';
+import { commitVersion } from './commit-version.ts';
+import { openRing } from './open-ring.ts';
+import { pruneVersions } from './prune-versions.ts';
+import { readVersion } from './read-version.ts';
+import { rebaseRing } from './rebase-ring.ts';
+import { restoreRing } from './restore-ring.ts';
+import { stage } from './stage-changes.ts';
+import { verifyRepository } from './verify-repository.ts';
+
+const ring = 'cities';
+const command = 'ring-builder restore';
+
+async function ringsWith(versions: number): Promise<string> {
+  const rings = await scratchRings();
+  await stageDevices(rings);
+  for (let made = 0; made < versions; made += 1) {
+    await commitVersion(rings, await nextVersion(rings));
+  }
+  return rings;
+}
+
+async function copyOf(rings: string): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), 'ringwright-copy-'));
+  await cp(rings, copy, { recursive: true });
+  return copy;
+}
+
+async function findingsOf(rings: string): Promise<readonly unknown[]> {
+  return (await verifyRepository(rings, ring)).findings;
+}
+
+test('a restored ring has the builder and the version bit for bit, and goes on', async () => {
+  const rings = await ringsWith(3);
+  const before = await openRing(rings, ring);
+  const { bytes, id } = await readVersion(rings, ring, 'head');
+  const anew = await mkdtemp(join(tmpdir(), 'ringwright-restore-'));
+  await restoreRing(anew, bytes, { author, message: 'from 0000003.ring', command });
+  const after = await openRing(anew, ring);
+  expect(after.head).toEqual({ version: 3, id });
+  expect(Buffer.from(serializeState(after.state))).toEqual(
+    Buffer.from(serializeState(before.state)),
+  );
+  expect(await readFile(join(anew, ring, 'versions', '0000003.ring'))).toEqual(Buffer.from(bytes));
+  expect(await findingsOf(anew)).toEqual([]);
+  await commitVersion(anew, await nextVersion(anew));
+  expect(await findingsOf(anew)).toEqual([]);
+  const again = restoreRing(anew, bytes, { author, message: '', command });
+  await expect(again).rejects.toMatchObject({ code: 'RING_EXISTS' });
+  await expect(readVersion(anew, ring, 2)).rejects.toMatchObject({ code: 'RING_VERSION_UNKNOWN' });
+});
+
+test('a damaged file restores nothing', async () => {
+  const rings = await ringsWith(1);
+  const { bytes } = await readVersion(rings, ring, 'head');
+  const anew = await mkdtemp(join(tmpdir(), 'ringwright-restore-'));
+  const damaged = Buffer.from(bytes);
+  damaged[damaged.length - 3]! ^= 1;
+  const restored = restoreRing(anew, damaged, { author, message: '', command });
+  await expect(restored).rejects.toMatchObject({ code: 'RING_FILE_INVALID' });
+  expect(await readdir(anew)).toEqual([]);
+});
+
+test('pruned versions are archived, the chain stays sound, and a hole that nobody noted is found', async () => {
+  const rings = await ringsWith(5);
+  const archive = await mkdtemp(join(tmpdir(), 'ringwright-archive-'));
+  const kept = await copyOf(rings);
+  const request = { keep: 2, archive, command: 'ring-builder archive' };
+  const { versions } = await pruneVersions({ rings, ring }, author, request);
+  expect(versions).toEqual([1, 2, 3]);
+  expect(await findingsOf(rings)).toEqual([]);
+  for (const version of ['0000001.ring', '0000003.ring']) {
+    const archived = await readFile(join(archive, ring, version));
+    expect(archived).toEqual(await readFile(join(kept, ring, 'versions', version)));
+  }
+  await expect(readVersion(rings, ring, 2)).rejects.toMatchObject({
+    code: 'RING_VERSION_PRUNED',
+    details: { archive },
+  });
+  expect((await pruneVersions({ rings, ring }, author, request)).versions).toEqual([]);
+  await commitVersion(rings, await nextVersion(rings));
+  expect(await findingsOf(rings)).toEqual([]);
+  await rm(join(rings, ring, 'versions', '0000005.ring'));
+  expect(await findingsOf(rings)).toMatchObject([{ code: 'RING_FILE_INVALID' }]);
+});
+
+test('an archive with another file of a version stops the prune before anything is removed', async () => {
+  const rings = await ringsWith(3);
+  const archive = await mkdtemp(join(tmpdir(), 'ringwright-archive-'));
+  const other = await ringsWith(2);
+  await cp(join(other, ring, 'versions'), join(archive, ring), { recursive: true });
+  await cp(join(rings, ring, 'versions', '0000003.ring'), join(archive, ring, '0000001.ring'));
+  const before = await filesOf(rings);
+  const pruned = pruneVersions({ rings, ring }, author, { keep: 1, archive, command });
+  await expect(pruned).rejects.toMatchObject({ code: 'ARCHIVE_DIFFERS' });
+  expect(await filesOf(rings)).toEqual(before);
+});
+
+const setWeight = (id: number, weight: number) => ({
+  command: `ring-builder set-weight cities d${id} ${weight}`,
+  changesOf: () => [{ kind: 'set-weight' as const, id, weight }],
+});
+
+test('two operators stage on one head: the second is refused, and rebase stages anew', async () => {
+  const first = await ringsWith(1);
+  const second = await copyOf(first);
+  await stageDevices(first, 1);
+  await commitVersion(first, await nextVersion(first));
+  await stage({ rings: second, ring }, author, {
+    command: 'ring-builder add cities late',
+    changesOf: () => [{ kind: 'add', device: { ...device(4), ip: '10.0.9.9' } }],
+  });
+  await stage({ rings: second, ring }, author, setWeight(4, 7));
+  // What git leaves when both sides' files meet and the second keeps their own builder.json.
+  await cp(join(first, ring, 'log.jsonl'), join(second, ring, 'log.jsonl'));
+  await cp(join(first, ring, 'versions'), join(second, ring, 'versions'), { recursive: true });
+  await expect(openRing(second, ring)).rejects.toMatchObject({ code: 'STAGED_ON_OLD_HEAD' });
+  const rebased = await rebaseRing({ rings: second, ring }, author, {
+    upstream: null,
+    drop: false,
+  });
+  expect(rebased).toMatchObject({ from: { version: 1 }, onto: { version: 2 }, refused: [] });
+  const { staged, head } = await openRing(second, ring);
+  expect(head?.version).toBe(2);
+  expect(staged.flatMap(({ changes }) => changes)).toMatchObject([
+    { kind: 'add', device: { id: 5, ip: '10.0.9.9' } },
+    { kind: 'set-weight', id: 5, weight: 7 },
+  ]);
+  expect(await findingsOf(second)).toEqual([]);
+});
+
+test('rebase onto another folder says which command no longer fits, and changes nothing', async () => {
+  const first = await ringsWith(1);
+  const second = await copyOf(first);
+  for (const change of [setWeight(1, 50), { ...setWeight(2, 1), command: 'kept' }]) {
+    await stage({ rings: second, ring }, author, change);
+  }
+  await stage({ rings: first, ring }, author, setWeight(1, 80));
+  const next = await nextVersion(first);
+  const devices = next.state.devices.map((one) => (one?.id === 1 ? { ...one, weight: 80 } : one));
+  await commitVersion(first, { ...next, state: { ...next.state, devices } });
+  const before = await filesOf(second);
+  const place = { rings: second, ring };
+  const refused = rebaseRing(place, author, { upstream: first, drop: false });
+  await expect(refused).rejects.toMatchObject({
+    code: 'REBASE_CONFLICT',
+    details: { refused: [{ reason: 'the weight of d1 was 100 and is 80 by now' }] },
+  });
+  expect(await filesOf(second)).toEqual(before);
+  const done = await rebaseRing(place, author, { upstream: first, drop: true });
+  expect(done).toMatchObject({ fetched: [2], staged: [{ command: 'kept' }] });
+  expect(await findingsOf(second)).toEqual([]);
+  await commitVersion(second, await nextVersion(second));
+  await commitVersion(first, await nextVersion(first));
+  const apart = rebaseRing(place, author, { upstream: first, drop: false });
+  await expect(apart).rejects.toMatchObject({ code: 'LOGS_DIVERGED' });
+});

@@ -1,0 +1,86 @@
+// Taking old versions' files out of a ring's folder. The log keeps what they did, and their ids.
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { appendNote } from './append-note.ts';
+import { addDurably, syncFolder } from './durable-file.ts';
+import { onlyMissing, type RingFolder, versionFileName, versionOfFileName } from './ring-folder.ts';
+import { type Author, type WritableRing, writeRing } from './write-ring.ts';
+
+export interface Pruned {
+  readonly versions: readonly number[];
+  readonly bytes: number;
+  /** Where the files are now; null when nowhere. */
+  readonly archive: string | null;
+}
+
+export interface PruneRequest {
+  /** Newest versions to keep, the head included: 1 or more. */
+  readonly keep: number;
+  /** Folder that gets a copy of each file first, in a folder of the ring's name. */
+  readonly archive: string | null;
+  readonly command: string;
+}
+
+/**
+ * Copies the files to the archive, notes in the log what will be missing, then removes them. A
+ * crash leaves files too many, never too few. Throws RING_UNKNOWN, LOCK_HELD, ARCHIVE_DIFFERS.
+ */
+export async function pruneVersions(
+  place: { readonly rings: string; readonly ring: string },
+  author: Author,
+  request: PruneRequest,
+): Promise<Pruned> {
+  return writeRing(place, author, async (ring) => {
+    const head = ring.file.head;
+    const through = (head?.version ?? 0) - request.keep;
+    const versions = (await versionsThere(ring.folder)).filter((version) => version <= through);
+    const [from] = versions;
+    if (head === null || from === undefined) return { versions: [], bytes: 0, archive: null };
+    const bytes = await archiveAll(ring, versions, request.archive);
+    await appendNote(ring, head, {
+      ...author,
+      kind: 'prune',
+      message: `versions ${from} to ${through}`,
+      commands: [request.command],
+      details: { from, through, archive: request.archive },
+    });
+    for (const version of versions) await rm(pathOf(ring.folder, version), { force: true });
+    await syncFolder(ring.folder.versions);
+    return { versions, bytes, archive: request.archive };
+  });
+}
+
+async function archiveAll(
+  { folder }: WritableRing,
+  versions: readonly number[],
+  archive: string | null,
+): Promise<number> {
+  const to = archive === null ? null : join(archive, folder.ring);
+  if (to !== null) await mkdir(to, { recursive: true });
+  let bytes = 0;
+  for (const version of versions) {
+    const content = await readFile(pathOf(folder, version));
+    bytes += content.length;
+    if (to === null) continue;
+    const path = join(to, versionFileName(version));
+    if (await addDurably(path, content)) continue;
+    // A prune that was stopped half-way has copied it before.
+    if (content.equals(await readFile(path))) continue;
+    throw new CodedError('ARCHIVE_DIFFERS', `${path} is there with other bytes`, {
+      hint: 'name another folder; nothing was removed',
+      details: { path, version },
+    });
+  }
+  return bytes;
+}
+
+async function versionsThere(folder: RingFolder): Promise<number[]> {
+  const names = (await readdir(folder.versions).catch(onlyMissing)) ?? [];
+  const versions = names.map(versionOfFileName).filter((version) => version !== null);
+  return versions.sort((a, b) => a - b);
+}
+
+function pathOf(folder: RingFolder, version: number): string {
+  return join(folder.versions, versionFileName(version));
+}

@@ -1,0 +1,124 @@
+// Staging again, on a head that others have committed meanwhile, what was staged on an older one.
+import { mkdir, readFile } from 'node:fs/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import { parseState } from '@ringwright/builder/state-json';
+import { decodeRing } from '@ringwright/ring/ring-file';
+import { type BuilderFile, printBuilderFile } from './builder-file.ts';
+import { addDurably, replaceDurably } from './durable-file.ts';
+import { makesVersion } from './log-entry.ts';
+import { readBuilderFile } from './open-ring.ts';
+import { type Head, headOf, type RingLog, readRingLog } from './read-log.ts';
+import { type Replayed, replayStaged } from './replay-staged.ts';
+import { exists, type RingFolder, requireRing, ringFolder, versionPath } from './ring-folder.ts';
+import { withRingLock } from './ring-lock.ts';
+import type { Author } from './write-ring.ts';
+
+export interface Rebased extends Replayed {
+  readonly from: Head | null;
+  readonly onto: Head | null;
+  /** Versions that were fetched from the other folder. */
+  readonly fetched: readonly number[];
+}
+
+export interface RebaseRequest {
+  /** Another rings folder whose history of the ring is longer; null: the log here is. */
+  readonly upstream: string | null;
+  /** Leave out commands that no longer fit, instead of refusing. */
+  readonly drop: boolean;
+}
+
+/**
+ * builder.json then follows the end of the log, with the staged commands replayed. Nothing changes
+ * when it throws: REBASE_CONFLICT with each command and reason, LOGS_DIVERGED, RING_UNKNOWN,
+ * LOCK_HELD.
+ */
+export async function rebaseRing(
+  place: { readonly rings: string; readonly ring: string },
+  author: Author,
+  request: RebaseRequest,
+): Promise<Rebased> {
+  const folder = ringFolder(place.rings, place.ring);
+  await requireRing(folder);
+  return withRingLock(folder, author, async () => {
+    const file = await readBuilderFile(folder);
+    const own = await readRingLog(folder);
+    const other = request.upstream === null ? null : await upstreamLog(folder, request.upstream);
+    const log = other === null ? own : longerLog(folder, own, other.log);
+    const source = other?.folder ?? folder;
+    const onto = headOf(log.entries);
+    const state = onto === null ? file.state : await stateAt(source, onto);
+    const replayed = replayStaged(file.staged, file.state, state);
+    if (replayed.refused.length > 0 && !request.drop) throw conflict(folder, replayed);
+    const fetched = other === null ? [] : await fetchVersions(other.folder, folder, log);
+    if (log.text !== own.text) await replaceDurably(folder.log, log.text);
+    const end = log.hashes.at(-1) ?? null;
+    const next: BuilderFile = { head: onto, log: end, state, staged: replayed.staged };
+    await replaceDurably(folder.builder, printBuilderFile(next));
+    return { ...replayed, from: file.head, onto, fetched };
+  });
+}
+
+async function upstreamLog(
+  folder: RingFolder,
+  upstream: string,
+): Promise<{ folder: RingFolder; log: RingLog }> {
+  const other = ringFolder(upstream, folder.ring);
+  await requireRing(other);
+  return { folder: other, log: await readRingLog(other) };
+}
+
+/** The other log, when it goes on where ours ends; ours when it is the longer one. */
+function longerLog(folder: RingFolder, own: RingLog, other: RingLog): RingLog {
+  if (other.text.startsWith(own.text)) return other;
+  if (own.text.startsWith(other.text)) return own;
+  const at = own.hashes.findIndex((hash, index) => hash !== other.hashes[index]);
+  const [here, there] = [own.entries[at], other.entries[at]];
+  const name = (one: typeof here): string => `${one?.kind} of version ${one?.version}`;
+  const message = `line ${at + 1} of the log is a ${name(here)} here and a ${name(there)} there`;
+  throw new CodedError('LOGS_DIVERGED', `${folder.ring}: ${message}`, {
+    hint: 'both sides committed; keep one history, and stage the other changes again on it',
+    details: { ring: folder.ring, line: at + 1 },
+  });
+}
+
+async function stateAt(folder: RingFolder, head: Head): Promise<BuilderState> {
+  const path = versionPath(folder, head.version);
+  const { id, builder } = decodeRing(await readFile(path));
+  if (id === head.id && builder !== null) return parseState(builder);
+  throw new CodedError(
+    'RING_FILE_INVALID',
+    `${path} is not the version ${head.version} of the log`,
+    {
+      hint: `ring-builder verify ${folder.ring}`,
+      details: { path, found: id, wanted: head.id },
+    },
+  );
+}
+
+/** Files first: should it stop here, the next writer removes those above the head. */
+async function fetchVersions(
+  from: RingFolder,
+  to: RingFolder,
+  log: RingLog,
+): Promise<readonly number[]> {
+  const fetched: number[] = [];
+  await mkdir(to.versions, { recursive: true });
+  for (const { version } of log.entries.filter(makesVersion)) {
+    const path = versionPath(from, version);
+    if ((await exists(versionPath(to, version))) || !(await exists(path))) continue;
+    await addDurably(versionPath(to, version), await readFile(path));
+    fetched.push(version);
+  }
+  return fetched;
+}
+
+function conflict({ ring }: RingFolder, { refused }: Replayed): CodedError {
+  const [first] = refused;
+  const count = refused.length === 1 ? '1 command does' : `${refused.length} commands do`;
+  const message = `${count} not fit the new head: ${first?.command}: ${first?.reason}`;
+  return new CodedError('REBASE_CONFLICT', message, {
+    hint: `ring-builder rebase ${ring} --drop leaves them out; or unstage and stage anew`,
+    details: { ring, refused },
+  });
+}

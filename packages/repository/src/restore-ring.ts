@@ -1,0 +1,104 @@
+// A ring's folder made anew from the file of one version: the builder as it was, a log that begins.
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { parseState } from '@ringwright/builder/state-json';
+import { auditRing } from '@ringwright/ring/audit-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import { decodeRing } from '@ringwright/ring/ring-file';
+import { printBuilderFile } from './builder-file.ts';
+import { ringExists } from './create-ring.ts';
+import { replaceDurably, syncFolder, temporaryPrefix } from './durable-file.ts';
+import { extendLog } from './read-log.ts';
+import { exists, type RingFolder, ringFolder, versionPath } from './ring-folder.ts';
+import type { Author } from './write-ring.ts';
+
+export interface Restored {
+  readonly ring: Ring;
+  readonly id: string;
+}
+
+/**
+ * The folder is there as a whole or not at all. State and version file are bit for bit what they
+ * were; the log begins with one entry of kind `restore`, since a ring file does not hold the lines
+ * before. Throws RING_EXISTS, RING_FILE_INVALID, RING_AUDIT_FAILED.
+ */
+export async function restoreRing(
+  rings: string,
+  bytes: Uint8Array,
+  given: { readonly author: Author; readonly message: string; readonly command: string },
+): Promise<Restored> {
+  const { ring, id, builder } = decodeRing(bytes);
+  if (builder === null) {
+    throw new CodedError('RING_FILE_INVALID', 'the ring file does not carry the builder', {
+      hint: 'take a file that ring-builder wrote, from versions/ or from a server',
+      details: { ring: ring.keyspace, version: ring.version },
+    });
+  }
+  requireSound(ring);
+  const folder = ringFolder(rings, ring.keyspace);
+  if (await exists(folder.path)) throw ringExists(ring.keyspace, folder.path);
+  const temporary = join(rings, `${temporaryPrefix}${process.pid}-${ring.keyspace}`);
+  const { author, message, command } = given;
+  const log = extendLog(
+    { text: '', entries: [], hashes: [] },
+    {
+      ...author,
+      kind: 'restore',
+      message,
+      version: ring.version,
+      id,
+      parent: ring.parent,
+      commands: [command],
+      moves: 0,
+      figures: {},
+      details: {},
+    },
+  );
+  const head = { version: ring.version, id };
+  const end = log.hashes.at(-1) ?? null;
+  const file = printBuilderFile({ head, log: end, state: parseState(builder), staged: [] });
+  await writeWhole(rings, { folder, temporary }, { bytes, log: log.text, file, ring });
+  return { ring, id };
+}
+
+function requireSound(ring: Ring): void {
+  const findings = auditRing(ring);
+  const [first] = findings;
+  if (first === undefined) return;
+  throw new CodedError('RING_AUDIT_FAILED', `${findings.length} findings: ${first.message}`, {
+    hint: 'nothing was restored; take the file of another version or server',
+    details: { findings },
+  });
+}
+
+async function writeWhole(
+  rings: string,
+  { folder, temporary }: { readonly folder: RingFolder; readonly temporary: string },
+  content: {
+    readonly bytes: Uint8Array;
+    readonly log: string;
+    readonly file: string;
+    readonly ring: Ring;
+  },
+): Promise<void> {
+  const at: RingFolder = {
+    ring: folder.ring,
+    path: temporary,
+    builder: join(temporary, 'builder.json'),
+    log: join(temporary, 'log.jsonl'),
+    versions: join(temporary, 'versions'),
+  };
+  await mkdir(at.versions, { recursive: true });
+  try {
+    await replaceDurably(versionPath(at, content.ring.version), content.bytes);
+    await replaceDurably(at.log, content.log);
+    await replaceDurably(at.builder, content.file);
+    await rename(temporary, folder.path);
+    await syncFolder(rings);
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true });
+    if (await exists(folder.builder)) throw ringExists(folder.ring, folder.path);
+    throw error;
+  }
+}
