@@ -5,7 +5,7 @@ import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
 import type { Plan } from '@ringwright/builder/plan';
 import { planVersion } from '@ringwright/builder/plan-version';
 import { serializeState } from '@ringwright/builder/state-json';
-import type { LogEntry } from '@ringwright/repository/log-entry';
+import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { stagedChanges } from '@ringwright/repository/stage-changes';
@@ -54,12 +54,14 @@ export async function preparePlan(
 
 /** The highest version that servers were told of, or null. */
 export function lastPushed(entries: readonly LogEntry[]): number | null {
-  const pushed = entries.filter(({ kind }) => kind === 'push').map(({ version }) => version);
+  // A restored ring comes from servers, or from files that servers may have had.
+  const known = entries.filter(({ kind }) => kind === 'push' || kind === 'restore');
+  const pushed = known.map(({ version }) => version);
   return pushed.length === 0 ? null : Math.max(...pushed);
 }
 
 export function hoursOf(entries: readonly LogEntry[]): Map<number, number> {
-  const made = entries.filter(({ kind }) => kind !== 'push');
+  const made = entries.filter(makesVersion);
   return new Map(made.map(({ version, time }) => [version, Date.parse(time) / MS_PER_HOUR]));
 }
 

@@ -1,6 +1,6 @@
 // Which version somebody means: `7`, `v7`, `head`, `@`, `@~2`, or the start of a ring id. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
-import type { LogEntry } from '@ringwright/repository/log-entry';
+import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
 import { headOf } from '@ringwright/repository/read-log';
 
 const ID_CHARACTERS_MIN = 6;
@@ -14,7 +14,7 @@ export function versionOf(ring: string, entries: readonly LogEntry[], reference 
       details: { ring },
     });
   }
-  const made = entries.filter((entry) => entry.kind !== 'push');
+  const made = entries.filter(makesVersion);
   const number = /^v?(\d{1,10})$/.exec(reference)?.[1];
   const back = /^(?:head|@)(?:~(\d{1,10}))?$/i.exec(reference);
   const byId = reference.length >= ID_CHARACTERS_MIN && /^[0-9a-f]+$/.test(reference);

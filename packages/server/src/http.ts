@@ -6,7 +6,7 @@ import type { CoordinatorPorts } from './coordinate.ts';
 import { answerBytes, answerError, answerJson } from './http-answer.ts';
 import { answerKey } from './http-keys.ts';
 import type { Metrics } from './metrics.ts';
-import { type ServerStatus, type StatusPorts, serverStatus } from './status.ts';
+import { partitionSizes, type ServerStatus, type StatusPorts, serverStatus } from './status.ts';
 
 export interface HttpPorts {
   readonly coordinator: CoordinatorPorts;
@@ -63,12 +63,12 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
     const target = { keyspace: key[1] ?? '', keyPath: key[2] ?? '', query };
     return answerKey(ports.coordinator, target, exchange);
   }
-  return answerService(ports, { ...exchange, path });
+  return answerService(ports, { ...exchange, path, query });
 }
 
 async function answerService(
   ports: HttpPorts,
-  { response, path }: Exchange & { readonly path: string },
+  { response, path, query }: Exchange & { readonly path: string; readonly query: string },
 ): Promise<void> {
   switch (path) {
     case '/healthz':
@@ -78,7 +78,7 @@ async function answerService(
       return answerJson(response, status.ready ? 200 : 503, readiness(status));
     }
     case '/v1/status':
-      return answerJson(response, 200, serverStatus(ports.status));
+      return answerJson(response, 200, await statusDocument(ports.status, query));
     case '/metrics': {
       const text = Buffer.from(await ports.metrics.registry.metrics());
       const headers = { 'content-type': ports.metrics.registry.contentType };
@@ -89,6 +89,14 @@ async function answerService(
         hint: 'keys are at /v1/KEYSPACE/KEY, the server tells of itself at /v1/status',
       });
   }
+}
+
+/** With ?sizes=RING also the bytes of each partition file of that ring here. */
+async function statusDocument(status: StatusPorts, query: string): Promise<unknown> {
+  const disk = await status.store.diskFree();
+  const ring = new URLSearchParams(query).get('sizes');
+  const sizes = ring === null ? {} : { sizes: partitionSizes(status, ring) };
+  return { ...serverStatus(status), disk, ...sizes };
 }
 
 /** The active ring: as a JSON head, or with ?format=file as the ring file itself. */

@@ -64,6 +64,15 @@ export function serverStatus(ports: StatusPorts): ServerStatus {
   };
 }
 
+/** Bytes of each partition file of a ring here, as [partition, bytes]. */
+export function partitionSizes(
+  { store }: StatusPorts,
+  ring: string,
+): [partition: number, bytes: number][] {
+  const infos = store.list().filter(({ keyspace }) => keyspace === ring);
+  return infos.map(({ partition, bytes }) => [partition, bytes]);
+}
+
 function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
   const { keyspace, version } = active.ring;
   const infos = ports.store.list().filter((info) => info.keyspace === keyspace);
