@@ -1,8 +1,8 @@
-// Reads the Swift rings (version 1 files) in test-data: as much as tests need, unchecked.
+// The files of Swift in test-data, and what Swift itself answers about them.
 import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
-import { firstRing } from '../../src/first-ring.ts';
 import type { Ring } from '../../src/ring.ts';
+import { ringOfSwift } from '../../src/ring-of-swift.ts';
+import { decodeSwiftRing } from '../../src/swift-ring-file.ts';
 
 interface SwiftLookup {
   readonly key: string;
@@ -28,30 +28,36 @@ export function swiftFixtures(): SwiftFixture[] {
   return lines.map((line) => JSON.parse(line) as SwiftFixture);
 }
 
-export function swiftRing({ fixture, prefix, suffix, partShift }: SwiftFixture): Ring {
-  const bytes = gunzipSync(readFileSync(new URL(`${fixture}.ring.gz`, folder)));
-  const headEnd = 10 + bytes.readUInt32BE(6);
-  const head = JSON.parse(bytes.toString('latin1', 10, headEnd)) as {
-    byteorder: string;
-    devs: Ring['devices'];
-  };
-  const body = bytes.subarray(headEnd);
-  const power = 32 - partShift;
-  const partitions = 2 ** power;
-  const ids = Array.from({ length: body.length / 2 }, (_, index) =>
-    head.byteorder === 'big' ? body.readUInt16BE(index * 2) : body.readUInt16LE(index * 2),
-  );
-  const table: Uint16Array[] = [];
-  for (let at = 0; at < ids.length; at += partitions) {
-    table.push(Uint16Array.from(ids.slice(at, at + partitions)));
-  }
-  return firstRing({
-    keyspace: 'swift',
-    cluster: 'swift',
-    partitioner: { kind: 'md5-shift', power, prefix, suffix },
-    partitions,
-    replicas: ids.length / partitions,
-    devices: head.devs,
-    table,
-  });
+export function swiftFile(name: string): Buffer {
+  return readFileSync(new URL(name, folder));
+}
+
+export function swiftRing({ fixture, prefix, suffix }: SwiftFixture): Ring {
+  const swift = decodeSwiftRing(swiftFile(`${fixture}.ring.gz`));
+  return ringOfSwift(swift, { keyspace: 'swift', cluster: 'swift', prefix, suffix });
+}
+
+/** What Swift itself says of a builder file. */
+export interface SwiftBuilderFixture {
+  readonly fixture: string;
+  readonly partPower: number;
+  readonly nextPartPower: number | null;
+  readonly replicas: number;
+  readonly minPartHours: number;
+  readonly overload: number;
+  readonly version: number;
+  readonly id: string;
+  readonly epoch: number;
+  readonly lastMovesSha256: string;
+  readonly gatherStart: number;
+  /** Of each row as little-endian two-byte numbers. */
+  readonly rowSha256: readonly string[];
+  readonly removed: readonly number[];
+  readonly changed: boolean;
+  readonly devices: readonly (Readonly<Record<string, unknown>> | null)[];
+}
+
+export function swiftBuilders(): SwiftBuilderFixture[] {
+  const lines = swiftFile('builders.jsonl').toString('utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as SwiftBuilderFixture);
 }

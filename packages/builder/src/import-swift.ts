@@ -1,0 +1,126 @@
+// A ring or builder of Swift as the first version of a ring here. Pure.
+import type { Finding } from '@ringwright/base/finding';
+import { ringOfSwift } from '@ringwright/ring/ring-of-swift';
+import type { SwiftBuilder } from '@ringwright/ring/swift-builder';
+import type { SwiftFile } from '@ringwright/ring/swift-file';
+import { replicasOfTable, type SwiftRing } from '@ringwright/ring/swift-ring';
+import type { BuilderDevice, BuilderState, LastMoves, SwiftState } from './builder-state.ts';
+import { createState } from './create-state.ts';
+import type { ImportedRing } from './imported-ring.ts';
+import { HOURS_COUNTED_MAX, runsOfHours } from './last-moves.ts';
+
+export interface SwiftImportSettings {
+  readonly ring: string;
+  readonly cluster: string;
+  /** Hex of the bytes in swift.conf. */
+  readonly prefix: string;
+  readonly suffix: string;
+}
+
+/**
+ * Version 1 with Swift's table, and a builder that goes on from there. Throws RING_NOT_CONVERTIBLE,
+ * NAME_INVALID, VALUE_OUT_OF_RANGE for what is beyond the limits here. Audit the ring before use.
+ */
+export function importSwift(file: SwiftFile, settings: SwiftImportSettings): ImportedRing {
+  const imported =
+    file.kind === 'ring' ? importRing(file.ring, settings) : importBuilder(file.builder, settings);
+  const { prefix, suffix } = settings;
+  if (prefix !== '' || suffix !== '') return imported;
+  const message =
+    'no hash prefix or suffix given: a Swift cluster has one in swift.conf, and lookups differ';
+  return { ...imported, warnings: [{ code: 'HASH_SALT_MISSING', message }, ...imported.warnings] };
+}
+
+function importRing(swift: SwiftRing, settings: SwiftImportSettings): ImportedRing {
+  const { version, nextPartPower } = swift;
+  const longAgo: LastMoves = { epoch: 0, runs: [[2 ** swift.partPower, HOURS_COUNTED_MAX]] };
+  const state = stateOf(settings, {
+    ...swift,
+    replicas: replicasOfTable(swift.table, swift.partPower),
+    minPartHours: 0,
+    overload: 0,
+    removed: [],
+    swift: { version: version ?? 1, ...power(nextPartPower), lastMoves: longAgo },
+  });
+  const message =
+    'a ring file holds no min_part_hours, no overload and no last moves: taken as 0, 0 and long ' +
+    'ago; import the builder file to keep them, or: ring-builder set';
+  const ring = ringOfSwift(swift, { ...settings, keyspace: settings.ring });
+  return {
+    ring,
+    state,
+    warnings: [{ code: 'SETTINGS_NOT_IN_FILE', message }, ...increasing(nextPartPower)],
+  };
+}
+
+function importBuilder(builder: SwiftBuilder, settings: SwiftImportSettings): ImportedRing {
+  const { table, partPower, nextPartPower, version, lastMoves, lastMovesEpoch, id } = builder;
+  const swift: SwiftState = {
+    version,
+    ...power(nextPartPower),
+    ...(id === null ? {} : { id }),
+    gatherStart: builder.lastGatherStart,
+    lastMoves: { epoch: lastMovesEpoch, runs: runsOfHours(lastMoves) },
+  };
+  const placed = table === null ? builder.replicas : replicasOfTable(table, partPower);
+  const state = stateOf(settings, { ...builder, replicas: placed, swift });
+  const ring =
+    table === null
+      ? null
+      : ringOfSwift({ ...builder, table }, { ...settings, keyspace: settings.ring });
+  const pending = slotsWanted(builder) !== Math.round(placed * 2 ** partPower);
+  return {
+    ring,
+    state,
+    warnings: [
+      ...increasing(nextPartPower),
+      ...(pending ? [replicasPending(builder, placed)] : []),
+    ],
+  };
+}
+
+type StateParts = Pick<
+  SwiftBuilder,
+  'partPower' | 'replicas' | 'minPartHours' | 'overload' | 'devices' | 'removed'
+> & { readonly swift: SwiftState };
+
+function stateOf(settings: SwiftImportSettings, parts: StateParts): BuilderState {
+  const { ring, cluster, prefix, suffix } = settings;
+  const { partPower, replicas, minPartHours, overload, swift } = parts;
+  const empty = createState({
+    ring,
+    cluster,
+    partitioner: { kind: 'md5-shift', power: partPower, prefix, suffix },
+    replicas,
+    minPartHours,
+    overload,
+  });
+  const removed = new Set(parts.removed);
+  const devices = parts.devices.map((device): BuilderDevice | null =>
+    device === null ? null : { ...device, state: removed.has(device.id) ? 'removed' : 'active' },
+  );
+  return { ...empty, devices, swift };
+}
+
+/** Slots that Swift's own arithmetic makes of a replica count: the fraction is rounded down. */
+function slotsWanted({ replicas, partPower }: SwiftBuilder): number {
+  const parts = 2 ** partPower;
+  return Math.floor(replicas) * parts + Math.floor(parts * (replicas % 1));
+}
+
+function power(nextPartPower: number | null): Pick<SwiftState, 'nextPartPower'> {
+  return nextPartPower === null ? {} : { nextPartPower };
+}
+
+function increasing(nextPartPower: number | null): Finding[] {
+  if (nextPartPower === null) return [];
+  const message =
+    `Swift is raising the partition power to ${nextPartPower}: finish or cancel that in Swift ` +
+    'before this ring is changed';
+  return [{ code: 'PART_POWER_INCREASING', message, details: { nextPartPower } }];
+}
+
+function replicasPending({ replicas }: SwiftBuilder, placed: number): Finding {
+  const message = `${replicas} replicas are wanted and ${placed} are placed: imported with ${placed}`;
+  return { code: 'REPLICAS_PENDING', message, details: { wanted: replicas, placed } };
+}

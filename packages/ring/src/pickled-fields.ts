@@ -1,0 +1,70 @@
+// Typed reading of the members of a pickled dictionary or instance of Swift. Pure.
+
+import type { Device } from './device.ts';
+import { kindOf, type Pickled, type PickledDict, type PickledInstance } from './pickled.ts';
+import { plainOfPickled } from './plain-of-pickled.ts';
+import type { SlotRow } from './ring.ts';
+import { devicesOfSwift } from './swift-device.ts';
+import { swiftInvalid } from './swift-file-error.ts';
+
+export type Fields = ReadonlyMap<string, Pickled>;
+
+/** Members of the dictionary that newer files are, or of the instance that the oldest are. */
+export function fieldsOf(value: Pickled, className: string): Fields {
+  if (isContainer(value) && (value.kind === 'dict' || value.name.endsWith(` ${className}`))) {
+    return value.members;
+  }
+  throw swiftInvalid('what is pickled', kindOf(value), `a dictionary or a ${className}`);
+}
+
+function isContainer(value: Pickled): value is PickledDict | PickledInstance {
+  return typeof value === 'object' && (value?.kind === 'dict' || value?.kind === 'instance');
+}
+
+/** A number within the range; null where it is absent or None. */
+export function optionalNumber(
+  fields: Fields,
+  name: string,
+  [min, max]: readonly [number, number],
+): number | null {
+  const value = fields.get(name) ?? null;
+  if (value === null) return null;
+  if (typeof value === 'number' && value >= min && value <= max) return value;
+  const found = typeof value === 'number' ? value : kindOf(value);
+  throw swiftInvalid(name, found, `${min} to ${max}`);
+}
+
+export function whole(fields: Fields, name: string, range: readonly [number, number]): number {
+  const value = optionalWhole(fields, name, range);
+  if (value === null) throw swiftInvalid(name, 'absent', `${range[0]} to ${range[1]}`);
+  return value;
+}
+
+export function optionalWhole(
+  fields: Fields,
+  name: string,
+  range: readonly [number, number],
+): number | null {
+  const value = optionalNumber(fields, name, range);
+  if (value === null || Number.isInteger(value)) return value;
+  throw swiftInvalid(name, value, 'a whole number');
+}
+
+export function items(fields: Fields, name: string): readonly Pickled[] {
+  const value = fields.get(name);
+  if (typeof value === 'object' && value?.kind === 'list') return value.items;
+  throw swiftInvalid(name, kindOf(value), 'a list');
+}
+
+export function devices(fields: Fields): (Device | null)[] {
+  return devicesOfSwift(items(fields, 'devs').map(plainOfPickled));
+}
+
+/** Rows of device ids: a list of arrays. */
+export function rows(fields: Fields, name: string): SlotRow[] {
+  return items(fields, name).map((row, replica) => {
+    const found = typeof row === 'object' && row?.kind === 'array' ? row.items : null;
+    if (found !== null && !(found instanceof Uint8Array)) return found;
+    throw swiftInvalid(`row ${replica} of ${name}`, kindOf(row), 'an array of device ids');
+  });
+}

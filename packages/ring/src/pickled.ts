@@ -1,0 +1,54 @@
+// What the values of a pickle are here: plain data, nothing that runs. Pure.
+
+export type Pickled =
+  | null
+  | boolean
+  | number
+  | string
+  | PickledList
+  | PickledTuple
+  | PickledDict
+  | PickledArray
+  | PickledGlobal
+  | PickledInstance;
+
+export interface PickledList {
+  readonly kind: 'list';
+  readonly items: Pickled[];
+}
+
+export interface PickledTuple {
+  readonly kind: 'tuple';
+  readonly items: readonly Pickled[];
+}
+
+/** Members whose keys are text; those with other keys are read and dropped. */
+export interface PickledDict {
+  readonly kind: 'dict';
+  readonly members: Map<string, Pickled>;
+}
+
+/** `array.array` of Python: B, H or I. */
+export interface PickledArray {
+  readonly kind: 'array';
+  readonly items: Uint8Array | Uint16Array | Uint32Array;
+}
+
+/** A name that may be called, never called as what it is in Python. */
+export interface PickledGlobal {
+  readonly kind: 'global';
+  readonly name: string;
+}
+
+/** An object of a class of Swift: its name and the members of its `__dict__`. */
+export interface PickledInstance {
+  readonly kind: 'instance';
+  readonly name: string;
+  readonly members: Map<string, Pickled>;
+}
+
+export function kindOf(value: Pickled | undefined): string {
+  if (value === undefined) return 'absent';
+  if (value === null) return 'None';
+  return typeof value === 'object' ? value.kind : typeof value;
+}

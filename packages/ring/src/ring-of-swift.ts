@@ -1,0 +1,89 @@
+// Rings of Swift as rings here, and back: the same answers to every lookup and handoff. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { firstRing } from './first-ring.ts';
+import type { Ring } from './ring.ts';
+import { replicasOfTable, type SwiftRing } from './swift-ring.ts';
+
+export interface SwiftNames {
+  readonly keyspace: string;
+  readonly cluster: string;
+  /** Hex. Swift has them in swift.conf, not in the file; they can never be changed. */
+  readonly prefix: string;
+  readonly suffix: string;
+}
+
+type SwiftTable = Pick<SwiftRing, 'partPower' | 'devices' | 'table'>;
+
+/**
+ * Version 1 of a ring with Swift's table. Keys are Swift's paths: `/account/container/object`.
+ * Throws RING_NOT_CONVERTIBLE when a device holds a partition twice.
+ */
+export function ringOfSwift(swift: SwiftTable, names: SwiftNames): Ring {
+  const { partPower: power, devices, table } = swift;
+  const { keyspace, cluster, prefix, suffix } = names;
+  refuseTwins(swift);
+  return firstRing({
+    keyspace,
+    cluster,
+    partitioner: { kind: 'md5-shift', power, prefix, suffix },
+    partitions: 2 ** power,
+    replicas: replicasOfTable(table, power),
+    devices,
+    table,
+  });
+}
+
+/** Swift does this when there are more replicas than devices, or too few with weight. */
+function refuseTwins({ table, partPower, devices }: SwiftTable): void {
+  const lastSeen = new Int32Array(devices.length).fill(-1);
+  const twins: { partition: number; device: number }[] = [];
+  for (let partition = 0; partition < 2 ** partPower; partition += 1) {
+    for (const row of table) {
+      const device = row[partition];
+      if (device === undefined) continue;
+      if (lastSeen[device] === partition) twins.push({ partition, device });
+      lastSeen[device] = partition;
+    }
+  }
+  const first = twins[0];
+  if (first === undefined) return;
+  const count = twins.length;
+  throw new CodedError(
+    'RING_NOT_CONVERTIBLE',
+    `${count} times a device holds two replicas of one partition, first device ${first.device} of ` +
+      `partition ${first.partition}; here a device holds a partition once`,
+    {
+      hint: 'in Swift set replicas to no more than the devices with weight, rebalance, import again',
+      details: { twins: count, ...first },
+    },
+  );
+}
+
+/**
+ * A ring as Swift has it. Throws RING_NOT_CONVERTIBLE for another partitioner, MOVES_IN_FLIGHT:
+ * Swift has no word for a slot that is between two devices.
+ */
+export function swiftOfRing(
+  ring: Ring,
+  numbers: Pick<SwiftRing, 'version' | 'nextPartPower'>,
+): SwiftRing {
+  const { partitioner, moves, devices, table, keyspace, version } = ring;
+  if (partitioner.kind !== 'md5-shift') {
+    throw new CodedError(
+      'RING_NOT_CONVERTIBLE',
+      `ring ${keyspace} has partitioner ${partitioner.kind}, Swift knows md5-shift only`,
+      { details: { ring: keyspace, partitioner: partitioner.kind } },
+    );
+  }
+  if (moves.length > 0) {
+    throw new CodedError(
+      'MOVES_IN_FLIGHT',
+      `version ${version} of ${keyspace} has ${moves.length} moves in flight`,
+      {
+        hint: `ring-builder rollout ${keyspace}, or export a version without moves`,
+        details: { ring: keyspace, version, moves: moves.length },
+      },
+    );
+  }
+  return { partPower: partitioner.power, devices, table, ...numbers };
+}

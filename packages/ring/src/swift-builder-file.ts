@@ -1,0 +1,109 @@
+// Builder files of Swift: a pickle of a dictionary, or of a RingBuilder in the oldest. Pure.
+import { partitionPowerMax, replicaCountMax, swiftPayloadBytesMax } from '@ringwright/base/limits';
+import type { Pickled } from './pickled.ts';
+import { kindOf } from './pickled.ts';
+import {
+  devices,
+  type Fields,
+  fieldsOf,
+  items,
+  optionalNumber,
+  optionalWhole,
+  rows,
+  whole,
+} from './pickled-fields.ts';
+import { readPickle } from './read-pickle.ts';
+import type { SwiftBuilder } from './swift-builder.ts';
+import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
+import { tableOfRows } from './swift-ring.ts';
+
+const anyWhole = [0, Number.MAX_SAFE_INTEGER] as const;
+const HOURS_MAX = 255;
+
+/**
+ * The builder of a file. Throws PICKLE_REFUSED, SWIFT_FILE_INVALID, SWIFT_FILE_TOO_LARGE. Whether
+ * its settings are within our own limits, an import says.
+ */
+export function decodeSwiftBuilder(file: Uint8Array): SwiftBuilder {
+  if (file.length > swiftPayloadBytesMax) {
+    throw swiftTooLarge('bytes of the file', file.length, swiftPayloadBytesMax);
+  }
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
+  const fields = fieldsOf(readPickle(bytes), 'RingBuilder');
+  const partPower = whole(fields, 'part_power', [0, partitionPowerMax]);
+  const parts = whole(fields, 'parts', anyWhole);
+  if (parts !== 2 ** partPower) throw swiftInvalid('parts', parts, 2 ** partPower);
+  const list = devices(fields);
+  const table = tableOf(fields, { partPower, devices: list });
+  checkCounts(fields, table);
+  const replicas = optionalNumber(fields, 'replicas', [1, replicaCountMax]);
+  if (replicas === null) throw swiftInvalid('replicas', 'absent', `1 to ${replicaCountMax}`);
+  return {
+    partPower,
+    nextPartPower: optionalWhole(fields, 'next_part_power', [0, 32]),
+    version: whole(fields, 'version', anyWhole),
+    replicas,
+    minPartHours: whole(fields, 'min_part_hours', anyWhole),
+    overload: optionalNumber(fields, 'overload', [0, Number.MAX_VALUE]) ?? 0,
+    devices: list,
+    table,
+    removed: removedOf(fields, list),
+    lastMoves: lastMovesOf(fields, parts),
+    lastMovesEpoch: Math.floor(optionalNumber(fields, '_last_part_moves_epoch', anyWhole) ?? 0),
+    lastGatherStart: optionalWhole(fields, '_last_part_gather_start', anyWhole) ?? 0,
+    changed: fields.get('devs_changed') === true,
+    id: idOf(fields.get('id') ?? fields.get('_id') ?? null),
+  };
+}
+
+function tableOf(
+  fields: Fields,
+  of: Pick<SwiftBuilder, 'partPower' | 'devices'>,
+): SwiftBuilder['table'] {
+  const name = '_replica2part2dev';
+  if ((fields.get(name) ?? null) === null) return null;
+  return tableOfRows(rows(fields, name), of);
+}
+
+/** A builder counts the slots of each device beside the table: a free check of both. */
+function checkCounts(fields: Fields, table: SwiftBuilder['table']): void {
+  const list = items(fields, 'devs');
+  const counts = new Uint32Array(list.length);
+  for (const row of table ?? []) for (const id of row) counts[id] = (counts[id] ?? 0) + 1;
+  for (const [id, device] of list.entries()) {
+    const noted = isDict(device) ? device.members.get('parts') : undefined;
+    if (noted === undefined || noted === counts[id]) continue;
+    throw swiftInvalid(`parts of device ${id}`, String(noted), `${counts[id]}, as in the table`);
+  }
+}
+
+function isDict(value: Pickled): value is Extract<Pickled, { readonly kind: 'dict' }> {
+  return typeof value === 'object' && value?.kind === 'dict';
+}
+
+function removedOf(fields: Fields, list: SwiftBuilder['devices']): number[] {
+  return items(fields, '_remove_devs').map((device, index) => {
+    const id = isDict(device) ? device.members.get('id') : undefined;
+    if (typeof id === 'number' && (list[id] ?? null) !== null) return id;
+    throw swiftInvalid(`removed device ${index}`, kindOf(device), 'one of the devices');
+  });
+}
+
+/** An array of bytes; a list of numbers after Swift raised the partition power. */
+function lastMovesOf(fields: Fields, parts: number): Uint8Array {
+  const value = fields.get('_last_part_moves') ?? null;
+  if (value === null) return new Uint8Array(parts);
+  const found = typeof value === 'object' && value.kind === 'array' ? value.items : null;
+  const hours: readonly Pickled[] | Uint8Array =
+    found instanceof Uint8Array ? found : items(fields, '_last_part_moves');
+  if (hours.length !== parts) throw swiftInvalid('length of _last_part_moves', hours.length, parts);
+  return Uint8Array.from(hours, (hour) => {
+    if (typeof hour === 'number' && hour >= 0 && hour <= HOURS_MAX) return hour;
+    throw swiftInvalid('an hour of _last_part_moves', String(hour), `0 to ${HOURS_MAX}`);
+  });
+}
+
+function idOf(value: Pickled): string | null {
+  if (value === null || (typeof value === 'string' && value.length <= 128)) return value;
+  throw swiftInvalid('id', kindOf(value), 'text or None');
+}

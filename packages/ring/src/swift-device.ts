@@ -1,0 +1,56 @@
+// One device of Swift as ours, and back: fields we have no use for are kept in `extra`. Pure.
+import type { Json } from '@ringwright/base/canonical-json';
+import { deviceCountMax } from '@ringwright/base/limits';
+import type { Device } from './device.ts';
+import { deviceSchema, firstComplaint } from './device-fields.ts';
+import { swiftInvalid } from './swift-file-error.ts';
+
+/** What a builder notes down beside the device itself; made anew on export. */
+const bookkeeping = ['parts', 'parts_wanted'];
+
+/** The device list: null is a hole. Throws SWIFT_FILE_INVALID with the device and the field. */
+export function devicesOfSwift(values: readonly unknown[]): (Device | null)[] {
+  if (values.length > deviceCountMax) {
+    throw swiftInvalid('number of devices', values.length, `${deviceCountMax} or fewer`);
+  }
+  return values.map((value, index) => (value === null ? null : deviceOfSwift(value, index)));
+}
+
+function deviceOfSwift(value: unknown, index: number): Device {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw swiftInvalid(`device ${index}`, JSON.stringify(value), 'an object or null');
+  }
+  const fields = new Map<string, unknown>(Object.entries(value));
+  const takenOut = (name: string, absent?: unknown): unknown => {
+    const found = fields.has(name) ? fields.get(name) : absent;
+    fields.delete(name);
+    return found;
+  };
+  const id = takenOut('id');
+  if (id !== index) throw swiftInvalid(`id of device ${index}`, String(id), index);
+  for (const name of bookkeeping) fields.delete(name);
+  const device = {
+    id,
+    region: takenOut('region', 1),
+    zone: takenOut('zone'),
+    ip: takenOut('ip'),
+    port: takenOut('port'),
+    device: takenOut('device'),
+    weight: takenOut('weight'),
+    meta: takenOut('meta', ''),
+  };
+  if (fields.get('replication_ip') === device.ip) fields.delete('replication_ip');
+  if (fields.get('replication_port') === device.port) fields.delete('replication_port');
+  const extra = fields.size === 0 ? {} : { extra: Object.fromEntries(fields) };
+  const parsed = deviceSchema.safeParse({ ...device, ...extra });
+  if (parsed.success) return parsed.data;
+  throw swiftInvalid(`device ${index}`, `wrong in ${firstComplaint(parsed.error)}`, 'a device');
+}
+
+/** The fields of a device in Swift, by name; `weight` is a float there. */
+export function swiftFieldsOf(device: Device): [name: string, value: Json][] {
+  const { extra = {}, ...own } = device;
+  const replication = { replication_ip: device.ip, replication_port: device.port };
+  const fields: [string, Json][] = Object.entries({ ...own, ...replication, ...extra });
+  return fields.sort(([a], [b]) => (a < b ? -1 : 1));
+}

@@ -1,0 +1,29 @@
+// The refusals of files that come from Swift: what was found, what was expected. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+
+/** SWIFT_FILE_INVALID: `what` names the place, `found` and `wanted` both values. */
+export function swiftInvalid(what: string, found: unknown, wanted: unknown): CodedError {
+  const [is, expected] = [String(found), String(wanted)];
+  return new CodedError(
+    'SWIFT_FILE_INVALID',
+    `Swift file: ${what} is ${is}, expected ${expected}`,
+    {
+      hint: 'damaged, cut short or not from Swift: take the file from a server or a backup again',
+      details: { what, found: is, wanted: expected },
+    },
+  );
+}
+
+export function swiftTooLarge(what: string, found: number, max: number): CodedError {
+  return new CodedError('SWIFT_FILE_TOO_LARGE', `Swift file: ${what} ${found}, at most ${max}`, {
+    details: { what, found, max },
+  });
+}
+
+/** PICKLE_REFUSED: a pickle is a program; only the few steps that Swift's files need are taken. */
+export function pickleRefused(what: string, at: number): CodedError {
+  return new CodedError('PICKLE_REFUSED', `pickle: ${what} at byte ${at}`, {
+    hint: 'no builder or ring of Swift needs this; do not open the file with anything else either',
+    details: { what, at },
+  });
+}

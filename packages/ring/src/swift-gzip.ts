@@ -1,0 +1,44 @@
+// gzip as Swift's ring files use it: inflated whole, checked and capped; written the same. Pure.
+import { constants, crc32, deflateRawSync, gunzipSync } from 'node:zlib';
+import { swiftPayloadBytesMax } from '@ringwright/base/limits';
+import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
+
+/** Chunks of 64 KiB: a whole ring would be thousands of the default ones. */
+const CHUNK_BYTES = 2 ** 16;
+/** No name, no time: the same content gives the same bytes wherever it is written. */
+export const gzipHead = Buffer.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff);
+
+export function isGzip(bytes: Uint8Array): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+/**
+ * Content of all members, each with its CRC and length. Throws SWIFT_FILE_INVALID for a stream that
+ * is cut or damaged, SWIFT_FILE_TOO_LARGE once it inflates beyond the cap.
+ */
+export function inflateRing(bytes: Uint8Array): Buffer {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: swiftPayloadBytesMax, chunkSize: CHUNK_BYTES });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : '';
+    if (code === 'ERR_BUFFER_TOO_LARGE') {
+      throw swiftTooLarge('bytes inflated', swiftPayloadBytesMax + 1, swiftPayloadBytesMax);
+    }
+    const what = error instanceof Error ? error.message : String(error);
+    throw swiftInvalid('gzip stream', `damaged (${what})`, 'whole');
+  }
+}
+
+/** A piece of a deflate stream that ends at a byte, after which another may begin afresh. */
+export function deflatePiece(content: Uint8Array, last: 'last' | 'more follow'): Buffer {
+  const finishFlush = last === 'last' ? constants.Z_FINISH : constants.Z_FULL_FLUSH;
+  return deflateRawSync(content, { level: 9, finishFlush });
+}
+
+/** CRC and length of the whole content, little-endian. */
+export function gzipTail(content: readonly Uint8Array[]): Buffer {
+  const tail = Buffer.alloc(8);
+  tail.writeUInt32LE(content.reduce((sum, one) => crc32(one, sum), 0) >>> 0);
+  tail.writeUInt32LE(content.reduce((sum, one) => sum + one.length, 0) % 2 ** 32, 4);
+  return tail;
+}

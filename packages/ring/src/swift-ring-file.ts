@@ -1,0 +1,58 @@
+// Ring files of Swift, formats 0, 1 and 2: read strictly, written so that Swift loads them. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { swiftPayloadBytesMax } from '@ringwright/base/limits';
+import { deviceIdBytes } from './slot-rows.ts';
+import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
+import { deflatePiece, gzipHead, gzipTail, inflateRing, isGzip } from './swift-gzip.ts';
+import type { SwiftRing } from './swift-ring.ts';
+import { decodeRingV0 } from './swift-ring-v0.ts';
+import { decodeRingV1, encodeRingV1 } from './swift-ring-v1.ts';
+import { decodeRingV2 } from './swift-ring-v2.ts';
+import { encodeRingV2 } from './write-swift-ring-v2.ts';
+
+const MAGIC = 'R1NG';
+
+export type SwiftRingFormat = 1 | 2;
+
+/**
+ * The ring of a file, the format found out from its bytes. What Swift itself loads although it is
+ * damaged is refused here. Throws SWIFT_FILE_INVALID, SWIFT_FORMAT_UNKNOWN, SWIFT_FILE_TOO_LARGE,
+ * PICKLE_REFUSED.
+ */
+export function decodeSwiftRing(file: Uint8Array): SwiftRing {
+  if (file.length > swiftPayloadBytesMax) {
+    throw swiftTooLarge('bytes of the file', file.length, swiftPayloadBytesMax);
+  }
+  if (!isGzip(file)) throw swiftInvalid('start', shown(file), 'that of a gzip file');
+  const payload = inflateRing(file);
+  if (payload.toString('latin1', 0, MAGIC.length) !== MAGIC) return decodeRingV0(payload);
+  if (payload.length < 6) throw swiftInvalid('length', payload.length, 'a format number');
+  const format = payload.readUInt16BE(4);
+  if (format === 1) return decodeRingV1(payload);
+  if (format === 2) return decodeRingV2(file, payload);
+  throw new CodedError('SWIFT_FORMAT_UNKNOWN', `Swift ring of format ${format}, known are 0 to 2`, {
+    hint: 'write the ring in format 1 with the Swift that made it: swift-ring-builder write_ring',
+    details: { format },
+  });
+}
+
+/**
+ * A ring file; equal rings give equal bytes, under any file name. Throws RING_NOT_CONVERTIBLE when
+ * device ids do not fit format 1.
+ */
+export function encodeSwiftRing(ring: SwiftRing, format: SwiftRingFormat): Buffer {
+  if (format === 2) return encodeRingV2(ring);
+  if (deviceIdBytes(ring.devices.length) !== 2) {
+    const count = ring.devices.length;
+    throw new CodedError('RING_NOT_CONVERTIBLE', `${count} device ids do not fit two bytes`, {
+      hint: 'format 2 has four bytes an id; Swift reads it from 2.36 on',
+      details: { devices: count, format },
+    });
+  }
+  const payload = encodeRingV1(ring);
+  return Buffer.concat([gzipHead, deflatePiece(payload, 'last'), gzipTail([payload])]);
+}
+
+function shown(file: Uint8Array): string {
+  return file.length === 0 ? 'nothing' : Buffer.from(file.subarray(0, 8)).toString('hex');
+}

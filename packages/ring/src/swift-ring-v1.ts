@@ -1,0 +1,77 @@
+// Swift's ring format 1: a JSON header, then rows of two-byte ids. Inside gzip. Pure.
+//   0 'R1NG' | 4 u16 1 | 6 u32 length of the header, big-endian | 10 header | rows
+import { deviceCountMax, partitionPowerMax, replicaCountMax } from '@ringwright/base/limits';
+import { z } from 'zod';
+import { asciiObject } from './ascii-json.ts';
+import { firstComplaint } from './device-fields.ts';
+import { bytesOfRows, rowsOfBytes } from './device-id-words.ts';
+import { devicesOfSwift } from './swift-device.ts';
+import { devicesJson } from './swift-device-json.ts';
+import { swiftInvalid } from './swift-file-error.ts';
+import { parseSwiftJson } from './swift-json.ts';
+import { type SwiftRing, tableOfRows } from './swift-ring.ts';
+
+const HEADER_AT = 10;
+
+/** Files of before 2.12 do not say their byte order; the machines of then were little-endian. */
+const headerSchema = z.object({
+  byteorder: z.enum(['little', 'big']).default('little'),
+  devs: z.array(z.unknown()).max(deviceCountMax),
+  part_shift: z
+    .int()
+    .min(32 - partitionPowerMax)
+    .max(32),
+  replica_count: z.int().min(1).max(replicaCountMax),
+  version: z.int().min(0).nullish(),
+  next_part_power: z.int().min(0).max(32).nullish(),
+});
+
+/** The ring of an inflated file that begins with the magic. Throws SWIFT_FILE_INVALID. */
+export function decodeRingV1(payload: Buffer): SwiftRing {
+  if (payload.length < HEADER_AT) throw swiftInvalid('length', payload.length, 'a header');
+  const rowsAt = HEADER_AT + payload.readUInt32BE(6);
+  if (rowsAt > payload.length) {
+    throw swiftInvalid('length of the header', rowsAt - HEADER_AT, payload.length - HEADER_AT);
+  }
+  const header = parseSwiftJson(payload.subarray(HEADER_AT, rowsAt), 'header');
+  const parsed = headerSchema.safeParse(header);
+  if (!parsed.success) throw swiftInvalid('header', firstComplaint(parsed.error), 'a header');
+  const { byteorder: order, devs, part_shift: shift, replica_count: rowCount } = parsed.data;
+  const partPower = 32 - shift;
+  const partitions = 2 ** partPower;
+  const rows = payload.subarray(rowsAt);
+  const [least, most] = [(rowCount - 1) * partitions * 2 + 2, rowCount * partitions * 2];
+  if (rows.length < least || rows.length > most || rows.length % 2 === 1) {
+    const wanted = `${least} to ${most}, even, for ${rowCount} rows of ${partitions} partitions`;
+    throw swiftInvalid('bytes after the header', rows.length, wanted);
+  }
+  const devices = devicesOfSwift(devs);
+  const table = rowsOfBytes(rows, { idBytes: 2, order }, partitions);
+  return {
+    partPower,
+    nextPartPower: parsed.data.next_part_power ?? null,
+    version: parsed.data.version ?? null,
+    devices,
+    table: tableOfRows(table, { partPower, devices }),
+  };
+}
+
+/** What goes into gzip. The caller has seen to it that ids fit two bytes. */
+export function encodeRingV1(ring: SwiftRing): Buffer {
+  const optional = (name: string, value: number | null): [string, string][] =>
+    value === null ? [] : [[name, String(value)]];
+  const header = Buffer.from(
+    asciiObject([
+      ['byteorder', '"little"'],
+      ['devs', devicesJson(ring.devices)],
+      ...optional('next_part_power', ring.nextPartPower),
+      ['part_shift', String(32 - ring.partPower)],
+      ['replica_count', String(ring.table.length)],
+      ...optional('version', ring.version),
+    ]),
+  );
+  const prefix = Buffer.from('R1NG\x00\x01\x00\x00\x00\x00', 'latin1');
+  prefix.writeUInt32BE(header.length, 6);
+  const rows = bytesOfRows(ring.table, { idBytes: 2, order: 'little' });
+  return Buffer.concat([prefix, header, rows]);
+}

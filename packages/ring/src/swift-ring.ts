@@ -1,0 +1,56 @@
+// A ring as Swift's files hold it, whatever their format, already checked. Pure data.
+import { replicaCountMax } from '@ringwright/base/limits';
+import type { Device } from './device.ts';
+import type { SlotRow, Table } from './ring.ts';
+import { copyTable } from './slot-rows.ts';
+import { swiftInvalid } from './swift-file-error.ts';
+
+export interface SwiftRing {
+  /** Partitions are 2 to this power. */
+  readonly partPower: number;
+  /** Where a partition power increase is going; null when there is none. */
+  readonly nextPartPower: number | null;
+  /** Swift's own count of changes; null in old files. It is no identity. */
+  readonly version: number | null;
+  readonly devices: readonly (Device | null)[];
+  readonly table: Table;
+}
+
+/**
+ * The rows as a table: whole but for the last one, every slot on a device that is there. Throws
+ * SWIFT_FILE_INVALID. A device twice in one partition is legal in Swift.
+ */
+export function tableOfRows(
+  rows: readonly SlotRow[],
+  of: Pick<SwiftRing, 'partPower' | 'devices'>,
+): SlotRow[] {
+  const partitions = 2 ** of.partPower;
+  if (rows.length < 1 || rows.length > replicaCountMax) {
+    throw swiftInvalid('number of rows', rows.length, `1 to ${replicaCountMax}`);
+  }
+  for (const [replica, row] of rows.entries()) {
+    const whole = row.length === partitions;
+    const last = replica === rows.length - 1 && row.length > 0 && row.length < partitions;
+    if (!whole && !last) throw swiftInvalid(`length of row ${replica}`, row.length, partitions);
+    checkRow(row, replica, of.devices);
+  }
+  return copyTable(rows, of.devices.length);
+}
+
+function checkRow(row: SlotRow, replica: number, devices: SwiftRing['devices']): void {
+  const known = Uint8Array.from(devices, (device) => (device === null ? 0 : 1));
+  const partition = row.findIndex((id) => known[id] !== 1);
+  if (partition < 0) return;
+  const id = row[partition] ?? -1;
+  const what = id < devices.length ? `${id}, a hole` : id;
+  throw swiftInvalid(
+    `device of partition ${partition}, row ${replica}`,
+    what,
+    `one of the ${known.reduce((sum, one) => sum + one, 0)} devices`,
+  );
+}
+
+/** Replicas per partition as the table has them: exact, since partitions are a power of two. */
+export function replicasOfTable(table: Table, partPower: number): number {
+  return table.reduce((sum, row) => sum + row.length, 0) / 2 ** partPower;
+}

@@ -1,0 +1,65 @@
+// Writes builder files that swift-ring-builder opens and goes on rebalancing. Pure.
+import type { Json } from '@ringwright/base/canonical-json';
+import type { Device } from './device.ts';
+import type { SwiftBuilder } from './swift-builder.ts';
+import { swiftFieldsOf } from './swift-device.ts';
+import { float, type Picklable, writePickle } from './write-pickle.ts';
+
+type Members = ReadonlyMap<string, Picklable>;
+
+/**
+ * The file, in the order of Swift's own members. Swift computes anew what is left empty here: the
+ * dispersion with its graph, and how many partitions each device wants.
+ */
+export function encodeSwiftBuilder(builder: SwiftBuilder): Buffer {
+  const parts = 2 ** builder.partPower;
+  const counts = new Uint32Array(builder.devices.length);
+  for (const row of builder.table ?? []) for (const id of row) counts[id] = (counts[id] ?? 0) + 1;
+  const devices = builder.devices.map((device): Members | null =>
+    device === null ? null : membersOf(device, counts[device.id] ?? 0, parts * builder.replicas),
+  );
+  const members: [string, Picklable][] = [
+    ['part_power', builder.partPower],
+    ['next_part_power', builder.nextPartPower],
+    ['replicas', float(builder.replicas)],
+    ['min_part_hours', builder.minPartHours],
+    ['parts', parts],
+    ['devs', devices],
+    ['devs_changed', builder.changed],
+    ['version', builder.version],
+    ['overload', float(builder.overload)],
+    ['_replica2part2dev', builder.table?.map((items) => ({ kind: 'array', items })) ?? null],
+    ['_last_part_moves_epoch', builder.lastMovesEpoch],
+    ['_last_part_moves', { kind: 'array', items: builder.lastMoves }],
+    ['_last_part_gather_start', builder.lastGatherStart],
+    ['_dispersion_graph', new Map()],
+    ['dispersion', null],
+    // The very objects of the list: Swift marks them as removed in one place only.
+    ['_remove_devs', builder.removed.map((id) => devices[id] ?? null)],
+    ['id', builder.id],
+  ];
+  return writePickle(new Map(members));
+}
+
+function membersOf(device: Device, parts: number, slots: number): Members {
+  const members = swiftFieldsOf(device).map(([name, value]): [string, Picklable] => [
+    name,
+    name === 'weight' ? float(device.weight) : picklable(value),
+  ]);
+  const wanted = device.weight === 0 ? -Math.floor(slots) : 0;
+  return new Map([...members, ['parts', parts], ['parts_wanted', wanted]]);
+}
+
+function picklable(value: Json): Picklable {
+  if (value === null || typeof value !== 'object') return value;
+  if (isList(value)) return value.map(picklable);
+  return new Map(
+    Object.entries(value).flatMap(([name, member]): [string, Picklable][] =>
+      member === undefined ? [] : [[name, picklable(member)]],
+    ),
+  );
+}
+
+function isList(value: object): value is readonly Json[] {
+  return Array.isArray(value);
+}
