@@ -15,8 +15,9 @@ import { hashRecord } from './record-bytes.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
 /**
- * `staged` holds data.db and nobody has it open. A crash before CURRENT is switched leaves the present file
- * in use and the copy beside it, to be removed at the next start; afterwards it is the other way round.
+ * `staged` holds data.db and nobody has it open. A crash before CURRENT is switched leaves the
+ * present file in use and the copy beside it, to be removed at the next start; afterwards it is the
+ * other way round.
  */
 export async function adoptCopy(
   parts: StoreParts,
@@ -53,8 +54,9 @@ export async function adoptCopy(
 }
 
 /**
- * Piece by piece, until only what came during the last turn can be left: at most a batch or two. It ends
- * because a piece is twice as large as the batch that can arrive per turn. Resolves to the sequence merged.
+ * Piece by piece, until only what came during the last turn can be left: at most a batch or two. It
+ * ends because a piece is twice as large as the batch that can arrive per turn. Resolves to the
+ * sequence merged.
  */
 async function mergeAllButLast(
   parts: StoreParts,

@@ -18,8 +18,8 @@ export interface ApplyAnswers<W> {
 const ABSENT: WriteOutcome = { kind: 'absent' };
 
 /**
- * `segment` is where the writes are in the log. A partition whose file turns out damaged is marked, its
- * writes are refused and stay in the log; any other error is the disk's and is thrown.
+ * `segment` is where the writes are in the log. A partition whose file turns out damaged is marked,
+ * its writes are refused and stay in the log; any other error is the disk's and is thrown.
  */
 export function applyWrites<W extends PlacedWrite>(
   writes: readonly W[],

@@ -1,5 +1,5 @@
-// Reads a whole partition file that nobody else has open, and says everything that is wrong with it.
-// Long and synchronous: a server runs it in a worker thread.
+// Reads a whole partition file that nobody else has open, and says everything that is wrong with
+// it. Long and synchronous: a server runs it in a worker thread.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import type Database from 'better-sqlite3';
@@ -89,7 +89,8 @@ function rowFinding(seq: number, what: string): Finding {
 function auditKeys(db: Database.Database, count: number): Finding[] {
   const found = db
     .prepare<[], number>(
-      'SELECT count(*) FROM records AS r NOT INDEXED WHERE r.seq = (SELECT seq FROM records AS k WHERE k.key = r.key)',
+      `SELECT count(*) FROM records AS r NOT INDEXED
+       WHERE r.seq = (SELECT seq FROM records AS k WHERE k.key = r.key)`,
     )
     .pluck()
     .get();

@@ -12,14 +12,16 @@ import { readSegment } from './read-segment.ts';
 import { checkContiguous } from './replay-log.ts';
 import type { MetaRow } from './schema.ts';
 
-/** Everything wrong inside one partition file. A WAL beside it is read with it, and moved into it. */
+/**
+ * Everything wrong inside one partition file. A WAL beside it is read with it, and moved into it.
+ */
 export function checkPartitionFile(file: string): Finding[] {
   return [...auditFile(file).findings];
 }
 
 /**
- * Everything wrong in a data directory: partitions, their places, the log. What a crash may leave behind
- * (staged files, a torn tail, old incarnations) is not wrong. Throws DATA_DIR_IN_USE.
+ * Everything wrong in a data directory: partitions, their places, the log. What a crash may leave
+ * behind (staged files, a torn tail, old incarnations) is not wrong. Throws DATA_DIR_IN_USE.
  */
 export async function checkStore(directory: string): Promise<Finding[]> {
   const lock = lockDirectory(directory);

@@ -5,7 +5,10 @@ import { listSegments, removeSegments } from './log-segment.ts';
 import { clean } from './partition.ts';
 import type { StoreParts } from './store-parts.ts';
 
-/** Rejects with STORE_FAILED when a file could not be checkpointed; the log then stays and is replayed. */
+/**
+ * Rejects with STORE_FAILED when a file could not be checkpointed; the log then stays and is
+ * replayed.
+ */
 export async function closeStore(parts: StoreParts): Promise<void> {
   const { log, turns, checkpointer, files, registry, root, lock } = parts;
   parts.closed = true;

@@ -38,7 +38,10 @@ export class CommitLog {
   #scheduled = false;
   #failed = false;
   #queuedBytes = 0;
-  /** Where gathered batches will go: the segment, its bytes with them, and its next dictionary index. */
+  /**
+   * Where gathered batches will go: the segment, its bytes with them, and its next dictionary
+   * index.
+   */
   #planned: { segment: number; bytes: number; nextIndex: number };
   #whenIdle: (() => void)[] = [];
 

@@ -1,4 +1,5 @@
-// What a source says about a copied partition file; the receiver believes none of it unchecked. Pure.
+// What a source says about a copied partition file; the receiver believes none of it unchecked.
+// Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionFileBytesMax } from '@ringwright/base/limits';
 import { checkPartitionName, isIncarnation } from './data-paths.ts';

@@ -35,7 +35,7 @@ async function receive(store: Store, manifest: CopyManifest, file: Buffer): Prom
   await incoming.finish();
 }
 
-test('a copy of 64 MiB under writes to both ends equal, and stalls the loop for no one', async () => {
+test('a copy of 64 MiB under writes to both ends equal, and stalls nobody', async () => {
   await using from = scratch();
   await using to = scratch();
   const source = await from.open();

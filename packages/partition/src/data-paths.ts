@@ -1,4 +1,5 @@
-// Where everything lies inside a data directory. Paths are built from checked names and integers only. Pure.
+// Where everything lies inside a data directory. Paths are built from checked names and integers
+// only. Pure.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionCountMax } from '@ringwright/base/limits';

@@ -1,4 +1,5 @@
-// One process per data directory: an SQLite lock that the kernel drops when the process ends, however it ends.
+// One process per data directory: an SQLite lock that the kernel drops when the process ends,
+// however it ends.
 import { CodedError } from '@ringwright/base/coded-error';
 import Database from 'better-sqlite3';
 import { dataPaths } from './data-paths.ts';
@@ -7,7 +8,9 @@ export interface DirectoryLock {
   release(): void;
 }
 
-/** Throws DATA_DIR_IN_USE when another store, of this or another process, has the directory open. */
+/**
+ * Throws DATA_DIR_IN_USE when another store, of this or another process, has the directory open.
+ */
 export function lockDirectory(root: string): DirectoryLock {
   const db = new Database(dataPaths.lock(root), { timeout: 0 });
   try {

@@ -3,7 +3,10 @@ import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { mkdir, open, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Makes the entries of a directory durable. Directories are no databases: closing them drops no lock. */
+/**
+ * Makes the entries of a directory durable. Directories are no databases: closing them drops no
+ * lock.
+ */
 export async function syncDirectory(directory: string): Promise<void> {
   const handle = await open(directory, 'r');
   try {
@@ -47,8 +50,8 @@ export async function writeNewFile(file: string, bytes: Uint8Array): Promise<voi
 }
 
 /**
- * Replaces a small file in one turn of the event loop. After a crash it holds the old or the new text,
- * and the new text for certain once this returned.
+ * Replaces a small file in one turn of the event loop. After a crash it holds the old or the new
+ * text, and the new text for certain once this returned.
  */
 export function replaceFileNow(file: string, text: string): void {
   const temporary = `${file}.new`;

@@ -53,7 +53,7 @@ export class IncomingCopy {
     const end = offset + chunk.length;
     if (offset !== this.#received || end > this.manifest.bytes) {
       throw this.#invalid(
-        `chunk [${offset}, ${end}) where ${this.#received} of ${this.manifest.bytes} bytes are here`,
+        `chunk [${offset}, ${end}) where ${this.#received} of ${this.manifest.bytes} are here`,
       );
     }
     this.#received = end;
@@ -71,8 +71,9 @@ export class IncomingCopy {
   }
 
   /**
-   * Verifies the file, merges the writes that the present file has, and switches over. Throws COPY_INVALID
-   * with what differed, PARTITION_ABSENT when dropped meanwhile; then the copy is gone, the live file not.
+   * Verifies the file, merges the writes that the present file has, and switches over. Throws
+   * COPY_INVALID with what differed, PARTITION_ABSENT when dropped meanwhile; then the copy is
+   * gone, the live file not.
    */
   async finish(): Promise<PartitionInfo> {
     this.#checkOpen();

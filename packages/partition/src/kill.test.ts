@@ -8,7 +8,10 @@ import { scratch, textOf } from '../test/support/scratch-store.ts';
 const SEED = 20_261_121;
 const WRITER = join(import.meta.dirname, '../test/support/write-until-killed.ts');
 
-/** Lets a process write until it has acknowledged `count`, kills it, and tells what was acknowledged. */
+/**
+ * Lets a process write until it has acknowledged `count`, kills it, and tells what was
+ * acknowledged.
+ */
 async function writeAndKill(directory: string, first: number, count: number): Promise<number[]> {
   const child = spawn(process.execPath, [WRITER, directory, String(first)], {
     stdio: ['ignore', 'pipe', 'inherit'],

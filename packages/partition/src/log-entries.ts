@@ -1,4 +1,5 @@
-// What a frame's payload holds: names of partitions, each once per segment, and writes to them. Pure.
+// What a frame's payload holds: names of partitions, each once per segment, and writes to them.
+// Pure.
 import { decodeRecord, encodeRecord, type RecordContent, recordLength } from './record-bytes.ts';
 
 // define: kind 1 | index 4 | partition 4 | keyspace length 1, bytes | life length 1, bytes

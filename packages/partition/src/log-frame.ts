@@ -11,8 +11,9 @@ export const frameHeaderBytes = 16;
 const CHECKED_FROM = 8;
 
 /**
- * The CRC of a segment's header starts the CRC of each of its frames, so a frame of another segment, or
- * one that somebody wrote into a value, is not taken for one of this segment: the salt is random.
+ * The CRC of a segment's header starts the CRC of each of its frames, so a frame of another
+ * segment, or one that somebody wrote into a value, is not taken for one of this segment: the salt
+ * is random.
  */
 export interface SegmentHeader {
   readonly number: number;
@@ -64,8 +65,9 @@ export function frameAt(
 }
 
 /**
- * The offset of a whole frame behind `offset`, or -1. Each frame is synced before the next is written, so
- * a frame behind a bad one proves that the bad one had been durable: that is damage, not a torn tail.
+ * The offset of a whole frame behind `offset`, or -1. Each frame is synced before the next is
+ * written, so a frame behind a bad one proves that the bad one had been durable: that is damage,
+ * not a torn tail.
  */
 export function frameBehind(segment: Buffer, offset: number, seed: number): number {
   let at = segment.indexOf(FRAME_MAGIC, offset + 1);

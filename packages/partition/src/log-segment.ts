@@ -1,4 +1,5 @@
-// The files of the commit log: `<16 hex digits>.log`, numbered without gaps, the lowest removed first.
+// The files of the commit log: `<16 hex digits>.log`, numbered without gaps, the lowest removed
+// first.
 import { randomBytes } from 'node:crypto';
 import { fdatasync, write } from 'node:fs';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';

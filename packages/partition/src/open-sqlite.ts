@@ -1,13 +1,14 @@
-// Opens a partition database with the settings every promise here rests on, and proves that they hold.
+// Opens a partition database with the settings every promise here rests on, and proves that they
+// hold.
 import { CodedError } from '@ringwright/base/coded-error';
 import Database from 'better-sqlite3';
 
 /** First version without the WAL-reset corruption race (reliability research F2). */
 const SQLITE_VERSION_MIN = [3, 51, 3] as const;
 
-// locking_mode comes first: set before the first access it keeps the WAL index in memory, so no -shm
-// file exists and any other process gets SQLITE_BUSY. NORMAL is safe here because the commit log is the
-// durable copy until a checkpoint has synced the file.
+// locking_mode comes first: set before the first access it keeps the WAL index in memory, so no
+// -shm file exists and any other process gets SQLITE_BUSY. NORMAL is safe here because the commit
+// log is the durable copy until a checkpoint has synced the file.
 const SETTINGS: readonly (readonly [name: string, set: string, read: string | number])[] = [
   ['locking_mode', 'EXCLUSIVE', 'exclusive'],
   ['journal_mode', 'WAL', 'wal'],
@@ -20,7 +21,9 @@ const SETTINGS: readonly (readonly [name: string, set: string, read: string | nu
   ['temp_store', 'MEMORY', 2],
 ];
 
-/** Opens an existing file. Throws STORE_UNFIT when SQLite does not keep a setting, or SqliteError. */
+/**
+ * Opens an existing file. Throws STORE_UNFIT when SQLite does not keep a setting, or SqliteError.
+ */
 export function openSqlite(file: string): Database.Database {
   const db = new Database(file, { fileMustExist: true, timeout: 0 });
   try {
@@ -28,9 +31,9 @@ export function openSqlite(file: string): Database.Database {
     for (const [name, set, expected] of SETTINGS) {
       db.pragma(`${name} = ${set}`);
       // A build without memory mapping answers nothing at all for mmap_size, which is as good as 0.
-      const read = db.pragma(name, { simple: true }) ?? 0;
+      const read: unknown = db.pragma(name, { simple: true }) ?? 0;
       if (read === expected) continue;
-      const message = `${file}: ${name} is ${String(read)}, expected ${expected}`;
+      const message = `${file}: ${name} is ${JSON.stringify(read)}, expected ${expected}`;
       // The one setting that the file itself can refuse, when its header is damaged.
       if (name === 'journal_mode') throw new CodedError('PARTITION_DAMAGED', message);
       throw unfit(message);
@@ -56,7 +59,9 @@ function unfit(message: string): CodedError {
   return new CodedError('STORE_UNFIT', message, { hint: 'reinstall the better-sqlite3 package' });
 }
 
-/** Opens a file of unknown content to audit it: nothing in it may act, and nothing in it is changed. */
+/**
+ * Opens a file of unknown content to audit it: nothing in it may act, and nothing in it is changed.
+ */
 export function openUntrusted(file: string): Database.Database {
   const db = new Database(file, { fileMustExist: true, timeout: 0 });
   for (const setting of ['locking_mode = EXCLUSIVE', 'trusted_schema = OFF', 'mmap_size = 0']) {

@@ -1,4 +1,5 @@
-// Opens a data directory: takes its lock, reads its partitions, replays its log, and begins a new one.
+// Opens a data directory: takes its lock, reads its partitions, replays its log, and begins a new
+// one.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -74,7 +75,9 @@ async function emptyStaging(root: string): Promise<void> {
 
 type Recovered = Pick<StoreParts, 'files' | 'registry'>;
 
-/** Replays the log, makes the result durable in the partition files, and begins an empty segment. */
+/**
+ * Replays the log, makes the result durable in the partition files, and begins an empty segment.
+ */
 async function recover(root: string, { files, registry }: Recovered) {
   const directory = dataPaths.log(root);
   const segments = await replayLog(directory, (writes, segment) => {
@@ -99,8 +102,8 @@ async function recover(root: string, { files, registry }: Recovered) {
 }
 
 /**
- * Leaves out writes to partitions, or lives of partitions, that were dropped since. Writes to a damaged
- * file keep their segment until it is dropped: its owner may yet put a good file back.
+ * Leaves out writes to partitions, or lives of partitions, that were dropped since. Writes to a
+ * damaged file keep their segment until it is dropped: its owner may yet put a good file back.
  */
 function placed(
   writes: readonly LoggedWrite[],

@@ -17,8 +17,8 @@ export function currentText(incarnation: string): string {
 }
 
 /**
- * Creates the folder of a partition. It is built in `staging` and renamed to its place, so after a crash
- * it is there whole or not at all.
+ * Creates the folder of a partition. It is built in `staging` and renamed to its place, so after a
+ * crash it is there whole or not at all.
  */
 export async function createPartitionDirectory(
   root: string,

@@ -1,4 +1,5 @@
-// One open partition file: last-write-wins rows, their numbering, and counters kept in the same transaction.
+// One open partition file: last-write-wins rows, their numbering, and counters kept in the same
+// transaction.
 import { CodedError } from '@ringwright/base/coded-error';
 import { compareStamps } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';
@@ -22,7 +23,10 @@ const SAME: WriteOutcome = { kind: 'same' };
 const WAL_BYTES_PER_TRANSACTION = 8_192;
 const WAL_BYTES_PER_ROW = 12_288;
 
-/** The one connection to a live partition file. Everything is synchronous and belongs to this thread. */
+/**
+ * The one connection to a live partition file. Everything is synchronous and belongs to this
+ * thread.
+ */
 export class PartitionFile {
   readonly db: Database.Database;
   readonly watermarks: Watermarks;
@@ -73,8 +77,9 @@ export class PartitionFile {
   }
 
   /**
-   * Stores rows in one transaction, each only if it is newer than what the key holds. A row that replaces
-   * another moves to a new sequence number, so that whoever follows the numbers sees it again.
+   * Stores rows in one transaction, each only if it is newer than what the key holds. A row that
+   * replaces another moves to a new sequence number, so that whoever follows the numbers sees it
+   * again.
    */
   apply(rows: readonly HashedRecord[]): WriteOutcome[] {
     const sql = this.#sql;
@@ -189,7 +194,9 @@ export class PartitionFile {
     }
   }
 
-  /** Checkpoints and closes. Throws when the checkpoint could not finish: the log must then stay. */
+  /**
+   * Checkpoints and closes. Throws when the checkpoint could not finish: the log must then stay.
+   */
   close(): void {
     const complete = this.checkpoint('TRUNCATE');
     this.db.close();

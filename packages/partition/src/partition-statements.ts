@@ -36,7 +36,8 @@ export function partitionStatements(db: Database.Database) {
       'UPDATE records SET seq = ?, ms = ?, tie = ?, value = ?, hash = ? WHERE seq = ?',
     ),
     setCounters: prepare(
-      'UPDATE meta SET seq = ?, rows = ?, tombstones = ?, bytes = ?, digest = ?, highest_ms = ?, checksum = ?',
+      `UPDATE meta SET seq = ?, rows = ?, tombstones = ?, bytes = ?, digest = ?, highest_ms = ?,
+       checksum = ?`,
     ),
     setState: prepare('UPDATE meta SET state = ?, checksum = ?'),
     setIdentity: prepare('UPDATE meta SET incarnation = ?, life = ?, state = ?, checksum = ?'),

@@ -7,7 +7,10 @@ import { listPartitionDirectories, readCurrent, removeLeftovers } from './partit
 import { Registry } from './registry.ts';
 import { damageError, isDamage } from './sqlite-errors.ts';
 
-/** Opens every file once. Damaged ones are kept in the registry with the reason, and are not touched. */
+/**
+ * Opens every file once. Damaged ones are kept in the registry with the reason, and are not
+ * touched.
+ */
 export async function readPartitions(root: string, files: OpenFiles): Promise<Registry> {
   const registry = new Registry();
   for (const place of await listPartitionDirectories(root)) {

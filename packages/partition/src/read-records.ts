@@ -1,4 +1,5 @@
-// Reads records out of an open partition file; each is compared with its hash before it is given out.
+// Reads records out of an open partition file; each is compared with its hash before it is given
+// out.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { PartitionFile } from './partition-file.ts';
 import type { FullRow, StampRow } from './partition-statements.ts';
@@ -36,7 +37,10 @@ export function stampsSince(
   });
 }
 
-/** Up to `limit` records with a key above `afterKey`, in key order; an empty key starts at the first. */
+/**
+ * Up to `limit` records with a key above `afterKey`, in key order; an empty key starts at the
+ * first.
+ */
 export function scanRecords(
   file: PartitionFile,
   afterKey: Uint8Array,

@@ -62,7 +62,10 @@ export function hashRecord(record: RecordContent): Buffer {
   return hashRecordBytes(scratch.subarray(0, encodeRecord(record, scratch, 0)));
 }
 
-/** Whether a stored row is a record at all and matches its hash; a flipped bit may change even its types. */
+/**
+ * Whether a stored row is a record at all and matches its hash; a flipped bit may change even its
+ * types.
+ */
 export function matchesHash(record: RecordContent, rowHash: Buffer): boolean {
   const { key, value, ms, tie } = record;
   const isRecord =

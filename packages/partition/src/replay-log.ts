@@ -1,4 +1,5 @@
-// Brings the log's writes into the partition files after a crash. Safe to repeat: last write wins by stamp.
+// Brings the log's writes into the partition files after a crash. Safe to repeat: last write wins
+// by stamp.
 import { open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { listSegments, removeSegments, segmentFile } from './log-segment.ts';

@@ -1,4 +1,5 @@
-// A copy of one partition file, taken while it is written to, staged as a single file that can be streamed.
+// A copy of one partition file, taken while it is written to, staged as a single file that can be
+// streamed.
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, rm, stat } from 'node:fs/promises';
@@ -27,14 +28,16 @@ export class Snapshot {
     this.#handle = staged.handle;
   }
 
-  /** Bytes [offset, offset + length) of the file, fewer at its end; length <= transferChunkBytesMax. */
+  /**
+   * Bytes [offset, offset + length) of the file, fewer at its end; length <= transferChunkBytesMax.
+   */
   async readChunk(offset: number, length: number): Promise<Buffer> {
     if (this.#released) throw new CodedError('STORE_CLOSED', 'the snapshot is released');
     const inRange = offset >= 0 && length >= 0 && length <= transferChunkBytesMax;
     if (!inRange || offset > this.manifest.bytes) {
       throw new CodedError(
         'VALUE_OUT_OF_RANGE',
-        `chunk of ${length} bytes at ${offset}: the file has ${this.manifest.bytes} bytes, a chunk ${transferChunkBytesMax}`,
+        `chunk of ${length} bytes (of ${transferChunkBytesMax}) at ${offset} of ${this.manifest.bytes}`,
       );
     }
     const chunk = Buffer.allocUnsafe(Math.min(length, this.manifest.bytes - offset));
@@ -66,8 +69,9 @@ export class Snapshot {
 }
 
 /**
- * Writes go on meanwhile: the backup API mirrors those of its own connection, so the copy is of the moment
- * it ends. Throws DISK_FULL before anything is written, PARTITION_ABSENT when dropped meanwhile.
+ * Writes go on meanwhile: the backup API mirrors those of its own connection, so the copy is of the
+ * moment it ends. Throws DISK_FULL before anything is written, PARTITION_ABSENT when dropped
+ * meanwhile.
  */
 export async function takeSnapshot(parts: StoreParts, partition: Partition): Promise<Snapshot> {
   const directory = parts.stagingPath('snapshot');

@@ -1,4 +1,5 @@
-// Sorts what SQLite throws: a file that cannot be trusted, a disk that failed, or a bug of ours. Pure.
+// Sorts what SQLite throws: a file that cannot be trusted, a disk that failed, or a bug of ours.
+// Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 
 // A constraint can only fail when an index or a counter is not what this program wrote.
@@ -9,13 +10,17 @@ function sqliteCode(error: unknown): string {
   return typeof error.code === 'string' ? error.code : '';
 }
 
-/** Whether the error speaks of one file's content; every other error puts the whole disk in doubt. */
+/**
+ * Whether the error speaks of one file's content; every other error puts the whole disk in doubt.
+ */
 export function isDamage(error: unknown): boolean {
   if (error instanceof CodedError) return error.code === 'PARTITION_DAMAGED';
   return DAMAGE.test(sqliteCode(error));
 }
 
-/** Whether SQLite, and behind it the disk, could not do what was asked; bad arguments are not that. */
+/**
+ * Whether SQLite, and behind it the disk, could not do what was asked; bad arguments are not that.
+ */
 export function isSqliteError(error: unknown): boolean {
   return sqliteCode(error).startsWith('SQLITE_');
 }

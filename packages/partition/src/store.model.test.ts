@@ -22,7 +22,10 @@ const LIMITS = {
 const PARTITIONS = [0, 1, 2];
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
-/** The oracle: last write wins, in one line of a map. Stamps decide values: equal stamp, equal value. */
+/**
+ * The oracle: last write wins, in one line of a map. Stamps decide values: equal stamp, equal
+ * value.
+ */
 type Model = Map<number, Map<string, { ms: number; value: string | null }>>;
 
 interface Side {
@@ -58,8 +61,9 @@ const operation = fc.oneof(
       kind: fc.constant('crash' as const),
       side,
       /**
-       * A killed process leaves the WALs whole, a power loss may take them. To cut one anywhere would be
-       * wrong here: what a checkpoint has moved was synced before, and no power loss takes it back.
+       * A killed process leaves the WALs whole, a power loss may take them. To cut one anywhere
+       * would be wrong here: what a checkpoint has moved was synced before, and no power loss takes
+       * it back.
        */
       walsLost: fc.boolean(),
     }),
@@ -72,7 +76,7 @@ function valueOf(key: string, ms: number): string | null {
   return ms % 5 === 0 ? null : `${key}@${ms}`.padEnd(ms % 7 === 0 ? 2_000 : 10);
 }
 
-function merge(model: Model, number: number, key: string, ms: number): string {
+function merge(model: Model, number: number, { key, ms }: { key: string; ms: number }): string {
   const rows = model.get(number);
   if (rows === undefined) return 'absent';
   const held = rows.get(key);
@@ -91,9 +95,7 @@ async function perform(sides: [Side, Side], step: Operation): Promise<void> {
         write(key, valueOf(key, ms), ms, number),
       );
       const outcomes = await on.store.write(writes);
-      const expected = step.writes.map((each) =>
-        merge(on.model, each.partition, each.key, each.ms),
-      );
+      const expected = step.writes.map((each) => merge(on.model, each.partition, each));
       expect(outcomes.map(({ kind }) => kind)).toEqual(expected);
       return;
     }
@@ -127,18 +129,18 @@ async function perform(sides: [Side, Side], step: Operation): Promise<void> {
       const from = on.model.get(step.partition);
       if (from === undefined || !other.model.has(step.partition)) return;
       await copyPartition(on.store, other.store, step.partition);
-      for (const [key, { ms }] of from) merge(other.model, step.partition, key, ms);
+      for (const [key, { ms }] of from) merge(other.model, step.partition, { key, ms });
     }
   }
 }
 
 function compare({ store, model }: Side): void {
   const numbers = store.list().map((info) => info.partition);
-  expect(numbers.sort()).toEqual([...model.keys()].sort());
+  expect(new Set(numbers)).toEqual(new Set(model.keys()));
   for (const [number, rows] of model) {
     for (const key of KEYS) expect(textOf(store, key, number)).toBe(rows.get(key)?.value);
     const all = store.rowsSince('test', number, 0, { rowsMax: 100, bytesMax: 1e9 });
-    expect(all.rows.map(({ key }) => `${key}`).sort()).toEqual([...rows.keys()].sort());
+    expect(all.rows.map(({ key }) => key.toString()).sort()).toEqual([...rows.keys()].sort());
     const live = [...rows.values()].filter(({ value }) => value !== null);
     const info = store.info('test', number);
     expect(info).toMatchObject({ rows: live.length, tombstones: rows.size - live.length });

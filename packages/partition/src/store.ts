@@ -1,4 +1,5 @@
 // A store: the partitions of one data directory behind one commit log.
+/* oxlint-disable max-params -- keyspace and partition come first in every method, as agreed */
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { applyWrites } from './apply-writes.ts';
@@ -41,10 +42,11 @@ export class Store {
   }
 
   /**
-   * Resolves when every write is durable on this disk and readable here; outcomes in the order given.
-   * Rejects before anything is written: KEY_EMPTY, KEY_TOO_LARGE, VALUE_TOO_LARGE, VALUE_OUT_OF_RANGE,
-   * STORE_BUSY, DISK_FULL, STORE_CLOSED. STORE_FAILED and PARTITION_DAMAGED: each write may or may not
-   * be there after the store is reopened. A partition already known as damaged counts as absent.
+   * Resolves when every write is durable on this disk and readable here; outcomes in the order
+   * given. Rejects before anything is written: KEY_EMPTY, KEY_TOO_LARGE, VALUE_TOO_LARGE,
+   * VALUE_OUT_OF_RANGE, STORE_BUSY, DISK_FULL, STORE_CLOSED. STORE_FAILED and PARTITION_DAMAGED:
+   * each write may or may not be there after the store is reopened. A partition already known as
+   * damaged counts as absent.
    */
   async write(writes: readonly Write[]): Promise<WriteOutcome[]> {
     this.#checkUsable();
@@ -100,7 +102,10 @@ export class Store {
     }
   }
 
-  /** The record of a key, tombstones included. Throws PARTITION_ABSENT, PARTITION_DAMAGED, RECORD_DAMAGED. */
+  /**
+   * The record of a key, tombstones included. Throws PARTITION_ABSENT, PARTITION_DAMAGED,
+   * RECORD_DAMAGED.
+   */
   read(keyspace: string, partition: number, key: Uint8Array): StoredRecord | null {
     return this.#withFile(keyspace, partition, (file) => readRecord(file, key));
   }
@@ -135,7 +140,9 @@ export class Store {
     return this.#withFile(keyspace, partition, (file) => file.watermarks.get(peer));
   }
 
-  /** Notes that `peer` holds everything up to `seq`. Throws VALUE_OUT_OF_RANGE above the file's own. */
+  /**
+   * Notes that `peer` holds everything up to `seq`. Throws VALUE_OUT_OF_RANGE above the file's own.
+   */
   confirm(keyspace: string, partition: number, peer: string, seq: number): void {
     this.#withFile(keyspace, partition, (file) => {
       file.watermarks.confirm(peer, seq, file.seq);
@@ -157,7 +164,10 @@ export class Store {
     this.#withFile(keyspace, partition, (file) => file.setState(state));
   }
 
-  /** Null when there is no file here. Throws PARTITION_DAMAGED when there is one that cannot be used. */
+  /**
+   * Null when there is no file here. Throws PARTITION_DAMAGED when there is one that cannot be
+   * used.
+   */
   info(keyspace: string, partition: number): PartitionInfo | null {
     this.#checkUsable();
     const found = this.#parts.registry.get(keyspace, partition);
@@ -197,15 +207,18 @@ export class Store {
     return highest;
   }
 
-  /** A staged copy of the file, of one moment; release it after use. Throws DISK_FULL, PARTITION_ABSENT. */
+  /**
+   * A staged copy of the file, of one moment; release it after use. Throws DISK_FULL,
+   * PARTITION_ABSENT.
+   */
   async snapshot(keyspace: string, partition: number): Promise<Snapshot> {
     this.#checkUsable();
     return takeSnapshot(this.#parts, this.#partition(keyspace, partition));
   }
 
   /**
-   * Begins to receive a copy for a partition that exists here. Throws PARTITION_ABSENT, COPY_INVALID for
-   * a manifest that cannot be, DISK_FULL before the first byte.
+   * Begins to receive a copy for a partition that exists here. Throws PARTITION_ABSENT,
+   * COPY_INVALID for a manifest that cannot be, DISK_FULL before the first byte.
    */
   async receiveCopy(
     keyspace: string,
@@ -216,13 +229,17 @@ export class Store {
     return receiveCopy(this.#parts, this.#partition(keyspace, partition), manifest);
   }
 
-  /** Moves the partition's folder to the trash; durable when it resolves. Throws PARTITION_ABSENT. */
+  /**
+   * Moves the partition's folder to the trash; durable when it resolves. Throws PARTITION_ABSENT.
+   */
   async drop(keyspace: string, partition: number, atMs: number = Date.now()): Promise<void> {
     this.#checkUsable();
     await dropPartition(this.#parts, this.#partition(keyspace, partition), atMs);
   }
 
-  /** Deletes what was dropped more than `olderThanMs` before `nowMs`; resolves to how many folders. */
+  /**
+   * Deletes what was dropped more than `olderThanMs` before `nowMs`; resolves to how many folders.
+   */
   async purgeTrash(olderThanMs: number, nowMs: number): Promise<number> {
     this.#checkUsable();
     return purgeTrash(this.#parts.root, nowMs - olderThanMs);
@@ -232,7 +249,9 @@ export class Store {
     return { freeBytes: await this.#parts.disk.freeBytes() };
   }
 
-  /** Waits for writes under way, checkpoints everything, and leaves an empty log. Safe to repeat. */
+  /**
+   * Waits for writes under way, checkpoints everything, and leaves an empty log. Safe to repeat.
+   */
   close(): Promise<void> {
     this.#closing ??= closeStore(this.#parts);
     return this.#closing;

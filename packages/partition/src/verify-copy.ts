@@ -11,8 +11,8 @@ interface VerifyJob {
 }
 
 /**
- * Resolves when the file is whole, of our schema, every row matches its hash, and all figures are those
- * of the manifest. Rejects with COPY_INVALID that lists what differed.
+ * Resolves when the file is whole, of our schema, every row matches its hash, and all figures are
+ * those of the manifest. Rejects with COPY_INVALID that lists what differed.
  */
 export async function verifyCopy(file: string, manifest: CopyManifest): Promise<void> {
   const job: VerifyJob = { verifyCopy: { file, manifest } };
@@ -28,7 +28,7 @@ export async function verifyCopy(file: string, manifest: CopyManifest): Promise<
     'COPY_INVALID',
     `copy of ${manifest.keyspace}/${manifest.partition}: ${first.message}`,
     {
-      hint: 'the copy was thrown away and nothing changed here: ask the source again, or another one',
+      hint: 'the copy was thrown away and nothing changed here: ask again, or another source',
       details: { findings },
     },
   );

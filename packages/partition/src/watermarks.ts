@@ -6,8 +6,8 @@ import type Database from 'better-sqlite3';
 const WAL_BYTES_PER_CONFIRM = 8_192;
 
 /**
- * A lost or forgotten watermark only costs a resend, so these are not synced; a crash can only lower
- * them, because the WAL loses its newest transactions first.
+ * A lost or forgotten watermark only costs a resend, so these are not synced; a crash can only
+ * lower them, because the WAL loses its newest transactions first.
  */
 export class Watermarks {
   readonly #confirmed = new Map<string, number>();
@@ -23,7 +23,8 @@ export class Watermarks {
       .all();
     for (const [peer, seq] of rows) this.#confirmed.set(peer, seq);
     this.#set = db.prepare(
-      'INSERT INTO watermarks (peer, seq) VALUES (?, ?) ON CONFLICT (peer) DO UPDATE SET seq = excluded.seq',
+      `INSERT INTO watermarks (peer, seq) VALUES (?, ?)
+       ON CONFLICT (peer) DO UPDATE SET seq = excluded.seq`,
     );
     this.#remove = db.prepare('DELETE FROM watermarks WHERE peer = ?');
     this.#clear = db.prepare('DELETE FROM watermarks');
@@ -33,7 +34,9 @@ export class Watermarks {
     return this.#confirmed.get(peer) ?? 0;
   }
 
-  /** Raises a watermark; a lower number changes nothing. Throws VALUE_OUT_OF_RANGE above `fileSeq`. */
+  /**
+   * Raises a watermark; a lower number changes nothing. Throws VALUE_OUT_OF_RANGE above `fileSeq`.
+   */
   confirm(peer: string, seq: number, fileSeq: number): void {
     if (!Number.isSafeInteger(seq) || seq < 0 || seq > fileSeq) {
       throw new CodedError('VALUE_OUT_OF_RANGE', `sequence ${seq} is not in 0 to ${fileSeq}`, {

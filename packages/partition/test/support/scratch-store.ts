@@ -1,4 +1,5 @@
 // A store in a folder of its own; when the test ends every folder is audited and removed.
+/* oxlint-disable max-params -- `write` reads as a row of a table in the tests */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
