@@ -26,7 +26,8 @@ const changes: ((cluster: Cluster) => Promise<Ring>)[] = [
 
 function victimOf(cluster: Cluster, ring: Ring, role: Role): ServerUnderTest {
   const [move] = ring.moves;
-  if (move === undefined) throw new Error(`version ${ring.version} has no moves`);
+  if (move === undefined || move.from === null)
+    throw new Error(`version ${ring.version} has no moves`);
   const { from, to, partition } = move;
   const holders = slotsOf(ring, partition).map(({ device }) => device);
   const bystander = holders.find((device) => device !== from && device !== to) ?? from;

@@ -8,7 +8,7 @@ export function dropEmptyDevices(state: BuilderState, ring: Ring | null): Builde
   const used = new Uint8Array(state.devices.length);
   for (const row of ring?.table ?? []) for (const id of row) used[id] = 1;
   for (const move of ring?.moves ?? []) {
-    used[move.from] = 1;
+    if (move.from !== null) used[move.from] = 1;
     used[move.to] = 1;
   }
   const devices = state.devices.map((device) =>

@@ -4,8 +4,8 @@ import { assert } from '@ringwright/base/assert';
 import { movesInFlightMax } from '@ringwright/base/limits';
 import type { Device } from './device.ts';
 import type { Move } from './move.ts';
-import type { Ring, Table } from './ring.ts';
-import { copyTable, deviceIdBytes, deviceOf } from './slot-rows.ts';
+import { type Ring, rowLengths, type SlotRow, slotCount, type Table } from './ring.ts';
+import { copyTable, deviceIdBytes, zeroTable } from './slot-rows.ts';
 import { holdersOf } from './slots-of.ts';
 
 /** A slot that shall change its device. */
@@ -19,17 +19,24 @@ export type SlotMove = Pick<Move, 'partition' | 'replica' | 'from' | 'to'>;
 export function proposeMoves(
   ring: Ring,
   id: string,
-  wanted: { readonly moves: readonly SlotMove[]; readonly devices?: Ring['devices'] },
+  wanted: {
+    readonly moves: readonly SlotMove[];
+    readonly devices?: Ring['devices'];
+    /** Fewer replicas: the table from which the moves start, each row a part of what was held. */
+    readonly cut?: Pick<Ring, 'replicas' | 'table'> | undefined;
+  },
 ): Ring {
   const devices = wanted.devices ?? ring.devices;
   assertDevicesFollow(ring.devices, devices);
+  const start = wanted.cut === undefined ? ring : { ...ring, ...wanted.cut };
+  if (wanted.cut !== undefined) assertCut(ring, wanted.cut);
   assert(
     ring.moves.length + wanted.moves.length <= movesInFlightMax,
     `${ring.moves.length + wanted.moves.length} moves in flight, at most ${movesInFlightMax}`,
   );
   const added = [...wanted.moves].sort(bySlot).map((move, index): Move => {
     const { partition, replica, from, to } = move;
-    assertCanMove(ring, devices, move);
+    assertCanMove(start, devices, move);
     const assignment = ring.nextAssignment + index;
     return { partition, replica, from, to, state: 'PROPOSED', assignment };
   });
@@ -37,12 +44,13 @@ export function proposeMoves(
   assertOneJoinPerDevice(moves);
   return follow(ring, id, {
     devices,
+    replicas: start.replicas,
     table:
       deviceIdBytes(devices.length) === deviceIdBytes(ring.devices.length)
-        ? ring.table
-        : copyTable(ring.table, devices.length),
+        ? start.table
+        : copyTable(start.table, devices.length),
     moves,
-    touched: added,
+    touched: [...added, ...changedPartitions(ring.table, start.table)],
     nextAssignment: ring.nextAssignment + added.length,
   });
 }
@@ -56,7 +64,8 @@ export function initializeMoves(ring: Ring, id: string): Ring {
 
 /**
  * The next version, in which the table names the joiners of the moves whose assignment ids are in
- * `which` (default: all that are INITIALIZING), and those moves are gone.
+ * `which` (default: all that are INITIALIZING), and those moves are gone. New slots enter the table
+ * together: all of their moves are named, or none.
  */
 export function finalizeMoves(ring: Ring, id: string, which?: ReadonlySet<number>): Ring {
   const done = chosen(
@@ -69,16 +78,19 @@ export function finalizeMoves(ring: Ring, id: string, which?: ReadonlySet<number
       isInitializing(move),
       `assignment ${move.assignment} is ${move.state}, not INITIALIZING`,
     );
+    if (move.from === null) continue;
     const row = table[move.replica];
     assert(row?.[move.partition] === move.from, `assignment ${move.assignment} starts elsewhere`);
     row[move.partition] = move.to;
   }
-  return follow(ring, id, { table, moves: without(ring.moves, done), touched: done });
+  const grown = withNewSlots(ring, table, done);
+  return follow(ring, id, { ...grown, moves: without(ring.moves, done), touched: done });
 }
 
 /** The next version without the moves whose assignment ids are in `which`: their slots stay. */
 export function cancelMoves(ring: Ring, id: string, which: ReadonlySet<number>): Ring {
   const gone = chosen(ring, which);
+  assertAllNewOrNone(ring, gone);
   return follow(ring, id, { moves: without(ring.moves, gone), touched: gone });
 }
 
@@ -86,25 +98,81 @@ export function cancelMoves(ring: Ring, id: string, which: ReadonlySet<number>):
 export function directRing(
   ring: Ring,
   id: string,
-  wanted: { readonly table: Table; readonly devices?: Ring['devices'] },
+  wanted: {
+    readonly table: Table;
+    readonly devices?: Ring['devices'];
+    /** Of the wanted table, when it differs. */
+    readonly replicas?: number | undefined;
+  },
 ): Ring {
   assert(ring.moves.length === 0, `${ring.moves.length} moves in flight: finalize or cancel first`);
   const devices = wanted.devices ?? ring.devices;
   assertDevicesFollow(ring.devices, devices);
   const table = copyTable(wanted.table, devices.length);
-  assert(table.length === ring.table.length, `${table.length} rows, not ${ring.table.length}`);
-  const touched: { partition: number }[] = [];
-  for (const [replica, row] of table.entries()) {
-    const before = ring.table[replica];
-    assert(before?.length === row.length, `row ${replica} has another length`);
-    for (let partition = 0; partition < row.length; partition += 1) {
-      if (row[partition] !== before[partition]) touched.push({ partition });
-    }
-  }
-  return follow(ring, id, { devices, table, touched });
+  const replicas = wanted.replicas ?? ring.replicas;
+  assertRowLengths(table, ring.partitions, replicas);
+  const touched = changedPartitions(ring.table, table);
+  return follow(ring, id, { devices, replicas, table, touched });
 }
 
-interface Step extends Partial<Pick<Ring, 'devices' | 'table' | 'moves' | 'nextAssignment'>> {
+/** Partitions with another device, or another number of them, in some row. */
+function changedPartitions(before: Table, after: Table): { readonly partition: number }[] {
+  if (before === after) return [];
+  const touched: { partition: number }[] = [];
+  for (let partition = 0; partition < (after[0]?.length ?? 0); partition += 1) {
+    const rows = before.length > after.length ? before : after;
+    if (rows.some((_, replica) => before[replica]?.[partition] !== after[replica]?.[partition])) {
+      touched.push({ partition });
+    }
+  }
+  return touched;
+}
+
+/** The table with the slots of moves from nowhere behind its last one. */
+function withNewSlots(
+  ring: Ring,
+  table: SlotRow[],
+  done: readonly Move[],
+): Pick<Ring, 'replicas' | 'table'> {
+  assertAllNewOrNone(ring, done);
+  const fresh = done.filter(({ from }) => from === null);
+  if (fresh.length === 0) return { replicas: ring.replicas, table };
+  const slots = slotCount(ring.partitions, ring.replicas) + fresh.length;
+  const replicas = slots / ring.partitions;
+  const grown = zeroTable(ring.partitions, replicas, ring.devices.length);
+  for (const [replica, row] of table.entries()) grown[replica]?.set(row);
+  for (const { partition, replica, to } of fresh) {
+    const row = grown[replica];
+    assert(row !== undefined && partition < row.length, `no new slot (${partition}, ${replica})`);
+    row[partition] = to;
+  }
+  return { replicas, table: grown };
+}
+
+function assertAllNewOrNone(ring: Ring, some: readonly Move[]): void {
+  const isNew = ({ from }: Move): boolean => from === null;
+  const [named, all] = [some.filter(isNew).length, ring.moves.filter(isNew).length];
+  assert(named === 0 || named === all, `${named} of ${all} new slots: they come and go together`);
+}
+
+function assertCut(ring: Ring, cut: Pick<Ring, 'replicas' | 'table'>): void {
+  assert(ring.moves.length === 0, `${ring.moves.length} moves in flight: finalize or cancel first`);
+  assertRowLengths(cut.table, ring.partitions, cut.replicas);
+  for (const [replica, row] of cut.table.entries()) {
+    for (let partition = 0; partition < row.length; partition += 1) {
+      const held = ring.table.some((before) => before[partition] === row[partition]);
+      assert(held, `slot (${partition}, ${replica}) of the cut table was not held before`);
+    }
+  }
+}
+
+function assertRowLengths(table: Table, partitions: number, replicas: number): void {
+  const [found, wanted] = [table.map((row) => row.length), rowLengths(partitions, replicas)];
+  assert(found.join() === wanted.join(), `rows of ${found.join()} slots, wanted ${wanted.join()}`);
+}
+
+interface Step
+  extends Partial<Pick<Ring, 'devices' | 'replicas' | 'table' | 'moves' | 'nextAssignment'>> {
   /** Partitions of which reads or writes go elsewhere from now on: their minVersion rises. */
   readonly touched?: readonly { readonly partition: number }[];
 }
@@ -139,7 +207,8 @@ function without(moves: readonly Move[], gone: readonly Move[]): Move[] {
 
 function assertCanMove(ring: Ring, devices: Ring['devices'], move: SlotMove): void {
   const { partition, replica, from, to } = move;
-  const device = deviceOf(ring.table, replica, partition);
+  const device = ring.table[replica]?.[partition] ?? null;
+  assert(device !== null || from === null, `no slot (${partition}, ${replica})`);
   assert(device === from, `slot (${partition}, ${replica}) is on device ${device}, not ${from}`);
   assert((devices[to] ?? null) !== null, `no device ${to} to move partition ${partition} to`);
   const holders = holdersOf(ring, partition);

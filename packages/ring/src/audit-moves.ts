@@ -9,6 +9,7 @@ export const moveChecks: readonly Check<Ring>[] = [
   { code: 'MOVES_NOT_SORTED', broken: notSorted },
   { code: 'MOVE_SLOT_TWICE', broken: slotTwice },
   { code: 'MOVE_SLOT_UNKNOWN', broken: slotUnknown },
+  { code: 'MOVE_SLOT_NOT_NEXT', broken: slotNotNext },
   { code: 'MOVE_FROM_WRONG', broken: fromWrong },
   { code: 'MOVE_TO_UNKNOWN', broken: toUnknown },
   { code: 'MOVE_TO_HOLDS_PARTITION', broken: toHoldsPartition },
@@ -39,15 +40,30 @@ function* slotTwice({ moves }: Ring): Generator<Broken> {
 
 function* slotUnknown({ moves, table }: Ring): Generator<Broken> {
   for (const move of moves) {
-    if (table[move.replica]?.[move.partition] !== undefined) continue;
+    if (move.from === null || table[move.replica]?.[move.partition] !== undefined) continue;
     yield { message: `${named(move)} is of slot ${slotOf(move)}, which the table does not have` };
+  }
+}
+
+/** New slots follow the last one of the table without a gap, so that rows stay filled in order. */
+function* slotNotNext({ moves, table, partitions }: Ring): Generator<Broken> {
+  const slots = table.reduce((sum, row) => sum + row.length, 0);
+  const fresh = moves.filter(({ from }) => from === null);
+  for (const move of fresh) {
+    const place = move.replica * partitions + move.partition;
+    if (place >= slots && place < slots + fresh.length) continue;
+    yield {
+      message:
+        `${named(move)} is of the new slot ${slotOf(move)}, ` +
+        `which is none of the ${fresh.length} after the last of the table`,
+    };
   }
 }
 
 function* fromWrong({ moves, table }: Ring): Generator<Broken> {
   for (const move of moves) {
     const device = table[move.replica]?.[move.partition];
-    if (device === undefined || device === move.from) continue;
+    if (move.from === null || device === undefined || device === move.from) continue;
     yield {
       message: `${named(move)} leaves ${move.from}, but slot ${slotOf(move)} is on device ${device}`,
     };

@@ -100,6 +100,7 @@ const faults: [string, Ring, RegExp][] = [
     /share a slot/,
   ],
   ['MOVE_SLOT_UNKNOWN', withMove({ replica: 3 }), /slot \(1, 3\), which the table does not have/],
+  ['MOVE_SLOT_NOT_NEXT', withMove({ from: null }), /new slot \(1, 1\), which is none of the 1/],
   ['MOVE_FROM_WRONG', withMove({ from: moveA.to }), /but slot \(1, 1\) is on device/],
   ['MOVE_TO_UNKNOWN', withMove({ to: 5 }), /joins device 5, which is not in the ring/],
   [

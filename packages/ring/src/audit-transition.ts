@@ -5,7 +5,7 @@ import type { Finding } from '@ringwright/base/finding';
 import { settingChanges } from './diff-rings.ts';
 import { type Broken, type Check, findingsOf } from './finding-list.ts';
 import type { Move } from './move.ts';
-import type { Ring } from './ring.ts';
+import { type Ring, slotCount } from './ring.ts';
 
 /** Two versions of a ring, the older with its ring id. */
 export interface Transition {
@@ -41,9 +41,26 @@ export function auditTransition(transition: Transition): Finding[] {
 
 function* ofAnotherRing({ previous, next }: Transition): Generator<Broken> {
   for (const { name, before, after } of settingChanges(previous, next)) {
+    if (name === 'replicas' && !isReplicasStep(previous, next)) {
+      yield { message: `replicas go from ${before} to ${after} while moves are in flight` };
+    }
+    if (name === 'replicas') continue;
     const [was, wouldBe] = [canonicalJson(before), canonicalJson(after)];
     yield { message: `${name} was ${was} and would be ${wouldBe}` };
   }
+}
+
+/**
+ * Rows are cut, or set anew, only with nothing in flight; they grow when the moves into new slots
+ * are finalized.
+ */
+function isReplicasStep(previous: Ring, next: Ring): boolean {
+  if (previous.moves.length === 0)
+    return next.moves.length === 0 || next.replicas < previous.replicas;
+  const fresh = previous.moves.filter(({ from }) => from === null).length;
+  const slots = slotCount(previous.partitions, previous.replicas) + fresh;
+  const left = next.moves.some(({ from }) => from === null);
+  return fresh > 0 && !left && slotCount(next.partitions, next.replicas) === slots;
 }
 
 function* versionWrong({ previous, next }: Transition): Generator<Broken> {
@@ -109,6 +126,10 @@ function* moveSkippedState({ previous, next }: Transition): Generator<Broken> {
 /** With nothing in flight before and after, any slot may change: that is a direct commit. */
 function* slotWithoutMove({ previous, next }: Transition): Generator<Broken> {
   if (previous.moves.length === 0 && next.moves.length === 0) return;
+  if (previous.moves.length === 0 && next.replicas < previous.replicas) {
+    yield* cutElsewhere(previous, next);
+    return;
+  }
   const finalized = new Map(previous.moves.map((move) => [slotKey(move), move.to]));
   const stillInFlight = new Set(next.moves.map(slotKey));
   for (const [replica, row] of next.table.entries()) {
@@ -120,6 +141,18 @@ function* slotWithoutMove({ previous, next }: Transition): Generator<Broken> {
       const change = `${before?.[partition]} to ${row[partition]}`;
       yield {
         message: `slot (${partition}, ${replica}) goes from device ${change} without a move`,
+      };
+    }
+  }
+}
+
+/** A cut table holds of each partition only devices that it had. */
+function* cutElsewhere(previous: Ring, next: Ring): Generator<Broken> {
+  for (const [replica, row] of next.table.entries()) {
+    for (let partition = 0; partition < row.length; partition += 1) {
+      if (previous.table.some((before) => before[partition] === row[partition])) continue;
+      yield {
+        message: `slot (${partition}, ${replica}) is cut to device ${row[partition]}, not a holder`,
       };
     }
   }
@@ -139,10 +172,14 @@ function* minVersionWrong({ previous, next }: Transition): Generator<Broken> {
 /** 1 for each partition of which reads or writes go elsewhere in `next`. */
 function touchedPartitions(previous: Ring, next: Ring): Uint8Array {
   const touched = new Uint8Array(next.partitions);
-  for (const [replica, row] of next.table.entries()) {
-    const before = previous.table[replica];
-    for (let partition = 0; partition < row.length; partition += 1) {
-      if (row[partition] !== before?.[partition]) touched[partition] = 1;
+  for (
+    let replica = 0;
+    replica < Math.max(next.table.length, previous.table.length);
+    replica += 1
+  ) {
+    const [was, is] = [previous.table[replica], next.table[replica]];
+    for (let partition = 0; partition < next.partitions; partition += 1) {
+      if (is?.[partition] !== was?.[partition]) touched[partition] = 1;
     }
   }
   const [before, after] = [byAssignment(previous), byAssignment(next)];

@@ -1,6 +1,5 @@
 // What differs between two versions of a ring: devices, settings, slots. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
-import type { SlotMove } from './advance-ring.ts';
 import type { Device } from './device.ts';
 import type { Ring } from './ring.ts';
 
@@ -18,6 +17,14 @@ export interface SettingChange {
   readonly after: Json;
 }
 
+/** A slot of which two tables name different devices. */
+export interface MovedSlot {
+  readonly partition: number;
+  readonly replica: number;
+  readonly from: number;
+  readonly to: number;
+}
+
 export interface DeviceTraffic {
   readonly id: number;
   readonly slotsIn: number;
@@ -30,7 +37,7 @@ export interface RingDiff {
   readonly devicesChanged: readonly DeviceChange[];
   readonly settings: readonly SettingChange[];
   /** Slots of which the table names another device, by partition, then replica. */
-  readonly moved: readonly SlotMove[];
+  readonly moved: readonly MovedSlot[];
   /** Slots that only one of the tables has: the replica count changed. */
   readonly slotsAdded: number;
   readonly slotsRemoved: number;
@@ -62,8 +69,8 @@ export function diffRings(before: Ring, after: Ring): RingDiff {
   };
 }
 
-function movedSlots(before: Ring, after: Ring): SlotMove[] {
-  const moved: SlotMove[] = [];
+function movedSlots(before: Ring, after: Ring): MovedSlot[] {
+  const moved: MovedSlot[] = [];
   const rows = Math.min(before.table.length, after.table.length);
   for (let partition = 0; partition < after.partitions; partition += 1) {
     for (let replica = 0; replica < rows; replica += 1) {
@@ -127,7 +134,7 @@ function settingOf(ring: Ring, name: (typeof settingNames)[number]): Json {
   return name === 'partitioner' ? { ...ring.partitioner } : ring[name];
 }
 
-function pairsOf(moved: readonly SlotMove[]): RingDiff['pairs'] {
+function pairsOf(moved: readonly MovedSlot[]): RingDiff['pairs'] {
   const pairs = new Map<string, { from: number; to: number; slots: number }>();
   for (const { from, to } of moved) {
     const key = `${from} ${to}`;
@@ -138,7 +145,7 @@ function pairsOf(moved: readonly SlotMove[]): RingDiff['pairs'] {
   return [...pairs.values()].sort((a, b) => a.from - b.from || a.to - b.to);
 }
 
-function trafficOf(moved: readonly SlotMove[]): DeviceTraffic[] {
+function trafficOf(moved: readonly MovedSlot[]): DeviceTraffic[] {
   const traffic = new Map<number, { id: number; slotsIn: number; slotsOut: number }>();
   const of = (id: number): { id: number; slotsIn: number; slotsOut: number } => {
     const known = traffic.get(id) ?? { id, slotsIn: 0, slotsOut: 0 };

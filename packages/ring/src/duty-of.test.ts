@@ -11,7 +11,7 @@ import { deviceOf } from './slot-rows.ts';
 import { holdersOf, movesOf, slotsOf } from './slots-of.ts';
 
 const first = sampleRing({ power: 4, replicas: 2.5, devices: 7, holes: [3] });
-const moveOf = (partition: number, replica: number): SlotMove => {
+const moveOf = (partition: number, replica: number): SlotMove & { readonly from: number } => {
   const from = deviceOf(first.table, replica, partition);
   return { partition, replica, from, to: strangerTo(first, partition) };
 };

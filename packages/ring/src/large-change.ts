@@ -71,7 +71,7 @@ export function whyLarge(size: ChangeSize, movedShareMax: number): string | null
   return `${unexplained} of ${slots} slots move${but}: ${percent(unexplained)}, at most ${percent(max)}`;
 }
 
-type SlotChange = Pick<Move, 'partition' | 'from' | 'to'>;
+type SlotChange = Pick<Move, 'partition' | 'to'> & { readonly from: number };
 
 /**
  * Slots for which `next` names a device that neither holds them in `previous` nor was on the way

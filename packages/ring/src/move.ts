@@ -10,8 +10,11 @@ export interface Move {
   readonly partition: number;
   /** Replica index: the row of the slot. */
   readonly replica: number;
-  /** Device that holds the slot until the move is finalized. */
-  readonly from: number;
+  /**
+   * Device that holds the slot until the move is finalized. Null: the slot is new, the table has it
+   * only when all such moves are finalized, and until then the joiner counts for nothing.
+   */
+  readonly from: number | null;
   /** Device that joins. */
   readonly to: number;
   readonly state: MoveState;

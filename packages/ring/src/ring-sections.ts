@@ -14,6 +14,8 @@ import { fileInvalid } from './ring-file-error.ts';
 import { type Manifest, parseJson } from './ring-manifest.ts';
 
 const moveBytes = 28;
+/** Stands for no device; never an id, so files of rings without new slots stay as they were. */
+const noDevice = 0xffff_ffff;
 const stateNumbers: Record<MoveState, number> = { PROPOSED: 1, INITIALIZING: 2 };
 const stateNames: Readonly<Record<number, MoveState>> = { 1: 'PROPOSED', 2: 'INITIALIZING' };
 const devicesSchema = z.array(deviceSchema.nullable()).max(deviceCountMax);
@@ -85,7 +87,7 @@ export function encodeMoves(moves: readonly Move[]): Buffer {
     const at = index * moveBytes;
     bytes.writeUInt32BE(move.partition, at);
     bytes.writeUInt32BE(move.replica, at + 4);
-    bytes.writeUInt32BE(move.from, at + 8);
+    bytes.writeUInt32BE(move.from ?? noDevice, at + 8);
     bytes.writeUInt32BE(move.to, at + 12);
     bytes.writeUInt32BE(stateNumbers[move.state], at + 16);
     bytes.writeBigUInt64BE(BigInt(move.assignment), at + 20);
@@ -103,12 +105,13 @@ export function decodeMoves(bytes: Buffer): Move[] {
     const state = stateNames[bytes.readUInt32BE(at + 16)];
     if (state === undefined)
       throw fileInvalid('state of a move', bytes.readUInt32BE(at + 16), '1 or 2');
+    const from = bytes.readUInt32BE(at + 8);
     const assignment = Number(bytes.readBigUInt64BE(at + 20));
     if (!Number.isSafeInteger(assignment)) throw fileInvalid('assignment', assignment, '< 2^53');
     return {
       partition: bytes.readUInt32BE(at),
       replica: bytes.readUInt32BE(at + 4),
-      from: bytes.readUInt32BE(at + 8),
+      from: from === noDevice ? null : from,
       to: bytes.readUInt32BE(at + 12),
       state,
       assignment,

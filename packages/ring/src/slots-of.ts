@@ -37,11 +37,19 @@ export function slotsOf(ring: Ring, partition: number): Slot[] {
   return slots;
 }
 
-/** Devices that must have the partition's records: the table's in replica order, then joiners. */
+/**
+ * Devices that must have the partition's records: the table's in replica order, then joiners, those
+ * of new slots last.
+ */
 export function holdersOf(ring: Ring, partition: number): number[] {
   const slots = slotsOf(ring, partition);
   const joiners = slots.flatMap(({ joiner }) => (joiner === null ? [] : [joiner]));
-  return [...slots.map(({ device }) => device), ...joiners];
+  return [...slots.map(({ device }) => device), ...joiners, ...newcomersOf(ring, partition)];
+}
+
+/** Devices that join the partition in slots that the table does not have yet. */
+export function newcomersOf(ring: Pick<Ring, 'moves'>, partition: number): number[] {
+  return movesOf(ring, partition).flatMap(({ from, to }) => (from === null ? [to] : []));
 }
 
 /** Index of the first move with this partition or a higher one. */

@@ -26,7 +26,7 @@ export interface LoadTask {
  * After it resolves, this device holds every record that a quorum acknowledged before it began, and
  * through its own
  * writes those acknowledged since. The source is the device replaced in the slot; when that one
- * cannot give its file,
+ * cannot give its file, or when the slot is a new one,
  * N - W + 1 other slots: one of them took part in every quorum.
  */
 export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<void> {
@@ -35,7 +35,7 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<v
   const others = slots
     .map(({ device }) => device)
     .filter((device) => device !== active.self && device !== move?.from);
-  if (move !== null) {
+  if (move !== null && move.from !== null) {
     try {
       await copyAndCatchUp(ports, task, move.from);
       return;
@@ -45,7 +45,7 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<v
     }
   }
   const quorum = Math.floor(slots.length / 2) + 1;
-  const needed = Math.min(slots.length - quorum + 1, slots.length - 1);
+  const needed = Math.min(slots.length - quorum + 1, others.length);
   await loadFromOthers(ports, task, { others, needed });
 }
 

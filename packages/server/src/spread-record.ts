@@ -1,7 +1,8 @@
 // Sends one record to every device of its slots and waits for as many slots as the level needs.
-import { CodedError, type ErrorDocument } from '@ringwright/base/coded-error';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
-import type { Slot } from '@ringwright/ring/slots-of';
+import { newcomersOf, type Slot } from '@ringwright/ring/slots-of';
 import { ringHeadSchema } from '@ringwright/wire/hello';
 import { recordWrite } from '@ringwright/wire/records';
 import type { ActiveRing } from './active-ring.ts';
@@ -30,12 +31,14 @@ export interface SpreadResult {
 
 /**
  * Resolves when `needed` slots have the record (or something newer) durably; the other devices go
- * on meanwhile.
- * Rejects with OutdatedRing when a device knows a newer ring, else with
- * NOT_ENOUGH_REPLICAS and what each device said as soon as `needed` cannot be reached any more.
+ * on meanwhile. Rejects as soon as `needed` cannot be reached any more: with OutdatedRing when a
+ * device knows a newer ring, else with NOT_ENOUGH_REPLICAS and what each device said.
  */
 export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<SpreadResult> {
   const { active, slots, record, needed } = spread;
+  // Devices of slots that the table does not have yet get the record too, and count for nothing.
+  const takers = [...slotDevices(slots), ...newcomersOf(active.ring, record.partition)];
+  const asked = takers.filter((device) => !spread.holders?.includes(device));
   const answered = new Map<number, boolean>((spread.holders ?? []).map((id) => [id, true]));
   const said = new Map<number, string>();
   let newer: Stamp | null = null;
@@ -45,11 +48,13 @@ export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<Spr
       const tally = tallySlots(slots, answered, needed);
       if (tally.acked >= needed) resolve({ newer });
       else if (tally.possible < needed) {
-        reject(outdated ?? tooFewSlots(tally.acked, { slots: slots.length, needed, said }));
+        const isStored = asked.some((device) => mayBeStored(said.get(device)));
+        const outcome = isStored ? 'unknown' : 'rejected';
+        const tooFew = tooFewSlots(tally.acked, { slots: slots.length, needed, said, outcome });
+        reject(outdated === null ? tooFew : new OutdatedRing(outdated, outdated.device, outcome));
       }
     };
-    for (const device of slotDevices(slots)) {
-      if (answered.has(device)) continue;
+    for (const device of asked) {
       const { keyspace, version } = active.ring;
       const request = { keyspace, ringVersion: version, ...record };
       devices.call({ active, device }, recordWrite, request).then(
@@ -73,13 +78,36 @@ export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<Spr
   });
 }
 
+/** Whether a write that failed may still be read later, once, at its timestamp. */
+export type WriteOutcome = 'rejected' | 'unknown';
+
+/** Answers that a device gives only before it stores anything, or when it holds something newer. */
+const certainlyNot: ReadonlySet<string> = new Set<ErrorCode | 'stale'>([
+  'stale',
+  'RING_STALE',
+  'RING_UNKNOWN',
+  'RING_VERSION_UNKNOWN',
+  'NOT_RESPONSIBLE',
+  'CLOCK_AHEAD',
+  'STORE_BUSY',
+  'DISK_FULL',
+]);
+
+/** No answer yet, a lost one, or a failure in the middle: nobody can tell. */
+function mayBeStored(said: string | undefined): boolean {
+  return said === undefined || !certainlyNot.has(said);
+}
+
 /** Thrown when a device refused because it knows a newer ring than the request was made with. */
 export class OutdatedRing extends CodedError {
   readonly device: number;
+  /** Whether another device may have stored the record of this attempt. */
+  readonly outcome: WriteOutcome;
 
-  constructor(refusal: CodedError, device: number) {
+  constructor(refusal: CodedError, device: number, outcome: WriteOutcome) {
     super('RING_STALE', refusal.message, { hint: refusal.hint, details: refusal.details });
     this.device = device;
+    this.outcome = outcome;
   }
 }
 
@@ -92,30 +120,23 @@ export function outdatedRing(
   if (error.code !== 'RING_STALE' && error.code !== 'NOT_RESPONSIBLE') return null;
   const head = ringHeadSchema.safeParse(error.details.head);
   const newer = head.success && head.data.version > asked.active.ring.version;
-  return newer ? new OutdatedRing(error, asked.device) : null;
+  return newer ? new OutdatedRing(error, asked.device, 'rejected') : null;
 }
 
+/** NOT_ENOUGH_REPLICAS with what each device said; `outcome` when it was a write. */
 export function tooFewSlots(
   acked: number,
   tried: {
     readonly slots: number;
     readonly needed: number;
     readonly said: ReadonlyMap<number, string>;
+    readonly outcome?: WriteOutcome;
   },
 ): CodedError {
-  const devices = Object.fromEntries([...tried.said].map(([id, what]) => [`d${id}`, what]));
-  const details: ErrorDocument['details'] = {
-    needed: tried.needed,
-    slots: tried.slots,
-    acked,
-    devices,
-    // Some device may have stored the record: it may appear later, once, at its timestamp.
-    outcome:
-      acked > 0 || Object.values(devices).some((said) => said.startsWith('PEER_'))
-        ? 'unknown'
-        : 'rejected',
-  };
-  const message = `${acked} of ${tried.slots} slots answered, ${tried.needed} are needed`;
+  const { slots, needed, said, outcome } = tried;
+  const devices = Object.fromEntries([...said].map(([id, what]) => [`d${id}`, what]));
+  const details = { needed, slots, acked, devices, ...(outcome && { outcome }) };
+  const message = `${acked} of ${slots} slots answered, ${needed} are needed`;
   const hint = 'GET /v1/status of the servers named in details says what is wrong with them';
   return new CodedError('NOT_ENOUGH_REPLICAS', message, { details, hint });
 }
