@@ -26,7 +26,8 @@ test(`${INSTANCES} random instances with frozen partitions: least imbalance, the
     const random = seededRandom(seed);
     const first = randomCluster(random);
     const ring = startingRing(first, random);
-    const state = drainedForRemoved(randomChanges(first, random));
+    const { replicas } = first;
+    const state = { ...drainedForRemoved(randomChanges(first, random)), replicas };
     if (holders(state) < Math.ceil(state.replicas)) continue;
     const frozen = Uint8Array.from(ring.minVersions, () => random.below(2));
     const tiers = tiersByName(state, settingsOf(first).partitions);
@@ -36,7 +37,7 @@ test(`${INSTANCES} random instances with frozen partitions: least imbalance, the
     const { tree, targets } = placementProblem(state);
     const before = placementOf(ring, tree);
     const aim = interimTargets(tree, targets, { placement: before, frozen });
-    const wanted = rebalance({ tree, targets: aim, before, frozen, forced: null });
+    const wanted = rebalance({ tree, targets: aim, before, replicas, frozen, forced: null });
     const surplus = leastSurplus(state, interim, loadsById(wanted, tree.deviceIds));
     const moves = movesTo(before, wanted);
     expect({ surplus, moves }, `seed ${seed}`).toEqual(best);

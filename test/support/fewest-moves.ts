@@ -16,9 +16,10 @@ export function fewestMoves(
   let slots = 0;
   for (let partition = 0; partition < partitions; partition += 1) {
     const held = table.flatMap((row) => (partition < row.length ? [row[partition]!] : []));
-    slots += held.length;
+    const replicas = replicasWanted(state, partitions, partition);
+    slots += replicas;
     const root = `${partition} root`;
-    arcs.push({ from: 'source', to: root, low: held.length, high: held.length, cost: 0 });
+    arcs.push({ from: 'source', to: root, low: replicas, high: replicas, cost: 0 });
     const seen = new Set<string>();
     for (const device of devices) {
       const names = tiersOf(device);
@@ -46,4 +47,10 @@ export function fewestMoves(
     });
   }
   return minCostFlow(arcs, slots);
+}
+
+/** The first partitions have the replica more that a fraction gives. */
+export function replicasWanted(state: BuilderState, partitions: number, partition: number): number {
+  const slots = Math.round(partitions * state.replicas);
+  return Math.ceil((slots - partition) / partitions);
 }

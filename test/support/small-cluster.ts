@@ -79,7 +79,12 @@ export function randomChanges(before: BuilderState, random: Random): BuilderStat
       state = applyChanges(state, [addition(state.devices.length, { ...spot, random })]);
     }
   }
-  return state;
+  return random.below(3) === 0 ? otherReplicas(state, random) : state;
+}
+
+function otherReplicas(state: BuilderState, random: Random): BuilderState {
+  const replicas = [1, 1.5, 2, 2.25, 3, 3.5, 4][random.below(7)]!;
+  return applyChanges(state, [{ kind: 'set', settings: { replicas } }]);
 }
 
 /** Usually the builder's own first ring, sometimes any table at all. */

@@ -6,7 +6,12 @@ import { type Device, formatDevice } from '@ringwright/ring/device';
 import type { BuilderDevice, BuilderState } from './builder-state.ts';
 import type { Change } from './change.ts';
 import { checkDeviceFields, checkWeight } from './device-fields.ts';
-import { checkMinPartHours, checkOverload } from './setting-ranges.ts';
+import {
+  checkMinPartHours,
+  checkOverload,
+  checkPartitioner,
+  checkReplicas,
+} from './setting-ranges.ts';
 
 const IDS_SHOWN_MAX = 20;
 
@@ -88,6 +93,10 @@ function setSettings(
   if (settings.minPartHours !== undefined) {
     checkMinPartHours(settings.minPartHours);
     state.minPartHours = settings.minPartHours;
+  }
+  if (settings.replicas !== undefined) {
+    checkReplicas(settings.replicas, checkPartitioner(state.partitioner));
+    state.replicas = settings.replicas;
   }
   if (settings.overload !== undefined) {
     checkOverload(settings.overload);

@@ -12,5 +12,9 @@ export type Change =
     }
   | {
       readonly kind: 'set';
-      readonly settings: { readonly minPartHours?: number; readonly overload?: number };
+      readonly settings: {
+        readonly replicas?: number;
+        readonly minPartHours?: number;
+        readonly overload?: number;
+      };
     };

@@ -1,6 +1,7 @@
 // Second step of a rebalance: slots go straight from leaves above quota to leaves below it. Pure.
 // Far first: a surplus leaves its region while it may, since later only near moves may be legal.
 import { drawLeaf, type SlotPlace, setSlot } from './draw-leaf.ts';
+import { hadLeaf } from './flow-graph.ts';
 import {
   enterPartition,
   leavePartition,
@@ -49,17 +50,21 @@ function movePass(work: RebalanceWork, pass: Pass): void {
       if (from === none || loads[tree.firstLeaf + from]! <= quotas[tree.firstLeaf + from]!)
         continue;
       due[from]! += rate[from]!;
-      if (due[from]! < 1 || leaf[slot] !== before.leaf[slot] || frozen?.[partition] === 1) continue;
-      if (!pass.again && hasMoved(work, start, end)) continue;
+      if (due[from]! < 1 || frozen?.[partition] === 1) continue;
+      if (leaf[slot] !== before.leaf[slot] && !hadLeaf(work, partition, from)) continue;
+      if (!pass.again && hasMoved(work, partition)) continue;
       if (moveSlot(work, { partition, slot }, pass)) due[from]! -= 1;
       if (balance.missing[0] === 0) return;
     }
   }
 }
 
-function hasMoved({ placement, before }: RebalanceWork, start: number, end: number): boolean {
-  for (let slot = start; slot < end; slot += 1) {
-    if (placement.leaf[slot] !== before.leaf[slot]) return true;
+function hasMoved(work: RebalanceWork, partition: number): boolean {
+  const { placement, before } = work;
+  const start = partition * placement.width;
+  for (let slot = start; slot < start + replicasOf(placement, partition); slot += 1) {
+    const leaf = placement.leaf[slot]!;
+    if (leaf !== before.leaf[slot] && !hadLeaf(work, partition, leaf)) return true;
   }
   return false;
 }

@@ -32,8 +32,11 @@ export function nextRing(plan: Plan, from: NextRingFrom): Ring {
       table: plan.target,
     });
   }
-  if (direct) return directRing(head, headId, { table: plan.target, devices });
-  return proposeMoves(head, headId, { moves: plan.moves, devices });
+  if (direct) {
+    const { replicas } = state;
+    return directRing(head, headId, { table: plan.target, devices, replicas });
+  }
+  return proposeMoves(head, headId, { moves: plan.moves, devices, cut: plan.cut ?? undefined });
 }
 
 /** The devices as servers see them: a removed one wants nothing. */

@@ -41,7 +41,7 @@ export function placeInitial(
   fillNode(work, 0, {
     more: all.subarray(0, placement.cut),
     less: all.subarray(placement.cut),
-    few: placement.width - 1,
+    few: placement.most - 1,
   });
   spreadFirstRows(placement, quotas.subarray(tree.firstLeaf));
   return placement;

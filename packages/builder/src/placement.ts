@@ -8,9 +8,10 @@ const TWO_BYTE_LEAVES_MAX = 65_535;
 
 export interface Placement {
   readonly partitions: number;
-  /** Slots kept per partition: the replicas, rounded up. */
+  /** Slots kept per partition: at least the replicas, rounded up. */
   readonly width: number;
-  /** Partitions from this one on have one replica less than `width`. */
+  /** Replicas of the partitions before `cut`; those from it on have one less. */
+  readonly most: number;
   readonly cut: number;
   readonly slots: number;
   /** Leaf of slot (partition * width + replica), or `none`. */
@@ -22,22 +23,26 @@ export interface Placement {
 export function emptyPlacement(
   ring: Pick<Ring, 'partitions' | 'replicas'>,
   leaves: number,
+  widthMin = 0,
 ): Placement {
   const { partitions, replicas } = ring;
-  const width = rowLengths(partitions, replicas).length;
+  const most = rowLengths(partitions, replicas).length;
+  const width = Math.max(most, widthMin);
   const slots = slotCount(partitions, replicas);
   const length = partitions * width;
   const leaf = leaves <= TWO_BYTE_LEAVES_MAX ? new Uint16Array(length) : new Uint32Array(length);
   leaf.fill(leaves);
-  return { partitions, width, cut: slots - partitions * (width - 1), slots, leaf, none: leaves };
+  const cut = slots - partitions * (most - 1);
+  return { partitions, width, most, cut, slots, leaf, none: leaves };
 }
 
 /** The table as a placement; slots on devices without leaf, and second slots on one device, are free. */
 export function placementOf(
   ring: Pick<Ring, 'partitions' | 'replicas' | 'table'>,
   tree: TierTree,
+  widthMin = 0,
 ): Placement {
-  const placement = emptyPlacement(ring, tree.leaves);
+  const placement = emptyPlacement(ring, tree.leaves, widthMin);
   const { width, leaf, none } = placement;
   ring.table.forEach((row, replica) => {
     for (let partition = 0; partition < row.length; partition += 1) {

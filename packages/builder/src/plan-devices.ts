@@ -28,7 +28,7 @@ export function devicePlans(
   const slotsOut = new Int32Array(count);
   for (const { from, to } of outcome.moves) {
     slotsIn[to]! += 1;
-    slotsOut[from]! += 1;
+    if (from !== null) slotsOut[from]! += 1;
   }
   return state.devices.flatMap((device) => {
     if (device === null) return [];

@@ -5,6 +5,8 @@ import type { PlannedMove } from './plan.ts';
 import { serializeState } from './state-json.ts';
 
 const FIELDS = 4;
+/** Where the moves into new slots come from. */
+const NOWHERE = 0xffff_ffff;
 
 /** SHA-256 (hex) over the head's id, the builder state and the moves. */
 export function planDigest(
@@ -18,7 +20,7 @@ export function planDigest(
   hash.update(stateBytes);
   const words = new DataView(new ArrayBuffer(moves.length * FIELDS * 4));
   moves.forEach(({ partition, replica, from, to }, index) => {
-    [partition, replica, from, to].forEach((value, field) => {
+    [partition, replica, from ?? NOWHERE, to].forEach((value, field) => {
       words.setUint32((index * FIELDS + field) * 4, value);
     });
   });

@@ -76,8 +76,9 @@ function closingOverload(asked: OptimumQuestion): number | null {
 
 function gapWith({ head, state }: OptimumQuestion, overload: number): number {
   const { tree, targets } = placementProblem({ ...state, overload });
-  const before = placementOf(head, tree);
-  const wanted = rebalance({ tree, targets, before, frozen: null, forced: null });
+  const before = placementOf(head, tree, Math.ceil(state.replicas));
+  const { replicas } = state;
+  const wanted = rebalance({ tree, targets, before, replicas, frozen: null, forced: null });
   return movesTo(before, wanted) - moveBound(tree, targets, before);
 }
 

@@ -1,10 +1,17 @@
 // Plans the next version of a ring: the table wanted, the moves to it, what to know of them. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { movesInFlightMax } from '@ringwright/base/limits';
-import type { Ring } from '@ringwright/ring/ring';
-import { copyTable } from '@ringwright/ring/slot-rows';
+import type { Ring, Table } from '@ringwright/ring/ring';
+import { zeroTable } from '@ringwright/ring/slot-rows';
 import type { BuilderState } from './builder-state.ts';
 import { capMoves } from './cap-moves.ts';
+import {
+  checkReplicaStep,
+  cutTable,
+  frozenInShape,
+  reshaped,
+  urgentSlots,
+} from './change-replicas.ts';
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
 import { interimTargets } from './interim-targets.ts';
 import { placeInitial } from './place-initial.ts';
@@ -61,6 +68,7 @@ function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Pla
     version: 1,
     parent: headId,
     target,
+    cut: null,
     moves: [],
     moveLowerBound: 0,
     optimum: { moves: 0, proof: 'bound' },
@@ -74,26 +82,24 @@ function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Pla
 
 function planNext(input: PlanInput & { readonly head: Ring }, problem: PlacementProblem): Plan {
   const { head, headId, state } = input;
-  const { tree, targets } = problem;
-  const before = placementOf(head, tree);
-  const forced = removedSlots(head, state);
-  const frozen = frozenPartitions(head, state.minPartHours, {
-    ...input,
-    earlier: state.swift?.lastMoves,
-  });
-  const aim =
-    frozen === null ? targets : interimTargets(tree, targets, { placement: before, frozen });
-  const wanted = rebalance({ tree, targets: aim, before, frozen, forced });
-  keepRows(before, wanted);
-  const wave = firstWave(before, wanted, { forced, rules: createRules(tree, targets) });
-  const all = movesBetween(head, { before, after: wave.placement, deviceIds: tree.deviceIds });
-  const urgent = (move: PlannedMove): boolean =>
-    forced?.[move.partition * before.width + move.replica] === 1;
-  const moves = input.direct === true ? all : capMoves(all, movesInFlightMax, urgent);
-  const target = copyTable(head.table, state.devices.length);
+  const { tree } = problem;
+  checkReplicaStep(input);
+  const { before, wanted, frozen } = placeNext(input, problem);
+  const { replicas } = state;
+  const cut = cutTable(head, wanted, { tree, replicas });
+  const start = cut === null ? before : placementOf({ ...head, ...cut }, tree, wanted.width);
+  const { table } = cut ?? head;
+  const forced = urgentSlots({ ...head, table }, state, wanted.width);
+  keepRows(start, wanted);
+  const wave = firstWave(start, wanted, { forced, rules: createRules(tree, problem.targets) });
+  const all = movesBetween(table, { before: start, after: wave.placement, ids: tree.deviceIds });
+  const first = urgency(all, forced, start);
+  const moves = input.direct === true ? all : capMoves(all, movesInFlightMax, first);
+  const target = zeroTable(head.partitions, replicas, state.devices.length);
+  for (const [replica, row] of table.entries()) target[replica]!.set(row);
   for (const { partition, replica, to } of moves) target[replica]![partition] = to;
   const movesLeft = wave.movesLeft + all.length - moves.length;
-  const bound = moveBound(tree, targets, before);
+  const bound = moveBound(tree, problem.targets, before);
   const asked = { head, state, problem, wanted, moves: moves.length + movesLeft, bound };
   const outcome = {
     head,
@@ -108,6 +114,7 @@ function planNext(input: PlanInput & { readonly head: Ring }, problem: Placement
     version: head.version + 1,
     parent: headId,
     target,
+    cut,
     moves,
     moveLowerBound: bound,
     optimum: frozen === null ? provenOptimum(asked) : null,
@@ -122,33 +129,51 @@ function planNext(input: PlanInput & { readonly head: Ring }, problem: Placement
   };
 }
 
-/** By slot (partition * width + replica) 1 when a removed device has it; null when none has. */
-function removedSlots(head: Ring, state: BuilderState): Uint8Array | null {
-  const active = Uint8Array.from(state.devices, (device) => (device?.state === 'active' ? 1 : 0));
-  if (!active.includes(0)) return null;
-  const width = head.table.length;
-  const forced = new Uint8Array(head.partitions * width);
-  head.table.forEach((row, replica) => {
-    row.forEach((id, partition) => {
-      if (active[id] !== 1) forced[partition * width + replica] = 1;
-    });
-  });
-  return forced;
+/** The placement of the head, and the one wanted when all waves are done. */
+function placeNext(
+  input: PlanInput & { readonly head: Ring },
+  { tree, targets }: PlacementProblem,
+): { before: Placement; wanted: Placement; frozen: Uint8Array | null } {
+  const { head, state } = input;
+  const { replicas } = state;
+  const before = placementOf(head, tree, Math.ceil(replicas));
+  const times = { ...input, earlier: state.swift?.lastMoves };
+  const young = frozenPartitions(head, state.minPartHours, times);
+  const shape = reshaped(before, replicas);
+  const frozen = frozenInShape(young, before, shape);
+  const { slots } = shape;
+  const aim =
+    frozen === null
+      ? targets
+      : interimTargets(tree, targets, { placement: { ...before, slots }, frozen });
+  const forced = urgentSlots(head, state, before.width);
+  const wanted = rebalance({ tree, targets: aim, before, replicas, frozen, forced });
+  return { before, wanted, frozen };
+}
+
+/** New slots all come at once, so that only they are urgent where there are any. */
+function urgency(
+  moves: readonly PlannedMove[],
+  forced: Uint8Array | null,
+  { width }: Placement,
+): (move: PlannedMove) => boolean {
+  if (moves.some(({ from }) => from === null)) return ({ from }) => from === null;
+  return ({ partition, replica }) => forced?.[partition * width + replica] === 1;
 }
 
 function movesBetween(
-  head: Ring,
-  change: { before: Placement; after: Placement; deviceIds: Int32Array },
+  table: Table,
+  change: { before: Placement; after: Placement; ids: Int32Array },
 ): PlannedMove[] {
-  const { before, after, deviceIds } = change;
+  const { before, after, ids } = change;
   const moves: PlannedMove[] = [];
-  for (let partition = 0; partition < head.partitions; partition += 1) {
-    const start = partition * before.width;
-    for (let replica = 0; replica < replicasOf(before, partition); replica += 1) {
+  for (let partition = 0; partition < after.partitions; partition += 1) {
+    const start = partition * after.width;
+    for (let replica = 0; replica < replicasOf(after, partition); replica += 1) {
       const leaf = after.leaf[start + replica]!;
       if (leaf === before.leaf[start + replica]) continue;
-      const from = head.table[replica]![partition]!;
-      moves.push({ partition, replica, from, to: deviceIds[leaf]! });
+      const from = table[replica]?.[partition] ?? null;
+      moves.push({ partition, replica, from, to: ids[leaf]! });
     }
   }
   return moves;

@@ -1,12 +1,13 @@
 // A plan: what the next version would change, as data. Nothing has happened yet.
 import type { Finding } from '@ringwright/base/finding';
-import type { Table } from '@ringwright/ring/ring';
+import type { Ring, Table } from '@ringwright/ring/ring';
 import type { Optimum } from './plan-optimum.ts';
 
 export interface PlannedMove {
   readonly partition: number;
   readonly replica: number;
-  readonly from: number;
+  /** Null: the slot is new, as the number of replicas grows. */
+  readonly from: number | null;
   readonly to: number;
 }
 
@@ -29,6 +30,8 @@ export interface Plan {
   readonly parent: string | null;
   /** The whole table wanted after this version's moves. */
   readonly target: Table;
+  /** Fewer replicas than the head has: the table after the cut, which `moves` start from. */
+  readonly cut: Pick<Ring, 'replicas' | 'table'> | null;
   /** Slots whose device changes, sorted by partition, then replica; empty for the first version. */
   readonly moves: readonly PlannedMove[];
   /** No ring with the guaranteed balance can be reached with fewer moves than this. */

@@ -19,7 +19,7 @@ export interface RebalanceWork extends LeafSearch {
 
 /** Replicas of a partition. */
 export function replicasOf(placement: Placement, partition: number): number {
-  return partition < placement.cut ? placement.width : placement.width - 1;
+  return partition < placement.cut ? placement.most : placement.most - 1;
 }
 
 /** Puts a partition's leaves into the rules; false (and nothing put) when they are not a legal set. */

@@ -1,6 +1,7 @@
 // From the present table to one in which every node has its quota, in few moves. Pure.
 import { seededRandom } from '@ringwright/base/random';
 import { createBalance } from './balance.ts';
+import { dropReplicas, reshaped } from './change-replicas.ts';
 import { moveDirectly } from './direct-moves.ts';
 import { runExactFlow } from './exact-flow.ts';
 import { countPairs, emptyPairCounts } from './pair-counts.ts';
@@ -21,6 +22,8 @@ export interface RebalanceInput {
   /** What loads shall become, and the bounds of each partition. */
   readonly targets: Targets;
   readonly before: Placement;
+  /** Replicas wanted; `before` may have more or fewer, and must be wide enough for both. */
+  readonly replicas: number;
   readonly frozen: Uint8Array | null;
   readonly forced: Uint8Array | null;
 }
@@ -28,7 +31,7 @@ export interface RebalanceInput {
 /** The placement wanted in the end, without the limit of one slot of a partition per version. */
 export function rebalance(input: RebalanceInput): Placement {
   const { tree, targets, before, frozen, forced } = input;
-  const placement: Placement = { ...before, leaf: before.leaf.slice() };
+  const placement = reshaped(before, input.replicas);
   const loads = loadsOf(placement, tree);
   const quotas = computeQuotas(tree, targets, loads);
   const pairs =
@@ -47,6 +50,7 @@ export function rebalance(input: RebalanceInput): Placement {
     forced,
     pairs,
   };
+  if (placement.slots < before.slots) dropReplicas(work);
   repairPartitions(work);
   const rerouted = {
     ...work,

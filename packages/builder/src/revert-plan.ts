@@ -44,6 +44,7 @@ export function revertPlan(input: RevertInput): Plan {
     target,
     moves,
     moveLowerBound: wave.length + left.length,
+    cut: null,
     optimum: null,
     partitionsMovingTwice: 0,
     movesLeft,

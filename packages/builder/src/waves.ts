@@ -13,7 +13,7 @@ export interface Wave {
 }
 
 export interface WaveLimits {
-  /** By slot: 1 when its device was removed: these move together. */
+  /** By slot: 1 when its device was removed or the slot is new: these move together. */
   readonly forced: Uint8Array | null;
   readonly rules: SlotRules;
 }
@@ -25,7 +25,7 @@ export function firstWave(before: Placement, wanted: Placement, limits: WaveLimi
   for (let partition = 0; partition < before.partitions; partition += 1) {
     const start = partition * before.width;
     const moving: number[] = [];
-    for (let slot = start; slot < start + replicasOf(before, partition); slot += 1) {
+    for (let slot = start; slot < start + replicasOf(wanted, partition); slot += 1) {
       if (before.leaf[slot] !== wanted.leaf[slot]) moving.push(slot);
     }
     if (moving.length < 2) continue;
@@ -70,12 +70,12 @@ function mildestChange(change: Change, moving: readonly number[]): { slot: numbe
 }
 
 function countMisfits(
-  { before, limits }: Change,
+  { before, wanted, limits }: Change,
   at: { readonly partition: number; readonly slot: number; readonly leaf: number },
 ): number {
   const { rules } = limits;
   const start = at.partition * before.width;
-  const count = replicasOf(before, at.partition);
+  const count = replicasOf(wanted, at.partition);
   setReplicas(rules, count);
   const added: number[] = [];
   let misfits = 0;

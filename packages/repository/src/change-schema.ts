@@ -15,7 +15,9 @@ const changeSchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('set'),
-    settings: z.strictObject({ minPartHours: z.number(), overload: z.number() }).partial(),
+    settings: z
+      .strictObject({ replicas: z.number(), minPartHours: z.number(), overload: z.number() })
+      .partial(),
   }),
 ]);
 
