@@ -1,0 +1,24 @@
+// Real servers under live writes: two replicas become three, then two again. Nothing gets lost.
+import { expect, test } from 'vitest';
+import { keyspace, startCluster } from '../support/cluster.ts';
+import { Traffic } from '../support/traffic.ts';
+
+test('two replicas become three, then two again, under live writes', async () => {
+  await using cluster = await startCluster({ servers: 4, partitions: 8, replicas: 2 });
+  const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 23 });
+  await traffic.goesOn();
+  const proposed = await cluster.commit('set', '--replicas', '3');
+  expect(proposed.replicas).toBe(2);
+  expect(proposed.moves.filter(({ from }) => from === null)).toHaveLength(8);
+  await cluster.builder.json(['rollout', keyspace]);
+  const grown = await cluster.head();
+  expect(grown).toMatchObject({ replicas: 3, moves: [] });
+  await traffic.goesOn();
+  await cluster.replicasEqual();
+  const cut = await cluster.commit('set', '--replicas', '2');
+  expect(cut.replicas).toBe(2);
+  await cluster.builder.json(['rollout', keyspace]);
+  await traffic.goesOn();
+  expect(await traffic.verdict()).toEqual([]);
+  expect(await cluster.head()).toMatchObject({ replicas: 2, moves: [] });
+});
