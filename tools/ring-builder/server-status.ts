@@ -36,7 +36,10 @@ const statusSchema = z.object({
 });
 
 export type ServerStatus = z.infer<typeof statusSchema>;
-export type RingStatus = z.infer<typeof ringSchema>;
+export interface RingStatus extends z.infer<typeof ringSchema> {
+  /** The ring that the server refused last and has not activated since; empty when none was. */
+  readonly refusal: string;
+}
 
 /** Throws PEER_UNREACHABLE, PEER_FAILED. */
 export async function serverStatus(address: string): Promise<ServerStatus> {
@@ -56,9 +59,10 @@ export async function ringStatus(address: string, ring: string): Promise<RingSta
   try {
     const status = await serverStatus(address);
     const found = status.rings.find((one) => one.ring === ring);
-    if (found !== undefined) return found;
-    const refusal = status.refusals.find(({ keyspace }) => keyspace === ring);
-    return new CodedError('RING_UNKNOWN', refusal?.message ?? `${address} has no ring ${ring}`);
+    const refused = status.refusals.find(({ keyspace }) => keyspace === ring);
+    const refusal = refused === undefined ? '' : `${refused.code}: ${refused.message}`;
+    if (found !== undefined) return { ...found, refusal };
+    return new CodedError('RING_UNKNOWN', refusal || `${address} has no ring ${ring}`);
   } catch (error) {
     if (error instanceof CodedError) return error;
     throw error;

@@ -1,5 +1,5 @@
 // ring-builder servers: which server has which version in memory, and why not the head.
-import { readVersion } from '@ringwright/repository/read-version';
+import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { text } from '../arguments.ts';
 import { fanOut } from '../fan-out.ts';
 import { printTable } from '../print-table.ts';
@@ -19,6 +19,8 @@ interface ServerLine {
   readonly bytes: number;
   /** What keeps it from being current or ready; empty when nothing does. */
   readonly why: string;
+  /** The ring it refused last, with code and sentence; empty when there was none. */
+  readonly refusal: string;
 }
 
 export const verb: Verb = {
@@ -31,9 +33,9 @@ export const verb: Verb = {
       const said = await ringStatus(address, ring);
       if (said instanceof Error) return { address, devices, ...absent, why: said.message };
       const current = said.id === head.id;
-      const { version, id, sinceMs, rows, bytes, notReady } = said;
+      const { version, id, sinceMs, rows, bytes, notReady, refusal } = said;
       const known = { version, id, sinceMs, rows, bytes, current, ready: notReady === 0 };
-      return { address, devices, ...known, why: whyNot(said, head.ring.version) };
+      return { address, devices, ...known, refusal, why: whyNot(said, head) };
     });
     const current = servers.filter((server) => server.current).length;
     const head12 = head.id.slice(0, 12);
@@ -49,7 +51,7 @@ export const verb: Verb = {
           { head: 'ID', cell: ({ id }) => id?.slice(0, 12) ?? '-' },
           { head: 'ROWS', cell: ({ rows }) => rows },
           { head: 'BYTES', cell: ({ bytes }) => bytes },
-          { head: 'STATE', cell: ({ why }) => (why === '' ? 'ok' : why) },
+          { head: 'STATE', cell: stateOf },
         ]),
       ],
       next: context.next(current === servers.length ? `status ${ring}` : `push ${ring}`),
@@ -65,12 +67,20 @@ const absent = {
   ready: false,
   rows: 0,
   bytes: 0,
+  refusal: '',
 } as const;
 
-function whyNot(said: RingStatus, head: number): string {
+function stateOf({ why, refusal }: ServerLine): string {
+  const state = why === '' ? 'ok' : why;
+  return refusal === '' ? state : `${state}; refused ${refusal}`;
+}
+
+function whyNot(said: RingStatus, { ring, id }: StoredVersion): string {
+  const behind = ring.version - said.version;
   const parts: string[] = [];
-  if (said.version < head) parts.push(`${head - said.version} versions behind`);
-  if (said.version > head) parts.push(`ahead of this repository: version ${said.version}`);
+  if (behind > 0) parts.push(`${behind} ${behind === 1 ? 'version' : 'versions'} behind`);
+  if (behind < 0) parts.push(`ahead of this repository: version ${said.version}`);
+  if (behind === 0 && said.id !== id) parts.push('another ring of this version');
   if (said.device === null) parts.push('its own device is not in the ring');
   if (said.notReady > 0) parts.push(`${said.notReady} partitions not ready`);
   if (said.draining.length > 0) parts.push(`${said.draining.length} partitions to give up`);
