@@ -18,6 +18,13 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     .option('device', { type: 'string', describe: fields.device.description })
     .option('rings', { type: 'string', describe: fields.rings.description })
     .option('ring', { type: 'string', array: true, default: [], describe: fields.ring.description })
+    .option('trust', {
+      type: 'string',
+      array: true,
+      default: [],
+      requiresArg: true,
+      describe: fields.trust.description,
+    })
     .option('log-level', {
       type: 'string',
       default: 'info',
@@ -25,14 +32,16 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
       describe: fields.logLevel.description,
     })
     .example('$0 --data /srv/sdb --listen 10.0.0.1:6200 --device sdb', 'one device of a server')
+    .example('$0 --data /srv/sdb --trust rings/trust.json', 'takes only rings signed by its keys')
     .strict()
     .version(false)
     .fail((message, error) => {
       throw error ?? new CodedError('USAGE', message, { hint: 'ring-server --help' });
     })
     .parseAsync();
-  const { data, listen, device, rings, ring, logLevel } = parsed;
-  const given = serverOptionsSchema.safeParse({ data, listen, device, rings, ring, logLevel });
+  const { data, listen, device, rings, ring, trust, logLevel } = parsed;
+  const options = { data, listen, device, rings, ring, trust, logLevel };
+  const given = serverOptionsSchema.safeParse(options);
   if (given.success) return given.data;
   const issue = given.error.issues[0];
   const message = `--${issue?.path.join('.')}: ${issue?.message}`;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Device } from '@ringwright/ring/device';
 import { partitionerOf } from '@ringwright/ring/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
+import type { Signing } from '@ringwright/ring/ring-manifest';
 import type { RingHead } from '@ringwright/wire/hello';
 import type { DeviceIdentity } from './device-identity.ts';
 
@@ -10,6 +11,8 @@ export interface ActiveRing {
   readonly ring: Ring;
   readonly id: string;
   readonly bytes: Uint8Array;
+  /** What the manifest says of its signing; absent or null when it is unsigned. */
+  readonly signing?: Signing | null;
   /** This device's id in the ring; null when the ring does not name it. */
   readonly self: number | null;
   /** Tie-break for stamps made here: the device id, or a number no device has. */
@@ -22,7 +25,7 @@ export interface ActiveRing {
 const STRANGER_BASE = 2 ** 23;
 
 export function activeRing(
-  decoded: { readonly ring: Ring; readonly id: string; readonly bytes: Uint8Array },
+  decoded: Pick<ActiveRing, 'ring' | 'id' | 'bytes' | 'signing'>,
   identity: DeviceIdentity,
   nowMs: number,
 ): ActiveRing {

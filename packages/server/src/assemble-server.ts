@@ -23,6 +23,8 @@ import { RingExchange } from './ring-exchange.ts';
 import { loadShelf } from './ring-shelf.ts';
 import { Rings } from './rings.ts';
 import { type StatusPorts, serverStatus } from './status.ts';
+import { TrustExchange } from './trust-exchange.ts';
+import type { TrustStore } from './trust-store.ts';
 
 /** What a server has on its disk: opened before, closed after everything else. */
 export interface OpenedDevice {
@@ -30,6 +32,7 @@ export interface OpenedDevice {
   readonly identity: DeviceIdentity;
   readonly store: Store;
   readonly memory: PeerMemory;
+  readonly trust: TrustStore;
 }
 
 export interface ServerParts {
@@ -67,7 +70,11 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
     setImmediate(() => mover.review(keyspace));
   };
   const rings = await loadRings(opened, log, onActivate);
-  const exchange = new RingExchange(rings);
+  const { trust } = opened;
+  const trustExchange = new TrustExchange(trust, (error) => {
+    log.warn({ error }, 'trust document or beacon of a peer refused');
+  });
+  const exchange = new RingExchange(rings, trustExchange);
   const introduce: IntroducePorts = {
     ...opened,
     rings,
@@ -103,8 +110,13 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
   const replicator = createReplicator({ store, devices }, metrics, log);
   const opening = (keyspace: string): Promise<void> => mover.settled(keyspace);
   const replica = { store, exchange, clock, inFlight, opened: opening };
-  fillHandlers(handlers, { replica, introduce, copies: new CopySource(replica, nowMs) });
-  const status = { identity, rings, store, mover, peers, startedMs: nowMs(), nowMs };
+  fillHandlers(handlers, {
+    replica,
+    introduce,
+    copies: new CopySource(replica, nowMs),
+    trust: trustExchange,
+  });
+  const status = { identity, rings, store, mover, peers, trust, startedMs: nowMs(), nowMs };
   const coordinator: CoordinatorPorts = {
     rings,
     devices,
@@ -116,7 +128,7 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
 }
 
 async function loadRings(
-  { directory, identity }: OpenedDevice,
+  { directory, identity, trust }: OpenedDevice,
   log: Logger,
   onActivate: (active: ActiveRing) => void,
 ): Promise<Rings> {
@@ -124,7 +136,7 @@ async function loadRings(
   const shelved = await loadShelf(shelf, (file, error) => {
     log.error({ file, error }, 'ring file damaged');
   });
-  return new Rings({ shelf, identity, nowMs, onActivate }, shelved);
+  return new Rings({ shelf, identity, nowMs, trust, onActivate }, shelved);
 }
 
 function createReplicator(

@@ -14,7 +14,11 @@ interface IdentifiedRing {
  * 'same' when it is the active ring already, 'next' when it may replace it.
  * Throws RING_FOREIGN, RING_OLDER, RING_FORK or RING_VERSION_JUMP.
  */
-export function checkSuccession(active: IdentifiedRing, given: IdentifiedRing): 'same' | 'next' {
+export function checkSuccession(
+  active: IdentifiedRing,
+  given: IdentifiedRing,
+  { newEpoch = false }: { readonly newEpoch?: boolean } = {},
+): 'same' | 'next' {
   const [have, want] = [active.ring, given.ring];
   const name = `ring '${want.keyspace}' version ${want.version}`;
   const versions = { active: have.version, given: want.version };
@@ -28,6 +32,8 @@ export function checkSuccession(active: IdentifiedRing, given: IdentifiedRing): 
     const message = `${name} maps keys by ${given}, the active one by ${active}`;
     throw new CodedError('RING_FOREIGN', message, { details });
   }
+  // The root keys said so: what was signed before, up to what version ever, counts no more.
+  if (newEpoch) return 'next';
   if (want.version < have.version) {
     const message = `${name} is older than the active version ${have.version}`;
     const hint = 'push the head; to go back to an old placement, revert makes a new version';

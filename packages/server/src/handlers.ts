@@ -8,22 +8,25 @@ import { messageKinds } from '@ringwright/wire/messages';
 import { recordRead, recordWrite } from '@ringwright/wire/records';
 import { digests, offer, push, rowsSince } from '@ringwright/wire/replication';
 import { ringChunk, ringFetch, ringOffer } from '@ringwright/wire/rings';
+import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { z } from 'zod';
 import type { CopySource } from './copy-answers.ts';
 import { answerHello, type IntroducePorts } from './introduce.ts';
 import { answerRead, answerWrite, type ReplicaPorts } from './replica.ts';
 import { answerDigests, answerOffer, answerPush, answerRows } from './replication-answers.ts';
+import type { TrustExchange } from './trust-exchange.ts';
 
 interface HandlerPorts {
   readonly replica: ReplicaPorts;
   readonly introduce: IntroducePorts;
   readonly copies: CopySource;
+  readonly trust: TrustExchange;
 }
 
 /** Fills `handlers`, which the device's own caller shares with every connection. */
 export function fillHandlers(
   handlers: Map<string, CallHandler>,
-  { replica, introduce, copies }: HandlerPorts,
+  { replica, introduce, copies, trust }: HandlerPorts,
 ): void {
   const { exchange } = replica;
   const answer = <Request extends z.ZodType, Answer extends z.ZodType>(
@@ -37,6 +40,8 @@ export function fillHandlers(
   answer(ringOffer, (request, caller) => exchange.offer(request, caller));
   answer(ringChunk, (request, caller) => exchange.chunk(request, caller));
   answer(ringFetch, (request) => exchange.fetch(request));
+  answer(trustOffer, (request) => trust.offer(request));
+  answer(trustFetch, () => trust.fetch());
   answer(recordWrite, (request, caller) => answerWrite(replica, request, caller));
   answer(recordRead, (request, caller) => answerRead(replica, request, caller));
   answer(digests, (request, caller) => answerDigests(replica, request, caller));

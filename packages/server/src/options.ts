@@ -18,6 +18,11 @@ export const serverOptionsSchema = z.strictObject({
     .describe('device name, where several share an address'),
   rings: z.string().optional().describe('folder of ring folders, watched for new versions'),
   ring: z.array(z.string()).default([]).describe('ring file, watched for changes; may be repeated'),
+  trust: z
+    .array(z.string().min(1))
+    .max(16)
+    .default([])
+    .describe('trust.json, or the id of a root: only rings signed by its keys; may be repeated'),
   logLevel: z
     .enum(['silent', 'error', 'warn', 'info', 'debug'])
     .default('info')

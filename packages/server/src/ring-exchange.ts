@@ -9,9 +9,11 @@ import type { ringChunk, ringFetch, ringOffer } from '@ringwright/wire/rings';
 import { type ActiveRing, ringHead } from './active-ring.ts';
 import { fetchRing } from './fetch-ring.ts';
 import type { Rings } from './rings.ts';
+import type { TrustExchange } from './trust-exchange.ts';
 
 interface Upload {
   readonly id: string;
+  readonly keyspace: string;
   readonly bytes: number;
   /** Memory is taken as bytes arrive, not as they are announced. */
   readonly chunks: Uint8Array[];
@@ -21,17 +23,19 @@ interface Upload {
 /** One upload per connection at a time: an offer replaces the one before. */
 export class RingExchange {
   readonly #rings: Rings;
+  readonly #trust: TrustExchange | undefined;
   readonly #uploads = new WeakMap<Caller, Upload>();
   readonly #catchingUp = new Map<string, Promise<void>>();
 
-  constructor(rings: Rings) {
+  constructor(rings: Rings, trust?: TrustExchange) {
     this.#rings = rings;
+    this.#trust = trust;
   }
 
   offer(request: RequestOf<typeof ringOffer>, caller: Caller): AnswerOf<typeof ringOffer> {
     const { keyspace, version, id, bytes } = request;
     const wanted = this.#rings.precheck({ keyspace, version, id }) === 'wanted';
-    if (wanted) this.#uploads.set(caller, { id, bytes, chunks: [], received: 0 });
+    if (wanted) this.#uploads.set(caller, { id, keyspace, bytes, chunks: [], received: 0 });
     return { wanted, active: this.#head(keyspace) };
   }
 
@@ -53,7 +57,8 @@ export class RingExchange {
     upload.received += data.length;
     if (upload.received < upload.bytes) return { active: null };
     this.#uploads.delete(caller);
-    return { active: ringHead(await this.#rings.adopt(Buffer.concat(upload.chunks))) };
+    const { keyspace, chunks } = upload;
+    return { active: ringHead(await this.#rings.adopt(Buffer.concat(chunks), keyspace)) };
   }
 
   fetch({ keyspace, id, offset }: RequestOf<typeof ringFetch>): AnswerOf<typeof ringFetch> {
@@ -72,8 +77,10 @@ export class RingExchange {
   catchUp(keyspace: string, peer: Caller): Promise<void> {
     const running = this.#catchingUp.get(keyspace);
     if (running !== undefined) return running;
-    const work = fetchRing(peer, keyspace)
-      .then((bytes) => this.#rings.adopt(bytes))
+    // Its ring may be signed by keys that came into force while this server was away.
+    const work = Promise.resolve(this.#trust?.catchUp(peer))
+      .then(() => fetchRing(peer, keyspace))
+      .then((bytes) => this.#rings.adopt(bytes, keyspace))
       .then(() => undefined)
       .finally(() => this.#catchingUp.delete(keyspace));
     this.#catchingUp.set(keyspace, work);

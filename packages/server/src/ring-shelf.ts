@@ -9,15 +9,20 @@ import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { decodeRing, type RingFile } from '@ringwright/ring/ring-file';
 import type { RingHead } from '@ringwright/wire/hello';
 import { ringHeadSchema } from '@ringwright/wire/hello';
+import { z } from 'zod';
 import { writeDurably } from './write-durably.ts';
 
 const fileName = (version: number): string => `${String(version).padStart(7, '0')}.ring`;
+
+/** Rings are compared by epoch, then version; unsigned ones have none. */
+const highestSchema = ringHeadSchema.extend({ epoch: z.int().min(1).exactOptional() });
+export type HighestHead = z.infer<typeof highestSchema>;
 
 export interface ShelvedRing {
   /** The newest ring that is still whole; null when none is. */
   readonly file: { readonly decoded: RingFile; readonly bytes: Uint8Array } | null;
   /** Highest version ever active, which may be above that of `file`. */
-  readonly highest: RingHead;
+  readonly highest: HighestHead;
 }
 
 export interface RingShelf {
@@ -30,7 +35,7 @@ export interface RingShelf {
  */
 export async function shelveRing(
   shelf: RingShelf,
-  head: RingHead,
+  head: HighestHead,
   bytes: Uint8Array,
 ): Promise<void> {
   const folder = join(shelf.directory, head.keyspace);
@@ -38,7 +43,10 @@ export async function shelveRing(
   await writeDurably(join(folder, fileName(head.version)), bytes);
   await writeDurably(join(folder, 'highest.json'), Buffer.from(`${JSON.stringify(head)}\n`));
   const versions = await listVersions(folder);
-  for (const version of versions.slice(0, -ringVersionsKept)) {
+  // A new epoch begins below the versions of the old one, which must not push it off the shelf.
+  const older = versions.filter((version) => version > head.version);
+  const known = versions.filter((version) => version <= head.version);
+  for (const version of [...older, ...known.slice(0, -ringVersionsKept)]) {
     await rm(join(folder, fileName(version)), { force: true });
   }
 }
@@ -93,10 +101,10 @@ async function readHighest(
   folder: string,
   keyspace: string,
   onDamage: (file: string, error: unknown) => void,
-): Promise<RingHead | null> {
+): Promise<HighestHead | null> {
   const file = join(folder, 'highest.json');
   try {
-    const head = ringHeadSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    const head = highestSchema.parse(JSON.parse(await readFile(file, 'utf8')));
     checkSame(file, head, { ...head, keyspace });
     return head;
   } catch (error) {

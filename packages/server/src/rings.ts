@@ -1,12 +1,16 @@
 // The active ring of every keyspace on this server: checked, shelved, then swapped in one step.
 import { CodedError } from '@ringwright/base/coded-error';
 import { auditRing } from '@ringwright/ring/audit-ring';
+import type { AuthenticRing } from '@ringwright/ring/authenticate-ring';
+import type { Ring } from '@ringwright/ring/ring';
 import { decodeRing } from '@ringwright/ring/ring-file';
 import type { RingHead } from '@ringwright/wire/hello';
 import { type ActiveRing, activeRing, ringHead } from './active-ring.ts';
+import { checkBrake } from './check-brake.ts';
 import { checkSuccession } from './check-succession.ts';
 import type { DeviceIdentity } from './device-identity.ts';
-import { type RingShelf, type ShelvedRing, shelveRing } from './ring-shelf.ts';
+import { type HighestHead, type RingShelf, type ShelvedRing, shelveRing } from './ring-shelf.ts';
+import type { TrustStore } from './trust-store.ts';
 
 export interface RingRefusal {
   readonly keyspace: string;
@@ -19,6 +23,8 @@ interface RingsPorts {
   readonly shelf: RingShelf;
   readonly identity: DeviceIdentity;
   readonly nowMs: () => number;
+  /** Absent or without anchors: unsigned rings are let through. */
+  readonly trust?: TrustStore;
   /** Called after a swap, in the same turn. */
   readonly onActivate: (active: ActiveRing) => void;
 }
@@ -30,7 +36,7 @@ interface RingsPorts {
 export class Rings {
   readonly #ports: RingsPorts;
   readonly #active = new Map<string, ActiveRing>();
-  readonly #highest = new Map<string, RingHead>();
+  readonly #highest = new Map<string, HighestHead>();
   readonly #refusals = new Map<string, RingRefusal>();
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -71,6 +77,8 @@ export class Rings {
   precheck(head: RingHead): 'wanted' | 'same' {
     const highest = this.#highest.get(head.keyspace);
     if (highest === undefined || head.version > highest.version) return 'wanted';
+    // In a new epoch versions may begin anew; the signatures will tell which epoch it is of.
+    if (this.#epochMax() > (highest.epoch ?? Number.MAX_SAFE_INTEGER)) return 'wanted';
     const active = this.#active.get(head.keyspace);
     if (active !== undefined && active.id === head.id) return 'same';
     if (head.id === highest.id) return 'wanted'; // its file was damaged here
@@ -87,35 +95,33 @@ export class Rings {
 
   /**
    * Verifies a ring file, makes it durable here and activates it. Anything wrong leaves the active
-   * ring as it was:
-   * RING_FILE_INVALID, RING_AUDIT_FAILED and the refusals of checkSuccession.
+   * ring as it was: what authenticateRing throws, RING_FILE_INVALID, RING_AUDIT_FAILED, BRAKE and the
+   * refusals of checkSuccession. `claimed`: the keyspace it was offered as, for the report.
    */
-  adopt(bytes: Uint8Array): Promise<ActiveRing> {
-    const turn = this.#turn.then(() => this.#adoptNow(bytes));
+  adopt(bytes: Uint8Array, claimed = ''): Promise<ActiveRing> {
+    const turn = this.#turn.then(() => this.#adoptNow(bytes, claimed));
     this.#turn = turn.catch(() => undefined);
     return turn;
   }
 
-  async #adoptNow(bytes: Uint8Array): Promise<ActiveRing> {
+  async #adoptNow(bytes: Uint8Array, claimed: string): Promise<ActiveRing> {
+    const authentic = this.#authenticate(bytes, claimed);
     const decoded = decodeRing(bytes);
     const { keyspace, version } = decoded.ring;
     try {
       const present = this.#active.get(keyspace);
-      if (
-        this.precheck({ keyspace, version, id: decoded.id }) === 'same' &&
-        present !== undefined
-      ) {
-        return present;
-      }
-      if (present !== undefined) checkSuccession(present, decoded);
-      const findings = auditRing(decoded.ring);
-      if (findings[0] !== undefined) {
-        const message = `ring '${keyspace}' version ${version}: ${findings[0].message}`;
-        throw new CodedError('RING_AUDIT_FAILED', message, { details: { findings } });
-      }
+      const epoch = authentic?.signing.epoch ?? this.#highest.get(keyspace)?.epoch ?? 0;
+      if (!this.#beginsEpoch(keyspace, epoch)) {
+        const known = this.precheck({ keyspace, version, id: decoded.id });
+        if (known === 'same' && present !== undefined) return present;
+        if (present !== undefined) checkSuccession(present, decoded);
+      } else if (present !== undefined) checkSuccession(present, decoded, { newEpoch: true });
+      if (authentic !== null && present !== undefined) checkBrake(present, decoded, authentic);
+      requireSound(decoded.ring);
       const active = activeRing({ ...decoded, bytes }, this.#ports.identity, this.#ports.nowMs());
-      await shelveRing(this.#ports.shelf, ringHead(active), bytes);
-      this.#highest.set(keyspace, ringHead(active));
+      const head = { ...ringHead(active), ...(epoch > 0 ? { epoch } : {}) };
+      await shelveRing(this.#ports.shelf, head, bytes);
+      this.#highest.set(keyspace, head);
       this.#refusals.delete(keyspace);
       this.#swap(active);
       return active;
@@ -123,6 +129,32 @@ export class Rings {
       if (error instanceof CodedError) this.#refuse(keyspace, error);
       throw error;
     }
+  }
+
+  /** What an unverified file says of itself is not looked at, not even for the report. */
+  #authenticate(bytes: Uint8Array, claimed: string): AuthenticRing | null {
+    try {
+      return this.#ports.trust?.authenticate(bytes) ?? null;
+    } catch (error) {
+      const known = this.#highest.has(claimed) ? claimed : '';
+      if (error instanceof CodedError) this.#refuse(known, error);
+      throw error;
+    }
+  }
+
+  /** Throws RING_OLDER for an epoch below the highest seen, whatever became of the trust on disk. */
+  #beginsEpoch(keyspace: string, epoch: number): boolean {
+    const highest = this.#highest.get(keyspace);
+    // The first signed ring goes on where the unsigned ones ended.
+    if (highest?.epoch === undefined || epoch === highest.epoch) return false;
+    if (epoch > highest.epoch) return true;
+    const message = `ring '${keyspace}' is of epoch ${epoch}, epoch ${highest.epoch} was seen`;
+    throw new CodedError('RING_OLDER', message, { details: { epoch, highest } });
+  }
+
+  #epochMax(): number {
+    const trusts = this.#ports.trust?.trusts() ?? [];
+    return trusts.reduce((max, { root }) => Math.max(max, root.epoch), 0);
   }
 
   #refuse(keyspace: string, { code, message }: CodedError): void {
@@ -133,4 +165,11 @@ export class Rings {
     this.#active.set(active.ring.keyspace, active);
     this.#ports.onActivate(active);
   }
+}
+
+function requireSound(ring: Ring): void {
+  const findings = auditRing(ring);
+  if (findings[0] === undefined) return;
+  const message = `ring '${ring.keyspace}' version ${ring.version}: ${findings[0].message}`;
+  throw new CodedError('RING_AUDIT_FAILED', message, { details: { findings } });
 }

@@ -2,6 +2,7 @@
 // order.
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
+import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replicationIntervalMs } from '@ringwright/base/limits';
 import { openStore } from '@ringwright/partition/open-store';
@@ -13,6 +14,8 @@ import { type ServerOptions, splitAddress } from './options.ts';
 import { PeerMemory } from './peer-memory.ts';
 import { repeat } from './repeat.ts';
 import { followRingFiles } from './ring-files.ts';
+import { tellTrust } from './tell-trust.ts';
+import { TrustStore } from './trust-store.ts';
 import { acceptWire } from './wire-endpoint.ts';
 
 export interface RunningServer {
@@ -46,13 +49,21 @@ export async function startServer(
 }
 
 async function openDevice(
-  { data, listen: address, device }: ServerOptions,
+  { data, listen: address, device, trust: given }: ServerOptions,
   onFailure: (error: unknown) => void,
 ): Promise<OpenedDevice> {
   const identity = await loadIdentity(data, splitAddress(address), device);
   const newIncarnation = (): string => randomBytes(12).toString('hex');
   const store = await openStore({ directory: data, newIncarnation, onFailure });
-  return { directory: data, identity, store, memory: await PeerMemory.load(data) };
+  try {
+    const memory = await PeerMemory.load(data);
+    const trustPorts = { directory: join(data, 'trust'), nowMs: () => Date.now() };
+    const trust = await TrustStore.load(trustPorts, given);
+    return { directory: data, identity, store, memory, trust };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
 
 async function runServer(
@@ -60,6 +71,7 @@ async function runServer(
   opened: OpenedDevice,
   log: Logger,
 ): Promise<RunningServer> {
+  tellTrust(opened.trust, log);
   const parts = await assembleServer(opened, log);
   const { rings, replicator } = parts;
   const onBug = (error: unknown): void => log.error({ error }, 'request failed');

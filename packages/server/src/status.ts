@@ -1,14 +1,28 @@
 // What a server says of itself: GET /v1/status, /readyz, and the ring resource.
 
+import { trustWarnDays } from '@ringwright/base/limits';
 import type { Store } from '@ringwright/partition/store';
 import { dutiesOf, dutyOf } from '@ringwright/ring/duty-of';
 import type { ActiveRing } from './active-ring.ts';
 import type { DeviceIdentity } from './device-identity.ts';
+import { type Freshness, freshnessOf } from './freshness.ts';
 import type { LoadProgress } from './load-progress.ts';
 import type { Mover } from './mover.ts';
 import { joinAddress } from './options.ts';
 import type { Peers } from './peers.ts';
 import type { RingRefusal, Rings } from './rings.ts';
+import type { TrustStore } from './trust-store.ts';
+
+/** A root that is in force, and when it must have been renewed. */
+export interface TrustStatus {
+  readonly cluster: string;
+  readonly version: number;
+  readonly epoch: number;
+  readonly id: string;
+  readonly expires: string;
+  /** True from `trustWarnDays` before it expires. */
+  readonly expiresSoon: boolean;
+}
 
 export interface StatusPorts {
   readonly identity: DeviceIdentity;
@@ -16,6 +30,7 @@ export interface StatusPorts {
   readonly store: Store;
   readonly mover: Mover;
   readonly peers: Peers;
+  readonly trust: TrustStore;
   readonly startedMs: number;
   readonly nowMs: () => number;
 }
@@ -37,6 +52,11 @@ export interface RingStatus {
   readonly draining: readonly { readonly partition: number; readonly reason: string }[];
   readonly rows: number;
   readonly bytes: number;
+  /** Epoch of a signed ring; null: unsigned. */
+  readonly epoch: number | null;
+  /** Why a large change was let through with too few signatures, in its author's words. */
+  readonly override: string | null;
+  readonly freshness: Freshness;
 }
 
 export interface ServerStatus {
@@ -47,6 +67,8 @@ export interface ServerStatus {
   readonly ready: boolean;
   readonly rings: readonly RingStatus[];
   readonly refusals: readonly RingRefusal[];
+  /** Null when unsigned rings are accepted. */
+  readonly trust: readonly TrustStatus[] | null;
   readonly peers: readonly { readonly address: string; readonly connected: boolean }[];
 }
 
@@ -60,6 +82,7 @@ export function serverStatus(ports: StatusPorts): ServerStatus {
     ready: rings.every(({ notReady }) => notReady === 0),
     rings,
     refusals: ports.rings.refusals(),
+    trust: trustStatus(ports),
     peers: ports.peers.list().map(({ address, connected }) => ({ address, connected })),
   };
 }
@@ -95,7 +118,26 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
     })),
     rows: infos.reduce((sum, info) => sum + info.rows, 0),
     bytes: infos.reduce((sum, info) => sum + info.bytes, 0),
+    epoch: active.signing?.epoch ?? null,
+    override: active.signing?.override ?? null,
+    freshness: freshnessOf(
+      ports.trust.beaconOf(keyspace),
+      { version, id: active.id },
+      ports.nowMs(),
+    ),
   };
+}
+
+export function trustStatus({
+  trust,
+  nowMs,
+}: Pick<StatusPorts, 'trust' | 'nowMs'>): readonly TrustStatus[] | null {
+  if (!trust.demands) return null;
+  const warnMs = nowMs() + trustWarnDays * 24 * 3_600_000;
+  return trust.trusts().map(({ id, root }) => {
+    const { cluster, version, epoch, expires } = root;
+    return { cluster, version, epoch, id, expires, expiresSoon: Date.parse(expires) <= warnMs };
+  });
 }
 
 function isSurplus({ ring, self }: ActiveRing, partition: number): boolean {

@@ -11,7 +11,7 @@ import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
 
 /** The limits are metadata too: JSON schemas, which the wire version is held to, name them. */
-const bytes = (label: string, min: number, max: number) =>
+export const bytesField = (label: string, min: number, max: number) =>
   z
     .custom<Uint8Array>(
       (value) => value instanceof Uint8Array && value.length >= min && value.length <= max,
@@ -36,9 +36,9 @@ export const countField = z.int().min(0);
 export const incarnationField = z.string().min(1).max(64);
 export const digestField = z.string().regex(/^[0-9a-f]{16}$/);
 export const sha256Field = z.string().regex(/^[0-9a-f]{64}$/);
-export const keyField = bytes('key', 1, keyBytesMax);
-export const valueField = z.nullable(bytes('value', 0, valueBytesMax));
-export const chunkField = bytes('chunk', 0, transferChunkBytesMax);
+export const keyField = bytesField('key', 1, keyBytesMax);
+export const valueField = z.nullable(bytesField('value', 0, valueBytesMax));
+export const chunkField = bytesField('chunk', 0, transferChunkBytesMax);
 export const msField = z.int().min(0).max(stampMsMax);
 export const tieField = z.int().min(0).max(stampTieMax);
 export const partitionStateField = z.enum(['filling', 'ready']);

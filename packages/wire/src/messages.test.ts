@@ -1,11 +1,13 @@
 // Every message at the limits of its fields: the largest passes, one more is refused.
 import {
+  beaconBytesMax,
   deviceCountMax,
   keyBytesMax,
   partitionCountMax,
   ringFileBytesMax,
   socketMessageBytesMax,
   transferChunkBytesMax,
+  trustFileBytesMax,
   valueBytesMax,
 } from '@ringwright/base/limits';
 import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
@@ -92,6 +94,33 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     kinds.ringFetch.answer,
     { version: 1, id, bytes: 1, data: chunk },
     [{ version: 1.5 }],
+  ],
+  [
+    'trust-offer',
+    kinds.trustOffer.request,
+    {
+      roots: Buffer.alloc(trustFileBytesMax),
+      beacons: Array(64).fill(Buffer.alloc(beaconBytesMax)),
+    },
+    [
+      { roots: Buffer.alloc(trustFileBytesMax + 1) },
+      { roots: Buffer.alloc(0) },
+      { beacons: [Buffer.alloc(beaconBytesMax + 1)] },
+      { beacons: Array(65).fill(Buffer.alloc(1)) },
+    ],
+  ],
+  [
+    'trust-offer answer',
+    kinds.trustOffer.answer,
+    { trusted: [{ cluster: 'c'.repeat(128), version: 1, epoch: most, id }] },
+    [{ trusted: [{ cluster: 'c', version: 0, epoch: 1, id }] }],
+  ],
+  ['trust-fetch', kinds.trustFetch.request, {}, [{ keyspace }]],
+  [
+    'trust-fetch answer',
+    kinds.trustFetch.answer,
+    { roots: [Buffer.alloc(trustFileBytesMax)], beacons: [] },
+    [{ roots: ['text'] }],
   ],
   [
     'write',

@@ -5,5 +5,6 @@
  * 1: hello, rings (offer, chunk, fetch), records (write, read, rows), replication (digests, offer,
  * push),
  *    copies of partition files (open, read, close).
+ * 2: trust (offer, fetch): roots and beacons.
  */
-export const wireVersion = 1;
+export const wireVersion = 2;

@@ -1,0 +1,45 @@
+// Trust documents and beacons on the wire: given by the tool, relayed by peers. They are signed, so
+// it does not matter who brings them. Pure.
+import { beaconBytesMax, trustFileBytesMax } from '@ringwright/base/limits';
+import { z } from 'zod';
+import { bytesField, ringIdField, versionField } from './fields.ts';
+import { messageKind } from './message.ts';
+
+/** One beacon per keyspace; a cluster with more rings sends several messages. */
+const BEACONS_MAX = 64;
+/** Clusters whose rings one server may serve. */
+const TRUSTS_MAX = 16;
+
+const rootsField = bytesField('roots', 1, trustFileBytesMax);
+const beaconField = bytesField('beacon', 1, beaconBytesMax);
+
+/** "This is whom to trust, and what is newest": answered with the roots that are in force then. */
+export const trustOffer = messageKind({
+  method: 'trust-offer',
+  request: z.strictObject({
+    roots: z.nullable(rootsField),
+    beacons: z.array(beaconField).max(BEACONS_MAX),
+  }),
+  answer: z.strictObject({
+    trusted: z
+      .array(
+        z.strictObject({
+          cluster: z.string().max(128),
+          version: versionField,
+          epoch: versionField,
+          id: ringIdField,
+        }),
+      )
+      .max(TRUSTS_MAX),
+  }),
+});
+
+/** What the peer trusts, root by root, and the beacons it holds. */
+export const trustFetch = messageKind({
+  method: 'trust-fetch',
+  request: z.strictObject({}),
+  answer: z.strictObject({
+    roots: z.array(rootsField).max(TRUSTS_MAX),
+    beacons: z.array(beaconField).max(BEACONS_MAX),
+  }),
+});
