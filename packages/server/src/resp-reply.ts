@@ -1,0 +1,96 @@
+// Replies of the Redis protocol as data, and as bytes in its versions 2 and 3. Pure.
+
+export type RespReply =
+  | { readonly kind: 'simple'; readonly text: string }
+  /** `text` begins with the error's word, such as ERR. */
+  | { readonly kind: 'error'; readonly text: string }
+  | { readonly kind: 'integer'; readonly value: number }
+  | { readonly kind: 'bulk'; readonly bytes: Uint8Array }
+  | { readonly kind: 'null' }
+  | { readonly kind: 'array'; readonly items: readonly RespReply[] }
+  | { readonly kind: 'map'; readonly pairs: readonly (readonly [string, RespReply])[] };
+
+export type RespVersion = 2 | 3;
+
+export const okReply: RespReply = { kind: 'simple', text: 'OK' };
+export const nullReply: RespReply = { kind: 'null' };
+
+export function errorReply(text: string): RespReply {
+  return { kind: 'error', text };
+}
+
+export function integerReply(value: number): RespReply {
+  return { kind: 'integer', value };
+}
+
+export function bulkReply(bytes: Uint8Array): RespReply {
+  return { kind: 'bulk', bytes };
+}
+
+export function textReply(text: string): RespReply {
+  return { kind: 'bulk', bytes: Buffer.from(text) };
+}
+
+export function arrayReply(items: readonly RespReply[]): RespReply {
+  return { kind: 'array', items };
+}
+
+/** Pieces of one reply: texts of one byte a character, and bytes as they are. */
+type Piece = string | Uint8Array;
+
+/** One reply as bytes. */
+export function encodeReply(reply: RespReply, version: RespVersion): Buffer {
+  // The two replies that a busy server gives most need no list of pieces.
+  if (reply.kind === 'simple') return Buffer.from(`+${reply.text}\r\n`, 'latin1');
+  if (reply.kind === 'bulk') return encodeBulk(reply.bytes);
+  const pieces: Piece[] = [];
+  collect(reply, version, pieces);
+  return Buffer.concat(
+    pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece)),
+  );
+}
+
+function encodeBulk(bytes: Uint8Array): Buffer {
+  const header = `$${bytes.length}\r\n`;
+  const encoded = Buffer.allocUnsafe(header.length + bytes.length + 2);
+  encoded.write(header, 0, 'latin1');
+  encoded.set(bytes, header.length);
+  encoded.write('\r\n', header.length + bytes.length, 'latin1');
+  return encoded;
+}
+
+function collect(reply: RespReply, version: RespVersion, pieces: Piece[]): void {
+  switch (reply.kind) {
+    case 'simple':
+      pieces.push(`+${oneLine(reply.text)}\r\n`);
+      return;
+    case 'error':
+      pieces.push(`-${oneLine(reply.text)}\r\n`);
+      return;
+    case 'integer':
+      pieces.push(`:${reply.value}\r\n`);
+      return;
+    case 'bulk':
+      pieces.push(`$${reply.bytes.length}\r\n`, reply.bytes, '\r\n');
+      return;
+    case 'null':
+      pieces.push(version === 3 ? '_\r\n' : '$-1\r\n');
+      return;
+    case 'array':
+      pieces.push(`*${reply.items.length}\r\n`);
+      for (const item of reply.items) collect(item, version, pieces);
+      return;
+    case 'map':
+      pieces.push(version === 3 ? `%${reply.pairs.length}\r\n` : `*${2 * reply.pairs.length}\r\n`);
+      for (const [name, value] of reply.pairs) {
+        collect(textReply(name), version, pieces);
+        collect(value, version, pieces);
+      }
+  }
+}
+
+/** A line of a reply has one line: what came from outside cannot begin another reply. */
+function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get out
+  return text.replace(/[\x00-\x1f\x7f]/g, ' ').replace(/[^\x20-\x7e]/g, '?');
+}

@@ -1,0 +1,173 @@
+// Requests of the Redis protocol out of a stream of bytes: arrays of bulk strings, or inline lines.
+import {
+  redisArgumentsMax,
+  redisBulkBytesMax,
+  redisInlineBytesMax,
+  redisRequestBytesMax,
+} from '@ringwright/base/limits';
+import { splitInline } from './resp-inline.ts';
+
+/** The words of a request, the command's name first; never empty. */
+export type RespRequest = readonly Uint8Array[];
+
+/** The stream is no request of the protocol: it is told so, and the connection ends. */
+export class RespProtocolError extends Error {
+  override readonly name = 'RespProtocolError';
+}
+
+const CR = 0x0d;
+const LF = 0x0a;
+const ASTERISK = 0x2a;
+const DOLLAR = 0x24;
+/** `*` or `$` with a number: longer lines are no header. */
+const HEADER_BYTES_MAX = 32;
+
+/** Holds the bytes of the request that is not whole yet; ends with its connection. */
+export class RespRequests {
+  #bytes: Buffer = Buffer.alloc(0);
+  #start = 0;
+  #end = 0;
+  /** Up to here there is no line end: a line that comes byte by byte is searched once. */
+  #searched = 0;
+  /** Words of the request under way, and how many are missing; 0 between requests. */
+  #words: Uint8Array[] = [];
+  #missing = 0;
+  #requestBytes = 0;
+  /** Length of the word under way, or -1 while its header is awaited. */
+  #bulkBytes = -1;
+
+  /** Bytes given that no request has used yet. */
+  get heldBytes(): number {
+    return this.#end - this.#start;
+  }
+
+  /**
+   * Takes the next bytes of the stream. Requests read from them are views of `chunk` or of memory
+   * that is written once: they stay as they are.
+   */
+  push(chunk: Buffer): void {
+    const held = this.heldBytes;
+    if (held === 0) {
+      this.#bytes = chunk;
+      this.#start = 0;
+      this.#end = chunk.length;
+      this.#searched = 0;
+      return;
+    }
+    if (this.#bytes.length - this.#end < chunk.length) this.#grow(held + chunk.length);
+    chunk.copy(this.#bytes, this.#end);
+    this.#end += chunk.length;
+  }
+
+  /** The next whole request; null when more bytes are needed. Throws RespProtocolError. */
+  next(): RespRequest | null {
+    for (;;) {
+      if (this.#missing > 0) {
+        if (!this.#readWords()) return null;
+        const words = this.#words;
+        this.#words = [];
+        return words;
+      }
+      if (this.heldBytes === 0) return null;
+      const request = this.#bytes[this.#start] === ASTERISK ? this.#readCount() : this.#readLine();
+      if (request === 'more') return null;
+      if (request.length > 0) return request;
+    }
+  }
+
+  /** Twice what is needed: bytes that arrive one by one are copied only a few times each. */
+  #grow(needed: number): void {
+    const grown = Buffer.allocUnsafeSlow(2 * needed);
+    this.#bytes.copy(grown, 0, this.#start, this.#end);
+    this.#searched -= this.#start;
+    this.#end -= this.#start;
+    this.#start = 0;
+    this.#bytes = grown;
+  }
+
+  /** Begins a request; an empty or absent array is passed over, as Redis does. */
+  #readCount(): 'more' | readonly [] {
+    const count = this.#readNumber('multibulk');
+    if (count === null) return 'more';
+    if (count > redisArgumentsMax) throw new RespProtocolError('invalid multibulk length');
+    this.#missing = Math.max(count, 0);
+    this.#requestBytes = 0;
+    return [];
+  }
+
+  #readWords(): boolean {
+    while (this.#missing > 0) {
+      if (this.#bulkBytes === -1 && !this.#readBulkHeader()) return false;
+      const end = this.#start + this.#bulkBytes;
+      if (end + 2 > this.#end) return false;
+      if (this.#bytes[end] !== CR || this.#bytes[end + 1] !== LF) {
+        throw new RespProtocolError('a bulk string does not end where its length says');
+      }
+      this.#words.push(this.#bytes.subarray(this.#start, end));
+      this.#advance(end + 2);
+      this.#bulkBytes = -1;
+      this.#missing -= 1;
+    }
+    return true;
+  }
+
+  #readBulkHeader(): boolean {
+    if (this.heldBytes === 0) return false;
+    const first = this.#bytes[this.#start] ?? 0;
+    if (first !== DOLLAR) {
+      throw new RespProtocolError(`expected '$', got '${printable(first)}'`);
+    }
+    const bytes = this.#readNumber('bulk');
+    if (bytes === null) return false;
+    if (bytes < 0 || bytes > redisBulkBytesMax) throw new RespProtocolError('invalid bulk length');
+    this.#requestBytes += bytes;
+    if (this.#requestBytes > redisRequestBytesMax) {
+      throw new RespProtocolError(`a request of more than ${redisRequestBytesMax} bytes`);
+    }
+    this.#bulkBytes = bytes;
+    return true;
+  }
+
+  /** The number of a header line, or null when the line is not whole. */
+  #readNumber(what: string): number | null {
+    const line = this.#takeLine(HEADER_BYTES_MAX);
+    if (line === 'long') throw new RespProtocolError(`invalid ${what} length`);
+    if (line === null) return null;
+    const text = line.toString('latin1', 1);
+    if (!/^-?\d{1,10}$/.test(text)) throw new RespProtocolError(`invalid ${what} length`);
+    return Number(text);
+  }
+
+  #readLine(): 'more' | RespRequest {
+    const line = this.#takeLine(redisInlineBytesMax);
+    if (line === 'long') throw new RespProtocolError('too big inline request');
+    if (line === null) return 'more';
+    const words = splitInline(line);
+    if (words === null) throw new RespProtocolError('unbalanced quotes in request');
+    return words;
+  }
+
+  /** The line at the start without its end, `long` when it has more than `most` bytes. */
+  #takeLine(most: number): Buffer | 'long' | null {
+    const from = Math.max(this.#start, this.#searched);
+    const at = this.#bytes.subarray(0, this.#end).indexOf(LF, from);
+    if (at === -1) {
+      this.#searched = this.#end;
+      return this.heldBytes > most ? 'long' : null;
+    }
+    if (at - this.#start > most) return 'long';
+    const end = at > this.#start && this.#bytes[at - 1] === CR ? at - 1 : at;
+    const line = this.#bytes.subarray(this.#start, end);
+    this.#advance(at + 1);
+    return line;
+  }
+
+  #advance(to: number): void {
+    this.#start = to;
+    this.#searched = to;
+  }
+}
+
+function printable(byte: number): string {
+  return byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\x${byte.toString(16)}`;
+}
