@@ -2,6 +2,7 @@
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { DevicePlan, Plan } from '@ringwright/builder/plan';
 import { formatDevice } from '@ringwright/ring/device';
+import { remedyOf } from './print-plan-effects.ts';
 import { printTable } from './print-table.ts';
 
 const MOVES_LISTED_MAX = 10_000;
@@ -25,7 +26,12 @@ export function planDocument(plan: Plan): Readonly<Record<string, unknown>> {
   };
 }
 
-export function printPlan(plan: Plan, state: BuilderState): string[] {
+/** `effects` are further lines, between the devices and the warnings. */
+export function printPlan(
+  plan: Plan,
+  state: BuilderState,
+  effects: readonly string[] = [],
+): string[] {
   const { ring, version, moves, movesLeft } = plan;
   const left = movesLeft === 0 ? '' : `, ${movesLeft} left for later versions`;
   const sizes =
@@ -48,8 +54,12 @@ export function printPlan(plan: Plan, state: BuilderState): string[] {
       { head: 'OUT', cell: ({ slotsOut }: DevicePlan) => slotsOut },
     ]),
     ...(hidden > 0 ? [`… and ${hidden} devices more: --json lists them`] : []),
+    ...effects,
     '',
-    ...plan.warnings.map(({ code, message }) => `warning ${code}: ${message}`),
+    ...plan.warnings.flatMap(({ code, message, details }) => {
+      const remedy = remedyOf(code, details, ring);
+      return [`warning ${code}: ${message}`, ...(remedy === null ? [] : [`    helps: ${remedy}`])];
+    }),
     `digest ${plan.digest}`,
   ];
 }

@@ -32,6 +32,9 @@ const statusSchema = z.object({
   address: z.string(),
   ready: z.boolean(),
   rings: z.array(ringSchema),
+  disk: z.object({ freeBytes: z.number() }).optional(),
+  /** [partition, bytes] of the ring that was asked for. */
+  sizes: z.array(z.tuple([z.int(), z.number()])).optional(),
   refusals: z.array(z.object({ keyspace: z.string(), code: z.string(), message: z.string() })),
 });
 
@@ -42,9 +45,14 @@ export interface RingStatus extends z.infer<typeof ringSchema> {
 }
 
 /** Throws PEER_UNREACHABLE, PEER_FAILED. */
-export async function serverStatus(address: string): Promise<ServerStatus> {
-  const answer = await fetch(`http://${address}/v1/status`, {
-    signal: AbortSignal.timeout(connectTimeoutMs),
+export async function serverStatus(
+  address: string,
+  options: { readonly sizesOf?: string; readonly timeoutMs?: number } = {},
+): Promise<ServerStatus> {
+  const { sizesOf, timeoutMs = connectTimeoutMs } = options;
+  const query = sizesOf === undefined ? '' : `?sizes=${sizesOf}`;
+  const answer = await fetch(`http://${address}/v1/status${query}`, {
+    signal: AbortSignal.timeout(timeoutMs),
   }).catch((cause: unknown) => {
     throw new CodedError('PEER_UNREACHABLE', `${address} cannot be reached`, { cause });
   });

@@ -100,6 +100,76 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/lookup.ts'),
   },
   {
+    usage: 'import-swift <file> <ring>',
+    summary: 'a ring or builder file of OpenStack Swift as a new ring',
+    load: () => import('./commands/import-swift.ts'),
+  },
+  {
+    usage: 'export-swift <ring> <file> [version]',
+    summary: 'a version as a ring or builder file of OpenStack Swift',
+    load: () => import('./commands/export-swift.ts'),
+  },
+  {
+    usage: 'import <ring>',
+    summary: 'a ring in JSON, from a converter of another system',
+    load: () => import('./commands/import.ts'),
+  },
+  {
+    usage: 'why <ring> <what>',
+    summary: 'which rule placed a slot, which version moved it, what blocks it',
+    load: () => import('./commands/why.ts'),
+  },
+  {
+    usage: 'balance <ring> [version]',
+    summary: 'shares against slots held, per tier and device',
+    load: () => import('./commands/balance.ts'),
+  },
+  {
+    usage: 'dispersion <ring> [version]',
+    summary: 'how replicas lie in regions, zones and servers',
+    load: () => import('./commands/dispersion.ts'),
+  },
+  {
+    usage: 'frontier <ring> [overloads..]',
+    summary: 'what each overload would buy, and cost',
+    load: () => import('./commands/frontier.ts'),
+  },
+  {
+    usage: 'drill <ring> <tier> <names..>',
+    summary: 'what a failure would do, on paper',
+    load: () => import('./commands/drill.ts'),
+  },
+  {
+    usage: 'simulate <scenario>',
+    summary: 'a list of changes on paper, with figures for each step',
+    load: () => import('./commands/simulate.ts'),
+  },
+  {
+    usage: 'revert <ring> <version>',
+    summary: 'a new version that goes back to an old placement',
+    load: () => import('./commands/revert.ts'),
+  },
+  {
+    usage: 'rebase <ring>',
+    summary: 'stage again, on the new head, what was staged on an older one',
+    load: () => import('./commands/rebase.ts'),
+  },
+  {
+    usage: 'restore [ring]',
+    summary: 'a ring folder made anew from one ring file or server',
+    load: () => import('./commands/restore.ts'),
+  },
+  {
+    usage: 'archive <ring>',
+    summary: 'move old versions to another folder',
+    load: () => import('./commands/archive.ts'),
+  },
+  {
+    usage: 'prune <ring>',
+    summary: 'delete old versions; the log and its chain stay',
+    load: () => import('./commands/prune.ts'),
+  },
+  {
     usage: 'verify <ring> [version]',
     summary: 'audit every version, the log and builder.json; --optimal proves one',
     load: () => import('./commands/verify.ts'),

@@ -11,13 +11,14 @@ export interface MoveReason {
    * `chain`: neither end asked for it; it makes room for a slot that may not go elsewhere, in the
    * chain of fewest moves.
    */
-  readonly rule: 'removed' | 'drained' | 'dispersion' | 'share' | 'chain';
+  readonly rule: 'new-slot' | 'removed' | 'drained' | 'dispersion' | 'share' | 'chain';
   readonly sentence: string;
 }
 
 /** `before` is the ring the move was planned on, `state` the one the version was committed with. */
 export function moveReason(before: Ring, state: BuilderState, move: PlannedMove): MoveReason {
   const { partition, from, to } = move;
+  if (from === null) return { rule: 'new-slot', sentence: 'the number of replicas was raised' };
   const device = state.devices[from] ?? null;
   if (device === null || device.state === 'removed') {
     return { rule: 'removed', sentence: `d${from} was removed` };

@@ -54,7 +54,10 @@ interface MovingSlot {
 
 function slotsAt(
   { table }: Pick<Ring, 'table'>,
-  at: { readonly partition: number; readonly moves: readonly PlannedMove[] },
+  at: {
+    readonly partition: number;
+    readonly moves: readonly Pick<PlannedMove, 'replica' | 'to'>[];
+  },
 ): MovingSlot[] {
   const slots: MovingSlot[] = [];
   for (let replica = 0; replica < table.length; replica += 1) {

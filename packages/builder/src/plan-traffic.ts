@@ -6,7 +6,9 @@ export interface KnownSizes {
   /** Bytes of a partition's file: the largest that any holder has. */
   readonly partitionBytes: (partition: number) => number | null;
   /** Bytes a device holds now, and bytes free on its disk. */
-  readonly deviceBytes: (device: number) => { readonly bytes: number; readonly free: number } | null;
+  readonly deviceBytes: (
+    device: number,
+  ) => { readonly bytes: number; readonly free: number } | null;
 }
 
 export interface DeviceTraffic {
@@ -45,7 +47,7 @@ export function planTraffic(moves: readonly PlannedMove[], known: KnownSizes): T
   moves.forEach(({ from, to }, index) => {
     const size = sizes[index] ?? mean;
     total += size;
-    of(from).bytesOut += size;
+    if (from !== null) of(from).bytesOut += size;
     of(to).bytesIn += size;
   });
   const devices = [...inOut].map(([id, traffic]) => deviceTraffic(id, traffic, known));

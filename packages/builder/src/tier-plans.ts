@@ -38,7 +38,7 @@ export function tierPlans(
       total.after += after;
     }
     for (const { from, to } of moves) {
-      const [left, joined] = [names[from] ?? '', names[to] ?? ''];
+      const [left, joined] = [names[from ?? -1] ?? '', names[to] ?? ''];
       if (left === joined) continue;
       const [giver, taker] = [totals.get(left), totals.get(joined)];
       if (giver !== undefined) giver.slotsOut += 1;

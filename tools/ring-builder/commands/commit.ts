@@ -3,13 +3,11 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
 import { nextRing } from '@ringwright/builder/next-ring';
 import { commitVersion } from '@ringwright/repository/commit-version';
-import { auditRing } from '@ringwright/ring/audit-ring';
-import type { Ring } from '@ringwright/ring/ring';
-import { flag, optionalText, text, usage } from '../arguments.ts';
+import { flag, optionalText, text } from '../arguments.ts';
+import { requireDigest, requireSound } from '../commit-rules.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
 import { authorOf } from '../stage-verb.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
-import { digestCharactersMin } from './plan.ts';
 
 export const verb: Verb = {
   options: {
@@ -35,7 +33,7 @@ export const verb: Verb = {
     const ring = text(args, 'ring');
     const direct = flag(args, 'direct');
     const prepared = await preparePlan(context, ring, { direct });
-    requirePlan(prepared, optionalText(args, 'plan'));
+    requireDigest(prepared.plan, optionalText(args, 'plan'), prepared.opened.head);
     if (!prepared.changed) return nothingToDo(context, prepared);
     if (direct && !context.yes) requireUnpushed(ring, prepared);
     return commit(context, prepared, text(args, 'message'));
@@ -103,22 +101,6 @@ function nothingToDo(context: Context, { opened, direct }: PreparedPlan): Answer
   };
 }
 
-function requirePlan({ plan, opened }: PreparedPlan, given: string | undefined): void {
-  if (given === undefined) return;
-  if (!/^[0-9a-f]+$/.test(given) || given.length < digestCharactersMin) {
-    throw usage(`--plan ${given} is no digest: ${digestCharactersMin} to 64 of 0-9 and a-f`);
-  }
-  if (plan.digest.startsWith(given)) return;
-  throw new CodedError(
-    'PLAN_STALE',
-    `the plan is now ${plan.digest}, not ${given}: head or staged changes of ${plan.ring} moved`,
-    {
-      hint: `ring-builder plan ${plan.ring}; ring-builder log ${plan.ring} shows what happened`,
-      details: { ring: plan.ring, given, found: plan.digest, head: opened.head },
-    },
-  );
-}
-
 /** Servers that have data would be told to serve what they were never given. */
 function requireUnpushed(ring: string, { opened }: PreparedPlan): void {
   const pushed = lastPushed(opened.entries);
@@ -131,14 +113,4 @@ function requireUnpushed(ring: string, { opened }: PreparedPlan): void {
       details: { ring, pushed },
     },
   );
-}
-
-function requireSound(ring: Ring): void {
-  const findings = auditRing(ring);
-  const first = findings[0];
-  if (first === undefined) return;
-  throw new CodedError('RING_AUDIT_FAILED', `${findings.length} findings: ${first.message}`, {
-    hint: 'nothing was committed; this is a bug of the builder, please report it',
-    details: { findings },
-  });
 }

@@ -1,32 +1,86 @@
 // ring-builder log: who did what when and why, newest first.
+import type { LogEntry } from '@ringwright/repository/log-entry';
+import { makesVersion } from '@ringwright/repository/log-entry';
 import { readLog } from '@ringwright/repository/read-log';
-import { flag, optionalNumber, text } from '../arguments.ts';
+import { flag, optionalNumber, optionalText, text, usage } from '../arguments.ts';
+import { parseTime } from '../parse-time.ts';
 import type { Verb } from '../verb.ts';
+import { readStat, type VersionStat } from '../version-stat.ts';
+
+const string = { type: 'string', requiresArg: true } as const;
 
 export const verb: Verb = {
   options: {
     limit: { alias: 'n', type: 'string', requiresArg: true, describe: 'at most so many entries' },
     commands: { type: 'boolean', default: false, describe: 'with the commands that were staged' },
+    stat: { type: 'boolean', default: false, describe: 'with devices and slots of each version' },
+    author: { ...string, describe: 'only entries of this user' },
+    device: {
+      ...string,
+      describe: 'only versions that changed this device or moved its slots: d3',
+    },
+    since: { ...string, describe: 'not before: 2026-11-21, 2026-11-21T08:00Z, 36h, 7d' },
+    until: { ...string, describe: 'not after, in the same forms' },
   },
   examples: [
     ['$0 log cities -n 10', 'the last ten entries'],
+    ['$0 log cities --device d3 --since 7d --stat', 'what happened to d3 in the last week'],
     ['$0 log cities --commands', 'with the commands as they were typed'],
   ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const all = (await readLog(context.rings, ring)).toReversed();
-    const entries = all.slice(0, Math.max(0, optionalNumber(args, 'limit') ?? all.length));
-    const withCommands = flag(args, 'commands');
-    const lines = entries.flatMap((entry) => {
-      const { kind, version, id, time, user, message, moves, commands } = entry;
-      const head = `v${version}  ${id.slice(0, 12)}  ${time}  ${user}  ${kind}  ${moves} moves`;
-      const typed = withCommands ? commands.map((command) => `    ${command}`) : [];
-      return [`${head}  ${message}`.trimEnd(), ...typed];
+    const author = optionalText(args, 'author');
+    const [since, until] = ['since', 'until'].map((name) => {
+      const given = optionalText(args, name);
+      return given === undefined ? undefined : parseTime(given, context.nowMs(), `--${name}`);
     });
+    const byHead = all.filter(({ user, time }) => {
+      const ms = Date.parse(time);
+      return (
+        (author === undefined || user === author) && ms >= (since ?? 0) && ms <= (until ?? Infinity)
+      );
+    });
+    const limit = Math.max(0, optionalNumber(args, 'limit') ?? all.length);
+    const device = deviceOption(optionalText(args, 'device'));
+    const withStat = flag(args, 'stat') || device !== null;
+    const entries: (LogEntry & { stat?: VersionStat })[] = [];
+    for (const entry of byHead) {
+      if (entries.length >= limit) break;
+      const stat =
+        withStat && makesVersion(entry) ? await readStat(context.rings, ring, entry) : null;
+      if (device !== null && !(stat?.touched.includes(device) ?? false)) continue;
+      entries.push(stat === null ? entry : { ...entry, stat });
+    }
+    const lines = entries.flatMap((entry) =>
+      printEntry(entry, { commands: flag(args, 'commands') }),
+    );
+    const none = all.length === 0 ? `ring ${ring} has no committed version yet` : 'no entry fits';
     return {
       json: { ring, entries },
-      lines: lines.length === 0 ? [`ring ${ring} has no committed version yet`] : lines,
+      lines: lines.length === 0 ? [none] : lines,
       next: context.next(all.length === 0 ? `status ${ring}` : `diff ${ring}`),
     };
   },
 };
+
+function deviceOption(given: string | undefined): number | null {
+  if (given === undefined) return null;
+  const id = /^d?(\d{1,9})$/.exec(given)?.[1];
+  // An address may have been another device's in an older version, an id never.
+  if (id === undefined) throw usage(`--device ${given} is no device id`, 'write it as d3');
+  return Number(id);
+}
+
+function printEntry(
+  entry: LogEntry & { readonly stat?: VersionStat },
+  options: { readonly commands: boolean },
+): string[] {
+  const { kind, version, id, time, user, message, moves, commands, stat } = entry;
+  const head = `v${version}  ${id.slice(0, 12)}  ${time}  ${user}  ${kind}  ${moves} moves`;
+  return [
+    `${head}  ${message}`.trimEnd(),
+    ...(options.commands ? commands.map((command) => `    ${command}`) : []),
+    ...(stat === undefined ? [] : stat.lines.map((line) => `    ${line}`)),
+  ];
+}

@@ -1,29 +1,53 @@
 // ring-builder plan: what a commit would do; changes nothing.
-import { flag, text } from '../arguments.ts';
-import { preparePlan } from '../prepare-plan.ts';
+import { flag, optionalText, text } from '../arguments.ts';
+import { digestCharactersMin } from '../commit-rules.ts';
+import { type AskedSizes, askSizes } from '../known-sizes.ts';
+import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
+import { parseBytes } from '../print-bytes.ts';
 import { planDocument, printPlan } from '../print-plan.ts';
+import { planEffects, printEffects } from '../print-plan-effects.ts';
+import { ringTargets } from '../ring-targets.ts';
 import type { Verb } from '../verb.ts';
-
-/** Enough of a digest to type; `commit --plan` takes any start of this length or more. */
-export const digestCharactersMin = 12;
 
 export const verb: Verb = {
   options: {
     direct: { type: 'boolean', default: false, describe: 'as commit --direct would do it' },
+    offline: { type: 'boolean', default: false, describe: 'do not ask servers for sizes' },
+    rate: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'what a device sends or receives a second, for the time it takes: 50MB/s',
+    },
   },
-  examples: [['$0 plan cities', 'moves per device, warnings, and the digest for commit --plan']],
+  examples: [
+    ['$0 plan cities', 'moves per device and tier, risks, warnings, and the digest for commit'],
+    ['$0 plan cities --rate 50MB/s', 'and how long the copies take'],
+  ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const prepared = await preparePlan(context, ring, { direct: flag(args, 'direct') });
-    const { plan, state, changed, direct } = prepared;
+    const { plan, state, changed, direct, head } = prepared;
+    const sizes = flag(args, 'offline') ? null : await sizesFor(prepared);
+    const given = optionalText(args, 'rate');
+    const rate = given === undefined ? null : parseBytes(given, '--rate');
+    const effects = planEffects(plan, { head: head?.ring ?? null, state, sizes, rate });
     const options = flag(args, 'direct') ? ' --direct' : '';
     const digest = plan.digest.slice(0, digestCharactersMin);
     return {
-      json: { ...planDocument(plan), direct, changed },
-      lines: changed ? printPlan(plan, state) : [`${ring}: a commit would have nothing to do`],
+      json: { ...planDocument(plan), direct, changed, ...effects },
+      lines: changed
+        ? printPlan(plan, state, printEffects(effects))
+        : [`${ring}: a commit would have nothing to do`],
       next: changed
         ? context.next(`commit ${ring} -m TEXT --plan ${digest}${options}`)
         : context.next(`status ${ring}`),
     };
   },
 };
+
+/** Null when nothing is copied: then no server need be asked. */
+async function sizesFor({ plan, opened, head, direct }: PreparedPlan): Promise<AskedSizes | null> {
+  const pushed = lastPushed(opened.entries) !== null;
+  if (head === null || direct || !pushed || plan.moves.length === 0) return null;
+  return askSizes(plan.ring, ringTargets(head.ring, head.state));
+}

@@ -1,0 +1,18 @@
+// ring-builder archive: moves old versions to another folder; the log and its chain stay.
+import { text } from '../arguments.ts';
+import { keepOption, pruneAndAnswer } from '../prune-verb.ts';
+import type { Verb } from '../verb.ts';
+
+export const verb: Verb = {
+  options: {
+    keep: keepOption,
+    to: {
+      type: 'string',
+      requiresArg: true,
+      demandOption: true,
+      describe: 'folder that gets them, in a folder of the name of the ring',
+    },
+  },
+  examples: [['$0 archive cities --keep 50 --to /backup/rings', 'all but the newest 50 versions']],
+  run: (args, context) => pruneAndAnswer(args, context, text(args, 'to')),
+};

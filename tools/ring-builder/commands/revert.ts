@@ -1,0 +1,162 @@
+// ring-builder revert: a new version that goes back to an old placement, from where data is now.
+import { CodedError } from '@ringwright/base/coded-error';
+import { nextRing } from '@ringwright/builder/next-ring';
+import type { Staged } from '@ringwright/repository/builder-file';
+import { commitVersion } from '@ringwright/repository/commit-version';
+import { openRing } from '@ringwright/repository/open-ring';
+import type { StoredVersion } from '@ringwright/repository/read-version';
+import type { Ring } from '@ringwright/ring/ring';
+import { optionalText, text } from '../arguments.ts';
+import { digestCharactersMin, requireDigest, requireSound } from '../commit-rules.ts';
+import { type PreparedRevert, prepareRevert } from '../prepare-revert.ts';
+import { planDocument, printPlan } from '../print-plan.ts';
+import { planEffects, printEffects } from '../print-plan-effects.ts';
+import { authorOf } from '../stage-verb.ts';
+import { stateOf } from '../state-of-version.ts';
+import type { Answer, Context, Verb } from '../verb.ts';
+import { versionOf } from '../version-reference.ts';
+
+export const verb: Verb = {
+  positionals: { version: { describe: 'the version to go back to: 7, @~1 or the start of an id' } },
+  options: {
+    message: {
+      alias: 'm',
+      type: 'string',
+      requiresArg: true,
+      describe: 'why, for the log; without it the plan is shown and nothing is done',
+    },
+    plan: { type: 'string', requiresArg: true, describe: 'digest of the plan that was reviewed' },
+  },
+  examples: [
+    ['$0 revert cities 7', 'what it would do; changes nothing'],
+    ['$0 revert cities 7 -m "zone 3 was wrong" --plan 3f9c2a7be01d', 'does it'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const { entries, staged } = await openRing(context.rings, ring);
+    requireNothingStaged(ring, staged);
+    const version = versionOf(ring, entries, text(args, 'version'));
+    const prepared = await prepareRevert(context, ring, version);
+    const message = optionalText(args, 'message');
+    const digest = optionalText(args, 'plan');
+    if (!prepared.changed) return nothingToDo(context, prepared);
+    if (message === undefined) return showPlan(context, prepared);
+    requireDigest(prepared.plan, digest, prepared.opened.head);
+    return carryOut(context, prepared, message);
+  },
+};
+
+function requireNothingStaged(ring: string, staged: readonly Staged[]): void {
+  const commands = staged.filter(({ changes }) => changes.length > 0).map(({ command }) => command);
+  if (commands.length === 0) return;
+  throw new CodedError(
+    'STAGED_MOVED',
+    `${commands.length} staged commands wait: a revert has none`,
+    {
+      hint: `ring-builder commit ${ring} -m TEXT, or ring-builder unstage ${ring}, then revert`,
+      details: { ring, staged: commands },
+    },
+  );
+}
+
+function showPlan(context: Context, prepared: PreparedRevert): Answer {
+  const { plan, state, head, cancelled, old } = prepared;
+  const { ring } = plan;
+  const inFlight = head.ring.moves.length;
+  const from = cancelled?.ring ?? head.ring;
+  const effects = planEffects(plan, { head: from, state, sizes: null, rate: null });
+  const digest = plan.digest.slice(0, digestCharactersMin);
+  return {
+    json: {
+      ...planDocument(plan),
+      ...effects,
+      to: old.ring.version,
+      cancels: inFlight,
+      changed: true,
+    },
+    lines: [
+      `${ring}: back to the placement of version ${old.ring.version}; nothing is done yet`,
+      ...(inFlight > 0 ? [`first version ${head.ring.version + 1} cancels ${inFlight} moves`] : []),
+      'files that were not given up yet need no copy',
+      ...printPlan(plan, state, printEffects(effects)),
+    ],
+    next: context.next(`revert ${ring} ${old.ring.version} -m TEXT --plan ${digest}`),
+  };
+}
+
+function nothingToDo(context: Context, { opened, old }: PreparedRevert): Answer {
+  const { ring, head } = opened;
+  return {
+    json: { ring, version: head?.version ?? null, to: old.ring.version, moved: 0, changed: false },
+    lines: [`${ring}: placement, weights and settings are those of version ${old.ring.version}`],
+    next: context.next(`status ${ring}`),
+  };
+}
+
+async function carryOut(
+  context: Context,
+  prepared: PreparedRevert,
+  message: string,
+): Promise<Answer> {
+  const { plan, state, head, cancelled, old, direct, opened } = prepared;
+  const { ring, moves, movesLeft, moveLowerBound } = plan;
+  const inFlight = head.ring.moves.length;
+  if (cancelled !== null) await cancelFirst(context, head, cancelled.ring);
+  const from = cancelled ?? { ring: head.ring, id: head.id };
+  const next = nextRing(plan, { head: from.ring, headId: from.id, state, direct });
+  requireSound(next);
+  const { id, version } = await commitVersion(context.rings, {
+    ring: next,
+    state,
+    entry: {
+      ...authorOf(context),
+      kind: 'commit',
+      message,
+      moves: moves.length,
+      figures: { moveLowerBound, movesLeft, devices: plan.devices.length },
+      details: { direct, digest: plan.digest, revert: old.ring.version },
+    },
+    commands: [context.command],
+    expected: {
+      head: { version: from.ring.version, id: from.id },
+      stagedDigest: opened.stagedDigest,
+    },
+  });
+  const proposed = next.moves.length;
+  const how = proposed > 0 ? `${proposed} moves proposed` : `${moves.length} slots moved at once`;
+  return {
+    json: {
+      ring,
+      version,
+      id,
+      to: old.ring.version,
+      cancelled: inFlight,
+      moved: moves.length,
+      movesLeft,
+      direct,
+      changed: true,
+    },
+    lines: [
+      ...(inFlight > 0 ? [`version ${from.ring.version}: ${inFlight} moves cancelled`] : []),
+      `committed ${ring} version ${version} (${id.slice(0, 12)}), back to ${old.ring.version}: ${how}`,
+    ],
+    next: context.next(`${direct ? 'push' : 'rollout'} ${ring}`),
+  };
+}
+
+/** A version of its own: should the next step fail, nothing is in flight, and revert goes on. */
+async function cancelFirst(context: Context, head: StoredVersion, ring: Ring): Promise<void> {
+  await commitVersion(context.rings, {
+    ring,
+    state: stateOf(head),
+    entry: {
+      ...authorOf(context),
+      kind: 'advance',
+      message: `${head.ring.moves.length} moves cancelled by a revert`,
+      moves: 0,
+      figures: {},
+      details: {},
+    },
+    expected: { head: { version: head.ring.version, id: head.id } },
+  });
+}

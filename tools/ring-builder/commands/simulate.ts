@@ -1,0 +1,79 @@
+// ring-builder simulate: a list of changes on paper, figures per step; nothing is written.
+import { readFile } from 'node:fs/promises';
+import { type StepFigures, simulate } from '@ringwright/builder/simulate';
+import { text, usage } from '../arguments.ts';
+import { printTable } from '../print-table.ts';
+import { readScenario } from '../read-scenario.ts';
+import type { Verb } from '../verb.ts';
+
+export const verb: Verb = {
+  positionals: { scenario: { describe: 'JSON: settings, devices, steps; the form is in README' } },
+  options: {
+    step: { type: 'string', requiresArg: true, describe: 'only this one of alternative steps' },
+  },
+  examples: [
+    ['$0 simulate growth.json', 'versions, moves, balance and dispersion after each step'],
+  ],
+  run: async (args, context) => {
+    const path = text(args, 'scenario');
+    const content = await readFile(path, 'utf8').catch((cause: unknown) => {
+      throw usage(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
+    });
+    const scenario = readScenario(content, path);
+    const wanted = args['step'];
+    const runs = scenario.runs.filter(({ name }) => wanted === undefined || name === wanted);
+    if (runs.length === 0) {
+      const names = scenario.runs.map(({ name }) => name).join(', ');
+      throw usage(`${path} has no step ${String(wanted)}; it has ${names}`);
+    }
+    context.tell(`${scenario.name}: simulating ${runs.length} runs …`);
+    const results = runs.map(({ name, steps }) => ({
+      name,
+      steps: simulate(scenario.state, steps),
+    }));
+    const refused = results.some(({ steps }) => steps.some(({ refusal }) => refusal !== null));
+    return {
+      json: { scenario: scenario.name, runs: results, refused },
+      lines: results.flatMap(({ name, steps }) => [
+        ...(name === '' ? [] : [`run ${name}`]),
+        ...printSteps(steps),
+        '',
+      ]),
+      next: 'ring-builder create RING …; or change the scenario and simulate again',
+      exit: refused ? 1 : 0,
+    };
+  },
+};
+
+function printSteps(steps: readonly StepFigures[]): string[] {
+  return [
+    ...printTable(steps, [
+      { head: 'STEP', cell: ({ name }) => name },
+      { head: 'HOUR', cell: ({ hours }) => hours },
+      { head: 'VERSION', cell: ({ version }) => version },
+      { head: 'WAVES', cell: ({ versions }) => versions },
+      { head: 'MOVED', cell: ({ moved }) => moved },
+      { head: 'LEAST', cell: ({ moveLowerBound }) => moveLowerBound },
+      { head: 'LEFT', cell: ({ movesLeft }) => movesLeft },
+      { head: 'OFF', cell: ({ figures }) => figures?.balance.worstSlots.toFixed(2) ?? '-' },
+      {
+        head: 'TIER OFF',
+        cell: ({ figures }) => figures?.balance.worstTierSlots.toFixed(2) ?? '-',
+      },
+      { head: 'BEYOND CAP', cell: beyondCap },
+      { head: 'SPREAD', cell: ({ figures }) => figures?.spread?.variance.toFixed(2) ?? '-' },
+    ]),
+    ...steps.flatMap(({ name, refusal }) =>
+      refusal === null ? [] : [`${name} refused: ${refusal.code}: ${refusal.message}`],
+    ),
+  ];
+}
+
+function beyondCap({ figures }: StepFigures): string {
+  if (figures === null) return '-';
+  const [over, must] = figures.dispersion.reduce(
+    ([sum, least], { slotsOverCap, unavoidable }) => [sum + slotsOverCap, least + unavoidable],
+    [0, 0],
+  );
+  return `${over} of ${Math.round(must)}`;
+}

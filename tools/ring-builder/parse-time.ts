@@ -1,0 +1,22 @@
+// Points in time as operators write them: 2026-11-21, 2026-11-21T08:00Z, or 36h before now. Pure.
+import { usage } from './arguments.ts';
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** Milliseconds since 1970. A date without time is its first moment in UTC. Throws USAGE. */
+export function parseTime(text: string, nowMs: number, name: string): number {
+  const ago = /^(\d{1,6})([mhdw])$/.exec(text);
+  if (ago !== null) return nowMs - Number(ago[1]) * (UNITS_MS[ago[2] ?? ''] ?? 0);
+  const found = isTime(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(found)) return found;
+  throw usage(`${name} ${text} is no time; write 2026-11-21, 2026-11-21T08:00Z, 36h or 7d`);
+}
+
+export function isTime(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/.test(text);
+}

@@ -1,0 +1,58 @@
+// What a revert would do now: moves in flight cancelled, then a plan towards the old placement.
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { Plan } from '@ringwright/builder/plan';
+import { revertPlan, revertState } from '@ringwright/builder/revert-plan';
+import { serializeState } from '@ringwright/builder/state-json';
+import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
+import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
+import { cancelMoves } from '@ringwright/ring/advance-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import { encodeRing } from '@ringwright/ring/ring-file';
+import { lastPushed } from './prepare-plan.ts';
+import { stateOf } from './state-of-version.ts';
+import type { Context } from './verb.ts';
+
+export interface PreparedRevert {
+  readonly opened: OpenedRing;
+  readonly head: StoredVersion;
+  readonly old: StoredVersion;
+  /** The version that cancels what is in flight; null when nothing is. */
+  readonly cancelled: { readonly ring: Ring; readonly id: string } | null;
+  /** Weights and settings as in the old version. */
+  readonly state: BuilderState;
+  readonly plan: Plan;
+  readonly direct: boolean;
+  readonly changed: boolean;
+}
+
+export async function prepareRevert(
+  context: Context,
+  ring: string,
+  version: number,
+): Promise<PreparedRevert> {
+  const opened = await openRing(context.rings, ring);
+  const head = await readVersion(context.rings, ring, 'head');
+  const old = await readVersion(context.rings, ring, version);
+  const cancelled = cancelledHead(head);
+  const state = revertState(opened.state, stateOf(old));
+  const direct = lastPushed(opened.entries) === null;
+  const plan = revertPlan({
+    head: cancelled?.ring ?? head.ring,
+    headId: cancelled?.id ?? head.id,
+    state,
+    old: old.ring,
+    direct,
+  });
+  const sameState = Buffer.compare(serializeState(state), serializeState(opened.state)) === 0;
+  const changed = cancelled !== null || plan.moves.length > 0 || !sameState;
+  return { opened, head, old, cancelled, state, plan, direct, changed };
+}
+
+/** Its id is known before it is written: equal rings give equal bytes. */
+function cancelledHead({ ring, id, state }: StoredVersion): PreparedRevert['cancelled'] {
+  if (ring.moves.length === 0) return null;
+  const all = new Set(ring.moves.map(({ assignment }) => assignment));
+  const next = cancelMoves(ring, id, all);
+  const builder = state === null ? {} : { builder: serializeState(state) };
+  return { ring: next, id: encodeRing(next, builder).id };
+}

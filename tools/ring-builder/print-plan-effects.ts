@@ -1,0 +1,127 @@
+// What a plan means for tiers, safety and disks: tables for people, members of the JSON document. Pure.
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import { movesAtRisk, type TierRisk } from '@ringwright/builder/moves-at-risk';
+import type { Plan } from '@ringwright/builder/plan';
+import { planTraffic, type Traffic } from '@ringwright/builder/plan-traffic';
+import { type TierPlan, tierPlans } from '@ringwright/builder/tier-plans';
+import type { Ring } from '@ringwright/ring/ring';
+import type { AskedSizes } from './known-sizes.ts';
+import { printBytes, printSeconds } from './print-bytes.ts';
+import { printTable } from './print-table.ts';
+
+const TIERS_SHOWN_MAX = 40;
+const DEVICES_SHOWN_MAX = 20;
+
+export interface PlanEffects {
+  readonly tiers: readonly TierPlan[];
+  readonly risk: readonly TierRisk[];
+  /** Null when nothing moves, or no server said how large its files are. */
+  readonly traffic: (Traffic & { readonly seconds: number | null }) | null;
+  /** Servers asked for sizes, and those that answered. */
+  readonly asked: number;
+  readonly answered: number;
+}
+
+export function planEffects(
+  plan: Plan,
+  from: {
+    readonly head: Ring | null;
+    readonly state: BuilderState;
+    readonly sizes: AskedSizes | null;
+    /** Bytes a second that a device sends or receives. */
+    readonly rate: number | null;
+  },
+): PlanEffects {
+  const { head, state, sizes, rate } = from;
+  const traffic = sizes === null ? null : planTraffic(plan.moves, sizes);
+  const busiest = traffic?.busiest?.bytes ?? null;
+  const seconds = rate === null || busiest === null ? null : busiest / rate;
+  return {
+    tiers: tierPlans(state, plan.devices, plan.moves),
+    risk: head === null ? [] : movesAtRisk(head, plan.moves, state),
+    traffic: traffic === null ? null : { ...traffic, seconds },
+    asked: sizes?.asked ?? 0,
+    answered: sizes?.answered ?? 0,
+  };
+}
+
+export function printEffects(effects: PlanEffects): string[] {
+  const { tiers, risk, traffic, asked, answered } = effects;
+  const silent = asked > answered ? [`${asked - answered} of ${asked} servers did not answer`] : [];
+  return [
+    '',
+    ...printTiers(tiers),
+    ...(risk.some((one) => one.while > 0) ? ['', ...risk.filter(hasRisk).map(riskLine)] : []),
+    ...(traffic === null ? [] : ['', ...printTraffic(traffic)]),
+    ...silent,
+  ];
+}
+
+function printTiers(tiers: readonly TierPlan[]): string[] {
+  const shown = tiers.slice(0, TIERS_SHOWN_MAX);
+  const hidden = tiers.length - shown.length;
+  return [
+    ...printTable(shown, [
+      { head: 'TIER', cell: ({ tier }) => tier },
+      { head: 'NAME', cell: ({ name }) => name },
+      { head: 'SHARE', cell: ({ share }) => Number(share.toFixed(2)) },
+      { head: 'NOW', cell: ({ before }) => before },
+      { head: 'AFTER', cell: ({ after }) => after },
+      { head: 'IN', cell: ({ slotsIn }) => slotsIn },
+      { head: 'OUT', cell: ({ slotsOut }) => slotsOut },
+    ]),
+    ...(hidden > 0 ? [`… and ${hidden} tiers more: --json lists them`] : []),
+  ];
+}
+
+function hasRisk(risk: TierRisk): boolean {
+  return risk.while > 0;
+}
+
+function riskLine({ tier, before, while: during, after }: TierRisk): string {
+  return (
+    `at risk: ${during} moving partitions fall below their write quorum if one ${tier} fails ` +
+    `while it runs (now ${before}, afterwards ${after})`
+  );
+}
+
+function printTraffic(traffic: NonNullable<PlanEffects['traffic']>): string[] {
+  const { bytes, guessed, busiest, seconds, devices } = traffic;
+  const about = guessed === 0 ? '' : `, ${guessed} of the files of a size nobody told`;
+  const shown = [...devices].sort((a, b) => b.bytesIn - a.bytesIn).slice(0, DEVICES_SHOWN_MAX);
+  const time = seconds === null ? '--rate 50MB/s tells how long' : `about ${printSeconds(seconds)}`;
+  return [
+    `${printBytes(bytes)} to copy${about}; ` +
+      `most on d${busiest?.id}: ${printBytes(busiest?.bytes ?? 0)}; ${time}`,
+    ...printTable(shown, [
+      { head: 'ID', cell: ({ id }) => `d${id}` },
+      { head: 'BYTES IN', cell: ({ bytesIn }) => printBytes(bytesIn) },
+      { head: 'BYTES OUT', cell: ({ bytesOut }) => printBytes(bytesOut) },
+      { head: 'PEAK', cell: ({ peakBytes }) => (peakBytes === null ? '?' : printBytes(peakBytes)) },
+      { head: 'FREE', cell: ({ freeBytes }) => (freeBytes === null ? '?' : printBytes(freeBytes)) },
+      { head: 'FITS', cell: ({ fits }) => (fits === null ? '?' : fits ? 'yes' : 'NO') },
+    ]),
+  ];
+}
+
+/** The command that helps with a warning, or nothing. */
+export function remedyOf(code: string, details: unknown, ring: string): string | null {
+  const known = details as Readonly<Record<string, unknown>> | undefined;
+  const required = known?.['requiredOverload'];
+  switch (code) {
+    case 'DISPERSION_UNREACHABLE':
+      return typeof required === 'number'
+        ? `set ${ring} --overload ${required}; frontier ${ring} shows what each overload costs`
+        : `frontier ${ring} shows what each overload would do`;
+    case 'MOVES_LEFT':
+      return `rollout ${ring} goes on with them by itself`;
+    case 'PARTITIONS_FROZEN':
+      return `set ${ring} --min-part-hours 0 lifts the rule`;
+    case 'PARTITIONS_MOVE_TWICE':
+      return `unstage ${ring}, then drain with set-weight ${ring} DEVICE 0 if the device still works`;
+    case 'DEVICE_OVER_SHARE':
+      return `balance ${ring} shows all devices; plan ${ring} after this version goes on`;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,43 @@
+// What prune and archive share: which versions go, and the answer.
+import { pruneVersions } from '@ringwright/repository/prune-versions';
+import { type Arguments, parseNumber, text, usage } from './arguments.ts';
+import { printBytes } from './print-bytes.ts';
+import { authorOf } from './stage-verb.ts';
+import type { Answer, Context } from './verb.ts';
+
+export async function pruneAndAnswer(
+  args: Arguments,
+  context: Context,
+  archive: string | null,
+): Promise<Answer> {
+  const ring = text(args, 'ring');
+  const keep = parseNumber(text(args, 'keep'), '--keep');
+  if (!Number.isInteger(keep) || keep < 1) {
+    throw usage(
+      `--keep ${keep}: at least 1, the head, stays`,
+      `ring-builder prune ${ring} --keep 20`,
+    );
+  }
+  const request = { keep, archive, command: context.command };
+  const place = { rings: context.rings, ring };
+  const { versions, bytes } = await pruneVersions(place, authorOf(context), request);
+  const range = `${versions[0]} to ${versions.at(-1)}`;
+  const done = archive === null ? 'deleted' : `moved to ${archive}`;
+  return {
+    json: { ring, versions, bytes, archive, keep, changed: versions.length > 0 },
+    lines:
+      versions.length === 0
+        ? [`${ring}: no version file is older than the newest ${keep}`]
+        : [
+            `${ring}: versions ${range} (${printBytes(bytes)}) ${done}; the log still tells of them`,
+          ],
+    next: context.next(`verify ${ring}`),
+  };
+}
+
+export const keepOption = {
+  type: 'string',
+  requiresArg: true,
+  demandOption: true,
+  describe: 'how many of the newest versions stay',
+} as const;
