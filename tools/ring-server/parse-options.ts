@@ -3,6 +3,19 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { type ServerOptions, serverOptionsSchema } from '@ringwright/server/options';
 import yargs from 'yargs';
 
+const { redisPort, redisKeyspace, redisConsistency } = serverOptionsSchema.shape;
+
+const redisOptions = {
+  'redis-port': { type: 'number', requiresArg: true, describe: redisPort.description },
+  'redis-keyspace': { type: 'string', requiresArg: true, describe: redisKeyspace.description },
+  'redis-consistency': {
+    type: 'string',
+    default: 'quorum',
+    choices: ['one', 'quorum', 'all'],
+    describe: redisConsistency.description,
+  },
+} as const;
+
 /** Throws USAGE with what is wrong; prints help and ends the process for --help. */
 export async function parseOptions(argv: readonly string[]): Promise<ServerOptions> {
   const fields = serverOptionsSchema.shape;
@@ -25,6 +38,7 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
       requiresArg: true,
       describe: fields.trust.description,
     })
+    .options(redisOptions)
     .option('log-level', {
       type: 'string',
       default: 'info',
@@ -39,8 +53,10 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
       throw error ?? new CodedError('USAGE', message, { hint: 'ring-server --help' });
     })
     .parseAsync();
-  const { data, listen, device, rings, ring, trust, logLevel } = parsed;
-  const options = { data, listen, device, rings, ring, trust, logLevel };
+  const names = Object.keys(fields);
+  const options = Object.fromEntries(
+    Object.entries(parsed).filter(([name]) => names.includes(name)),
+  );
   const given = serverOptionsSchema.safeParse(options);
   if (given.success) return given.data;
   const issue = given.error.issues[0];

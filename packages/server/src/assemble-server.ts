@@ -110,12 +110,6 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
   const replicator = createReplicator({ store, devices }, metrics, log);
   const opening = (keyspace: string): Promise<void> => mover.settled(keyspace);
   const replica = { store, exchange, clock, inFlight, opened: opening };
-  fillHandlers(handlers, {
-    replica,
-    introduce,
-    copies: new CopySource(replica, nowMs),
-    trust: trustExchange,
-  });
   const status = { identity, rings, store, mover, peers, trust, startedMs: nowMs(), nowMs };
   const coordinator: CoordinatorPorts = {
     rings,
@@ -124,6 +118,8 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
     catchUp: (active, device) =>
       exchange.catchUp(active.ring.keyspace, peers.connect(addressOf(active, device))),
   };
+  const [clients, copies] = [{ coordinator, metrics }, new CopySource(replica, nowMs)];
+  fillHandlers(handlers, { replica, introduce, copies, clients, trust: trustExchange });
   return { rings, peers, mover, replicator, handlers, coordinator, status, metrics };
 }
 

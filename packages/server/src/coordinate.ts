@@ -3,12 +3,14 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { ringRetriesMax } from '@ringwright/base/limits';
+import type { SessionToken } from '@ringwright/base/session-token';
 import { compareStamps, formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { ActiveRing } from './active-ring.ts';
 import { type Consistency, slotsNeeded } from './consistency.ts';
 import type { DeviceCaller } from './device-caller.ts';
 import { gatherReads, type ReadAnswer, type ReadRecord } from './gather-reads.ts';
+import { checkClock } from './replica.ts';
 import type { Rings } from './rings.ts';
 import { OutdatedRing, spreadRecord } from './spread-record.ts';
 
@@ -20,10 +22,12 @@ export interface CoordinatorPorts {
   readonly catchUp: (active: ActiveRing, device: number) => Promise<void>;
 }
 
-interface KeyRequest {
+export interface KeyRequest {
   readonly keyspace: string;
   readonly key: Uint8Array;
   readonly consistency: Consistency;
+  /** What the session of the request has seen: a write is stamped above it. */
+  readonly session?: SessionToken | null;
 }
 
 /**
@@ -35,6 +39,7 @@ export async function coordinateWrite(
   request: KeyRequest & { readonly value: Uint8Array | null },
 ): Promise<Stamp> {
   const { keyspace, key, value, consistency } = request;
+  if (request.session) checkClock(ports.clock, request.session);
   const stamp = ports.clock.next(ports.rings.get(keyspace).tieDevice);
   // The stamp stays the same when the ring changes on the way: a retry stores the same record, not
   // a second one.
@@ -53,7 +58,10 @@ export async function coordinateWrite(
   throw new CodedError('SUPERSEDED', message, { hint, details });
 }
 
-/** Reads a key: its newest record, a tombstone included, or null when there is none. */
+/**
+ * Reads a key: its newest record, a tombstone included, or null when there is none. The session of
+ * the request is not looked at: read-in-session.ts does.
+ */
 export function coordinateRead(
   ports: CoordinatorPorts,
   { keyspace, key, consistency }: KeyRequest,
@@ -80,7 +88,7 @@ export function coordinateRead(
  * Runs an attempt with the active ring, again with a newer one as long as devices refuse for an old
  * ring.
  */
-async function withNewestRing<T>(
+export async function withNewestRing<T>(
   ports: CoordinatorPorts,
   keyspace: string,
   attempt: (active: ActiveRing) => Promise<T>,

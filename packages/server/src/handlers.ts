@@ -1,8 +1,10 @@
 // What this server answers on the wire, by method.
 import { assert } from '@ringwright/base/assert';
 import type { Answering, Caller, CallHandler } from '@ringwright/wire/call-channel';
+import { coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
 import { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
 import { hello } from '@ringwright/wire/hello';
+import { keysAfter } from '@ringwright/wire/listing';
 import type { MessageKind } from '@ringwright/wire/message';
 import { messageKinds } from '@ringwright/wire/messages';
 import { recordRead, recordWrite } from '@ringwright/wire/records';
@@ -10,8 +12,10 @@ import { digests, offer, push, rowsSince } from '@ringwright/wire/replication';
 import { ringChunk, ringFetch, ringOffer } from '@ringwright/wire/rings';
 import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { z } from 'zod';
+import { answerGet, answerPut, type ClientPorts } from './client-answers.ts';
 import type { CopySource } from './copy-answers.ts';
 import { answerHello, type IntroducePorts } from './introduce.ts';
+import { answerKeys } from './list-answers.ts';
 import { answerRead, answerWrite, type ReplicaPorts } from './replica.ts';
 import { answerDigests, answerOffer, answerPush, answerRows } from './replication-answers.ts';
 import type { TrustExchange } from './trust-exchange.ts';
@@ -21,12 +25,13 @@ interface HandlerPorts {
   readonly introduce: IntroducePorts;
   readonly copies: CopySource;
   readonly trust: TrustExchange;
+  readonly clients: ClientPorts;
 }
 
 /** Fills `handlers`, which the device's own caller shares with every connection. */
 export function fillHandlers(
   handlers: Map<string, CallHandler>,
-  { replica, introduce, copies, trust }: HandlerPorts,
+  { replica, introduce, copies, trust, clients }: HandlerPorts,
 ): void {
   const { exchange } = replica;
   const answer = <Request extends z.ZodType, Answer extends z.ZodType>(
@@ -51,6 +56,9 @@ export function fillHandlers(
   answer(copyOpen, (request, caller) => copies.open(request, caller));
   answer(copyRead, (request) => copies.read(request));
   answer(copyClose, (request) => copies.close(request));
+  answer(keysAfter, (request, caller) => answerKeys(replica, request, caller));
+  answer(coordinatePut, (request) => answerPut(clients, request));
+  answer(coordinateGet, (request) => answerGet(clients, request));
   for (const { method } of Object.values(messageKinds)) {
     assert(handlers.has(method), `'${method}' is answered`);
   }

@@ -9,7 +9,15 @@ export interface Metrics {
   readonly partitions: Gauge<'ring' | 'state'>;
   readonly copiedBytes: Counter;
   readonly ringRefusals: Counter<'code'>;
+  readonly redisSeconds: Histogram<'command'>;
+  readonly redisConnections: Gauge;
+  readonly redisProtocolErrors: Counter;
+  readonly clientSeconds: Histogram<'method'>;
+  readonly batchItems: Counter<'op' | 'status'>;
+  readonly sessionEscalations: Counter;
 }
+
+const SECONDS_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
@@ -21,7 +29,7 @@ export function createMetrics(): Metrics {
       name: 'ringwright_request_duration_seconds',
       help: 'Time from request to answer, HTTP key resource',
       labelNames: ['method', 'status'],
-      buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+      buckets: SECONDS_BUCKETS,
       registers,
     }),
     replicatedRows: new Counter({
@@ -50,6 +58,48 @@ export function createMetrics(): Metrics {
       name: 'ringwright_ring_refusals_total',
       help: 'Rings refused, by code',
       labelNames: ['code'],
+      registers,
+    }),
+    ...interfaceMetrics(registers),
+  };
+}
+
+/** The Redis protocol, clients over the wire, batches and sessions. */
+function interfaceMetrics(registers: Registry[]) {
+  return {
+    redisSeconds: new Histogram({
+      name: 'ringwright_redis_command_duration_seconds',
+      help: 'Time from a request read to its answer, Redis protocol',
+      labelNames: ['command'] as const,
+      buckets: SECONDS_BUCKETS,
+      registers,
+    }),
+    redisConnections: new Gauge({
+      name: 'ringwright_redis_connections',
+      help: 'Open connections of the Redis protocol',
+      registers,
+    }),
+    redisProtocolErrors: new Counter({
+      name: 'ringwright_redis_protocol_errors_total',
+      help: 'Connections ended for bytes that are no request of the Redis protocol',
+      registers,
+    }),
+    clientSeconds: new Histogram({
+      name: 'ringwright_client_request_duration_seconds',
+      help: 'Time from request to answer, client package',
+      labelNames: ['method'] as const,
+      buckets: SECONDS_BUCKETS,
+      registers,
+    }),
+    batchItems: new Counter({
+      name: 'ringwright_batch_items_total',
+      help: 'Items of HTTP batches by operation and status',
+      labelNames: ['op', 'status'] as const,
+      registers,
+    }),
+    sessionEscalations: new Counter({
+      name: 'ringwright_session_escalations_total',
+      help: 'Reads that asked more slots than their level for the sake of their session',
       registers,
     }),
   };

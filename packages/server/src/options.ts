@@ -1,4 +1,5 @@
 // Options of a server: one table with defaults and sentences; flags and help are made from it.
+import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
 
 const addressPattern = /^(\[[0-9a-fA-F:]+\]|[^:[\]/]+):(\d{1,5})$/;
@@ -18,6 +19,21 @@ export const serverOptionsSchema = z.strictObject({
     .describe('device name, where several share an address'),
   rings: z.string().optional().describe('folder of ring folders, watched for new versions'),
   ring: z.array(z.string()).default([]).describe('ring file, watched for changes; may be repeated'),
+  redisPort: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .describe('port of the Redis protocol, at the IP of --listen; none without it'),
+  redisKeyspace: z
+    .string()
+    .regex(keyspaceNamePattern)
+    .optional()
+    .describe('ring that Redis clients use unless they SELECT another; default: the only ring'),
+  redisConsistency: z
+    .enum(['one', 'quorum', 'all'])
+    .default('quorum')
+    .describe('consistency of Redis clients unless they send RINGWRIGHT.CONSISTENCY'),
   trust: z
     .array(z.string().min(1))
     .max(16)

@@ -3,11 +3,11 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import type { Caller } from '@ringwright/wire/call-channel';
+import { fetchRing } from '@ringwright/wire/fetch-ring';
 import type { RingHead } from '@ringwright/wire/hello';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { ringChunk, ringFetch, ringOffer } from '@ringwright/wire/rings';
 import { type ActiveRing, ringHead } from './active-ring.ts';
-import { fetchRing } from './fetch-ring.ts';
 import type { Rings } from './rings.ts';
 import type { TrustExchange } from './trust-exchange.ts';
 

@@ -2,6 +2,7 @@
 // order.
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
+import type { Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replicationIntervalMs } from '@ringwright/base/limits';
@@ -10,8 +11,9 @@ import type { Logger } from 'pino';
 import { assembleServer, type OpenedDevice } from './assemble-server.ts';
 import { loadIdentity } from './device-identity.ts';
 import { createHttp } from './http.ts';
-import { type ServerOptions, splitAddress } from './options.ts';
+import { joinAddress, type ServerOptions, splitAddress } from './options.ts';
 import { PeerMemory } from './peer-memory.ts';
+import { createRedis } from './redis-endpoint.ts';
 import { repeat } from './repeat.ts';
 import { followRingFiles } from './ring-files.ts';
 import { tellTrust } from './tell-trust.ts';
@@ -78,6 +80,7 @@ async function runServer(
   const http = createHttp({ ...parts, onBug });
   const closeWire = acceptWire(http, parts.handlers);
   await listen(http, options.listen);
+  const closeRedis = await openRedis(options, { ...parts, onBug }, log);
   const stopFollowing = await followRingFiles(
     {
       adopt: (bytes) => rings.adopt(bytes),
@@ -94,6 +97,7 @@ async function runServer(
     async close() {
       stopFollowing();
       closeWire();
+      await closeRedis();
       await endHttp(http);
       parts.mover.close();
       // Calls under way are rejected, so that the round of replication ends at once.
@@ -106,6 +110,21 @@ async function runServer(
   };
 }
 
+/** The function returned closes the port; without the option there is none. */
+async function openRedis(
+  { redisPort: port, redisKeyspace, redisConsistency, listen: address, device }: ServerOptions,
+  ports: Omit<Parameters<typeof createRedis>[0], 'nowMs'>,
+  log: Logger,
+): Promise<() => Promise<void>> {
+  if (port === undefined) return () => Promise.resolve();
+  const keyspace = redisKeyspace ?? null;
+  const settings = { device: device ?? address, port, keyspace, consistency: redisConsistency };
+  const redis = createRedis({ ...ports, nowMs: () => Date.now() }, settings);
+  await listen(redis.server, joinAddress({ ip: splitAddress(address).ip, port }));
+  log.info({ port, keyspace }, 'listening for the Redis protocol');
+  return () => redis.close();
+}
+
 function endHttp(http: Server): Promise<void> {
   return new Promise((resolve) => {
     http.close(() => resolve());
@@ -113,10 +132,10 @@ function endHttp(http: Server): Promise<void> {
   });
 }
 
-function listen(http: Server, address: string): Promise<void> {
+function listen(server: NetServer, address: string): Promise<void> {
   const { ip, port } = splitAddress(address);
   return new Promise((resolve, reject) => {
-    http.once('error', (cause: NodeJS.ErrnoException) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
       const hint =
         cause.code === 'EADDRINUSE'
           ? 'another program listens there; stop it or choose another --listen'
@@ -124,6 +143,6 @@ function listen(http: Server, address: string): Promise<void> {
       const message = `cannot listen on ${address}: ${cause.message}`;
       reject(new CodedError('LISTEN_FAILED', message, { hint, details: { address }, cause }));
     });
-    http.listen(port, ip, resolve);
+    server.listen(port, ip, resolve);
   });
 }

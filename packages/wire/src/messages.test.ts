@@ -3,6 +3,7 @@ import {
   beaconBytesMax,
   deviceCountMax,
   keyBytesMax,
+  listKeysMax,
   partitionCountMax,
   ringFileBytesMax,
   socketMessageBytesMax,
@@ -55,6 +56,7 @@ const manifest = {
   tombstones: most,
   digest: '0'.repeat(16),
 };
+const client = { keyspace, key, consistency: 'quorum', session: { ...stamp, weak: true } };
 const wanted = Array.from({ length: offerRowsMax }, (_, index) => index);
 
 type Schema = z.ZodType;
@@ -191,6 +193,44 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   ['copy-read answer', kinds.copyRead.answer, { data: chunk }, [{ data: [...'abc'] }]],
   ['copy-close', kinds.copyClose.request, { copy }, [{ copy: '' }, { copy: `${copy}c` }]],
   ['copy-close answer', kinds.copyClose.answer, {}, [{ copy }]],
+  [
+    'keys-after',
+    kinds.keysAfter.request,
+    { ...about, after: key, limit: listKeysMax },
+    [{ limit: listKeysMax + 1 }, { limit: 0 }, { after: Buffer.alloc(keyBytesMax + 1) }],
+  ],
+  [
+    'keys-after answer',
+    kinds.keysAfter.answer,
+    { keys: Array(listKeysMax).fill([key, stampMsMax, stampTieMax, true]), more: true },
+    [{ keys: Array(listKeysMax + 1).fill([key, 0, 0, true]) }, { keys: [[key, 0, 0]] }],
+  ],
+  [
+    'coordinate-put',
+    kinds.coordinatePut.request,
+    { ...client, value: record.value },
+    [
+      { consistency: 'two' },
+      { session: {} },
+      { session: { ...stamp, weak: 1 } },
+      { key: Buffer.alloc(0) },
+      { value: Buffer.alloc(valueBytesMax + 1) },
+      { keyspace: '__proto__' },
+    ],
+  ],
+  [
+    'coordinate-put answer',
+    kinds.coordinatePut.answer,
+    { ...stamp, ringVersion: most },
+    [{ ms: -1 }],
+  ],
+  ['coordinate-get', kinds.coordinateGet.request, client, [{ value: null }, { session: 1 }]],
+  [
+    'coordinate-get answer',
+    kinds.coordinateGet.answer,
+    { record: { value: record.value, ...stamp }, ringVersion: 1 },
+    [{ ringVersion: 0 }, { record: { ...stamp } }],
+  ],
 ];
 
 describe('fields at their limits', () => {

@@ -1,6 +1,8 @@
 // The closed list of message kinds, by method. Pure.
+import { coordinateGet, coordinatePut } from './coordination.ts';
 import { copyClose, copyOpen, copyRead } from './copies.ts';
 import { hello } from './hello.ts';
+import { keysAfter } from './listing.ts';
 import { recordRead, recordWrite } from './records.ts';
 import { digests, offer, push, rowsSince } from './replication.ts';
 import { ringChunk, ringFetch, ringOffer } from './rings.ts';
@@ -22,4 +24,7 @@ export const messageKinds = {
   copyOpen,
   copyRead,
   copyClose,
+  keysAfter,
+  coordinatePut,
+  coordinateGet,
 } as const;

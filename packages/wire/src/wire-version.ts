@@ -6,5 +6,6 @@
  * push),
  *    copies of partition files (open, read, close).
  * 2: trust (offer, fetch): roots and beacons.
+ * 3: coordination for clients (put, get), keys of a partition.
  */
-export const wireVersion = 2;
+export const wireVersion = 3;

@@ -1,9 +1,9 @@
-// Fetching the active ring of a keyspace from a peer, chunk by chunk. Rings check themselves when
-// adopted.
+// Fetching the active ring of a keyspace from the other end, chunk by chunk. Rings check themselves
+// when they are decoded. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs, ringFileBytesMax } from '@ringwright/base/limits';
-import type { Caller } from '@ringwright/wire/call-channel';
-import { ringFetch } from '@ringwright/wire/rings';
+import type { Caller } from './call-channel.ts';
+import { ringFetch } from './rings.ts';
 
 /**
  * The bytes of the ring file the peer has active, at its version of the moment of the first chunk.

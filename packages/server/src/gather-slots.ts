@@ -1,0 +1,68 @@
+// Asks as many slots as a level needs, hedging when one is slow; what is asked is the caller's.
+import { CodedError } from '@ringwright/base/coded-error';
+import { readHedgeMs } from '@ringwright/base/limits';
+import type { Slot } from '@ringwright/ring/slots-of';
+import type { ActiveRing } from './active-ring.ts';
+import { type OutdatedRing, outdatedRing, tooFewSlots } from './spread-record.ts';
+
+export interface SlotAnswer<Answer> {
+  readonly device: number;
+  readonly answer: Answer;
+}
+
+interface Gather<Answer> {
+  readonly active: ActiveRing;
+  readonly slots: readonly Slot[];
+  readonly needed: number;
+  readonly ask: (device: number) => Promise<Answer>;
+}
+
+/**
+ * Asks `needed` devices, this one first; another for each that fails, all the rest when the hedge
+ * time has passed.
+ * Resolves with the first `needed` answers. Rejects like spreadRecord.
+ */
+export function gatherSlots<Answer>(gather: Gather<Answer>): Promise<SlotAnswer<Answer>[]> {
+  const { active, slots, needed, ask } = gather;
+  const waiting = readOrder(slots, active.self);
+  const answers: SlotAnswer<Answer>[] = [];
+  const said = new Map<number, string>();
+  let outdated: OutdatedRing | null = null;
+  let ended = false;
+  return new Promise((resolve, reject) => {
+    const hedge = setTimeout(() => {
+      while (waiting.length > 0) askNext();
+    }, readHedgeMs);
+    const finish = (end: () => void): void => {
+      ended = true;
+      clearTimeout(hedge);
+      end();
+    };
+    const askNext = (): void => {
+      const device = waiting.shift();
+      if (device === undefined) return;
+      ask(device).then(
+        (answer) => {
+          answers.push({ device, answer });
+          if (answers.length === needed) finish(() => resolve([...answers]));
+        },
+        (error: unknown) => {
+          said.set(device, error instanceof CodedError ? error.code : String(error));
+          outdated ??= outdatedRing(error, { active, device });
+          if (ended) return;
+          if (slots.length - said.size < needed) {
+            const tooFew = tooFewSlots(answers.length, { slots: slots.length, needed, said });
+            finish(() => reject(outdated ?? tooFew));
+          } else askNext();
+        },
+      );
+    };
+    for (let asked = 0; asked < needed; asked += 1) askNext();
+  });
+}
+
+/** This device first (no network), then the others in replica order. */
+function readOrder(slots: readonly Slot[], self: number | null): number[] {
+  const devices = slots.map(({ device }) => device);
+  return [...devices.filter((id) => id === self), ...devices.filter((id) => id !== self)];
+}

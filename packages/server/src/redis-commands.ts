@@ -1,0 +1,76 @@
+// The table of Redis commands, and COMMAND, which describes it.
+import { fitsArity, type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
+import { connectionCommands } from './redis-connection-commands.ts';
+import { keyCommands } from './redis-keys.ts';
+import { serverCommands } from './redis-server-commands.ts';
+import { lowerOf, textOf, unknownSubcommand, wrongArguments } from './redis-words.ts';
+import { arrayReply, integerReply, nullReply, type RespReply, textReply } from './resp-reply.ts';
+import type { RespRequest } from './resp-requests.ts';
+
+const table: ReadonlyMap<string, RedisCommand> = new Map([
+  ...Object.entries(connectionCommands),
+  ...Object.entries(keyCommands),
+  ...Object.entries(serverCommands),
+  ['command', { arity: -1, keys: 'none', effect: 'none', run: describeCommands }],
+]);
+
+/** Words of an unknown command that are shown, and characters of each. */
+const SHOWN_WORDS = 20;
+const SHOWN_CHARACTERS = 128;
+
+export interface FoundCommand {
+  readonly name: string;
+  readonly command: RedisCommand;
+}
+
+/** The command a request names. Throws Redis's refusals of unknown names and wrong counts. */
+export function findCommand(request: RespRequest): FoundCommand {
+  const name = lowerOf(request[0]);
+  const command = table.get(name);
+  if (command === undefined) throw unknownCommand(request);
+  if (!fitsArity(command, request.length)) throw wrongArguments(name);
+  return { name, command };
+}
+
+function unknownCommand(request: RespRequest): RedisRefusal {
+  const [name = '', ...words] = request
+    .slice(0, SHOWN_WORDS)
+    .map((word) => textOf(word).slice(0, SHOWN_CHARACTERS));
+  const shown = words.map((word) => `'${word}' `).join('');
+  return new RedisRefusal(`ERR unknown command '${name}', with args beginning with: ${shown}`);
+}
+
+function describeCommands({ words }: RedisCall): RespReply {
+  switch (lowerOf(words[0])) {
+    case '':
+      return arrayReply([...table].map(([name, command]) => describe(name, command)));
+    case 'count':
+      return integerReply(table.size);
+    case 'list':
+      return arrayReply([...table.keys()].map(textReply));
+    case 'docs': // redis-cli asks for its hints; it has its own
+      return { kind: 'map', pairs: [] };
+    case 'info':
+      return arrayReply(
+        words.slice(1).map((word) => {
+          const command = table.get(lowerOf(word));
+          return command === undefined ? nullReply : describe(lowerOf(word), command);
+        }),
+      );
+    default:
+      throw unknownSubcommand('command', words[0]);
+  }
+}
+
+/** Name, arity, flags, first key, last key, step: what cluster clients look at. */
+function describe(name: string, { arity, keys, effect }: RedisCommand): RespReply {
+  const flags = effect === 'none' ? [] : [effect === 'read' ? 'readonly' : 'write'];
+  const [first, last, step] =
+    keys === 'none' ? [0, 0, 0] : keys === 'first' ? [1, 1, 1] : [1, -1, keys === 'even' ? 2 : 1];
+  return arrayReply([
+    textReply(name),
+    integerReply(arity),
+    arrayReply(flags.map((text) => ({ kind: 'simple', text }))),
+    ...[first, last, step].map(integerReply),
+  ]);
+}

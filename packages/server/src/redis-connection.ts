@@ -1,0 +1,209 @@
+// One connection of the Redis protocol: requests start as they are read, answers leave in order.
+import type { Socket } from 'node:net';
+import { CodedError } from '@ringwright/base/coded-error';
+import { redisOutputBytesMax, redisPipelineMax } from '@ringwright/base/limits';
+import { byteText } from './byte-text.ts';
+import { type KeyEffect, KeyOrder } from './key-order.ts';
+import { keysOf, type RedisCall, type RedisClient, type RedisPorts } from './redis-command.ts';
+import { type FoundCommand, findCommand } from './redis-commands.ts';
+import { failureReply } from './redis-errors.ts';
+import { encodeReply, errorReply, okReply, type RespReply } from './resp-reply.ts';
+import { RespProtocolError, type RespRequest, RespRequests } from './resp-requests.ts';
+
+export interface ConnectionPorts extends RedisPorts {
+  /** Called when a command is answered; `name` is in the table or `unknown`. */
+  readonly onCommand: (name: string, seconds: number) => void;
+  readonly onProtocolError: () => void;
+  readonly onBug: (error: unknown) => void;
+}
+
+/** The place of one answer among the others; null until it is there. */
+interface Answer {
+  bytes: Buffer | null;
+}
+
+/** A page of a browser that posts here to reach a server behind a firewall: cut off, as in Redis. */
+const HTTP_WORDS = /^(post|host:)$/i;
+
+/** Serves a socket until it closes. */
+export class RedisConnection {
+  readonly #socket: Socket;
+  readonly #ports: ConnectionPorts;
+  readonly #client: RedisClient;
+  readonly #requests = new RespRequests();
+  readonly #order = new KeyOrder();
+  /** Answers that have not left, in the order of their requests. */
+  #answers: Answer[] = [];
+  #running = 0;
+  #flushPlanned = false;
+  /** No more requests are read; the socket ends when the last answer has left. */
+  #ending = false;
+  /** The other end has sent all it will; it may still be reading. */
+  #inputEnded = false;
+
+  constructor(socket: Socket, client: RedisClient, ports: ConnectionPorts) {
+    this.#socket = socket;
+    this.#client = client;
+    this.#ports = ports;
+    socket.setNoDelay(true);
+    socket.on('data', (chunk) => {
+      this.#requests.push(chunk);
+      this.#pump();
+    });
+    socket.on('drain', () => this.#pump());
+    socket.on('end', () => {
+      this.#inputEnded = true;
+      this.#pump();
+    });
+    socket.on('close', () => {
+      this.#ending = true;
+    });
+    // A 'close' follows every 'error'; who was asking is gone.
+    socket.on('error', () => undefined);
+  }
+
+  /** Starts what may start; stops reading the socket while too much is under way. */
+  #pump(): void {
+    for (let more = true; more && !this.#ending && this.#hasRoom(); this.#flush()) {
+      while (more && this.#hasRoom()) {
+        const request = this.#nextRequest();
+        more = request !== null;
+        if (request !== null) this.#begin(request);
+        else if (this.#inputEnded) this.#ending = true;
+      }
+    }
+    if (this.#hasRoom()) this.#socket.resume();
+    else this.#socket.pause();
+    this.#flush();
+  }
+
+  #hasRoom(): boolean {
+    const { writableLength } = this.#socket;
+    return this.#answers.length < redisPipelineMax && writableLength < redisOutputBytesMax;
+  }
+
+  #nextRequest(): RespRequest | null {
+    try {
+      return this.#requests.next();
+    } catch (error) {
+      if (!(error instanceof RespProtocolError)) throw error;
+      this.#ports.onProtocolError();
+      this.#reply(errorReply(`ERR Protocol error: ${error.message}`));
+      this.#ending = true;
+      return null;
+    }
+  }
+
+  #begin(request: RespRequest): void {
+    let found: FoundCommand;
+    try {
+      found = findCommand(request);
+    } catch (error) {
+      this.#refuseUnknown(request, error);
+      return;
+    }
+    const { keyspace, consistency } = this.#client;
+    const words = request.slice(1);
+    const call = { ports: this.#ports, client: this.#client, words, keyspace, consistency };
+    if (found.command.effect === 'none') this.#runAlone(found, call);
+    else this.#runOnKeys(found, { call, effect: found.command.effect });
+    if (found.name === 'quit') this.#ending = true;
+  }
+
+  /** A command about no key: most have their answer at once. */
+  #runAlone({ name, command }: FoundCommand, call: RedisCall): void {
+    const startMs = performance.now();
+    try {
+      const reply = command.run(call);
+      if (reply instanceof Promise) {
+        this.#await(name, reply);
+        return;
+      }
+      this.#reply(reply);
+    } catch (error) {
+      this.#reply(this.#failed(error));
+    }
+    this.#ports.onCommand(name, (performance.now() - startMs) / 1000);
+  }
+
+  #runOnKeys(
+    { name, command }: FoundCommand,
+    { call, effect }: { readonly call: RedisCall; readonly effect: KeyEffect },
+  ): void {
+    const work = async (overtaken: () => boolean): Promise<RespReply> => {
+      try {
+        return await command.run(call);
+      } catch (error) {
+        // The pipeline itself wrote the key again: this write had its moment before that one.
+        const isOwn = error instanceof CodedError && error.code === 'SUPERSEDED' && overtaken();
+        if (isOwn && name === 'set') return okReply;
+        throw error;
+      }
+    };
+    this.#await(name, this.#order.run(keysOf(command, call.words), effect, work));
+  }
+
+  #refuseUnknown(request: RespRequest, error: unknown): void {
+    if (HTTP_WORDS.test(byteText(request[0] ?? new Uint8Array()))) {
+      this.#ports.onProtocolError();
+      this.#ending = true;
+      this.#socket.destroy();
+      return;
+    }
+    this.#reply(this.#failed(error));
+    this.#ports.onCommand('unknown', 0);
+  }
+
+  #reply(reply: RespReply): void {
+    this.#answers.push({ bytes: encodeReply(reply, this.#client.protocol) });
+  }
+
+  #failed(error: unknown): RespReply {
+    const { reply, isBug } = failureReply(error);
+    if (isBug) this.#ports.onBug(error);
+    return reply;
+  }
+
+  #await(name: string, work: Promise<RespReply>): void {
+    const startMs = performance.now();
+    const { protocol } = this.#client;
+    const answer: Answer = { bytes: null };
+    this.#answers.push(answer);
+    this.#running += 1;
+    work
+      .catch((error: unknown) => this.#failed(error))
+      .then((reply) => {
+        this.#running -= 1;
+        answer.bytes = encodeReply(reply, protocol);
+        this.#ports.onCommand(name, (performance.now() - startMs) / 1000);
+        this.#flushSoon();
+      })
+      .catch(this.#ports.onBug);
+  }
+
+  /** Answers that come in one turn leave in one write; a lone one leaves at once. */
+  #flushSoon(): void {
+    if (this.#running === 0) this.#pump();
+    else if (!this.#flushPlanned) {
+      this.#flushPlanned = true;
+      setImmediate(() => {
+        this.#flushPlanned = false;
+        this.#pump();
+      });
+    }
+  }
+
+  #flush(): void {
+    let ready = 0;
+    while (ready < this.#answers.length && this.#answers[ready]?.bytes !== null) ready += 1;
+    if (ready > 0) {
+      const leaving = this.#answers.slice(0, ready).map(({ bytes }) => bytes ?? Buffer.alloc(0));
+      this.#answers = ready === this.#answers.length ? [] : this.#answers.slice(ready);
+      const [first] = leaving;
+      if (!this.#socket.destroyed && first !== undefined) {
+        this.#socket.write(leaving.length === 1 ? first : Buffer.concat(leaving));
+      }
+    }
+    if (this.#ending && this.#answers.length === 0) this.#socket.end();
+  }
+}

@@ -1,0 +1,77 @@
+// SCAN: the keys of a keyspace, partition by partition, at the connection's consistency.
+import { listKeysMax, redisScanCountMax } from '@ringwright/base/limits';
+import { coordinateList } from './coordinate-list.ts';
+import { globMatcher } from './glob.ts';
+import { type RedisCall, RedisRefusal } from './redis-command.ts';
+import { currentKeyspace } from './redis-keyspace.ts';
+import { integerOf, lowerOf, syntaxError } from './redis-words.ts';
+import { arrayReply, bulkReply, type RespReply, textReply } from './resp-reply.ts';
+import type { RespRequest } from './resp-requests.ts';
+
+interface ScanOptions {
+  readonly count: number;
+  readonly isWanted: (key: Uint8Array) => boolean;
+}
+
+/** Partitions looked at in one answer: of a nearly empty keyspace a scan takes few round trips. */
+const PARTITIONS_AT_ONCE = 64;
+
+/** Every key that was there from the first call to the last is given at least once. */
+export async function scan(call: RedisCall): Promise<RespReply> {
+  const { ports, consistency } = call;
+  const keyspace = currentKeyspace(call);
+  const { partitions } = ports.coordinator.rings.get(keyspace).ring;
+  const options = readOptions(call.words.slice(1));
+  let place = ports.cursors.read(readCursor(call.words[0]), keyspace, partitions);
+  if (place === null) throw new RedisRefusal('ERR invalid cursor');
+  const keys: Uint8Array[] = [];
+  let looked = 0;
+  for (let turn = 0; turn < PARTITIONS_AT_ONCE && looked < options.count; turn += 1) {
+    if (place.partition >= partitions) break;
+    const limit = Math.min(options.count - looked, listKeysMax);
+    const page = await coordinateList(ports.coordinator, {
+      keyspace,
+      ...place,
+      limit,
+      consistency,
+    });
+    looked += Math.max(page.keys.length, 1);
+    keys.push(...page.keys.filter(options.isWanted));
+    place =
+      page.next === null
+        ? { partition: place.partition + 1, after: new Uint8Array() }
+        : { partition: place.partition, after: page.next };
+  }
+  const cursor = ports.cursors.write(place, keyspace, partitions);
+  return arrayReply([textReply(String(cursor)), arrayReply(keys.map(bulkReply))]);
+}
+
+function readCursor(word: Uint8Array | undefined): number {
+  const text = lowerOf(word);
+  if (!/^\d{1,16}$/.test(text)) throw new RedisRefusal('ERR invalid cursor');
+  return Number(text);
+}
+
+function readOptions(words: RespRequest): ScanOptions {
+  let count = 10;
+  let isWanted: ScanOptions['isWanted'] = () => true;
+  if (words.length % 2 !== 0) throw syntaxError();
+  for (let at = 0; at < words.length; at += 2) {
+    const value = words[at + 1] ?? new Uint8Array();
+    switch (lowerOf(words[at])) {
+      case 'count':
+        count = Math.min(integerOf(value), redisScanCountMax);
+        if (count < 1) throw syntaxError();
+        break;
+      case 'match':
+        isWanted = globMatcher(value);
+        break;
+      case 'type':
+        if (lowerOf(value) !== 'string') isWanted = () => false;
+        break;
+      default:
+        throw syntaxError();
+    }
+  }
+  return { count, isWanted };
+}
