@@ -9,7 +9,7 @@ export async function readBody(request: IncomingMessage): Promise<Uint8Array> {
   if (announced > valueBytesMax) throw tooLarge(announced);
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // The stream stays whole when this loop ends early: the refusal has to travel back over its socket.
+  // The stream stays whole when this loop ends early: the refusal has to travel over its socket.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     const data = chunk as Buffer; // no encoding is set on the request: chunks are buffers
     bytes += data.length;
@@ -17,6 +17,24 @@ export async function readBody(request: IncomingMessage): Promise<Uint8Array> {
     chunks.push(data);
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** A refused body is read on for so long: closing under a client that sends hides the answer. */
+const REFUSED_BODY_MS_MAX = 2_000;
+
+/** Resolves when nothing more of the body comes, or not soon. */
+export async function discardBody(request: IncomingMessage): Promise<void> {
+  if (request.complete || request.destroyed) return;
+  request.resume();
+  await new Promise<void>((resolve) => {
+    const impatience = setTimeout(resolve, REFUSED_BODY_MS_MAX);
+    for (const event of ['end', 'close', 'error'] as const) {
+      request.once(event, () => {
+        clearTimeout(impatience);
+        resolve();
+      });
+    }
+  });
 }
 
 function tooLarge(bytes: number): CodedError {

@@ -4,6 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import type { CoordinatorPorts } from './coordinate.ts';
 import { answerBytes, answerError, answerJson } from './http-answer.ts';
+import { discardBody } from './http-body.ts';
 import { answerKey } from './http-keys.ts';
 import type { Metrics } from './metrics.ts';
 import { partitionSizes, type ServerStatus, type StatusPorts, serverStatus } from './status.ts';
@@ -39,12 +40,10 @@ async function answer(ports: HttpPorts, exchange: Exchange): Promise<void> {
     await route(ports, exchange);
   } catch (error) {
     if (!(error instanceof CodedError)) ports.onBug(error);
-    // The rest of a refused body is read and thrown away, so that the answer arrives; then the
-    // connection ends.
-    if (!request.complete) {
-      response.shouldKeepAlive = false;
-      request.resume();
-    }
+    // The rest of a refused body is read and thrown away, so that the answer arrives; a connection
+    // on which still more may come ends.
+    await discardBody(request);
+    if (!request.complete) response.shouldKeepAlive = false;
     answerError(response, error);
   }
 }
