@@ -1,81 +1,77 @@
 // Requests that must be refused: with a code, a status, a sentence, a hint, and nothing changed.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { askServer, type Request, refusalOf } from '../support/ask-server.ts';
-import { type Cluster, keyspace, startCluster } from '../support/cluster.ts';
+import { type Cluster, clusterForFile, keyspace } from '../support/cluster.ts';
 
 let cluster: Cluster;
 let port = 0;
 beforeAll(async () => {
-  cluster = await startCluster({ servers: 3, partitions: 8 });
+  cluster = await clusterForFile({ servers: 3, partitions: 8 });
   port = cluster.ports()[0] ?? 0;
   const path = `/v1/${keyspace}/there?consistency=all`;
   await askServer(port, { method: 'PUT', path, body: 'before' });
 });
-afterAll(() => cluster[Symbol.asyncDispose]());
 
 async function rowsOfAll(): Promise<number[]> {
   const statuses = await Promise.all(cluster.servers.map((server) => server.status()));
   return statuses.map(({ rings }) => rings[0]?.rows ?? 0);
 }
 
-const tooLong = 'k'.repeat(1_025);
-const tooMuch = Buffer.alloc(2 ** 20 + 1);
+interface Case {
+  readonly name: string;
+  readonly request: Request;
+  readonly status: number;
+  readonly code: string;
+  /** What the sentence must name. */
+  readonly names: RegExp;
+}
 
-const refused: [name: string, request: Request, status: number, code: string, names: RegExp][] = [
-  ['an unknown ring', { path: '/v1/other/key' }, 404, 'RING_UNKNOWN', /other/],
-  ['a name no ring may have', { path: '/v1/NOTES/key' }, 400, 'NAME_INVALID', /NOTES/],
-  ['a percent sign alone', { path: `/v1/${keyspace}/100%` }, 400, 'KEY_INVALID', /%/],
-  ['a bad escape', { path: `/v1/${keyspace}/a%G1b` }, 400, 'KEY_INVALID', /%G1/],
-  ['an escape cut short', { path: `/v1/${keyspace}/a%4` }, 400, 'KEY_INVALID', /%4/],
-  ['no key', { path: `/v1/${keyspace}/` }, 400, 'KEY_INVALID', /0 bytes/],
-  ['a key too long', { path: `/v1/${keyspace}/${tooLong}` }, 400, 'KEY_INVALID', /1025.*1024/],
-  [
-    'a key that is too long only when decoded is not longer in the path',
-    { path: `/v1/${keyspace}/${'%6B'.repeat(1_025)}` },
-    400,
-    'KEY_INVALID',
-    /1025.*1024/,
-  ],
-  [
-    'a level of another system',
-    { path: `/v1/${keyspace}/there?consistency=two` },
-    400,
-    'CONSISTENCY_INVALID',
-    /two/,
-  ],
-  [
-    'an empty level',
-    { path: `/v1/${keyspace}/there?consistency=` },
-    400,
-    'CONSISTENCY_INVALID',
-    /''/,
-  ],
-  [
-    'a write with a bad level',
-    { method: 'PUT', path: `/v1/${keyspace}/there?consistency=ALL`, body: 'after' },
-    400,
-    'CONSISTENCY_INVALID',
-    /ALL/,
-  ],
-  [
-    'a value too long',
-    { method: 'PUT', path: `/v1/${keyspace}/there`, body: tooMuch },
-    413,
-    'VALUE_TOO_LARGE',
-    /1048577.*1048576/,
-  ],
-  [
-    'a method that is none of the four',
-    { method: 'POST', path: `/v1/${keyspace}/there`, body: 'after' },
-    405,
-    'METHOD_UNKNOWN',
-    /POST/,
-  ],
-  ['a path that is nothing', { path: '/v2/there' }, 404, 'PATH_UNKNOWN', /\/v2\/there/],
-  ['an unknown ring resource', { path: '/v1/rings/other' }, 404, 'RING_UNKNOWN', /other/],
+const key = (rest: string): Request => ({ path: `/v1/${keyspace}/${rest}` });
+const badKey = (name: string, rest: string, names: RegExp): Case => {
+  return { name, request: key(rest), status: 400, code: 'KEY_INVALID', names };
+};
+const badLevel = (name: string, request: Request, names: RegExp): Case => {
+  return { name, request, status: 400, code: 'CONSISTENCY_INVALID', names };
+};
+const unknown = (name: string, path: string, code: string): Case => {
+  return { name, request: { path }, status: 404, code, names: new RegExp(path.split('/')[2]!) };
+};
+
+const refused: Case[] = [
+  unknown('an unknown ring', '/v1/other/key', 'RING_UNKNOWN'),
+  unknown('a path that is nothing', '/v2/there', 'PATH_UNKNOWN'),
+  { ...unknown('an unknown ring resource', '/v1/rings/other', 'RING_UNKNOWN'), names: /other/ },
+  { ...unknown('no ring name', '/v1/NOTES/key', 'NAME_INVALID'), status: 400 },
+  badKey('a percent sign alone', '100%', /'%'/),
+  badKey('a bad escape', 'a%G1b', /'%G1'/),
+  badKey('an escape cut short', 'a%4', /'%4'/),
+  badKey('no key', '', /0 bytes/),
+  badKey('a key too long', 'k'.repeat(1_025), /1025.*1024/),
+  badKey('a key too long, escaped', '%6B'.repeat(1_025), /1025.*1024/),
+  badLevel('an unknown level', key('there?consistency=two'), /'two'/),
+  badLevel('an empty level', key('there?consistency='), /''/),
+  badLevel(
+    'a write at a level in capitals',
+    { ...key('there?consistency=ALL'), method: 'PUT', body: 'after' },
+    /'ALL'/,
+  ),
+  {
+    name: 'a value too long',
+    request: { ...key('there'), method: 'PUT', body: Buffer.alloc(2 ** 20 + 1) },
+    status: 413,
+    code: 'VALUE_TOO_LARGE',
+    names: /1048577.*1048576/,
+  },
+  {
+    name: 'a method that is none of the four',
+    request: { ...key('there'), method: 'POST', body: 'after' },
+    status: 405,
+    code: 'METHOD_UNKNOWN',
+    names: /POST/,
+  },
 ];
 
-test.each(refused)('%s is refused', async (_, request, status, code, names) => {
+test.each(refused)('$name is refused', async ({ request, status, code, names }) => {
   const before = await rowsOfAll();
   const response = await askServer(port, request);
   expect(response.status, response.bytes.toString()).toBe(status);

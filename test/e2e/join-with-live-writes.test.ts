@@ -1,6 +1,6 @@
 // Servers join while writers and readers go on: real processes, every answer recorded and checked.
 import { expect, test } from 'vitest';
-import { keyspace, startCluster } from '../support/cluster.ts';
+import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { Traffic } from '../support/traffic.ts';
 
 interface Plan {
@@ -17,7 +17,7 @@ interface Rollout {
 }
 
 test('a fourth and a fifth server join under load: fewest moves, nothing lost, old files gone', async () => {
-  await using cluster = await startCluster({ servers: 3, partitions: 32 });
+  const cluster = await clusterForTest({ servers: 3, partitions: 32 });
   const { builder } = cluster;
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 4 });
   await traffic.goesOn();

@@ -1,13 +1,12 @@
 // Reads and writes of keys over every coordinator of real servers, at every level.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { askServer, refusalOf } from '../support/ask-server.ts';
-import { type Cluster, keyspace, startCluster } from '../support/cluster.ts';
+import { type Cluster, clusterForFile, keyspace } from '../support/cluster.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {
-  cluster = await startCluster({ servers: 4, partitions: 16 });
+  cluster = await clusterForFile({ servers: 4, partitions: 16 });
 });
-afterAll(() => cluster[Symbol.asyncDispose]());
 
 const stampHeader = 'x-ringwright-stamp';
 const at = (key: string, level?: string): string =>

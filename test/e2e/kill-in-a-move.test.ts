@@ -3,7 +3,7 @@
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { expect, test } from 'vitest';
-import { type Cluster, keyspace, startCluster } from '../support/cluster.ts';
+import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import { killRolloutAt } from '../support/killed-rollout.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
 import { Traffic } from '../support/traffic.ts';
@@ -35,7 +35,7 @@ function victimOf(cluster: Cluster, ring: Ring, role: Role): ServerUnderTest {
 }
 
 test.each<Role>(['source', 'joiner', 'bystander'])('the %s dies in each step', async (role) => {
-  await using cluster = await startCluster({ servers: 4, partitions: 8 });
+  const cluster = await clusterForTest({ servers: 4, partitions: 8 });
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: role.length });
   await traffic.goesOn();
   for (const [index, { step, versions }] of steps.entries()) {

@@ -7,6 +7,7 @@ import { checkStore } from '@ringwright/partition/check-store';
 import { readLog } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
 import type { Ring } from '@ringwright/ring/ring';
+import { afterAll, onTestFinished } from 'vitest';
 import { freePorts } from './free-ports.ts';
 import { unequalReplicas } from './replica-digests.ts';
 import { type RingBuilder, ringBuilderIn } from './ring-builder-program.ts';
@@ -19,6 +20,8 @@ export interface Shape {
   readonly servers: number;
   readonly partitions?: number;
   readonly replicas?: number;
+  /** Where everything lies; a new folder under the system's temporary one by default. */
+  readonly folder?: string;
   /** Further words on the command line of every server. */
   readonly extra?: (cluster: Cluster) => readonly string[];
 }
@@ -125,21 +128,46 @@ export class Cluster implements AsyncDisposable {
     return exit === 0 ? faults : [...faults, `verify ended with ${exit}: ${stdout}${stderr}`];
   }
 
+  /** The end of every scenario. Throws with what it found. */
+  async audit(): Promise<void> {
+    await this.replicasEqual();
+    const faults = await this.stopAndCheckFiles();
+    if (faults.length > 0) throw new Error(`the audit found:\n${faults.join('\n')}`);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    try {
-      await this.replicasEqual();
-      const faults = await this.stopAndCheckFiles();
-      if (faults.length > 0) throw new Error(`the audit found:\n${faults.join('\n')}`);
-    } finally {
-      await Promise.all(this.servers.map((server) => server.kill()));
-      await fs.rm(this.folder, { recursive: true, force: true });
-    }
+    await Promise.all(this.servers.map((server) => server.kill()));
+    await fs.rm(this.folder, { recursive: true, force: true });
   }
 }
 
+/**
+ * A cluster for one test: audited when the test has passed, gone in any case. (An audit in
+ * `await using` would hide the failure of the test behind its own.)
+ */
+export async function clusterForTest(shape: Shape): Promise<Cluster> {
+  const cluster = await startCluster(shape);
+  onTestFinished(async ({ task }) => {
+    await using ending = cluster;
+    if (task.result?.state !== 'fail') await ending.audit();
+  });
+  return cluster;
+}
+
+/** A cluster for all tests of a file: call it in `beforeAll`. */
+export async function clusterForFile(shape: Shape): Promise<Cluster> {
+  const cluster = await startCluster(shape);
+  afterAll(async () => {
+    await using ending = cluster;
+    await ending.audit();
+  });
+  return cluster;
+}
+
 /** Servers that run and serve version 1 of a ring. */
-export async function startCluster(shape: Shape): Promise<Cluster> {
-  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-'));
+async function startCluster(shape: Shape): Promise<Cluster> {
+  const folder = shape.folder ?? (await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-')));
+  await fs.mkdir(folder, { recursive: true });
   const cluster = new Cluster(await ringBuilderIn(folder), shape.extra);
   try {
     for (let count = 0; count < shape.servers; count += 1) await cluster.addServer();
@@ -147,7 +175,7 @@ export async function startCluster(shape: Shape): Promise<Cluster> {
     await cluster.push();
     return cluster;
   } catch (error) {
-    await Promise.all(cluster.servers.map((server) => server.kill()));
+    await cluster[Symbol.asyncDispose]();
     throw error;
   }
 }

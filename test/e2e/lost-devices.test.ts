@@ -1,0 +1,78 @@
+// Devices that are lost: one for good and removed from the ring, one whose data folder is gone.
+import fs from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { askServer, refusalOf } from '../support/ask-server.ts';
+import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
+import { Traffic } from '../support/traffic.ts';
+
+const keys = Array.from({ length: 60 }, (_, index) => `kept/${index}`);
+
+async function writeAll(cluster: Cluster, level: string): Promise<void> {
+  for (const [index, key] of keys.entries()) {
+    const ports = cluster.ports();
+    const path = `/v1/${keyspace}/${key}?consistency=${level}`;
+    const port = ports[index % ports.length] ?? 0;
+    const { status } = await askServer(port, { method: 'PUT', path, body: `value of ${key}` });
+    expect(status).toBe(204);
+  }
+}
+
+async function expectAll(cluster: Cluster, level: string): Promise<void> {
+  for (const port of cluster.ports()) {
+    for (const key of keys) {
+      const answer = await askServer(port, { path: `/v1/${keyspace}/${key}?consistency=${level}` });
+      expect(answer.bytes.toString()).toBe(`value of ${key}`);
+    }
+  }
+}
+
+test('a server dies for good and its device is removed: the others rebuild what it had', async () => {
+  const cluster = await clusterForTest({ servers: 4, partitions: 16 });
+  await writeAll(cluster, 'quorum');
+  const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 44 });
+  await traffic.goesOn();
+  const [, dead] = cluster.servers;
+  await traffic.within('a device is dead and removed', async () => {
+    await dead!.kill();
+    await traffic.goesOn();
+    const ring = await cluster.commit(
+      'remove',
+      `127.0.0.1:${dead!.place.port}/${dead!.place.device}`,
+    );
+    expect(ring.moves).toHaveLength(12);
+    const rollout = await cluster.builder.json(['rollout', keyspace, '--skip-down']);
+    expect(rollout).toMatchObject({ moved: 12, left: [] });
+  });
+  expect(await traffic.verdict()).toEqual([]);
+  await expectAll(cluster, 'quorum');
+  await expectAll(cluster, 'all');
+});
+
+test('a data folder is deleted: the server refills, and never answers that a key is unknown', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 16 });
+  await writeAll(cluster, 'all');
+  const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 3 });
+  await traffic.goesOn();
+  const [wiped] = cluster.servers;
+  const { port, data } = wiped!.place;
+  await traffic.within('a device is wiped', async () => {
+    await wiped!.kill();
+    await fs.rm(data, { recursive: true });
+    await cluster.restart(wiped!);
+    let answered = 0;
+    for (let asked = 0; answered < keys.length; asked += 1) {
+      const level = asked % 2 === 0 ? 'one' : 'quorum';
+      const path = `/v1/${keyspace}/${keys[answered]}?consistency=${level}`;
+      const answer = await askServer(port, { path });
+      if (answer.status === 200) answered += 1;
+      else expect(refusalOf(answer).code).not.toBe('KEY_UNKNOWN');
+    }
+    await wiped!.ready();
+    await traffic.goesOn();
+  });
+  expect(await traffic.verdict()).toEqual([]);
+  const { rings } = await wiped!.status();
+  expect(rings[0]).toMatchObject({ serving: 16, notReady: 0 });
+  expect(rings[0]?.rows).toBeGreaterThanOrEqual(keys.length);
+  await expectAll(cluster, 'one');
+});

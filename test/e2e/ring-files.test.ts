@@ -1,0 +1,125 @@
+// Rings on disks: hot reload under load, damaged files, servers that were away, restarts.
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
+import type { ServerUnderTest } from '../support/server-under-test.ts';
+import { Traffic } from '../support/traffic.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+/** A version without moves: only a device's meta changes. */
+async function anotherVersion(cluster: Cluster): Promise<number> {
+  const next = (await cluster.head()).version + 1;
+  return (await cluster.commit('set-device', 'd0', '--meta', `version ${next}`)).version;
+}
+
+async function hasVersion(server: ServerUnderTest, version: number): Promise<void> {
+  await waitFor(`${server.place.device} to have version ${version}`, {
+    ask: async () => (await server.status()).rings[0]?.version,
+    until: (active) => active === version,
+  });
+}
+
+function versionFile(folder: string, version: number): string {
+  return path.join(folder, `${String(version).padStart(7, '0')}.ring`);
+}
+
+async function flipByteOf(file: string): Promise<void> {
+  const bytes = await fs.readFile(file);
+  bytes[bytes.length >> 1]! ^= 1;
+  await fs.writeFile(file, bytes);
+}
+
+test('five versions are pushed under load, and no request fails', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 16 });
+  const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 10 });
+  await traffic.within('five reloads', async () => {
+    for (let version = 2; version <= 6; version += 1) {
+      await anotherVersion(cluster);
+      await cluster.push();
+    }
+    await traffic.goesOn();
+  });
+  for (const server of cluster.servers) await hasVersion(server, 6);
+  expect(await traffic.verdict()).toEqual([]);
+  expect(traffic.failures()).toEqual([]);
+});
+
+test('a damaged file in --rings is refused and said once; the good one is picked up', async () => {
+  const cluster = await clusterForTest({
+    servers: 3,
+    partitions: 8,
+    extra: ({ rings }) => ['--rings', rings],
+  });
+  const [server] = cluster.servers;
+  const version = await anotherVersion(cluster);
+  for (const one of cluster.servers) await hasVersion(one, version);
+  // The repository is intact: what is damaged here is a file that looks like its next version.
+  const versions = path.join(cluster.rings, keyspace, 'versions');
+  const good = await fs.readFile(versionFile(versions, version));
+  const damaged = versionFile(versions, version + 1);
+  for (const bytes of [good.subarray(0, good.length - 1), Buffer.alloc(0), flipped(good)]) {
+    const before = refusedFiles(server!);
+    await fs.writeFile(damaged, bytes);
+    await waitFor('the damaged file to be refused', {
+      ask: () => refusedFiles(server!),
+      until: (count) => count > before,
+    });
+    expect(refusedFiles(server!)).toBe(before + 1);
+    await hasVersion(server!, version);
+  }
+  await fs.rm(damaged);
+  const next = await anotherVersion(cluster);
+  for (const one of cluster.servers) await hasVersion(one, next);
+});
+
+function flipped(bytes: Uint8Array): Buffer {
+  const copy = Buffer.from(bytes);
+  copy[copy.length >> 1]! ^= 1;
+  return copy;
+}
+
+function refusedFiles(server: ServerUnderTest): number {
+  return server.logLines().filter(({ msg }) => msg === 'ring file refused').length;
+}
+
+test('who was down catches up from a peer, without a push after its start', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 8 });
+  const away = cluster.servers[1]!;
+  await away.kill();
+  const version = await anotherVersion(cluster);
+  const push = await cluster.builder.run(['push', keyspace, '--json']);
+  expect(push.exit).toBe(4);
+  expect(JSON.parse(push.stdout)).toMatchObject({ accepted: 2, unreachable: 1 });
+  const servers = await cluster.builder.run(['servers', keyspace]);
+  expect(servers.stdout).toContain(`active on 2 of 3 servers`);
+  expect(servers.stdout).toContain(`${away.address} cannot be reached`);
+  await cluster.restart(away);
+  await hasVersion(away, version);
+  await away.ready();
+});
+
+test('all servers are killed: each comes back with its ring, before it hears of any peer', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 8 });
+  const version = await anotherVersion(cluster);
+  await cluster.push();
+  for (const server of cluster.servers) await server.kill();
+  const [first, ...others] = cluster.servers;
+  await cluster.restart(first!);
+  expect((await first!.status()).rings[0]).toMatchObject({ version, notReady: 0 });
+  for (const server of others) await cluster.restart(server);
+});
+
+test('the newest ring on a disk is damaged: the last good one serves, then a peer helps', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 8 });
+  const version = await anotherVersion(cluster);
+  await cluster.push();
+  for (const server of cluster.servers) await server.stop();
+  const [first, ...others] = cluster.servers;
+  await flipByteOf(versionFile(path.join(first!.place.data, 'rings', keyspace), version));
+  await cluster.restart(first!);
+  expect((await first!.status()).rings[0]?.version).toBe(version - 1);
+  expect(first!.logLines().some(({ level, msg }) => level >= 50 && /damaged/.test(msg))).toBe(true);
+  for (const server of others) await cluster.restart(server);
+  await hasVersion(first!, version);
+});

@@ -1,0 +1,113 @@
+// Rings that servers must refuse, each from a repository of its own; every refusal is seen by
+// `ring-builder servers`, and the active ring goes on.
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { askServer } from '../support/ask-server.ts';
+import { type Cluster, clusterForFile, keyspace } from '../support/cluster.ts';
+import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
+
+interface PushAnswer {
+  readonly accepted: number;
+  readonly refused: number;
+  readonly servers: { readonly outcome: string; readonly code: string; readonly message: string }[];
+}
+
+interface ServersAnswer {
+  readonly current: number;
+  readonly servers: { readonly why: string; readonly refusal: string }[];
+}
+
+let cluster: Cluster;
+/** Active version of the cluster. */
+let head = 1;
+beforeAll(async () => {
+  cluster = await clusterForFile({ servers: 3, partitions: 8 });
+  await fs.cp(cluster.rings, path.join(cluster.folder, 'twin/rings'), { recursive: true });
+  const [port = 0] = cluster.ports();
+  await askServer(port, { method: 'PUT', path: `/v1/${keyspace}/kept`, body: 'kept' });
+});
+
+/** A repository of its own whose head has at least this version, for the same servers. */
+async function repository(name: string, options: readonly string[], versions: number) {
+  const folder = path.join(cluster.folder, name);
+  await fs.mkdir(folder, { recursive: true });
+  const builder = await ringBuilderIn(folder);
+  const settings = ['--replicas', '3', '--min-part-hours', '0', ...options];
+  await builder.json(['create', keyspace, ...settings]);
+  const devices = cluster.servers.flatMap(({ text }) => [text, '1']);
+  await builder.json(['add', keyspace, ...devices]);
+  await builder.json(['commit', keyspace, '-m', 'version 1']);
+  for (let version = 2; version <= versions; version += 1) await anotherVersion(builder);
+  return builder;
+}
+
+let changes = 0;
+async function anotherVersion(builder: RingBuilder): Promise<void> {
+  await builder.json(['set-device', keyspace, 'd0', '--meta', `change ${(changes += 1)}`]);
+  expect(await builder.json(['commit', keyspace, '-m', 'one'])).toMatchObject({ changed: true });
+}
+
+/** Pushes, expects that every server refuses with the code, and says so afterwards. */
+async function expectRefused(builder: RingBuilder, code: string, version: string[] = []) {
+  const { exit, stdout } = await builder.run(['push', keyspace, ...version, '--json']);
+  const answer = JSON.parse(stdout) as PushAnswer;
+  expect(answer).toMatchObject({ accepted: 0, refused: 3 });
+  expect(exit).toBe(5);
+  for (const server of answer.servers) expect(server).toMatchObject({ outcome: 'refused', code });
+  const seen = await builder.run(['servers', keyspace]);
+  expect(seen.stdout.split(`refused ${code}`)).toHaveLength(4);
+  const { rings } = await cluster.servers[0]!.status();
+  expect(rings[0]).toMatchObject({ version: head, notReady: 0 });
+  const kept = await askServer(cluster.ports()[2] ?? 0, { path: `/v1/${keyspace}/kept` });
+  expect(kept.bytes.toString()).toBe('kept');
+  return { message: answer.servers[0]?.message ?? '', seen: seen.stdout };
+}
+
+test('a ring of another cluster', async () => {
+  const other = await repository('other', ['--partitions', '8', '--cluster', 'other'], 2);
+  const { message } = await expectRefused(other, 'RING_FOREIGN');
+  expect(message).toMatch(/'other'.*'default'/);
+});
+
+test('a ring of another partition count', async () => {
+  const finer = await repository('finer', ['--partitions', '16'], 2);
+  const { message } = await expectRefused(finer, 'RING_FOREIGN');
+  expect(message).toMatch(/16 partitions.* 8|power":4.*power":3/);
+});
+
+test('a ring with another partitioner', async () => {
+  const murmur = ['--partitioner', 'murmur3-mod', '--partitions', '8'];
+  await expectRefused(await repository('murmur', murmur, 2), 'RING_FOREIGN');
+});
+
+test('an older version, with both numbers', async () => {
+  await cluster.commit('set-device', 'd0', '--meta', 'of this repository');
+  await cluster.push();
+  head = 2;
+  const { message, seen } = await expectRefused(cluster.builder, 'RING_OLDER', ['1']);
+  expect(message).toMatch(/version 1 .*2 is the highest/);
+  expect(seen).toContain('ok; refused RING_OLDER');
+});
+
+test('a fork: the twin of the repository commits another second version', async () => {
+  const twin = await ringBuilderIn(path.join(cluster.folder, 'twin'));
+  await anotherVersion(twin);
+  const { seen } = await expectRefused(twin, 'RING_FORK');
+  expect(seen).toContain('another ring of this version; refused RING_FORK');
+});
+
+test('a fork that shows one version later: its parent is unknown', async () => {
+  const twin = await ringBuilderIn(path.join(cluster.folder, 'twin'));
+  await anotherVersion(twin);
+  const { message } = await expectRefused(twin, 'RING_FORK');
+  expect(message).toMatch(/version 3 follows/);
+});
+
+test('after all that the right next version is accepted, and the refusals are forgotten', async () => {
+  await cluster.commit('set-device', 'd1', '--meta', 'next');
+  await cluster.push();
+  const seen = await cluster.builder.json<ServersAnswer>(['servers', keyspace]);
+  expect(seen.current).toBe(3);
+  expect(seen.servers.map(({ why, refusal }) => why + refusal)).toEqual(['', '', '']);
+});

@@ -1,0 +1,102 @@
+// Starting and ending a server: what must be refused before anything changes, and the clean end.
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { askServer } from '../support/ask-server.ts';
+import { type Cluster, clusterForFile, keyspace } from '../support/cluster.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { ServerUnderTest } from '../support/server-under-test.ts';
+
+let cluster: Cluster;
+let running: ServerUnderTest;
+beforeAll(async () => {
+  cluster = await clusterForFile({ servers: 1, partitions: 4, replicas: 1 });
+  running = cluster.servers[0]!;
+  await put('before');
+});
+
+async function put(body: string): Promise<number> {
+  const request = { method: 'PUT', path: `/v1/${keyspace}/key`, body } as const;
+  return (await askServer(running.place.port, request)).status;
+}
+
+async function endOf(place: Partial<ServerUnderTest['place']>, extra: string[] = []) {
+  const [port = 0] = await freePorts(1);
+  const data = path.join(cluster.folder, `try-${port}`);
+  const server = new ServerUnderTest({ device: 'try', zone: 1, port, data, ...place });
+  const before = server.logText().length;
+  server.spawn(extra);
+  const exit = await server.exited();
+  return { exit, said: server.logText().slice(before), data: server.place.data };
+}
+
+test('a port in use: LISTEN_FAILED, exit 4, and the data folder is free again', async () => {
+  const { port } = running.place;
+  const { exit, said, data } = await endOf({ port });
+  expect(exit).toBe(4);
+  expect(said).toContain('LISTEN_FAILED');
+  expect(said).toContain(`127.0.0.1:${port}`);
+  expect(said).toContain('choose another --listen');
+  const [free = 0] = await freePorts(1);
+  const later = new ServerUnderTest({ device: 'try', zone: 1, port: free, data });
+  await later.start();
+  expect(await later.stop()).toBe(0);
+});
+
+test('a data folder in use: DATA_DIR_IN_USE, exit 3', async () => {
+  const { data, device } = running.place;
+  const copyOfLog = `${data}.log`;
+  const { exit, said } = await endOf({ data, device });
+  expect(exit, await fs.readFile(copyOfLog, 'utf8')).toBe(3);
+  expect(said).toContain('DATA_DIR_IN_USE');
+  expect(said).toContain(data);
+  expect(await put('while another tried')).toBe(204);
+});
+
+test('a data folder of another device: DATA_DIR_OF_ANOTHER_DEVICE, exit 5, both names', async () => {
+  const first = await endOf({ device: 'one' }, ['--listen', 'nowhere']);
+  expect(first.exit).toBe(2);
+  const [port = 0] = await freePorts(1);
+  const data = path.join(cluster.folder, 'of-one');
+  const owner = new ServerUnderTest({ device: 'one', zone: 1, port, data });
+  await owner.start();
+  expect(await owner.stop()).toBe(0);
+  const { exit, said } = await endOf({ data, device: 'two' });
+  expect(exit).toBe(5);
+  expect(said).toContain('DATA_DIR_OF_ANOTHER_DEVICE');
+  expect(said).toMatch(/'one'.*'two'/);
+  await owner.start();
+  expect(await owner.stop()).toBe(0);
+});
+
+test.each([
+  ['an address that is none', ['--listen', 'nonsense'], /listen/],
+  ['a port that is none', ['--listen', '127.0.0.1:70000'], /listen|70000/],
+  ['an unknown option', ['--colour', 'red'], /colour/],
+  ['an unknown log level', ['--log-level', 'loud'], /loud|log-level/i],
+  ['an empty device name', ['--device', ''], /device/],
+])('%s: exit 2 with a hint, and no data folder is made', async (_, extra, names) => {
+  const { exit, said, data } = await endOf({}, extra);
+  expect(said).toMatch(names);
+  expect(said).toContain('USAGE');
+  expect(said).toContain('ring-server --help');
+  expect(exit).toBe(2);
+  await expect(fs.stat(data)).rejects.toThrow('ENOENT');
+});
+
+test('SIGTERM under load ends with 0 and no line of trouble; the next start has all records', async () => {
+  const asking = Array.from({ length: 50 }, (_, index) => put(`value ${index}`).catch(() => 0));
+  const ending = running.stop();
+  const acked = (await Promise.all(asking)).filter((status) => status === 204).length;
+  expect(await ending).toBe(0);
+  const own = running
+    .logText()
+    .split('\n')
+    .filter((line) => line.startsWith('{'));
+  const trouble = own.filter((line) => (JSON.parse(line) as { level: number }).level >= 40);
+  expect(trouble).toEqual([]);
+  await cluster.restart(running);
+  const { status, bytes } = await askServer(running.place.port, { path: `/v1/${keyspace}/key` });
+  expect(status).toBe(200);
+  expect(bytes.toString()).toMatch(acked > 0 ? /^value / : /^value |^while/);
+});
