@@ -1,0 +1,103 @@
+#!/usr/bin/env node
+// Program: the builder on the clusters of scenarios/, beside Swift's where that is installed.
+// --large adds 23 x 4000 and 24 x 10,000, --growth the curve over partitions, --json for machines,
+// --no-swift and --only NAME leave things out.
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { growthNames, largeNames, scenarioPath, smallNames } from './ring-scenario.ts';
+import { type FileFigures, type StepFigures, type SwiftFigures, tableLines } from './ring-table.ts';
+
+/** Debian's Python, of which Swift's library is part. */
+const PYTHON = '/usr/bin/python3';
+/** After this long a case starts no further step in Swift. */
+const SWIFT_SECONDS = 60;
+
+const { values } = parseArgs({
+  options: {
+    large: { type: 'boolean', default: false },
+    growth: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    'no-swift': { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
+  },
+});
+
+type Line = StepFigures | FileFigures | { readonly scenario: string; readonly refused: string };
+
+const tell = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+async function run(): Promise<void> {
+  const names = values.only.length > 0 ? values.only : smallNames;
+  const cases = [
+    ...names,
+    ...(values.large ? largeNames : []),
+    ...(values.growth ? growthNames : []),
+  ];
+  const lines: Line[] = [];
+  for (const name of cases) {
+    tell(`${name} …`);
+    lines.push(...((await program(process.execPath, ['ring-case.ts', name])) as Line[]));
+  }
+  const swift = values['no-swift'] ? [] : await runSwift(names);
+  print(lines, swift);
+}
+
+async function runSwift(names: readonly string[]): Promise<SwiftFigures[]> {
+  const asked = await program(PYTHON, ['-c', 'import swift.common.ring; print("true")']);
+  if (asked[0] !== true) {
+    tell('Swift is not installed (Debian package swift): no ratios');
+    return [];
+  }
+  const found: SwiftFigures[] = [];
+  for (const name of names) {
+    if (!fs.existsSync(scenarioPath(name))) continue;
+    tell(`${name} in Swift …`);
+    const words = ['ring-swift.py', scenarioPath(name), `${SWIFT_SECONDS}`];
+    found.push(...((await program(PYTHON, words)) as SwiftFigures[]));
+  }
+  return found;
+}
+
+/** The JSON lines a program prints; what it says on stderr is passed on. */
+function program(file: string, words: readonly string[]): Promise<unknown[]> {
+  return new Promise((resolve) => {
+    const child = spawn(file, words, {
+      cwd: path.join(import.meta.dirname),
+      stdio: ['ignore', 'pipe', words.includes('-c') ? 'ignore' : 'inherit'],
+    });
+    let text = '';
+    child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+    });
+    child.on('error', () => resolve([]));
+    child.on('close', () => {
+      resolve(text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)])));
+    });
+  });
+}
+
+function print(lines: readonly Line[], swift: readonly SwiftFigures[]): void {
+  const machine = { cpu: os.cpus()[0]?.model ?? 'unknown', cores: os.cpus().length };
+  if (values.json) {
+    process.stdout.write(`${JSON.stringify({ machine, ours: lines, swift }, null, 1)}\n`);
+    return;
+  }
+  const steps = lines.filter((line): line is StepFigures => 'step' in line);
+  const bySteps = new Map(swift.map((row) => [`${row.scenario} ${row.step}`, row]));
+  process.stdout.write(`${machine.cores} cores, ${machine.cpu}, node ${process.version}\n`);
+  for (const line of tableLines(steps, bySteps)) process.stdout.write(`${line}\n`);
+  for (const line of lines) {
+    if ('refused' in line) process.stdout.write(`${line.scenario}: refused, ${line.refused}\n`);
+    if (!('file' in line)) continue;
+    const { mb, writeMs, readMs } = line.file;
+    const sizes = `${mb.toFixed(2)} MB, written in ${writeMs.toFixed(0)} ms, read in`;
+    process.stdout.write(`${line.scenario} ring file: ${sizes} ${readMs.toFixed(0)} ms\n`);
+  }
+}
+
+await run();
