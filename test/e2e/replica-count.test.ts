@@ -1,10 +1,10 @@
 // Real servers under live writes: two replicas become three, then two again. Nothing gets lost.
 import { expect, test } from 'vitest';
-import { keyspace, startCluster } from '../support/cluster.ts';
+import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { Traffic } from '../support/traffic.ts';
 
 test('two replicas become three, then two again, under live writes', async () => {
-  await using cluster = await startCluster({ servers: 4, partitions: 8, replicas: 2 });
+  const cluster = await clusterForTest({ servers: 4, partitions: 8, replicas: 2 });
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 23 });
   await traffic.goesOn();
   const proposed = await cluster.commit('set', '--replicas', '3');
