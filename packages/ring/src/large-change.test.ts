@@ -69,6 +69,14 @@ test('removed devices count as lost: two of three replicas, or the only one', ()
   expect(changeSize(single, single, new Set([0])).underQuorum).toBe(4);
 });
 
+test('a further replica is no move; two of three taken away are too many', () => {
+  const more = sampleRing({ power: 6, replicas: 4, devices: 8 });
+  expect(changeSize(ring, more)).toMatchObject({ moved: 0, underQuorum: 0 });
+  expect(changeSize(more, ring)).toMatchObject({ moved: 0, underQuorum: 0 });
+  const one = sampleRing({ power: 6, replicas: 1, devices: 8 });
+  expect(changeSize(ring, one)).toMatchObject({ moved: 0, underQuorum: 64 });
+});
+
 test('100,000 devices are compared in a moment', () => {
   const large = sampleRing({ power: 17, replicas: 3, devices: 100_000 });
   expect(changeSize(large, large).moved).toBe(0);
