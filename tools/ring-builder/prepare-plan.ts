@@ -18,7 +18,7 @@ const SLOTS_ANNOUNCED_MIN = 3_000_000;
 export interface PreparedPlan {
   readonly opened: OpenedRing;
   readonly head: StoredVersion | null;
-  /** Staged changes applied, removed devices without slots gone. */
+  /** Staged changes applied; removed devices without slots gone, if no server has the ring. */
   readonly state: BuilderState;
   readonly plan: Plan;
   /** Straight to the final table: asked for, or no server can have loaded the ring. */
@@ -36,8 +36,10 @@ export async function preparePlan(
   const opened = await openRing(context.rings, ring);
   const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
   const applied = applyChanges(opened.state, stagedChanges(opened.staged));
-  const state = dropEmptyDevices(applied, head?.ring ?? null);
-  const direct = asked.direct || lastPushed(opened.entries) === null;
+  const unknown = lastPushed(opened.entries) === null;
+  const direct = asked.direct || unknown;
+  // Servers have to drain first; then a rollout makes the holes (drop-gone-devices.ts).
+  const state = unknown ? dropEmptyDevices(applied, head?.ring ?? null) : applied;
   const slots = (head?.ring.partitions ?? 0) * state.replicas;
   if (slots >= SLOTS_ANNOUNCED_MIN) context.tell(`planning ${slots} slots of ${ring} …`);
   const plan = planVersion({

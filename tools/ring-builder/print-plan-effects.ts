@@ -26,19 +26,21 @@ export function planEffects(
   plan: Plan,
   from: {
     readonly head: Ring | null;
+    /** No server has the ring: nothing is copied, nothing is at risk. */
+    readonly direct: boolean;
     readonly state: BuilderState;
     readonly sizes: AskedSizes | null;
     /** Bytes a second that a device sends or receives. */
     readonly rate: number | null;
   },
 ): PlanEffects {
-  const { head, state, sizes, rate } = from;
+  const { head, state, sizes, rate, direct } = from;
   const traffic = sizes === null ? null : planTraffic(plan.moves, sizes);
   const busiest = traffic?.busiest?.bytes ?? null;
   const seconds = rate === null || busiest === null ? null : busiest / rate;
   return {
     tiers: tierPlans(state, plan.devices, plan.moves),
-    risk: head === null ? [] : movesAtRisk(head, plan.moves, state),
+    risk: head === null || direct ? [] : movesAtRisk(head, plan.moves, state),
     traffic: traffic === null ? null : { ...traffic, seconds },
     asked: sizes?.asked ?? 0,
     answered: sizes?.answered ?? 0,

@@ -1,10 +1,14 @@
 // The moves that did not fit the last version: one slot of a partition per version, bounded waves.
 import { must } from '@ringwright/base/assert';
+import type { BuilderState } from '@ringwright/builder/builder-state';
 import { nextRing } from '@ringwright/builder/next-ring';
+import type { Plan } from '@ringwright/builder/plan';
 import { planVersion } from '@ringwright/builder/plan-version';
+import { revertPlan } from '@ringwright/builder/revert-plan';
 import { commitVersion } from '@ringwright/repository/commit-version';
+import type { LogEntry } from '@ringwright/repository/log-entry';
 import { readLog } from '@ringwright/repository/read-log';
-import type { StoredVersion } from '@ringwright/repository/read-version';
+import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { hoursOf, MS_PER_HOUR } from './prepare-plan.ts';
 import { authorOf } from './stage-verb.ts';
 import type { Context } from './verb.ts';
@@ -16,14 +20,7 @@ import type { Context } from './verb.ts';
 export async function proposeNextWave(context: Context, head: StoredVersion): Promise<boolean> {
   const state = must(head.state, `version ${head.ring.version} carries the builder`);
   const entries = await readLog(context.rings, head.ring.keyspace);
-  const plan = planVersion({
-    head: head.ring,
-    headId: head.id,
-    state,
-    versionHours: hoursOf(entries),
-    nowHours: context.nowMs() / MS_PER_HOUR,
-    direct: false,
-  });
+  const plan = await nextWave(context, head, { state, entries });
   if (plan.moves.length === 0) return false;
   context.tell(
     `${head.ring.keyspace}: ${plan.moves.length} moves of the same commit are left; next wave`,
@@ -42,4 +39,23 @@ export async function proposeNextWave(context: Context, head: StoredVersion): Pr
     expected: { head: { version: head.ring.version, id: head.id } },
   });
   return true;
+}
+
+/** The next wave of a revert goes on to the old placement; any other, to the planned one. */
+async function nextWave(
+  context: Context,
+  head: StoredVersion,
+  { state, entries }: { readonly state: BuilderState; readonly entries: readonly LogEntry[] },
+): Promise<Plan> {
+  const revert = entries.findLast(({ kind }) => kind === 'commit')?.details['revert'];
+  const from = { head: head.ring, headId: head.id, state, direct: false };
+  if (typeof revert === 'number') {
+    const old = await readVersion(context.rings, head.ring.keyspace, revert);
+    return revertPlan({ ...from, old: old.ring });
+  }
+  return planVersion({
+    ...from,
+    versionHours: hoursOf(entries),
+    nowHours: context.nowMs() / MS_PER_HOUR,
+  });
 }

@@ -86,6 +86,8 @@ test('pruned versions are archived, the chain stays sound, and a hole that nobod
     const archived = await readFile(join(archive, ring, version));
     expect(archived).toEqual(await readFile(join(kept, ring, 'versions', version)));
   }
+  expect((await readVersion(rings, ring, 2)).ring.version).toBe(2);
+  await rm(join(archive, ring, '0000002.ring'));
   await expect(readVersion(rings, ring, 2)).rejects.toMatchObject({
     code: 'RING_VERSION_PRUNED',
     details: { archive },

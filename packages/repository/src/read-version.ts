@@ -1,12 +1,13 @@
 // Reading one committed version of a ring.
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { parseState } from '@ringwright/builder/state-json';
 import type { Ring } from '@ringwright/ring/ring';
 import { decodeRing } from '@ringwright/ring/ring-file';
 import { type LogEntry, makesVersion } from './log-entry.ts';
-import { pruningOf } from './pruned-versions.ts';
+import { type Pruning, pruningOf } from './pruned-versions.ts';
 import { headOf, readRingLog } from './read-log.ts';
 import {
   exists,
@@ -14,6 +15,7 @@ import {
   type RingFolder,
   requireRing,
   ringFolder,
+  versionFileName,
   versionPath,
 } from './ring-folder.ts';
 
@@ -55,16 +57,17 @@ export async function readVersion(
     });
   }
   const pruning = pruningOf(entries, wanted);
-  if (pruning !== null && !(await exists(versionPath(folder, wanted)))) {
-    const where = pruning.archive === null ? 'kept nowhere' : `archived in ${pruning.archive}`;
+  const path = await versionPlace(folder, wanted, pruning);
+  if (path === null) {
+    const where = pruning?.archive == null ? 'kept nowhere' : `archived in ${pruning.archive}`;
     throw new CodedError('RING_VERSION_PRUNED', `version ${wanted} of ${ring} was pruned`, {
       hint: `its file is ${where}; ring-builder log ${ring} still tells what it did`,
-      details: { ring, version: wanted, archive: pruning.archive },
+      details: { ring, version: wanted, archive: pruning?.archive ?? null },
     });
   }
-  const stored = await readVersionFile(folder, wanted);
+  const stored = await readVersionFile(folder, wanted, path);
   if (stored.id !== entry.id) {
-    const message = `${versionPath(folder, wanted)} has id ${stored.id}, the log says ${entry.id}`;
+    const message = `${path} has id ${stored.id}, the log says ${entry.id}`;
     throw new CodedError('RING_FILE_INVALID', message, {
       hint: `ring-builder verify ${ring}`,
       details: { ring, version: wanted, found: stored.id, wanted: entry.id },
@@ -73,13 +76,29 @@ export async function readVersion(
   return stored;
 }
 
+/** Its place in the folder, or in the archive when it was pruned to one; null when it is gone. */
+export async function versionPlace(
+  folder: RingFolder,
+  version: number,
+  pruning: Pruning | null,
+): Promise<string | null> {
+  const path = versionPath(folder, version);
+  if (pruning === null || (await exists(path))) return path;
+  if (pruning.archive === null) return null;
+  const archived = join(pruning.archive, folder.ring, versionFileName(version));
+  return (await exists(archived)) ? archived : null;
+}
+
 function firstVersion(entries: readonly LogEntry[]): number {
   return entries.find(makesVersion)?.version ?? 1;
 }
 
 /** The file of a version, whatever the log says of it. */
-export async function readVersionFile(folder: RingFolder, version: number): Promise<StoredVersion> {
-  const path = versionPath(folder, version);
+export async function readVersionFile(
+  folder: RingFolder,
+  version: number,
+  path: string = versionPath(folder, version),
+): Promise<StoredVersion> {
   const bytes = await readFile(path).catch(onlyMissing);
   if (bytes === null) {
     throw new CodedError('RING_FILE_INVALID', `${path} is not there, though the log names it`, {

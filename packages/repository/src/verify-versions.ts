@@ -6,14 +6,8 @@ import { auditRing } from '@ringwright/ring/audit-ring';
 import { auditTransition } from '@ringwright/ring/audit-transition';
 import { type LogEntry, makesVersion } from './log-entry.ts';
 import { pruningOf } from './pruned-versions.ts';
-import { readVersionFile, type StoredVersion } from './read-version.ts';
-import {
-  exists,
-  onlyMissing,
-  type RingFolder,
-  versionOfFileName,
-  versionPath,
-} from './ring-folder.ts';
+import { readVersionFile, type StoredVersion, versionPlace } from './read-version.ts';
+import { onlyMissing, type RingFolder, versionOfFileName } from './ring-folder.ts';
 
 export interface VerifiedVersions {
   readonly findings: readonly Finding[];
@@ -21,7 +15,10 @@ export interface VerifiedVersions {
   readonly head: StoredVersion | null;
 }
 
-/** Reads one version at a time, so memory holds two at most. Pruned ones are checked by the log. */
+/**
+ * Reads one version at a time, so memory holds two at most. Pruned ones are read from their archive;
+ * where that is not there, the log's chain of ids stands for them.
+ */
 export async function verifyVersions(
   folder: RingFolder,
   entries: readonly LogEntry[],
@@ -30,12 +27,12 @@ export async function verifyVersions(
   const findings = await strayFiles(folder, made);
   let previous: StoredVersion | null = null;
   for (const entry of made) {
-    const isPruned = pruningOf(entries, entry.version) !== null;
-    if (isPruned && !(await exists(versionPath(folder, entry.version)))) {
+    const path = await versionPlace(folder, entry.version, pruningOf(entries, entry.version));
+    if (path === null) {
       previous = null;
       continue;
     }
-    const read = await readOrReport(folder, entry);
+    const read = await readOrReport(folder, entry, path);
     if (read instanceof CodedError) {
       findings.push(finding(entry.version, read.code, read.message));
       previous = null;
@@ -51,9 +48,10 @@ export async function verifyVersions(
 async function readOrReport(
   folder: RingFolder,
   entry: LogEntry,
+  path: string,
 ): Promise<StoredVersion | CodedError> {
   try {
-    return await readVersionFile(folder, entry.version);
+    return await readVersionFile(folder, entry.version, path);
   } catch (error) {
     if (error instanceof CodedError) return error;
     throw error;

@@ -1,4 +1,5 @@
 // ring-builder archive: moves old versions to another folder; the log and its chain stay.
+import { resolve } from 'node:path';
 import { text } from '../arguments.ts';
 import { keepOption, pruneAndAnswer } from '../prune-verb.ts';
 import type { Verb } from '../verb.ts';
@@ -14,5 +15,5 @@ export const verb: Verb = {
     },
   },
   examples: [['$0 archive cities --keep 50 --to /backup/rings', 'all but the newest 50 versions']],
-  run: (args, context) => pruneAndAnswer(args, context, text(args, 'to')),
+  run: (args, context) => pruneAndAnswer(args, context, resolve(text(args, 'to'))),
 };

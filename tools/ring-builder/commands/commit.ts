@@ -44,9 +44,11 @@ async function commit(context: Context, prepared: PreparedPlan, message: string)
   const { plan, opened, head, direct } = prepared;
   const { ring, version, moves, moveLowerBound, movesLeft } = plan;
   const from = { head: head?.ring ?? null, headId: head?.id ?? null, direct };
-  // A device that this very version empties becomes a hole in it, not in the next one.
+  // No server has the ring: a device that this very version empties becomes a hole in it. Otherwise
+  // its server has to drain first, and a rollout makes the hole.
   const planned = nextRing(plan, { ...from, state: prepared.state });
-  const state = dropEmptyDevices(prepared.state, planned);
+  const unknown = lastPushed(opened.entries) === null;
+  const state = unknown ? dropEmptyDevices(prepared.state, planned) : prepared.state;
   const next = nextRing(plan, { ...from, state });
   requireSound(next);
   const { id } = await commitVersion(context.rings, {

@@ -1,11 +1,15 @@
 // ring-builder diff: what differs between two versions.
-
+import { planTraffic } from '@ringwright/builder/plan-traffic';
 import { readLog } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
 import { diffRings, type RingDiff } from '@ringwright/ring/diff-rings';
 import { flag, optionalText, text } from '../arguments.ts';
 import { nameDevice } from '../device-reference.ts';
+import { stateSettings, type TierTraffic, tierTraffic } from '../diff-parts.ts';
+import { askSizes } from '../known-sizes.ts';
+import { printBytes } from '../print-bytes.ts';
 import { printTable } from '../print-table.ts';
+import { ringTargets } from '../ring-targets.ts';
 import type { Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';
 
@@ -18,9 +22,11 @@ export const verb: Verb = {
     to: { describe: 'version; default: the head' },
   },
   options: {
+    bytes: { type: 'boolean', default: false, describe: 'ask servers how large the files are' },
     'exit-code': { type: 'boolean', default: false, describe: 'exit with 1 when they differ' },
   },
   examples: [
+    ['$0 diff cities 3 7 --bytes', 'with bytes, from what servers hold now'],
     ['$0 diff cities', 'the last change'],
     ['$0 diff cities 3 @ --exit-code', 'all since version 3'],
   ],
@@ -31,15 +37,25 @@ export const verb: Verb = {
     const from = versionOf(ring, entries, optionalText(args, 'from') ?? `${Math.max(1, to - 1)}`);
     const before = await readVersion(context.rings, ring, from);
     const after = await readVersion(context.rings, ring, to);
-    const { moved, ...diff } = diffRings(before.ring, after.ring);
+    const { moved, settings: ringSettings, ...rest } = diffRings(before.ring, after.ring);
+    const diff = { ...rest, settings: [...ringSettings, ...stateSettings(before, after)] };
+    const tiers = tierTraffic(after.ring, moved);
+    const sizes = flag(args, 'bytes')
+      ? await askSizes(ring, ringTargets(after.ring, after.state))
+      : null;
+    const traffic = sizes === null ? null : planTraffic(moved, sizes);
     const differs =
       moved.length + diff.slotsAdded + diff.slotsRemoved + diff.movesStarted + diff.movesEnded >
         0 || diff.settings.length + printDevices(diff).length > 0;
     const moves = moved.length <= MOVES_LISTED_MAX ? { moves: moved } : {};
     return {
-      json: { ring, from, to, differs, moved: moved.length, ...diff, ...moves },
+      json: { ring, from, to, differs, moved: moved.length, ...diff, tiers, traffic, ...moves },
       lines: differs
-        ? printDiff(`${ring} version ${from} to ${to}`, { moved, ...diff })
+        ? [
+            ...printDiff(`${ring} version ${from} to ${to}`, { moved, ...diff }),
+            ...printTiers(tiers),
+            ...(traffic === null ? [] : ['', `${printBytes(traffic.bytes)} of files moved`]),
+          ]
         : [`${ring}: versions ${from} and ${to} do not differ`],
       next: context.next(`show ${ring} ${to}`),
       exit: differs && flag(args, 'exit-code') ? 1 : 0,
@@ -66,6 +82,22 @@ function printDiff(head: string, diff: RingDiff): string[] {
           { head: 'SLOTS', cell: ({ slots }) => slots },
         ])),
     ...(hidden > 0 ? [`… and ${hidden} pairs more: --json lists them`] : []),
+  ];
+}
+
+function printTiers(tiers: readonly TierTraffic[]): string[] {
+  const shown = tiers
+    .filter(({ slotsIn, slotsOut }) => slotsIn + slotsOut > 0)
+    .slice(0, PAIRS_SHOWN_MAX);
+  if (shown.length === 0) return [];
+  return [
+    '',
+    ...printTable(shown, [
+      { head: 'TIER', cell: ({ tier }) => tier },
+      { head: 'NAME', cell: ({ name }) => name },
+      { head: 'IN', cell: ({ slotsIn }) => slotsIn },
+      { head: 'OUT', cell: ({ slotsOut }) => slotsOut },
+    ]),
   ];
 }
 

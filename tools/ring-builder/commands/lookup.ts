@@ -10,26 +10,34 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import { optionalNumber, optionalText, text, texts, usage } from '../arguments.ts';
 import { nameDevice } from '../device-reference.ts';
 import type { Verb } from '../verb.ts';
-import { versionOf } from '../version-reference.ts';
+import { versionAt } from '../version-at.ts';
 
 export const verb: Verb = {
   positionals: {
     keys: { describe: 'keys, as they are; after -- also keys that begin with a dash' },
   },
   options: {
-    at: { type: 'string', requiresArg: true, describe: 'version: 7, @~1; default: the head' },
+    at: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'version (7, @~1) or time (2026-11-21T08:00Z, 36h ago as 36h); default: the head',
+    },
     handoffs: { type: 'string', requiresArg: true, default: '3', describe: 'how many to list' },
   },
   examples: [
     ['$0 lookup cities DE/Berlin/Berlin', 'partition, devices in order, first handoffs'],
     ['$0 lookup cities DE/Berlin/Berlin --at @~1 --json', 'as it was one version ago'],
+    ['$0 lookup cities DE/Berlin/Berlin --at 2026-11-21T08:00Z', 'as it was at that time'],
   ],
   run: async (args, context) => {
     const name = text(args, 'ring');
     const given = [...texts(args, 'keys'), ...texts(args, '--')];
     if (given.length === 0) throw usage('no key given', 'ring-builder lookup RING KEY …');
     const entries = await readLog(context.rings, name);
-    const version = versionOf(name, entries, optionalText(args, 'at'));
+    const version = versionAt(name, entries, {
+      given: optionalText(args, 'at'),
+      nowMs: context.nowMs(),
+    });
     const { ring, id } = await readVersion(context.rings, name, version);
     const find = lookupOf(ring);
     const counts = tierCountsOf(ring);
@@ -46,7 +54,7 @@ export const verb: Verb = {
     return {
       json: { ring: name, version, id, keys },
       lines: keys.flatMap(({ key, partition, devices, joiners, handoffs }) => [
-        `${key}: partition ${partition}`,
+        `${key}: partition ${partition} (version ${version})`,
         ...named('device ', devices),
         ...named('joining', joiners),
         ...named('handoff', handoffs),

@@ -30,7 +30,7 @@ export const verb: Verb = {
     const sizes = flag(args, 'offline') ? null : await sizesFor(prepared);
     const given = optionalText(args, 'rate');
     const rate = given === undefined ? null : parseBytes(given, '--rate');
-    const effects = planEffects(plan, { head: head?.ring ?? null, state, sizes, rate });
+    const effects = planEffects(plan, { head: head?.ring ?? null, direct, state, sizes, rate });
     const options = flag(args, 'direct') ? ' --direct' : '';
     const digest = plan.digest.slice(0, digestCharactersMin);
     return {

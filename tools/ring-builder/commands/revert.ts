@@ -60,11 +60,11 @@ function requireNothingStaged(ring: string, staged: readonly Staged[]): void {
 }
 
 function showPlan(context: Context, prepared: PreparedRevert): Answer {
-  const { plan, state, head, cancelled, old } = prepared;
+  const { plan, state, head, cancelled, old, direct } = prepared;
   const { ring } = plan;
   const inFlight = head.ring.moves.length;
   const from = cancelled?.ring ?? head.ring;
-  const effects = planEffects(plan, { head: from, state, sizes: null, rate: null });
+  const effects = planEffects(plan, { head: from, direct, state, sizes: null, rate: null });
   const digest = plan.digest.slice(0, digestCharactersMin);
   return {
     json: {

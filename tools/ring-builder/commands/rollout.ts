@@ -8,6 +8,7 @@ import { readVersion, type StoredVersion } from '@ringwright/repository/read-ver
 import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { flag, optionalNumber, text } from '../arguments.ts';
+import { dropGoneDevices } from '../drop-gone-devices.ts';
 import { proposeNextWave } from '../propose-next-wave.ts';
 import { ringTargets } from '../ring-targets.ts';
 import { nextRolloutStep } from '../rollout-step.ts';
@@ -82,8 +83,9 @@ async function rollOut(context: Context, ring: string, options: Options): Promis
         stallMs: options.stallMs,
       });
       if (drains.left.length > 0) return rolloutAnswer(context, head, { totals, drains });
-      if (!(await proposeNextWave(context, head)))
-        return rolloutAnswer(context, head, { totals, drains });
+      const goesOn =
+        (await proposeNextWave(context, head)) || (await dropGoneDevices(context, head));
+      if (!goesOn) return rolloutAnswer(context, head, { totals, drains });
     }
     totals.versions += 1;
   }

@@ -1,5 +1,6 @@
 // ring-builder show: one version: settings, devices, figures.
-
+import { ringFigures } from '@ringwright/builder/figures';
+import { makesVersion } from '@ringwright/repository/log-entry';
 import { readLog } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
 import { slotCount } from '@ringwright/ring/ring';
@@ -19,8 +20,8 @@ export const verb: Verb = {
     const name = text(args, 'ring');
     const entries = await readLog(context.rings, name);
     const version = versionOf(name, entries, optionalText(args, 'version'));
-    const { ring, id, bytes } = await readVersion(context.rings, name, version);
-    const entry = entries.find((one) => one.kind !== 'push' && one.version === version);
+    const { ring, id, bytes, state } = await readVersion(context.rings, name, version);
+    const entry = entries.find((one) => makesVersion(one) && one.version === version);
     const { cluster, parent, partitioner, partitions, replicas, moves } = ring;
     const counts = new Map<number, number>();
     for (const row of ring.table)
@@ -29,6 +30,9 @@ export const verb: Verb = {
       .filter((device) => device !== null)
       .map((device) => ({ ...device, slots: counts.get(device.id) ?? 0 }));
     const slots = slotCount(partitions, replicas);
+    const figures = state === null ? null : ringFigures(ring, state);
+    const settings =
+      state === null ? null : { minPartHours: state.minPartHours, overload: state.overload };
     return {
       json: {
         ring: name,
@@ -43,6 +47,10 @@ export const verb: Verb = {
         inFlight: moves.length,
         bytes: bytes.length,
         devices,
+        settings,
+        balance: figures?.balance ?? null,
+        dispersion: figures?.dispersion ?? null,
+        spread: figures?.spread ?? null,
         entry,
       },
       lines: [
@@ -52,6 +60,12 @@ export const verb: Verb = {
         `${entry?.time} ${entry?.user}: ${entry?.message}`,
         ...(entry?.commands ?? []).map((command) => `    ${command}`),
         `${moves.length} moves in flight`,
+        ...(settings === null
+          ? []
+          : [`min-part-hours ${settings.minPartHours}, overload ${settings.overload}`]),
+        ...(figures === null
+          ? []
+          : [`worst device ${figures.balance.worstSlots.toFixed(2)} slots off its share`]),
         '',
         ...printTable(devices, [
           { head: 'DEVICE', cell: nameDevice },

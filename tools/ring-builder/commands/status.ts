@@ -67,5 +67,8 @@ function nextWords(
   if (head === null) {
     return state.devices.length > 0 ? `plan ${ring}` : `add ${ring} r1z1-10.0.0.1:6200/sdb 100`;
   }
+  // Removed devices leave the ring at the end of a rollout.
+  const leaving = state.devices.some((device) => device?.state === 'removed');
+  if (leaving && found.pushed !== null) return `rollout ${ring}`;
   return found.pushed === head.version ? `log ${ring}` : `push ${ring}`;
 }
