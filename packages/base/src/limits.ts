@@ -181,6 +181,10 @@ export const watermarkCountMax = 4_096;
 export const watermarkPeerCharactersMax = 256;
 /** A partition file that is received; larger ones should have been more partitions. */
 export const partitionFileBytesMax = 64 * 1024 * MIB;
+/** Files that wait to be read whole by the auditing thread of a store: copies in, and the scrub. */
+export const auditsWaitingMax = 64;
+/** Starting that thread costs ~70 ms, keeping it ~10 MB: kept between the copies of one join. */
+export const auditThreadIdleMsMax = 10_000;
 
 // --- Redis protocol ----------------------------------------------------------
 /** One word of a request: as long as a value; longer ones end the connection, as in Redis. */

@@ -1,16 +1,13 @@
 // Audits partition files and whole data directories that no store has open.
 import { join } from 'node:path';
-import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
-import { auditPartitionFile } from './audit-partition-file.ts';
+import { auditFile, findingOf } from './audit-file.ts';
 import { dataPaths } from './data-paths.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { listSegments } from './log-segment.ts';
-import { openUntrusted } from './open-sqlite.ts';
 import { listPartitionDirectories, readCurrent } from './partition-directory.ts';
 import { readSegment } from './read-segment.ts';
 import { checkContiguous } from './replay-log.ts';
-import type { MetaRow } from './schema.ts';
 
 /**
  * Everything wrong inside one partition file. A WAL beside it is read with it, and moved into it.
@@ -33,20 +30,6 @@ export async function checkStore(directory: string): Promise<Finding[]> {
     return findings;
   } finally {
     lock.release();
-  }
-}
-
-function auditFile(file: string): { findings: readonly Finding[]; meta: MetaRow | null } {
-  let db: ReturnType<typeof openUntrusted>;
-  try {
-    db = openUntrusted(file);
-  } catch (error) {
-    return { findings: [findingOf(error)], meta: null };
-  }
-  try {
-    return auditPartitionFile(db);
-  } finally {
-    db.close();
   }
 }
 
@@ -86,12 +69,4 @@ async function checkLog(directory: string): Promise<Finding[]> {
   } catch (error) {
     return [findingOf(error)];
   }
-}
-
-function findingOf(error: unknown): Finding {
-  if (error instanceof CodedError) {
-    return { code: error.code, message: error.message, details: error.details };
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: 'FILE_CORRUPT', message };
 }

@@ -4,7 +4,9 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { assert } from '@ringwright/base/assert';
+import { auditsWaitingMax, auditThreadIdleMsMax } from '@ringwright/base/limits';
 import { applyWrites, type PlacedWrite } from './apply-writes.ts';
+import { AuditThread } from './audit-thread.ts';
 import { Checkpointer, checkpointPartition } from './checkpointer.ts';
 import { CommitLog } from './commit-log.ts';
 import { dataPaths, isIncarnation } from './data-paths.ts';
@@ -156,6 +158,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     log,
     checkpointer,
     turns: new Turns(),
+    audits: new AuditThread({ jobsMax: auditsWaitingMax, idleMsMax: auditThreadIdleMsMax }),
     newIncarnation: () => {
       const incarnation = options.newIncarnation();
       assert(isIncarnation(incarnation), `incarnation ${JSON.stringify(incarnation)}`);

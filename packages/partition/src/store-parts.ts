@@ -1,5 +1,6 @@
 // What the operations of one store share.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { AuditThread } from './audit-thread.ts';
 import type { Checkpointer } from './checkpointer.ts';
 import type { CommitLog } from './commit-log.ts';
 import type { DirectoryLock } from './directory-lock.ts';
@@ -21,6 +22,7 @@ export interface StoreParts {
   readonly log: CommitLog;
   readonly checkpointer: Checkpointer;
   readonly turns: Turns;
+  readonly audits: AuditThread;
   readonly newIncarnation: () => string;
   /** A fresh path in the staging folder, which is emptied when a store opens. */
   readonly stagingPath: (purpose: string) => string;

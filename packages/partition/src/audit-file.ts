@@ -1,0 +1,29 @@
+// Audits one partition file by its name: a file that cannot even be opened is a finding too.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
+import { auditPartitionFile, type PartitionAudit } from './audit-partition-file.ts';
+import { openUntrusted } from './open-sqlite.ts';
+
+/** Nobody else may have the file open. A WAL beside it is read with it, and moved into it. */
+export function auditFile(file: string): PartitionAudit {
+  let db: ReturnType<typeof openUntrusted>;
+  try {
+    db = openUntrusted(file);
+  } catch (error) {
+    return { findings: [findingOf(error)], meta: null };
+  }
+  try {
+    return auditPartitionFile(db);
+  } finally {
+    db.close();
+  }
+}
+
+/** An error as a finding: FILE_CORRUPT unless it has a code of its own. */
+export function findingOf(error: unknown): Finding {
+  if (error instanceof CodedError) {
+    return { code: error.code, message: error.message, details: error.details };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'FILE_CORRUPT', message };
+}
