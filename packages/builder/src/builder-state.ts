@@ -5,6 +5,31 @@ import type { Partitioner } from '@ringwright/ring/partitioner';
 export interface BuilderDevice extends Device {
   /** `removed`: gone or failed, given nothing; it becomes a hole when its last slot has moved away. */
   readonly state: 'active' | 'removed';
+  /**
+   * `no-target`: gives slots away as usual, but gets none. `maintenance`: keeps exactly what it has.
+   * Absent: neither.
+   */
+  readonly hold?: DeviceHold;
+  /** Where the weight is on its way to, by steps of later versions; absent when it is there. */
+  readonly ramp?: WeightRamp;
+}
+
+export type DeviceHold = 'no-target' | 'maintenance';
+
+export interface WeightRamp {
+  readonly target: number;
+  /** Most of the target's weight that one version may add or take, in percent. */
+  readonly percent: number;
+  /** Hours since 1970 between which versions take steps. */
+  readonly fromHour: number;
+  readonly untilHour: number;
+}
+
+/** Devices that must, and that must not, hold a partition. */
+export interface Pin {
+  readonly partition: number;
+  readonly on: readonly number[];
+  readonly off: readonly number[];
 }
 
 export interface BuilderState {
@@ -20,6 +45,12 @@ export interface BuilderState {
   readonly devices: readonly (BuilderDevice | null)[];
   /** Of a ring imported from Swift: what only Swift uses, for exports back. */
   readonly swift?: SwiftState;
+  /** Fewest zones over which every partition must be spread; absent: as many as weights permit. */
+  readonly zonesMin?: number;
+  /** By partition, ascending; absent when there are none. */
+  readonly pins?: readonly Pin[];
+  /** Versions up to this one count as older than minPartHours: somebody said so. */
+  readonly restedThrough?: number;
 }
 
 export interface SwiftState {
@@ -31,6 +62,8 @@ export interface SwiftState {
   readonly id?: string;
   /** Where Swift's next search for partitions to move would begin. */
   readonly gatherStart?: number;
+  /** Devices or settings had changed since Swift's last rebalance. */
+  readonly changed?: boolean;
   readonly lastMoves?: LastMoves;
 }
 

@@ -31,6 +31,7 @@ export function exportSwiftBuilder(
   const removed = state.devices.flatMap((device) =>
     device?.state === 'removed' && (ring.devices[device.id] ?? null) !== null ? [device.id] : [],
   );
+  const asImported = ring.version === 1 ? state.swift?.changed : undefined;
   return {
     ...swift,
     version: must(version, 'an export has a version'),
@@ -40,7 +41,7 @@ export function exportSwiftBuilder(
     removed,
     ...lastMovesOf(ring, state, versionSeconds),
     lastGatherStart: state.swift?.gatherStart ?? 0,
-    changed: removed.length > 0 || hasWork(ring),
+    changed: asImported ?? (removed.length > 0 || hasWork(ring)),
     id: state.swift?.id ?? null,
   };
 }

@@ -60,6 +60,7 @@ function importBuilder(builder: SwiftBuilder, settings: SwiftImportSettings): Im
     ...power(nextPartPower),
     ...(id === null ? {} : { id }),
     gatherStart: builder.lastGatherStart,
+    changed: builder.changed,
     lastMoves: { epoch: lastMovesEpoch, runs: runsOfHours(lastMoves) },
   };
   const placed = table === null ? builder.replicas : replicasOfTable(table, partPower);
@@ -121,6 +122,6 @@ function increasing(nextPartPower: number | null): Finding[] {
 }
 
 function replicasPending({ replicas }: SwiftBuilder, placed: number): Finding {
-  const message = `${replicas} replicas are wanted and ${placed} are placed: imported with ${placed}`;
+  const message = `${replicas} replicas wanted, ${placed} placed: imported with ${placed}`;
   return { code: 'REPLICAS_PENDING', message, details: { wanted: replicas, placed } };
 }

@@ -39,6 +39,7 @@ const swiftSchema = z.strictObject({
   nextPartPower: whole.exactOptional(),
   id: z.string().max(128).exactOptional(),
   gatherStart: whole.exactOptional(),
+  changed: z.boolean().exactOptional(),
   lastMoves: z
     .strictObject({ epoch: whole, runs: z.array(runSchema).max(partitionCountMax) })
     .exactOptional(),

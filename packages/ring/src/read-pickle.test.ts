@@ -48,7 +48,8 @@ test.each<[string, unknown]>([
 
 test('instances of Swift as both protocols write them', () => {
   const oldest =
-    'ccopy_reg\n_reconstructor\n(cswift.common.ring.ring\nRingData\nc__builtin__\nobject\nNtR}U\x01aK\x01sb.';
+    'ccopy_reg\n_reconstructor\n(cswift.common.ring.ring\nRingData\nc__builtin__\nobject\n' +
+    'NtR}U\x01aK\x01sb.';
   const newer = '\x80\x02cswift.common.ring.ring\nRingData\n)\x81}U\x01aK\x01sb.';
   const wanted = { kind: 'instance', name: 'swift.common.ring.ring RingData' };
   for (const text of [oldest, newer]) {

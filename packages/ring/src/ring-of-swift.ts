@@ -50,10 +50,10 @@ function refuseTwins({ table, partPower, devices }: SwiftTable): void {
   const count = twins.length;
   throw new CodedError(
     'RING_NOT_CONVERTIBLE',
-    `${count} times a device holds two replicas of one partition, first device ${first.device} of ` +
+    `${count} times a device holds two replicas of a partition, first device ${first.device} of ` +
       `partition ${first.partition}; here a device holds a partition once`,
     {
-      hint: 'in Swift set replicas to no more than the devices with weight, rebalance, import again',
+      hint: 'in Swift take no more replicas than devices with weight, rebalance, import again',
       details: { twins: count, ...first },
     },
   );

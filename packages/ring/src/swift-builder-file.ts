@@ -73,7 +73,7 @@ function checkCounts(fields: Fields, table: SwiftBuilder['table']): void {
   for (const [id, device] of list.entries()) {
     const noted = isDict(device) ? device.members.get('parts') : undefined;
     if (noted === undefined || noted === counts[id]) continue;
-    throw swiftInvalid(`parts of device ${id}`, String(noted), `${counts[id]}, as in the table`);
+    throw swiftInvalid(`parts of device ${id}`, shown(noted), `${counts[id]}, as in the table`);
   }
 }
 
@@ -99,8 +99,12 @@ function lastMovesOf(fields: Fields, parts: number): Uint8Array {
   if (hours.length !== parts) throw swiftInvalid('length of _last_part_moves', hours.length, parts);
   return Uint8Array.from(hours, (hour) => {
     if (typeof hour === 'number' && hour >= 0 && hour <= HOURS_MAX) return hour;
-    throw swiftInvalid('an hour of _last_part_moves', String(hour), `0 to ${HOURS_MAX}`);
+    throw swiftInvalid('an hour of _last_part_moves', shown(hour), `0 to ${HOURS_MAX}`);
   });
+}
+
+function shown(value: Pickled): string {
+  return typeof value === 'number' ? String(value) : kindOf(value);
 }
 
 function idOf(value: Pickled): string | null {

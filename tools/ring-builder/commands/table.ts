@@ -13,7 +13,7 @@ export const verb: Verb = {
     const entries = await readLog(context.rings, name);
     const version = versionOf(name, entries, optionalText(args, 'version'));
     const { ring, id } = await readVersion(context.rings, name, version);
-    const { partitions, replicas, devices, moves } = ring;
+    const { partitioner, partitions, replicas, devices, moves } = ring;
     const table = ring.table.map((row) => [...row]);
     const columns = Array.from({ length: partitions }, (_, partition) =>
       table.flatMap((row) => row[partition] ?? []).join(' '),
@@ -23,6 +23,7 @@ export const verb: Verb = {
         ring: name,
         version,
         id,
+        partitioner,
         partitions,
         replicas,
         devices,

@@ -1,0 +1,160 @@
+// A ring in plain JSON, such as a converter of another system writes, as a first version. Pure.
+// The form is documented in packages/ring/DESIGN.md; `ring-builder table RING --json` has it too.
+import { CodedError } from '@ringwright/base/coded-error';
+import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
+import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
+import { firstRing } from '@ringwright/ring/first-ring';
+import { rowLengths, type SlotRow } from '@ringwright/ring/ring';
+import { zeroRow } from '@ringwright/ring/slot-rows';
+import { z } from 'zod';
+import type { BuilderDevice, BuilderState } from './builder-state.ts';
+import { createState } from './create-state.ts';
+import type { ImportedRing } from './imported-ring.ts';
+import { checkPartitioner } from './setting-ranges.ts';
+
+/** Where each device belongs is known from its place, so `id` may be left out. */
+const givenDeviceSchema = z.strictObject({
+  ...deviceSchema.shape,
+  id: deviceSchema.shape.id.optional(),
+  region: deviceSchema.shape.region.default(1),
+  zone: deviceSchema.shape.zone.default(1),
+  meta: deviceSchema.shape.meta.default(''),
+});
+
+const partitionerSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('md5-shift'),
+    power: z.int(),
+    prefix: z.string().default(''),
+    suffix: z.string().default(''),
+  }),
+  z.strictObject({
+    kind: z.literal('murmur3-mod'),
+    partitions: z.int(),
+    seed: z.int().default(0),
+  }),
+]);
+
+const documentSchema = z.strictObject({
+  partitioner: partitionerSchema,
+  partitions: z.int().optional(),
+  replicas: z.number().optional(),
+  minPartHours: z.number().default(0),
+  overload: z.number().default(0),
+  cluster: z.string().min(1).max(128).optional(),
+  devices: z.array(givenDeviceSchema.nullable()).max(deviceCountMax),
+  // Rows are looked at one by one: a schema would take a check of its own for every slot.
+  table: z.array(z.unknown()).min(1).max(replicaCountMax).optional(),
+  moves: z.array(z.never()).optional(),
+  // What `table --json` says besides: names of the ring it was.
+  ring: z.string().optional(),
+  version: z.int().optional(),
+  id: z.string().optional(),
+});
+
+type Document = z.infer<typeof documentSchema>;
+
+/**
+ * The ring of a document, under this name. Throws IMPORT_FILE_INVALID with the place at fault,
+ * NAME_INVALID, VALUE_OUT_OF_RANGE. Audit the ring before use: this reads, the audit judges.
+ */
+export function importJson(
+  text: string,
+  { ring, cluster }: { readonly ring: string; readonly cluster: string | undefined },
+): ImportedRing {
+  const document = parseDocument(text);
+  const { minPartHours, overload, partitioner } = document;
+  const partitions = checkPartitioner(partitioner);
+  if ((document.partitions ?? partitions) !== partitions) {
+    throw invalid(
+      `partitions is ${document.partitions}, but ${partitioner.kind} makes ${partitions}`,
+    );
+  }
+  const devices = document.devices.map((device, id): BuilderDevice | null => {
+    if (device === null) return null;
+    if ((device.id ?? id) !== id) throw invalid(`devices.${id} has id ${device.id}, wanted ${id}`);
+    return { ...device, id, state: 'active' };
+  });
+  const table = tableOf(document, partitions);
+  const replicas = replicasOf(document, table, partitions);
+  const settings = {
+    ring,
+    cluster: cluster ?? document.cluster ?? 'default',
+    partitioner,
+    replicas,
+  };
+  const state: BuilderState = { ...createState({ ...settings, minPartHours, overload }), devices };
+  if (table === null) return { ring: null, state, warnings: [] };
+  const first = firstRing({
+    keyspace: ring,
+    cluster: settings.cluster,
+    partitioner,
+    partitions,
+    replicas,
+    devices: devices.map(withoutState),
+    table,
+  });
+  return { ring: first, state, warnings: [] };
+}
+
+function parseDocument(text: string): Document {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw invalid(`no JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+  const parsed = documentSchema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw invalid(firstComplaint(parsed.error));
+}
+
+function withoutState(device: BuilderDevice | null): Omit<BuilderDevice, 'state'> | null {
+  if (device === null) return null;
+  const { state: _, ...fields } = device;
+  return fields;
+}
+
+function tableOf(document: Document, partitions: number): SlotRow[] | null {
+  if (document.table === undefined) return null;
+  const { devices, table } = document;
+  return table.map((row, replica) => {
+    const where = `table.${replica}`;
+    if (!Array.isArray(row)) throw invalid(`${where} is no list of device ids`);
+    const last = replica === table.length - 1;
+    if (row.length > partitions || row.length < (last ? 1 : partitions)) {
+      throw invalid(`${where} has ${row.length} slots, wanted ${partitions}`);
+    }
+    const made = zeroRow(row.length, devices.length);
+    row.forEach((id: unknown, partition) => {
+      if (typeof id !== 'number' || !Number.isInteger(id) || (devices[id] ?? null) === null) {
+        throw invalid(`${where}.${partition} is ${JSON.stringify(id)}, no id of a device`);
+      }
+      made[partition] = id;
+    });
+    return made;
+  });
+}
+
+/** With a table the count follows from it; one that is given besides must say the same. */
+function replicasOf(document: Document, table: SlotRow[] | null, partitions: number): number {
+  const given = document.replicas;
+  if (table === null) {
+    if (given === undefined) throw invalid('replicas is missing, and there is no table to tell it');
+    return given;
+  }
+  const slots = table.reduce((sum, row) => sum + row.length, 0);
+  const replicas = given ?? slots / partitions;
+  const wanted = rowLengths(partitions, Math.min(replicas, replicaCountMax)).join(', ');
+  const found = table.map((row) => row.length).join(', ');
+  if (found !== wanted)
+    throw invalid(`table has rows of ${found}, ${replicas} replicas are ${wanted}`);
+  return replicas;
+}
+
+function invalid(complaint: string): CodedError {
+  return new CodedError('IMPORT_FILE_INVALID', `ring in JSON: ${complaint}`, {
+    hint: 'the form: ring-builder import --help; an example: ring-builder table RING --json',
+    details: { complaint },
+  });
+}

@@ -1,0 +1,88 @@
+// The real OpenStack Swift of this machine, Debian's package `swift`, when it is installed.
+import { execFile, spawnSync } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const python = '/usr/bin/python3';
+const run = promisify(execFile);
+
+/** True when Swift's ring code can be imported. */
+export function swiftInstalled(): boolean {
+  return spawnSync(python, ['-c', 'import swift.common.ring.builder']).status === 0;
+}
+
+/** Loads rings as a server does; per partition its primaries and first handoffs, by id. */
+const answersProgram = `
+import json, sys
+import swift.common.utils as utils
+utils.HASH_PATH_PREFIX, utils.HASH_PATH_SUFFIX = [bytes.fromhex(text) for text in sys.argv[1:3]]
+utils.validate_hash_conf = lambda: None
+from itertools import islice
+from swift.common.ring.ring import Ring
+for file in sys.argv[3:]:
+    ring = Ring(file)
+    count = len(ring._replica2part2dev_id[0])
+    nodes = lambda part: [node['id'] for node in ring.get_part_nodes(part)]
+    more = lambda part: [node['id'] for node in islice(ring.get_more_nodes(part), 6)]
+    keys = [['a', 'c', 'o%d' % n] for n in range(50)]
+    print(json.dumps({
+        'version': ring.version,
+        'partitions': [[nodes(part), more(part)] for part in range(0, count, 1 + count // 256)],
+        'keys': [['/'.join([''] + key), ring.get_part(*key)] for key in keys]}))
+`;
+
+export interface SwiftAnswers {
+  readonly version: number | null;
+  /** Of at most 256 partitions, evenly spread. */
+  readonly partitions: readonly (readonly [primaries: number[], handoffs: number[]])[];
+  readonly keys: readonly (readonly [path: string, partition: number])[];
+}
+
+/** One process for all files: it takes a second to start. */
+export async function swiftAnswers(
+  files: readonly string[],
+  { prefix, suffix }: { readonly prefix: string; readonly suffix: string },
+): Promise<SwiftAnswers[]> {
+  const options = { maxBuffer: 2 ** 28 };
+  const { stdout } = await run(python, ['-c', answersProgram, prefix, suffix, ...files], options);
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+/** Opens pairs of builders, validates and compares them; prints what differs. */
+const sameProgram = `
+import sys
+from swift.common.ring.builder import RingBuilder
+left_out = ('_dispersion_graph', 'dispersion', 'devs', '_remove_devs', '_last_part_moves')
+strip = lambda devs: [dev and {k: v for k, v in dev.items() if k != 'parts_wanted'} for dev in devs]
+for at in range(1, len(sys.argv), 2):
+    loaded = [RingBuilder.load(file) for file in sys.argv[at:at + 2]]
+    for builder in loaded: builder.validate()
+    wanted, found = [builder.to_dict() for builder in loaded]
+    for name in wanted:
+        if name not in left_out and wanted[name] != found[name]: print(sys.argv[at], name)
+    moves = [list(one['_last_part_moves']) for one in (wanted, found)]
+    if moves[0] != moves[1]: print(sys.argv[at], 'moves')
+    for name in ('devs', '_remove_devs'):
+        if strip(wanted[name]) != strip(found[name]): print(sys.argv[at], name)
+    for dev in found['_remove_devs']:
+        if found['devs'][dev['id']] is not dev: print(sys.argv[at], 'removed device is a copy')
+`;
+
+/** What Swift sees to differ within the pairs, a line each: empty when nothing does. */
+export async function swiftDifferences(
+  pairs: readonly (readonly [string, string])[],
+): Promise<string> {
+  return (await run(python, ['-c', sameProgram, ...pairs.flat()])).stdout;
+}
+
+export interface SwiftRingBuilderEnded {
+  readonly exit: number | null;
+  readonly output: string;
+}
+
+export function swiftRingBuilder(words: readonly string[], cwd: string): SwiftRingBuilderEnded {
+  const ended = spawnSync('/usr/bin/swift-ring-builder', words, { cwd, encoding: 'utf8' });
+  return { exit: ended.status, output: `${ended.stdout}${ended.stderr}` };
+}

@@ -1,0 +1,45 @@
+// The verbs of ring-builder in this process: a hundred commands take no longer than one process.
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { parseCommandLine } from '../../tools/ring-builder/command-line.ts';
+
+export interface RingBuilderHere {
+  readonly folder: string;
+  /** The document of --json. Words are split at blanks, or given one by one; files lie in folder. */
+  readonly json: <T = Record<string, unknown>>(words: string | readonly string[]) => Promise<T>;
+  /** How a command that must fail would end. */
+  readonly refusal: (words: string) => Promise<{ exit: number; code: string }>;
+}
+
+export async function ringBuilderHere(): Promise<RingBuilderHere> {
+  const folder = await mkdtemp(join(tmpdir(), 'ring-builder-'));
+  const run = async (words: readonly string[]): Promise<unknown> => {
+    const parsed = await parseCommandLine([`--rings=${folder}/rings`, ...words.map(inFolder)]);
+    if (parsed.kind === 'help') throw new Error(`help instead of ${words.join(' ')}`);
+    const answer = await parsed.verb.run(parsed.args, {
+      rings: join(folder, 'rings'),
+      yes: words.includes('--yes'),
+      command: `ring-builder ${words.join(' ')}`,
+      user: 'ada',
+      nowMs: () => Date.parse('2026-11-21T03:00:00Z'),
+      tell: () => undefined,
+      next: (command) => `ring-builder ${command}`,
+    });
+    return JSON.parse(JSON.stringify(answer.json));
+  };
+  const inFolder = (word: string): string =>
+    /\.(gz|builder|json)$|^absent$/.test(word) && !isAbsolute(word) ? join(folder, word) : word;
+  return {
+    folder,
+    json: async <T>(words: string | readonly string[]) =>
+      // The caller says what the document holds.
+      (await run(typeof words === 'string' ? words.split(' ') : words)) as T,
+    refusal: async (words) => {
+      const error = await run(words.split(' ')).catch((one: unknown) => one);
+      if (error instanceof CodedError) return { exit: error.exit, code: error.code };
+      throw error instanceof Error ? error : new Error(`${words} did not fail`);
+    },
+  };
+}

@@ -1,0 +1,173 @@
+// Imports from Swift and exports back: nothing lost, last moves honoured, the rest refused.
+import { CodedError } from '@ringwright/base/coded-error';
+import { exportSwiftBuilder, exportSwiftRing } from '@ringwright/builder/export-swift';
+import { frozenPartitions } from '@ringwright/builder/frozen-partitions';
+import { importSwift } from '@ringwright/builder/import-swift';
+import type { ImportedRing } from '@ringwright/builder/imported-ring';
+import { planVersion } from '@ringwright/builder/plan-version';
+import { parseState, serializeState } from '@ringwright/builder/state-json';
+import { directRing, proposeMoves } from '@ringwright/ring/advance-ring';
+import { auditRing } from '@ringwright/ring/audit-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import { encodeRing } from '@ringwright/ring/ring-file';
+import { decodeSwiftBuilder } from '@ringwright/ring/swift-builder-file';
+import { readSwiftFile } from '@ringwright/ring/swift-file';
+import { decodeSwiftRing } from '@ringwright/ring/swift-ring-file';
+import { describe, expect, test } from 'vitest';
+import {
+  swiftBuilders,
+  swiftFile,
+  swiftFixtures,
+} from '../../packages/ring/test/support/swift-ring.ts';
+
+const settings = { ring: 'objects', cluster: 'default', prefix: '', suffix: 'ab' };
+
+function imported(file: string): ImportedRing & { readonly ring: Ring } {
+  const { ring, ...rest } = importSwift(readSwiftFile(swiftFile(file)), settings);
+  if (ring === null) throw new Error(`${file} has no table`);
+  return { ring, ...rest };
+}
+
+function codeOf(work: () => unknown): string {
+  try {
+    work();
+    return 'done';
+  } catch (error) {
+    if (error instanceof CodedError) return error.code;
+    throw error;
+  }
+}
+
+describe.each(swiftFixtures())('$fixture', ({ fixture }) => {
+  test('the ring goes there and back', () => {
+    const { ring, state } = imported(`${fixture}.ring.gz`);
+    expect(auditRing(ring)).toEqual([]);
+    const { version, ...given } = decodeSwiftRing(swiftFile(`${fixture}.ring.gz`));
+    expect(exportSwiftRing(ring, state)).toEqual({ ...given, version: version ?? 1 });
+    expect(parseState(serializeState(state))).toEqual(state);
+  });
+});
+
+describe.each(swiftBuilders())('$fixture', ({ fixture, nextPartPower }) => {
+  const { ring, state, warnings } = imported(`${fixture}.builder`);
+
+  test('the builder goes there and back', () => {
+    const given = decodeSwiftBuilder(swiftFile(`${fixture}.builder`));
+    expect(exportSwiftBuilder(ring, state, new Map([[1, 1e9]]))).toEqual(given);
+    expect(parseState(serializeState(state))).toEqual(state);
+    const codes = warnings.map(({ code }) => code);
+    expect(codes).toEqual(nextPartPower === null ? [] : ['PART_POWER_INCREASING']);
+  });
+});
+
+describe('last moves', () => {
+  const { ring, state } = imported('f12_min_part_hours_v3.builder');
+  const given = decodeSwiftBuilder(swiftFile('f12_min_part_hours_v3.builder'));
+  const epochHours = given.lastMovesEpoch / 3_600;
+
+  test.each([0, 3, 23.5, 24, 1_000])('partitions rest as in Swift, %i hours later', (later) => {
+    // Swift's rule: hours noted + whole hours since >= min_part_hours.
+    const frozen = frozenPartitions(ring, 24, {
+      versionHours: new Map([[1, epochHours + later]]),
+      nowHours: epochHours + later,
+      earlier: state.swift?.lastMoves,
+    });
+    const wanted = Array.from(given.lastMoves, (hours) => (hours + later < 24 ? 1 : 0));
+    expect(Array.from(frozen ?? new Uint8Array(ring.partitions))).toEqual(wanted);
+    if (later === 0) expect(new Set(wanted).size).toBe(2);
+  });
+
+  test('a plan leaves resting partitions alone', () => {
+    const devices = state.devices.map((device) =>
+      device?.id === 3 ? { ...device, weight: 300 } : device,
+    );
+    const plan = planVersion({
+      head: ring,
+      headId: encodeRing(ring).id,
+      state: { ...state, devices },
+      versionHours: new Map([[1, epochHours]]),
+      nowHours: epochHours,
+    });
+    expect(plan.moves.length).toBeGreaterThan(0);
+    for (const { partition } of plan.moves) {
+      expect(given.lastMoves[partition]).toBeGreaterThanOrEqual(24);
+    }
+  });
+
+  test('later versions are told to Swift in hours before the head', () => {
+    const partition = 7;
+    const from = ring.table[0]![partition]!;
+    const to = ring.devices.findIndex((_, id) => ring.table.every((row) => row[partition] !== id));
+    const table = ring.table.map((row, replica) =>
+      row.map((id, at) => (replica === 0 && at === partition ? to : id)),
+    );
+    const second = directRing(ring, encodeRing(ring).id, { table });
+    const seconds = new Map(
+      [1, 2].map((version) => [version, given.lastMovesEpoch + 7_200 * version]),
+    );
+    const out = exportSwiftBuilder(second, state, seconds);
+    expect(out.version).toBe(given.version + 1);
+    expect(out.lastMovesEpoch).toBe(given.lastMovesEpoch + 14_400);
+    const wanted = given.lastMoves.map((hours) => Math.min(255, hours + 4));
+    wanted[partition] = 0;
+    expect(out.lastMoves).toEqual(wanted);
+    expect(from).not.toBe(to);
+  });
+});
+
+describe('what cannot be converted', () => {
+  const good = decodeSwiftRing(swiftFile('f02_holes_v1.ring.gz'));
+
+  test('two replicas on one device', () => {
+    const table = good.table.map((row) => row.slice());
+    table[1]![5] = table[0]![5]!;
+    const file = { kind: 'ring', ring: { ...good, table } } as const;
+    expect(() => importSwift(file, settings)).toThrow(/1 times a device holds two replicas/);
+    expect(codeOf(() => importSwift(file, settings))).toBe('RING_NOT_CONVERTIBLE');
+  });
+
+  test('another partitioner, and moves in flight', () => {
+    const { ring, state } = imported('f02_holes_v1.ring.gz');
+    const partitioner = { kind: 'murmur3-mod', partitions: ring.partitions, seed: 0 } as const;
+    const other = { ...ring, partitioner };
+    expect(codeOf(() => exportSwiftRing(other, state))).toBe('RING_NOT_CONVERTIBLE');
+    const from = ring.table[0]![3]!;
+    const to = ring.devices.findIndex(
+      (device, id) => device !== null && ring.table.every((row) => row[3] !== id),
+    );
+    const moves = [{ partition: 3, replica: 0, from, to }];
+    const moving = proposeMoves(ring, encodeRing(ring).id, { moves });
+    expect(codeOf(() => exportSwiftRing(moving, state))).toBe('MOVES_IN_FLIGHT');
+  });
+
+  test('settings beyond the limits here', () => {
+    const builder = decodeSwiftBuilder(swiftFile('f02_holes_v1.builder'));
+    for (const changes of [{ minPartHours: 9_000 }, { overload: 11 }]) {
+      const file = { kind: 'builder', builder: { ...builder, ...changes } } as const;
+      expect(codeOf(() => importSwift(file, settings))).toBe('VALUE_OUT_OF_RANGE');
+    }
+  });
+});
+
+test('builders between two rebalances', () => {
+  const builder = decodeSwiftBuilder(swiftFile('f02_holes_v1.builder'));
+  const pending = { ...builder, replicas: 2.5, removed: [0], changed: true };
+  const { ring, state, warnings } = importSwift({ kind: 'builder', builder: pending }, settings);
+  expect(warnings).toMatchObject([
+    { code: 'REPLICAS_PENDING', details: { wanted: 2.5, placed: 3 } },
+  ]);
+  expect([ring?.replicas, state.replicas]).toEqual([3, 3]);
+  expect(state.devices[0]?.state).toBe('removed');
+  const back = exportSwiftBuilder(ring!, state, new Map());
+  expect(back).toMatchObject({ removed: [0], changed: true });
+
+  const fresh = importSwift({ kind: 'builder', builder: { ...builder, table: null } }, settings);
+  expect(fresh.ring).toBeNull();
+  expect(fresh.state.devices).toHaveLength(builder.devices.length);
+});
+
+test('without salts the operator is told', () => {
+  const file = readSwiftFile(swiftFile('f01_smallest_v1.builder'));
+  const { warnings } = importSwift(file, { ...settings, suffix: '' });
+  expect(warnings.map(({ code }) => code)).toEqual(['HASH_SALT_MISSING']);
+});

@@ -1,0 +1,126 @@
+// Round trips through the real Swift of this machine. Skipped, with a line, where there is none.
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exportSwiftBuilder } from '@ringwright/builder/export-swift';
+import { importSwift } from '@ringwright/builder/import-swift';
+import { handoffsOf, tierCountsOf } from '@ringwright/ring/handoffs-of';
+import { devicesOf } from '@ringwright/ring/lookup';
+import { partitionOf } from '@ringwright/ring/partition-of-key';
+import type { Ring } from '@ringwright/ring/ring';
+import { ringOfSwift } from '@ringwright/ring/ring-of-swift';
+import { readSwiftFile } from '@ringwright/ring/swift-file';
+import { decodeSwiftRing, encodeSwiftRing } from '@ringwright/ring/swift-ring-file';
+import { encodeSwiftBuilder } from '@ringwright/ring/write-swift-builder';
+import { describe, expect, test } from 'vitest';
+import {
+  swiftBuilders,
+  swiftFile,
+  swiftFixtures,
+} from '../../packages/ring/test/support/swift-ring.ts';
+import {
+  swiftAnswers,
+  swiftDifferences,
+  swiftInstalled,
+  swiftRingBuilder,
+} from '../support/real-swift.ts';
+import { ringBuilderIn } from '../support/ring-builder-program.ts';
+
+const installed = swiftInstalled();
+if (!installed) console.warn('skipped: no OpenStack Swift here (apt-get install swift)');
+const salts = { prefix: '70c3a9', suffix: 'ff00' };
+const names = { keyspace: 'objects', cluster: 'default', ...salts };
+const scratch = (): Promise<string> => mkdtemp(join(tmpdir(), 'ringwright-swift-'));
+
+/** In the form of swiftAnswers. */
+function answersHere(ring: Ring): [number[], number[]][] {
+  const counts = tierCountsOf(ring);
+  const ids = (devices: Iterable<{ readonly id: number }>): number[] =>
+    Array.from(devices, ({ id }) => id);
+  const found: [number[], number[]][] = [];
+  const step = 1 + Math.floor(ring.partitions / 256);
+  for (let partition = 0; partition < ring.partitions; partition += step) {
+    const handoffs = handoffsOf(ring, partition, counts).take(6);
+    found.push([ids(devicesOf(ring, partition)), ids(handoffs)]);
+  }
+  return found;
+}
+
+describe.skipIf(!installed)('with the real Swift', () => {
+  test('Swift answers alike for every ring that is written', { timeout: 120_000 }, async () => {
+    const folder = await scratch();
+    const rings = swiftFixtures().map(({ fixture }) => {
+      const swift = decodeSwiftRing(swiftFile(`${fixture}.ring.gz`));
+      return { fixture, swift, file: join(folder, `${fixture}.ring.gz`) };
+    });
+    for (const { file, swift } of rings) await writeFile(file, encodeSwiftRing(swift, 1));
+    const answers = await swiftAnswers(
+      rings.map(({ file }) => file),
+      salts,
+    );
+    expect(answers).toHaveLength(rings.length);
+    for (const [index, { fixture, swift }] of rings.entries()) {
+      const ring = ringOfSwift(swift, names);
+      const { partitions, version, keys } = answers[index]!;
+      expect(partitions, fixture).toEqual(answersHere(ring));
+      expect(version, fixture).toBe(swift.version);
+      for (const [path, partition] of keys) {
+        expect(partitionOf(ring.partitioner, Buffer.from(path))).toBe(partition);
+      }
+    }
+  });
+
+  test('Swift sees the same builders when they come back', { timeout: 120_000 }, async () => {
+    const folder = await scratch();
+    const pairs = swiftBuilders().map(({ fixture }): [string, string] => {
+      const paths = ['given', 'back'].map((kind) => join(folder, `${fixture}.${kind}.builder`));
+      return [paths[0]!, paths[1]!];
+    });
+    for (const [index, { fixture }] of swiftBuilders().entries()) {
+      const given = swiftFile(`${fixture}.builder`);
+      const settings = { ring: 'objects', cluster: 'default', ...salts };
+      const { ring, state } = importSwift(readSwiftFile(given), settings);
+      const back = encodeSwiftBuilder(exportSwiftBuilder(ring!, state, new Map()));
+      await writeFile(pairs[index]![0], given);
+      await writeFile(pairs[index]![1], back);
+    }
+    expect(await swiftDifferences(pairs)).toBe('');
+  });
+
+  test('a ring goes to Swift, is rebalanced there, and comes back', {
+    timeout: 60_000,
+  }, async () => {
+    const tool = await ringBuilderIn();
+    const devices = [1, 2, 3, 4].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb_rack${n} 100`).join(' ');
+    await tool.json('create objects --partition-power 6 --replicas 2.5 --hash-suffix changeme');
+    await tool.json(`add objects ${devices}`);
+    await tool.json('commit objects -m first');
+    await tool.json('export-swift objects o.builder --builder');
+    await tool.json('export-swift objects o.ring.gz');
+    const swift = (words: string) => swiftRingBuilder(`o.builder ${words}`.split(' '), tool.folder);
+    expect(swift('validate')).toMatchObject({ exit: 0 });
+    expect(swift('pretend_min_part_hours_passed').exit).toBe(0);
+    expect(swift('add r1z5-10.0.0.5:6200R10.9.0.5:6300/sdb_rack5 100').exit).toBe(0);
+    expect(swift('remove d0').exit).toBe(0);
+    // Ids of pending removals, before the rebalance drops the device.
+    await tool.json('import-swift o.builder pending --hash-suffix changeme');
+    const pending = await tool.json('plan pending');
+    expect(pending).toMatchObject({ changed: true });
+    const { exit, output } = swift('rebalance --seed 4');
+    expect(exit, output).toBeLessThan(2);
+    expect(output).toContain('Reassigned');
+
+    const back = await tool.json('import-swift o.builder back --hash-suffix changeme');
+    expect(back).toMatchObject({ version: 1, replicas: 2.5, devices: 4, warnings: [] });
+    const table = await tool.json<{ devices: ({ extra?: object } | null)[]; table: number[][] }>(
+      'table back',
+    );
+    expect(table.devices[0]).toBeNull();
+    expect(table.devices[4]?.extra).toEqual({ replication_ip: '10.9.0.5', replication_port: 6300 });
+    expect(table.table.flat()).not.toContain(0);
+    const fromRing = await tool.json('import-swift o.ring.gz back2 --hash-suffix changeme');
+    expect(fromRing).toMatchObject({ version: 1, replicas: 2.5 });
+    expect((await tool.json<typeof table>('table back2')).table).toEqual(table.table);
+    expect(await tool.json('verify back')).toMatchObject({ ok: true });
+  });
+});

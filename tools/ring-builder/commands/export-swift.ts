@@ -1,0 +1,104 @@
+// ring-builder export-swift: a version as a ring or builder file of OpenStack Swift.
+import { readFile } from 'node:fs/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import { exportSwiftBuilder, exportSwiftRing } from '@ringwright/builder/export-swift';
+import { replaceDurably } from '@ringwright/repository/durable-file';
+import type { LogEntry } from '@ringwright/repository/log-entry';
+import { readLog } from '@ringwright/repository/read-log';
+import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
+import { encodeSwiftRing } from '@ringwright/ring/swift-ring-file';
+import { encodeSwiftBuilder } from '@ringwright/ring/write-swift-builder';
+import { flag, optionalText, text, usage } from '../arguments.ts';
+import type { Context, Verb } from '../verb.ts';
+import { versionOf } from '../version-reference.ts';
+
+export const verb: Verb = {
+  positionals: {
+    file: { describe: 'where to write it: object.ring.gz, or object.builder with --builder' },
+    version: { describe: '7, @~1 or the start of an id; default: the head' },
+  },
+  options: {
+    format: {
+      type: 'string',
+      requiresArg: true,
+      choices: ['1', '2'],
+      describe: 'of a ring file: 1 for every Swift (default), 2 for those that know it',
+    },
+    builder: { type: 'boolean', default: false, describe: 'a file for swift-ring-builder instead' },
+  },
+  examples: [
+    ['$0 export-swift objects object.ring.gz', 'the head, for the servers of Swift'],
+    ['$0 export-swift objects object.builder --builder', 'to go on with swift-ring-builder'],
+  ],
+  run: async (args, context) => {
+    const [name, file] = [text(args, 'ring'), text(args, 'file')];
+    const builder = flag(args, 'builder');
+    const format = optionalText(args, 'format');
+    if (builder && format !== undefined) throw usage('--format is of ring files, not of builders');
+    const entries = await readLog(context.rings, name);
+    const version = versionOf(name, entries, optionalText(args, 'version'));
+    const stored = await readVersion(context.rings, name, version);
+    const bytes = builder
+      ? builderBytes(stored, entries)
+      : encodeSwiftRing(exportSwiftRing(stored.ring, stored.state), format === '2' ? 2 : 1);
+    const changed = await write(context, { file, bytes, builder });
+    const { version: swiftVersion } = exportSwiftRing(stored.ring, stored.state);
+    const kind = builder ? 'builder' : `ring of format ${format ?? 1}`;
+    return {
+      json: {
+        ring: name,
+        version,
+        id: stored.id,
+        file,
+        kind,
+        swiftVersion,
+        bytes: bytes.length,
+        changed,
+      },
+      lines: [
+        `${changed ? 'wrote' : 'already there:'} ${file}: ${name} version ${version} as Swift's ` +
+          `${kind}, version ${swiftVersion} there, ${bytes.length} bytes`,
+        ...saltLines(stored),
+      ],
+      next: context.next(`show ${name} ${version}`),
+    };
+  },
+};
+
+function builderBytes({ ring, state }: StoredVersion, entries: readonly LogEntry[]): Buffer {
+  if (state === null) {
+    throw new CodedError(
+      'RING_NOT_CONVERTIBLE',
+      `version ${ring.version} of ${ring.keyspace} does not carry its builder`,
+      { hint: 'leave out --builder to export the ring alone' },
+    );
+  }
+  const made = entries.filter(({ kind }) => kind !== 'push');
+  const seconds = new Map(made.map(({ version, time }) => [version, Date.parse(time) / 1_000]));
+  return encodeSwiftBuilder(exportSwiftBuilder(ring, state, seconds));
+}
+
+/** A ring may always be replaced; a builder may have gone on in Swift since. */
+async function write(
+  context: Context,
+  { file, bytes, builder }: { file: string; bytes: Buffer; builder: boolean },
+): Promise<boolean> {
+  const there = await readFile(file).catch(() => null);
+  if (there?.equals(bytes) === true) return false;
+  if (builder && there !== null && !context.yes) {
+    throw new CodedError('CONFIRMATION_NEEDED', `${file} is there already, with other content`, {
+      hint: 'name another file, or add --yes to replace it',
+      details: { file },
+    });
+  }
+  await replaceDurably(file, bytes);
+  return true;
+}
+
+/** Not in the file: a cluster with other salts would look for every object in a wrong place. */
+function saltLines({ ring: { partitioner } }: StoredVersion): string[] {
+  if (partitioner.kind !== 'md5-shift') return [];
+  const { prefix, suffix } = partitioner;
+  const shown = (hex: string): string => (hex === '' ? 'none' : `hex ${hex}`);
+  return [`swift.conf must have hash path prefix ${shown(prefix)} and suffix ${shown(suffix)}`];
+}

@@ -1,0 +1,36 @@
+// ring-builder import-swift: a ring or builder file of OpenStack Swift as a ring here.
+import { importSwift } from '@ringwright/builder/import-swift';
+import { readSwiftFile } from '@ringwright/ring/swift-file';
+import { addImported } from '../add-imported.ts';
+import { text } from '../arguments.ts';
+import { saltOf, saltOptions } from '../hash-salts.ts';
+import { readInput } from '../read-input.ts';
+import type { Verb } from '../verb.ts';
+
+export const verb: Verb = {
+  positionals: { file: { describe: 'object.ring.gz or object.builder; - is stdin' } },
+  options: {
+    ...saltOptions,
+    cluster: {
+      type: 'string',
+      requiresArg: true,
+      default: 'default',
+      describe: 'servers of another cluster refuse it',
+    },
+  },
+  examples: [
+    ['$0 import-swift object.builder objects --hash-suffix changeme', 'with settings and history'],
+    ['$0 import-swift object.ring.gz objects --hash-suffix changeme', 'the table and the devices'],
+  ],
+  run: async (args, context) => {
+    const file = text(args, 'file');
+    const swift = readSwiftFile(await readInput(file));
+    const imported = importSwift(swift, {
+      ring: text(args, 'ring'),
+      cluster: text(args, 'cluster'),
+      prefix: saltOf(args, 'prefix'),
+      suffix: saltOf(args, 'suffix'),
+    });
+    return addImported(context, imported, { file, kind: `swift ${swift.kind}` });
+  },
+};

@@ -1,0 +1,35 @@
+// ring-builder import: a ring that a converter of another system wrote as JSON.
+import { importJson } from '@ringwright/builder/import-json';
+import { addImported } from '../add-imported.ts';
+import { optionalText, text } from '../arguments.ts';
+import { readInput } from '../read-input.ts';
+import type { Verb } from '../verb.ts';
+
+export const verb: Verb = {
+  options: {
+    'from-json': {
+      type: 'string',
+      requiresArg: true,
+      demandOption: true,
+      describe: 'file with {partitioner, devices, table, …}; - is stdin',
+    },
+    cluster: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'servers of another cluster refuse it; else that of the file, or "default"',
+    },
+  },
+  examples: [
+    [
+      '$0 import --from-json ring.json cities',
+      'partitioner, devices and table[replica][partition]',
+    ],
+    ['$0 table cities --json | $0 import --from-json - copy', 'what table prints is such a file'],
+  ],
+  run: async (args, context) => {
+    const file = text(args, 'from-json');
+    const content = (await readInput(file)).toString('utf8');
+    const names = { ring: text(args, 'ring'), cluster: optionalText(args, 'cluster') };
+    return addImported(context, importJson(content, names), { file, kind: 'JSON file' });
+  },
+};
