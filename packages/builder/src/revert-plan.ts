@@ -111,18 +111,27 @@ function bySlot(a: PlannedMove, b: PlannedMove): number {
 }
 
 function revertWarnings(found: {
+  readonly head: Ring;
   readonly old: Ring;
   readonly lost: number;
   readonly moves: readonly PlannedMove[];
   readonly movesLeft: number;
 }): Finding[] {
   const { old, lost, moves, movesLeft } = found;
+  const { replicas } = found.head;
   const findings: Finding[] = [];
   if (lost > 0) {
     findings.push({
       code: 'DEVICES_GONE',
       message: `${lost} slots of version ${old.version} were on devices that are gone; they stay`,
       details: { slots: lost, version: old.version },
+    });
+  }
+  if (old.replicas !== replicas) {
+    findings.push({
+      code: 'REPLICAS_STAY',
+      message: `version ${old.version} had ${old.replicas} replicas; there are ${replicas} now, which stay`,
+      details: { then: old.replicas, now: replicas },
     });
   }
   if (movesLeft > 0) {
