@@ -1,16 +1,17 @@
 // Requests that must be refused: with a code, a status, a sentence, a hint, and nothing changed.
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askServer, type Request, refusalOf } from '../support/ask-server.ts';
-import { type Cluster, clusterForFile, keyspace } from '../support/cluster.ts';
+import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
 
 let cluster: Cluster;
 let port = 0;
 beforeAll(async () => {
-  cluster = await clusterForFile({ servers: 3, partitions: 8 });
+  cluster = await startCluster({ servers: 3, partitions: 8 });
   port = cluster.ports()[0] ?? 0;
   const path = `/v1/${keyspace}/there?consistency=all`;
   await askServer(port, { method: 'PUT', path, body: 'before' });
 });
+afterAll(() => endCluster(cluster));
 
 async function rowsOfAll(): Promise<number[]> {
   const statuses = await Promise.all(cluster.servers.map((server) => server.status()));

@@ -1,12 +1,13 @@
 // Reads and writes of keys over every coordinator of real servers, at every level.
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askServer, refusalOf } from '../support/ask-server.ts';
-import { type Cluster, clusterForFile, keyspace } from '../support/cluster.ts';
+import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {
-  cluster = await clusterForFile({ servers: 4, partitions: 16 });
+  cluster = await startCluster({ servers: 4, partitions: 16 });
 });
+afterAll(() => endCluster(cluster));
 
 const stampHeader = 'x-ringwright-stamp';
 const at = (key: string, level?: string): string =>
@@ -118,7 +119,7 @@ test('a key of the greatest length is kept', async () => {
   expect((await askServer(b, { path: at(key) })).bytes.toString()).toBe('long');
 });
 
-test('racing writers: each hears acknowledged or superseded, and the newest stamp wins', async () => {
+test('racing writers hear acknowledged or superseded; the newest stamp wins', async () => {
   const answers = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
       const port = cluster.ports()[index % 4] ?? 0;

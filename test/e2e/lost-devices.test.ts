@@ -26,7 +26,7 @@ async function expectAll(cluster: Cluster, level: string): Promise<void> {
   }
 }
 
-test('a server dies for good and its device is removed: the others rebuild what it had', async () => {
+test('the device of a dead server is removed: the others rebuild what it had', async () => {
   const cluster = await clusterForTest({ servers: 4, partitions: 16 });
   await writeAll(cluster, 'quorum');
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 44 });
@@ -48,7 +48,7 @@ test('a server dies for good and its device is removed: the others rebuild what 
   await expectAll(cluster, 'all');
 });
 
-test('a data folder is deleted: the server refills, and never answers that a key is unknown', async () => {
+test('a deleted data folder refills, and its server never says a key is unknown', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16 });
   await writeAll(cluster, 'all');
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 3 });

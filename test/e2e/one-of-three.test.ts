@@ -1,4 +1,4 @@
-// One of three servers is dead or stopped: quorum goes on without an error, `all` says what is wrong.
+// One of three servers is dead or stopped: quorum goes on without an error, `all` says why not.
 import { expect, test } from 'vitest';
 import { askServer, refusalOf } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';

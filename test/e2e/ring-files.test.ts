@@ -99,7 +99,7 @@ test('who was down catches up from a peer, without a push after its start', asyn
   await away.ready();
 });
 
-test('all servers are killed: each comes back with its ring, before it hears of any peer', async () => {
+test('all servers are killed: each comes back with its ring, without a peer', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const version = await anotherVersion(cluster);
   await cluster.push();
@@ -110,7 +110,7 @@ test('all servers are killed: each comes back with its ring, before it hears of 
   for (const server of others) await cluster.restart(server);
 });
 
-test('the newest ring on a disk is damaged: the last good one serves, then a peer helps', async () => {
+test('the newest ring on disk is damaged: the last good one serves', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const version = await anotherVersion(cluster);
   await cluster.push();

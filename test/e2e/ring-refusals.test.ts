@@ -2,9 +2,9 @@
 // `ring-builder servers`, and the active ring goes on.
 import fs from 'node:fs/promises';
 import path from 'node:path';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
-import { type Cluster, clusterForFile, keyspace } from '../support/cluster.ts';
+import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
 import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
 
 interface PushAnswer {
@@ -22,11 +22,12 @@ let cluster: Cluster;
 /** Active version of the cluster. */
 let head = 1;
 beforeAll(async () => {
-  cluster = await clusterForFile({ servers: 3, partitions: 8 });
+  cluster = await startCluster({ servers: 3, partitions: 8 });
   await fs.cp(cluster.rings, path.join(cluster.folder, 'twin/rings'), { recursive: true });
   const [port = 0] = cluster.ports();
   await askServer(port, { method: 'PUT', path: `/v1/${keyspace}/kept`, body: 'kept' });
 });
+afterAll(() => endCluster(cluster));
 
 /** A repository of its own whose head has at least this version, for the same servers. */
 async function repository(name: string, options: readonly string[], versions: number) {
@@ -104,7 +105,7 @@ test('a fork that shows one version later: its parent is unknown', async () => {
   expect(message).toMatch(/version 3 follows/);
 });
 
-test('after all that the right next version is accepted, and the refusals are forgotten', async () => {
+test('after all that the next version is accepted, and the refusals are forgotten', async () => {
   await cluster.commit('set-device', 'd1', '--meta', 'next');
   await cluster.push();
   const seen = await cluster.builder.json<ServersAnswer>(['servers', keyspace]);

@@ -7,7 +7,7 @@ import { checkStore } from '@ringwright/partition/check-store';
 import { readLog } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
 import type { Ring } from '@ringwright/ring/ring';
-import { afterAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { freePorts } from './free-ports.ts';
 import { unequalReplicas } from './replica-digests.ts';
 import { type RingBuilder, ringBuilderIn } from './ring-builder-program.ts';
@@ -148,24 +148,20 @@ export class Cluster implements AsyncDisposable {
 export async function clusterForTest(shape: Shape): Promise<Cluster> {
   const cluster = await startCluster(shape);
   onTestFinished(async ({ task }) => {
-    await using ending = cluster;
-    if (task.result?.state !== 'fail') await ending.audit();
+    if (task.result?.state === 'fail') await cluster[Symbol.asyncDispose]();
+    else await endCluster(cluster);
   });
   return cluster;
 }
 
-/** A cluster for all tests of a file: call it in `beforeAll`. */
-export async function clusterForFile(shape: Shape): Promise<Cluster> {
-  const cluster = await startCluster(shape);
-  afterAll(async () => {
-    await using ending = cluster;
-    await ending.audit();
-  });
-  return cluster;
+/** The end of a cluster that all tests of a file share: call it in `afterAll`. */
+export async function endCluster(cluster: Cluster): Promise<void> {
+  await using ending = cluster;
+  await ending.audit();
 }
 
 /** Servers that run and serve version 1 of a ring. */
-async function startCluster(shape: Shape): Promise<Cluster> {
+export async function startCluster(shape: Shape): Promise<Cluster> {
   const folder = shape.folder ?? (await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-')));
   await fs.mkdir(folder, { recursive: true });
   const cluster = new Cluster(await ringBuilderIn(folder), shape.extra);

@@ -64,7 +64,9 @@ function inventions(operations: readonly Operation[]): string[] {
   const stamps = new Map(writes.map(({ value, stamp }) => [value, stamp]));
   return operations.flatMap((read) => {
     if (read.kind !== 'read' || read.outcome !== 'acked') return [];
-    if (read.value === null) return isDeleted(read, deletes) ? [] : [wrong(read, 'no such delete')];
+    if (read.value === null) {
+      return isDeleted(read, deletes) ? [] : [wrong(read, 'no such delete')];
+    }
     const write = byValue.get(read.value);
     if (write === undefined) return [wrong(read, 'never written')];
     if (write.outcome === 'rejected') return [wrong(read, 'its write was rejected')];
@@ -92,6 +94,7 @@ const wrong = (read: Operation, why: string): string => `invented: ${describe(re
 export function describe(operation: Operation): string {
   const { kind, key, value, stamp, port, invokedMs, returnedMs, reason } = operation;
   const when = `${invokedMs.toFixed(1)}–${returnedMs.toFixed(1)} ms`;
-  const what = `'${value?.slice(0, 24) ?? 'nothing'}' at ${stamp ? formatStamp(stamp) : 'no stamp'}`;
+  const version = stamp === null ? 'no stamp' : formatStamp(stamp);
+  const what = `'${value?.slice(0, 24) ?? 'nothing'}' at ${version}`;
   return `${kind} of ${key} gave ${reason ?? what} (port ${port}, ${when})`;
 }

@@ -70,7 +70,15 @@ export class ServerUnderTest {
     const stdio = ['ignore', log, log] as const;
     const child = spawn(process.execPath, [program, ...listen, ...extra], { stdio: [...stdio] });
     fs.closeSync(log);
-    const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+    // Should the tests be interrupted, nothing is left running.
+    const killNow = (): boolean => child.kill('SIGKILL');
+    process.once('exit', killNow);
+    const exited = new Promise<number | null>((resolve) => {
+      child.once('close', (code) => {
+        process.off('exit', killNow);
+        resolve(code);
+      });
+    });
     this.#life = { child, exited };
   }
 
