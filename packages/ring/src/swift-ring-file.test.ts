@@ -69,6 +69,17 @@ describe.each([1, 2] as const)('format %i', (format) => {
   });
 });
 
+test.each([1, 2])('an object of the oldest Swift, pickled with protocol %i', (protocol) => {
+  const ring = decodeSwiftRing(swiftFile(`v0_object_${protocol}.ring.gz`));
+  expect(ring).toMatchObject({ partPower: 1, version: null, nextPartPower: null });
+  expect(ring.table.map((row) => [...row])).toEqual([
+    [0, 2],
+    [2, 0],
+  ]);
+  // Such devices had no region and perhaps no meta.
+  expect(ring.devices).toMatchObject([{ region: 1, meta: '' }, null, { region: 1, meta: 'old' }]);
+});
+
 describe('damage', () => {
   const files = readdirSync(folder).map((file) => file.replace('.ring.gz', ''));
 
