@@ -75,7 +75,7 @@ function simulateStep(
       const headId = ring === null ? null : PAPER_ID;
       const from = { head: ring, headId, state, direct: true };
       const plan = planVersion({ ...from, versionHours, nowHours: hours });
-      if (ring !== null && plan.moves.length === 0) {
+      if (ring !== null && plan.moves.length === 0 && plan.cut === null) {
         totals.movesLeft = plan.movesLeft;
         break;
       }
