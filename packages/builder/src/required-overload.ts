@@ -15,6 +15,7 @@ export function requiredOverload(tree: TierTree, shares: Shares): number | null 
     return capacityUnderCaps(tree, shares.caps, most) >= wanted;
   };
   if (!fits(overloadMax)) return null;
+  if (fits(0)) return 0;
   let low = 0;
   let high = overloadMax;
   for (let step = 0; step < STEPS; step += 1) {
