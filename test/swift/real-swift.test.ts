@@ -24,7 +24,7 @@ import {
   swiftInstalled,
   swiftRingBuilder,
 } from '../support/real-swift.ts';
-import { ringBuilderIn } from '../support/ring-builder-program.ts';
+import { ringBuilderHere } from '../support/ring-builder-here.ts';
 
 const installed = swiftInstalled();
 if (!installed) console.warn('skipped: no OpenStack Swift here (apt-get install swift)');
@@ -90,7 +90,7 @@ describe.skipIf(!installed)('with the real Swift', () => {
   test('a ring goes to Swift, is rebalanced there, and comes back', {
     timeout: 60_000,
   }, async () => {
-    const tool = await ringBuilderIn();
+    const tool = await ringBuilderHere();
     const devices = [1, 2, 3, 4].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb_rack${n} 100`).join(' ');
     await tool.json('create objects --partition-power 6 --replicas 2.5 --hash-suffix changeme');
     await tool.json(`add objects ${devices}`);
