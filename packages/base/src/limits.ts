@@ -65,6 +65,8 @@ export const keyFileBytesMax = 4 * KIB;
 /** Findings an audit lists of one kind: one broken row must not bury the other kinds. */
 export const findingsPerKindMax = 20;
 export const minPartHoursMax = 8_760;
+/** Pins are looked after by hand, and are in every ring file. */
+export const pinCountMax = 4_096;
 export const overloadMax = 10;
 
 // --- repositories -----------------------------------------------------------
@@ -91,6 +93,11 @@ export const valueBytesMax = 1 * MIB;
  * A write stamped further ahead of this clock is refused: one wrong clock must not win for ever.
  */
 export const clockAheadMsMax = 60_000;
+/**
+ * Stamps are covered on disk this far ahead: under load one small write in half of it, and a crash
+ * moves the next life's stamps by no more.
+ */
+export const stampsReservedMs = 4_000;
 
 // --- servers ---------------------------------------------------------------
 /**
@@ -225,8 +232,10 @@ export const httpBatchItemsAtOnce = 128;
 export const clientHedgeMs = 150;
 /** Servers a client tries for one operation before it gives up. */
 export const clientTriesMax = 4;
-/** Calls of one client under way at once; further ones wait in the client. */
-export const clientCallsMax = 4_096;
+/** Items of one getMany or putMany under way at once; further ones wait in the client. */
+export const clientItemsAtOnce = 256;
+/** A server that was slow or away is asked last for so long. */
+export const clientAvoidMs = 1_000;
 
 // --- listing ---------------------------------------------------------------------
 /** Records looked at in one turn for a page of keys: the store reads their values too. */

@@ -1,4 +1,4 @@
-// Patterns of MATCH and CONFIG GET: `*`, `?`, `[a-z]`, `[^a]` and `\x`, on bytes, as in Redis. Pure.
+// Patterns of MATCH and CONFIG GET, as in Redis: `*`, `?`, `[a-z]`, `[^a]` and `\x`. Pure.
 
 const [STAR, QUESTION, OPEN, CLOSE] = [0x2a, 0x3f, 0x5b, 0x5d];
 const [CARET, DASH, BACKSLASH] = [0x5e, 0x2d, 0x5c];

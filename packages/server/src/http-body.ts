@@ -3,17 +3,26 @@ import type { IncomingMessage } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
 import { valueBytesMax } from '@ringwright/base/limits';
 
-/** Throws VALUE_TOO_LARGE as soon as the length is known to be over the limit. */
-export async function readBody(request: IncomingMessage): Promise<Uint8Array> {
+interface BodyLimit {
+  readonly bytesMax: number;
+  /** The error for a body of at least so many bytes. */
+  readonly refuse: (bytes: number) => CodedError;
+}
+
+/** Throws VALUE_TOO_LARGE, or what `limit` says, once the length is known to be over the limit. */
+export async function readBody(
+  request: IncomingMessage,
+  limit: BodyLimit = { bytesMax: valueBytesMax, refuse: tooLarge },
+): Promise<Uint8Array> {
   const announced = Number(request.headers['content-length'] ?? 0);
-  if (announced > valueBytesMax) throw tooLarge(announced);
+  if (announced > limit.bytesMax) throw limit.refuse(announced);
   const chunks: Buffer[] = [];
   let bytes = 0;
   // The stream stays whole when this loop ends early: the refusal has to travel over its socket.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     const data = chunk as Buffer; // no encoding is set on the request: chunks are buffers
     bytes += data.length;
-    if (bytes > valueBytesMax) throw tooLarge(bytes);
+    if (bytes > limit.bytesMax) throw limit.refuse(bytes);
     chunks.push(data);
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);

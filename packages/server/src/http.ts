@@ -4,6 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import type { CoordinatorPorts } from './coordinate.ts';
 import { answerBytes, answerError, answerJson } from './http-answer.ts';
+import { answerBatch, batchSegment } from './http-batch.ts';
 import { discardBody } from './http-body.ts';
 import { answerKey } from './http-keys.ts';
 import type { Metrics } from './metrics.ts';
@@ -60,7 +61,10 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
     const end = ports.metrics.requestSeconds.startTimer({ method: exchange.request.method ?? '' });
     exchange.response.once('close', () => end({ status: exchange.response.statusCode }));
     const target = { keyspace: key[1] ?? '', keyPath: key[2] ?? '', query };
-    return answerKey(ports.coordinator, target, exchange);
+    if (target.keyspace === batchSegment) {
+      return answerBatch(ports, { keyspace: target.keyPath, query }, exchange);
+    }
+    return answerKey(ports, target, exchange);
   }
   return answerService(ports, { ...exchange, path, query });
 }

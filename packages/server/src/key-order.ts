@@ -48,8 +48,9 @@ export class KeyOrder {
     );
     for (const entry of entries) {
       entry.running += 1;
-      if (effect === 'read') entry.reads = both(entry.reads, ended);
-      else {
+      // A swap is a read as well: a later write must neither be seen nor be deleted by it.
+      if (effect !== 'write') entry.reads = both(entry.reads, ended);
+      if (effect !== 'read') {
         entry.writes = both(entry.writes, ended);
         entry.lastWrite = number;
       }

@@ -1,9 +1,9 @@
 // Commands on keys: GET, SET, DEL and their relatives, each through this device as coordinator.
 import { CodedError } from '@ringwright/base/coded-error';
+import { inWaves } from '@ringwright/base/in-waves';
 import { redisAnswerBytesMax, redisKeysAtOnce } from '@ringwright/base/limits';
 import { byteText } from './byte-text.ts';
 import { coordinateRead, coordinateWrite } from './coordinate.ts';
-import { inWaves } from './in-waves.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
 import { checkKey, integerOf, lowerOf, syntaxError, wrongArguments } from './redis-words.ts';

@@ -1,4 +1,4 @@
-// Work on many items, only so many of them at once: what is under way is in memory.
+// Work on many items, only so many at once: what is under way is in memory. Pure.
 
 /** The results in the order of the items. Rejects with the first failure, and begins no more then. */
 export async function inWaves<Item, Result>(

@@ -1,0 +1,82 @@
+// The body of a batch: gets, puts and deletes of keys, texts or base64. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { httpBatchItemsMax, keyBytesMax, valueBytesMax } from '@ringwright/base/limits';
+import { z } from 'zod';
+import { byteText } from './byte-text.ts';
+
+const base64 = z.base64().transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
+const bytes = z.string().transform((text) => new Uint8Array(Buffer.from(text)));
+
+const keyForms = { key: bytes.optional(), key64: base64.optional() };
+const itemSchema = z.discriminatedUnion('op', [
+  z.strictObject({ op: z.literal('get'), ...keyForms }),
+  z.strictObject({ op: z.literal('delete'), ...keyForms }),
+  z.strictObject({
+    op: z.literal('put'),
+    ...keyForms,
+    value: bytes.optional(),
+    value64: base64.optional(),
+  }),
+]);
+const batchSchema = z.strictObject({ items: z.array(itemSchema).min(1).max(httpBatchItemsMax) });
+
+export interface BatchItem {
+  readonly op: 'get' | 'put' | 'delete';
+  readonly key: Uint8Array;
+  /** Of a put; null otherwise. */
+  readonly value: Uint8Array | null;
+}
+
+/**
+ * The items of a body. Throws USAGE with the place of the first fault, KEY_INVALID and
+ * VALUE_TOO_LARGE. A key stands in a batch once: the items of a batch have no order among them.
+ */
+export function parseBatch(body: Uint8Array): BatchItem[] {
+  const parsed = batchSchema.safeParse(parseJson(body));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw usage(`${issue?.path.join('.') ?? 'the batch'}: ${issue?.message ?? 'is not right'}`);
+  }
+  const seen = new Set<string>();
+  return parsed.data.items.map((item, index) => {
+    const key = oneOf(`items.${index}`, 'key', [item.key, item.key64]);
+    checkLength(index, key);
+    const name = byteText(key);
+    if (seen.has(name)) throw usage(`items.${index}: its key is in the batch already`);
+    seen.add(name);
+    if (item.op !== 'put') return { op: item.op, key, value: null };
+    const value = oneOf(`items.${index}`, 'value', [item.value, item.value64]);
+    if (value.length <= valueBytesMax) return { op: item.op, key, value };
+    const message = `items.${index}: ${value.length} bytes, ${valueBytesMax} is the most`;
+    throw new CodedError('VALUE_TOO_LARGE', message, { hint: 'split the value over several keys' });
+  });
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
+  } catch (error) {
+    throw usage(`the body is no JSON: ${error instanceof Error ? error.message : 'unreadable'}`);
+  }
+}
+
+function oneOf(
+  place: string,
+  name: string,
+  [text, encoded]: readonly [Uint8Array | undefined, Uint8Array | undefined],
+): Uint8Array {
+  const given = text ?? encoded;
+  if (given !== undefined && (text === undefined || encoded === undefined)) return given;
+  throw usage(`${place}: give either ${name} (text) or ${name}64 (base64)`);
+}
+
+function checkLength(index: number, key: Uint8Array): void {
+  if (key.length > 0 && key.length <= keyBytesMax) return;
+  const message = `items.${index}: a key of ${key.length} bytes, allowed are 1 to ${keyBytesMax}`;
+  throw new CodedError('KEY_INVALID', message, { hint: 'use a shorter key, or a hash of it' });
+}
+
+function usage(message: string): CodedError {
+  const hint = 'send {"items":[{"op":"put","key":"a","value":"b"},{"op":"get","key64":"Yw=="}]}';
+  return new CodedError('USAGE', message, { hint });
+}

@@ -1,0 +1,101 @@
+// The order of pipelined requests against a model: what each may see, and what may run at once.
+import { seededRandom } from '@ringwright/base/random';
+import { expect, test } from 'vitest';
+import { type KeyEffect, KeyOrder } from './key-order.ts';
+
+const keyOf = (name: string): Uint8Array => Buffer.from(name);
+
+/** Requests that end when the test says so. */
+class Stage {
+  readonly order = new KeyOrder();
+  readonly started: string[] = [];
+  readonly overtaken = new Map<string, () => boolean>();
+  readonly #ends = new Map<string, { resolve: () => void; reject: (error: Error) => void }>();
+
+  ask(name: string, effect: KeyEffect, keys: readonly string[]): Promise<void> {
+    return this.order.run(keys.map(keyOf), effect, (overtaken) => {
+      this.started.push(name);
+      this.overtaken.set(name, overtaken);
+      return new Promise<void>((resolve, reject) => this.#ends.set(name, { resolve, reject }));
+    });
+  }
+
+  async end(name: string, error?: Error): Promise<void> {
+    const { resolve, reject } = this.#ends.get(name)!;
+    if (error === undefined) resolve();
+    else reject(error);
+    await new Promise((done) => setImmediate(done));
+  }
+}
+
+test('reads run together, and writes run together', () => {
+  const stage = new Stage();
+  void stage.ask('r1', 'read', ['a']);
+  void stage.ask('r2', 'read', ['a']);
+  void stage.ask('w1', 'write', ['b']);
+  void stage.ask('w2', 'write', ['b']);
+  expect(stage.started).toEqual(['r1', 'r2', 'w1', 'w2']);
+  expect(stage.overtaken.get('w1')?.()).toBe(true);
+  expect(stage.overtaken.get('w2')?.()).toBe(false);
+});
+
+test('a read waits for all writes before it, a write for all reads', async () => {
+  const stage = new Stage();
+  void stage.ask('w1', 'write', ['a']);
+  void stage.ask('w2', 'write', ['a']);
+  void stage.ask('r', 'read', ['a']);
+  void stage.ask('other', 'read', ['b']);
+  void stage.ask('w3', 'write', ['a']);
+  expect(stage.started).toEqual(['w1', 'w2', 'other']);
+  await stage.end('w2');
+  expect(stage.started).toHaveLength(3);
+  await stage.end('w1');
+  expect(stage.started).toEqual(['w1', 'w2', 'other', 'r']);
+  await stage.end('r');
+  expect(stage.started.at(-1)).toBe('w3');
+});
+
+test('a failure lets the next one run', async () => {
+  const stage = new Stage();
+  const failed = stage.ask('w', 'write', ['a']);
+  failed.catch(() => undefined);
+  void stage.ask('r', 'read', ['a']);
+  await stage.end('w', new Error('lost'));
+  expect(stage.started).toEqual(['w', 'r']);
+  await expect(failed).rejects.toThrow('lost');
+});
+
+test('random pipelines end as if one request came after the other', async () => {
+  for (let seed = 0; seed < 200; seed += 1) {
+    const random = seededRandom(seed);
+    const order = new KeyOrder();
+    const [store, model] = [new Map<string, number>(), new Map<string, number>()];
+    const stamps = new Map<string, number>();
+    const answers: Promise<unknown>[] = [];
+    const wanted: unknown[] = [];
+    for (let number = 1; number <= 30; number += 1) {
+      const name = 'abc'[random.below(3)]!;
+      const effect = (['read', 'write', 'swap'] as const)[random.below(3)]!;
+      const turns = random.below(4);
+      const pause = async (): Promise<void> => {
+        for (let turn = 0; turn < turns; turn += 1) await new Promise((done) => setImmediate(done));
+      };
+      const run = async (): Promise<unknown> => {
+        const stamp = number; // given at the start, as a coordinator does
+        await pause();
+        const seen = store.get(name);
+        await pause();
+        if (effect !== 'read' && stamp > (stamps.get(name) ?? 0)) {
+          stamps.set(name, stamp);
+          store.set(name, number);
+        }
+        return effect === 'write' ? undefined : seen;
+      };
+      answers.push(order.run([keyOf(name)], effect, run));
+      wanted.push(effect === 'write' ? undefined : model.get(name));
+      if (effect !== 'read') model.set(name, number);
+    }
+    expect(await Promise.all(answers), `seed ${seed}`).toEqual(wanted);
+    expect(store, `seed ${seed}`).toEqual(model);
+  }
+});
