@@ -35,6 +35,8 @@ export const errorCatalogue = {
   RING_FILE_INVALID: kind(2, 400, 'the bytes are not a whole, undamaged ring file'),
   RING_FORMAT_UNKNOWN: kind(2, 400, 'the ring file has a format number this program cannot read'),
   RING_TOO_LARGE: kind(2, 413, 'the ring file exceeds a cap'),
+  ZONES_UNREACHABLE: kind(5, 409, 'the partitions cannot all be spread over that many zones'),
+  PIN_INVALID: kind(2, 400, 'a pin names a partition or devices that it cannot have'),
   RING_AUDIT_FAILED: kind(5, 422, 'the ring breaks an invariant and must not be used'),
   // Files of other systems
   SWIFT_FILE_INVALID: kind(2, 400, 'the bytes are not a whole, sound ring or builder of Swift'),
@@ -107,6 +109,7 @@ export const errorCatalogue = {
   PATH_UNKNOWN: kind(2, 404, 'there is no such resource'),
   SUPERSEDED: kind(1, 409, 'a newer record of the key exists; this write will never be read'),
   CLOCK_AHEAD: kind(5, 409, 'the timestamp lies too far ahead of this clock'),
+  CLOCK_BEHIND: kind(4, 503, 'the clock of this server lies too far behind stamps that exist'),
   NOT_ENOUGH_REPLICAS: kind(4, 503, 'fewer slots answered than the consistency level needs'),
   // Conditions, batches and sessions
   PRECONDITION_FAILED: kind(1, 412, 'the record is another than the condition names'),

@@ -1,0 +1,204 @@
+// The client: reads and writes of one keyspace, each sent straight to a server that holds the key.
+import { CodedError } from '@ringwright/base/coded-error';
+import { inWaves } from '@ringwright/base/in-waves';
+import { clientHedgeMs, clientItemsAtOnce } from '@ringwright/base/limits';
+import {
+  advanceSession,
+  formatSessionToken,
+  type SessionToken,
+} from '@ringwright/base/session-token';
+import { formatStamp } from '@ringwright/base/stamp';
+import { type ConsistencyLevel, coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import { checkKey, checkValue } from './bytes.ts';
+import { readFailure, writeFailure } from './failure-kind.ts';
+import { hedgedRead } from './hedged-read.ts';
+import type { RingFollower } from './ring-follower.ts';
+
+/** Text stands for its UTF-8 bytes. */
+export type Bytes = string | Uint8Array;
+
+export interface ReadOptions {
+  /** Default: the client's, which is quorum unless connect() was told otherwise. */
+  readonly consistency?: ConsistencyLevel;
+}
+
+export interface WriteOptions extends ReadOptions {
+  /**
+   * True: when the answer to the write is lost, send it again with a new timestamp. Right where
+   * writing the same value twice does no harm, also when somebody else wrote in between. Default
+   * false: WRITE_UNKNOWN is thrown, and the caller decides.
+   */
+  readonly repeatUnknown?: boolean;
+}
+
+export interface ClientRecord {
+  readonly value: Uint8Array;
+  /** `ms.counter.device`: who wrote it and when; equal stamps mean equal records. */
+  readonly stamp: string;
+}
+
+export type PutOutcome =
+  | { readonly ok: true; readonly stamp: string }
+  | { readonly ok: false; readonly error: unknown };
+
+export interface ClientSettings {
+  readonly keyspace: string;
+  readonly consistency: ConsistencyLevel;
+  readonly session: SessionToken | null;
+  readonly timeoutMs: number;
+}
+
+/** Made by connect(); to be closed, best with `await using`. */
+export class Client implements AsyncDisposable {
+  readonly #follower: RingFollower;
+  readonly #settings: ClientSettings;
+  #session: SessionToken | null;
+  #closed = false;
+
+  constructor(follower: RingFollower, settings: ClientSettings) {
+    this.#follower = follower;
+    this.#settings = settings;
+    this.#session = settings.session;
+  }
+
+  /** Version of the ring that requests are sent by; newer ones are learned from answers. */
+  get ringVersion(): number {
+    return this.#follower.ring.version;
+  }
+
+  /**
+   * What this client has seen, to go on elsewhere: give it to another connect(), or to HTTP as
+   * `x-ringwright-session`. Null before anything was seen.
+   */
+  get session(): string | null {
+    return this.#session === null ? null : formatSessionToken(this.#session);
+  }
+
+  /**
+   * The record of a key, or null. Never older than what this client has read or written before.
+   * Throws NOT_ENOUGH_REPLICAS, SESSION_BEHIND, PEER_ codes, KEY_INVALID, CLIENT_CLOSED.
+   */
+  async get(key: Bytes, options: ReadOptions = {}): Promise<ClientRecord | null> {
+    this.#checkOpen();
+    const { keyspace } = this.#settings;
+    const consistency = options.consistency ?? this.#settings.consistency;
+    const request = { keyspace, key: checkKey(key), consistency, session: this.#session };
+    const { record } = await this.#ask(request);
+    this.#session = advanceSession(this.#session, record, consistency);
+    if (record === null || record.value === null) return null;
+    return { value: record.value, stamp: formatStamp(record) };
+  }
+
+  /**
+   * Stores a value; durable at its consistency when it resolves, with the record's stamp. Throws
+   * SUPERSEDED when something newer is there, NOT_ENOUGH_REPLICAS (`details.outcome` says whether
+   * it may still appear), WRITE_UNKNOWN when the answer was lost, KEY_INVALID, VALUE_TOO_LARGE,
+   * CLIENT_CLOSED.
+   */
+  put(key: Bytes, value: Bytes, options: WriteOptions = {}): Promise<string> {
+    return this.#write(checkKey(key), checkValue(value), options);
+  }
+
+  /** Removes a key, whether it is there or not; as `put`. */
+  delete(key: Bytes, options: WriteOptions = {}): Promise<string> {
+    return this.#write(checkKey(key), null, options);
+  }
+
+  /** The records of many keys in their order. Rejects as soon as one cannot be read. */
+  getMany(keys: readonly Bytes[], options: ReadOptions = {}): Promise<(ClientRecord | null)[]> {
+    return inWaves(keys, clientItemsAtOnce, (key) => this.get(key, options));
+  }
+
+  /** Stores many values, each for itself: there is an outcome for every entry, in their order. */
+  putMany(
+    entries: Iterable<readonly [Bytes, Bytes]>,
+    options: WriteOptions = {},
+  ): Promise<PutOutcome[]> {
+    return inWaves([...entries], clientItemsAtOnce, async ([key, value]): Promise<PutOutcome> => {
+      try {
+        return { ok: true, stamp: await this.put(key, value, options) };
+      } catch (error) {
+        return { ok: false, error };
+      }
+    });
+  }
+
+  /** Ends the connections. What is under way is rejected; a write may be stored all the same. */
+  close(): Promise<void> {
+    this.#closed = true;
+    this.#follower.close();
+    return Promise.resolve();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #ask(request: RequestOf<typeof coordinateGet>): Promise<AnswerOf<typeof coordinateGet>> {
+    return hedgedRead({
+      addresses: this.#follower.choose(request.key),
+      ask: async (address) => {
+        const channel = await this.#follower.open(address);
+        const answer = await channel.call(coordinateGet, request, this.#settings.timeoutMs);
+        this.#follower.heard(answer.ringVersion, channel);
+        return answer;
+      },
+      hedgeMs: clientHedgeMs,
+      onSlow: (address) => this.#follower.avoid(address),
+      mayHelp: (error) => !this.#closed && readFailure(error) === 'elsewhere',
+    });
+  }
+
+  async #write(key: Uint8Array, value: Uint8Array | null, options: WriteOptions): Promise<string> {
+    this.#checkOpen();
+    const { keyspace } = this.#settings;
+    const consistency = options.consistency ?? this.#settings.consistency;
+    const request = { keyspace, key, value, consistency, session: this.#session };
+    const stamp = await this.#send(request, options.repeatUnknown ?? false);
+    this.#session = advanceSession(this.#session, stamp, consistency);
+    return formatStamp(stamp);
+  }
+
+  /** Tries one server after the other as long as the write is certainly stored nowhere. */
+  async #send(
+    request: RequestOf<typeof coordinatePut>,
+    repeatUnknown: boolean,
+  ): Promise<AnswerOf<typeof coordinatePut>> {
+    let last: unknown = null;
+    for (const address of this.#follower.choose(request.key)) {
+      this.#checkOpen();
+      let isSent = false;
+      try {
+        const channel = await this.#follower.open(address);
+        isSent = true;
+        const answer = await channel.call(coordinatePut, request, this.#settings.timeoutMs);
+        this.#follower.heard(answer.ringVersion, channel);
+        return answer;
+      } catch (error) {
+        last = error;
+        const kind = isSent ? writeFailure(error) : 'elsewhere';
+        if (kind === 'final') throw error;
+        this.#follower.avoid(address);
+        if (kind === 'unknown' && !repeatUnknown) throw unknownWrite(error);
+      }
+    }
+    throw last;
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new CodedError('CLIENT_CLOSED', 'this client has been closed');
+  }
+}
+
+/** A coordinator that answered has said what it knows; otherwise only the loss is known. */
+function unknownWrite(error: unknown): unknown {
+  if (!(error instanceof CodedError) || error.details.outcome === 'unknown') return error;
+  const message = `the write may be stored: ${error.message}`;
+  const hint = 'read the key, or write again; repeatUnknown does so by itself';
+  return new CodedError('WRITE_UNKNOWN', message, {
+    hint,
+    details: { outcome: 'unknown' },
+    cause: error,
+  });
+}

@@ -1,0 +1,51 @@
+// One read at several servers: the next is asked when one fails or takes long. The first to answer
+// wins.
+
+interface Read<Answer> {
+  readonly addresses: readonly string[];
+  readonly ask: (address: string) => Promise<Answer>;
+  readonly hedgeMs: number;
+  /** Called for a server that took longer than hedgeMs. */
+  readonly onSlow: (address: string) => void;
+  /** False when another server would fail in the same way. */
+  readonly mayHelp: (error: unknown) => boolean;
+}
+
+/** Rejects with the last failure when no server is left, or at once with a final one. */
+export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
+  const { addresses, ask, hedgeMs, onSlow, mayHelp } = read;
+  return new Promise((resolve, reject) => {
+    let next = 0;
+    let open = 0;
+    let settled = false;
+    const end = (finish: () => void): void => {
+      settled = true;
+      finish();
+    };
+    const askNext = (): void => {
+      const address = addresses[next];
+      if (settled || address === undefined) return;
+      next += 1;
+      open += 1;
+      const hedge = setTimeout(() => {
+        onSlow(address);
+        askNext();
+      }, hedgeMs);
+      ask(address).then(
+        (answer) => {
+          clearTimeout(hedge);
+          end(() => resolve(answer));
+        },
+        (error: unknown) => {
+          clearTimeout(hedge);
+          open -= 1;
+          if (settled) return;
+          if (!mayHelp(error)) end(() => reject(error as Error));
+          else if (next < addresses.length) askNext();
+          else if (open === 0) end(() => reject(error as Error));
+        },
+      );
+    };
+    askNext();
+  });
+}
