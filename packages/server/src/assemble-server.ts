@@ -6,6 +6,7 @@ import type { Store } from '@ringwright/partition/store';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
 import type { ActiveRing } from './active-ring.ts';
+import type { ClockFile } from './clock-file.ts';
 import type { CoordinatorPorts } from './coordinate.ts';
 import { CopySource } from './copy-answers.ts';
 import { type DeviceCaller, deviceCaller } from './device-caller.ts';
@@ -22,6 +23,7 @@ import { Replicator } from './replicate.ts';
 import { RingExchange } from './ring-exchange.ts';
 import { loadShelf } from './ring-shelf.ts';
 import { Rings } from './rings.ts';
+import { StampIssuer } from './stamp-issuer.ts';
 import { type StatusPorts, serverStatus } from './status.ts';
 import { TrustExchange } from './trust-exchange.ts';
 import type { TrustStore } from './trust-store.ts';
@@ -31,6 +33,7 @@ export interface OpenedDevice {
   readonly directory: string;
   readonly identity: DeviceIdentity;
   readonly store: Store;
+  readonly clockFile: ClockFile;
   readonly memory: PeerMemory;
   readonly trust: TrustStore;
 }
@@ -42,6 +45,7 @@ export interface ServerParts {
   readonly replicator: Replicator;
   readonly handlers: ReadonlyMap<string, CallHandler>;
   readonly coordinator: CoordinatorPorts;
+  readonly stamps: StampIssuer;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
 }
@@ -57,6 +61,7 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
   const clock = new HybridClock(nowMs);
   // One above: a stamp of the last millisecond before the restart must not be issued twice.
   clock.observe({ ms: store.highestMs() + 1, tie: 0 });
+  const stamps = new StampIssuer({ clock, ...opened.clockFile });
   const metrics = createMetrics();
   const handlers = new Map<string, CallHandler>();
   const inFlight = new InFlight();
@@ -115,12 +120,13 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
     rings,
     devices,
     clock,
+    issueStamp: (device) => stamps.issue(device),
     catchUp: (active, device) =>
       exchange.catchUp(active.ring.keyspace, peers.connect(addressOf(active, device))),
   };
   const [clients, copies] = [{ coordinator, metrics }, new CopySource(replica, nowMs)];
   fillHandlers(handlers, { replica, introduce, copies, clients, trust: trustExchange });
-  return { rings, peers, mover, replicator, handlers, coordinator, status, metrics };
+  return { rings, peers, mover, replicator, handlers, coordinator, stamps, status, metrics };
 }
 
 async function loadRings(

@@ -18,6 +18,8 @@ export interface CoordinatorPorts {
   readonly rings: Rings;
   readonly devices: DeviceCaller;
   readonly clock: HybridClock;
+  /** A stamp for a write of this device: stamp-issuer.ts. */
+  readonly issueStamp: (device: number) => Promise<Stamp>;
   /** Fetches the newer ring from the device that refused for an old one. */
   readonly catchUp: (active: ActiveRing, device: number) => Promise<void>;
 }
@@ -40,7 +42,7 @@ export async function coordinateWrite(
 ): Promise<Stamp> {
   const { keyspace, key, value, consistency } = request;
   if (request.session) checkClock(ports.clock, request.session);
-  const stamp = ports.clock.next(ports.rings.get(keyspace).tieDevice);
+  const stamp = await ports.issueStamp(ports.rings.get(keyspace).tieDevice);
   // The stamp stays the same when the ring changes on the way: a retry stores the same record, not
   // a second one.
   const { newer } = await withNewestRing(ports, keyspace, (active) => {

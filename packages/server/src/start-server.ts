@@ -9,6 +9,7 @@ import { replicationIntervalMs } from '@ringwright/base/limits';
 import { openStore } from '@ringwright/partition/open-store';
 import type { Logger } from 'pino';
 import { assembleServer, type OpenedDevice } from './assemble-server.ts';
+import { openClockFile } from './clock-file.ts';
 import { loadIdentity } from './device-identity.ts';
 import { createHttp } from './http.ts';
 import { joinAddress, type ServerOptions, splitAddress } from './options.ts';
@@ -59,9 +60,10 @@ async function openDevice(
   const store = await openStore({ directory: data, newIncarnation, onFailure });
   try {
     const memory = await PeerMemory.load(data);
+    const clockFile = await openClockFile(data);
     const trustPorts = { directory: join(data, 'trust'), nowMs: () => Date.now() };
     const trust = await TrustStore.load(trustPorts, given);
-    return { directory: data, identity, store, memory, trust };
+    return { directory: data, identity, store, clockFile, memory, trust };
   } catch (error) {
     await store.close();
     throw error;
@@ -105,6 +107,7 @@ async function runServer(
       await stopReplicating();
       // The store comes last: whatever still ran may have written to it.
       await opened.memory.close();
+      await parts.stamps.close();
       await opened.store.close();
     },
   };

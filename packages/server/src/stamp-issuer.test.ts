@@ -1,0 +1,163 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HybridClock } from '@ringwright/base/hybrid-clock';
+import { clockAheadMsMax, stampsReservedMs } from '@ringwright/base/limits';
+import { compareStamps, type Stamp, zeroStamp } from '@ringwright/base/stamp';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { openClockFile } from './clock-file.ts';
+import { StampIssuer } from './stamp-issuer.ts';
+
+const startMs = 1_763_692_800_000;
+
+/** A device whose machine may be set to any time, and whose process may die at any moment. */
+class Machine {
+  nowMs = startMs;
+  savedMs = 0;
+  saves = 0;
+  /** Saves that begin and are not on disk yet: a crash loses them, or not. */
+  #pending: { ms: number; done: () => void }[] = [];
+  issuer = this.#start();
+
+  #start(): StampIssuer {
+    const clock = new HybridClock(() => this.nowMs);
+    const life = this.#pending;
+    const save = (ms: number): Promise<void> =>
+      new Promise((resolve) => {
+        expect(life).toHaveLength(0);
+        this.saves += 1;
+        life.push({ ms, done: resolve });
+      });
+    return new StampIssuer({ clock, savedMs: this.savedMs, save });
+  }
+
+  /** The disk ends what it has begun. */
+  land(): void {
+    for (const { ms, done } of this.#pending.splice(0)) {
+      this.savedMs = ms;
+      done();
+    }
+  }
+
+  crash(landed: boolean): void {
+    if (landed) this.land();
+    this.#pending = [];
+    this.issuer = this.#start();
+  }
+
+  async restart(): Promise<void> {
+    const closing = this.issuer.close();
+    await this.settle();
+    await closing;
+    this.crash(false);
+  }
+
+  /** Lets promises run and saves land until nothing is under way. */
+  async settle(): Promise<void> {
+    for (let turn = 0; turn < 20; turn += 1) {
+      this.land();
+      await Promise.resolve();
+    }
+  }
+
+  async issue(): Promise<Stamp> {
+    const issued = this.issuer.issue(3);
+    issued.catch(() => {});
+    await this.settle();
+    return issued;
+  }
+}
+
+type Step =
+  | { readonly kind: 'tick' | 'jump'; readonly byMs: number }
+  | { readonly kind: 'issue' | 'close' }
+  | { readonly kind: 'crash'; readonly landed: boolean; readonly inFlight: boolean };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ kind: fc.constant('tick' as const), byMs: fc.integer({ min: 0, max: 20_000 }) }),
+  fc.record({
+    kind: fc.constant('jump' as const),
+    byMs: fc.constantFrom(-3_600_000, -61_000, -5_000, 5_000, 61_000, 3_600_000),
+  }),
+  fc.record({ kind: fc.constantFrom('issue' as const, 'issue' as const, 'close' as const) }),
+  fc.record({ kind: fc.constant('crash' as const), landed: fc.boolean(), inFlight: fc.boolean() }),
+);
+
+test('no stamp is issued twice or below another, over crashes and clocks that are set', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      const machine = new Machine();
+      let highest = zeroStamp;
+      for (const one of steps) {
+        if (one.kind === 'tick' || one.kind === 'jump') machine.nowMs += one.byMs;
+        else if (one.kind === 'close') await machine.restart();
+        else if (one.kind === 'crash') {
+          // A stamp that was asked for and is not covered yet must not have been given.
+          if (one.inFlight) void machine.issuer.issue(3).catch(() => {});
+          machine.crash(one.landed);
+        } else {
+          const stamp = await machine.issue().catch((error: unknown) => error);
+          const behindMs = Math.max(highest.ms, machine.savedMs) - machine.nowMs;
+          if (stamp instanceof Error) {
+            expect(stamp).toMatchObject({ code: 'CLOCK_BEHIND' });
+            expect(behindMs).toBeGreaterThan(clockAheadMsMax - 2);
+            continue;
+          }
+          expect(compareStamps(stamp as Stamp, highest)).toBeGreaterThan(0);
+          highest = stamp as Stamp;
+          expect(highest.ms - machine.nowMs).toBeLessThanOrEqual(clockAheadMsMax);
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('a clock set back while the server was down is refused until it has caught up', async () => {
+  const machine = new Machine();
+  const before = await machine.issue();
+  machine.nowMs -= 3_600_000;
+  machine.crash(false);
+  await expect(machine.issue()).rejects.toMatchObject({
+    code: 'CLOCK_BEHIND',
+    details: { outcome: 'rejected' },
+  });
+  machine.nowMs += 3_600_000 - clockAheadMsMax + stampsReservedMs + 1;
+  expect(compareStamps(await machine.issue(), before)).toBeGreaterThan(0);
+});
+
+test('steady writing saves about twice per reserved span, and idling not at all', async () => {
+  const machine = new Machine();
+  for (let ms = 0; ms < 60_000; ms += 100) {
+    machine.nowMs += 100;
+    await machine.issue();
+  }
+  expect(machine.saves).toBeLessThan((60_000 / stampsReservedMs) * 2 + 3);
+  const saves = machine.saves;
+  machine.nowMs += 3_600_000;
+  await machine.settle();
+  expect(machine.saves).toBe(saves);
+});
+
+test('a clean stop gives back what was reserved', async () => {
+  const machine = new Machine();
+  const last = await machine.issue();
+  await machine.restart();
+  expect(machine.savedMs).toBe(last.ms + 1);
+  await expect(machine.issue()).resolves.toMatchObject({ ms: last.ms + 1 });
+});
+
+test('the file keeps the mark; an unreadable one is no guess', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'clock-'));
+  try {
+    const first = await openClockFile(directory);
+    expect(first.savedMs).toBe(0);
+    await first.save(startMs);
+    expect((await openClockFile(directory)).savedMs).toBe(startMs);
+    await writeFile(join(directory, 'clock.json'), '{"stampsBelowMs":-1}');
+    await expect(openClockFile(directory)).rejects.toMatchObject({ code: 'DISK_FAILED' });
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});

@@ -1,0 +1,247 @@
+// Five devices in memory with the real coordinator and replica code; delays, losses and crashes from
+// a seed. Needs fake timers: every wait is a setTimeout.
+import { CodedError } from '@ringwright/base/coded-error';
+import { HybridClock } from '@ringwright/base/hybrid-clock';
+import { type Random, seededRandom } from '@ringwright/base/random';
+import { compareStamps, type Stamp } from '@ringwright/base/stamp';
+import type { Store } from '@ringwright/partition/store';
+import { dutyOf } from '@ringwright/ring/duty-of';
+import type { Ring } from '@ringwright/ring/ring';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { type ActiveRing, activeRing, ringHead } from '@ringwright/server/active-ring';
+import { confirmTakeover } from '@ringwright/server/confirm-takeover';
+import type { CoordinatorPorts } from '@ringwright/server/coordinate';
+import type { DeviceCaller } from '@ringwright/server/device-caller';
+import { InFlight } from '@ringwright/server/in-flight';
+import { answerRead, answerWrite, type ReplicaPorts } from '@ringwright/server/replica';
+import type { RingExchange } from '@ringwright/server/ring-exchange';
+import type { Rings } from '@ringwright/server/rings';
+import { recordRead, recordWrite } from '@ringwright/wire/records';
+import { activeOn, identityOf } from './served-ring.ts';
+
+type Row = Stamp & { readonly key: Uint8Array; readonly value: Uint8Array | null };
+
+export interface SimulationOptions {
+  /** Share of messages that are lost. */
+  readonly lossPercent: number;
+  /** False: a joiner counts as soon as it has the ring that names it. Loses writes. */
+  readonly takeover: boolean;
+  /** A device whose clock is further ahead than any write may be. */
+  readonly wrongClock?: number;
+}
+
+/** Shorter than the real one, so that a run has more operations. */
+const callTimeoutMs = 300;
+/** More than any write may be ahead. */
+const wrongClockMs = 120_000;
+export const partition = 0;
+
+export class SimulatedDevice {
+  readonly id: number;
+  readonly cluster: SimulatedCluster;
+  active: ActiveRing;
+  up = true;
+  state: 'absent' | 'filling' | 'ready' = 'absent';
+  loaded = false;
+  readonly rows = new Map<string, Row>();
+  readonly clock: HybridClock;
+  readonly inFlight = new InFlight();
+  readonly #before = { devices: new Set<number>(), slots: 99 };
+  #working = false;
+
+  constructor(cluster: SimulatedCluster, id: number, ring: Ring) {
+    this.cluster = cluster;
+    this.id = id;
+    this.active = activeOn(ring, id);
+    if (this.duty === 'SERVE') this.state = 'ready';
+    const isWrong = cluster.options.wrongClock === id;
+    const skewMs = isWrong ? wrongClockMs : cluster.random.below(2_000);
+    this.clock = new HybridClock(() => Date.now() + skewMs);
+  }
+
+  get duty(): string {
+    return dutyOf(this.active.ring, partition, this.id).kind;
+  }
+
+  /** Replica of this device, with the fences as they are. */
+  get replica(): ReplicaPorts {
+    const reach = async (_keyspace: string, version: number): Promise<ActiveRing> => {
+      if (this.active.ring.version < version) {
+        await this.cluster.pause(10);
+        this.activate(version);
+      }
+      return this.active;
+    };
+    return {
+      store: this.#store as unknown as Store,
+      exchange: { reach } as unknown as RingExchange,
+      clock: this.clock,
+      inFlight: this.inFlight,
+      opened: () => Promise.resolve(),
+    };
+  }
+
+  readonly #store = {
+    info: () => (this.state === 'absent' ? null : { state: this.state }),
+    read: (_keyspace: string, _partition: number, key: Uint8Array) =>
+      this.rows.get(Buffer.from(key).toString()) ?? null,
+    write: async (rows: readonly Row[]) => {
+      await this.cluster.pause(3);
+      return rows.map((row) => (this.state === 'absent' ? { kind: 'absent' } : this.put(row)));
+    },
+  };
+
+  put({ key, value, ms, tie }: Row): { readonly kind: string; ms: number; tie: number } {
+    const held = this.rows.get(Buffer.from(key).toString());
+    const order = held === undefined ? 1 : compareStamps({ ms, tie }, held);
+    if (order < 0 && held !== undefined) return { kind: 'stale', ms: held.ms, tie: held.tie };
+    this.rows.set(Buffer.from(key).toString(), { key, value, ms, tie });
+    return { kind: order === 0 ? 'same' : 'applied', ms, tie };
+  }
+
+  /** Takes this version over; never an older one. */
+  activate(version: number): void {
+    const ring = this.cluster.versions[version - 1];
+    if (ring === undefined || ring.version <= this.active.ring.version) return;
+    this.active = activeRing(activeOn(ring, this.id), identityOf(ring, this.id), 0);
+    void this.work();
+  }
+
+  /** The duties of a joiner, as the mover does them. */
+  async work(): Promise<void> {
+    const { ring } = this.active;
+    if (this.duty === 'LOAD') {
+      for (const { device } of slotsOf(ring, partition)) this.#before.devices.add(device);
+      this.#before.slots = slotsOf(ring, partition).length;
+      if (this.state === 'absent') this.state = 'filling';
+    }
+    if (this.#working || !this.up) return;
+    this.#working = true;
+    const move = ring.moves.find(({ to }) => to === this.id);
+    try {
+      if (move?.state === 'INITIALIZING' && !this.loaded && move.from !== null) {
+        await this.cluster.load(this, move.from);
+        this.loaded = true;
+      }
+      if (this.duty === 'SERVE' && this.state === 'filling' && this.loaded) await this.#serve();
+    } catch {
+      await this.cluster.pause(200);
+    }
+    this.#working = false;
+    const open = this.duty === 'LOAD' ? !this.loaded && this.active.ring.version > 2 : false;
+    if (open || (this.duty === 'SERVE' && this.state !== 'ready')) void this.work();
+  }
+
+  async #serve(): Promise<void> {
+    const { active } = this;
+    if (this.cluster.options.takeover) {
+      const former = new Map([[partition, this.#before]]);
+      const safe = await confirmTakeover(this.caller, active, former);
+      if (safe.length === 0) throw new Error('not yet');
+    }
+    this.state = 'ready';
+  }
+
+  get caller(): DeviceCaller {
+    const call = (
+      to: { readonly device: number },
+      kind: { readonly method: string },
+      request: unknown,
+    ): Promise<unknown> => this.cluster.call(this, to.device, { method: kind.method, request });
+    return { call: call as DeviceCaller['call'] };
+  }
+
+  get coordinator(): CoordinatorPorts {
+    const rings = { get: () => this.active } as unknown as Rings;
+    const catchUp = async (_active: ActiveRing, device: number): Promise<void> => {
+      await this.cluster.pause(20);
+      this.activate(this.cluster.devices[device]?.active.ring.version ?? 0);
+    };
+    const issueStamp = async (device: number) => this.clock.next(device);
+    return { rings, devices: this.caller, clock: this.clock, issueStamp, catchUp };
+  }
+}
+
+export class SimulatedCluster {
+  readonly random: Random;
+  readonly versions: readonly Ring[];
+  readonly devices: readonly SimulatedDevice[];
+  readonly options: SimulationOptions;
+  /** Devices that reach only each other, and are reached only by each other. */
+  cutOff: ReadonlySet<number> = new Set();
+
+  constructor(seed: number, versions: readonly Ring[], options: SimulationOptions) {
+    this.random = seededRandom(seed);
+    this.versions = versions;
+    this.options = options;
+    const [first] = versions;
+    if (first === undefined) throw new Error('no ring');
+    this.devices = first.devices.map((_, id) => new SimulatedDevice(this, id, first));
+  }
+
+  /** Up to `ms`, sometimes many times as long. */
+  pause(ms: number): Promise<void> {
+    const slow = this.random.below(12) === 0 ? 15 : 1;
+    return new Promise((resolve) => setTimeout(resolve, this.random.below(ms * slow + 1)));
+  }
+
+  async call(
+    from: SimulatedDevice,
+    to: number,
+    { method, request }: { readonly method: string; readonly request: unknown },
+  ): Promise<unknown> {
+    const target = this.devices[to];
+    if (target === undefined) throw new Error(`no device ${to}`);
+    if (target !== from) await this.#travel(from, target);
+    const answer = await this.#answer(target, method, request);
+    if (target !== from) await this.#travel(target, from);
+    return answer;
+  }
+
+  async #answer(target: SimulatedDevice, method: string, request: unknown): Promise<unknown> {
+    const nobody = { call: () => Promise.reject(new Error('rings are fetched otherwise')) };
+    switch (method) {
+      case recordWrite.method:
+        return answerWrite(target.replica, request as Parameters<typeof answerWrite>[1], nobody);
+      case recordRead.method:
+        return answerRead(target.replica, request as Parameters<typeof answerRead>[1], nobody);
+      default: {
+        const { ringVersion } = request as { readonly ringVersion: number };
+        await target.replica.exchange.reach('cities', ringVersion, nobody);
+        return { holdings: [] };
+      }
+    }
+  }
+
+  async #travel(from: SimulatedDevice, to: SimulatedDevice): Promise<void> {
+    await this.pause(8);
+    if (!to.up) throw new CodedError('PEER_UNREACHABLE', 'down');
+    const isCut = this.cutOff.has(from.id) !== this.cutOff.has(to.id);
+    if (!isCut && this.random.below(100) >= this.options.lossPercent) return;
+    await new Promise((resolve) => setTimeout(resolve, callTimeoutMs));
+    throw new CodedError('PEER_TIMEOUT', 'lost');
+  }
+
+  /** Rows of the device replaced; when it is down, of all the others. */
+  async load(joiner: SimulatedDevice, from: number): Promise<void> {
+    const { ring } = joiner.active;
+    const others = slotsOf(ring, partition).flatMap(({ device }) =>
+      device === from ? [] : [device],
+    );
+    const replaced = this.devices[from]?.up === true;
+    for (const id of replaced ? [from] : others) {
+      const source = this.devices[id];
+      if (source === undefined || !source.up) throw new Error('away');
+      await source.replica.exchange.reach('cities', ring.version, { call: () => Promise.reject() });
+      await source.inFlight.settled('cities', partition);
+      const rows = [...source.rows.values()];
+      await this.pause(60);
+      for (const row of rows) joiner.put(row);
+    }
+  }
+
+  /** All devices that are up have this version or a later one. */
+  confirmed(version: number): boolean {
+    return this.devices.every(({ up, active }) => !up || ringHead(active).version >= version);
+  }
+}
