@@ -1,0 +1,41 @@
+// Runs the real ring-builder program in a scratch folder.
+import { spawn } from 'node:child_process';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+const program = join(import.meta.dirname, '../../tools/ring-builder/main.ts');
+
+export interface Ended {
+  readonly exit: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RingBuilder {
+  readonly folder: string;
+  /** Words split at blanks, or given one by one. */
+  readonly run: (words: string | readonly string[], stdin?: string) => Promise<Ended>;
+  /** The JSON document of a command that must end with 0; the caller says what is in it. */
+  readonly json: <T = Record<string, unknown>>(words: string | readonly string[]) => Promise<T>;
+}
+
+export async function ringBuilderIn(folder?: string): Promise<RingBuilder> {
+  const cwd = folder ?? (await mkdtemp(join(tmpdir(), 'ring-builder-')));
+  const run = async (words: string | readonly string[], stdin = ''): Promise<Ended> => {
+    const args = typeof words === 'string' ? words.split(' ') : words;
+    const child = spawn(process.execPath, [program, ...args], { cwd });
+    const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
+    child.stdin.end(stdin);
+    const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    return { exit: await exited, stdout, stderr };
+  };
+  const json = async <T>(words: string | readonly string[]): Promise<T> => {
+    const args = typeof words === 'string' ? words.split(' ') : words;
+    const { exit, stdout, stderr } = await run(['--json', ...args]);
+    if (exit !== 0) throw new Error(`ring-builder ${args.join(' ')} ended with ${exit}: ${stderr}`);
+    return JSON.parse(stdout);
+  };
+  return { folder: cwd, run, json };
+}
