@@ -12,7 +12,8 @@ import type { DeviceCaller } from './device-caller.ts';
 import { gatherReads, type ReadAnswer, type ReadRecord } from './gather-reads.ts';
 import { checkClock } from './replica.ts';
 import type { Rings } from './rings.ts';
-import { OutdatedRing, spreadRecord } from './spread-record.ts';
+import { tallySlots } from './slot-acks.ts';
+import { OutdatedRing, spreadRecord, type WriteOutcome } from './spread-record.ts';
 
 export interface CoordinatorPorts {
   readonly rings: Rings;
@@ -34,7 +35,9 @@ export interface KeyRequest {
 
 /**
  * Writes a value (null deletes). Resolves with the record's stamp when the level is reached.
- * Throws SUPERSEDED when a device holds something newer, NOT_ENOUGH_REPLICAS, RING_UNKNOWN.
+ * Throws CLOCK_BEHIND, SUPERSEDED when a device holds something newer, RING_UNKNOWN, NOT_ENOUGH_REPLICAS and what
+ * fetching a newer ring throws; `details.outcome` is then `rejected` (certainly nowhere) or
+ * `unknown` (it may appear later, once, at `details.stamp`).
  */
 export async function coordinateWrite(
   ports: CoordinatorPorts,
@@ -43,14 +46,23 @@ export async function coordinateWrite(
   const { keyspace, key, value, consistency } = request;
   if (request.session) checkClock(ports.clock, request.session);
   const stamp = await ports.issueStamp(ports.rings.get(keyspace).tieDevice);
+  let earlier: WriteOutcome = 'rejected';
   // The stamp stays the same when the ring changes on the way: a retry stores the same record, not
   // a second one.
-  const { newer } = await withNewestRing(ports, keyspace, (active) => {
+  const attempt = async (active: ActiveRing): ReturnType<typeof spreadRecord> => {
     const partition = active.partitionOf(key);
     const slots = slotsOf(active.ring, partition);
     const needed = slotsNeeded(consistency, slots.length);
     const record = { partition, key, value, ...stamp };
-    return spreadRecord(ports.devices, { active, slots, record, needed });
+    try {
+      return await spreadRecord(ports.devices, { active, slots, record, needed });
+    } catch (error) {
+      if (error instanceof OutdatedRing && error.outcome === 'unknown') earlier = 'unknown';
+      throw error;
+    }
+  };
+  const { newer } = await withNewestRing(ports, keyspace, attempt).catch((error: unknown) => {
+    throw failedWrite(error, stamp, earlier);
   });
   if (newer === null) return stamp;
   ports.clock.observe(newer);
@@ -68,22 +80,27 @@ export function coordinateRead(
   ports: CoordinatorPorts,
   { keyspace, key, consistency }: KeyRequest,
 ): Promise<ReadRecord | null> {
-  return withNewestRing(ports, keyspace, async (active) => {
+  const attempt = async (active: ActiveRing): Promise<ReadRecord | null> => {
     const partition = active.partitionOf(key);
     const slots = slotsOf(active.ring, partition);
     const needed = slotsNeeded(consistency, slots.length);
     const answers = await gatherReads(ports.devices, { active, partition, key, slots, needed });
     const newest = newestOf(answers);
     if (newest === null) return null;
-    const holders = answers.filter(({ record }) => record !== null && isSame(record, newest));
-    if (holders.length < answers.length) {
-      // Blocking read repair: what one read has shown, every later quorum read shows too.
+    if (consistency === 'one') return newest;
+    const holders = answers
+      .filter(({ record }) => record !== null && isSame(record, newest))
+      .map(({ device }) => device);
+    const known = new Map(holders.map((device) => [device, true]));
+    if (tallySlots(slots, known, needed).acked < needed) {
+      // Blocking read repair: what one read has shown, every later quorum read shows too. A slot in
+      // flight counts with its joiner only: the next ring may have forgotten the device that answered.
       const record = { partition, key, ...newest };
-      const known = holders.map(({ device }) => device);
-      await spreadRecord(ports.devices, { active, slots, record, needed, holders: known });
+      await spreadRecord(ports.devices, { active, slots, record, needed, holders });
     }
     return newest;
-  });
+  };
+  return withNewestRing(ports, keyspace, attempt);
 }
 
 /**
@@ -101,9 +118,36 @@ export async function withNewestRing<T>(
       return await attempt(active);
     } catch (error) {
       if (!(error instanceof OutdatedRing) || tries === ringRetriesMax) throw error;
-      await ports.catchUp(active, error.device);
+      await reachNewer(ports, active, error.device);
     }
   }
+}
+
+/** Fetches the newer ring, unless it came another way meanwhile. */
+async function reachNewer(
+  { rings, catchUp }: CoordinatorPorts,
+  active: ActiveRing,
+  device: number,
+): Promise<void> {
+  const isNewer = (): boolean => rings.get(active.ring.keyspace).ring.version > active.ring.version;
+  if (isNewer()) return;
+  try {
+    await catchUp(active, device);
+  } catch (error) {
+    if (!isNewer()) throw error;
+  }
+}
+
+/** A failed write says whether it may still appear, and at which timestamp. */
+function failedWrite(error: unknown, stamp: Stamp, earlier: WriteOutcome): unknown {
+  if (!(error instanceof CodedError)) return error;
+  const { code, message, hint, details } = error;
+  const outcome = details.outcome === 'unknown' ? 'unknown' : earlier;
+  return new CodedError(code, message, {
+    hint,
+    details: { ...details, stamp: formatStamp(stamp), outcome },
+    cause: error,
+  });
 }
 
 function newestOf(answers: readonly ReadAnswer[]): ReadRecord | null {

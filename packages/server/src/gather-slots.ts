@@ -61,8 +61,12 @@ export function gatherSlots<Answer>(gather: Gather<Answer>): Promise<SlotAnswer<
   });
 }
 
-/** This device first (no network), then the others in replica order. */
+/**
+ * Slots in flight last: what they alone have must be written to their joiners before it is shown.
+ * This device before others (no network), then replica order.
+ */
 function readOrder(slots: readonly Slot[], self: number | null): number[] {
-  const devices = slots.map(({ device }) => device);
-  return [...devices.filter((id) => id === self), ...devices.filter((id) => id !== self)];
+  const rank = ({ device, joiner }: Slot): number =>
+    (joiner === null ? 0 : 2) + (device === self ? 0 : 1);
+  return [...slots].sort((a, b) => rank(a) - rank(b)).map(({ device }) => device);
 }

@@ -1,7 +1,15 @@
 // Runs the duties of this device: opens, loads, serves and drains partition files until they match
 // the rings.
+import { setImmediate } from 'node:timers/promises';
+import { CodedError } from '@ringwright/base/coded-error';
 import { copiesInMax, drainsMax, dutyRetryMs } from '@ringwright/base/limits';
 import type { ActiveRing } from './active-ring.ts';
+import {
+  confirmTakeover,
+  type FormerSlots,
+  rememberFormer,
+  unknownSlots,
+} from './confirm-takeover.ts';
 import { type DrainPorts, drainPartition } from './drain-partition.ts';
 import { loadPartition } from './load-partition.ts';
 import { type LoadProgress, startedLoad } from './load-progress.ts';
@@ -24,6 +32,8 @@ interface KeyspaceWork {
   /** Assignment ids loaded in this life, by partition. */
   readonly loaded: Map<number, number>;
   readonly progress: Map<number, LoadProgress>;
+  /** Slots of the partitions that this device joins, as its rings have shown them. */
+  readonly former: Map<number, FormerSlots>;
   /** Partitions a load or drain runs for, or waits to run again after a failure. */
   readonly running: Set<number>;
   /** Why drains have not ended yet. */
@@ -93,6 +103,7 @@ export class Mover {
     const infos = this.#ports.store.list().filter((info) => info.keyspace === keyspace);
     const states = new Map(infos.map(({ partition, state }) => [partition, state]));
     this.#forgetEnded(active, work);
+    rememberFormer(active, work.former);
     const steps = planDuties(active, { states, loaded: work.loaded });
     const opens = steps.flatMap((step) => (step.kind === 'open' ? [step.partition] : []));
     if (opens.length > 0) {
@@ -100,8 +111,21 @@ export class Mover {
       if (undecided.length > 0) this.#retry(keyspace);
       if (undecided.length < opens.length) work.again = true;
     }
+    const serves: number[] = [];
     for (const step of steps) {
-      if (!work.running.has(step.partition)) await this.#start(active, work, step);
+      if (work.running.has(step.partition)) continue;
+      if (step.kind === 'serve') serves.push(step.partition);
+      else await this.#tryStart(active, work, step);
+    }
+    if (serves.length > 0) void this.#serve(active, work, serves);
+  }
+
+  /** A step that fails does not keep the others back: a drain may free the disk that is full. */
+  async #tryStart(active: ActiveRing, work: KeyspaceWork, step: DutyStep): Promise<void> {
+    try {
+      await this.#start(active, work, step);
+    } catch (error) {
+      this.#failed({ kind: step.kind, keyspace: active.ring.keyspace }, error);
     }
   }
 
@@ -113,10 +137,6 @@ export class Mover {
         await this.#ports.store.create(keyspace, partition, 'filling');
         work.again = true;
         return;
-      case 'serve':
-        this.#ports.store.setState(keyspace, partition, 'ready');
-        work.loaded.delete(partition);
-        return;
       case 'load':
       case 'refill':
         if (this.#loads < copiesInMax) void this.#load(active, work, step);
@@ -125,7 +145,38 @@ export class Mover {
         if (this.#drains < drainsMax) void this.#drain(active, work, partition);
         return;
       default:
-        return; // 'open' was done for all at once
+        return; // 'open' and 'serve' are done for all at once
+    }
+  }
+
+  /** Loaded partitions that the table names now: complete once the old quorums are gone. */
+  async #serve(active: ActiveRing, work: KeyspaceWork, partitions: number[]): Promise<void> {
+    const { keyspace } = active.ring;
+    for (const partition of partitions) work.running.add(partition);
+    const release = (): void => {
+      for (const partition of partitions) work.running.delete(partition);
+    };
+    try {
+      const former = new Map(
+        partitions.map((partition) => [partition, work.former.get(partition) ?? unknownSlots]),
+      );
+      const safe = await confirmTakeover(this.#ports.devices, active, former);
+      for (const partition of safe) {
+        if (this.#closed || this.#ports.current(keyspace) !== active) break;
+        this.#ports.store.setState(keyspace, partition, 'ready');
+        work.loaded.delete(partition);
+        work.former.delete(partition);
+        await setImmediate(); // each state is synced: not all in one turn
+      }
+      if (safe.length < partitions.length) {
+        const open = partitions.length - safe.length;
+        const message = `${open} partitions wait until too few devices for a quorum have the old ring`;
+        throw new CodedError('SERVERS_NOT_CONFIRMED', message);
+      }
+      release();
+      this.review(keyspace);
+    } catch (error) {
+      this.#failed({ kind: 'serve', keyspace }, error, release);
     }
   }
 
@@ -167,8 +218,7 @@ export class Mover {
     work.draining.set(partition, 'offering records to the holders');
     try {
       await drainPartition(this.#ports, { active, partition });
-      work.draining.delete(partition);
-      work.loaded.delete(partition);
+      for (const map of [work.draining, work.loaded, work.former]) map.delete(partition);
       work.running.delete(partition);
     } catch (error) {
       work.draining.set(partition, error instanceof Error ? error.message : String(error));
@@ -222,6 +272,7 @@ export class Mover {
     const work: KeyspaceWork = {
       loaded: new Map(),
       progress: new Map(),
+      former: new Map(),
       running: new Set(),
       draining: new Map(),
       review: null,

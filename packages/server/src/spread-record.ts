@@ -31,8 +31,8 @@ export interface SpreadResult {
 
 /**
  * Resolves when `needed` slots have the record (or something newer) durably; the other devices go
- * on meanwhile. Rejects as soon as `needed` cannot be reached any more: with OutdatedRing when a
- * device knows a newer ring, else with NOT_ENOUGH_REPLICAS and what each device said.
+ * on meanwhile. Rejects when `needed` cannot be reached any more: with OutdatedRing when a device
+ * knows a newer ring, else with NOT_ENOUGH_REPLICAS and what each device said.
  */
 export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<SpreadResult> {
   const { active, slots, record, needed } = spread;
@@ -47,12 +47,20 @@ export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<Spr
     const settle = (): void => {
       const tally = tallySlots(slots, answered, needed);
       if (tally.acked >= needed) resolve({ newer });
-      else if (tally.possible < needed) {
-        const isStored = asked.some((device) => mayBeStored(said.get(device)));
+      else if (tally.possible < needed) fail(tally.acked);
+    };
+    const fail = (acked: number): void => {
+      const isOpen = said.size < asked.length;
+      const isStored = [...said.values()].some(mayBeStored);
+      if (outdated !== null) {
+        reject(
+          new OutdatedRing(outdated, outdated.device, isOpen || isStored ? 'unknown' : 'rejected'),
+        );
+      } else if (isStored || !isOpen) {
         const outcome = isStored ? 'unknown' : 'rejected';
-        const tooFew = tooFewSlots(tally.acked, { slots: slots.length, needed, said, outcome });
-        reject(outdated === null ? tooFew : new OutdatedRing(outdated, outdated.device, outcome));
+        reject(tooFewSlots(acked, { slots: slots.length, needed, said, outcome }));
       }
+      // Else every answer so far is a certain refusal: with those still open that can be said.
     };
     for (const device of asked) {
       const { keyspace, version } = active.ring;
@@ -93,9 +101,9 @@ const certainlyNot: ReadonlySet<string> = new Set<ErrorCode | 'stale'>([
   'DISK_FULL',
 ]);
 
-/** No answer yet, a lost one, or a failure in the middle: nobody can tell. */
-function mayBeStored(said: string | undefined): boolean {
-  return said === undefined || !certainlyNot.has(said);
+/** Stored, a lost answer, or a failure in the middle. */
+function mayBeStored(said: string): boolean {
+  return !certainlyNot.has(said);
 }
 
 /** Thrown when a device refused because it knows a newer ring than the request was made with. */

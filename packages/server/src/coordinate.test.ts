@@ -1,0 +1,174 @@
+// The coordinator where two rings meet, and what it says of a write that failed. One case at a time.
+import { CodedError } from '@ringwright/base/coded-error';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
+import {
+  SimulatedCluster,
+  type SimulatedDevice,
+  type SimulationOptions,
+} from '../../../test/support/simulated-cluster.ts';
+import { coordinateRead, coordinateWrite } from './coordinate.ts';
+
+/** Partition 0 is on devices 0, 1, 2; device 3 replaces device 2; device 4 only coordinates. */
+const first = servedRing({ devices: 5, power: 0 });
+const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
+const key = Buffer.from('key');
+const about = { keyspace: 'cities', key, consistency: 'quorum' } as const;
+
+const toFake = ['setTimeout', 'clearTimeout', 'Date'] as const;
+beforeEach(() => vi.useFakeTimers({ now: 1_763_692_800_000, toFake: [...toFake] }));
+afterEach(() => vi.useRealTimers());
+
+const sound: SimulationOptions = { lossPercent: 0, takeover: true };
+
+/** Everything at a version of the ring, the joiner loaded when it initializes. */
+async function clusterAt(version: number, options: SimulationOptions = sound) {
+  const cluster = new SimulatedCluster(7, versions, options);
+  for (let step = 2; step <= version; step += 1) {
+    for (const device of cluster.devices) device.activate(step);
+    await vi.advanceTimersByTimeAsync(5_000);
+  }
+  return cluster;
+}
+
+async function soon<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => undefined);
+  await vi.advanceTimersByTimeAsync(60_000);
+  return work;
+}
+
+async function write(device: SimulatedDevice | undefined, value: string | null): Promise<string> {
+  const bytes = value === null ? null : Buffer.from(value);
+  try {
+    await soon(coordinateWrite(device!.coordinator, { ...about, value: bytes }));
+    return 'acked';
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    return `${error.code} ${String(error.details.outcome ?? '')}`.trim();
+  }
+}
+
+async function read(device: SimulatedDevice | undefined): Promise<string> {
+  try {
+    const record = await soon(coordinateRead(device!.coordinator, about));
+    return record?.value == null ? 'nothing' : Buffer.from(record.value).toString();
+  } catch (error) {
+    return error instanceof CodedError ? error.code : String(error);
+  }
+}
+
+/** Puts a value on these devices only, newer than everything before. */
+async function partly(cluster: SimulatedCluster, devices: readonly number[], value: string) {
+  const stamp = { ms: Date.now() + 5_000, tie: 0 };
+  for (const id of devices) cluster.devices[id]!.put({ key, value: Buffer.from(value), ...stamp });
+}
+
+describe('a slot in flight', () => {
+  test('a slow joiner does not keep the two other slots from being a quorum', async () => {
+    const cluster = await clusterAt(2);
+    cluster.devices[3]!.up = false;
+    expect(await write(cluster.devices[4], 'one')).toBe('acked');
+    expect(await read(cluster.devices[0])).toBe('one');
+  });
+
+  test('its present device alone does not count', async () => {
+    const cluster = await clusterAt(2);
+    cluster.devices[3]!.up = false;
+    cluster.devices[1]!.up = false;
+    expect(await write(cluster.devices[0], 'one')).toBe('NOT_ENOUGH_REPLICAS unknown');
+  });
+
+  test('what only its present device and one more have is written on before it is read', async () => {
+    const cluster = await clusterAt(3);
+    await write(cluster.devices[0], 'one');
+    await partly(cluster, [1, 2], 'two');
+    cluster.devices[0]!.up = false;
+    expect(await read(cluster.devices[1])).toBe('two');
+    cluster.devices[0]!.up = true;
+    for (const device of cluster.devices) device.activate(4);
+    await vi.advanceTimersByTimeAsync(5_000);
+    cluster.devices[1]!.up = false;
+    expect(await read(cluster.devices[0]), 'by the joiner, without device 2').toBe('two');
+  });
+});
+
+describe('the old ring and the new one at once', () => {
+  /** Devices 1 and 2 do not hear of version 4; they are a quorum of version 3. */
+  async function apart(takeover: boolean) {
+    const cluster = await clusterAt(3, { ...sound, takeover });
+    cluster.cutOff = new Set([1, 2]);
+    for (const id of [0, 3, 4]) cluster.devices[id]!.activate(4);
+    await vi.advanceTimersByTimeAsync(5_000);
+    return { wrote: await write(cluster.devices[4], 'new'), read: await read(cluster.devices[1]) };
+  }
+
+  test('the joiner does not count while a quorum of the old ring could miss it', async () => {
+    expect(await apart(true)).toEqual({ wrote: 'NOT_ENOUGH_REPLICAS unknown', read: 'nothing' });
+  });
+
+  test('without that rule an acknowledged write is missed', async () => {
+    expect(await apart(false)).toEqual({ wrote: 'acked', read: 'nothing' });
+  });
+
+  test('it counts when the device it replaces is dead and the others have the new ring', async () => {
+    const cluster = await clusterAt(3);
+    cluster.devices[2]!.up = false;
+    for (const id of [0, 1, 3, 4]) cluster.devices[id]!.activate(4);
+    await vi.advanceTimersByTimeAsync(5_000);
+    cluster.devices[1]!.up = false;
+    expect(await write(cluster.devices[4], 'new')).toBe('acked');
+  });
+
+  test('a coordinator that is behind fetches the ring and stores the same record again', async () => {
+    const cluster = await clusterAt(1);
+    for (const id of [0, 1, 2, 3]) cluster.devices[id]!.activate(2);
+    expect(cluster.devices[4]!.active.ring.version).toBe(1);
+    expect(await write(cluster.devices[4], 'one')).toBe('acked');
+    expect(cluster.devices[4]!.active.ring.version).toBe(2);
+    const stamps = [0, 1, 2, 3].map((id) => cluster.devices[id]!.rows.get('key'));
+    expect(new Set(stamps.map((row) => `${row?.ms} ${row?.tie}`)).size).toBe(1);
+  });
+});
+
+describe('what is said of a write that failed', () => {
+  test('a newer record is there: superseded, with both stamps, and the clock learns it', async () => {
+    const cluster = await clusterAt(1);
+    await partly(cluster, [0, 1, 2], 'later');
+    expect(await write(cluster.devices[4], 'mine')).toBe('SUPERSEDED');
+    expect(await write(cluster.devices[4], 'again')).toBe('acked');
+    expect(await read(cluster.devices[4])).toBe('again');
+  });
+
+  test('refused by every device before it stored anything: rejected', async () => {
+    const cluster = await clusterAt(1, { ...sound, wrongClock: 4 });
+    expect(await write(cluster.devices[4], 'wrong clock')).toBe('NOT_ENOUGH_REPLICAS rejected');
+    expect(await read(cluster.devices[0])).toBe('nothing');
+  });
+
+  test.each([
+    ['stored on one device', [1, 2]],
+    ['every answer lost or nobody there', [0, 1, 2]],
+  ])('%s: unknown', async (_name, down) => {
+    const cluster = await clusterAt(1);
+    for (const id of down) cluster.devices[id]!.up = false;
+    expect(await write(cluster.devices[4], 'x')).toBe('NOT_ENOUGH_REPLICAS unknown');
+  });
+
+  test('stored by the joiner alone: unknown', async () => {
+    const cluster = await clusterAt(2);
+    for (const id of [0, 1, 2]) cluster.devices[id]!.up = false;
+    expect(await write(cluster.devices[4], 'x')).toBe('NOT_ENOUGH_REPLICAS unknown');
+    expect(cluster.devices[3]!.rows.size).toBe(1);
+  });
+
+  test('a failed write that was seen once stays seen', async () => {
+    const cluster = await clusterAt(1);
+    await write(cluster.devices[0], 'one');
+    await partly(cluster, [0], 'two');
+    cluster.devices[2]!.up = false;
+    expect(await read(cluster.devices[1])).toBe('two');
+    cluster.devices[2]!.up = true;
+    cluster.devices[0]!.up = false;
+    expect(await read(cluster.devices[2])).toBe('two');
+  });
+});
