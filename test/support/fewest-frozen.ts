@@ -1,4 +1,4 @@
-// Least imbalance, then fewest moves, with some partitions frozen: one flow over everything. For tests.
+// Least imbalance, then fewest moves, with partitions frozen: one flow over everything. For tests.
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Table } from '@ringwright/ring/ring';
 import { holdersIn, type Tier, tiersOf } from './cluster-definition.ts';

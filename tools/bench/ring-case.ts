@@ -57,7 +57,7 @@ function step(
   const total = { seconds: 0, cpu: 0, moved: 0, waves: 0 };
   let bound = 0;
   let optimum: number | null = null;
-  for (let left = true; left; total.waves += 1) {
+  for (;;) {
     const input = { head, headId: head === null ? null : ID, state, direct: true };
     const start = performance.now();
     const cpu = process.cpuUsage();
@@ -70,11 +70,13 @@ function step(
       optimum = plan.optimum?.moves ?? null;
     }
     total.moved += plan.moves.length;
-    head = nextRing(plan, input);
-    left = plan.movesLeft > 0;
+    const next = nextRing(plan, input);
+    total.waves += 1;
+    head = next;
+    if (plan.movesLeft > 0) continue;
+    print({ scenario: name, step: title, ...total, bound, optimum, ...quality(next, state) });
+    return next;
   }
-  print({ scenario: name, step: title, ...total, bound, optimum, ...quality(head!, state) });
-  return head!;
 }
 
 function quality(ring: Ring, state: BuilderState): Pick<StepFigures, 'worst' | 'over' | 'spread'> {

@@ -96,7 +96,7 @@ function largeScenario(name: keyof typeof largeShapes): Scenario {
     }));
   const second = weights.map((_, disk) => disks + disk);
   const steps: ScenarioStep[] = [
-    { name: 'a_add_device', changes: server(1, 1).slice(0, 1).map(renamed) },
+    { name: 'a_add_device', changes: [{ add: [1, 1, ipOf(1, 1), 'sd900', WEIGHT] }] },
     { name: 'b_add_server', changes: server(1, servers + 1) },
     { name: 'd_remove_device', changes: [{ remove: devices >> 1 }] },
     { name: 'e_remove_server', changes: second.map((remove) => ({ remove })) },
@@ -109,16 +109,12 @@ function largeScenario(name: keyof typeof largeShapes): Scenario {
   const sequence: ScenarioStep[] = [];
   for (let i = 0; i < 10 && name.startsWith('L'); i += 1) {
     const id = (i * 997) % devices;
-    const kinds: ScenarioChange[] = [{ remove: id }, { weight: [id, 150] }, { weight: [id, 0] }];
-    const change = kinds[i % 3]!;
-    sequence.push({ name: `h${i + 1}_${Object.keys(change).join()}`, changes: [change] });
+    const step = `h${String(i + 1).padStart(2, '0')}`;
+    if (i % 3 === 0) sequence.push({ name: `${step}_remove`, changes: [{ remove: id }] });
+    else
+      sequence.push({ name: `${step}_weight`, changes: [{ weight: [id, (i % 3) * 150 - 150] }] });
   }
   return { name, note, power, replicas: 3, overload: 0, servers: list, steps, sequence };
-}
-
-function renamed(change: ScenarioChange): ScenarioChange {
-  const [region, zone, ip, , weight] = change.add!;
-  return { add: [region, zone, ip, 'sd900', weight] };
 }
 
 /** The changes as the builder takes them; added devices get the next ids of `state`. */
@@ -130,7 +126,8 @@ export function changesOf(step: ScenarioStep, state: BuilderState): Change[] {
     if (change.weight !== undefined) {
       return { kind: 'set-weight', id: change.weight[0], weight: change.weight[1] };
     }
-    return { kind: 'set', settings: { replicas: change.replicas! } };
+    const { replicas } = change;
+    return { kind: 'set', settings: replicas === undefined ? {} : { replicas } };
   });
 }
 

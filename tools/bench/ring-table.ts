@@ -60,13 +60,14 @@ export function tableLines(
 ): string[] {
   const cells = rows.map((row) => [...ownCells(row), ...swiftCells(row, swift)]);
   const widths = heads.map((head, column) =>
-    Math.max(head.length, ...cells.map((row) => row[column]!.length)),
+    Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)),
   );
   return [heads, ...cells].map((row) =>
     row
-      .map((cell, column) =>
-        column < 2 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
-      )
+      .map((cell, column) => {
+        const width = widths[column] ?? 0;
+        return column < 2 ? cell.padEnd(width) : cell.padStart(width);
+      })
       .join('  ')
       .trimEnd(),
   );

@@ -5,6 +5,7 @@ import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
 import type { Plan } from '@ringwright/builder/plan';
 import { planVersion } from '@ringwright/builder/plan-version';
 import { serializeState } from '@ringwright/builder/state-json';
+import { stepRamps } from '@ringwright/builder/step-ramps';
 import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
@@ -35,7 +36,9 @@ export async function preparePlan(
 ): Promise<PreparedPlan> {
   const opened = await openRing(context.rings, ring);
   const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
-  const applied = applyChanges(opened.state, stagedChanges(opened.staged));
+  const nowHours = context.nowMs() / MS_PER_HOUR;
+  const staged = applyChanges(opened.state, stagedChanges(opened.staged));
+  const applied = stepRamps(staged, nowHours);
   const unknown = lastPushed(opened.entries) === null;
   const direct = asked.direct || unknown;
   // Servers have to drain first; then a rollout makes the holes (drop-gone-devices.ts).
@@ -47,7 +50,7 @@ export async function preparePlan(
     headId: head?.id ?? null,
     state,
     versionHours: hoursOf(opened.entries),
-    nowHours: context.nowMs() / MS_PER_HOUR,
+    nowHours,
     direct,
   });
   const changed = head === null || plan.moves.length > 0 || !sameState(opened.state, applied);

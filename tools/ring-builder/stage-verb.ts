@@ -37,9 +37,20 @@ export function describeChange(change: Change, state: BuilderState): string {
     const { id, weight } = change.device;
     return `add d${id} ${formatDevice(change.device)} weight ${weight}`;
   }
+  if (change.kind === 'pin') {
+    const { partition, on, off } = change.pin;
+    const named = (ids: readonly number[]): string => ids.map((id) => `d${id}`).join(' ') || 'none';
+    return `pin partition ${partition} on ${named(on)}, off ${named(off)}`;
+  }
   const device = state.devices[change.id];
   const name = device ? `d${change.id} ${formatDevice(device)}` : `d${change.id}`;
   if (change.kind === 'remove') return `remove ${name}`;
+  if (change.kind === 'hold') return `${name}: ${change.hold ?? 'no hold'}`;
+  if (change.kind === 'ramp') {
+    const { ramp } = change;
+    if (ramp === null) return `stop the ramp of ${name}`;
+    return `ramp ${name} to weight ${ramp.target} by ${ramp.step} a version`;
+  }
   if (change.kind === 'set-weight') return `set weight of ${name} to ${change.weight}`;
   return `set ${fieldsOf(change.fields)} of ${name}`;
 }

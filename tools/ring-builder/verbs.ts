@@ -40,6 +40,26 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/set.ts'),
   },
   {
+    usage: 'maintenance <ring> <devices..>',
+    summary: 'stage devices to get nothing and, unless --no-target, to keep all they have',
+    load: () => import('./commands/maintenance.ts'),
+  },
+  {
+    usage: 'pin <ring> <partition>',
+    summary: 'stage devices that must, or must not, hold a partition',
+    load: () => import('./commands/pin.ts'),
+  },
+  {
+    usage: 'unpin <ring> <partition>',
+    summary: 'stage a partition to go where shares want it',
+    load: () => import('./commands/unpin.ts'),
+  },
+  {
+    usage: 'ramp <ring> <device> <weight>',
+    summary: 'stage a weight to be reached by steps, inside a window of time',
+    load: () => import('./commands/ramp.ts'),
+  },
+  {
     usage: 'unstage <ring>',
     summary: 'forget what is staged',
     load: () => import('./commands/unstage.ts'),

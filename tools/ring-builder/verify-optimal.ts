@@ -6,8 +6,8 @@ import { type Certificate, certify } from '@ringwright/builder/certify';
 import { nextRing } from '@ringwright/builder/next-ring';
 import { planVersion } from '@ringwright/builder/plan-version';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
+import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
 import type { Ring, Table } from '@ringwright/ring/ring';
-import { copyTable } from '@ringwright/ring/slot-rows';
 
 export interface OptimalityCheck {
   /** The version in which the moves were committed: `asked`, or the one whose moves it carries on. */
@@ -34,8 +34,8 @@ export async function verifyOptimal(
   const { version } = made.ring;
   const state = stateOf(made);
   const start = asked.nowMs();
-  const table = landed(made.ring);
-  const { after, movesLeft } = carriedToEnd({ ...made.ring, table, moves: [] }, made.id, state);
+  const landed = finalizeMoves(initializeMoves(made.ring, made.id), made.id);
+  const { after, movesLeft } = carriedToEnd(landed, made.id, state);
   const certificate = certify({ before: before?.ring.table ?? [], after, state });
   const seconds = (asked.nowMs() - start) / 1_000;
   const moved = before === null ? 0 : certificate.moves - movesLeft;
@@ -53,13 +53,6 @@ function stateOf({ ring, state }: StoredVersion): BuilderState {
     'RING_FILE_INVALID',
     `version ${ring.version} of ${ring.keyspace} carries no builder state to verify against`,
   );
-}
-
-/** The table once the moves in flight have landed. */
-function landed(ring: Ring): Table {
-  const table = copyTable(ring.table, ring.devices.length);
-  for (const { partition, replica, to } of ring.moves) table[replica]![partition] = to;
-  return table;
 }
 
 /** Waves are cut from one placement: the moves still left lead to it. */

@@ -3,14 +3,16 @@ import { unreachable } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { deviceCountMax } from '@ringwright/base/limits';
 import { type Device, formatDevice } from '@ringwright/ring/device';
-import type { BuilderDevice, BuilderState } from './builder-state.ts';
+import type { BuilderDevice, BuilderState, Pin } from './builder-state.ts';
 import type { Change } from './change.ts';
-import { checkDeviceFields, checkWeight } from './device-fields.ts';
+import { checkDeviceFields, checkRamp, checkWeight } from './device-fields.ts';
+import { checkPin, withPin } from './pins.ts';
 import {
   checkMinPartHours,
   checkOverload,
   checkPartitioner,
   checkReplicas,
+  checkZonesMin,
 } from './setting-ranges.ts';
 
 const IDS_SHOWN_MAX = 20;
@@ -44,7 +46,8 @@ function applyOne(state: MutableState, change: Change, addresses: Map<string, nu
     case 'set-weight': {
       const device = activeDevice(state, change.id);
       checkWeight(change.weight, `device ${change.id}`);
-      state.devices[change.id] = { ...device, weight: change.weight };
+      const { ramp: _ramp, ...fields } = device;
+      state.devices[change.id] = { ...fields, weight: change.weight };
       return;
     }
     case 'set-device': {
@@ -56,6 +59,22 @@ function applyOne(state: MutableState, change: Change, addresses: Map<string, nu
       state.devices[change.id] = after;
       return;
     }
+    case 'hold': {
+      const { hold: _hold, ...device } = activeDevice(state, change.id);
+      const { hold } = change;
+      state.devices[change.id] = hold === null ? device : { ...device, hold };
+      return;
+    }
+    case 'ramp': {
+      const { ramp: _ramp, ...device } = activeDevice(state, change.id);
+      const { ramp } = change;
+      if (ramp !== null) checkRamp(ramp, change.id);
+      state.devices[change.id] = ramp === null ? device : { ...device, ramp };
+      return;
+    }
+    case 'pin':
+      setPin(state, change.pin);
+      return;
     case 'set':
       setSettings(state, change.settings);
       return;
@@ -98,10 +117,24 @@ function setSettings(
     checkReplicas(settings.replicas, checkPartitioner(state.partitioner));
     state.replicas = settings.replicas;
   }
+  if (settings.zonesMin !== undefined) {
+    checkZonesMin(settings.zonesMin, settings.replicas ?? state.replicas);
+    if (settings.zonesMin === 0) delete state.zonesMin;
+    else state.zonesMin = settings.zonesMin;
+  }
+  if (settings.restedThrough !== undefined) state.restedThrough = settings.restedThrough;
   if (settings.overload !== undefined) {
     checkOverload(settings.overload);
     state.overload = settings.overload;
   }
+}
+
+function setPin(state: MutableState, pin: Pin): void {
+  checkPin(state, pin);
+  for (const id of [...pin.on, ...pin.off]) activeDevice(state, id);
+  const pins = withPin(state.pins ?? [], pin);
+  if (pins.length === 0) delete state.pins;
+  else state.pins = pins;
 }
 
 function activeDevice(state: BuilderState, id: number): BuilderDevice {

@@ -18,8 +18,8 @@ export type DeviceHold = 'no-target' | 'maintenance';
 
 export interface WeightRamp {
   readonly target: number;
-  /** Most of the target's weight that one version may add or take, in percent. */
-  readonly percent: number;
+  /** Most weight that one version adds or takes. */
+  readonly step: number;
   /** Hours since 1970 between which versions take steps. */
   readonly fromHour: number;
   readonly untilHour: number;

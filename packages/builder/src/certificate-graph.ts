@@ -1,5 +1,5 @@
 // What the certificate checks against: bounds of the tree, and both tables as leaves. Pure.
-// Written from the definitions: it shares targets with the builder, but no search and no bookkeeping.
+// Written from the definitions: it shares targets with the builder, but no search.
 import type { Table } from '@ringwright/ring/ring';
 import type { Targets } from './targets.ts';
 import type { TierTree } from './tier-tree.ts';

@@ -7,6 +7,7 @@ import type { BuilderState } from './builder-state.ts';
 import { scanTables } from './certificate-faults.ts';
 import { certificateGraph } from './certificate-graph.ts';
 import { findPotentials } from './certificate-potentials.ts';
+import { heldProblem, withoutHeld } from './held-devices.ts';
 import { type PlacementProblem, placementProblem } from './placement-problem.ts';
 
 export interface Certificate {
@@ -36,8 +37,9 @@ export interface CertifyInput {
 
 /** Linear in the slots, and in the changed partitions per pass. Errors: REPLICAS_EXCEED_DEVICES. */
 export function certify(input: CertifyInput): Certificate {
-  const { tree, targets } = input.problem ?? placementProblem(input.state);
-  const { before, after, frozen = null } = input;
+  const { before, after, state } = input;
+  const { tree, targets } = input.problem ?? problemOf(input);
+  const frozen = input.frozen ?? pinnedPartitions(state, after[0]?.length ?? 0);
   const graph = certificateGraph(tree, targets, { before, after, frozen });
   const { faults, moves, changed } = scanTables(graph);
   const potentials = new Int32Array(input.state.devices.length);
@@ -56,4 +58,20 @@ export function certify(input: CertifyInput): Certificate {
     potentials,
     cycle: cycle.map((leaf) => tree.deviceIds[leaf]!),
   };
+}
+
+function problemOf({ before, state }: CertifyInput): PlacementProblem {
+  const partitions = before[0]?.length ?? 0;
+  if (partitions === 0) return placementProblem(withoutHeld(state));
+  const slots = before.reduce((sum, row) => sum + row.length, 0);
+  const head = { partitions, replicas: slots / partitions, table: before };
+  return heldProblem(placementProblem(state), state, head);
+}
+
+/** Pinned partitions are where somebody wanted them: they are no part of the proof. */
+function pinnedPartitions({ pins }: BuilderState, partitions: number): Uint8Array | null {
+  if (pins === undefined) return null;
+  const pinned = new Uint8Array(partitions);
+  for (const { partition } of pins) pinned[partition] = 1;
+  return pinned;
 }

@@ -1,5 +1,6 @@
 // A staged change: what an operator asked for and a commit will apply, in order. Pure data.
 import type { Device } from '@ringwright/ring/device';
+import type { DeviceHold, Pin, WeightRamp } from './builder-state.ts';
 
 export type Change =
   | { readonly kind: 'add'; readonly device: Device }
@@ -10,11 +11,18 @@ export type Change =
       readonly id: number;
       readonly fields: Partial<Pick<Device, 'region' | 'zone' | 'ip' | 'port' | 'device' | 'meta'>>;
     }
+  | { readonly kind: 'hold'; readonly id: number; readonly hold: DeviceHold | null }
+  | { readonly kind: 'ramp'; readonly id: number; readonly ramp: WeightRamp | null }
+  /** Replaces what is pinned of the partition; empty lists unpin it. */
+  | { readonly kind: 'pin'; readonly pin: Pin }
   | {
       readonly kind: 'set';
       readonly settings: {
         readonly replicas?: number;
         readonly minPartHours?: number;
         readonly overload?: number;
+        /** 0 gives the rule up. */
+        readonly zonesMin?: number;
+        readonly restedThrough?: number;
       };
     };

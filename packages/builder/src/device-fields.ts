@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { deviceWeightMax } from '@ringwright/base/limits';
 import type { Device } from '@ringwright/ring/device';
 import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
+import type { WeightRamp } from './builder-state.ts';
 
 /** Refuses a weight that is not a number in 0 … deviceWeightMax: VALUE_OUT_OF_RANGE. */
 export function checkWeight(weight: number, name: string): void {
@@ -11,6 +12,18 @@ export function checkWeight(weight: number, name: string): void {
     'VALUE_OUT_OF_RANGE',
     `weight ${weight} of ${name} is not within 0 and ${deviceWeightMax}`,
     { hint: 'weight 0 drains a device', details: { weight: String(weight), max: deviceWeightMax } },
+  );
+}
+
+/** Refuses a ramp that would not move or not end: VALUE_OUT_OF_RANGE. */
+export function checkRamp({ target, step, fromHour, untilHour }: WeightRamp, id: number): void {
+  checkWeight(target, `device ${id}`);
+  const hours = Number.isInteger(fromHour) && Number.isInteger(untilHour) && fromHour >= 0;
+  if (step > 0 && step <= deviceWeightMax && hours && untilHour > fromHour) return;
+  throw new CodedError(
+    'VALUE_OUT_OF_RANGE',
+    `the ramp of device ${id} has step ${step} and hours ${fromHour} to ${untilHour}`,
+    { details: { id, step: String(step), fromHour, untilHour } },
   );
 }
 

@@ -50,7 +50,7 @@ function movePass(work: RebalanceWork, pass: Pass): void {
       if (from === none || loads[tree.firstLeaf + from]! <= quotas[tree.firstLeaf + from]!)
         continue;
       due[from]! += rate[from]!;
-      if (due[from]! < 1 || frozen?.[partition] === 1) continue;
+      if (due[from]! < 1 || frozen?.[partition] === 1 || work.kept?.[from] === 1) continue;
       if (leaf[slot] !== before.leaf[slot] && !hadLeaf(work, partition, from)) continue;
       if (!pass.again && hasMoved(work, partition)) continue;
       if (moveSlot(work, { partition, slot }, pass)) due[from]! -= 1;

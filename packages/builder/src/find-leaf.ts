@@ -55,6 +55,7 @@ function descend(search: LeafSearch, wanted: Wanted, at: number): number {
 
 /** 1: the child has room. 0: it has none, but a bound below it may. -1: nothing below it has. */
 function enter(rules: SlotRules, u: number, openAbove: number): number {
+  if (rules.closed[u] === 1) return -1;
   if (rules.sum[u]! < rules.need[u]!) return 1;
   if (openAbove === 1 && rules.need[u]! < rules.high[u]!) return 1;
   return u < rules.firstLeaf && rules.bound[u] === 1 ? 0 : -1;

@@ -47,7 +47,7 @@ function relaxPartition(graph: FlowGraph, partition: number): boolean {
   for (let slot = start; slot < end; slot += 1) {
     const from = placement.leaf[slot]!;
     const label = labels[tree.firstLeaf + from]!;
-    if (label === UNREACHED) continue;
+    if (label === UNREACHED || work.kept?.[from] === 1) continue;
     const near = label + 1 - (hadLeaf(work, partition, from) ? 0 : COST);
     if (near + COST >= most && dropped.length === 0) continue;
     if (!inside && !enterPartition(work, partition)) return false;
@@ -78,6 +78,7 @@ function relaxBelow(graph: FlowGraph, at: number, label: number): boolean {
   for (let u = first; u < first + tree.childCount[v]!; u += 1) {
     const room =
       rules.sum[u]! < rules.need[u]! || ((at & 1) === 1 && rules.need[u]! < rules.high[u]!);
+    if (rules.closed[u] === 1) continue;
     if (!room && (u >= tree.firstLeaf || rules.bound[u] === 0)) continue;
     if (relaxBelow(graph, u * 2 + (room ? 1 : 0), label)) changed = true;
   }

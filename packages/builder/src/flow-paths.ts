@@ -72,6 +72,7 @@ function findPath(search: Search, leaf: number, path: Arc[]): boolean {
 
 function throughPartitions(search: Search, from: number, path: Arc[]): boolean {
   const { cursor, index } = search;
+  if (search.graph.work.kept?.[from] === 1) return false;
   for (; cursor[from]! < index.start[from + 1]!; cursor[from]! += 1) {
     const partition = index.partitions[cursor[from]!]!;
     for (;;) {

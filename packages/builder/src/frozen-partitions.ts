@@ -9,6 +9,8 @@ export interface CommitTimes {
   readonly nowHours?: number | undefined;
   /** Of an imported ring: moves before its version 1. */
   readonly earlier?: LastMoves | undefined;
+  /** Versions up to this one count as old. */
+  readonly restedThrough?: number | undefined;
 }
 
 const FIRST_VERSION = 1;
@@ -24,7 +26,7 @@ export function frozenPartitions(
   if (minPartHours === 0 || versionHours === undefined || nowHours === undefined) return null;
   const young = new Set<number>();
   for (const [version, hours] of versionHours) {
-    if (nowHours - hours < minPartHours) young.add(version);
+    if (version > (times.restedThrough ?? 0) && nowHours - hours < minPartHours) young.add(version);
   }
   // An import moved nothing: its partitions are as old as they were in Swift.
   if (earlier !== undefined) young.delete(FIRST_VERSION);

@@ -6,6 +6,7 @@ import { checkPartitioner } from './setting-ranges.ts';
 import { computeShares, type Shares } from './shares.ts';
 import { computeTargets, type Targets } from './targets.ts';
 import { buildTree, type TierTree } from './tier-tree.ts';
+import { zonesKept } from './zone-rule.ts';
 
 export interface PlacementProblem {
   readonly tree: TierTree;
@@ -14,7 +15,7 @@ export interface PlacementProblem {
   readonly ring: Pick<Ring, 'partitions' | 'replicas'>;
 }
 
-/** Errors: REPLICAS_EXCEED_DEVICES with both numbers. */
+/** Errors: REPLICAS_EXCEED_DEVICES and ZONES_UNREACHABLE with both numbers. */
 export function placementProblem(state: BuilderState): PlacementProblem {
   const partitions = checkPartitioner(state.partitioner);
   const tree = buildTree(state.devices);
@@ -27,14 +28,14 @@ export function placementProblem(state: BuilderState): PlacementProblem {
     );
   }
   const slots = slotCount(partitions, state.replicas);
-  const shares = computeShares(tree, {
-    replicas: slots / partitions,
-    overload: state.overload,
-  });
+  const settings = { replicas: slots / partitions, overload: state.overload };
+  const fair = computeShares(tree, settings);
+  const plain = { shares: fair, targets: computeTargets(tree, fair, { partitions, slots }) };
+  const { shares, targets } = zonesKept(tree, plain, { ...settings, state, partitions, slots });
   return {
     tree,
     shares,
-    targets: computeTargets(tree, shares, { partitions, slots }),
+    targets,
     ring: { partitions, replicas: state.replicas },
   };
 }

@@ -1,4 +1,4 @@
-// Whether a plan's moves are the fewest there can be, and what stands in the way of the bound. Pure.
+// Whether a plan's moves are the fewest there can be, and what keeps them above the bound. Pure.
 import type { Finding } from '@ringwright/base/finding';
 import type { Ring } from '@ringwright/ring/ring';
 import type { BuilderState } from './builder-state.ts';

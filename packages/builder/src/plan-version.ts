@@ -13,6 +13,7 @@ import {
   urgentSlots,
 } from './change-replicas.ts';
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
+import { heldLeaves, heldProblem, withoutHeld } from './held-devices.ts';
 import { interimTargets } from './interim-targets.ts';
 import { placeInitial } from './place-initial.ts';
 import { type Placement, placementOf, tableOf } from './placement.ts';
@@ -54,13 +55,17 @@ export function planVersion(input: PlanInput): Plan {
       },
     );
   }
-  const problem = placementProblem(state);
-  return head === null ? planFirst(input, problem) : planNext({ ...input, head }, problem);
+  if (head === null) return planFirst(input, placementProblem(withoutHeld(state)));
+  return planNext({ ...input, head }, heldProblem(placementProblem(state), state, head));
 }
 
 function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Plan {
   const { tree, targets, ring } = problem;
-  const placement = placeInitial(tree, computeQuotas(tree, targets, null), ring);
+  const placement = pinned(
+    placeInitial(tree, computeQuotas(tree, targets, null), ring),
+    state,
+    problem,
+  );
   const target = tableOf(placement, tree, { ...ring, devices: state.devices.length });
   const outcome = { target, moves: [], movesLeft: 0, partitionsMovingTwice: 0, frozen: 0 };
   return {
@@ -78,6 +83,15 @@ function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Pla
     warnings: planWarnings(state, problem, outcome),
     digest: planDigest(headId, state, []),
   };
+}
+
+/** The placement with its pins, all other partitions made to fit them. */
+function pinned(before: Placement, state: BuilderState, problem: PlacementProblem): Placement {
+  const { pins } = state;
+  if (pins === undefined) return before;
+  const { tree, targets, ring } = problem;
+  const { replicas } = ring;
+  return rebalance({ tree, targets, before, replicas, pins, frozen: null, forced: null });
 }
 
 function planNext(input: PlanInput & { readonly head: Ring }, problem: PlacementProblem): Plan {
@@ -101,6 +115,7 @@ function planNext(input: PlanInput & { readonly head: Ring }, problem: Placement
   const movesLeft = wave.movesLeft + all.length - moves.length;
   const bound = moveBound(tree, problem.targets, before);
   const asked = { head, state, problem, wanted, moves: moves.length + movesLeft, bound };
+  const free = frozen === null && isFree(state);
   const outcome = {
     head,
     target,
@@ -121,12 +136,14 @@ function planNext(input: PlanInput & { readonly head: Ring }, problem: Placement
     partitionsMovingTwice: outcome.partitionsMovingTwice,
     movesLeft,
     devices: devicePlans(state, problem, outcome),
-    warnings: [
-      ...planWarnings(state, problem, outcome),
-      ...(frozen === null ? gapFindings(asked) : []),
-    ],
+    warnings: [...planWarnings(state, problem, outcome), ...(free ? gapFindings(asked) : [])],
     digest: planDigest(headId, state, moves),
   };
+}
+
+/** Nothing but shares decides where slots go: no pins, no devices that are held. */
+function isFree({ pins, devices }: BuilderState): boolean {
+  return pins === undefined && devices.every((device) => device?.hold === undefined);
 }
 
 /** The placement of the head, and the one wanted when all waves are done. */
@@ -137,7 +154,8 @@ function placeNext(
   const { head, state } = input;
   const { replicas } = state;
   const before = placementOf(head, tree, Math.ceil(replicas));
-  const times = { ...input, earlier: state.swift?.lastMoves };
+  const { restedThrough, pins } = state;
+  const times = { ...input, earlier: state.swift?.lastMoves, restedThrough };
   const young = frozenPartitions(head, state.minPartHours, times);
   const shape = reshaped(before, replicas);
   const frozen = frozenInShape(young, before, shape);
@@ -147,7 +165,9 @@ function placeNext(
       ? targets
       : interimTargets(tree, targets, { placement: { ...before, slots }, frozen });
   const forced = urgentSlots(head, state, before.width);
-  const wanted = rebalance({ tree, targets: aim, before, replicas, frozen, forced });
+  const held = heldLeaves(tree, state);
+  const how = { frozen, forced, held, pins: pins ?? [] };
+  const wanted = rebalance({ tree, targets: aim, before, replicas, ...how });
   return { before, wanted, frozen };
 }
 

@@ -14,6 +14,8 @@ export interface RebalanceWork extends LeafSearch {
   readonly frozen: Uint8Array | null;
   /** By slot: 1 when its device was removed, so that it must move now. */
   readonly forced: Uint8Array | null;
+  /** By leaf: 1 when nothing is taken from it. */
+  readonly kept: Uint8Array | null;
   readonly pairs: PairCounts | null;
 }
 

@@ -1,10 +1,13 @@
 // From the present table to one in which every node has its quota, in few moves. Pure.
 import { seededRandom } from '@ringwright/base/random';
 import { createBalance } from './balance.ts';
+import type { Pin } from './builder-state.ts';
 import { dropReplicas, reshaped } from './change-replicas.ts';
 import { moveDirectly } from './direct-moves.ts';
 import { runExactFlow } from './exact-flow.ts';
+import type { HeldLeaves } from './held-devices.ts';
 import { countPairs, emptyPairCounts } from './pair-counts.ts';
+import { applyPins } from './pins.ts';
 import { loadsOf, type Placement } from './placement.ts';
 import { computeQuotas } from './quotas.ts';
 import type { RebalanceWork } from './rebalance-work.ts';
@@ -25,6 +28,8 @@ export interface RebalanceInput {
   /** Replicas wanted; `before` may have more or fewer, and must be wide enough for both. */
   readonly replicas: number;
   readonly frozen: Uint8Array | null;
+  readonly held?: HeldLeaves | null;
+  readonly pins?: readonly Pin[];
   readonly forced: Uint8Array | null;
 }
 
@@ -39,18 +44,21 @@ export function rebalance(input: RebalanceInput): Placement {
       ? emptyPairCounts(quotas.subarray(tree.firstLeaf))
       : null;
   if (pairs !== null) countPairs(pairs, placement);
-  const work: RebalanceWork = {
+  const { held = null, pins = [] } = input;
+  const unpinned: RebalanceWork = {
     tree,
-    rules: createRules(tree, targets),
+    rules: createRules(tree, targets, held),
     random: seededRandom(SEED),
     before,
     placement,
     balance: createBalance(tree, loads, quotas),
     frozen,
     forced,
+    kept: held?.kept ?? null,
     pairs,
   };
-  if (placement.slots < before.slots) dropReplicas(work);
+  if (placement.slots < before.slots) dropReplicas(unpinned);
+  const work = applyPins(unpinned, pins);
   repairPartitions(work);
   const rerouted = {
     ...work,

@@ -10,6 +10,9 @@ import {
 } from './rebalance-work.ts';
 import { addLeaf, removeLeaf, setReplicas } from './slot-rules.ts';
 
+/** More than any leaf is short of. */
+const CLOSED_COST = 2 ** 30;
+
 /**
  * Fills free slots, and replaces replicas that break a bound. Legal sets are the bases of a
  * matroid: taking replicas while the set stays completable keeps as many as any way could.
@@ -50,9 +53,20 @@ function placeSlot(work: RebalanceWork, at: SlotPlace): void {
   let found = drawLeaf(work, top, (v) => quotas[v]! - loads[v]!);
   if (found < 0) found = drawLeaf(work, top, (v) => missing[v]!);
   if (found < 0) found = drawLeaf(work, top, () => 1);
+  if (found < 0) found = closedLeaf(work);
   assert(found >= 0, 'a completable set can be completed');
   addLeaf(rules, found);
   setSlot(work, at, found);
+}
+
+/** Where only leaves that shall get nothing can complete the set, one of them does. */
+function closedLeaf(work: RebalanceWork): number {
+  const { closed } = work.rules;
+  const kept = closed.slice();
+  closed.fill(0);
+  const found = findLeaf(work, 0, () => 1);
+  closed.set(kept);
+  return found;
 }
 
 /** A partition that may not change gets new leaves for removed devices only, legal ones if it can. */
@@ -81,7 +95,8 @@ function leafBesideFrozen(work: RebalanceWork, held: Uint16Array | Uint32Array):
   let bestShort = -Infinity;
   for (let leaf = 0; leaf < tree.leaves; leaf += 1) {
     const node = tree.firstLeaf + leaf;
-    const short = balance.quotas[node]! - balance.loads[node]!;
+    const closed = rules.closed[node] === 1 ? CLOSED_COST : 0;
+    const short = balance.quotas[node]! - balance.loads[node]! - closed;
     if (short > bestShort && !held.includes(leaf)) {
       best = leaf;
       bestShort = short;
@@ -95,5 +110,6 @@ function leafBesideFrozen(work: RebalanceWork, held: Uint16Array | Uint32Array):
 function surplus(work: RebalanceWork, leaf: number): number {
   const { loads, quotas } = work.balance;
   const node = work.tree.firstLeaf + leaf;
+  if (work.kept?.[leaf] === 1) return -CLOSED_COST;
   return (loads[node]! - quotas[node]!) / loads[node]!;
 }

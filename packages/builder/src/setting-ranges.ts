@@ -50,6 +50,11 @@ export function checkPartitioner(partitioner: Partitioner): number {
   return partitioner.partitions;
 }
 
+/** Distinct zones of every partition: no more than it has replicas for sure. 0 gives the rule up. */
+export function checkZonesMin(zones: number, replicas: number): void {
+  requireWhole('zones-min', zones, [0, Math.floor(replicas)]);
+}
+
 function requireWhole(name: string, value: number, range: readonly [number, number]): void {
   if (!Number.isInteger(value)) throw outOfRange(name, value, range);
   requireWithin(name, value, range);

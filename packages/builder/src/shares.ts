@@ -21,9 +21,14 @@ export interface Shares {
  */
 export function computeShares(
   tree: TierTree,
-  settings: { readonly replicas: number; readonly overload: number },
+  settings: {
+    readonly replicas: number;
+    readonly overload: number;
+    /** Instead of what weights alone give. */
+    readonly base?: Float64Array;
+  },
 ): Shares {
-  const base = baseShares(tree.weights, settings.replicas);
+  const base = settings.base ?? baseShares(tree.weights, settings.replicas);
   const caps = dispersionCaps(tree, settings.replicas);
   const wanted = new Float64Array(tree.nodes);
   if (settings.overload > 0) {

@@ -2,6 +2,7 @@
 // A set can be completed to a legal one when the need of every node, the larger of its lower bound
 // and its children's needs, stays within its upper bound. One leaf changes one path of needs.
 import { assert } from '@ringwright/base/assert';
+import type { HeldLeaves } from './held-devices.ts';
 import type { Targets } from './targets.ts';
 import type { TierTree } from './tier-tree.ts';
 
@@ -16,9 +17,15 @@ export interface SlotRules {
   readonly sum: Int32Array;
   /** By node: 1 when a lower bound above 0 stands at or below it. */
   readonly bound: Uint8Array;
+  /** By node: 1 for a leaf that is given nothing new. */
+  readonly closed: Uint8Array;
 }
 
-export function createRules(tree: TierTree, targets: Targets): SlotRules {
+export function createRules(
+  tree: TierTree,
+  targets: Targets,
+  held: HeldLeaves | null = null,
+): SlotRules {
   const need = Int32Array.from(targets.low);
   const sum = new Int32Array(tree.nodes);
   const bound = new Uint8Array(tree.nodes);
@@ -30,6 +37,8 @@ export function createRules(tree: TierTree, targets: Targets): SlotRules {
   }
   need[0] = sum[0]!;
   bound[0] = 1;
+  const closed = new Uint8Array(tree.nodes);
+  if (held !== null) closed.set(held.closed, tree.firstLeaf);
   return {
     parent: tree.parent,
     firstLeaf: tree.firstLeaf,
@@ -38,6 +47,7 @@ export function createRules(tree: TierTree, targets: Targets): SlotRules {
     need,
     sum,
     bound,
+    closed,
   };
 }
 

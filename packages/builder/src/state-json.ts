@@ -1,7 +1,7 @@
 // Builder state as canonical bytes and back: the ring file's builder section. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
-import { deviceCountMax, partitionCountMax } from '@ringwright/base/limits';
+import { deviceCountMax, partitionCountMax, pinCountMax } from '@ringwright/base/limits';
 import { deviceExtraSchema } from '@ringwright/ring/device-extra';
 import { z } from 'zod';
 import type { BuilderState } from './builder-state.ts';
@@ -20,6 +20,10 @@ const deviceSchema = z.strictObject({
   meta: z.string(),
   extra: deviceExtraSchema.exactOptional(),
   state: z.enum(['active', 'removed']),
+  hold: z.enum(['no-target', 'maintenance']).exactOptional(),
+  ramp: z
+    .strictObject({ target: positive, step: positive, fromHour: whole, untilHour: whole })
+    .exactOptional(),
 });
 
 const partitionerSchema = z.discriminatedUnion('kind', [
@@ -54,6 +58,12 @@ const stateSchema = z.strictObject({
   overload: positive,
   devices: z.array(deviceSchema.nullable()).max(deviceCountMax),
   swift: swiftSchema.exactOptional(),
+  zonesMin: whole.exactOptional(),
+  pins: z
+    .array(z.strictObject({ partition: whole, on: z.array(whole), off: z.array(whole) }))
+    .max(pinCountMax)
+    .exactOptional(),
+  restedThrough: whole.exactOptional(),
 });
 
 /** One spelling per state: equal states give equal bytes. */

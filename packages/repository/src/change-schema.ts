@@ -14,9 +14,31 @@ const changeSchema = z.discriminatedUnion('kind', [
     fields: z.strictObject(deviceAddressSchema.shape).partial(),
   }),
   z.strictObject({
+    kind: z.literal('hold'),
+    id,
+    hold: z.enum(['no-target', 'maintenance']).nullable(),
+  }),
+  z.strictObject({
+    kind: z.literal('ramp'),
+    id,
+    ramp: z
+      .strictObject({ target: weight, step: weight, fromHour: z.int(), untilHour: z.int() })
+      .nullable(),
+  }),
+  z.strictObject({
+    kind: z.literal('pin'),
+    pin: z.strictObject({ partition: z.int().min(0), on: z.array(id), off: z.array(id) }),
+  }),
+  z.strictObject({
     kind: z.literal('set'),
     settings: z
-      .strictObject({ replicas: z.number(), minPartHours: z.number(), overload: z.number() })
+      .strictObject({
+        replicas: z.number(),
+        minPartHours: z.number(),
+        overload: z.number(),
+        zonesMin: z.number(),
+        restedThrough: z.int().min(0),
+      })
       .partial(),
   }),
 ]);

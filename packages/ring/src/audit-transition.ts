@@ -42,7 +42,8 @@ export function auditTransition(transition: Transition): Finding[] {
 function* ofAnotherRing({ previous, next }: Transition): Generator<Broken> {
   for (const { name, before, after } of settingChanges(previous, next)) {
     if (name === 'replicas' && !isReplicasStep(previous, next)) {
-      yield { message: `replicas go from ${before} to ${after} while moves are in flight` };
+      const [was, is] = [previous.replicas, next.replicas];
+      yield { message: `replicas go from ${was} to ${is} while moves are in flight` };
     }
     if (name === 'replicas') continue;
     const [was, wouldBe] = [canonicalJson(before), canonicalJson(after)];

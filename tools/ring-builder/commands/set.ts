@@ -1,5 +1,7 @@
 // ring-builder set: stages other settings of the ring.
-import { optionalNumber, text, usage } from '../arguments.ts';
+import type { Change } from '@ringwright/builder/change';
+import { headOf, readLog } from '@ringwright/repository/read-log';
+import { flag, optionalNumber, text, usage } from '../arguments.ts';
 import { stageAndAnswer } from '../stage-verb.ts';
 import type { Verb } from '../verb.ts';
 
@@ -9,6 +11,11 @@ export const verb: Verb = {
   options: {
     replicas: { ...string, describe: 'replicas of each partition; 2.5: of every second one three' },
     'min-part-hours': { ...string, describe: 'hours a partition rests after a move; 0: none' },
+    'zones-min': { ...string, describe: 'distinct zones of every partition, at least; 0: no rule' },
+    'pretend-min-part-hours-passed': {
+      type: 'boolean',
+      describe: 'versions up to the head count as old enough to move again',
+    },
     overload: { ...string, describe: 'share above its weight for dispersion: 0.1 is 10 %' },
   },
   examples: [
@@ -19,14 +26,15 @@ export const verb: Verb = {
     const replicas = optionalNumber(args, 'replicas');
     const minPartHours = optionalNumber(args, 'min-part-hours');
     const overload = optionalNumber(args, 'overload');
-    if (replicas === undefined && minPartHours === undefined && overload === undefined) {
-      throw usage('nothing to set', 'ring-builder set RING --overload 0.1');
-    }
-    const settings = {
-      ...(replicas === undefined ? {} : { replicas }),
-      ...(minPartHours === undefined ? {} : { minPartHours }),
-      ...(overload === undefined ? {} : { overload }),
-    };
-    return stageAndAnswer(context, text(args, 'ring'), () => [{ kind: 'set', settings }]);
+    const zonesMin = optionalNumber(args, 'zones-min');
+    const ring = text(args, 'ring');
+    const restedThrough = flag(args, 'pretend-min-part-hours-passed')
+      ? headOf(await readLog(context.rings, ring))?.version
+      : undefined;
+    const given = { replicas, minPartHours, overload, zonesMin, restedThrough };
+    const named = Object.entries(given).filter(([, value]) => value !== undefined);
+    if (named.length === 0) throw usage('nothing to set', 'ring-builder set RING --overload 0.1');
+    const settings: Extract<Change, { kind: 'set' }>['settings'] = Object.fromEntries(named);
+    return stageAndAnswer(context, ring, () => [{ kind: 'set', settings }]);
   },
 };

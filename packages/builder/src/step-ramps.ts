@@ -1,0 +1,25 @@
+// Weights on their way to declared targets: one step per version, inside a window of time. Pure.
+import type { BuilderDevice, BuilderState } from './builder-state.ts';
+
+/** The state with every ramp that is due one step further; a ramp that has arrived is gone. */
+export function stepRamps(state: BuilderState, nowHours: number): BuilderState {
+  const due = state.devices.some((device) => device !== null && isDue(device, nowHours));
+  if (!due) return state;
+  const devices = state.devices.map((device) =>
+    device !== null && isDue(device, nowHours) ? stepped(device) : device,
+  );
+  return { ...state, devices };
+}
+
+function isDue({ state, ramp }: BuilderDevice, nowHours: number): boolean {
+  if (state !== 'active' || ramp === undefined) return false;
+  return nowHours >= ramp.fromHour && nowHours < ramp.untilHour;
+}
+
+function stepped(device: BuilderDevice): BuilderDevice {
+  const { ramp, ...fields } = device;
+  if (ramp === undefined) return device;
+  const away = ramp.target - device.weight;
+  if (Math.abs(away) <= ramp.step) return { ...fields, weight: ramp.target };
+  return { ...device, weight: device.weight + Math.sign(away) * ramp.step };
+}
