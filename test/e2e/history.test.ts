@@ -9,7 +9,7 @@ import { Traffic } from '../support/traffic.ts';
 
 function holdersByPartition({ table, partitions }: Ring): number[][] {
   return Array.from({ length: partitions }, (_, partition) =>
-    table.flatMap((row) => row[partition] ?? []).sort(),
+    table.flatMap((row) => row[partition] ?? []).sort((a, b) => a - b),
   );
 }
 

@@ -42,7 +42,7 @@ test.concurrent('questions answer in JSON and change nothing', slow, async () =>
   expect(why).toMatchObject({ partition: 3, blocks: [], next: { moves: [], refused: null } });
   expect(why.slots).toHaveLength(3);
   expect(await tool.json('why cities d2')).toMatchObject({ share: 20, slots: 20 });
-  expect(await tool.json('why cities --key 3')).toMatchObject({ key: '3' });
+  expect(await tool.json('why cities --as-key 3')).toMatchObject({ key: '3' });
   expect(await tool.json('lookup cities a --at 2027-01-01')).toMatchObject({ version: 1 });
   for (const [words, exit, code] of [
     ['why cities 32', 2, 'USAGE'],

@@ -31,8 +31,7 @@ export interface PartitionHistory {
 
 /** Follows minVersions back, so only versions that touched the partition are read. */
 export async function partitionHistory(
-  rings: string,
-  entries: readonly LogEntry[],
+  { rings, entries }: { readonly rings: string; readonly entries: readonly LogEntry[] },
   head: StoredVersion,
   partition: number,
 ): Promise<PartitionHistory> {

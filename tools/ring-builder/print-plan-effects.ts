@@ -1,4 +1,4 @@
-// What a plan means for tiers, safety and disks: tables for people, members of the JSON document. Pure.
+// What a plan means for tiers, safety and disks, in tables and in the JSON document. Pure.
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { movesAtRisk, type TierRisk } from '@ringwright/builder/moves-at-risk';
 import type { Plan } from '@ringwright/builder/plan';

@@ -1,32 +1,23 @@
-// The answer of `why RING DEVICE`: its share and where that comes from, what came and went, what is next.
+// The answer of `why RING DEVICE`: its share, where that comes from, and what is next.
+import type { BuilderDevice, BuilderState } from '@ringwright/builder/builder-state';
 import { ringFigures } from '@ringwright/builder/figures';
 import { placementProblem } from '@ringwright/builder/placement-problem';
-import { tierKinds, tierName } from '@ringwright/builder/tier-name';
+import { type TierKind, tierKinds, tierName } from '@ringwright/builder/tier-name';
 import { makesVersion } from '@ringwright/repository/log-entry';
-import type { WhyInput } from './commands/why.ts';
+import type { StoredVersion } from '@ringwright/repository/read-version';
 import { nameDevice } from './device-reference.ts';
 import { stateOf } from './state-of-version.ts';
 import type { Answer } from './verb.ts';
+import type { WhyInput } from './why-input.ts';
+
+const REMOVED = 'removed: it gives everything away, at once and before all others';
 
 export async function whyDevice(input: WhyInput, id: number): Promise<Answer> {
   const { context, opened, head, next } = input;
-  const { keyspace, version, moves, partitions } = head.ring;
+  const { keyspace, version, moves } = head.ring;
   const state = stateOf(head);
-  const device = state.devices[id] ?? null;
-  const { devices } = ringFigures(head.ring, state);
-  const { slots = 0, share = 0 } = devices.find((one) => one.id === id) ?? {};
-  const { tree, shares, targets } = placementProblem(state);
-  const leaf = tree.leafOfDevice[id] ?? -1;
-  const weightShare = leaf < 0 ? 0 : partitions * (shares.base[leaf] ?? 0);
-  const tiers =
-    device === null || leaf < 0
-      ? []
-      : tierKinds.slice(0, -1).map((tier, index) => {
-          let v = tree.firstLeaf + leaf;
-          while ((tree.level[v] ?? 0) > index + 1) v = tree.parent[v] ?? 0;
-          const most = targets.high[v] ?? 0;
-          return { tier, name: tierName(device, tier), share: targets.exact[v] ?? 0, most };
-        });
+  const found = ownShare(head, state, id);
+  const { device, slots, share, weightShare, tiers } = found;
   const flying = {
     in: moves.filter(({ to }) => to === id).length,
     out: moves.filter(({ from }) => from === id).length,
@@ -36,13 +27,7 @@ export async function whyDevice(input: WhyInput, id: number): Promise<Answer> {
   const touched = opened.entries.filter(
     (entry) => makesVersion(entry) && entry.commands.some((command) => mentions(command, id)),
   );
-  const rule = ruleOf({
-    slots,
-    share,
-    weightShare,
-    partitions,
-    removed: device?.state === 'removed',
-  });
+  const rule = ruleOf({ ...found, partitions: head.ring.partitions });
   const { overload } = state;
   return {
     json: {
@@ -87,15 +72,44 @@ export async function whyDevice(input: WhyInput, id: number): Promise<Answer> {
   };
 }
 
-function ruleOf(found: {
+interface OwnShare {
+  readonly device: BuilderDevice | null;
   readonly slots: number;
   readonly share: number;
+  /** What its weight alone would give. */
   readonly weightShare: number;
-  readonly partitions: number;
-  readonly removed: boolean;
-}): string {
-  const { slots, share, weightShare, partitions, removed } = found;
-  if (removed) return 'removed: it gives everything away, at once and before all others';
+  readonly tiers: readonly {
+    readonly tier: TierKind;
+    readonly name: string;
+    readonly share: number;
+    /** Most replicas of one partition. */
+    readonly most: number;
+  }[];
+}
+
+function ownShare({ ring }: StoredVersion, state: BuilderState, id: number): OwnShare {
+  const device = state.devices[id] ?? null;
+  const { devices } = ringFigures(ring, state);
+  const { slots = 0, share = 0 } = devices.find((one) => one.id === id) ?? {};
+  const { tree, shares, targets } = placementProblem(state);
+  const leaf = tree.leafOfDevice[id] ?? -1;
+  const weightShare = leaf < 0 ? 0 : ring.partitions * (shares.base[leaf] ?? 0);
+  const tiers =
+    device === null || leaf < 0
+      ? []
+      : tierKinds.slice(0, -1).map((tier, index) => {
+          let v = tree.firstLeaf + leaf;
+          while ((tree.level[v] ?? 0) > index + 1) v = tree.parent[v] ?? 0;
+          const most = targets.high[v] ?? 0;
+          return { tier, name: tierName(device, tier), share: targets.exact[v] ?? 0, most };
+        });
+  return { device, slots, share, weightShare, tiers };
+}
+
+function ruleOf(found: OwnShare & { readonly partitions: number }): string {
+  const { device, slots, share, weightShare, partitions } = found;
+  if (device?.hold === 'maintenance') return 'maintenance: it keeps exactly what it has';
+  if (device?.state === 'removed') return REMOVED;
   if (share === 0) return 'weight 0: it gives everything away, one slot of a partition per version';
   if (share >= partitions) return 'it holds every partition once, the most a device can hold';
   if (Math.abs(slots - share) >= 1) return 'a rebalance is to bring it to its share';

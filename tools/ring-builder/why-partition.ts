@@ -2,11 +2,11 @@
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { type SlotRule, type SlotWhy, whySlots } from '@ringwright/builder/why-slot';
 import { movesOf } from '@ringwright/ring/slots-of';
-import { hoursFrozen, type WhyInput } from './commands/why.ts';
 import { nameDevice } from './device-reference.ts';
 import { partitionHistory, type SlotEvent } from './partition-history.ts';
 import { stateOf } from './state-of-version.ts';
 import type { Answer } from './verb.ts';
+import { hoursFrozen, type WhyInput } from './why-input.ts';
 
 const sentences: Readonly<Record<SlotRule, string>> = {
   removed: 'its device was removed: it must move',
@@ -27,7 +27,8 @@ export async function whyPartition(
   const { ring } = head;
   const state = stateOf(head);
   const slots = whySlots(ring, state, partition);
-  const history = await partitionHistory(context.rings, opened.entries, head, partition);
+  const source = { rings: context.rings, entries: opened.entries };
+  const history = await partitionHistory(source, head, partition);
   const blocks = blocksOf(input, partition);
   const planned = next instanceof Error ? [] : next.plan.moves;
   const coming = planned.filter((move) => move.partition === partition);
@@ -100,6 +101,16 @@ function blocksOf(input: WhyInput, partition: number): { code: string; message: 
   if (blocks.length === 0 && ring.moves.length > 0) {
     const message = `${ring.moves.length} moves of other partitions are in flight`;
     blocks.push({ code: 'MOVES_IN_FLIGHT', message });
+  }
+  const { pins = [], devices } = stateOf(input.head);
+  for (const { on, off } of pins.filter((pin) => pin.partition === partition)) {
+    const named = [...on.map((id) => `on d${id}`), ...off.map((id) => `off d${id}`)];
+    blocks.push({ code: 'PARTITION_PINNED', message: `it is pinned ${named.join(', ')}` });
+  }
+  for (const row of ring.table) {
+    const device = devices[row[partition] ?? -1];
+    if (device?.hold === undefined) continue;
+    blocks.push({ code: 'DEVICE_HELD', message: `d${device.id} is held: ${device.hold}` });
   }
   const hours = hoursFrozen(input, partition);
   if (hours > 0) {

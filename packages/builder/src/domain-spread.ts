@@ -1,4 +1,4 @@
-// How the replicas of partitions lie in each region, zone and server, against what is allowed. Pure.
+// How the replicas of partitions lie in regions, zones and servers, against what may be. Pure.
 import type { Ring } from '@ringwright/ring/ring';
 import type { BuilderState } from './builder-state.ts';
 import { placementProblem } from './placement-problem.ts';

@@ -1,4 +1,4 @@
-// Why a version moved a slot, from the ring before it and the builder state it was planned with. Pure.
+// Why a version moved a slot, from the ring before it and the state it was planned with. Pure.
 import type { Ring } from '@ringwright/ring/ring';
 import type { BuilderState } from './builder-state.ts';
 import { placementProblem } from './placement-problem.ts';

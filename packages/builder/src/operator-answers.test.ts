@@ -147,7 +147,8 @@ test.each(seeds)('a revert gives every partition its old devices back (SEED=%i)'
     ring = finalizeMoves(initializeMoves(proposeMoves(ring, ID, { moves: plan.moves }), ID), ID);
   }
   for (let partition = 0; partition < first.partitions; partition += 1) {
-    const set = (one: Ring): number[] => one.table.flatMap((row) => row[partition] ?? []).sort();
+    const set = (one: Ring): number[] =>
+      one.table.flatMap((row) => row[partition] ?? []).sort((a, b) => a - b);
     expect(set(ring)).toEqual(set(first));
   }
 });

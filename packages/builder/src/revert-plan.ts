@@ -1,4 +1,4 @@
-// The way back to an old placement from where data is now: a plan whose target is an old table. Pure.
+// The way back to an old placement, from where data is now, as a plan like any other. Pure.
 import { assert } from '@ringwright/base/assert';
 import type { Finding } from '@ringwright/base/finding';
 import { movesInFlightMax } from '@ringwright/base/limits';
@@ -157,8 +157,18 @@ export function revertState(state: BuilderState, old: BuilderState): BuilderStat
   const devices = state.devices.map((device) => {
     if (device === null || device.state === 'removed') return device;
     const then = old.devices[device.id] ?? null;
-    if (then?.state === 'active') return { ...device, weight: then.weight };
-    return allThere ? { ...device, weight: 0 } : device;
+    const { ramp: _ramp, ...plain } = device;
+    if (then?.state === 'active') return { ...plain, weight: then.weight };
+    return allThere ? { ...plain, weight: 0 } : device;
   });
-  return { ...state, minPartHours, overload, devices };
+  const { pins: _pins, zonesMin: _zones, ...kept } = state;
+  const pins = (old.pins ?? []).filter(({ on, off }) => [...on, ...off].every(there));
+  return {
+    ...kept,
+    ...(pins.length > 0 && { pins }),
+    ...(old.zonesMin !== undefined && { zonesMin: old.zonesMin }),
+    minPartHours,
+    overload,
+    devices,
+  };
 }

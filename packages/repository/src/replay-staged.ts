@@ -50,6 +50,11 @@ function withIds(change: Change, ids: ReadonlyMap<number, number>): Change {
   if (change.kind === 'add') {
     return { ...change, device: { ...change.device, id: idIn(ids, change.device.id) } };
   }
+  if (change.kind === 'pin') {
+    const { partition, on, off } = change.pin;
+    const mapped = (list: readonly number[]): number[] => list.map((id) => idIn(ids, id));
+    return { kind: 'pin', pin: { partition, on: mapped(on), off: mapped(off) } };
+  }
   return 'id' in change ? { ...change, id: idIn(ids, change.id) } : change;
 }
 
@@ -68,7 +73,8 @@ function clash(change: Change, from: BuilderState, onto: BuilderState): string |
   for (const [name, wanted] of Object.entries(change.settings)) {
     const [was, is] = [settingOf(from, name), settingOf(onto, name)];
     const same = JSON.stringify(was) === JSON.stringify(is);
-    if (!same && is !== wanted) return `${name} was ${was} and is ${is} by now`;
+    if (!same && is !== wanted)
+      return `${name} was ${JSON.stringify(was)} and is ${JSON.stringify(is)} by now`;
   }
   return null;
 }

@@ -40,14 +40,14 @@ export const verb: Verb = {
         return { tier, name: names[device] ?? '', share, slots, off: slots - share };
       });
     });
-    const within =
-      balance.worstSlots < 1 && balance.worstTierSlots < 1 && balance.slotsToClear === 0;
+    const even = balance.worstSlots < 1 && balance.worstTierSlots < 1;
+    const within = even && balance.slotsToClear === 0;
     const pairs =
       spread === null
         ? []
         : [
-            `pairs of devices share partitions with ${spread.variance.toFixed(2)} of the variance ` +
-              `of chance; the least meets ${(100 * spread.leastWidth).toFixed(0)} % of its peers`,
+            `pairs of devices share partitions with ${spread.variance.toFixed(2)} of the ` +
+              `variance of chance; the least meets ${(100 * spread.leastWidth).toFixed(0)} % of its peers`,
           ];
     return {
       json: { ring: name, version, balanced: within, balance, spread, rows },

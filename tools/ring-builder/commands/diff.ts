@@ -101,6 +101,10 @@ function printTiers(tiers: readonly TierTraffic[]): string[] {
   ];
 }
 
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 function printDevices(
   diff: Pick<RingDiff, 'devicesAdded' | 'devicesRemoved' | 'devicesChanged'>,
 ): string[] {
@@ -108,7 +112,9 @@ function printDevices(
     ...diff.devicesAdded.map((device) => `+ ${nameDevice(device)} weight ${device.weight}`),
     ...diff.devicesRemoved.map((device) => `- ${nameDevice(device)}`),
     ...diff.devicesChanged.map(({ before, after, fields }) => {
-      const changes = fields.map((field) => `${field} ${before[field]} to ${after[field]}`);
+      const changes = fields.map(
+        (field) => `${field} ${shown(before[field])} to ${shown(after[field])}`,
+      );
       return `~ ${nameDevice(after)}: ${changes.join(', ')}`;
     }),
   ];

@@ -1,30 +1,23 @@
 // ring-builder why: which rule placed a slot, which version moved it, what blocks it, what is next.
 import { CodedError } from '@ringwright/base/coded-error';
-import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
+import { openRing } from '@ringwright/repository/open-ring';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { partitionerOf } from '@ringwright/ring/partition-of-key';
 import { flag, text, usage } from '../arguments.ts';
 import { deviceIdOf } from '../device-reference.ts';
-import { hoursOf, MS_PER_HOUR, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
+import { type PreparedPlan, preparePlan } from '../prepare-plan.ts';
 import { stateOf } from '../state-of-version.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 import { whyDevice } from '../why-device.ts';
+import type { WhyInput } from '../why-input.ts';
 import { whyPartition } from '../why-partition.ts';
-
-export interface WhyInput {
-  readonly context: Context;
-  readonly opened: OpenedRing;
-  readonly head: StoredVersion;
-  /** What a commit would do now, or why it would not. */
-  readonly next: PreparedPlan | CodedError;
-}
 
 export const verb: Verb = {
   positionals: {
     what: { describe: 'a partition (12), a device (d3, 10.0.0.1:6200/sdb) or a key' },
   },
   options: {
-    key: { type: 'boolean', default: false, describe: 'it is a key, whatever it looks like' },
+    'as-key': { type: 'boolean', default: false, describe: 'it is a key, whatever it looks like' },
   },
   examples: [
     ['$0 why cities 12', 'the slots of partition 12'],
@@ -37,7 +30,7 @@ export const verb: Verb = {
     const head = await readVersion(context.rings, ring, 'head');
     const what = text(args, 'what');
     const input = { context, opened, head, next: await nextPlan(context, ring) };
-    if (flag(args, 'key')) return whyKey(input, what);
+    if (flag(args, 'as-key')) return whyKey(input, what);
     if (/^\d{1,9}$/.test(what)) return whyPartition(input, partitionOf(head, Number(what)), null);
     if (/^d\d{1,9}$/.test(what) || /:\d+\/[^/]+$/.test(what)) {
       return whyDevice(input, deviceIdOf(stateOf(head), what));
@@ -55,7 +48,7 @@ function partitionOf({ ring }: StoredVersion, partition: number): number {
   if (partition < ring.partitions) return partition;
   throw usage(
     `partition ${partition} of ${ring.keyspace}: there are 0 to ${ring.partitions - 1}`,
-    `ring-builder why ${ring.keyspace} d0 for a device, --key for a key of digits`,
+    `ring-builder why ${ring.keyspace} d0 for a device, --as-key for a key of digits`,
   );
 }
 
@@ -66,13 +59,4 @@ async function nextPlan(context: Context, ring: string): Promise<PreparedPlan | 
     if (error instanceof CodedError) return error;
     throw error;
   }
-}
-
-/** Hours until minPartHours lets a partition move again; 0 when it may. */
-export function hoursFrozen({ context, opened, head }: WhyInput, partition: number): number {
-  const touched = head.ring.minVersions[partition] ?? 0;
-  const made = hoursOf(opened.entries).get(touched);
-  if (made === undefined) return 0;
-  const passed = context.nowMs() / MS_PER_HOUR - made;
-  return Math.max(0, stateOf(head).minPartHours - passed);
 }

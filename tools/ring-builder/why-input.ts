@@ -1,0 +1,25 @@
+// What an answer of `why` is made from.
+import type { CodedError } from '@ringwright/base/coded-error';
+import type { OpenedRing } from '@ringwright/repository/open-ring';
+import type { StoredVersion } from '@ringwright/repository/read-version';
+import { hoursOf, MS_PER_HOUR, type PreparedPlan } from './prepare-plan.ts';
+import { stateOf } from './state-of-version.ts';
+import type { Context } from './verb.ts';
+
+export interface WhyInput {
+  readonly context: Context;
+  readonly opened: OpenedRing;
+  readonly head: StoredVersion;
+  /** What a commit would do now, or why it would not. */
+  readonly next: PreparedPlan | CodedError;
+}
+
+/** Hours until minPartHours lets a partition move again; 0 when it may. */
+export function hoursFrozen({ context, opened, head }: WhyInput, partition: number): number {
+  const touched = head.ring.minVersions[partition] ?? 0;
+  const made = hoursOf(opened.entries).get(touched);
+  const { minPartHours, restedThrough = 0 } = stateOf(head);
+  if (made === undefined || touched <= restedThrough) return 0;
+  const passed = context.nowMs() / MS_PER_HOUR - made;
+  return Math.max(0, minPartHours - passed);
+}
