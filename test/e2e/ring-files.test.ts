@@ -54,10 +54,11 @@ test('a damaged file in --rings is refused and said once; the good one is picked
   const [server] = cluster.servers;
   const version = await anotherVersion(cluster);
   for (const one of cluster.servers) await hasVersion(one, version);
-  // The repository is intact: what is damaged here is a file that looks like its next version.
   const versions = path.join(cluster.rings, keyspace, 'versions');
-  const good = await fs.readFile(versionFile(versions, version));
-  const damaged = versionFile(versions, version + 1);
+  const damaged = versionFile(versions, version);
+  const good = await fs.readFile(damaged);
+  // A commit that died before its log line leaves such a file: it is no version, whatever it says.
+  await fs.writeFile(versionFile(versions, version + 1), Buffer.alloc(100));
   for (const bytes of [good.subarray(0, good.length - 1), Buffer.alloc(0), flipped(good)]) {
     const before = refusedFiles(server!);
     await fs.writeFile(damaged, bytes);
@@ -68,7 +69,7 @@ test('a damaged file in --rings is refused and said once; the good one is picked
     expect(refusedFiles(server!)).toBe(before + 1);
     await hasVersion(server!, version);
   }
-  await fs.rm(damaged);
+  await fs.writeFile(damaged, good);
   const next = await anotherVersion(cluster);
   for (const one of cluster.servers) await hasVersion(one, next);
 });

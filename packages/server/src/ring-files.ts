@@ -2,7 +2,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ringFileBytesMax, ringFilePollMs } from '@ringwright/base/limits';
+import { z } from 'zod';
 import type { ActiveRing } from './active-ring.ts';
+import { ringFileName } from './ring-shelf.ts';
 
 interface FilePorts {
   readonly adopt: (bytes: Uint8Array) => Promise<ActiveRing>;
@@ -23,7 +25,7 @@ export async function followRingFiles(ports: FilePorts, watched: Watched): Promi
   let timer: NodeJS.Timeout | null = null;
   let ended = false;
   const look = async (): Promise<void> => {
-    for (const file of [...watched.files, ...(await newestVersions(watched.folder))]) {
+    for (const file of [...watched.files, ...(await headVersions(watched.folder))]) {
       await lookAt(ports, seen, file);
     }
     if (!ended) timer = setTimeout(() => void look(), ringFilePollMs);
@@ -49,17 +51,25 @@ async function lookAt(ports: FilePorts, seen: Map<string, string>, file: string)
   }
 }
 
-async function newestVersions(folder: string | undefined): Promise<string[]> {
+/** The version each repository names as its head: a file beside it may be a commit that never was. */
+async function headVersions(folder: string | undefined): Promise<string[]> {
   if (folder === undefined) return [];
   const files: string[] = [];
   for (const ring of await readdir(folder).catch(() => [])) {
-    const versions = join(folder, ring, 'versions');
-    const names = await readdir(versions).catch(() => []);
-    const newest = names
-      .filter((name) => /^\d{7,}\.ring$/.test(name))
-      .sort()
-      .at(-1);
-    if (newest !== undefined) files.push(join(versions, newest));
+    const text = await readFile(join(folder, ring, 'builder.json'), 'utf8').catch(() => '');
+    const head = headOf(text);
+    if (head !== null) files.push(join(folder, ring, 'versions', ringFileName(head)));
   }
   return files;
+}
+
+const builderSchema = z.object({ head: z.nullable(z.object({ version: z.int().min(1) })) });
+
+/** Null without a head, and while the file is not what a repository writes. */
+function headOf(builderJson: string): number | null {
+  try {
+    return builderSchema.parse(JSON.parse(builderJson)).head?.version ?? null;
+  } catch {
+    return null;
+  }
 }

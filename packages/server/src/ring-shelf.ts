@@ -12,7 +12,8 @@ import { ringHeadSchema } from '@ringwright/wire/hello';
 import { z } from 'zod';
 import { writeDurably } from './write-durably.ts';
 
-const fileName = (version: number): string => `${String(version).padStart(7, '0')}.ring`;
+/** Name of a version's file, here and in repositories. */
+export const ringFileName = (version: number): string => `${String(version).padStart(7, '0')}.ring`;
 
 /** Rings are compared by epoch, then version; unsigned ones have none. */
 const highestSchema = ringHeadSchema.extend({ epoch: z.int().min(1).exactOptional() });
@@ -40,14 +41,14 @@ export async function shelveRing(
 ): Promise<void> {
   const folder = join(shelf.directory, head.keyspace);
   await makeDirectory(folder);
-  await writeDurably(join(folder, fileName(head.version)), bytes);
+  await writeDurably(join(folder, ringFileName(head.version)), bytes);
   await writeDurably(join(folder, 'highest.json'), Buffer.from(`${JSON.stringify(head)}\n`));
   const versions = await listVersions(folder);
   // A new epoch begins below the versions of the old one, which must not push it off the shelf.
   const older = versions.filter((version) => version > head.version);
   const known = versions.filter((version) => version <= head.version);
   for (const version of [...older, ...known.slice(0, -ringVersionsKept)]) {
-    await rm(join(folder, fileName(version)), { force: true });
+    await rm(join(folder, ringFileName(version)), { force: true });
   }
 }
 
@@ -78,7 +79,7 @@ async function loadNewest(
   for (const version of (await listVersions(folder)).reverse()) {
     // A file above the highest version was never active: the crash came before it counted.
     if (highest !== null && version > highest.version) continue;
-    const file = join(folder, fileName(version));
+    const file = join(folder, ringFileName(version));
     try {
       const bytes = await readFile(file);
       const decoded = decodeRing(bytes);
