@@ -6,18 +6,20 @@
 //             memory, the next writer on disk, from the builder section of the version's file
 //   settled   builder.json follows: new head; the lock is left, its owner seen to be dead
 // A death inside a step leaves a .tmp- file besides, which the next writer removes.
+import type { KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/builder-state';
-import { serializeState } from '@ringwright/builder/state-json';
 import type { Ring } from '@ringwright/ring/ring';
-import { encodeRing } from '@ringwright/ring/ring-file';
 import { printBuilderFile, type Staged, stagedDigest } from './builder-file.ts';
 import { addDurably, replaceDurably, syncFolder } from './durable-file.ts';
+import { judgeVersion } from './judge-version.ts';
 import type { LogEntry } from './log-entry.ts';
 import { extendLog, type Head } from './read-log.ts';
 import { type RingFolder, versionPath } from './ring-folder.ts';
+import { sealVersion } from './seal-version.ts';
+import { readTrust } from './trust-file.ts';
 import { writeRing } from './write-ring.ts';
 
 export type CommitStep = 'written' | 'logged' | 'settled';
@@ -37,29 +39,40 @@ export interface VersionToCommit {
     /** OpenedRing.stagedDigest the version was planned with; needed by a commit only. */
     readonly stagedDigest?: string;
   };
+  /** The key that signs it, in a folder with a trust document. */
+  readonly key?: KeyObject | undefined;
+  /** Why a large change shall pass the brake; logged, and in the manifest of a signed version. */
+  readonly override?: string | null;
   /** Called after each step; for progress, and for tests that stop there. */
   readonly afterStep?: (step: CommitStep) => void;
 }
 
 /**
  * Makes `ring` the head and returns its id. Durable when it returns. Throws HEAD_MOVED with both
- * heads, STAGED_MOVED, LOCK_HELD; then the head is the one that it was.
+ * heads, STAGED_MOVED, LOCK_HELD, BRAKE and what sealVersion throws; then the head is the one that
+ * it was.
  */
 export async function commitVersion(rings: string, given: VersionToCommit): Promise<Head> {
   const { ring, state, entry, expected } = given;
   const place = { rings, ring: ring.keyspace };
-  return writeRing(place, entry, async ({ folder, file, log }) => {
+  return writeRing(place, entry, async (writable) => {
+    const { folder, file, log } = writable;
     requireHead(ring.keyspace, expected.head, file.head);
     if (entry.kind === 'commit') requireStaged(ring.keyspace, file.staged, expected.stagedDigest);
     assert(ring.version === (file.head?.version ?? 0) + 1, `version ${ring.version} is not next`);
     assert(ring.parent === (file.head?.id ?? null), `parent ${ring.parent} is not the head`);
-    const { bytes, id } = encodeRing(ring, { builder: serializeState(state) });
+    const trust = (await readTrust(rings))?.trust ?? null;
+    const toJudge = { ring, state, entry, override: given.override ?? null };
+    const verdict = await judgeVersion(writable, toJudge, trust);
+    const logHead = log.hashes.at(-1) ?? null;
+    const { bytes, id, details } = sealVersion(given, verdict, { trust, logHead });
     await writeVersionFile(folder, ring.version, bytes);
     given.afterStep?.('written');
 
     const commits = entry.kind === 'commit';
     const extended = extendLog(log, {
       ...entry,
+      details: { ...entry.details, ...details },
       version: ring.version,
       id,
       parent: ring.parent,

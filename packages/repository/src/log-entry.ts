@@ -14,10 +14,10 @@ const logEntrySchema = z.strictObject({
   message: z.string(),
   /**
    * `commit`: changes became a version; `advance`: moves took a step; `restore`: the history begins
-   * anew with a version from elsewhere. Notes on a version: `push`: servers know it; `prune`: the
-   * files of `details.from` to `details.through` are gone from the folder.
+   * anew with a version from elsewhere. Notes on a version: `push`: servers know it; `sign`: key
+   * `details.signer` signed it; `prune`: the files of `details.from` to `details.through` are gone.
    */
-  kind: z.enum(['commit', 'advance', 'restore', 'push', 'prune']),
+  kind: z.enum(['commit', 'advance', 'restore', 'push', 'sign', 'prune']),
   version: z.int().positive(),
   id: ringId,
   parent: ringId.nullable(),
@@ -34,7 +34,7 @@ export type LogEntry = z.infer<typeof logEntrySchema>;
 
 /** Notes are about a version that another entry made. */
 export function makesVersion({ kind }: Pick<LogEntry, 'kind'>): boolean {
-  return kind !== 'push' && kind !== 'prune';
+  return kind !== 'push' && kind !== 'sign' && kind !== 'prune';
 }
 
 /** The line of an entry, without newline: one spelling, so that equal entries give equal bytes. */

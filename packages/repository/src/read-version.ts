@@ -6,6 +6,7 @@ import type { BuilderState } from '@ringwright/builder/builder-state';
 import { parseState } from '@ringwright/builder/state-json';
 import type { Ring } from '@ringwright/ring/ring';
 import { decodeRing } from '@ringwright/ring/ring-file';
+import type { Signing } from '@ringwright/ring/ring-manifest';
 import { type LogEntry, makesVersion } from './log-entry.ts';
 import { type Pruning, pruningOf } from './pruned-versions.ts';
 import { headOf, readRingLog } from './read-log.ts';
@@ -26,6 +27,8 @@ export interface StoredVersion {
   readonly bytes: Uint8Array;
   /** What the builder knew at this version; null when the file does not carry it. */
   readonly state: BuilderState | null;
+  /** What its manifest says of its signing; null in unsigned versions. */
+  readonly signing: Signing | null;
 }
 
 /**
@@ -59,10 +62,11 @@ export async function readVersion(
   const pruning = pruningOf(entries, wanted);
   const path = await versionPlace(folder, wanted, pruning);
   if (path === null) {
-    const where = pruning?.archive == null ? 'kept nowhere' : `archived in ${pruning.archive}`;
+    const archive = pruning?.archive ?? null;
+    const where = archive === null ? 'kept nowhere' : `archived in ${archive}`;
     throw new CodedError('RING_VERSION_PRUNED', `version ${wanted} of ${ring} was pruned`, {
       hint: `its file is ${where}; ring-builder log ${ring} still tells what it did`,
-      details: { ring, version: wanted, archive: pruning?.archive ?? null },
+      details: { ring, version: wanted, archive },
     });
   }
   const stored = await readVersionFile(folder, wanted, path);
@@ -106,6 +110,7 @@ export async function readVersionFile(
       details: { ring: folder.ring, version, path },
     });
   }
-  const { ring, id, builder } = decodeRing(bytes);
-  return { ring, id, bytes, state: builder === null ? null : parseState(builder) };
+  const { ring, id, builder, signing } = decodeRing(bytes);
+  const state = builder === null ? null : parseState(builder);
+  return { ring, id, bytes, state, signing };
 }

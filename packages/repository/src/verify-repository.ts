@@ -4,6 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import { serializeState } from '@ringwright/builder/state-json';
+import { approvalOf } from './approval.ts';
 import { type BuilderFile, parseBuilderFile } from './builder-file.ts';
 import { makesVersion } from './log-entry.ts';
 import { headOf } from './read-log.ts';
@@ -11,33 +12,52 @@ import type { StoredVersion } from './read-version.ts';
 import { onlyMissing, type RingFolder, requireRing, ringFolder } from './ring-folder.ts';
 import { stagedChanges } from './stage-changes.ts';
 import { type VerifiedLog, verifyLog } from './verify-log.ts';
+import { signatureChecks, verifyTrust } from './verify-signatures.ts';
 import { verifyVersions } from './verify-versions.ts';
 
 export interface Verification {
   readonly ring: string;
+  /** True when the folder has a root of trust. */
+  readonly signed: boolean;
+  /** Signatures the head lacks before it may be pushed: no fault, but somebody must act. */
+  readonly waiting: number;
   readonly versions: number;
   readonly entries: number;
   /** Empty when the history can be trusted. */
   readonly findings: readonly Finding[];
 }
 
-/** Checks all there is of a ring and changes nothing. Throws NAME_INVALID, RING_UNKNOWN. */
-export async function verifyRepository(rings: string, ring: string): Promise<Verification> {
+/**
+ * Checks all there is of a ring, and the trust document of its folder, and changes nothing. `pin`: a
+ * root id from elsewhere, without which nobody can tell a folder from one that was wholly made up.
+ * Throws NAME_INVALID, RING_UNKNOWN.
+ */
+export async function verifyRepository(
+  rings: string,
+  ring: string,
+  { pin = null }: { readonly pin?: string | null } = {},
+): Promise<Verification> {
   const folder = ringFolder(rings, ring);
   await requireRing(folder);
   const log = verifyLog((await readFile(folder.log, 'utf8').catch(onlyMissing)) ?? '');
-  const versions = await verifyVersions(folder, log.entries);
+  const { trust, findings: trustFindings } = await verifyTrust(rings, pin);
+  const versions = await verifyVersions(folder, log.entries, signatureChecks(trust, log));
   const builder = parseBuilderFile(await readFile(folder.builder, 'utf8'));
   const builderFindings =
     typeof builder === 'string'
       ? [{ code: 'BUILDER_FILE_INVALID', message: `builder.json ${builder}` }]
       : verifyBuilder(builder, log, versions.head);
+  const head = versions.head;
+  const approval = head === null ? null : approvalOf(head, trust?.trust ?? null);
   return {
     ring,
+    signed: trust !== null,
+    waiting: approval?.missing ?? 0,
     versions: log.entries.filter(makesVersion).length,
     entries: log.entries.length,
     findings: [
       ...(await strayFiles(folder)),
+      ...trustFindings,
       ...log.findings,
       ...versions.findings,
       ...builderFindings,

@@ -16,12 +16,13 @@ export interface VerifiedVersions {
 }
 
 /**
- * Reads one version at a time, so memory holds two at most. Pruned ones are read from their archive;
- * where that is not there, the log's chain of ids stands for them.
+ * Reads one version at a time, so memory holds two at most. Pruned ones are read from their
+ * archive; where that is not there, the log's chain of ids stands for them.
  */
 export async function verifyVersions(
   folder: RingFolder,
   entries: readonly LogEntry[],
+  signatureFaults: (entry: LogEntry, stored: StoredVersion) => readonly Finding[],
 ): Promise<VerifiedVersions> {
   const made = entries.filter(makesVersion);
   const findings = await strayFiles(folder, made);
@@ -38,7 +39,7 @@ export async function verifyVersions(
       previous = null;
       continue;
     }
-    findings.push(...versionFindings(folder, entry, read));
+    findings.push(...versionFindings(folder, entry, read), ...signatureFaults(entry, read));
     if (previous !== null) findings.push(...transitionFindings(previous, read));
     previous = read;
   }

@@ -1,0 +1,57 @@
+// Whether a version may go to servers: is it signed, by enough, or does it wait? Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { signaturesNeeded } from '@ringwright/ring/authenticate-ring';
+import { signersOf } from '@ringwright/ring/dsse';
+import { keyIdOf } from '@ringwright/ring/public-key';
+import { ringPayloadType } from '@ringwright/ring/ring-envelope';
+import { splitRingFile } from '@ringwright/ring/ring-file';
+import type { Trust } from '@ringwright/ring/trust-root';
+import type { StoredVersion } from './read-version.ts';
+
+export interface Approval {
+  readonly signed: boolean;
+  /** Names of the ring keys of the newest root that have signed it. */
+  readonly signers: readonly string[];
+  readonly needed: number;
+  /** Signatures still missing; 0 of an unsigned version in an unsigned folder. */
+  readonly missing: number;
+}
+
+export function approvalOf(
+  version: Pick<StoredVersion, 'bytes' | 'signing'>,
+  trust: Trust | null,
+): Approval {
+  const { bytes, signing } = version;
+  if (trust === null) return { signed: signing !== null, signers: [], needed: 0, missing: 0 };
+  const { threshold } = trust.root.roles.ring;
+  if (signing === null)
+    return { signed: false, signers: [], needed: threshold, missing: threshold };
+  const { signatures, manifest } = splitRingFile(bytes);
+  const payload = { type: ringPayloadType, bytes: manifest };
+  const found = signersOf(payload, signatures, trust.keys.ring);
+  const needed = signaturesNeeded(signing, trust);
+  const signers = [...found].map((id) => nameOf(trust, id));
+  return { signed: true, signers, needed, missing: Math.max(0, needed - found.size) };
+}
+
+/** Throws SIGNATURES_MISSING: servers with --trust would refuse the version. */
+export function requireApproved(
+  version: Pick<StoredVersion, 'bytes' | 'signing' | 'ring'>,
+  trust: Trust | null,
+): void {
+  const { signed, signers, needed, missing } = approvalOf(version, trust);
+  if (missing === 0) return;
+  const { keyspace, version: number } = version.ring;
+  const has = signed ? `${signers.length} of ${needed} signatures` : 'no signature';
+  throw new CodedError('SIGNATURES_MISSING', `version ${number} of ${keyspace} has ${has}`, {
+    hint: signed
+      ? `somebody else with a ring key types: ring-builder sign ${keyspace} ${number}`
+      : `ring-builder commit ${keyspace} -m "signed from here on" makes a signed version`,
+    details: { ring: keyspace, version: number, signers, needed, missing },
+  });
+}
+
+/** The name a key has in a root, or its id. */
+export function nameOf({ root }: Trust, id: string): string {
+  return root.keys.find(({ spki }) => keyIdOf(spki) === id)?.name ?? id;
+}

@@ -1,0 +1,185 @@
+// The next root of a rings folder: made, signed by those who must, then in force for all rings.
+// Root keys lie on several machines, offline; so a root may wait in trust-next.json, which travels
+// with git or on a stick, until enough of the old and of the new keys have signed it.
+import type { KeyObject } from 'node:crypto';
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { trustFileBytesMax } from '@ringwright/base/limits';
+import { type Payload, signersOf, signPayload } from '@ringwright/ring/dsse';
+import { keyIdOf, spkiOf } from '@ringwright/ring/public-key';
+import {
+  payloadOf,
+  printSigned,
+  type SignedDocument,
+  signedDocument,
+  signedDocumentSchema,
+} from '@ringwright/ring/signed-document';
+import { walkRoots } from '@ringwright/ring/trust-chain';
+import {
+  decodeRoot,
+  encodeRoot,
+  type Trust,
+  type TrustRoot,
+  trustInvalid,
+  trustRootType,
+} from '@ringwright/ring/trust-root';
+import { replaceDurably } from './durable-file.ts';
+import { onlyMissing } from './ring-folder.ts';
+import { withRingLock } from './ring-lock.ts';
+import { readTrust, requireTrust, trustPath, writeTrust } from './trust-file.ts';
+import type { Author } from './write-ring.ts';
+
+export interface Rotation {
+  readonly root: TrustRoot;
+  readonly id: string;
+  /** False while it waits for signatures. */
+  readonly inForce: boolean;
+  /** Valid signatures and those needed, of the keys of the root before and of its own. */
+  readonly byPrevious: readonly [found: number, needed: number];
+  readonly byItself: readonly [found: number, needed: number];
+}
+
+export function pendingPath(rings: string): string {
+  return join(rings, 'trust-next.json');
+}
+
+/** Root 1, signed by its own keys. Throws TRUST_EXISTS, TRUST_INVALID. */
+export async function beginTrust(
+  rings: string,
+  author: Author,
+  given: { readonly root: TrustRoot; readonly keys: readonly KeyObject[] },
+): Promise<Rotation> {
+  return withTrustLock(rings, author, async () => {
+    if ((await readTrust(rings)) !== null) {
+      throw new CodedError('TRUST_EXISTS', `${trustPath(rings)} is there already`, {
+        hint: 'ring-builder key trust shows it; ring-builder key trust --add changes it',
+      });
+    }
+    const document = signRoot(unsigned(given.root), given.keys);
+    walkRoots([document], null);
+    await writeTrust(rings, [document]);
+    return rotationOf(rings, document);
+  });
+}
+
+/**
+ * Makes the root that follows. `change` is given the root in force; null signs the one that waits.
+ * In force at once when the keys suffice, else it waits. Throws TRUST_UNKNOWN, TRUST_INVALID.
+ */
+export async function rotateTrust(
+  rings: string,
+  author: Author,
+  given: {
+    readonly change: ((root: TrustRoot) => TrustRoot) | null;
+    readonly keys: readonly KeyObject[];
+  },
+): Promise<Rotation> {
+  return withTrustLock(rings, author, async () => {
+    const { trust, documents } = await requireTrust(rings);
+    const sketch =
+      given.change === null
+        ? await readPending(rings, trust.root.version + 1)
+        : unsigned({ ...given.change(trust.root), version: trust.root.version + 1 });
+    const allowed = new Set([...trust.root.roles.root.keys, ...rootKeysOf(sketch)]);
+    const usable = given.keys.filter((key) => allowed.has(keyIdOf(spkiOf(key))));
+    if (usable.length === 0) throw noRootKey([...allowed]);
+    const document = signRoot(sketch, usable);
+    const rotation = await rotationOf(rings, document);
+    if (rotation.inForce) {
+      walkRoots([...documents, document], null);
+      await writeTrust(rings, [...documents, document]);
+      await rm(pendingPath(rings), { force: true });
+    } else await replaceDurably(pendingPath(rings), `${printSigned(document)}\n`);
+    return rotation;
+  });
+}
+
+/** The root that waits for signatures, or null. */
+export async function waitingRoot(rings: string): Promise<Rotation | null> {
+  const bytes = await readFile(pendingPath(rings)).catch(onlyMissing);
+  return bytes === null ? null : rotationOf(rings, parsePending(bytes));
+}
+
+/** The parts of trust-next.json, none of them verified. Throws TRUST_INVALID. */
+export function openWaitingRoot(bytes: Uint8Array): {
+  readonly document: SignedDocument;
+  readonly payload: Payload;
+  readonly own: Trust;
+} {
+  const document = parsePending(bytes);
+  const payload = payloadOf(document);
+  return { document, payload, own: decodeRoot(payload.bytes) };
+}
+
+async function rotationOf(rings: string, document: SignedDocument): Promise<Rotation> {
+  const own = decodeRoot(payloadOf(document).bytes);
+  const before = (await readTrust(rings))?.roots.findLast(
+    ({ root }) => root.version < own.root.version,
+  );
+  const count = (by: typeof own): readonly [number, number] => [
+    signersOf(payloadOf(document), document.signatures, by.keys.root).size,
+    by.root.roles.root.threshold,
+  ];
+  const byItself = count(own);
+  const byPrevious = before === undefined ? ([0, 0] as const) : count(before);
+  const inForce = [byItself, byPrevious].every(([found, needed]) => found >= needed);
+  return { root: own.root, id: own.id, inForce, byPrevious, byItself };
+}
+
+function unsigned(root: TrustRoot): SignedDocument {
+  const bytes = encodeRoot(root);
+  decodeRoot(bytes);
+  return signedDocument({ type: trustRootType, bytes }, []);
+}
+
+function signRoot(document: SignedDocument, keys: readonly KeyObject[]): SignedDocument {
+  const payload = payloadOf(document);
+  const made = keys.map((key) => signPayload(key, payload));
+  const others = document.signatures.filter(
+    ({ keyid }) => !made.some((one) => one.keyid === keyid),
+  );
+  return signedDocument(payload, [...others, ...made]);
+}
+
+function rootKeysOf(document: SignedDocument): readonly string[] {
+  return decodeRoot(payloadOf(document).bytes).root.roles.root.keys;
+}
+
+async function readPending(rings: string, version: number): Promise<SignedDocument> {
+  const bytes = await readFile(pendingPath(rings)).catch(onlyMissing);
+  if (bytes === null) {
+    throw new CodedError('TRUST_UNKNOWN', `${pendingPath(rings)} is not there: no root waits`, {
+      hint: 'ring-builder key trust --add, --threshold and the like make one',
+    });
+  }
+  const document = parsePending(bytes);
+  const found = decodeRoot(payloadOf(document).bytes).root.version;
+  if (found === version) return document;
+  throw trustInvalid(`root ${found} waits, the next one is ${version}: make it anew`);
+}
+
+function parsePending(bytes: Uint8Array): SignedDocument {
+  if (bytes.length > trustFileBytesMax) throw trustInvalid(`a root of ${bytes.length} bytes waits`);
+  try {
+    const parsed = signedDocumentSchema.parse(JSON.parse(Buffer.from(bytes).toString('utf8')));
+    if (parsed.payloadType === trustRootType) return parsed;
+  } catch {
+    // Said below.
+  }
+  throw trustInvalid('trust-next.json is no signed root');
+}
+
+function noRootKey(allowed: readonly string[]): CodedError {
+  const message = 'none of the root keys of the old or the new root has its private half here';
+  return new CodedError('SIGNING_KEY_UNKNOWN', message, {
+    hint: 'bring the folder to the machine with a root key, or name it with --key-folder DIR',
+    details: { keys: allowed },
+  });
+}
+
+async function withTrustLock<T>(rings: string, author: Author, work: () => Promise<T>): Promise<T> {
+  await mkdir(rings, { recursive: true });
+  const folder = { ring: 'trust.json', path: rings, builder: '', log: '', versions: '' };
+  return withRingLock(folder, author, work);
+}

@@ -1,0 +1,73 @@
+// A version as bytes: in a signed folder with what its manifest says of the signing, and signed.
+import type { KeyObject } from 'node:crypto';
+import { CodedError } from '@ringwright/base/coded-error';
+import { serializeState } from '@ringwright/builder/state-json';
+import { signPayload } from '@ringwright/ring/dsse';
+import { keyIdOf, spkiOf } from '@ringwright/ring/public-key';
+import { ringPayloadType } from '@ringwright/ring/ring-envelope';
+import { encodeRing, splitRingFile, withSignatures } from '@ringwright/ring/ring-file';
+import { requireUnexpired } from '@ringwright/ring/trust-chain';
+import type { Trust } from '@ringwright/ring/trust-root';
+import type { VersionToCommit } from './commit-version.ts';
+import type { Verdict } from './judge-version.ts';
+import type { LogEntry } from './log-entry.ts';
+import { trustPath } from './trust-file.ts';
+
+export interface SealedVersion {
+  readonly bytes: Uint8Array;
+  readonly id: string;
+  /** What the log says of it besides: the brake, the override, the signer. */
+  readonly details: LogEntry['details'];
+}
+
+/**
+ * Without trust the bytes are those of an unsigned ring. Throws SIGNING_KEY_UNKNOWN when the key is
+ * missing or signs no rings, RING_FOREIGN, TRUST_EXPIRED.
+ */
+export function sealVersion(
+  { ring, state, key, entry }: VersionToCommit,
+  verdict: Verdict,
+  { trust, logHead }: { readonly trust: Trust | null; readonly logHead: string | null },
+): SealedVersion {
+  const { large, override } = verdict;
+  const builder = serializeState(state);
+  const braked = {
+    ...(large === null ? {} : { large }),
+    ...(override === null ? {} : { override }),
+  };
+  if (trust === null) return { ...encodeRing(ring, { builder }), details: braked };
+  const { root, id: rootId } = trust;
+  if (ring.cluster !== root.cluster) throw foreign(ring.cluster, root.cluster);
+  requireUnexpired(trust, Date.parse(entry.time));
+  const privateKey = requireRingKey(trust, key);
+  const signing = { epoch: root.epoch, root: rootId, logHead, large: large !== null, override };
+  const { bytes, id } = encodeRing(ring, { builder, signing });
+  const signature = signPayload(privateKey, ringPayload(bytes));
+  const details = { ...braked, signer: signature.keyid };
+  return { bytes: withSignatures(bytes, [signature]), id, details };
+}
+
+/** What the signatures of a ring file are over. */
+export function ringPayload(bytes: Uint8Array): { type: string; bytes: Uint8Array } {
+  return { type: ringPayloadType, bytes: splitRingFile(bytes).manifest };
+}
+
+/** Throws SIGNING_KEY_UNKNOWN. */
+export function requireRingKey(trust: Trust, key: KeyObject | undefined): KeyObject {
+  if (key !== undefined && trust.keys.ring.has(keyIdOf(spkiOf(key)))) return key;
+  const { cluster, version } = trust.root;
+  const what = key === undefined ? 'no key was given' : 'the key given is none of the ring keys';
+  const message = `rings of cluster '${cluster}' are signed, and ${what} of root ${version}`;
+  throw new CodedError('SIGNING_KEY_UNKNOWN', message, {
+    hint: 'ring-builder key list shows whose keys count; --key-folder DIR and --sign-as NAME name yours',
+    details: { keys: [...trust.keys.ring.keys()] },
+  });
+}
+
+function foreign(given: string, trusted: string): CodedError {
+  const message = `the ring is of cluster '${given}', ${trustPath('rings')} of '${trusted}'`;
+  return new CodedError('RING_FOREIGN', message, {
+    hint: 'keep the rings of another cluster in another folder: --rings DIR',
+    details: { given, trusted },
+  });
+}

@@ -1,0 +1,67 @@
+// A further signature on a version that is there. The id stays; the log says who signed.
+import type { KeyObject } from 'node:crypto';
+import { CodedError } from '@ringwright/base/coded-error';
+import { signPayload } from '@ringwright/ring/dsse';
+import { decodeRing, withSignatures } from '@ringwright/ring/ring-file';
+import { requireUnexpired } from '@ringwright/ring/trust-chain';
+import { appendNote } from './append-note.ts';
+import { type Approval, approvalOf, nameOf } from './approval.ts';
+import { replaceDurably } from './durable-file.ts';
+import { readVersionFile } from './read-version.ts';
+import { versionPath } from './ring-folder.ts';
+import { requireRingKey, ringPayload } from './seal-version.ts';
+import { requireTrust } from './trust-file.ts';
+import { type Author, writeRing } from './write-ring.ts';
+
+export interface SignedVersion extends Approval {
+  readonly id: string;
+  /** False when this key had signed it before. */
+  readonly changed: boolean;
+}
+
+/**
+ * Also after a rotation: signatures of keys that count no more stay, as history. A crash leaves the
+ * file signed and the log without the note, or both. Throws RING_UNKNOWN, LOCK_HELD, TRUST_UNKNOWN,
+ * TRUST_EXPIRED, SIGNING_KEY_UNKNOWN, SIGNATURES_MISSING when the version was made unsigned.
+ */
+export async function signVersion(
+  place: { readonly rings: string; readonly ring: string },
+  author: Author,
+  given: { readonly version: number; readonly key: KeyObject },
+): Promise<SignedVersion> {
+  return writeRing(place, author, async (ring) => {
+    const { trust } = await requireTrust(place.rings);
+    requireUnexpired(trust, Date.parse(author.time));
+    const key = requireRingKey(trust, given.key);
+    const stored = await readVersionFile(ring.folder, given.version);
+    const { id, bytes, signing } = stored;
+    if (signing === null) throw unsigned(place.ring, given.version);
+    const { signatures } = decodeRing(bytes);
+    const added = signPayload(key, ringPayload(bytes));
+    const others = signatures.filter(({ keyid }) => keyid !== added.keyid);
+    const before = approvalOf(stored, trust);
+    if (others.length < signatures.length) return { ...before, id, changed: false };
+    const next = withSignatures(bytes, [...others, added]);
+    await replaceDurably(versionPath(ring.folder, given.version), next);
+    await appendNote(
+      ring,
+      { version: given.version, id },
+      {
+        ...author,
+        kind: 'sign',
+        message: `signed by ${nameOf(trust, added.keyid)}`,
+        commands: [],
+        details: { signer: added.keyid },
+      },
+    );
+    return { ...approvalOf({ ...stored, bytes: next }, trust), id, changed: true };
+  });
+}
+
+function unsigned(ring: string, version: number): CodedError {
+  const message = `version ${version} of ${ring} was made unsigned, before there was a root of trust`;
+  return new CodedError('SIGNATURES_MISSING', message, {
+    hint: `ring-builder commit ${ring} -m "signed from here on" makes a signed version of it`,
+    details: { ring, version },
+  });
+}

@@ -1,0 +1,122 @@
+// Private signing keys on disk: encrypted PKCS8, mode 0600, one file each beside its public half.
+// They never lie in a rings folder, which is made to be committed to git.
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { keyFileBytesMax, passphraseCharactersMin } from '@ringwright/base/limits';
+import { keyIdOf, publicKeyOf, spkiOf } from '@ringwright/ring/public-key';
+import { keyNameSchema } from '@ringwright/ring/trust-root';
+import { syncFolder } from './durable-file.ts';
+import { onlyMissing } from './ring-folder.ts';
+
+export interface KnownKey {
+  readonly name: string;
+  readonly id: string;
+  /** SPKI bytes in base64. */
+  readonly spki: string;
+}
+
+/** Makes a key pair; durable when it returns. Throws NAME_INVALID, SIGNING_KEY_EXISTS, _LOCKED. */
+export async function generateKey(
+  folder: string,
+  name: string,
+  passphrase: string | null,
+): Promise<KnownKey> {
+  if (!keyNameSchema.safeParse(name).success) {
+    throw new CodedError('NAME_INVALID', `key name ${JSON.stringify(name)} is not [a-z0-9-]`, {
+      hint: 'such as ada, or build-machine-2: at most 63 characters, beginning with a-z or 0-9',
+    });
+  }
+  const secret = strongPassphrase(passphrase, name);
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const cipher = { cipher: 'aes-256-cbc', passphrase: secret };
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem', ...cipher });
+  const spki = spkiOf(privateKey);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeOnce(keyPath(folder, name), pem.toString(), name);
+  await writeOnce(publicPath(folder, name), `${spki}\n`, name);
+  await syncFolder(folder);
+  return { name, id: keyIdOf(spki), spki };
+}
+
+/** The keys of a folder, by name; no passphrase is needed. */
+export async function listKeys(folder: string): Promise<KnownKey[]> {
+  const names = (await readdir(folder).catch(onlyMissing)) ?? [];
+  const keys: KnownKey[] = [];
+  for (const file of names.filter((one) => one.endsWith('.pub')).sort()) {
+    const spki = (await readFile(join(folder, file), 'utf8')).trim();
+    if (publicKeyOf(spki) === null) continue;
+    keys.push({ name: file.slice(0, -'.pub'.length), id: keyIdOf(spki), spki });
+  }
+  return keys;
+}
+
+/**
+ * The private half. Throws SIGNING_KEY_UNKNOWN, and SIGNING_KEY_LOCKED when the passphrase is
+ * missing or wrong or others may read the file.
+ */
+export async function loadKey(
+  folder: string,
+  name: string,
+  passphrase: string | null,
+): Promise<KeyObject> {
+  const path = keyPath(folder, name);
+  const found = await stat(path).catch(onlyMissing);
+  if (found === null || found.size > keyFileBytesMax) {
+    throw new CodedError('SIGNING_KEY_UNKNOWN', `the private half of key ${name} is not here`, {
+      hint: `it is looked for in ${path}; --key-folder DIR names another folder`,
+      details: { name, path },
+    });
+  }
+  if ((found.mode & 0o077) !== 0) {
+    const mode = (found.mode & 0o777).toString(8);
+    throw locked(`${path} has mode ${mode}: others may read it`, `chmod 600 ${path}`);
+  }
+  if (passphrase === null) throw locked(`key ${name} needs its passphrase`);
+  try {
+    return createPrivateKey({ key: await readFile(path), format: 'pem', passphrase });
+  } catch {
+    throw locked(`the passphrase given is not that of key ${name}`);
+  }
+}
+
+function strongPassphrase(passphrase: string | null, name: string): string {
+  if (passphrase === null) throw locked(`key ${name} needs a passphrase`);
+  if (passphrase.length >= passphraseCharactersMin) return passphrase;
+  throw locked(
+    `a passphrase of ${passphrase.length} characters, ${passphraseCharactersMin} at least`,
+  );
+}
+
+/** Secrets are born with mode 0600, and no file is ever written over a key. */
+async function writeOnce(path: string, content: string, name: string): Promise<void> {
+  const file = await open(path, 'wx', 0o600).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    throw new CodedError('SIGNING_KEY_EXISTS', `there is a key ${name} already: ${path}`, {
+      hint: 'choose another name; a key in use may be lost for good when its file is removed',
+      details: { name, path },
+    });
+  });
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function keyPath(folder: string, name: string): string {
+  return join(folder, `${name}.key`);
+}
+
+function publicPath(folder: string, name: string): string {
+  return join(folder, `${name}.pub`);
+}
+
+function locked(
+  message: string,
+  hint = 'RING_BUILDER_PASSPHRASE=… before the command, or --passphrase-file FILE',
+): CodedError {
+  return new CodedError('SIGNING_KEY_LOCKED', message, { hint });
+}

@@ -1,0 +1,49 @@
+// rings/trust.json: the chain of roots of a rings folder. Beside the rings, not in them: keys belong
+// to people and a cluster, so revoking one must hold for every ring at once, and servers need one.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { SignedDocument } from '@ringwright/ring/signed-document';
+import { parseTrustFile, printTrustFile, walkRoots } from '@ringwright/ring/trust-chain';
+import type { Trust } from '@ringwright/ring/trust-root';
+import { replaceDurably } from './durable-file.ts';
+import { onlyMissing } from './ring-folder.ts';
+
+export interface RingsTrust {
+  readonly documents: readonly SignedDocument[];
+  /** Every root, oldest first. */
+  readonly roots: readonly Trust[];
+  /** The newest one. */
+  readonly trust: Trust;
+  /** The file as it is, ready to be given to servers. */
+  readonly bytes: Uint8Array;
+}
+
+export function trustPath(rings: string): string {
+  return join(rings, 'trust.json');
+}
+
+/** Null when the folder is unsigned. Throws TRUST_INVALID: a damaged file is no missing one. */
+export async function readTrust(rings: string): Promise<RingsTrust | null> {
+  const bytes = await readFile(trustPath(rings)).catch(onlyMissing);
+  if (bytes === null) return null;
+  const documents = parseTrustFile(bytes);
+  const roots = walkRoots(documents, null);
+  return { documents, roots, trust: roots[roots.length - 1] ?? roots[0], bytes };
+}
+
+/** The trust of a folder that must have one. Throws TRUST_UNKNOWN, TRUST_INVALID. */
+export async function requireTrust(rings: string): Promise<RingsTrust> {
+  const found = await readTrust(rings);
+  if (found !== null) return found;
+  throw new CodedError('TRUST_UNKNOWN', `${trustPath(rings)} is not there: rings are unsigned`, {
+    hint: 'ring-builder key generate turns signing on',
+  });
+}
+
+export async function writeTrust(
+  rings: string,
+  documents: readonly SignedDocument[],
+): Promise<void> {
+  await replaceDurably(trustPath(rings), printTrustFile(documents));
+}
