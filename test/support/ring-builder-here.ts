@@ -23,6 +23,7 @@ export async function ringBuilderHere(): Promise<RingBuilderHere> {
       yes: words.includes('--yes'),
       command: `ring-builder ${words.join(' ')}`,
       user: 'ada',
+      keys: { folder: join(folder, 'keys'), name: null, passphrase: null },
       nowMs: () => Date.parse('2026-11-21T03:00:00Z'),
       tell: () => undefined,
       next: (command) => `ring-builder ${command}`,

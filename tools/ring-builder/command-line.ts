@@ -10,6 +10,17 @@ export const defaultRings = 'rings';
 const globalOptions: Readonly<Record<string, Options>> = {
   rings: { type: 'string', requiresArg: true, default: defaultRings, describe: 'folder of rings' },
   json: { type: 'boolean', default: false, describe: 'one JSON document on stdout' },
+  'key-folder': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'folder of private keys (default RING_BUILDER_KEYS, or ~/.config/ringwright/keys)',
+  },
+  'sign-as': { type: 'string', requiresArg: true, describe: 'name of the ring key to sign with' },
+  'passphrase-file': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'file with the passphrase of the keys (default RING_BUILDER_PASSPHRASE)',
+  },
   yes: { type: 'boolean', default: false, describe: 'confirm what is dangerous' },
 };
 
@@ -33,7 +44,7 @@ export async function parseCommandLine(words: readonly string[]): Promise<Parsed
       entry.summary,
       async (line: Argv) => {
         verb = (await entry.load()).verb;
-        return describeVerb(line, verb);
+        return describeVerb(line, verb, entry.usage);
       },
       (args: Arguments) => {
         if (verb !== undefined) chosen = { verb, args };
@@ -76,11 +87,12 @@ function newParser(words: readonly string[]): Argv {
     });
 }
 
-function describeVerb(line: Argv, verb: Verb): Argv {
+function describeVerb(line: Argv, verb: Verb, usage: string): Argv {
   for (const [name, options] of Object.entries(verb.positionals ?? {})) {
     line.positional(name, { type: 'string', ...options });
   }
-  line.positional('ring', { type: 'string', describe: 'name of the ring (= keyspace)' });
+  if (usage.includes('<ring>'))
+    line.positional('ring', { type: 'string', describe: 'name of the ring (= keyspace)' });
   line.options(verb.options ?? {});
   for (const [command, what] of verb.examples) line.example(command, what);
   return line;

@@ -7,6 +7,7 @@ import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import { proposeMoves } from '@ringwright/ring/advance-ring';
+import { ringKey } from './signing.ts';
 import { authorOf } from './stage-verb.ts';
 import type { Context } from './verb.ts';
 
@@ -33,6 +34,7 @@ export async function dropGoneDevices(context: Context, head: StoredVersion): Pr
       details: {},
     },
     expected: { head: { version: head.ring.version, id: head.id } },
+    key: await ringKey(context),
   });
   return true;
 }

@@ -197,7 +197,10 @@ test.concurrent('a pushed ring goes direct only when that is confirmed', {
   const refused = await tool.run('commit cities -m x --direct --json');
   expect(refused.exit).toBe(5);
   expect(JSON.parse(refused.stderr)).toMatchObject({ code: 'CONFIRMATION_NEEDED' });
-  const done = await tool.json('commit cities -m x --direct --yes');
+  const braked = await tool.run('commit cities -m x --direct --yes --json');
+  expect(braked.exit).toBe(5);
+  expect(JSON.parse(braked.stderr)).toMatchObject({ code: 'BRAKE', details: { moved: 10 } });
+  const done = await tool.json('commit cities -m x --direct --yes --override servers-hold-nothing');
   expect(done).toMatchObject({ version: 2, direct: true, changed: true });
   expect((await tool.json('table cities'))['moves']).toEqual([]);
 });

@@ -9,6 +9,7 @@
 import { enableCompileCache } from 'node:module';
 import { userInfo } from 'node:os';
 import { flag, text } from './arguments.ts';
+import { keysPlace } from './keys-place.ts';
 import { printError } from './print-error.ts';
 import { quoteCommand, quoteWord } from './quote-command.ts';
 import type { Answer, Context } from './verb.ts';
@@ -37,6 +38,7 @@ try {
       yes: flag(parsed.args, 'yes'),
       command: quoteCommand(['ring-builder', ...words]),
       user: userInfo().username,
+      keys: await keysPlace(parsed.args, process.env),
       nowMs: Date.now,
       tell: (line) => void process.stderr.write(`${line}\n`),
       next: (command) => `ring-builder ${command}${suffix}`,

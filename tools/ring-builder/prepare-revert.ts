@@ -7,7 +7,6 @@ import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { cancelMoves } from '@ringwright/ring/advance-ring';
 import type { Ring } from '@ringwright/ring/ring';
-import { encodeRing } from '@ringwright/ring/ring-file';
 import { lastPushed } from './prepare-plan.ts';
 import { stateOf } from './state-of-version.ts';
 import type { Context } from './verb.ts';
@@ -17,7 +16,7 @@ export interface PreparedRevert {
   readonly head: StoredVersion;
   readonly old: StoredVersion;
   /** The version that cancels what is in flight; null when nothing is. */
-  readonly cancelled: { readonly ring: Ring; readonly id: string } | null;
+  readonly cancelled: Ring | null;
   /** Weights and settings as in the old version. */
   readonly state: BuilderState;
   readonly plan: Plan;
@@ -37,8 +36,9 @@ export async function prepareRevert(
   const state = revertState(opened.state, stateOf(old));
   const direct = lastPushed(opened.entries) === null;
   const plan = revertPlan({
-    head: cancelled?.ring ?? head.ring,
-    headId: cancelled?.id ?? head.id,
+    head: cancelled ?? head.ring,
+    // Also when moves are cancelled first: the id of that version is not known before it is signed.
+    headId: head.id,
     state,
     old: old.ring,
     direct,
@@ -48,11 +48,7 @@ export async function prepareRevert(
   return { opened, head, old, cancelled, state, plan, direct, changed };
 }
 
-/** Its id is known before it is written: equal rings give equal bytes. */
-function cancelledHead({ ring, id, state }: StoredVersion): PreparedRevert['cancelled'] {
+function cancelledHead({ ring, id }: StoredVersion): Ring | null {
   if (ring.moves.length === 0) return null;
-  const all = new Set(ring.moves.map(({ assignment }) => assignment));
-  const next = cancelMoves(ring, id, all);
-  const builder = state === null ? {} : { builder: serializeState(state) };
-  return { ring: next, id: encodeRing(next, builder).id };
+  return cancelMoves(ring, id, new Set(ring.moves.map(({ assignment }) => assignment)));
 }

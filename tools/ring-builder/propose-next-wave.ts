@@ -10,6 +10,7 @@ import type { LogEntry } from '@ringwright/repository/log-entry';
 import { readLog } from '@ringwright/repository/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { hoursOf, MS_PER_HOUR } from './prepare-plan.ts';
+import { ringKey } from './signing.ts';
 import { authorOf } from './stage-verb.ts';
 import type { Context } from './verb.ts';
 
@@ -37,6 +38,9 @@ export async function proposeNextWave(context: Context, head: StoredVersion): Pr
       details: {},
     },
     expected: { head: { version: head.ring.version, id: head.id } },
+    key: await ringKey(context),
+    // A wave belongs to the commit it was planned with, and to what was said of that.
+    override: overrideOf(entries),
   });
   return true;
 }
@@ -58,4 +62,9 @@ async function nextWave(
     versionHours: hoursOf(entries),
     nowHours: context.nowMs() / MS_PER_HOUR,
   });
+}
+
+function overrideOf(entries: readonly LogEntry[]): string | null {
+  const override = entries.findLast(({ kind }) => kind === 'commit')?.details['override'];
+  return typeof override === 'string' ? override : null;
 }

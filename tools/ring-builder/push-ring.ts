@@ -5,6 +5,7 @@ import { transferChunkBytesMax } from '@ringwright/base/limits';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import { ringChunk, ringOffer } from '@ringwright/wire/rings';
 import { fanOut } from './fan-out.ts';
+import { offerTrust, type TrustDocuments } from './give-trust.ts';
 import type { Target } from './ring-targets.ts';
 import { withServer } from './server-connection.ts';
 
@@ -21,15 +22,21 @@ export interface PushOutcome {
 /** Verifying and storing the largest ring takes a server this long at most. */
 const activationTimeoutMs = 60_000;
 
+export interface PushWith {
+  readonly nowMs: number;
+  /** Given before the ring, whose keys it may bring; null in an unsigned folder. */
+  readonly trust: TrustDocuments | null;
+}
+
 export function pushRing(
   version: StoredVersion,
   targets: readonly Target[],
-  nowMs: number,
+  given: PushWith,
 ): Promise<PushOutcome[]> {
   return fanOut(targets, async (target) => {
     const { address, devices, required } = target;
     try {
-      await pushTo(version, address, nowMs);
+      await pushTo(version, address, given);
       return { address, devices, required, outcome: 'accepted' };
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
@@ -40,9 +47,14 @@ export function pushRing(
   });
 }
 
-async function pushTo(version: StoredVersion, address: string, nowMs: number): Promise<void> {
+async function pushTo(
+  version: StoredVersion,
+  address: string,
+  { nowMs, trust }: PushWith,
+): Promise<void> {
   const { bytes, id, ring } = version;
   await withServer(address, nowMs, async (server) => {
+    if (trust !== null) await offerTrust(server, trust);
     const head = { keyspace: ring.keyspace, version: ring.version, id };
     const { wanted } = await server.call(
       ringOffer,

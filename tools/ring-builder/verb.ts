@@ -12,6 +12,14 @@ export interface Verb {
   readonly run: (args: Arguments, context: Context) => Promise<Answer>;
 }
 
+/** Where private keys lie, and how they are opened. */
+export interface KeysPlace {
+  readonly folder: string;
+  /** The ring key to sign with, when several are here. */
+  readonly name: string | null;
+  readonly passphrase: string | null;
+}
+
 /** The world as main.ts sees it; verbs read no clock, no user name and no environment. */
 export interface Context {
   /** Folder of ring folders: --rings. */
@@ -20,6 +28,7 @@ export interface Context {
   /** The command as typed, for the log. */
   readonly command: string;
   readonly user: string;
+  readonly keys: KeysPlace;
   readonly nowMs: () => number;
   /** A line on stderr: progress and warnings. */
   readonly tell: (line: string) => void;

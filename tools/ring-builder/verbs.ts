@@ -80,6 +80,11 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/commit.ts'),
   },
   {
+    usage: 'sign <ring> [version]',
+    summary: 'add a signature to a version that waits for it',
+    load: () => import('./commands/sign.ts'),
+  },
+  {
     usage: 'push <ring> [version]',
     summary: 'send a version to the servers of the ring',
     load: () => import('./commands/push.ts'),
@@ -88,6 +93,16 @@ export const verbs: readonly VerbEntry[] = [
     usage: 'rollout <ring>',
     summary: 'drive the moves of the head to their end; may be stopped and typed again',
     load: () => import('./commands/rollout.ts'),
+  },
+  {
+    usage: 'beacon <ring>',
+    summary: 'tell every server, signed, which version is the newest',
+    load: () => import('./commands/beacon.ts'),
+  },
+  {
+    usage: 'key <action> [names..]',
+    summary: 'signing keys, and the root of trust that says whose count',
+    load: () => import('./commands/key.ts'),
   },
   {
     usage: 'servers <ring>',

@@ -3,9 +3,11 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
 import { nextRing } from '@ringwright/builder/next-ring';
 import { commitVersion } from '@ringwright/repository/commit-version';
+import { readTrust } from '@ringwright/repository/trust-file';
 import { flag, optionalText, text } from '../arguments.ts';
 import { requireDigest, requireSound } from '../commit-rules.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
+import { ringKey, tellSigned } from '../signing.ts';
 import { authorOf } from '../stage-verb.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 
@@ -24,23 +26,38 @@ export const verb: Verb = {
       default: false,
       describe: 'straight to the final table: for rings that no server has loaded',
     },
+    override: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'why a large change is right; it is logged, and stands for a second signature',
+    },
   },
   examples: [
     ['$0 commit cities -m "zone 3 joins"', 'plans and commits'],
     ['$0 commit cities -m "zone 3 joins" --plan 3f9c2a7be01d', 'only if the plan is still that'],
+    [
+      '$0 commit cities -m "new racks" --override "ten racks join"',
+      'a large change, by one person',
+    ],
   ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const direct = flag(args, 'direct');
     const prepared = await preparePlan(context, ring, { direct });
     requireDigest(prepared.plan, optionalText(args, 'plan'), prepared.opened.head);
-    if (!prepared.changed) return nothingToDo(context, prepared);
+    const signsFirst = await isFirstSigned(context, prepared);
+    if (!prepared.changed && !signsFirst) return nothingToDo(context, prepared);
     if (direct && !context.yes) requireUnpushed(ring, prepared);
-    return commit(context, prepared, text(args, 'message'));
+    const override = optionalText(args, 'override') ?? null;
+    return commit(context, prepared, { message: text(args, 'message'), override });
   },
 };
 
-async function commit(context: Context, prepared: PreparedPlan, message: string): Promise<Answer> {
+async function commit(
+  context: Context,
+  prepared: PreparedPlan,
+  { message, override }: { readonly message: string; readonly override: string | null },
+): Promise<Answer> {
   const { plan, opened, head, direct } = prepared;
   const { ring, version, moves, moveLowerBound, movesLeft } = plan;
   const from = { head: head?.ring ?? null, headId: head?.id ?? null, direct };
@@ -63,7 +80,10 @@ async function commit(context: Context, prepared: PreparedPlan, message: string)
       details: { direct, digest: plan.digest },
     },
     expected: { head: opened.head, stagedDigest: opened.stagedDigest },
+    key: await ringKey(context),
+    override,
   });
+  const signed = await tellSigned(context, ring, version);
   const proposed = next.moves.length;
   const how = proposed > 0 ? `${proposed} moves proposed` : `${moves.length} slots moved at once`;
   return {
@@ -75,14 +95,23 @@ async function commit(context: Context, prepared: PreparedPlan, message: string)
       moveLowerBound,
       movesLeft,
       direct,
+      signed: signed.signed,
+      signers: signed.signers,
+      signaturesMissing: signed.missing,
       changed: true,
     },
     lines: [
       ...plan.warnings.map(({ code, message: sentence }) => `warning ${code}: ${sentence}`),
       `committed ${ring} version ${version} (${id.slice(0, 12)}): ${how}`,
+      ...signed.lines,
     ],
-    next: context.next(`${proposed > 0 ? 'rollout' : 'push'} ${ring}`),
+    next: signed.next ?? context.next(`${proposed > 0 ? 'rollout' : 'push'} ${ring}`),
   };
+}
+
+/** The first commit after signing was turned on signs what is there, whatever is staged. */
+async function isFirstSigned(context: Context, { head }: PreparedPlan): Promise<boolean> {
+  return head !== null && head.signing === null && (await readTrust(context.rings)) !== null;
 }
 
 function nothingToDo(context: Context, { opened, direct }: PreparedPlan): Answer {

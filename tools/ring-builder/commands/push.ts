@@ -1,13 +1,17 @@
 // ring-builder push: sends a version to the servers of its ring and says what each answered.
 import { appendPush } from '@ringwright/repository/append-push';
-import { readLog } from '@ringwright/repository/read-log';
+import { headOf, readLog } from '@ringwright/repository/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
+import { readTrust } from '@ringwright/repository/trust-file';
 import { optionalText, text, texts } from '../arguments.ts';
+import { beaconMinutes, makeBeacon } from '../beacon.ts';
 import { fanOut } from '../fan-out.ts';
+import type { TrustDocuments } from '../give-trust.ts';
 import { printTable } from '../print-table.ts';
 import { type PushOutcome, pushRing } from '../push-ring.ts';
 import { ringTargets, type Target } from '../ring-targets.ts';
 import { ringStatus } from '../server-status.ts';
+import { requirePushable } from '../signing.ts';
 import { authorOf } from '../stage-verb.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';
@@ -56,7 +60,9 @@ export async function pushAndNote(
   targets: readonly Target[],
 ): Promise<PushOutcome[]> {
   const { keyspace } = version.ring;
-  const servers = await pushRing(version, targets, context.nowMs());
+  await requirePushable(context, version);
+  const trust = await trustToGive(context, version);
+  const servers = await pushRing(version, targets, { nowMs: context.nowMs(), trust });
   const accepted = servers.filter(({ outcome }) => outcome === 'accepted').length;
   const head = { version: version.ring.version, id: version.id };
   const place = { rings: context.rings, ring: keyspace };
@@ -68,6 +74,20 @@ export async function pushAndNote(
     await appendPush(place, head, { ...authorOf(context), message: '', details });
   }
   return servers;
+}
+
+/** trust.json, and a beacon when the version is the head and a beacon key is here. */
+async function trustToGive(
+  context: Context,
+  version: StoredVersion,
+): Promise<TrustDocuments | null> {
+  const found = await readTrust(context.rings);
+  if (found === null) return null;
+  const entries = await readLog(context.rings, version.ring.keyspace);
+  const isHead = headOf(entries)?.id === version.id;
+  const given = { version, minutes: beaconMinutes };
+  const beacon = isHead ? await makeBeacon(context, found.trust, given) : null;
+  return { roots: found.bytes, beacons: beacon === null ? [] : [beacon] };
 }
 
 async function waitReady(

@@ -11,6 +11,7 @@ import { digestCharactersMin, requireDigest, requireSound } from '../commit-rule
 import { type PreparedRevert, prepareRevert } from '../prepare-revert.ts';
 import { planDocument, printPlan } from '../print-plan.ts';
 import { planEffects, printEffects } from '../print-plan-effects.ts';
+import { ringKey, tellSigned } from '../signing.ts';
 import { authorOf } from '../stage-verb.ts';
 import { stateOf } from '../state-of-version.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
@@ -26,6 +27,11 @@ export const verb: Verb = {
       describe: 'why, for the log; without it the plan is shown and nothing is done',
     },
     plan: { type: 'string', requiresArg: true, describe: 'digest of the plan that was reviewed' },
+    override: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'why a large change is right; it is logged, and stands for a second signature',
+    },
   },
   examples: [
     ['$0 revert cities 7', 'what it would do; changes nothing'],
@@ -42,7 +48,10 @@ export const verb: Verb = {
     if (!prepared.changed) return nothingToDo(context, prepared);
     if (message === undefined) return showPlan(context, prepared);
     requireDigest(prepared.plan, digest, prepared.opened.head);
-    return carryOut(context, prepared, message);
+    return carryOut(context, prepared, {
+      message,
+      override: optionalText(args, 'override') ?? null,
+    });
   },
 };
 
@@ -63,7 +72,7 @@ function showPlan(context: Context, prepared: PreparedRevert): Answer {
   const { plan, state, head, cancelled, old, direct } = prepared;
   const { ring } = plan;
   const inFlight = head.ring.moves.length;
-  const from = cancelled?.ring ?? head.ring;
+  const from = cancelled ?? head.ring;
   const effects = planEffects(plan, { head: from, direct, state, sizes: null, rate: null });
   const digest = plan.digest.slice(0, digestCharactersMin);
   return {
@@ -96,14 +105,17 @@ function nothingToDo(context: Context, { opened, old }: PreparedRevert): Answer 
 async function carryOut(
   context: Context,
   prepared: PreparedRevert,
-  message: string,
+  { message, override }: { readonly message: string; readonly override: string | null },
 ): Promise<Answer> {
   const { plan, state, head, cancelled, old, direct, opened } = prepared;
   const { ring, moves, movesLeft, moveLowerBound } = plan;
   const inFlight = head.ring.moves.length;
-  if (cancelled !== null) await cancelFirst(context, head, cancelled.ring);
-  const from = cancelled ?? { ring: head.ring, id: head.id };
-  const next = nextRing(plan, { head: from.ring, headId: from.id, state, direct });
+  const from =
+    cancelled === null
+      ? { ring: head.ring, id: head.id }
+      : { ring: cancelled, id: await cancelFirst(context, head, cancelled) };
+  const based = { ...plan, parent: from.id };
+  const next = nextRing(based, { head: from.ring, headId: from.id, state, direct });
   requireSound(next);
   const { id, version } = await commitVersion(context.rings, {
     ring: next,
@@ -121,7 +133,10 @@ async function carryOut(
       head: { version: from.ring.version, id: from.id },
       stagedDigest: opened.stagedDigest,
     },
+    key: await ringKey(context),
+    override,
   });
+  const signed = await tellSigned(context, ring, version);
   const proposed = next.moves.length;
   const how = proposed > 0 ? `${proposed} moves proposed` : `${moves.length} slots moved at once`;
   return {
@@ -134,19 +149,23 @@ async function carryOut(
       moved: moves.length,
       movesLeft,
       direct,
+      signed: signed.signed,
+      signers: signed.signers,
+      signaturesMissing: signed.missing,
       changed: true,
     },
     lines: [
       ...(inFlight > 0 ? [`version ${from.ring.version}: ${inFlight} moves cancelled`] : []),
       `committed ${ring} version ${version} (${id.slice(0, 12)}), back to ${old.ring.version}: ${how}`,
+      ...signed.lines,
     ],
-    next: context.next(`${direct ? 'push' : 'rollout'} ${ring}`),
+    next: signed.next ?? context.next(`${direct ? 'push' : 'rollout'} ${ring}`),
   };
 }
 
 /** A version of its own: should the next step fail, nothing is in flight, and revert goes on. */
-async function cancelFirst(context: Context, head: StoredVersion, ring: Ring): Promise<void> {
-  await commitVersion(context.rings, {
+async function cancelFirst(context: Context, head: StoredVersion, ring: Ring): Promise<string> {
+  const { id } = await commitVersion(context.rings, {
     ring,
     state: stateOf(head),
     entry: {
@@ -158,5 +177,7 @@ async function cancelFirst(context: Context, head: StoredVersion, ring: Ring): P
       details: {},
     },
     expected: { head: { version: head.ring.version, id: head.id } },
+    key: await ringKey(context),
   });
+  return id;
 }

@@ -12,6 +12,7 @@ import { dropGoneDevices } from '../drop-gone-devices.ts';
 import { proposeNextWave } from '../propose-next-wave.ts';
 import { ringTargets } from '../ring-targets.ts';
 import { nextRolloutStep } from '../rollout-step.ts';
+import { ringKey } from '../signing.ts';
 import { authorOf } from '../stage-verb.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 import { type Drains, waitForDrains } from '../wait-drains.ts';
@@ -165,6 +166,7 @@ async function advance(
       details: {},
     },
     expected: { head: { version: head.ring.version, id: head.id } },
+    key: await ringKey(context),
   });
 }
 

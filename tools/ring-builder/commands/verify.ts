@@ -9,6 +9,11 @@ import { versionOf } from '../version-reference.ts';
 export const verb: Verb = {
   positionals: { version: { describe: 'with --optimal: 7, @~1 or the start of an id' } },
   options: {
+    trust: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'id of a root that trust.json must hold, as told by somebody else',
+    },
     optimal: {
       type: 'boolean',
       describe: 'prove that no ring with the guarantees can be reached with fewer moves',
@@ -24,14 +29,18 @@ export const verb: Verb = {
     if (flag(args, 'optimal') || reference !== undefined) {
       return optimality(context, ring, reference);
     }
-    const found = await verifyRepository(context.rings, ring);
-    const { versions, entries, findings } = found;
+    const pin = optionalText(args, 'trust') ?? null;
+    const found = await verifyRepository(context.rings, ring, { pin });
+    const { versions, entries, findings, signed, waiting } = found;
     const sound = findings.length === 0;
-    const checked = `${versions} versions, ${entries} log entries and builder.json of ${ring}`;
+    const parts = `${versions} versions, ${entries} log entries and builder.json of ${ring}`;
+    const checked = signed ? `${parts}, and trust.json` : parts;
     return {
       json: { ...found, ok: sound },
       lines: [
         ...findings.map(({ code, message }) => `${code}: ${message}`),
+        ...(signed ? [] : ['unsigned: who can write the folder can write another history']),
+        ...(waiting > 0 ? [`the head waits for ${waiting} more signatures`] : []),
         sound ? `${checked} are sound` : `${findings.length} findings in ${checked}`,
       ],
       next: sound ? context.next(`status ${ring}`) : `git log -p ${context.rings}/${ring}`,

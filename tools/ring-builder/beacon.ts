@@ -1,0 +1,29 @@
+// Beacons from the tool: the word of a beacon key that a version is the newest, for a while.
+
+import type { StoredVersion } from '@ringwright/repository/read-version';
+import { beaconPayload, printBeacon } from '@ringwright/ring/beacon';
+import { signPayload } from '@ringwright/ring/dsse';
+import { signedDocument } from '@ringwright/ring/signed-document';
+import type { Trust } from '@ringwright/ring/trust-root';
+import { keyOfRole } from './signing.ts';
+import type { Context } from './verb.ts';
+
+/** A pusher that runs every few minutes keeps it alive; a frozen server is noticed as soon. */
+export const beaconMinutes = 10;
+
+/** Null when the private half of no beacon key is here. */
+export async function makeBeacon(
+  context: Context,
+  trust: Trust,
+  given: { readonly version: StoredVersion; readonly minutes: number },
+): Promise<Buffer | null> {
+  const key = await keyOfRole(context, trust, 'beacon');
+  if (key === undefined) return null;
+  const { ring, id } = given.version;
+  const { cluster, epoch } = trust.root;
+  const issuedMs = context.nowMs();
+  const expiresMs = issuedMs + Math.round(given.minutes * 60_000);
+  const { keyspace, version } = ring;
+  const payload = beaconPayload({ cluster, epoch, keyspace, version, id, issuedMs, expiresMs });
+  return printBeacon(signedDocument(payload, [signPayload(key, payload)]));
+}
