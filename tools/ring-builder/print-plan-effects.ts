@@ -1,4 +1,5 @@
 // What a plan means for tiers, safety and disks, in tables and in the JSON document. Pure.
+import type { Finding } from '@ringwright/base/finding';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { movesAtRisk, type TierRisk } from '@ringwright/builder/moves-at-risk';
 import type { Plan } from '@ringwright/builder/plan';
@@ -106,6 +107,17 @@ function printTraffic(traffic: NonNullable<PlanEffects['traffic']>): string[] {
   ];
 }
 
+/** Warnings that only live servers could tell of. */
+export function effectWarnings({ traffic }: PlanEffects): Finding[] {
+  return (traffic?.devices ?? []).flatMap(({ id, bytesIn, freeBytes, fits }): Finding[] => {
+    if (fits !== false) return [];
+    const message =
+      `d${id} gets ${printBytes(bytesIn)} and has ${printBytes(freeBytes ?? 0)} free; ` +
+      'files are copied before old ones are dropped';
+    return [{ code: 'DISK_TOO_SMALL', message, details: { id, bytesIn, freeBytes } }];
+  });
+}
+
 /** The command that helps with a warning, or nothing. */
 export function remedyOf(code: string, details: unknown, ring: string): string | null {
   const known = details as Readonly<Record<string, unknown>> | undefined;
@@ -121,6 +133,8 @@ export function remedyOf(code: string, details: unknown, ring: string): string |
       return `set ${ring} --min-part-hours 0 lifts the rule`;
     case 'PARTITIONS_MOVE_TWICE':
       return `unstage ${ring}, then drain with set-weight ${ring} DEVICE 0 if the device still works`;
+    case 'DISK_TOO_SMALL':
+      return `set-weight ${ring} d${String(known?.['id'])} with a lower weight, or free its disk`;
     case 'DEVICE_OVER_SHARE':
       return `balance ${ring} shows all devices; plan ${ring} after this version goes on`;
     default:

@@ -53,7 +53,7 @@ export const verb: Verb = {
     return {
       json: { ring, version, tier, inFlight: moves.length, ...drill, survivors, fits },
       lines: printDrill(drill, { ring, version, inFlight: moves.length, fits, survivors }),
-      next: context.next(bad ? `dispersion ${ring}` : `remove ${ring} d${gone[0]}`),
+      next: context.next(`${bad ? 'dispersion' : 'balance'} ${ring}`),
     };
   },
 };

@@ -1,11 +1,17 @@
 // ring-builder plan: what a commit would do; changes nothing.
+import type { Plan } from '@ringwright/builder/plan';
 import { flag, optionalText, text } from '../arguments.ts';
 import { digestCharactersMin } from '../commit-rules.ts';
 import { type AskedSizes, askSizes } from '../known-sizes.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
 import { parseBytes } from '../print-bytes.ts';
 import { planDocument, printPlan } from '../print-plan.ts';
-import { planEffects, printEffects } from '../print-plan-effects.ts';
+import {
+  effectWarnings,
+  type PlanEffects,
+  planEffects,
+  printEffects,
+} from '../print-plan-effects.ts';
 import { ringTargets } from '../ring-targets.ts';
 import type { Verb } from '../verb.ts';
 
@@ -26,12 +32,19 @@ export const verb: Verb = {
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const prepared = await preparePlan(context, ring, { direct: flag(args, 'direct') });
-    const { plan, state, changed, direct, head } = prepared;
+    const { state, changed, direct, head } = prepared;
     const sizes = flag(args, 'offline') ? null : await sizesFor(prepared);
     const given = optionalText(args, 'rate');
     const rate = given === undefined ? null : parseBytes(given, '--rate');
-    const effects = planEffects(plan, { head: head?.ring ?? null, direct, state, sizes, rate });
+    const effects = planEffects(prepared.plan, {
+      head: head?.ring ?? null,
+      direct,
+      state,
+      sizes,
+      rate,
+    });
     const options = flag(args, 'direct') ? ' --direct' : '';
+    const plan = withWarnings(prepared.plan, effects);
     const digest = plan.digest.slice(0, digestCharactersMin);
     return {
       json: { ...planDocument(plan), direct, changed, ...effects },
@@ -44,6 +57,10 @@ export const verb: Verb = {
     };
   },
 };
+
+function withWarnings(plan: Plan, effects: PlanEffects): Plan {
+  return { ...plan, warnings: [...plan.warnings, ...effectWarnings(effects)] };
+}
 
 /** Null when nothing is copied: then no server need be asked. */
 async function sizesFor({ plan, opened, head, direct }: PreparedPlan): Promise<AskedSizes | null> {
