@@ -76,7 +76,7 @@ function moveSlot(work: RebalanceWork, at: SlotPlace, pass: Pass): boolean {
   removeLeaf(rules, from);
   const to = pass.planned
     ? farthestLeaf(work, at)
-    : drawLeaf(work, { ...at, below: 0 }, (v) => balance.missing[v]!);
+    : drawLeaf(work, { ...at, below: 0 }, { plus: balance.missing, minus: rules.zeros });
   addLeaf(rules, from);
   leavePartition(work, at.partition);
   if (to < 0) return false;
@@ -97,7 +97,7 @@ function farthestLeaf(work: RebalanceWork, at: SlotPlace): number {
   for (let i = meetings.length - 1; i >= 0; i -= 1) {
     const below = meetings[i]!;
     if (rules.bound[below] !== 1 && !hasRoom(rules, below)) continue;
-    const found = drawLeaf(work, { ...at, below }, (v) => quotas[v]! - loads[v]!);
+    const found = drawLeaf(work, { ...at, below }, { plus: quotas, minus: loads });
     if (found >= 0) return found;
   }
   return -1;

@@ -12,10 +12,13 @@ import type { Targets } from './targets.ts';
 export function runExactFlow(
   work: RebalanceWork,
   targets: Targets,
-  scope: { readonly partitions: Int32Array; readonly costMax: number },
+  scope: { readonly partitions: () => Int32Array; readonly costMax: number },
 ): void {
+  if (!isUnbalanced(work)) return;
+  const { costMax } = scope;
+  const partitions = scope.partitions();
   while (isUnbalanced(work)) {
-    const graph = createFlowGraph(work, targets, scope);
+    const graph = createFlowGraph(work, targets, { partitions, costMax });
     if (!labelLeaves(graph)) return;
     const nearest = nearestCost(graph);
     if (nearest > scope.costMax || augmentPaths(graph, nearest) === 0) return;

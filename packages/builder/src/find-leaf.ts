@@ -10,8 +10,14 @@ export interface LeafSearch {
   readonly random: Random;
 }
 
-/** By node: how much is wanted below it; what is not above 0 is not entered. */
-export type Wanted = (node: number) => number;
+/**
+ * By node, `plus - minus`: how much is wanted below it; what is not above 0 is not entered. Two
+ * arrays, because a function here is called for every child on the way down, and not inlined.
+ */
+export interface Wanted {
+  readonly plus: Int32Array;
+  readonly minus: Int32Array;
+}
 
 /** A leaf below `v` that the partition in `rules` may get and that is wanted, or -1. */
 export function findLeaf(search: LeafSearch, v: number, wanted: Wanted): number {
@@ -24,19 +30,20 @@ export function findLeaf(search: LeafSearch, v: number, wanted: Wanted): number 
 function descend(search: LeafSearch, wanted: Wanted, at: number): number {
   const v = at >> 1;
   const { tree } = search;
+  const { plus, minus } = wanted;
   if (v >= tree.firstLeaf) return (at & 1) === 1 ? v : -1;
   const first = tree.firstChild[v]!;
   const end = first + tree.childCount[v]!;
   let total = 0;
   for (let u = first; u < end; u += 1) {
-    const want = wanted(u);
+    const want = plus[u]! - minus[u]!;
     if (want > 0 && enter(search.rules, u, at & 1) >= 0) total += want;
   }
   if (total === 0) return -1;
   let draw = search.random.below(total);
   let drawn = first;
   for (; drawn < end; drawn += 1) {
-    const want = wanted(drawn);
+    const want = plus[drawn]! - minus[drawn]!;
     if (want <= 0 || enter(search.rules, drawn, at & 1) < 0) continue;
     if (draw < want) break;
     draw -= want;
@@ -44,7 +51,7 @@ function descend(search: LeafSearch, wanted: Wanted, at: number): number {
   const found = descend(search, wanted, drawn * 2 + enter(search.rules, drawn, at & 1));
   if (found >= 0) return found;
   for (let u = first; u < end; u += 1) {
-    if (u === drawn || wanted(u) <= 0) continue;
+    if (u === drawn || plus[u]! <= minus[u]!) continue;
     const open = enter(search.rules, u, at & 1);
     if (open < 0) continue;
     const other = descend(search, wanted, u * 2 + open);

@@ -103,7 +103,7 @@ function nextLeaf(search: Search, partition: number, from: number): number {
     }) ?? -1;
   const counts = live.get(near + COST);
   if (to < 0 && counts !== undefined) {
-    const found = findLeaf(work, 0, (v) => counts[v]!);
+    const found = findLeaf(work, 0, { plus: counts, minus: rules.zeros });
     if (!dropped.includes(found)) to = found;
   }
   addLeaf(rules, from);

@@ -3,8 +3,8 @@ import type { Placement } from './placement.ts';
 
 /** The matrix has leaves^2 counts: at 10,000 leaves 200 MB, beyond that spread is left to chance. */
 const MATRIX_LEAVES_MAX = 10_000;
-/** Few leaves share many partitions: two bytes would overflow, four are cheap. */
-const WIDE_COUNT_LEAVES_MAX = 1_024;
+/** No pair shares more partitions than the second largest quota: up to here two bytes hold it. */
+const TWO_BYTE_COUNT_MAX = 65_535;
 
 export interface PairCounts {
   readonly leaves: number;
@@ -17,7 +17,8 @@ export function emptyPairCounts(quotas: Int32Array): PairCounts | null {
   const leaves = quotas.length;
   if (leaves > MATRIX_LEAVES_MAX) return null;
   const size = leaves * leaves;
-  const counts = leaves <= WIDE_COUNT_LEAVES_MAX ? new Uint32Array(size) : new Uint16Array(size);
+  const [, second = 0] = Int32Array.from(quotas).sort().reverse();
+  const counts = second > TWO_BYTE_COUNT_MAX ? new Uint32Array(size) : new Uint16Array(size);
   return { leaves, counts, inverse: Float64Array.from(quotas, (q) => (q > 0 ? 1 / q : 0)) };
 }
 

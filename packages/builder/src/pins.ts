@@ -55,7 +55,7 @@ function pinOne(work: RebalanceWork, { partition, on, off }: Pin): void {
   const end = start + replicasOf(placement, partition);
   const leafOf = (id: number): number => tree.leafOfDevice[id] ?? -1;
   const must = new Set(on.map(leafOf).filter((one) => one >= 0));
-  const mustNot = new Set(off.map(leafOf));
+  const mustNot = new Set(off.map(leafOf).filter((one) => one >= 0));
   for (let slot = start; slot < end; slot += 1) {
     if (leaf[slot] === none || must.has(leaf[slot]!)) must.delete(leaf[slot]!);
     else if (mustNot.has(leaf[slot]!)) setSlot(work, { partition, slot }, none);
@@ -66,10 +66,13 @@ function pinOne(work: RebalanceWork, { partition, on, off }: Pin): void {
   const held = [...leaf.subarray(start, end)].filter((one) => one !== none && addLeaf(rules, one));
   for (let slot = start; slot < end; slot += 1) {
     if (leaf[slot] !== none) continue;
-    const allowed = (v: number): number =>
-      v >= tree.firstLeaf && mustNot.has(v - tree.firstLeaf) ? 0 : 1;
-    const short = (v: number): number => allowed(v) * balance.missing[v]!;
-    let found = findLeaf(work, 0, short);
+    const wanted = { plus: balance.missing.slice(), minus: rules.zeros };
+    const allowed = { plus: rules.ones.slice(), minus: rules.zeros };
+    for (const not of mustNot) {
+      wanted.plus[tree.firstLeaf + not] = 0;
+      allowed.plus[tree.firstLeaf + not] = 0;
+    }
+    let found = findLeaf(work, 0, wanted);
     if (found < 0) found = findLeaf(work, 0, allowed);
     if (found < 0) found = anyLeaf(work, [...leaf.subarray(start, end)], mustNot);
     if (addLeaf(rules, found)) held.push(found);

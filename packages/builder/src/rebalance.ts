@@ -64,11 +64,11 @@ export function rebalance(input: RebalanceInput): Placement {
     ...work,
     balance: createBalance(tree, loads, computeQuotas(tree, targets, loads)),
   };
-  runExactFlow(rerouted, targets, { partitions: changedPartitions(work), costMax: 0 });
+  runExactFlow(rerouted, targets, { partitions: () => changedPartitions(work), costMax: 0 });
   const direct = { ...work, balance: createBalance(tree, loads, rerouted.balance.quotas) };
   moveDirectly(direct);
   const costMax = Number.MAX_SAFE_INTEGER;
-  runExactFlow(direct, targets, { partitions: unfrozenPartitions(work), costMax });
+  runExactFlow(direct, targets, { partitions: () => unfrozenPartitions(work), costMax });
   return placement;
 }
 
@@ -90,7 +90,8 @@ function changedPartitions(work: RebalanceWork): Int32Array {
 }
 
 function unfrozenPartitions({ placement, frozen }: RebalanceWork): Int32Array {
-  const all = Int32Array.from({ length: placement.partitions }, (_, partition) => partition);
+  const all = new Int32Array(placement.partitions);
+  for (let partition = 0; partition < all.length; partition += 1) all[partition] = partition;
   return frozen === null ? all : all.filter((partition) => frozen[partition] === 0);
 }
 

@@ -2,12 +2,8 @@
 import { assert } from '@ringwright/base/assert';
 import { drawLeaf, type SlotPlace, setSlot } from './draw-leaf.ts';
 import { findLeaf } from './find-leaf.ts';
-import {
-  enterPartition,
-  leavePartition,
-  type RebalanceWork,
-  replicasOf,
-} from './rebalance-work.ts';
+import { createScan, isLegal } from './legal-scan.ts';
+import { leavePartition, type RebalanceWork, replicasOf } from './rebalance-work.ts';
 import { addLeaf, removeLeaf, setReplicas } from './slot-rules.ts';
 
 /** More than any leaf is short of. */
@@ -19,10 +15,10 @@ const CLOSED_COST = 2 ** 30;
  */
 export function repairPartitions(work: RebalanceWork): void {
   const { partitions } = work.placement;
+  const scan = createScan(work);
   for (let partition = 0; partition < partitions; partition += 1) {
     if (work.frozen?.[partition] === 1) fillFrozen(work, partition);
-    else if (enterPartition(work, partition)) leavePartition(work, partition);
-    else repairOne(work, partition);
+    else if (!isLegal(scan, partition)) repairOne(work, partition);
   }
 }
 
@@ -50,9 +46,9 @@ function placeSlot(work: RebalanceWork, at: SlotPlace): void {
   const { balance, rules } = work;
   const { loads, quotas, missing } = balance;
   const top = { ...at, below: 0 };
-  let found = drawLeaf(work, top, (v) => quotas[v]! - loads[v]!);
-  if (found < 0) found = drawLeaf(work, top, (v) => missing[v]!);
-  if (found < 0) found = drawLeaf(work, top, () => 1);
+  let found = drawLeaf(work, top, { plus: quotas, minus: loads });
+  if (found < 0) found = drawLeaf(work, top, { plus: missing, minus: rules.zeros });
+  if (found < 0) found = drawLeaf(work, top, { plus: rules.ones, minus: rules.zeros });
   if (found < 0) found = closedLeaf(work);
   assert(found >= 0, 'a completable set can be completed');
   addLeaf(rules, found);
@@ -64,7 +60,7 @@ function closedLeaf(work: RebalanceWork): number {
   const { closed } = work.rules;
   const kept = closed.slice();
   closed.fill(0);
-  const found = findLeaf(work, 0, () => 1);
+  const found = findLeaf(work, 0, { plus: work.rules.ones, minus: work.rules.zeros });
   closed.set(kept);
   return found;
 }
@@ -87,8 +83,8 @@ function leafBesideFrozen(work: RebalanceWork, held: Uint16Array | Uint32Array):
   const { rules, balance, tree } = work;
   setReplicas(rules, held.length);
   const added = [...held].filter((leaf) => leaf < tree.leaves && addLeaf(rules, leaf));
-  let found = findLeaf(work, 0, (v) => balance.missing[v]!);
-  if (found < 0) found = findLeaf(work, 0, () => 1);
+  let found = findLeaf(work, 0, { plus: balance.missing, minus: rules.zeros });
+  if (found < 0) found = findLeaf(work, 0, { plus: rules.ones, minus: rules.zeros });
   for (const leaf of added) removeLeaf(rules, leaf);
   if (found >= 0 && !held.includes(found)) return found;
   let best = -1;

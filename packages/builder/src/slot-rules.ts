@@ -19,6 +19,9 @@ export interface SlotRules {
   readonly bound: Uint8Array;
   /** By node: 1 for a leaf that is given nothing new. */
   readonly closed: Uint8Array;
+  /** By node: 0 and 1 everywhere, for searches that want nothing in particular. */
+  readonly zeros: Int32Array;
+  readonly ones: Int32Array;
 }
 
 export function createRules(
@@ -48,6 +51,8 @@ export function createRules(
     sum,
     bound,
     closed,
+    zeros: new Int32Array(tree.nodes),
+    ones: new Int32Array(tree.nodes).fill(1),
   };
 }
 

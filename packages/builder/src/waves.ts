@@ -24,11 +24,11 @@ export function firstWave(before: Placement, wanted: Placement, limits: WaveLimi
   let movesLeft = 0;
   for (let partition = 0; partition < before.partitions; partition += 1) {
     const start = partition * before.width;
+    if (changesOf(before, wanted, partition) < 2) continue;
     const moving: number[] = [];
     for (let slot = start; slot < start + replicasOf(wanted, partition); slot += 1) {
       if (before.leaf[slot] !== wanted.leaf[slot]) moving.push(slot);
     }
-    if (moving.length < 2) continue;
     const forced = moving.filter((slot) => limits.forced?.[slot] === 1);
     for (const slot of moving) {
       if (limits.forced?.[slot] !== 1) placement.leaf[slot] = before.leaf[slot]!;
@@ -40,6 +40,16 @@ export function firstWave(before: Placement, wanted: Placement, limits: WaveLimi
     movesLeft += moving.length - Math.max(1, forced.length);
   }
   return { placement, movesLeft };
+}
+
+function changesOf(before: Placement, wanted: Placement, partition: number): number {
+  const start = partition * before.width;
+  const end = start + replicasOf(wanted, partition);
+  let changes = 0;
+  for (let slot = start; slot < end; slot += 1) {
+    if (before.leaf[slot] !== wanted.leaf[slot]) changes += 1;
+  }
+  return changes;
 }
 
 interface Change {
