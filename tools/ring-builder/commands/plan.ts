@@ -63,8 +63,10 @@ function withWarnings(plan: Plan, effects: PlanEffects): Plan {
 }
 
 /** Null when nothing is copied: then no server need be asked. */
-async function sizesFor({ plan, opened, head, direct }: PreparedPlan): Promise<AskedSizes | null> {
+async function sizesFor(prepared: PreparedPlan): Promise<AskedSizes | null> {
+  const { plan, opened, head, direct, state } = prepared;
   const pushed = lastPushed(opened.entries) !== null;
   if (head === null || direct || !pushed || plan.moves.length === 0) return null;
-  return askSizes(plan.ring, ringTargets(head.ring, head.state));
+  // With the devices that are to join: their disks have to take the most.
+  return askSizes(plan.ring, ringTargets({ ...head.ring, devices: state.devices }, state));
 }
