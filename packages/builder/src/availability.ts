@@ -1,4 +1,4 @@
-// Which partitions could still be read and written if some devices were gone, in mid-move too. Pure.
+// Which partitions could still be read and written without some devices, in mid-move too. Pure.
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 

@@ -74,7 +74,7 @@ test('a damaged file restores nothing', async () => {
   expect(await readdir(anew)).toEqual([]);
 });
 
-test('pruned versions are archived, the chain stays sound, and an unnoted hole is found', async () => {
+test('pruned versions are archived, the chain holds, an unnoted hole is found', async () => {
   const rings = await ringsWith(5);
   const archive = await mkdtemp(join(tmpdir(), 'ringwright-archive-'));
   const kept = await copyOf(rings);
@@ -99,7 +99,7 @@ test('pruned versions are archived, the chain stays sound, and an unnoted hole i
   expect(await findingsOf(rings)).toMatchObject([{ code: 'RING_FILE_INVALID' }]);
 });
 
-test('another file of a version in the archive stops the prune before it removes', async () => {
+test('another file of a version in the archive stops a prune', async () => {
   const rings = await ringsWith(3);
   const archive = await mkdtemp(join(tmpdir(), 'ringwright-archive-'));
   const other = await ringsWith(2);
@@ -144,7 +144,7 @@ test('two operators stage on one head: the second is refused, and rebase stages 
   expect(await findingsOf(second)).toEqual([]);
 });
 
-test('rebase onto another folder says which command does not fit, and changes nothing', async () => {
+test('rebase onto another folder says which command does not fit', async () => {
   const first = await ringsWith(1);
   const second = await copyOf(first);
   for (const change of [setWeight(1, 50), { ...setWeight(2, 1), command: 'kept' }]) {
