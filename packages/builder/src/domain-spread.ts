@@ -29,30 +29,41 @@ export function domainSpreads(ring: Ring, state: BuilderState): DomainSpread[] {
   return tierKinds.slice(0, -1).flatMap((tier) => {
     const names = tierNamesById(state.devices, tier);
     const spreads = emptySpreads(state, tier);
-    const order = [...spreads.keys()];
-    const indexOf = new Map(order.map((name, index) => [name, index]));
+    const indexOf = new Map([...spreads.keys()].map((name, index) => [name, index]));
     const domains = Int32Array.from(names, (name) => indexOf.get(name) ?? -1);
-    const held = new Int32Array(order.length);
-    for (let partition = 0; partition < ring.partitions; partition += 1) {
-      held.fill(0);
-      for (const row of ring.table) {
-        const domain = domains[row[partition] ?? -1] ?? -1;
-        if (domain >= 0) held[domain]! += 1;
-      }
-      order.forEach((name, index) => {
-        count(spreads.get(name)!, held[index]!);
-      });
-    }
-    return [...spreads.values()];
+    const all = [...spreads.values()];
+    countAll(ring, all, domains);
+    return all;
   });
 }
 
-function count(spread: Spread, held: number): void {
+/** Only the domains that a partition touches are looked at: most hold nothing of it. */
+function countAll(ring: Ring, spreads: readonly Spread[], domains: Int32Array): void {
+  const held = new Int32Array(spreads.length);
+  for (let partition = 0; partition < ring.partitions; partition += 1) {
+    for (const row of ring.table) {
+      const domain = domains[row[partition] ?? -1] ?? -1;
+      if (domain >= 0) held[domain]! += 1;
+    }
+    for (const row of ring.table) {
+      const domain = domains[row[partition] ?? -1] ?? -1;
+      if (domain < 0 || held[domain] === 0) continue;
+      count(spreads[domain]!, held[domain]!, 1);
+      held[domain] = 0;
+    }
+  }
+  for (const spread of spreads) {
+    const touched = spread.counts.reduce((sum, one) => sum + one, 0);
+    count(spread, 0, ring.partitions - touched);
+  }
+}
+
+function count(spread: Spread, held: number, partitions: number): void {
   while (spread.counts.length <= held) spread.counts.push(0);
-  spread.counts[held]! += 1;
-  spread.slots += held;
-  spread.tooMany += Math.max(0, held - spread.most);
-  spread.tooFew += Math.max(0, spread.least - held);
+  spread.counts[held]! += partitions;
+  spread.slots += partitions * held;
+  spread.tooMany += partitions * Math.max(0, held - spread.most);
+  spread.tooFew += partitions * Math.max(0, spread.least - held);
 }
 
 /** By name, in tree order; domains that shall hold nothing come last. */
