@@ -1,8 +1,6 @@
 // The threat table for ring files: what an attacker without, or with one, key can try.
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
-import { mutantOf } from '../test/support/mutate.ts';
-import { sampleRing } from '../test/support/sample-ring.ts';
 import {
   people,
   signAgain,
@@ -10,7 +8,9 @@ import {
   signedRoot,
   testKey,
   testSigning,
-} from '../test/support/signing.ts';
+} from '../../../test/support/signing.ts';
+import { mutantOf } from '../test/support/mutate.ts';
+import { sampleRing } from '../test/support/sample-ring.ts';
 import { authenticateRing } from './authenticate-ring.ts';
 import { preAuthenticationEncoding } from './dsse.ts';
 import { decodeRing, encodeRing, splitRingFile, withSignatures } from './ring-file.ts';

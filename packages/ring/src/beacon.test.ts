@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { people, signed, signedRoot, testKey } from '../test/support/signing.ts';
+import { people, signed, signedRoot, testKey } from '../../../test/support/signing.ts';
 import { type Beacon, beaconPayload, openBeacon, printBeacon } from './beacon.ts';
 import { newestRoot } from './trust-chain.ts';
 

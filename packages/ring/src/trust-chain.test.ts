@@ -1,6 +1,6 @@
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
-import { people, signedRoot, testKey } from '../test/support/signing.ts';
+import { people, signedRoot, testKey } from '../../../test/support/signing.ts';
 import { signPayload } from './dsse.ts';
 import { payloadOf } from './signed-document.ts';
 import { newestRoot, parseTrustFile, printTrustFile, rootIdOf, walkRoots } from './trust-chain.ts';

@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { auditRing } from '@ringwright/ring/audit-ring';
 import type { AuthenticRing } from '@ringwright/ring/authenticate-ring';
 import type { Ring } from '@ringwright/ring/ring';
-import { decodeRing } from '@ringwright/ring/ring-file';
+import { decodeRing, type RingFile } from '@ringwright/ring/ring-file';
 import type { RingHead } from '@ringwright/wire/hello';
 import { type ActiveRing, activeRing, ringHead } from './active-ring.ts';
 import { checkBrake } from './check-brake.ts';
@@ -105,8 +105,7 @@ export class Rings {
   }
 
   async #adoptNow(bytes: Uint8Array, claimed: string): Promise<ActiveRing> {
-    const authentic = this.#authenticate(bytes, claimed);
-    const decoded = decodeRing(bytes);
+    const { authentic, decoded } = this.#open(bytes, claimed);
     const { keyspace, version } = decoded.ring;
     try {
       const present = this.#active.get(keyspace);
@@ -131,13 +130,18 @@ export class Rings {
     }
   }
 
-  /** What an unverified file says of itself is not looked at, not even for the report. */
-  #authenticate(bytes: Uint8Array, claimed: string): AuthenticRing | null {
+  /** What a file that cannot be trusted says of itself is not looked at, not even for the report. */
+  #open(
+    bytes: Uint8Array,
+    claimed: string,
+  ): { authentic: AuthenticRing | null; decoded: RingFile } {
     try {
-      return this.#ports.trust?.authenticate(bytes) ?? null;
+      return {
+        authentic: this.#ports.trust?.authenticate(bytes) ?? null,
+        decoded: decodeRing(bytes),
+      };
     } catch (error) {
-      const known = this.#highest.has(claimed) ? claimed : '';
-      if (error instanceof CodedError) this.#refuse(known, error);
+      if (error instanceof CodedError && this.#highest.has(claimed)) this.#refuse(claimed, error);
       throw error;
     }
   }
