@@ -2,6 +2,7 @@
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import type { BuilderState } from '@ringwright/builder/builder-state';
+import { certify } from '@ringwright/builder/certify';
 import type { Change } from '@ringwright/builder/change';
 import { createState } from '@ringwright/builder/create-state';
 import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
@@ -50,6 +51,8 @@ function reach(start: Ring, state: BuilderState, label: string): Ring {
     left = plan.movesLeft > 0;
   }
   expect(moved, `${label}: moves`).toBeGreaterThanOrEqual(bound);
+  const proof = certify({ before: start.table, after: ring.table, state });
+  expect(proof, label).toMatchObject({ optimal: true, moves: moved });
   expect(faultsOf(ring.table, state, tiersByName(state, PARTITIONS)), label).toEqual([]);
   const figures = ringFigures(ring, state);
   expect(figures.balance.worstSlots, label).toBeLessThan(1);
@@ -83,12 +86,21 @@ function addition(
   return { kind: 'add', device };
 }
 
+/** Up or down by at most one: what servers can follow in one version. */
+function otherReplicas(state: BuilderState, holders: number, random: Random): BuilderState {
+  const replicas = state.replicas + [-1, -0.5, -0.25, 0.25, 0.5, 1][random.below(6)]!;
+  if (replicas < 1 || Math.ceil(replicas) > holders) return state;
+  return applyChanges(state, [{ kind: 'set', settings: { replicas } }]);
+}
+
 function changed(state: BuilderState, random: Random): BuilderState {
   const active = state.devices.flatMap((one) => (one?.state === 'active' ? [one.id] : []));
   const withWeight = state.devices.filter((one) => one?.state === 'active' && one.weight > 0);
   const id = active[random.below(active.length)]!;
   const spare = withWeight.length > Math.ceil(state.replicas);
-  switch (random.below(5)) {
+  switch (random.below(6)) {
+    case 5:
+      return otherReplicas(state, withWeight.length, random);
     case 0:
       return spare ? applyChanges(state, [{ kind: 'remove', id }]) : state;
     case 1:

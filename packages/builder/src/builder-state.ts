@@ -3,7 +3,7 @@ import type { Device } from '@ringwright/ring/device';
 import type { Partitioner } from '@ringwright/ring/partitioner';
 
 export interface BuilderDevice extends Device {
-  /** `removed`: gone or failed, given nothing; it becomes a hole when its last slot has moved away. */
+  /** `removed`: gone or failed, given nothing; a hole when its last slot has moved away. */
   readonly state: 'active' | 'removed';
   /**
    * `no-target`: gives slots away as usual, but gets none. `maintenance`: keeps exactly what it has.

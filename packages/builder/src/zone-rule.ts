@@ -1,6 +1,6 @@
 // "Every partition in at least k zones" as a hard rule: weights give way to it. Pure.
-// A zone that may hold h replicas of a partition at most forces the others to take part. The largest
-// h that makes k zones certain is taken, so that weights give way as little as they must.
+// A zone that may hold h replicas of a partition at most makes others take part. The largest h that
+// makes k zones certain is taken, so that weights give way as little as they must.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from './builder-state.ts';
 import { baseShares, computeShares, type Shares } from './shares.ts';
