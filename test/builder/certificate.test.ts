@@ -3,10 +3,11 @@ import { type Random, seededRandom } from '@ringwright/base/random';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { type Certificate, certify } from '@ringwright/builder/certify';
 import { nextRing } from '@ringwright/builder/next-ring';
+import { placementProblem } from '@ringwright/builder/placement-problem';
 import { planVersion } from '@ringwright/builder/plan-version';
 import type { Ring, Table } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
-import { faultsOf, tiersByName } from '../support/cluster-definition.ts';
+import { faultsOf, type Tier, tiersByName, tiersOf } from '../support/cluster-definition.ts';
 import { fewestMoves } from '../support/fewest-moves.ts';
 import {
   holders,
@@ -45,6 +46,36 @@ test(`${INSTANCES} random instances: a table is certified exactly when it is opt
   }
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(INSTANCES / 8);
 });
+
+test(`${INSTANCES / 2} instances with overload: moves equal the optimum, and are certified`, () => {
+  for (let seed = 1; seed <= INSTANCES / 2; seed += 1) {
+    const random = seededRandom(seed);
+    const overload = [0.05, 0.1, 0.5, 2][random.below(4)]!;
+    const first = { ...randomCluster(random), overload };
+    const ring = startingRing(first, random);
+    const state = randomChanges(first, random);
+    if (holders(state) < Math.ceil(state.replicas)) continue;
+    const optimum = fewestMoves(ring.table, state, tiersOfTargets(state));
+    const verdict = certify({ before: ring.table, after: settled(ring, state), state });
+    expect(verdict, `seed ${seed}`).toMatchObject({ optimal: true, moves: optimum });
+  }
+});
+
+/** What shares with overload are is tested in shares.test.ts; here they are given. */
+function tiersOfTargets(state: BuilderState): Map<string, Tier> {
+  const { tree, targets } = placementProblem(state);
+  const tiers = new Map<string, Tier>();
+  for (let v = 1; v < tree.nodes; v += 1) {
+    let leaf = v;
+    while (leaf < tree.firstLeaf) leaf = tree.firstChild[leaf]!;
+    const device = state.devices[tree.deviceIds[leaf - tree.firstLeaf]!]!;
+    const name = tiersOf(device)[tree.level[v]!]!;
+    const [floor, ceil] = [targets.floor[v]!, targets.ceil[v]!];
+    const [low, high] = [targets.low[v]!, targets.high[v]!];
+    tiers.set(name, { name, target: targets.exact[v]!, floor, ceil, low, high });
+  }
+  return tiers;
+}
 
 interface Case {
   readonly before: Table;
