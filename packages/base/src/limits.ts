@@ -135,6 +135,8 @@ export const copiesOutMax = 16;
 export const copyIdleMsMax = 60_000;
 /** Chunks asked for ahead of the one being written: hides the round trip. */
 export const copyChunksAhead = 4;
+/** More damaged files than this have one cause: replacing them all could be the wrong cure. */
+export const damagedPercentMax = 5;
 /** Pause before a load or drain that failed is tried again. */
 export const dutyRetryMs = 500;
 /** Ring versions kept on a server's disk, newest last: the last good ones. */
@@ -232,6 +234,8 @@ export const httpBatchItemsAtOnce = 128;
 export const clientHedgeMs = 150;
 /** Servers a client tries for one operation before it gives up. */
 export const clientTriesMax = 4;
+/** A client waits longer than a coordinator waits for its peers: it hears what was wrong. */
+export const clientCallTimeoutMs = 2 * peerCallTimeoutMs;
 /** Items of one getMany or putMany under way at once; further ones wait in the client. */
 export const clientItemsAtOnce = 256;
 /** A server that was slow or away is asked last for so long. */

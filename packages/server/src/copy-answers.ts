@@ -18,6 +18,8 @@ export class CopySource {
   readonly #ports: ReplicaPorts;
   readonly #nowMs: () => number;
   readonly #open = new Map<string, OpenCopy>();
+  /** Snapshots that are being taken. */
+  #opening = 0;
 
   constructor(ports: ReplicaPorts, nowMs: () => number) {
     this.#ports = ports;
@@ -34,23 +36,27 @@ export class CopySource {
     request: RequestOf<typeof copyOpen>,
     caller: Caller,
   ): Promise<AnswerOf<typeof copyOpen>> {
-    const { store, inFlight } = this.#ports;
-    const { keyspace, partition } = request;
     checkSource(await passFence(this.#ports, request, caller), request);
     await this.#releaseIdle();
-    if (this.#open.size >= copiesOutMax) {
-      throw new CodedError(
-        'PEER_BUSY',
-        `${this.#open.size} copies are open, ${copiesOutMax} is the most`,
-      );
+    const copies = this.#open.size + this.#opening;
+    if (copies >= copiesOutMax) {
+      throw new CodedError('PEER_BUSY', `${copies} copies are open, ${copiesOutMax} is the most`);
     }
-    await inFlight.settled(keyspace, partition);
-    if (store.info(keyspace, partition)?.state !== 'ready') throw filling(partition);
-    const snapshot = await store.snapshot(keyspace, partition);
+    this.#opening += 1;
+    const snapshot = await this.#take(request).finally(() => {
+      this.#opening -= 1;
+    });
     const copy = randomBytes(12).toString('hex');
     this.#open.set(copy, { snapshot, lastUsedMs: this.#nowMs() });
     const { sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest } = snapshot.manifest;
     return { copy, sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest };
+  }
+
+  async #take({ keyspace, partition }: RequestOf<typeof copyOpen>): Promise<Snapshot> {
+    const { store, inFlight } = this.#ports;
+    await inFlight.settled(keyspace, partition);
+    if (store.info(keyspace, partition)?.state !== 'ready') throw filling(partition);
+    return store.snapshot(keyspace, partition);
   }
 
   async read({

@@ -15,7 +15,8 @@ export interface CopyTask {
 }
 
 export interface CopyResult {
-  /** Sequence of the source's file that the copy holds. */
+  /** Incarnation of the source's file, and the sequence up to which the copy holds it. */
+  readonly incarnation: string;
   readonly seq: number;
   readonly bytes: number;
   readonly rows: number;
@@ -60,7 +61,8 @@ export async function copyPartition(
       .call({ active, device: source }, copyClose, { copy })
       .catch(() => undefined);
   }
-  return { seq: manifest.seq, bytes: manifest.bytes, rows: manifest.rows };
+  const { sourceIncarnation: incarnation, seq, bytes, rows } = manifest;
+  return { incarnation, seq, bytes, rows };
 }
 
 /** The chunks in order, a few asked for ahead so that the round trip costs nothing. */

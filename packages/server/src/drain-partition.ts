@@ -32,6 +32,9 @@ export async function drainPartition(
   await ports.inFlight.settled(keyspace, partition);
   const held = ports.store.info(keyspace, partition);
   if (held === null || active.self === null) return;
+  if (ports.current(keyspace).id !== active.id) throw changed(partition);
+  // From here on it misses writes: should a later ring name this device again, it must refill first.
+  if (held.state === 'ready') ports.store.setState(keyspace, partition, 'filling');
   const { pushTo } = dutyOf(active.ring, partition, active.self);
   for (const device of pushTo) await confirmAll(ports, { active, partition, device });
   const now = ports.store.info(keyspace, partition);
@@ -39,9 +42,13 @@ export async function drainPartition(
   const unchanged = now?.seq === held.seq && now.incarnation === held.incarnation;
   const stillUnload = dutyOf(latest.ring, partition, active.self).kind === 'UNLOAD';
   if (!unchanged || !stillUnload || latest.id !== active.id) {
-    throw new CodedError('RING_STALE', `partition ${partition} changed while it was drained`);
+    throw changed(partition);
   }
   await ports.store.drop(keyspace, partition);
+}
+
+function changed(partition: number): CodedError {
+  return new CodedError('RING_STALE', `partition ${partition} changed while it was drained`);
 }
 
 async function confirmAll(

@@ -1,13 +1,15 @@
 // Fills this device's file of a partition: from the device it replaces, or from enough other slots.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import type { Store } from '@ringwright/partition/store';
 import type { Move } from '@ringwright/ring/move';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { rowsSince } from '@ringwright/wire/replication';
+import { digests, rowsSince } from '@ringwright/wire/replication';
 import type { ActiveRing } from './active-ring.ts';
 import { copyPartition } from './copy-partition.ts';
 import type { DeviceCaller } from './device-caller.ts';
 import type { LoadProgress } from './load-progress.ts';
+import { filling } from './replica.ts';
 
 export interface LoadPorts {
   readonly store: Store;
@@ -24,10 +26,9 @@ export interface LoadTask {
 
 /**
  * After it resolves, this device holds every record that a quorum acknowledged before it began, and
- * through its own
- * writes those acknowledged since. The source is the device replaced in the slot; when that one
- * cannot give its file, or when the slot is a new one,
- * N - W + 1 other slots: one of them took part in every quorum.
+ * through its own writes those acknowledged since. The source is the device replaced in the slot;
+ * when that one cannot give its file, or when the slot is a new one, N - W + 1 other slots: one of
+ * them took part in every quorum. Throws NOT_ENOUGH_REPLICAS.
  */
 export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<void> {
   const { active, partition, move } = task;
@@ -45,13 +46,13 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<v
     }
   }
   const quorum = Math.floor(slots.length / 2) + 1;
-  const needed = Math.min(slots.length - quorum + 1, others.length);
-  await loadFromOthers(ports, task, { others, needed });
+  await loadFromOthers(ports, task, { others, needed: slots.length - quorum + 1 });
 }
 
 /**
  * The whole file of the first device that gives it, then all records of further ones, until enough
- * gave theirs.
+ * gave theirs. A refill is also done when every other device gave all it has, even if some of them
+ * are filling themselves: there is nothing more to wait for, and they may be waiting for this one.
  */
 async function loadFromOthers(
   ports: LoadPorts,
@@ -59,22 +60,47 @@ async function loadFromOthers(
   { others, needed }: { readonly others: readonly number[]; readonly needed: number },
 ): Promise<void> {
   const failures: string[] = [];
+  const fillingToo: number[] = [];
   let sources = 0;
-  for (const device of others) {
-    if (sources === needed) return;
+  const attempt = async (device: number, load: () => Promise<void>): Promise<void> => {
     try {
-      if (sources === 0) await copyAndCatchUp(ports, task, device);
-      else await pullRows(ports, task, { device, since: 0 });
+      await load();
       sources += 1;
     } catch (error) {
       if (!isAway(error)) throw error;
       failures.push(`d${device}: ${error.message}`);
     }
+  };
+  for (const device of others) {
+    if (sources >= needed) return;
+    await attempt(device, async () => {
+      if (await isFilling(ports, task, device)) {
+        fillingToo.push(device);
+        throw filling(task.partition);
+      }
+      if (sources === 0) await copyAndCatchUp(ports, task, device);
+      else await pullRows(ports, task, { device });
+    });
   }
   if (sources >= needed) return;
+  if (task.move === null) {
+    for (const device of fillingToo) await attempt(device, () => pullRows(ports, task, { device }));
+    if (sources === others.length) return;
+  }
   const gave = `${sources} of the ${needed} slots needed gave partition ${task.partition}`;
   const message = `${gave}: ${failures.join('; ')}`;
   throw new CodedError('NOT_ENOUGH_REPLICAS', message, { details: { sources, needed, failures } });
+}
+
+async function isFilling(
+  { devices }: LoadPorts,
+  { active, partition }: LoadTask,
+  device: number,
+): Promise<boolean> {
+  const { keyspace, version: ringVersion } = active.ring;
+  const request = { keyspace, ringVersion, partitions: [partition] };
+  const { holdings } = await devices.call({ active, device }, digests, request);
+  return holdings[0]?.state === 'filling';
 }
 
 async function copyAndCatchUp(ports: LoadPorts, task: LoadTask, device: number): Promise<void> {
@@ -88,30 +114,60 @@ async function copyAndCatchUp(ports: LoadPorts, task: LoadTask, device: number):
     onBytes: (bytes, bytesTotal) => onProgress({ bytes, bytesTotal }),
   });
   onProgress({ stage: 'catching-up', rows: copied.rows, bytes: copied.bytes, copiesVerified: 1 });
-  await pullRows(ports, task, { device, since: copied.seq });
+  await pullRows(ports, task, { device, copied });
 }
 
-/** Takes the device's records after a sequence until it has no more, under their own timestamps. */
+interface PullFrom {
+  readonly device: number;
+  /** The copy that is here already: its file's incarnation, and up to which sequence it goes. */
+  readonly copied?: { readonly incarnation: string; readonly seq: number };
+}
+
+/**
+ * Takes the device's records after a sequence until it has no more, under their own timestamps.
+ * Sequences are of one incarnation: when the device replaces its file, all its records are taken.
+ */
 async function pullRows(
   ports: LoadPorts,
   { active, partition, move }: LoadTask,
-  from: { readonly device: number; readonly since: number },
+  { device, copied }: PullFrom,
 ): Promise<void> {
   const { keyspace, version } = active.ring;
-  const assignment = move?.assignment ?? null;
-  for (let since = from.since; ; ) {
-    const request = { keyspace, ringVersion: version, partition, assignment, since };
-    const answer = await ports.devices.call({ active, device: from.device }, rowsSince, request);
-    await ports.store.write(answer.rows.map((row) => ({ keyspace, partition, ...row })));
+  const about = { keyspace, ringVersion: version, partition, assignment: move?.assignment ?? null };
+  let [incarnation, since] = [copied?.incarnation ?? null, copied?.seq ?? 0];
+  for (;;) {
+    const answer = await ports.devices.call({ active, device }, rowsSince, { ...about, since });
+    if (since > 0 && answer.incarnation !== incarnation) {
+      [incarnation, since] = [answer.incarnation, 0];
+      continue;
+    }
+    incarnation = answer.incarnation;
+    const rows = answer.rows.map((row) => ({ keyspace, partition, ...row }));
+    const outcomes = await ports.store.write(rows);
+    if (outcomes.some(({ kind }) => kind === 'absent')) {
+      throw new CodedError('PARTITION_ABSENT', `partition ${partition} went while it was filled`);
+    }
     if (!answer.more) return;
+    if (answer.lastSeq <= since) {
+      throw new CodedError(
+        'PEER_FAILED',
+        `d${device}: rows after ${since} end at ${answer.lastSeq}`,
+      );
+    }
     since = answer.lastSeq;
   }
 }
 
-/** Errors that say "not this device now": another one may give what it cannot. */
+/** What keeps a device from giving its file now: another one may give what it cannot. */
+const away: ReadonlySet<string> = new Set<ErrorCode>([
+  'PARTITION_FILLING',
+  'PARTITION_DAMAGED',
+  'RECORD_DAMAGED',
+  'COPY_INVALID',
+  'STORE_FAILED',
+  'STORE_CLOSED',
+]);
+
 function isAway(error: unknown): error is CodedError {
-  return (
-    error instanceof CodedError &&
-    (error.code.startsWith('PEER_') || error.code === 'PARTITION_FILLING')
-  );
+  return error instanceof CodedError && (error.code.startsWith('PEER_') || away.has(error.code));
 }

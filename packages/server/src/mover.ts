@@ -4,17 +4,14 @@ import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copiesInMax, drainsMax, dutyRetryMs } from '@ringwright/base/limits';
 import type { ActiveRing } from './active-ring.ts';
-import {
-  confirmTakeover,
-  type FormerSlots,
-  rememberFormer,
-  unknownSlots,
-} from './confirm-takeover.ts';
+import { confirmTakeover, rememberFormer, unknownSlots } from './confirm-takeover.ts';
 import { type DrainPorts, drainPartition } from './drain-partition.ts';
+import { type KeyspaceWork, newWork } from './keyspace-work.ts';
 import { loadPartition } from './load-partition.ts';
 import { type LoadProgress, startedLoad } from './load-progress.ts';
 import { openPartitions } from './open-partitions.ts';
-import { type DutyStep, planDuties } from './plan-duties.ts';
+import { type DutyStep, isSurplus, planDuties } from './plan-duties.ts';
+import { damagedOf, replaceDamaged } from './replace-damaged.ts';
 
 export interface MoverPorts extends DrainPorts {
   readonly isStranger: (active: ActiveRing, device: number) => boolean;
@@ -27,21 +24,6 @@ interface FailedStep {
 }
 
 type LoadStep = Extract<DutyStep, { kind: 'load' | 'refill' }>;
-
-interface KeyspaceWork {
-  /** Assignment ids loaded in this life, by partition. */
-  readonly loaded: Map<number, number>;
-  readonly progress: Map<number, LoadProgress>;
-  /** Slots of the partitions that this device joins, as its rings have shown them. */
-  readonly former: Map<number, FormerSlots>;
-  /** Partitions a load or drain runs for, or waits to run again after a failure. */
-  readonly running: Set<number>;
-  /** Why drains have not ended yet. */
-  readonly draining: Map<number, string>;
-  /** The review under way; null between reviews. */
-  review: Promise<void> | null;
-  again: boolean;
-}
 
 export class Mover {
   readonly #ports: MoverPorts;
@@ -100,11 +82,15 @@ export class Mover {
 
   async #reviewOnce(keyspace: string, work: KeyspaceWork): Promise<void> {
     const active = this.#ports.current(keyspace);
+    await this.#replaceDamaged(active, work);
     const infos = this.#ports.store.list().filter((info) => info.keyspace === keyspace);
     const states = new Map(infos.map(({ partition, state }) => [partition, state]));
     this.#forgetEnded(active, work);
     rememberFormer(active, work.former);
-    const steps = planDuties(active, { states, loaded: work.loaded });
+    const damaged = damagedOf(this.#ports.store, keyspace);
+    const steps = planDuties(active, { states, loaded: work.loaded }).filter(
+      ({ partition }) => !damaged.has(partition),
+    );
     const opens = steps.flatMap((step) => (step.kind === 'open' ? [step.partition] : []));
     if (opens.length > 0) {
       const undecided = await openPartitions(this.#ports, active, opens);
@@ -118,6 +104,16 @@ export class Mover {
       else await this.#tryStart(active, work, step);
     }
     if (serves.length > 0) void this.#serve(active, work, serves);
+  }
+
+  async #replaceDamaged(active: ActiveRing, work: KeyspaceWork): Promise<void> {
+    try {
+      for (const partition of await replaceDamaged(this.#ports.store, active)) {
+        for (const map of [work.loaded, work.progress]) map.delete(partition);
+      }
+    } catch (error) {
+      this.#failed({ kind: 'replace', keyspace: active.ring.keyspace }, error);
+    }
   }
 
   /** A step that fails does not keep the others back: a drain may free the disk that is full. */
@@ -239,6 +235,9 @@ export class Mover {
       const named = ring.table.some((row) => row[partition] === self);
       if (!inFlight.has(assignment) && !named) work.loaded.delete(partition);
     }
+    for (const partition of work.draining.keys()) {
+      if (!isSurplus(active, partition)) work.draining.delete(partition);
+    }
     for (const [partition, { assignment }] of work.progress) {
       if (assignment !== null && !inFlight.has(assignment)) work.progress.delete(partition);
     }
@@ -269,15 +268,7 @@ export class Mover {
   #of(keyspace: string): KeyspaceWork {
     const known = this.#work.get(keyspace);
     if (known !== undefined) return known;
-    const work: KeyspaceWork = {
-      loaded: new Map(),
-      progress: new Map(),
-      former: new Map(),
-      running: new Set(),
-      draining: new Map(),
-      review: null,
-      again: false,
-    };
+    const work = newWork();
     this.#work.set(keyspace, work);
     return work;
   }

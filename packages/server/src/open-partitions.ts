@@ -97,7 +97,8 @@ async function surveyDevice(
         const holding = holdings[index];
         if (survey === undefined) continue;
         survey.answered += 1;
-        survey.missing ||= stranger || (holding?.state === 'ready' && holding.seq > 0);
+        survey.missing ||=
+          stranger || (holding !== undefined && holding !== null && holding.seq > 0);
       }
     }
   } catch (error) {

@@ -49,10 +49,13 @@ export function planDuties(active: ActiveRing, holdings: Holdings): DutyStep[] {
     }
   }
   for (const partition of holdings.states.keys()) {
-    const known = partition < ring.partitions;
-    if (known && dutyOf(ring, partition, self).kind === 'UNLOAD') {
-      steps.push({ kind: 'drain', partition });
-    }
+    if (isSurplus(active, partition)) steps.push({ kind: 'drain', partition });
   }
   return steps;
+}
+
+/** Whether the ring gives the partition to other devices only. */
+export function isSurplus({ ring, self }: ActiveRing, partition: number): boolean {
+  const known = self !== null && partition < ring.partitions;
+  return known && dutyOf(ring, partition, self).kind === 'UNLOAD';
 }

@@ -8,6 +8,7 @@ import type { AnswerOf } from '@ringwright/wire/message';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
 import type { ActiveRing } from './active-ring.ts';
 import { type PushPorts, pushRows } from './push-rows.ts';
+import { usableInfo } from './usable-info.ts';
 
 interface ReplicatePorts extends PushPorts {
   readonly nowMs: () => number;
@@ -16,6 +17,13 @@ interface ReplicatePorts extends PushPorts {
 }
 
 type Holding = NonNullable<AnswerOf<typeof digests>['holdings'][number]>;
+
+interface PushTask {
+  readonly partition: number;
+  /** Incarnation of the file here. */
+  readonly own: string;
+  readonly holding: Holding;
+}
 
 /**
  * What a peer confirmed of a partition in this life of the process: saves asking again when nothing
@@ -73,7 +81,8 @@ export class Replicator {
     for (let start = 0; start < open.length; start += digestPartitionsMax) {
       const asked = open.slice(start, start + digestPartitionsMax);
       const request = { keyspace, ringVersion: version, partitions: asked };
-      const before = asked.map((partition) => this.#ports.store.info(keyspace, partition));
+      const { store } = this.#ports;
+      const before = asked.map((partition) => usableInfo(store, keyspace, partition));
       const { holdings } = await this.#ports.devices.call({ active, device }, digests, request);
       for (const [index, partition] of asked.entries()) {
         const holding = holdings[index];
@@ -87,16 +96,22 @@ export class Replicator {
             incarnation,
             seq: mine.seq,
           });
-        } else await this.#push(active, device, { partition, own: mine.incarnation, holding });
+        } else await this.#tryPush(active, device, { partition, own: mine.incarnation, holding });
       }
     }
   }
 
-  async #push(
-    active: ActiveRing,
-    device: number,
-    task: { readonly partition: number; readonly own: string; readonly holding: Holding },
-  ): Promise<void> {
+  /** One partition that cannot be pushed (a damaged record, a refusal) does not stop the others. */
+  async #tryPush(active: ActiveRing, device: number, task: PushTask): Promise<void> {
+    try {
+      await this.#push(active, device, task);
+    } catch (error) {
+      if (!(error instanceof CodedError) || error.code.startsWith('PEER_')) throw error;
+      this.#ports.onError(device, error);
+    }
+  }
+
+  async #push(active: ActiveRing, device: number, task: PushTask): Promise<void> {
     const { store, nowMs } = this.#ports;
     const { partition, own, holding } = task;
     const since = store.confirmed(
@@ -127,7 +142,7 @@ export class Replicator {
     if (known?.own === own && known.incarnation === incarnation && known.seq >= seq) return;
     // The file may have been replaced while the peer was asked: then the watermark is not for this
     // one.
-    const info = this.#ports.store.info(keyspace, partition);
+    const info = usableInfo(this.#ports.store, keyspace, partition);
     if (info?.incarnation === own) {
       this.#ports.store.confirm(keyspace, partition, watermark(device, incarnation), seq);
     }
@@ -136,7 +151,7 @@ export class Replicator {
   /** True while this device has records that the peer has not confirmed, as far as is known. */
   #isOpen(active: ActiveRing, device: number, partition: number): boolean {
     const { keyspace } = active.ring;
-    const info = this.#ports.store.info(keyspace, partition);
+    const info = usableInfo(this.#ports.store, keyspace, partition);
     if (info === null || info.state !== 'ready') return false;
     const known = this.#confirmed.get(`${keyspace}/${partition}/${device}`);
     return known === undefined || known.own !== info.incarnation || known.seq < info.seq;

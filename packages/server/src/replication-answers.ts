@@ -25,12 +25,34 @@ export async function answerDigests(
   await ports.exchange.reach(keyspace, ringVersion, caller);
   return {
     holdings: partitions.map((partition) => {
-      const info = ports.store.info(keyspace, partition);
-      if (info === null) return null;
-      const { incarnation, state, digest, rows, seq } = info;
-      return { incarnation, state, digest, rows, seq };
+      return holdingOf(ports.store, keyspace, partition);
     }),
   };
+}
+
+/** One damaged file must not hide the others; that there were records is all it still says. */
+const damagedHolding = {
+  incarnation: 'damaged',
+  state: 'filling',
+  digest: '0'.repeat(16),
+  rows: 0,
+  seq: 1,
+} as const;
+
+function holdingOf(
+  store: ReplicaPorts['store'],
+  keyspace: string,
+  partition: number,
+): AnswerOf<typeof digests>['holdings'][number] {
+  try {
+    const info = store.info(keyspace, partition);
+    if (info === null) return null;
+    const { incarnation, state, digest, rows, seq } = info;
+    return { incarnation, state, digest, rows, seq };
+  } catch (error) {
+    if (error instanceof CodedError && error.code === 'PARTITION_DAMAGED') return damagedHolding;
+    throw error;
+  }
 }
 
 /** Which of the offered records this device lacks or has older. */
@@ -72,7 +94,9 @@ export async function answerRows(
   const { keyspace, partition, since } = request;
   await ports.inFlight.settled(keyspace, partition);
   const info = ports.store.info(keyspace, partition);
-  if (info?.state !== 'ready') throw filling(partition);
+  // A device that refills asks for all there is; it knows from digests that this is a part.
+  const complete = info?.state === 'ready' || request.assignment === null;
+  if (info === null || !complete) throw filling(partition);
   const limits = { rowsMax: offerRowsMax, bytesMax: ROWS_BYTES_MAX };
   const { rows, lastSeq, more } = ports.store.rowsSince(keyspace, partition, since, limits);
   return {

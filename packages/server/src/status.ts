@@ -2,7 +2,7 @@
 
 import { trustWarnDays } from '@ringwright/base/limits';
 import type { Store } from '@ringwright/partition/store';
-import { dutiesOf, dutyOf } from '@ringwright/ring/duty-of';
+import { dutiesOf } from '@ringwright/ring/duty-of';
 import type { ActiveRing } from './active-ring.ts';
 import type { DeviceIdentity } from './device-identity.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
@@ -10,6 +10,7 @@ import type { LoadProgress } from './load-progress.ts';
 import type { Mover } from './mover.ts';
 import { joinAddress } from './options.ts';
 import type { Peers } from './peers.ts';
+import { isSurplus } from './plan-duties.ts';
 import type { RingRefusal, Rings } from './rings.ts';
 import type { TrustStore } from './trust-store.ts';
 
@@ -138,8 +139,4 @@ export function trustStatus({
     const { cluster, version, epoch, expires } = root;
     return { cluster, version, epoch, id, expires, expiresSoon: Date.parse(expires) <= warnMs };
   });
-}
-
-function isSurplus({ ring, self }: ActiveRing, partition: number): boolean {
-  return self !== null && dutyOf(ring, partition, self).kind === 'UNLOAD';
 }

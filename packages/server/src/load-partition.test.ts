@@ -1,0 +1,175 @@
+// Filling a partition from real files: from the device replaced, from enough others, or not at all.
+import { CodedError } from '@ringwright/base/coded-error';
+import { copyOpen } from '@ringwright/wire/copies';
+import { digests, rowsSince } from '@ringwright/wire/replication';
+import { describe, expect, test } from 'vitest';
+import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
+import { StoreCluster, type StoreDevice } from '../../../test/support/store-cluster.ts';
+import { loadPartition } from './load-partition.ts';
+
+/** Partition 0 is on devices 0, 1, 2; device 3 joins for device 2. */
+const first = servedRing({ power: 0 });
+const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
+
+async function loading(device: StoreDevice, how: 'join' | 'refill' = 'join'): Promise<string> {
+  const { active, store, devices } = device;
+  const move = how === 'join' ? (active.ring.moves[0] ?? null) : null;
+  const task = { active, partition: 0, move, onProgress: () => undefined };
+  try {
+    await loadPartition({ store, devices }, task);
+    return 'loaded';
+  } catch (error) {
+    if (error instanceof CodedError) return error.code;
+    throw error;
+  }
+}
+
+/** Devices 0 and 1 lack one record each; the device that leaves has both and one of its own. */
+async function initializing(): Promise<StoreCluster> {
+  const cluster = await StoreCluster.open(versions);
+  await cluster.create(0, [0, 1, 2]);
+  await cluster.create(0, [3], 'filling');
+  const [a, b, c] = cluster.devices;
+  await a!.put(0, { common: '1', a: '1' });
+  await b!.put(0, { common: '1', b: '1' });
+  await c!.put(0, { common: '1', a: '1', b: '1', c: '1' });
+  cluster.activate(3);
+  return cluster;
+}
+
+describe('a joiner', () => {
+  test('takes the file of the device it replaces, merged with what it has itself', async () => {
+    await using cluster = await initializing();
+    const [, , source, joiner] = cluster.devices;
+    await joiner!.put(0, { common: 'newer', own: '1' }, 9);
+    expect(await loading(joiner!)).toBe('loaded');
+    expect(['common', 'a', 'b', 'c', 'own'].map((key) => joiner!.value(0, key))).toEqual([
+      'newer',
+      '1',
+      '1',
+      '1',
+      '1',
+    ]);
+    expect(source!.info(0)?.rows, 'the source keeps its own').toBe(4);
+  });
+
+  test('catches up with what is written while it copies', async () => {
+    await using cluster = await initializing();
+    const [, , source, joiner] = cluster.devices;
+    source!.onCall = async (method) => {
+      if (method === 'copy-close') await source!.put(0, { late: '1', common: 'late' }, 9);
+    };
+    expect(await loading(joiner!)).toBe('loaded');
+    expect([joiner!.value(0, 'late'), joiner!.value(0, 'common')]).toEqual(['1', 'late']);
+  });
+
+  test('takes everything again when the source has replaced its file meanwhile', async () => {
+    await using cluster = await initializing();
+    const [, , source, joiner] = cluster.devices;
+    source!.onCall = async (method) => {
+      if (method !== 'copy-close') return;
+      source!.onCall = () => undefined;
+      await source!.store.drop('cities', 0);
+      await cluster.create(0, [2]);
+      await source!.put(0, { fresh: '1' });
+    };
+    expect(await loading(joiner!)).toBe('loaded');
+    expect(joiner!.value(0, 'fresh'), 'number 1 of the new file, below the copy').toBe('1');
+  });
+
+  test('with the source away: both others, so that nothing acknowledged is missing', async () => {
+    await using cluster = await initializing();
+    const [, , source, joiner] = cluster.devices;
+    source!.up = false;
+    expect(await loading(joiner!)).toBe('loaded');
+    expect(['common', 'a', 'b', 'c'].map((key) => joiner!.value(0, key))).toEqual([
+      '1',
+      '1',
+      '1',
+      null,
+    ]);
+  });
+
+  test('with the source and one more away: not enough', async () => {
+    await using cluster = await initializing();
+    const [, other, source, joiner] = cluster.devices;
+    source!.up = false;
+    other!.up = false;
+    expect(await loading(joiner!)).toBe('NOT_ENOUGH_REPLICAS');
+  });
+
+  test('does not take a filling holder for a whole one', async () => {
+    await using cluster = await initializing();
+    const [, other, source, joiner] = cluster.devices;
+    source!.up = false;
+    other!.store.setState('cities', 0, 'filling');
+    expect(await loading(joiner!)).toBe('NOT_ENOUGH_REPLICAS');
+  });
+
+  test('in a ring of one replica: never without its source', async () => {
+    const single = servedRing({ power: 0, replicas: 1, devices: 2 });
+    const moved = moveVersions(single, [{ partition: 0, replica: 0, from: 0, to: 1 }]);
+    await using cluster = await StoreCluster.open([single, ...moved]);
+    await cluster.create(0, [0]);
+    await cluster.create(0, [1], 'filling');
+    cluster.activate(3);
+    cluster.devices[0]!.up = false;
+    expect(await loading(cluster.devices[1]!)).toBe('NOT_ENOUGH_REPLICAS');
+    cluster.devices[0]!.up = true;
+    expect(await loading(cluster.devices[1]!)).toBe('loaded');
+  });
+
+  test('fails when its own file goes in the middle', async () => {
+    await using cluster = await initializing();
+    const [, , source, joiner] = cluster.devices;
+    source!.onCall = async (method) => {
+      if (method === rowsSince.method) await joiner!.store.drop('cities', 0);
+    };
+    await source!.put(0, { late: '1' }, 9);
+    source!.up = false;
+    for (const id of [0, 1]) cluster.devices[id]!.onCall = source!.onCall;
+    expect(await loading(joiner!)).toBe('PARTITION_ABSENT');
+  });
+});
+
+describe('a holder that lost its records', () => {
+  test('takes those of both others', async () => {
+    await using cluster = await initializing();
+    cluster.activate(1);
+    const lost = cluster.devices[2]!;
+    await lost.store.drop('cities', 0);
+    await cluster.create(0, [2], 'filling');
+    expect(await loading(lost, 'refill')).toBe('loaded');
+    expect([lost.value(0, 'a'), lost.value(0, 'b')]).toEqual(['1', '1']);
+  });
+
+  test('two that wait for each other take what there is, once all others answer', async () => {
+    await using cluster = await initializing();
+    cluster.activate(1);
+    const [a, b, c] = cluster.devices;
+    a!.store.setState('cities', 0, 'filling');
+    b!.store.setState('cities', 0, 'filling');
+    c!.up = false;
+    expect(await loading(a!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
+    c!.up = true;
+    expect([await loading(a!, 'refill'), await loading(b!, 'refill')]).toEqual([
+      'loaded',
+      'loaded',
+    ]);
+    const digest = (device: StoreDevice | undefined) => device!.info(0)?.digest;
+    expect(new Set([a, b, c].map(digest)).size).toBe(1);
+  });
+});
+
+test('a source gives no more copies at once than it may', async () => {
+  await using cluster = await initializing();
+  const [, , , joiner] = cluster.devices;
+  const { active, devices } = joiner!;
+  const asked = { keyspace: 'cities', ringVersion: 3, partition: 0, assignment: null };
+  const opened = await Promise.allSettled(
+    Array.from({ length: 20 }, () => devices.call({ active, device: 0 }, copyOpen, asked)),
+  );
+  expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(16);
+  const other = { keyspace: 'cities', ringVersion: 3, partitions: [0] };
+  expect(await devices.call({ active, device: 0 }, digests, other)).toBeDefined();
+});

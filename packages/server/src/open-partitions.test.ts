@@ -1,0 +1,113 @@
+// First files: empty and ready only where nobody knows of records, and damaged ones begin anew.
+
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openStore } from '@ringwright/partition/open-store';
+import { describe, expect, test } from 'vitest';
+import { scratchFolder } from '../../../test/support/scratch-folder.ts';
+import { activeOn, servedRing } from '../../../test/support/served-ring.ts';
+import { StoreCluster, type StoreDevice } from '../../../test/support/store-cluster.ts';
+import { openPartitions } from './open-partitions.ts';
+import { replaceDamaged } from './replace-damaged.ts';
+
+const ring = servedRing({ devices: 3, power: 1 });
+
+async function opening(device: StoreDevice, strangerTo: readonly number[] = []) {
+  const { store, devices, active } = device;
+  const isStranger = (_active: unknown, id: number): boolean => strangerTo.includes(id);
+  const undecided = await openPartitions({ store, devices, isStranger }, active, [0, 1]);
+  return { undecided, states: [0, 1].map((partition) => device.info(partition)?.state ?? 'none') };
+}
+
+describe('a device without files', () => {
+  test('in a new cluster begins empty and ready', async () => {
+    await using cluster = await StoreCluster.open([ring]);
+    expect(await opening(cluster.devices[0]!)).toEqual({
+      undecided: [],
+      states: ['ready', 'ready'],
+    });
+  });
+
+  test.each(['ready', 'filling'] as const)(
+    'refills what a %s holder has records of',
+    async (state) => {
+      await using cluster = await StoreCluster.open([ring]);
+      await cluster.create(0, [1], state);
+      await cluster.create(1, [1], state);
+      await cluster.devices[1]!.put(1, { a: '1' });
+      cluster.devices[2]!.up = false;
+      expect((await opening(cluster.devices[0]!)).states).toEqual(['ready', 'filling']);
+    },
+  );
+
+  test('refills when somebody remembers another directory in its place', async () => {
+    await using cluster = await StoreCluster.open([ring]);
+    expect((await opening(cluster.devices[0]!, [2])).states).toEqual(['filling', 'filling']);
+  });
+
+  test('decides nothing while nobody answers', async () => {
+    await using cluster = await StoreCluster.open([ring]);
+    cluster.devices[1]!.up = false;
+    cluster.devices[2]!.up = false;
+    expect(await opening(cluster.devices[0]!)).toEqual({
+      undecided: [0, 1],
+      states: ['none', 'none'],
+    });
+  });
+
+  test('in a ring of one replica has nobody to ask', async () => {
+    const single = servedRing({ devices: 2, replicas: 1, power: 1 });
+    await using cluster = await StoreCluster.open([single]);
+    const { store, devices, active } = cluster.devices[0]!;
+    await openPartitions({ store, devices, isStranger: () => false }, active, [0]);
+    expect(cluster.devices[0]!.info(0)?.state).toBe('ready');
+  });
+});
+
+describe('damaged files', () => {
+  /** A store of `count` partitions of which the first `damaged` were overwritten while it was closed. */
+  async function damagedStore(directory: string, count: number, damaged: number) {
+    let lives = 0;
+    const newIncarnation = (): string => `life-${(lives += 1)}`;
+    const options = { directory, newIncarnation, limits: { diskReserveBytes: 0 } };
+    const before = await openStore(options);
+    for (let partition = 0; partition < count; partition += 1) {
+      await before.create('cities', partition, 'ready');
+    }
+    await before.close();
+    const files = await readdir(directory, { recursive: true });
+    const broken = Array.from({ length: damaged }, (_, partition) =>
+      files.find((file) => new RegExp(`cities/0*${partition}/.*data\\.db$`).test(file)),
+    );
+    for (const file of broken)
+      await writeFile(join(directory, file ?? 'no such file'), 'x'.repeat(9_000));
+    return openStore(options);
+  }
+
+  test('one of many begins anew as filling', async () => {
+    await using folder = await scratchFolder();
+    await using store = await damagedStore(folder.path, 4, 1);
+    expect(store.damaged().map(({ partition }) => partition)).toEqual([0]);
+    const active = activeOn(servedRing({ devices: 3, power: 2 }), 0);
+    expect(await replaceDamaged(store, active)).toEqual([0]);
+    expect(store.info('cities', 0)?.state).toBe('filling');
+    expect(store.damaged()).toEqual([]);
+  });
+
+  test('many at once stay where they are', async () => {
+    await using folder = await scratchFolder();
+    await using store = await damagedStore(folder.path, 4, 3);
+    const active = activeOn(servedRing({ devices: 3, power: 2 }), 0);
+    await expect(replaceDamaged(store, active)).rejects.toThrow(/3 of 4 files/);
+    expect(store.damaged()).toHaveLength(3);
+  });
+
+  test('the only replica stays, and so does what the ring gives to nobody here', async () => {
+    await using folder = await scratchFolder();
+    await using store = await damagedStore(folder.path, 2, 1);
+    const single = servedRing({ devices: 2, replicas: 1, power: 1 });
+    expect(await replaceDamaged(store, activeOn(single, 0))).toEqual([]);
+    expect(await replaceDamaged(store, { ...activeOn(ring, 0), self: null })).toEqual([]);
+    expect(store.damaged()).toHaveLength(1);
+  });
+});

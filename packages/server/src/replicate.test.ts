@@ -1,0 +1,161 @@
+// Replication between real files: digests become equal, and nothing is noted as confirmed too early.
+import { seededRandom } from '@ringwright/base/random';
+import { digests, offer, push } from '@ringwright/wire/replication';
+import { describe, expect, test } from 'vitest';
+import { servedRing } from '../../../test/support/served-ring.ts';
+import { firstMs, StoreCluster, type StoreDevice } from '../../../test/support/store-cluster.ts';
+import { Replicator } from './replicate.ts';
+
+const ring = servedRing({ devices: 3, power: 1 });
+
+function replicatorOf(device: StoreDevice, cluster: StoreCluster) {
+  const pushed: number[] = [];
+  const errors: string[] = [];
+  const replicator = new Replicator({
+    store: device.store,
+    devices: device.devices,
+    nowMs: cluster.nowMs,
+    onPushed: (rows) => pushed.push(rows),
+    onError: (id, error) => errors.push(`d${id} ${String((error as { code?: string }).code)}`),
+  });
+  return { replicator, pushed, errors, round: () => replicator.round(device.active) };
+}
+
+async function opened(): Promise<StoreCluster> {
+  const cluster = await StoreCluster.open([ring]);
+  for (const partition of [0, 1]) await cluster.create(partition, [0, 1, 2]);
+  return cluster;
+}
+
+const digestsOf = (cluster: StoreCluster, partition: number): Set<string | undefined> =>
+  new Set(cluster.devices.map((device) => device.info(partition)?.digest));
+
+/** No watermark is above what the peer really holds: each row up to it is there, or a newer one. */
+function expectTrueWatermarks({ devices }: StoreCluster): void {
+  for (const device of devices) {
+    for (const peer of devices) {
+      if (peer === device) continue;
+      for (const partition of [0, 1]) {
+        const mark = `d${peer.id}/${peer.info(partition)?.incarnation}`;
+        const confirmed = device.store.confirmed('cities', partition, mark);
+        const bounds = { rowsMax: 1_000_000, bytesMax: 1e9 };
+        const { rows } = device.store.rowsSince('cities', partition, 0, bounds);
+        for (const row of rows.filter(({ seq }) => seq <= confirmed)) {
+          const there = peer.store.read('cities', partition, row.key);
+          expect(there === null ? 0 : there.ms * 2 ** 20 + there.tie).toBeGreaterThanOrEqual(
+            row.ms * 2 ** 20 + row.tie,
+          );
+        }
+      }
+    }
+  }
+}
+
+describe('rounds', () => {
+  test.each([1, 2, 3])('random histories, seed %i: converge, then ask nothing', async (seed) => {
+    const random = seededRandom(seed);
+    await using cluster = await opened();
+    const replicators = cluster.devices.map((device) => replicatorOf(device, cluster));
+    for (let step = 0; step < 6; step += 1) {
+      for (const device of cluster.devices) {
+        if (random.below(4) === 0) continue;
+        const writes = Array.from({ length: random.below(40) }, () => ({
+          keyspace: 'cities',
+          partition: random.below(2),
+          key: Buffer.from(`key ${random.below(60)}`),
+          value: random.below(5) === 0 ? null : Buffer.alloc(random.below(300), step),
+          ms: firstMs + random.below(1_000),
+          tie: random.below(50) * 4 + device.id,
+        }));
+        await device.store.write(writes);
+      }
+      const away = cluster.devices[random.below(4)];
+      if (away !== undefined) away.up = false;
+      await replicators[random.below(3)]?.round();
+      if (away !== undefined) away.up = true;
+      expectTrueWatermarks(cluster);
+    }
+    for (let round = 0; round < 2; round += 1) for (const one of replicators) await one.round();
+    expect([digestsOf(cluster, 0).size, digestsOf(cluster, 1).size]).toEqual([1, 1]);
+    expectTrueWatermarks(cluster);
+    const asked: string[] = [];
+    for (const device of cluster.devices) device.onCall = (method) => void asked.push(method);
+    for (let round = 0; round < 2; round += 1) for (const one of replicators) await one.round();
+    expect(asked.filter((method) => method !== digests.method)).toEqual([]);
+    asked.length = 0;
+    for (const one of replicators) await one.round();
+    expect(asked, 'a quiet cluster').toEqual([]);
+  });
+
+  test('large values go in several pushes, in order', async () => {
+    await using cluster = await opened();
+    const [device] = cluster.devices;
+    const large = Object.fromEntries(
+      [0, 1, 2, 3].map((index) => [`k${index}`, 'x'.repeat(700_000)]),
+    );
+    await device!.put(0, large);
+    const { round, pushed } = replicatorOf(device!, cluster);
+    let pushes = 0;
+    cluster.devices[1]!.onCall = (method) => {
+      if (method === push.method) pushes += 1;
+    };
+    await round();
+    expect(digestsOf(cluster, 0).size).toBe(1);
+    expect(pushed).toEqual([4, 4]);
+    expect(pushes).toBe(2);
+  });
+
+  test('young records wait for their own writes, old ones before them go', async () => {
+    await using cluster = await opened();
+    const [device, peer] = cluster.devices;
+    await device!.put(0, { old: '1' });
+    const about = { keyspace: 'cities', partition: 0, tie: 0 };
+    await device!.store.write([
+      { ...about, key: Buffer.from('young'), value: Buffer.from('1'), ms: cluster.nowMs() },
+    ]);
+    const { round } = replicatorOf(device!, cluster);
+    await round();
+    expect([peer!.value(0, 'old'), peer!.value(0, 'young')]).toEqual(['1', null]);
+    expectTrueWatermarks(cluster);
+  });
+
+  test('a peer with a new file starts from the beginning', async () => {
+    await using cluster = await opened();
+    const [device, peer] = cluster.devices;
+    await device!.put(0, { a: '1', b: '1' });
+    const { round, replicator } = replicatorOf(device!, cluster);
+    await round();
+    await peer!.store.drop('cities', 0);
+    await cluster.create(0, [1]);
+    replicator.forget();
+    await round();
+    expect(peer!.value(0, 'a')).toBe('1');
+  });
+
+  test('a partition that is refused does not keep the next one back', async () => {
+    await using cluster = await opened();
+    const [device, peer] = cluster.devices;
+    await device!.put(0, { a: '1' });
+    await device!.put(1, { b: '1' });
+    const { round, errors } = replicatorOf(device!, cluster);
+    peer!.onCall = async (method) => {
+      if (method !== offer.method) return;
+      peer!.onCall = () => undefined;
+      await peer!.store.drop('cities', 0);
+    };
+    await round();
+    expect(errors).toEqual(['d1 PARTITION_FILLING']);
+    expect(peer!.value(1, 'b')).toBe('1');
+  });
+
+  test('a peer that is away is reported, the other one is served', async () => {
+    await using cluster = await opened();
+    const [device, peer, other] = cluster.devices;
+    await device!.put(0, { a: '1' });
+    peer!.up = false;
+    const { round, errors } = replicatorOf(device!, cluster);
+    await round();
+    expect(errors).toEqual(['d1 PEER_UNREACHABLE']);
+    expect(other!.value(0, 'a')).toBe('1');
+  });
+});

@@ -1,0 +1,165 @@
+// Devices with real stores in scratch folders, joined in memory: the real handlers without sockets.
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { HybridClock } from '@ringwright/base/hybrid-clock';
+import { openStore } from '@ringwright/partition/open-store';
+import type { Store } from '@ringwright/partition/store';
+import type { Ring } from '@ringwright/ring/ring';
+import { type ActiveRing, ringHead } from '@ringwright/server/active-ring';
+import { CopySource } from '@ringwright/server/copy-answers';
+import type { DeviceCaller } from '@ringwright/server/device-caller';
+import { InFlight } from '@ringwright/server/in-flight';
+import type { ReplicaPorts } from '@ringwright/server/replica';
+import { answerWrite } from '@ringwright/server/replica';
+import {
+  answerDigests,
+  answerOffer,
+  answerPush,
+  answerRows,
+} from '@ringwright/server/replication-answers';
+import type { RingExchange } from '@ringwright/server/ring-exchange';
+import type { Caller } from '@ringwright/wire/call-channel';
+import { messageKinds } from '@ringwright/wire/messages';
+import { scratchFolder } from './scratch-folder.ts';
+import { activeOn } from './served-ring.ts';
+
+const nowMs = (): number => 1_763_692_800_000;
+/** Records are written with stamps from here, older than replication's least age. */
+export const firstMs = nowMs() - 60_000;
+
+type Answer = (request: never, caller: Caller) => unknown;
+
+export class StoreDevice {
+  readonly id: number;
+  readonly store: Store;
+  readonly inFlight = new InFlight();
+  readonly replica: ReplicaPorts;
+  readonly devices: DeviceCaller;
+  active: ActiveRing;
+  up = true;
+  /** Called before this device answers: to change the world in the middle of something. */
+  onCall: (method: string) => void | Promise<void> = () => undefined;
+  readonly #answers: ReadonlyMap<string, Answer>;
+
+  constructor(cluster: StoreCluster, store: Store, id: number) {
+    this.id = id;
+    this.store = store;
+    this.active = activeOn(cluster.first, id);
+    const reach = (_keyspace: string, version: number): Promise<ActiveRing> => {
+      if (this.active.ring.version < version) this.active = activeOn(cluster.ringOf(version), id);
+      return Promise.resolve(this.active);
+    };
+    this.replica = {
+      store,
+      exchange: { reach } as unknown as RingExchange,
+      clock: new HybridClock(nowMs),
+      inFlight: this.inFlight,
+      opened: () => Promise.resolve(),
+    };
+    const copies = new CopySource(this.replica, nowMs);
+    const { replica } = this;
+    const kinds = messageKinds;
+    this.#answers = new Map<string, Answer>([
+      [kinds.recordWrite.method, (request, caller) => answerWrite(replica, request, caller)],
+      [kinds.digests.method, (request, caller) => answerDigests(replica, request, caller)],
+      [kinds.offer.method, (request, caller) => answerOffer(replica, request, caller)],
+      [kinds.push.method, (request, caller) => answerPush(replica, request, caller)],
+      [kinds.rowsSince.method, (request, caller) => answerRows(replica, request, caller)],
+      [kinds.copyOpen.method, (request, caller) => copies.open(request, caller)],
+      [kinds.copyRead.method, (request) => copies.read(request)],
+      [kinds.copyClose.method, (request) => copies.close(request)],
+    ]);
+    this.devices = {
+      call: async ({ device }, kind, request) => {
+        const target = cluster.devices[device];
+        if (target?.up !== true) throw new CodedError('PEER_UNREACHABLE', `d${device} is down`);
+        const answer = await target.answer(kind.method, kind.request.parse(request));
+        return kind.answer.parse(answer) as never;
+      },
+    };
+  }
+
+  async answer(method: string, request: unknown): Promise<unknown> {
+    await this.onCall(method);
+    const nobody: Caller = { call: () => Promise.reject(new Error('rings come otherwise')) };
+    return this.#answers.get(method)?.(request as never, nobody);
+  }
+
+  /** Writes records straight into the store, as if they had come long ago. */
+  async put(partition: number, records: Readonly<Record<string, string>>, tie = 0): Promise<void> {
+    const { keyspace } = this.active.ring;
+    const writes = Object.entries(records).map(([key, value], index) => ({
+      keyspace,
+      partition,
+      key: Buffer.from(key),
+      value: Buffer.from(value),
+      ms: firstMs + index,
+      tie,
+    }));
+    await this.store.write(writes);
+  }
+
+  info(partition: number) {
+    return this.store.info(this.active.ring.keyspace, partition);
+  }
+
+  value(partition: number, key: string): string | null {
+    const record = this.store.read(this.active.ring.keyspace, partition, Buffer.from(key));
+    return record?.value?.toString() ?? null;
+  }
+}
+
+export class StoreCluster implements AsyncDisposable {
+  readonly versions: readonly Ring[];
+  readonly devices: StoreDevice[] = [];
+  readonly nowMs = nowMs;
+  readonly #end: () => Promise<void>;
+
+  private constructor(versions: readonly Ring[], end: () => Promise<void>) {
+    this.versions = versions;
+    this.#end = end;
+  }
+
+  static async open(versions: readonly Ring[]): Promise<StoreCluster> {
+    const folder = await scratchFolder();
+    const cluster = new StoreCluster(versions, async () => folder[Symbol.asyncDispose]());
+    let lives = 0;
+    for (const [id] of cluster.first.devices.entries()) {
+      const store = await openStore({
+        directory: join(folder.path, `d${id}`),
+        newIncarnation: () => `life-${(lives += 1)}`,
+        limits: { diskReserveBytes: 0 },
+      });
+      cluster.devices.push(new StoreDevice(cluster, store, id));
+    }
+    return cluster;
+  }
+
+  get first(): Ring {
+    return this.ringOf(1);
+  }
+
+  ringOf(version: number): Ring {
+    const ring = this.versions[version - 1];
+    if (ring === undefined) throw new CodedError('RING_VERSION_UNKNOWN', `no version ${version}`);
+    return ring;
+  }
+
+  /** Every device has this version active. */
+  activate(version: number): void {
+    for (const device of this.devices) device.active = activeOn(this.ringOf(version), device.id);
+  }
+
+  /** Ready files of a partition on the devices named. */
+  async create(partition: number, ids: readonly number[], state: 'ready' | 'filling' = 'ready') {
+    for (const id of ids) {
+      const { store, active } = this.devices[id]!;
+      await store.create(ringHead(active).keyspace, partition, state);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { store } of this.devices) await store.close();
+    await this.#end();
+  }
+}
