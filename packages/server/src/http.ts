@@ -7,6 +7,7 @@ import { answerBytes, answerError, answerJson } from './http-answer.ts';
 import { answerBatch, batchSegment } from './http-batch.ts';
 import { discardBody } from './http-body.ts';
 import { answerKey } from './http-keys.ts';
+import { measurePartitions } from './measure-store.ts';
 import type { Metrics } from './metrics.ts';
 import { partitionSizes, type ServerStatus, type StatusPorts, serverStatus } from './status.ts';
 
@@ -40,7 +41,9 @@ async function answer(ports: HttpPorts, exchange: Exchange): Promise<void> {
   try {
     await route(ports, exchange);
   } catch (error) {
-    if (!(error instanceof CodedError)) ports.onBug(error);
+    // A client that went in the middle of its body is no bug, and hears nothing more.
+    const isGone = request.destroyed && !request.complete;
+    if (!(error instanceof CodedError) && !isGone) ports.onBug(error);
     // The rest of a refused body is read and thrown away, so that the answer arrives; a connection
     // on which still more may come ends.
     await discardBody(request);
@@ -55,8 +58,10 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
   const path = mark === -1 ? url : url.slice(0, mark);
   const query = mark === -1 ? '' : url.slice(mark + 1);
   const key = /^\/v1\/([^/]+)\/(.*)$/s.exec(path);
-  if (key?.[1] === 'rings')
+  if (key?.[1] === 'rings') {
+    checkReading(exchange.request, path);
     return answerRing(ports.status, { ...exchange, name: key[2] ?? '', query });
+  }
   if (key !== null) {
     const end = ports.metrics.requestSeconds.startTimer({ method: exchange.request.method ?? '' });
     exchange.response.once('close', () => end({ status: exchange.response.statusCode }));
@@ -69,10 +74,27 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
   return answerService(ports, { ...exchange, path, query });
 }
 
+const servicePaths: ReadonlySet<string> = new Set([
+  '/healthz',
+  '/readyz',
+  '/v1/status',
+  '/metrics',
+]);
+
+/** Throws METHOD_UNKNOWN for what could change something where nothing can be changed. */
+function checkReading({ method }: IncomingMessage, path: string): void {
+  if (method === 'GET' || method === 'HEAD') return;
+  throw new CodedError('METHOD_UNKNOWN', `${method} of ${path}: it can only be read`, {
+    hint: 'read with GET or HEAD; keys are written at /v1/KEYSPACE/KEY',
+  });
+}
+
 async function answerService(
   ports: HttpPorts,
-  { response, path, query }: Exchange & { readonly path: string; readonly query: string },
+  asked: Exchange & { readonly path: string; readonly query: string },
 ): Promise<void> {
+  const { request, response, path, query } = asked;
+  if (servicePaths.has(path)) checkReading(request, path);
   switch (path) {
     case '/healthz':
       return answerJson(response, 200, { ok: true });
@@ -83,6 +105,7 @@ async function answerService(
     case '/v1/status':
       return answerJson(response, 200, await statusDocument(ports.status, query));
     case '/metrics': {
+      measurePartitions(ports.metrics, ports.status.store);
       const text = Buffer.from(await ports.metrics.registry.metrics());
       const headers = { 'content-type': ports.metrics.registry.contentType };
       return answerBytes(response, text, { status: 200, headers });

@@ -10,6 +10,7 @@ import type { CallChannel, Caller, CallHandler } from '@ringwright/wire/call-cha
 import type { MessageKind } from '@ringwright/wire/message';
 import { WebSocket } from 'ws';
 import type { z } from 'zod';
+import { keepAlive } from './keep-alive.ts';
 import { socketChannel } from './socket-channel.ts';
 
 export interface PeerPorts {
@@ -93,6 +94,7 @@ export class Peer implements Caller {
     ended.catch(() => undefined); // the race below reports it while somebody waits
     try {
       await Promise.race([new Promise((resolve) => socket.once('open', resolve)), ended]);
+      keepAlive(socket);
       await Promise.race([this.#ports.greet(this.address, channel), ended]);
     } catch (error) {
       socket.terminate();

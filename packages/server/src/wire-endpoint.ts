@@ -1,38 +1,36 @@
 // The WebSocket endpoint /v1/wire: other servers and the tool call in here.
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import { WebSocketServer } from 'ws';
+import { keepAlive } from './keep-alive.ts';
 import { socketSettings } from './peer.ts';
 import { socketChannel } from './socket-channel.ts';
-
-/** Connections that vanished without a word are found by pings this far apart. */
-const PING_INTERVAL_MS = 5_000;
 
 /** Accepts connections on the HTTP server's port; the function returned closes them all. */
 export function acceptWire(http: Server, handlers: ReadonlyMap<string, CallHandler>): () => void {
   const sockets = new WebSocketServer({ noServer: true, ...socketSettings });
   http.on('upgrade', (request, socket, head) => {
-    if (request.url !== '/v1/wire') {
-      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+    // Nobody else listens from here on: without this a reset connection would end the process.
+    socket.on('error', () => socket.destroy());
+    const refusal = refusalOf(request);
+    if (refusal !== null) {
+      socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\n\r\n`);
       return;
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const peer = `${request.socket.remoteAddress}:${request.socket.remotePort}`;
       socketChannel(webSocket, peer, handlers);
-      let alive = true;
-      webSocket.on('pong', () => {
-        alive = true;
-      });
-      const pings = setInterval(() => {
-        if (!alive) webSocket.terminate();
-        alive = false;
-        webSocket.ping();
-      }, PING_INTERVAL_MS);
-      webSocket.on('close', () => clearInterval(pings));
+      keepAlive(webSocket);
     });
   });
   return () => {
     for (const socket of sockets.clients) socket.terminate();
     sockets.close();
   };
+}
+
+/** Web pages may open sockets to any address, this machine's own included; they name their origin. */
+function refusalOf({ url, headers }: IncomingMessage): string | null {
+  if (url !== '/v1/wire') return '404 Not Found';
+  return headers.origin === undefined ? null : '403 Forbidden';
 }
