@@ -14,6 +14,7 @@ import type { DeviceIdentity } from './device-identity.ts';
 import { fillHandlers } from './handlers.ts';
 import { InFlight } from './in-flight.ts';
 import { greet, type IntroducePorts } from './introduce.ts';
+import { measureCopies } from './measure-store.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { Mover } from './mover.ts';
 import { joinAddress } from './options.ts';
@@ -76,9 +77,7 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
   };
   const rings = await loadRings(opened, log, onActivate);
   const { trust } = opened;
-  const trustExchange = new TrustExchange(trust, (error) => {
-    log.warn({ error }, 'trust document or beacon of a peer refused');
-  });
+  const trustExchange = new TrustExchange(trust, log);
   const exchange = new RingExchange(rings, trustExchange);
   const introduce: IntroducePorts = {
     ...opened,
@@ -106,7 +105,7 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
   const devices = deviceCaller({ peers, handlers });
   const mover = new Mover({
     store,
-    devices,
+    devices: measureCopies(metrics, devices),
     inFlight,
     current: (keyspace) => rings.get(keyspace),
     isStranger: (active, device) => strangers.has(addressOf(active, device)),
@@ -116,14 +115,10 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
   const opening = (keyspace: string): Promise<void> => mover.settled(keyspace);
   const replica = { store, exchange, clock, inFlight, opened: opening };
   const status = { identity, rings, store, mover, peers, trust, startedMs: nowMs(), nowMs };
-  const coordinator: CoordinatorPorts = {
-    rings,
-    devices,
-    clock,
-    issueStamp: (device) => stamps.issue(device),
-    catchUp: (active, device) =>
-      exchange.catchUp(active.ring.keyspace, peers.connect(addressOf(active, device))),
-  };
+  const catchUp: CoordinatorPorts['catchUp'] = (active, device) =>
+    exchange.catchUp(active.ring.keyspace, peers.connect(addressOf(active, device)));
+  const issueStamp: CoordinatorPorts['issueStamp'] = (device) => stamps.issue(device);
+  const coordinator: CoordinatorPorts = { rings, devices, clock, issueStamp, catchUp };
   const [clients, copies] = [{ coordinator, metrics }, new CopySource(replica, nowMs)];
   fillHandlers(handlers, { replica, introduce, copies, clients, trust: trustExchange });
   return { rings, peers, mover, replicator, handlers, coordinator, stamps, status, metrics };

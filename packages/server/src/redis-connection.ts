@@ -65,7 +65,7 @@ export class RedisConnection {
   /** Starts what may start; stops reading the socket while too much is under way. */
   #pump(): void {
     for (let more = true; more && !this.#ending && this.#hasRoom(); this.#flush()) {
-      while (more && this.#hasRoom()) {
+      while (more && !this.#ending && this.#hasRoom()) {
         const request = this.#nextRequest();
         more = request !== null;
         if (request !== null) this.#begin(request);

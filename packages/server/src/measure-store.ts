@@ -1,0 +1,31 @@
+// Figures of the store and of copies, taken where they pass: gauges on request, bytes on arrival.
+import type { Store } from '@ringwright/partition/store';
+import { copyRead } from '@ringwright/wire/copies';
+import type { DeviceCaller } from './device-caller.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Counts the partition files by ring and state; called when the metrics are asked for. */
+export function measurePartitions({ partitions }: Metrics, store: Store): void {
+  const counts = new Map<string, number>();
+  for (const { keyspace, state } of store.list()) {
+    const name = `${keyspace}/${state}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  partitions.reset();
+  for (const [name, count] of counts) {
+    const [ring = '', state = ''] = name.split('/');
+    partitions.set({ ring, state }, count);
+  }
+}
+
+/** The same caller, with the bytes of copied files counted. */
+export function measureCopies({ copiedBytes }: Metrics, devices: DeviceCaller): DeviceCaller {
+  return {
+    async call(to, kind, request) {
+      const answer = await devices.call(to, kind, request);
+      if (kind.method === copyRead.method)
+        copiedBytes.inc(copyRead.answer.parse(answer).data.length);
+      return answer;
+    },
+  };
+}

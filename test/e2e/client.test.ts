@@ -1,0 +1,209 @@
+// The client package against three real servers: examples, levels, sessions, a ring change in the
+// middle, a server that is killed and one that hangs.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Client } from '@ringwright/client/client';
+import { connect } from '@ringwright/client/connect';
+import { expect, test } from 'vitest';
+import { askServer } from '../support/ask-server.ts';
+import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const textOf = (bytes: Uint8Array | undefined): string | null =>
+  bytes === undefined ? null : Buffer.from(bytes).toString();
+
+function addressesOf({ servers }: Cluster): string[] {
+  return servers.map(({ address }) => address);
+}
+
+/** Values that a key may have: the last acknowledged one, and those whose answer was lost. */
+class Ledger {
+  readonly #may = new Map<string, Set<string>>();
+  unknown = 0;
+
+  /** Any other failure than a lost answer fails the test. */
+  async put(client: Client, key: string, value: string): Promise<void> {
+    try {
+      await client.put(key, value);
+      this.#may.set(key, new Set([value]));
+    } catch (error) {
+      const outcome = error instanceof CodedError ? error.details['outcome'] : null;
+      if (outcome !== 'unknown') throw error;
+      this.unknown += 1;
+      const may = this.#may.get(key) ?? new Set(['null']);
+      this.#may.set(key, may.add(value));
+    }
+  }
+
+  async check(client: Client): Promise<void> {
+    const keys = [...this.#may.keys()];
+    const records = await client.getMany(keys);
+    for (const [index, key] of keys.entries()) {
+      const found = String(textOf(records[index]?.value));
+      expect([...this.#may.get(key)!], key).toContain(found);
+    }
+  }
+}
+
+/** Writes round after round until `work` has ended. */
+async function writeWhile(client: Client, ledger: Ledger, work: Promise<unknown>): Promise<number> {
+  let isOver = false;
+  void work.finally(() => {
+    isOver = true;
+  });
+  let round = 0;
+  for (; !isOver || round < 3; round += 1) {
+    const keys = Array.from({ length: 40 }, (_, index) => `live${index}`);
+    await Promise.all(keys.map((key) => ledger.put(client, key, `${key} of round ${round}`)));
+    const [first] = keys;
+    expect(await client.get(first!)).not.toBeNull();
+  }
+  await work;
+  return round;
+}
+
+test('the examples of the documentation', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 16 });
+  const addresses = addressesOf(cluster);
+  await using client = await connect(addresses, { keyspace });
+
+  const stamp = await client.put('shopping', 'milk');
+  const record = await client.get('shopping');
+  expect(textOf(record?.value)).toBe('milk');
+  expect(record?.stamp).toBe(stamp);
+  await client.delete('shopping');
+  expect(await client.get('shopping')).toBeNull();
+
+  // Many calls of one tick share frames; the outcome of each is its own.
+  const outcomes = await client.putMany([
+    ['a', 'one'],
+    ['b', new Uint8Array([0, 255])],
+    ['c', 'three'],
+  ]);
+  expect(outcomes.every(({ ok }) => ok)).toBe(true);
+  const [a, b, none] = await client.getMany(['a', 'b', 'nothing here']);
+  expect([textOf(a?.value), [...b!.value], none]).toEqual(['one', [0, 255], null]);
+
+  // A session goes on elsewhere: in another client, or over HTTP.
+  await client.put('draft', 'first', { consistency: 'one' });
+  expect(client.session).toMatch(/^\d+\.\d+\.\d+\.one$/);
+  await using other = await connect(addresses.toReversed(), { keyspace, session: client.session });
+  expect(textOf((await other.get('draft', { consistency: 'one' }))?.value)).toBe('first');
+  const headers = { 'x-ringwright-session': client.session! };
+  for (const port of cluster.ports()) {
+    const path = `/v1/${keyspace}/draft?consistency=one`;
+    const { bytes, headers: answered } = await askServer(port, { path, headers });
+    expect(bytes.toString()).toBe('first');
+    expect(String(answered['x-ringwright-session'])).toMatch(/\.one$/);
+  }
+
+  // Errors have codes.
+  const empty = expect.objectContaining({ code: 'KEY_INVALID' });
+  expect(() => client.put('', 'x')).toThrow(empty);
+  await client.close();
+  await expect(client.get('a')).rejects.toMatchObject({ code: 'CLIENT_CLOSED' });
+});
+
+test('connecting: any server will do, and refusals have codes', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 8 });
+  const [first = '', second = ''] = addressesOf(cluster);
+  await using client = await connect(['127.0.0.1:1', second], { keyspace });
+  await client.put('k', 'v');
+  expect(client.ringVersion).toBe(1);
+  await expect(connect([], { keyspace })).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
+  const away = connect(['127.0.0.1:1'], { keyspace });
+  await expect(away).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
+  const unknown = connect([first], { keyspace: 'unknown' });
+  await expect(unknown).rejects.toMatchObject({ code: 'RING_UNKNOWN' });
+  const wrong = connect([first], { keyspace: '../x' });
+  await expect(wrong).rejects.toMatchObject({ code: 'NAME_INVALID' });
+  const token = connect([first], { keyspace, session: 'yesterday' });
+  await expect(token).rejects.toMatchObject({ code: 'SESSION_INVALID' });
+});
+
+test('a ring change in the middle: nothing lost, and the client follows', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 16 });
+  await using client = await connect(addressesOf(cluster).slice(0, 1), { keyspace });
+  const ledger = new Ledger();
+  await writeWhile(client, ledger, Promise.resolve());
+  const joiner = await cluster.addServer();
+  const change = async (): Promise<void> => {
+    await cluster.builder.json(['add', keyspace, joiner.text, '1']);
+    await cluster.builder.json(['commit', keyspace, '-m', 'a fourth joins']);
+    await cluster.push();
+    await cluster.builder.json(['rollout', keyspace]);
+  };
+  await writeWhile(client, ledger, change());
+  expect(ledger.unknown, 'no server died: every answer came').toBe(0);
+  await ledger.check(client);
+  const { bytes } = await askServer(joiner.place.port, { path: '/metrics' });
+  expect(bytes.toString()).toMatch(/^ringwright_copied_bytes_total [1-9]\d{3,}$/m);
+  const { serving = 0 } = (await joiner.status()).rings[0] ?? {};
+  const gauge = `ringwright_partitions{ring="${keyspace}",state="ready"}`;
+  expect(bytes.toString()).toContain(`${gauge} ${serving}`);
+  const head = await cluster.head();
+  await waitFor('the client to follow', {
+    ask: async () => {
+      await client.get('live0');
+      return client.ringVersion;
+    },
+    until: (version) => version === head.version,
+  });
+});
+
+test('a server is killed: reads go on, a lost answer is told, nothing else is lost', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 16 });
+  const addresses = addressesOf(cluster);
+  await using client = await connect(addresses, { keyspace });
+  const ledger = new Ledger();
+  await writeWhile(client, ledger, Promise.resolve());
+  const [victim] = cluster.servers;
+  await writeWhile(client, ledger, victim!.kill());
+  const lost = ledger.unknown;
+  // From here on no new answer is lost: the connection is known to be broken.
+  await writeWhile(client, ledger, Promise.resolve());
+  expect(ledger.unknown).toBe(lost);
+  await ledger.check(client);
+  await client.put('again', 'sent twice at worst', { repeatUnknown: true });
+  await cluster.restart(victim!);
+  await victim!.ready();
+  await ledger.check(client);
+});
+
+test('a server hangs: reads are answered by another, writes elsewhere go on', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 16 });
+  await using client = await connect(addressesOf(cluster), { keyspace, timeoutMs: 1_000 });
+  const keys = Array.from({ length: 60 }, (_, index) => `key${index}`);
+  await client.putMany(keys.map((key) => [key, key]));
+  const [victim] = cluster.servers;
+  victim!.pause();
+  try {
+    const records = await client.getMany(keys);
+    expect(records.map((record) => textOf(record?.value))).toEqual(keys);
+    const sent = keys.map((key): [string, string] => [key, `${key} again`]);
+    const outcomes = await client.putMany(sent, { repeatUnknown: true });
+    expect(outcomes.filter(({ ok }) => !ok)).toEqual([]);
+  } finally {
+    victim!.resume();
+  }
+  const records = await client.getMany(keys);
+  expect(records.map((record) => textOf(record?.value))).toEqual(keys.map((key) => `${key} again`));
+});
+
+test('a weak session is told when it cannot be sure', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 8 });
+  await using client = await connect(addressesOf(cluster), { keyspace });
+  await client.put('old', 'value');
+  await client.put('new', 'value', { consistency: 'one' });
+  await using fresh = await connect(addressesOf(cluster), { keyspace });
+  const [victim] = cluster.servers;
+  await victim!.kill();
+  // `old` is older than the session: only all three slots could show that it is the newest.
+  await expect(client.get('old')).rejects.toMatchObject({ code: 'SESSION_BEHIND' });
+  // A session of quorum operations is sure of every quorum.
+  expect(textOf((await fresh.get('old'))?.value)).toBe('value');
+  await fresh.put('other', 'value');
+  expect(textOf((await fresh.get('old', { consistency: 'one' }))?.value)).toBe('value');
+  await cluster.restart(victim!);
+  await victim!.ready();
+  expect(textOf((await client.get('old'))?.value)).toBe('value');
+});

@@ -1,0 +1,221 @@
+// HTTP of real servers beyond single keys: tags and conditions, batches, sessions, metrics.
+
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { httpBatchBytesMax, valueBytesMax } from '@ringwright/base/limits';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { askServer, type Response, refusalOf } from '../support/ask-server.ts';
+import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
+
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster({ servers: 3, partitions: 16 });
+});
+afterAll(() => endCluster(cluster));
+
+const at = (key: string, level = 'quorum'): string => `/v1/${keyspace}/${key}?consistency=${level}`;
+const port = (index = 0): number => cluster.ports()[index]!;
+
+describe('conditions', () => {
+  test('a tag is the stamp, and saves the value from travelling', async () => {
+    const put = await askServer(port(), { method: 'PUT', path: at('tagged'), body: 'milk' });
+    const { etag, 'x-ringwright-stamp': stamp } = put.headers;
+    expect(etag).toBe(`"${String(stamp)}"`);
+    const first = await askServer(port(1), { path: at('tagged') });
+    expect([first.status, first.headers.etag]).toEqual([200, etag]);
+    for (const method of ['GET', 'HEAD'] as const) {
+      const headers = { 'if-none-match': `"0.0.0", ${etag!}` };
+      const same = await askServer(port(2), { method, path: at('tagged'), headers });
+      expect([same.status, same.headers.etag, same.bytes.length]).toEqual([304, etag, 0]);
+    }
+    await askServer(port(1), { method: 'PUT', path: at('tagged'), body: 'bread' });
+    const changed = await askServer(port(), {
+      path: at('tagged'),
+      headers: { 'if-none-match': etag },
+    });
+    expect([changed.status, changed.bytes.toString()]).toEqual([200, 'bread']);
+    const other = await askServer(port(), { path: at('tagged'), headers: { 'if-match': etag } });
+    expect([other.status, refusalOf(other).code]).toEqual([412, 'PRECONDITION_FAILED']);
+    const none = await askServer(port(), { path: at('none'), headers: { 'if-none-match': '*' } });
+    expect(none.status).toBe(404);
+  });
+
+  test('writes with a condition are refused and change nothing', async () => {
+    await askServer(port(), { method: 'PUT', path: at('conditional'), body: 'before' });
+    for (const method of ['PUT', 'DELETE'] as const) {
+      for (const headers of [{ 'if-none-match': '*' }, { 'if-match': '"1.0.0"' }]) {
+        const body = method === 'PUT' ? { body: 'after' } : {};
+        const refused = await askServer(port(), {
+          method,
+          path: at('conditional'),
+          headers,
+          ...body,
+        });
+        expect([refused.status, refusalOf(refused).code]).toEqual([501, 'CONDITION_UNSUPPORTED']);
+      }
+    }
+    expect((await askServer(port(), { path: at('conditional') })).bytes.toString()).toBe('before');
+  });
+});
+
+interface Item {
+  readonly status: number;
+  readonly stamp?: string;
+  readonly value64?: string;
+  readonly error?: { readonly code: string };
+}
+
+function post(batch: unknown, index = 0): Promise<Response> {
+  const path = `/v1/_batch/${keyspace}`;
+  const body = typeof batch === 'string' ? batch : JSON.stringify(batch);
+  return askServer(port(index), { method: 'POST', path, body });
+}
+
+async function items(batch: readonly unknown[], index = 0): Promise<readonly Item[]> {
+  const { status, bytes } = await post({ items: batch }, index);
+  expect(status, bytes.toString()).toBe(200);
+  return (JSON.parse(bytes.toString()) as { items: readonly Item[] }).items;
+}
+
+describe('batches', () => {
+  test('puts, gets and deletes, with an answer for each', async () => {
+    const puts = await items([
+      { op: 'put', key: 'b1', value: 'text' },
+      { op: 'put', key64: 'AAH/', value64: '/wA=' },
+      { op: 'put', key: 'b3', value: '' },
+    ]);
+    expect(puts.map(({ status }) => status)).toEqual([204, 204, 204]);
+    const mixed = [
+      { op: 'get', key: 'b1' },
+      { op: 'get', key64: 'AAH/' },
+      { op: 'delete', key: 'b3' },
+      { op: 'get', key: 'nothing' },
+    ];
+    const [b1, binary, gone, none] = await items(mixed, 1);
+    expect(b1).toEqual({ status: 200, stamp: puts[0]?.stamp, value64: 'dGV4dA==' });
+    expect(binary).toMatchObject({ status: 200, value64: '/wA=' });
+    expect(gone?.status).toBe(204);
+    expect(none).toMatchObject({ status: 404, error: { code: 'KEY_UNKNOWN' } });
+    const single = await askServer(port(2), { path: at('%00%01%ff') });
+    expect([...single.bytes]).toEqual([255, 0]);
+  });
+
+  test('a thousand items', async () => {
+    const keys = Array.from({ length: 1_000 }, (_, index) => `many${index}`);
+    const puts = await items(keys.map((key) => ({ op: 'put', key, value: key })));
+    expect(puts.filter(({ status }) => status !== 204)).toEqual([]);
+    const gets = await items(
+      keys.map((key) => ({ op: 'get', key })),
+      2,
+    );
+    const values = gets.map(({ value64 }) => Buffer.from(value64 ?? '', 'base64').toString());
+    expect(values).toEqual(keys);
+  });
+
+  test('values beyond what an answer may hold are left for another batch', async () => {
+    const value = 'v'.repeat(valueBytesMax);
+    const keys = Array.from({ length: 12 }, (_, index) => `large${index}`);
+    for (const key of keys) await askServer(port(), { method: 'PUT', path: at(key), body: value });
+    const gets = await items(keys.map((key) => ({ op: 'get', key })));
+    const whole = gets.filter(({ status }) => status === 200);
+    expect(whole).toHaveLength(8);
+    const left = gets.filter(({ status }) => status !== 200);
+    expect(new Set(left.map(({ error }) => error?.code))).toEqual(new Set(['BATCH_TOO_LARGE']));
+  });
+
+  test.each<readonly [string, unknown, number, string]>([
+    ['no JSON', '{"items"', 400, 'USAGE'],
+    ['an unknown operation', { items: [{ op: 'cas', key: 'a' }] }, 400, 'USAGE'],
+    [
+      'one bad item among good ones',
+      { items: [{ op: 'put', key: 'x1', value: '' }, {}] },
+      400,
+      'USAGE',
+    ],
+    ['too large a body', 'x'.repeat(httpBatchBytesMax + 1), 413, 'BATCH_TOO_LARGE'],
+  ])('%s is refused whole', async (...[, batch, status, code]) => {
+    const refused = await post(batch);
+    expect([refused.status, refusalOf(refused).code]).toEqual([status, code]);
+    expect((await askServer(port(), { path: at('x1') })).status).toBe(404);
+  });
+
+  test('other methods and keyspaces', async () => {
+    const get = await askServer(port(), { path: `/v1/_batch/${keyspace}` });
+    expect([get.status, refusalOf(get).code]).toEqual([405, 'METHOD_UNKNOWN']);
+    const body = '{"items":[{"op":"get","key":"a"}]}';
+    const unknown = await askServer(port(), { method: 'POST', path: '/v1/_batch/unknown', body });
+    expect([unknown.status, refusalOf(unknown).code]).toEqual([404, 'RING_UNKNOWN']);
+  });
+});
+
+describe('sessions', () => {
+  const session = 'x-ringwright-session';
+
+  test('what one coordinator wrote another one reads at level one', async () => {
+    for (let round = 0; round < 30; round += 1) {
+      const key = `s${round}`;
+      const put = await askServer(port(round % 3), { method: 'PUT', path: at(key), body: key });
+      const headers = { [session]: String(put.headers[session]) };
+      expect(headers[session]).toBe(put.headers['x-ringwright-stamp']);
+      const path = at(key, 'one');
+      const read = await askServer(port((round + 1) % 3), { path, headers });
+      expect(read.bytes.toString()).toBe(key);
+      // A read at level one may have seen what one device alone holds.
+      expect(read.headers[session]).toBe(`${headers[session]!}.one`);
+    }
+  });
+
+  test('a write is stamped above its session, also where the clock is behind', async () => {
+    const ahead = `${Date.now() + 30_000}.7.1`;
+    const headers = { [session]: ahead };
+    const put = await askServer(port(), { method: 'PUT', path: at('later'), body: 'x', headers });
+    const [ms = '', counter] = String(put.headers['x-ringwright-stamp']).split('.');
+    expect(Number(ms)).toBe(Number(ahead.split('.')[0]));
+    expect(Number(counter)).toBeGreaterThan(7);
+  });
+
+  test.each([
+    ['ten minutes ahead', () => `${Date.now() + 600_000}.0.1`, 'CLOCK_AHEAD', 409],
+    ['a word', () => 'yesterday', 'SESSION_INVALID', 400],
+    ['an unknown level', () => '1.2.3.all', 'SESSION_INVALID', 400],
+  ])('a token that is refused: %s', async (...[, makeToken, code, status]) => {
+    const token = makeToken();
+    const headers = { [session]: token };
+    const refused = await askServer(port(), { method: 'PUT', path: at('t'), body: 'x', headers });
+    expect([refused.status, refusalOf(refused).code]).toEqual([status, code]);
+  });
+});
+
+test('every metric of the Grafana dashboard is one that a server gives', async () => {
+  const file = path.join(import.meta.dirname, '../../tools/ring-server/grafana-dashboard.json');
+  const dashboard = JSON.parse(await fs.readFile(file, 'utf8')) as {
+    readonly panels: readonly {
+      readonly title: string;
+      readonly targets?: readonly { expr: string }[];
+    }[];
+  };
+  const { bytes } = await askServer(port(), { path: '/metrics' });
+  const given = new Map<string, string>();
+  for (const [, name = '', kind = ''] of bytes.toString().matchAll(/^# TYPE (\S+) (\S+)$/gm)) {
+    given.set(name, kind);
+    if (kind === 'histogram')
+      for (const end of ['bucket', 'sum', 'count']) given.set(`${name}_${end}`, kind);
+  }
+  let named = 0;
+  for (const { title, targets = [] } of dashboard.panels) {
+    for (const { expr } of targets) {
+      const names = expr.match(/\b(ringwright|process|nodejs)_[a-z0-9_]+/g) ?? [];
+      expect(names.length, `${title}: ${expr}`).toBeGreaterThan(0);
+      named += names.length;
+      for (const name of names) expect(given.has(name), `${title}: ${name}`).toBe(true);
+    }
+  }
+  expect(named).toBeGreaterThan(15);
+  const own = [...given.keys()].filter((name) => /^ringwright_/.test(name));
+  const shown = JSON.stringify(dashboard);
+  const bare = own.filter((name) => !/_(bucket|sum|count)$/.test(name));
+  expect(
+    bare.filter((name) => !shown.includes(name)),
+    'metrics that no panel shows',
+  ).toEqual([]);
+});

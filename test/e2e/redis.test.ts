@@ -1,0 +1,254 @@
+// The Redis protocol of real servers: by hand over a socket, with ioredis, redis-cli and
+// redis-benchmark.
+import { redisPipelineMax, valueBytesMax } from '@ringwright/base/limits';
+import { Redis } from 'ioredis';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { askServer } from '../support/ask-server.ts';
+import { keyspace } from '../support/cluster.ts';
+import { isInstalled, RawConnection, redisCluster, runProgram } from '../support/redis-server.ts';
+
+const hasTools = await isInstalled('redis-cli');
+if (!hasTools)
+  console.log('redis-cli and redis-benchmark are not installed: their tests are skipped');
+
+const bulk = (text: string): string => `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
+const request = (...words: string[]): string => `*${words.length}\r\n${words.map(bulk).join('')}`;
+
+function ioredisTo(port: number): Redis {
+  const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true });
+  onTestFinished(() => client.disconnect());
+  return client;
+}
+
+describe('by hand', () => {
+  test('a pipeline is answered in order, cut wherever', async () => {
+    const { ports } = await redisCluster({ servers: 1, replicas: 1 });
+    await using connection = await RawConnection.to(ports[0]!);
+    const sent = [
+      request('SET', 'a', '1'),
+      request('GET', 'a'),
+      request('SET', 'a', '2'),
+      request('SET', 'a', '3'),
+      request('MGET', 'a', 'b', 'a'),
+      request('DEL', 'a', 'b'),
+      request('SET', 'a', '4'),
+      'PING "hello there"\r\n',
+      request('EXISTS', 'a', 'a', 'b'),
+      request('NOPE', 'x\r\ny'),
+      request('GET'),
+      request('STRLEN', 'a'),
+    ].join('');
+    const wanted = [
+      '+OK\r\n',
+      bulk('1'),
+      '+OK\r\n+OK\r\n',
+      `*3\r\n${bulk('3')}$-1\r\n${bulk('3')}`,
+      ':1\r\n',
+      '+OK\r\n',
+      bulk('hello there'),
+      ':2\r\n',
+      "-ERR unknown command 'NOPE', with args beginning with: 'x  y' \r\n",
+      "-ERR wrong number of arguments for 'get' command\r\n",
+      ':1\r\n',
+    ].join('');
+    expect(await connection.ask(sent, wanted)).toBe(wanted);
+    for (const size of [1, 2, 3, 7, 31]) {
+      for (let at = 0; at + size < sent.length; at += size)
+        connection.send(sent.slice(at, at + size));
+      const last = sent.slice(sent.length - (sent.length % size || size));
+      expect(await connection.ask(last, wanted), `${size} bytes at once`).toBe(wanted);
+    }
+    // Everything at once on one connection that sends no more.
+    await using closing = await RawConnection.to(ports[0]!);
+    closing.send(sent.repeat(100));
+    closing.finish();
+    expect(await closing.rest()).toBe(wanted.repeat(100));
+  });
+
+  test('bad bytes, caps and slow readers', async () => {
+    const { cluster, ports } = await redisCluster({ servers: 1, replicas: 1 });
+    const [port = 0] = ports;
+    const told = async (bytes: string | Uint8Array): Promise<string> => {
+      await using connection = await RawConnection.to(port);
+      connection.send(bytes);
+      return await connection.rest(); // before the connection is disposed of
+    };
+    expect(await told('*1\r\nx')).toBe("-ERR Protocol error: expected '$', got 'x'\r\n");
+    expect(await told(`${request('PING')}*99999999\r\n`)).toBe(
+      '+PONG\r\n-ERR Protocol error: invalid multibulk length\r\n',
+    );
+    const long = `*3\r\n${bulk('SET')}${bulk('a')}$${valueBytesMax + 1}\r\n`;
+    expect(await told(long)).toBe('-ERR Protocol error: invalid bulk length\r\n');
+    expect(await told('POST /v1/notes/a HTTP/1.1\r\n')).toBe('');
+    expect(await told(request('QUIT'))).toBe('+OK\r\n');
+
+    // A reader that does not read holds up nobody but itself.
+    await using slow = await RawConnection.to(port);
+    const value = 'v'.repeat(valueBytesMax);
+    expect(await slow.ask(request('SET', 'large', value), '+OK\r\n')).toBe('+OK\r\n');
+    slow.stopReading();
+    const count = redisPipelineMax + 50;
+    slow.send(request('GET', 'large').repeat(count));
+    await using other = await RawConnection.to(port);
+    expect(await other.ask(request('STRLEN', 'large'), `:${valueBytesMax}\r\n`)).toBe(
+      `:${valueBytesMax}\r\n`,
+    );
+    slow.readOn();
+    slow.finish();
+    expect((await slow.rest()).length).toBe(count * bulk(value).length);
+    const { bytes } = await askServer(cluster.ports()[0]!, { path: '/metrics' });
+    expect(bytes.toString()).toContain('ringwright_redis_protocol_errors_total 4');
+  });
+
+  test('what the store cannot do yet is refused, what is exact is answered', async () => {
+    const { ports } = await redisCluster({ servers: 1, replicas: 1 });
+    const client = ioredisTo(ports[0]!);
+    await client.set('a', 'b');
+    for (const words of [
+      ['set', 'a', 'b', 'EX', '10'],
+      ['set', 'a', 'b', 'px', '10'],
+      ['setex', 'a', '10', 'b'],
+      ['expire', 'a', '10'],
+    ]) {
+      await expect(client.call(...(words as [string, ...string[]]))).rejects.toThrow(
+        /^ERR .*expire/,
+      );
+    }
+    for (const words of [
+      ['set', 'a', 'b', 'NX'],
+      ['set', 'a', 'b', 'XX'],
+      ['set', 'a', 'b', 'GET'],
+      ['setnx', 'a', 'b'],
+      ['getset', 'a', 'b'],
+    ]) {
+      await expect(client.call(...(words as [string, ...string[]]))).rejects.toThrow(
+        /^ERR .*condit/,
+      );
+    }
+    await expect(client.call('set', 'a', 'b', 'SOON')).rejects.toThrow('ERR syntax error');
+    expect(await client.get('a')).toBe('b');
+    expect(await client.set('a', 'c', 'KEEPTTL')).toBe('OK');
+    expect([await client.ttl('a'), await client.pttl('none')]).toEqual([-1, -2]);
+    expect([await client.persist('a'), await client.expire('none', 0)]).toEqual([0, 0]);
+    expect(await client.expire('a', -1)).toBe(1);
+    expect(await client.exists('a')).toBe(0);
+  });
+});
+
+describe('ioredis', () => {
+  test('strings, binary values, pipelines and errors', async () => {
+    const { ports } = await redisCluster({ servers: 1, replicas: 1 });
+    const client = ioredisTo(ports[0]!);
+    expect(await client.ping()).toBe('PONG');
+    const value = Buffer.from([0, 13, 10, 255]);
+    await client.set('binary', value);
+    expect(await client.getBuffer('binary')).toEqual(value);
+    await client.mset({ a: '1', b: '2', ü: 'ö' });
+    expect(await client.mget('a', 'ü', 'none')).toEqual(['1', 'ö', null]);
+    const pipeline = client.pipeline();
+    for (let index = 0; index < 1_000; index += 1) {
+      pipeline.set(`p${index % 10}`, index).get(`p${index % 10}`);
+    }
+    const answers = (await pipeline.exec()) ?? [];
+    for (let index = 0; index < 1_000; index += 1) {
+      expect(answers[2 * index]).toEqual([null, 'OK']);
+      expect(answers[2 * index + 1]).toEqual([null, String(index)]);
+    }
+    expect(await client.type('a')).toBe('string');
+    expect(await client.del('a', 'a', 'b', 'none')).toBe(2);
+    expect(await client.info()).toContain('redis_version:7');
+    await expect(client.lpush('list', 'x')).rejects.toThrow("ERR unknown command 'lpush'");
+    await expect(client.set('', 'x')).rejects.toThrow('ERR a key of 0 bytes');
+  });
+
+  test('SCAN gives every key, also to a cursor of another server', async () => {
+    const { ports } = await redisCluster({ servers: 3, replicas: 3 });
+    const client = ioredisTo(ports[0]!);
+    const other = ioredisTo(ports[1]!);
+    const keys = Array.from({ length: 500 }, (_, index) => `user:${index}`);
+    await client.mset(Object.fromEntries(keys.map((key) => [key, 'x'])));
+    await client.set('else', 'x');
+    const found = new Set<string>();
+    const stream = client.scanStream({ match: 'user:*', count: 7 });
+    for await (const page of stream) for (const key of page as string[]) found.add(key);
+    expect([...found].sort()).toEqual(keys.toSorted());
+    expect(await client.dbsize()).toBe(501);
+    const again = new Set<string>();
+    let [cursor, turn] = ['0', 0];
+    do {
+      // Every call goes to the other server than the one before: places are not known there.
+      const [next, page] = await [client, other][turn++ % 2]!.scan(cursor, 'COUNT', 1_000);
+      for (const key of page) again.add(key);
+      cursor = next;
+    } while (cursor !== '0');
+    expect(again.size).toBe(501);
+  });
+
+  test('keyspaces, levels and what is refused', async () => {
+    const { cluster, ports } = await redisCluster({ servers: 3, replicas: 3 });
+    const [one, two] = [ioredisTo(ports[0]!), ioredisTo(ports[1]!)];
+    await one.set('a', 'by one');
+    expect(await two.get('a'), 'read by another coordinator').toBe('by one');
+    expect(await one.call('RINGWRIGHT.CONSISTENCY')).toBe('quorum');
+    expect(await one.call('RINGWRIGHT.CONSISTENCY', 'all')).toBe('OK');
+    expect(await one.call('RINGWRIGHT.CONSISTENCY')).toBe('all');
+    await expect(one.call('RINGWRIGHT.CONSISTENCY', 'most')).rejects.toThrow('most');
+    expect(await one.call('SELECT', keyspace)).toBe('OK');
+    expect(await one.get('a')).toBe('by one');
+    await expect(one.select(1)).rejects.toThrow('ERR DB index is out of range');
+    await expect(one.auth('secret')).rejects.toThrow('without any password');
+    const [, , victim] = cluster.servers;
+    await victim!.kill();
+    await expect(one.set('a', 'x')).rejects.toThrow(
+      /^NOREPLICAS \d of 3 slots.* a write may still appear/,
+    );
+    expect(await two.set('a', 'at quorum')).toBe('OK');
+    expect(await two.get('a')).toBe('at quorum');
+    await victim!.start(['--redis-port', String(ports[2])]);
+    await victim!.ready();
+  });
+
+  test('version 3 of the protocol', async () => {
+    const { ports } = await redisCluster({ servers: 1, replicas: 1 });
+    await using connection = await RawConnection.to(ports[0]!);
+    expect(await connection.ask(request('GET', 'none'), '$-1\r\n')).toBe('$-1\r\n');
+    connection.send(request('HELLO', '4') + request('HELLO', '3') + request('GET', 'none'));
+    connection.send(request('CONFIG', 'GET', 'save') + request('QUIT'));
+    const answers = await connection.rest();
+    const hello = '%8\r\n$6\r\nserver\r\n$5\r\nredis\r\n';
+    expect(answers).toContain(`-NOPROTO unsupported protocol version\r\n${hello}`);
+    expect(answers.endsWith('_\r\n%1\r\n$4\r\nsave\r\n$0\r\n\r\n+OK\r\n')).toBe(true);
+  });
+});
+
+describe.skipIf(!hasTools)('programs of Redis', () => {
+  test('redis-cli', async () => {
+    const { ports } = await redisCluster({ servers: 1, replicas: 1 });
+    const cli = (words: readonly string[], stdin = ''): Promise<string> =>
+      runProgram('redis-cli', ['-p', String(ports[0]), ...words], stdin);
+    expect(await cli(['set', 'a b', 'c d'])).toBe('OK\n');
+    expect(await cli(['get', 'a b'])).toBe('c d\n');
+    expect(await cli(['-3', 'get', 'none'])).toBe('\n');
+    expect(await cli([], 'set x 1\nget x\ndel x\nget x\n')).toBe('OK\n1\n1\n\n');
+    expect(await cli(['-n', '0', '--scan', '--pattern', 'a*'])).toBe('a b\n');
+    expect(await cli(['info', 'clients'])).toContain('connected_clients:1');
+    expect(await cli(['command', 'docs'])).toBe('\n');
+    const pipe = await cli(['--pipe'], request('SET', 'p', '1').repeat(1_000));
+    expect(pipe).toContain('errors: 0, replies: 1000');
+  });
+
+  test('redis-benchmark ends without errors, with and without pipelining', async () => {
+    const { cluster, ports } = await redisCluster({ servers: 1, replicas: 1 });
+    for (const depth of ['1', '16']) {
+      const load = ['-c', '20', '-n', '2000', '-P', depth, '-d', '100', '-r', '500'];
+      const words = ['-p', String(ports[0]), '-t', 'ping,set,get,mset', ...load, '--csv'];
+      const lines = (await runProgram('redis-benchmark', words)).trim().split('\n');
+      expect(lines).toHaveLength(6);
+    }
+    const { bytes } = await askServer(cluster.ports()[0]!, { path: '/metrics' });
+    expect(bytes.toString()).toContain(
+      'ringwright_redis_command_duration_seconds_count{command="set"} 4000',
+    );
+    expect(bytes.toString()).not.toContain('command="unknown"');
+  });
+});
