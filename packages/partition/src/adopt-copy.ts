@@ -33,8 +33,8 @@ export async function adoptCopy(
   let copy: PartitionFile | null = null;
   try {
     copy = openDataFile(join(directory, 'data.db'));
-    const { state } = parts.files.use(partition).info();
-    copy.takeOver({ incarnation, life: partition.life, state });
+    const { state, barrierMs } = parts.files.use(partition).info();
+    copy.takeOver({ incarnation, life: partition.life, state, barrierMs });
     const merged = await mergeAllButLast(parts, partition, copy);
     checkAdoptable(parts, partition);
     const old = partition.incarnation;

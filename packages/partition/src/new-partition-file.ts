@@ -41,8 +41,10 @@ export function newPartitionBytes(options: NewPartition): Buffer {
       ...counters,
       digest,
       highest_ms: 0,
+      barrier_ms: 0,
+      floor_ms: 0,
     };
-    db.prepare('INSERT INTO meta VALUES (1, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, 0, ?)').run(
+    db.prepare('INSERT INTO meta VALUES (1, ?, ?, ?, ?, ?, 0, 0, 0, 0, ?, 0, 0, 0, ?)').run(
       keyspace,
       partition,
       incarnation,

@@ -9,6 +9,7 @@ import { openSqlite } from './open-sqlite.ts';
 import { clean, type Partition } from './partition.ts';
 import { PartitionFile } from './partition-file.ts';
 import { damageError, isCannotOpen, isDamage } from './sqlite-errors.ts';
+import { upgradeFile } from './upgrade-file.ts';
 
 export class OpenFiles {
   readonly #root: string;
@@ -129,6 +130,7 @@ export function openDataFile(name: string): PartitionFile {
   }
   const db = openSqlite(name);
   try {
+    upgradeFile(db);
     return new PartitionFile(db);
   } catch (error) {
     db.close();

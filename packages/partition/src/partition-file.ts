@@ -1,7 +1,7 @@
 // One open partition file: last-write-wins rows, their numbering, and counters kept in the same
 // transaction.
 import { CodedError } from '@ringwright/base/coded-error';
-import { compareStamps } from '@ringwright/base/stamp';
+import { compareStamps, stampTieMax } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';
 import { type Digest, emptyDigest, formatDigest, parseDigest, toggleRow } from './digest.ts';
 import type { PartitionInfo, PartitionState } from './partition-info.ts';
@@ -73,6 +73,8 @@ export class PartitionFile {
       tombstones,
       bytes,
       digest: formatDigest(this.#digest),
+      barrierMs: this.#meta.barrier_ms,
+      floorMs: this.#meta.floor_ms,
     };
   }
 
@@ -110,6 +112,9 @@ export class PartitionFile {
     const sql = this.#sql;
     const held = sql.find.get(row.key);
     if (held === undefined) {
+      // As if a tombstone of that stamp were here: it stands for all that were dropped.
+      const { floor_ms } = this.#meta;
+      if (row.ms <= floor_ms) return { kind: 'stale', ms: floor_ms, tie: stampTieMax };
       tally.seq += 1;
       sql.insert.run(tally.seq, row.key, row.ms, row.tie, row.value, row.hash);
     } else {
@@ -150,15 +155,60 @@ export class PartitionFile {
   }
 
   /** Makes a received copy this device's own: new identity, no watermarks of its source. */
-  takeOver(identity: { incarnation: string; life: string; state: PartitionState }): void {
+  takeOver(identity: {
+    incarnation: string;
+    life: string;
+    state: PartitionState;
+    /** What the present file has promised: a copy does not take that back. */
+    barrierMs: number;
+  }): void {
     const { incarnation, life, state } = identity;
-    const meta = sealMeta({ ...this.#meta, incarnation, life, state });
+    const barrier_ms = Math.max(identity.barrierMs, this.#meta.barrier_ms);
+    const meta = sealMeta({ ...this.#meta, incarnation, life, state, barrier_ms });
     this.#inTransaction(() => {
-      this.#sql.setIdentity.run(incarnation, life, state, meta.checksum);
+      this.#sql.setIdentity.run(incarnation, life, state, barrier_ms, meta.checksum);
       this.watermarks.clear();
     });
     this.#meta = meta;
     this.#walBytes += WAL_BYTES_PER_TRANSACTION;
+  }
+
+  /** Raises what is promised or dropped; neither is ever lowered. Durable when it returns. */
+  raise(to: { barrierMs?: number; floorMs?: number }): void {
+    const barrier_ms = Math.max(this.#meta.barrier_ms, to.barrierMs ?? 0);
+    const floor_ms = Math.max(this.#meta.floor_ms, to.floorMs ?? 0);
+    const meta = sealMeta({ ...this.#meta, barrier_ms, floor_ms });
+    if (meta.checksum === this.#meta.checksum) return;
+    this.#inTransaction(() => this.#sql.setFloors.run(barrier_ms, floor_ms, meta.checksum));
+    this.#meta = meta;
+    if (!this.checkpoint('PASSIVE')) throw new Error(`${this.db.name} could not be checkpointed`);
+  }
+
+  /**
+   * Removes tombstones at or below the floor, which stands for them from now on: up to `limit` of
+   * those with a sequence above `after`, in one transaction. Returns the last one's sequence, or
+   * null when there are no more.
+   */
+  dropTombstones(after: number, limit: number): number | null {
+    const old = this.#sql.oldTombstones.all(after, this.#meta.floor_ms, limit);
+    const last = old.at(-1);
+    if (last === undefined) return null;
+    const tombstones = this.#meta.tombstones - old.length;
+    let digest = this.#digest;
+    for (const [seq, hash] of old) {
+      if (!isRowHash(hash)) throw this.#damaged(`record ${seq} has no row hash`);
+      digest = toggleRow(digest, hash);
+    }
+    const meta = sealMeta({ ...this.#meta, tombstones, digest: formatDigest(digest) });
+    this.#inTransaction(() => {
+      for (const [seq] of old) this.#sql.remove.run(seq);
+      const { seq, rows, bytes, highest_ms, checksum } = meta;
+      this.#sql.setCounters.run(seq, rows, tombstones, bytes, meta.digest, highest_ms, checksum);
+    });
+    this.#meta = meta;
+    this.#digest = digest;
+    this.#walBytes += WAL_BYTES_PER_TRANSACTION + old.length * WAL_BYTES_PER_ROW;
+    return last[0];
   }
 
   /** Moves the WAL into the file and syncs both; false when something kept it from finishing. */

@@ -19,4 +19,8 @@ export interface PartitionInfo {
   readonly bytes: number;
   /** XOR of all row hashes, 16 hex digits: equal for equal content, in any order. */
   readonly digest: string;
+  /** This device has promised to take no new record stamped at or below it from a coordinator. */
+  readonly barrierMs: number;
+  /** Every key that is not here counts as deleted at this ms; 0 while no tombstone was dropped. */
+  readonly floorMs: number;
 }

@@ -12,6 +12,16 @@ import {
   schemaVersion,
 } from './schema.ts';
 
+const COUNTERS = [
+  'seq',
+  'rows',
+  'tombstones',
+  'bytes',
+  'highest_ms',
+  'barrier_ms',
+  'floor_ms',
+] as const;
+
 /** Throws PARTITION_DAMAGED when the file is of another kind, format or shape. */
 export function readMeta(db: Database.Database): MetaRow {
   const wrong = (what: string): CodedError =>
@@ -43,10 +53,11 @@ function metaProblem(meta: MetaRow): string | null {
   if (!isIncarnation(meta.life)) return 'its life is no id';
   if (meta.state !== 'filling' && meta.state !== 'ready') return `state ${meta.state}`;
   if (parseDigest(meta.digest) === null) return 'its digest is no digest';
-  for (const name of ['seq', 'rows', 'tombstones', 'bytes', 'highest_ms'] as const) {
+  for (const name of COUNTERS) {
     if (!Number.isSafeInteger(meta[name]) || meta[name] < 0) return `${name} is ${meta[name]}`;
   }
   if (meta.rows + meta.tombstones > meta.seq) return 'it counts more rows than sequence numbers';
+  if (meta.floor_ms > meta.barrier_ms) return 'its floor is above what was promised';
   if (meta.checksum !== metaChecksum(meta)) return 'its meta row does not match its checksum';
   return null;
 }

@@ -12,6 +12,7 @@ export type FullRow = [
   hash: Buffer,
 ];
 export type StampRow = [seq: number, key: Buffer, ms: number, tie: number];
+type TombstoneRow = [seq: number, hash: Buffer];
 type CheckpointRow = [busy: number, log: number, checkpointed: number];
 
 const FULL = 'SELECT seq, key, ms, tie, value, hash FROM records';
@@ -40,7 +41,14 @@ export function partitionStatements(db: Database.Database) {
        checksum = ?`,
     ),
     setState: prepare('UPDATE meta SET state = ?, checksum = ?'),
-    setIdentity: prepare('UPDATE meta SET incarnation = ?, life = ?, state = ?, checksum = ?'),
+    setIdentity: prepare(
+      'UPDATE meta SET incarnation = ?, life = ?, state = ?, barrier_ms = ?, checksum = ?',
+    ),
+    setFloors: prepare('UPDATE meta SET barrier_ms = ?, floor_ms = ?, checksum = ?'),
+    oldTombstones: prepare<TombstoneRow>(
+      'SELECT seq, hash FROM records WHERE seq > ? AND value IS NULL AND ms <= ? ORDER BY seq LIMIT ?',
+    ).raw(),
+    remove: prepare('DELETE FROM records WHERE seq = ?'),
     read: prepare<FullRow>(`${FULL} WHERE key = ?`).raw(),
     since: prepare<FullRow>(`${FULL} WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
     stampsSince: prepare<StampRow>(

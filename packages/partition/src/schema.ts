@@ -3,7 +3,8 @@ import { crc32 } from 'node:zlib';
 
 /** "RWPF" in the SQLite header: a file of another program is refused, not misread. */
 export const applicationId = 0x52575046;
-export const schemaVersion = 1;
+/** 2: meta has barrier_ms and floor_ms. A file of format 1 becomes one of 2 when it is opened. */
+export const schemaVersion = 2;
 /** SQLite's default: 1 and 2 KiB showed no gain here that outlasts the noise, see DESIGN.md. */
 export const pageBytes = 4_096;
 
@@ -22,6 +23,8 @@ export const schemaStatements = [
     'bytes INTEGER NOT NULL',
     'digest TEXT NOT NULL',
     'highest_ms INTEGER NOT NULL',
+    'barrier_ms INTEGER NOT NULL',
+    'floor_ms INTEGER NOT NULL',
     'checksum INTEGER NOT NULL',
   ]),
   table('records', [
@@ -52,6 +55,10 @@ export interface MetaRow {
   readonly bytes: number;
   readonly digest: string;
   readonly highest_ms: number;
+  /** Promised: no new record stamped at or below it is taken from a coordinator. */
+  readonly barrier_ms: number;
+  /** Every key that is not here was deleted at this ms; 0 while no tombstone was dropped. */
+  readonly floor_ms: number;
   /**
    * CRC32 over all fields above: a flipped `life` would lose log frames, a flipped `seq` reuse
    * numbers.
@@ -61,6 +68,14 @@ export interface MetaRow {
 
 /** The checksum that belongs to these fields. */
 export function metaChecksum(meta: Omit<MetaRow, 'checksum'>): number {
+  const { barrier_ms, floor_ms } = meta;
+  return crc32(`/${barrier_ms}/${floor_ms}`, metaChecksumOfFormat1(meta));
+}
+
+/** The checksum that format 1 had: without the floors. */
+export function metaChecksumOfFormat1(
+  meta: Omit<MetaRow, 'checksum' | 'barrier_ms' | 'floor_ms'>,
+): number {
   const { keyspace, partition, incarnation, life, state } = meta;
   const { seq, rows, tombstones, bytes, digest, highest_ms } = meta;
   const identity = `${keyspace}/${partition}/${incarnation}/${life}/${state}`;

@@ -1,6 +1,5 @@
 // A store: the partitions of one data directory behind one commit log.
 /* oxlint-disable max-params -- keyspace and partition come first in every method, as agreed */
-import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { applyWrites } from './apply-writes.ts';
 import { checkWrite } from './check-write.ts';
@@ -13,6 +12,7 @@ import type { Partition } from './partition.ts';
 import type { PartitionFile } from './partition-file.ts';
 import type { PartitionInfo, PartitionState } from './partition-info.ts';
 import { createPartition, dropPartition } from './partition-life.ts';
+import { raiseFloor } from './raise-floor.ts';
 import { readRecord, recordsSince, scanRecords, stampsSince } from './read-records.ts';
 import type {
   PageBounds,
@@ -23,9 +23,9 @@ import type {
   WriteOutcome,
 } from './record.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
-import { damageError, isDamage, isSqliteError } from './sqlite-errors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 import { purgeTrash } from './trash.ts';
+import { usePartition } from './use-partition.ts';
 
 /** Made by openStore. All reads are synchronous; see and show only what is durable. */
 export class Store {
@@ -152,6 +152,24 @@ export class Store {
     });
   }
 
+  /**
+   * Promises that no new record stamped at or below `ms` is taken from a coordinator any more; the
+   * server keeps the promise (info().barrierMs). Durable when it returns; never lowered.
+   */
+  promiseFloor(keyspace: string, partition: number, ms: number): void {
+    this.#withFile(keyspace, partition, (file) => file.raise({ barrierMs: ms }));
+  }
+
+  /**
+   * Drops tombstones stamped at or below `ms`, durably; every key that is not here then counts as
+   * deleted at `ms`, for every write whichever way it comes. Throws VALUE_OUT_OF_RANGE above what
+   * was promised: raise-floor.ts in the server says when it may be called at all.
+   */
+  async raiseFloor(keyspace: string, partition: number, ms: number): Promise<void> {
+    this.#checkUsable();
+    await raiseFloor(this.#parts, this.#partition(keyspace, partition), ms);
+  }
+
   /** An empty file, durable when it resolves. Throws PARTITION_EXISTS, DISK_FULL. */
   async create(keyspace: string, partition: number, state: PartitionState): Promise<PartitionInfo> {
     this.#checkUsable();
@@ -194,7 +212,7 @@ export class Store {
     return (
       partition.file?.info() ??
       partition.infoWhenClosed ??
-      this.#guarded(partition, (file) => file.info())
+      usePartition(this.#parts, partition, (file) => file.info())
     );
   }
 
@@ -275,21 +293,6 @@ export class Store {
 
   #withFile<T>(keyspace: string, partition: number, use: (file: PartitionFile) => T): T {
     this.#checkUsable();
-    return this.#guarded(this.#partition(keyspace, partition), use);
-  }
-
-  #guarded<T>(partition: Partition, use: (file: PartitionFile) => T): T {
-    assert(!partition.gone, 'the registry holds no dropped partition');
-    if (partition.damage !== null) throw partition.damage;
-    try {
-      return use(this.#parts.files.use(partition));
-    } catch (error) {
-      if (isDamage(error)) {
-        partition.damage ??= damageError(error, partition);
-        throw partition.damage;
-      }
-      if (isSqliteError(error)) this.#parts.fail(error);
-      throw this.#parts.failure ?? error;
-    }
+    return usePartition(this.#parts, this.#partition(keyspace, partition), use);
   }
 }
