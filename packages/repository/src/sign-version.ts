@@ -59,7 +59,7 @@ export async function signVersion(
 }
 
 function unsigned(ring: string, version: number): CodedError {
-  const message = `version ${version} of ${ring} was made unsigned, before there was a root of trust`;
+  const message = `version ${version} of ${ring} was made before there was a root of trust`;
   return new CodedError('SIGNATURES_MISSING', message, {
     hint: `ring-builder commit ${ring} -m "signed from here on" makes a signed version of it`,
     details: { ring, version },

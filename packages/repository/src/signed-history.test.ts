@@ -59,7 +59,7 @@ beforeAll(async () => {
   await signVersion(place(rings), author, { version: 2, key: bob });
 });
 
-test('a version is signed, names its root and the log line before it, and is found sound', async () => {
+test('a version is signed, names its root and the log line before it, and is sound', async () => {
   const { signing, bytes } = await readVersion(rings, 'cities', 'head');
   const trust = await readTrust(rings);
   expect(signing).toMatchObject({ epoch: 1, root: trust?.trust.id, large: true });
@@ -105,7 +105,7 @@ test.for(stripped)('%s: found', async ([, kept, codes]) => {
   await writeFile(path, whole);
 });
 
-test('a signed folder takes no unsigned version, and none of a key that signs no rings', async () => {
+test('a signed folder takes no unsigned version, and none of another key', async () => {
   const folder = await signedFolder();
   const version = await nextVersion(folder);
   await expect(commitVersion(folder, version)).rejects.toEqual(coded('SIGNING_KEY_UNKNOWN'));

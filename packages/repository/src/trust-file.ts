@@ -1,5 +1,5 @@
-// rings/trust.json: the chain of roots of a rings folder. Beside the rings, not in them: keys belong
-// to people and a cluster, so revoking one must hold for every ring at once, and servers need one.
+// rings/trust.json: the chain of roots of a rings folder. Beside the rings, not in them: keys
+// belong to people and a cluster, so revoking one must hold for every ring at once.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';

@@ -114,10 +114,8 @@ function manifestFaults(entry: LogEntry, { signing, root, log }: Signed): Fault[
   }
   const logged = entry.details['override'] ?? null;
   if (entry.kind !== 'restore' && logged !== signing.override) {
-    faults.push([
-      'OVERRIDE_UNLOGGED',
-      `overrides with ${signing.override}, the log says ${logged}`,
-    ]);
+    const sentence = `overrides with ${signing.override}, the log has ${JSON.stringify(logged)}`;
+    faults.push(['OVERRIDE_UNLOGGED', sentence]);
   }
   return faults;
 }

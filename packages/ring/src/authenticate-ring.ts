@@ -15,9 +15,9 @@ export interface AuthenticRing {
 }
 
 /**
- * Of `bytes` only the lengths and the envelope are read before the signatures hold; the sections are
- * not looked at. Throws RING_FILE_INVALID, RING_FORMAT_UNKNOWN, RING_TOO_LARGE, SIGNATURES_MISSING,
- * RING_FOREIGN, RING_EPOCH_WRONG, BRAKE, TRUST_EXPIRED.
+ * Of `bytes` only the lengths and the envelope are read before the signatures hold; the sections
+ * are not looked at. Throws RING_FILE_INVALID, RING_FORMAT_UNKNOWN, RING_TOO_LARGE,
+ * SIGNATURES_MISSING, RING_FOREIGN, RING_EPOCH_WRONG, BRAKE, TRUST_EXPIRED.
  */
 export function authenticateRing(
   bytes: Uint8Array,
@@ -73,7 +73,8 @@ function signaturesMissing(
   const best = signed.toSorted((a, b) => b.signers.size - a.signers.size)[0];
   const needed = best?.trust.root.roles.ring.threshold ?? 1;
   const valid = best?.signers.size ?? 0;
-  const message = `the ring carries ${carried} signatures, ${valid} of them valid and of a trusted key; ${needed} needed`;
+  const counted = `${carried} signatures, ${valid} of them valid and of a trusted key`;
+  const message = `the ring carries ${counted}; ${needed} needed`;
   return new CodedError('SIGNATURES_MISSING', message, {
     hint: 'ring-builder sign RING adds one; ring-builder key trust shows whose count',
     details: { carried, valid, needed, roots: signed.map(({ trust }) => trust.id) },

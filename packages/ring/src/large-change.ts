@@ -1,14 +1,14 @@
 // The operator's brake: how much of a ring does a version move, and is that an ordinary step? Pure.
 //
-// Five per cent of a small cluster is less than one device, so the plain share would stop every join
-// and teach operators to override. What is ordinary instead: one device or one server comes and
-// takes no more than the largest had before, and one leaves or gets less weight and gives away its
-// own. Those moves are explained; all others together may be five per cent. So a weight typo upwards
-// (the device grows beyond the largest), a zone typo (others swap among each other), two servers
-// removed or added at once, and a file of the wrong devices are stopped. A device that leaves changes
-// the share of its zone, which stirs others: for four of its slots three more may move, which is
-// less than a second device would give. And no partition may be left with less than a quorum of
-// slots that stay.
+// Five per cent of a small cluster is less than one device, so the plain share would stop every
+// join and teach operators to override. What is ordinary instead: one device or one server comes
+// and takes no more than the largest had before, and one leaves or gets less weight and gives away
+// its own. Those moves are explained; all others together may be five per cent. So a weight typo
+// upwards (the device grows beyond the largest), a zone typo (others swap among each other), two
+// servers removed or added at once, and a file of the wrong devices are stopped. A device that
+// leaves changes the share of its zone, which stirs others: for four of its slots three more may
+// move, which is less than a second device would give. And no partition may be left with less than
+// a quorum of slots that stay.
 import type { Ring, SlotRow } from './ring.ts';
 import { copyTable } from './slot-rows.ts';
 
@@ -236,8 +236,8 @@ function given({ group, given: count }: Flow): number {
 }
 
 /**
- * By how much each grows, up to the largest of its kind before; a server by no more than its devices
- * do, so that one device with a wrong weight cannot pass for a machine that joins.
+ * By how much each grows, up to the largest of its kind before; a server by no more than its
+ * devices do, so that one device with a wrong weight cannot pass for a machine that joins.
  */
 function growths(flows: readonly Flow[]): Counted[] {
   const most = { device: 0, server: 0 };
@@ -267,9 +267,9 @@ function largest(counted: readonly Counted[]): Counted | null {
 }
 
 /**
- * A slot that moves is not lost: its old device serves until the copy is verified. But one copy that
- * stays, of three, is one failure away from none. With two replicas one must stay. Slots of removed
- * devices count as lost; there even a single replica is too few.
+ * A slot that moves is not lost: its old device serves until the copy is verified. But one copy
+ * that stays, of three, is one failure away from none. With two replicas one must stay. Slots of
+ * removed devices count as lost; there even a single replica is too few.
  */
 function countUnderQuorum(
   { table, partitions }: Ring,

@@ -5,8 +5,8 @@ import { changeSize, whyLarge } from '@ringwright/ring/large-change';
 import type { Ring } from '@ringwright/ring/ring';
 
 /**
- * Only a direct successor can be judged: a server that was away sees several ordinary changes as one
- * large one. Throws BRAKE.
+ * Only a direct successor can be judged: a server that was away sees several ordinary changes as
+ * one large one. Throws BRAKE.
  */
 export function checkBrake(
   active: { readonly ring: Ring; readonly id: string },

@@ -95,8 +95,8 @@ export class Rings {
 
   /**
    * Verifies a ring file, makes it durable here and activates it. Anything wrong leaves the active
-   * ring as it was: what authenticateRing throws, RING_FILE_INVALID, RING_AUDIT_FAILED, BRAKE and the
-   * refusals of checkSuccession. `claimed`: the keyspace it was offered as, for the report.
+   * ring as it was: what authenticateRing throws, RING_FILE_INVALID, RING_AUDIT_FAILED, BRAKE and
+   * the refusals of checkSuccession. `claimed`: the keyspace it was offered as, for the report.
    */
   adopt(bytes: Uint8Array, claimed = ''): Promise<ActiveRing> {
     const turn = this.#turn.then(() => this.#adoptNow(bytes, claimed));

@@ -4,15 +4,16 @@ import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { trustFetch, type trustOffer } from '@ringwright/wire/trust';
+import type { Logger } from 'pino';
 import type { TrustStore } from './trust-store.ts';
 
 export class TrustExchange {
   readonly #store: TrustStore;
-  readonly #onRefusal: (error: unknown) => void;
+  readonly #log: Pick<Logger, 'warn'>;
 
-  constructor(store: TrustStore, onRefusal: (error: unknown) => void) {
+  constructor(store: TrustStore, log: Pick<Logger, 'warn'>) {
     this.#store = store;
-    this.#onRefusal = onRefusal;
+    this.#log = log;
   }
 
   /** Throws what offerRoots and offerBeacon throw; what came before in the request stays. */
@@ -39,6 +40,10 @@ export class TrustExchange {
       ...roots.map((bytes) => () => this.#store.offerRoots(bytes)),
       ...beacons.map((bytes) => () => this.#store.offerBeacon(bytes)),
     ];
-    for (const offer of offers) await offer().catch(this.#onRefusal);
+    for (const offer of offers) {
+      await offer().catch((error: unknown) => {
+        this.#log.warn({ error }, 'trust document or beacon of a peer refused');
+      });
+    }
   }
 }

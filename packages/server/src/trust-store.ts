@@ -137,9 +137,10 @@ export class TrustStore {
     if (!this.demands) return;
     const beacon = openBeacon(bytes, this.trusts(), this.#ports.nowMs());
     const held = this.#beacons.get(beacon.keyspace)?.beacon;
-    if (held !== undefined && held.epoch === beacon.epoch && held.issuedMs >= beacon.issuedMs) {
-      if (held.issuedMs === beacon.issuedMs && held.id === beacon.id) return;
-      const message = `beacon refused: issued at ${beacon.issuedMs}, one of ${held.issuedMs} is held`;
+    const { issuedMs } = beacon;
+    if (held !== undefined && held.epoch === beacon.epoch && held.issuedMs >= issuedMs) {
+      if (held.issuedMs === issuedMs && held.id === beacon.id) return;
+      const message = `beacon refused: issued at ${issuedMs}, one of ${held.issuedMs} is held`;
       throw new CodedError('BEACON_REFUSED', message, { details: { held, given: beacon } });
     }
     await makeDirectory(this.#ports.directory);
