@@ -6,6 +6,7 @@ import resource
 import sys
 import time
 
+from swift.common.exceptions import RingValidationError
 from swift.common.ring import RingBuilder
 
 PORT = 6200
@@ -79,4 +80,7 @@ def main(path, limit):
         rebalance(name, step['name'], builder, before)
 
 
-main(sys.argv[1], sys.argv[2])
+try:
+    main(sys.argv[1], sys.argv[2])
+except RingValidationError as refusal:
+    print('Swift refuses: %s' % refusal, file=sys.stderr)

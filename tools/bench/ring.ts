@@ -13,7 +13,7 @@ import { type FileFigures, type StepFigures, type SwiftFigures, tableLines } fro
 /** Debian's Python, of which Swift's library is part. */
 const PYTHON = '/usr/bin/python3';
 /** After this long a case starts no further step in Swift. */
-const SWIFT_SECONDS = 60;
+const SWIFT_SECONDS = 120;
 
 const { values } = parseArgs({
   options: {

@@ -6,8 +6,8 @@ export interface BuilderDevice extends Device {
   /** `removed`: gone or failed, given nothing; a hole when its last slot has moved away. */
   readonly state: 'active' | 'removed';
   /**
-   * `no-target`: gives slots away as usual, but gets none. `maintenance`: keeps exactly what it has.
-   * Absent: neither.
+   * `no-target`: gives slots away as usual, but gets none. `maintenance`: keeps exactly what it
+   * has. Absent: neither.
    */
   readonly hold?: DeviceHold;
   /** Where the weight is on its way to, by steps of later versions; absent when it is there. */
