@@ -50,6 +50,7 @@ export class RingExchange {
       const message = `chunk at ${offset} of ring ${id.slice(0, 12)}, expected ${expected}`;
       throw new CodedError('USAGE', message);
     }
+    if (data.length === 0) throw new CodedError('USAGE', `an empty chunk at ${offset}`);
     if (offset + data.length > upload.bytes) {
       throw new CodedError('RING_FILE_INVALID', `more bytes than the ${upload.bytes} offered`);
     }
@@ -100,13 +101,25 @@ export class RingExchange {
    * RING_VERSION_UNKNOWN when the caller cannot give the ring it speaks of.
    */
   async reach(keyspace: string, version: number, caller: Caller): Promise<ActiveRing> {
-    const active = this.#rings.find(keyspace);
-    if (active !== undefined && active.ring.version >= version) return active;
-    await this.catchUp(keyspace, caller);
-    const reached = this.#rings.get(keyspace);
-    if (reached.ring.version >= version) return reached;
+    const reached = (): ActiveRing | null => {
+      const active = this.#rings.find(keyspace);
+      return active !== undefined && active.ring.version >= version ? active : null;
+    };
+    // A fetch under way may be from another peer, with a lower version or a failure of its own: it
+    // counts only when it brought the ring. Else this caller is asked, in its turn.
+    for (let isOwn = false; reached() === null && !isOwn; ) {
+      isOwn = !this.#catchingUp.has(keyspace);
+      try {
+        await this.catchUp(keyspace, caller);
+      } catch (error) {
+        // Meanwhile the ring may have come another way; then what was fetched is refused as older.
+        if (isOwn && reached() === null) throw error;
+      }
+    }
+    const active = reached();
+    if (active !== null) return active;
     const spoken = `the caller speaks of version ${version} of '${keyspace}'`;
-    const message = `${spoken}, ${reached.ring.version} is here`;
+    const message = `${spoken}, ${this.#rings.get(keyspace).ring.version} is here`;
     throw new CodedError('RING_VERSION_UNKNOWN', message);
   }
 

@@ -1,0 +1,150 @@
+// Rings between servers: uploads in order, and catching up from several peers at once.
+import { CodedError } from '@ringwright/base/coded-error';
+import { proposeMoves } from '@ringwright/ring/advance-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import { encodeRing } from '@ringwright/ring/ring-file';
+import type { Caller } from '@ringwright/wire/call-channel';
+import { describe, expect, test } from 'vitest';
+import { activeOn, idOf, servedRing } from '../../../test/support/served-ring.ts';
+import type { ActiveRing } from './active-ring.ts';
+import { RingExchange } from './ring-exchange.ts';
+import type { Rings } from './rings.ts';
+
+const versions: Ring[] = [servedRing()];
+while (versions.length < 4) {
+  const last = versions.at(-1)!;
+  versions.push(proposeMoves(last, idOf(last), { moves: [] }));
+}
+const ringOf = (version: number): Ring => versions[version - 1]!;
+
+/** Rings in memory: takes what is newer, as the real ones do. */
+function exchangeAt(version: number | null) {
+  let active: ActiveRing | undefined = version === null ? undefined : activeOn(ringOf(version), 0);
+  const adopted: number[] = [];
+  const rings = {
+    find: () => active,
+    get: () => {
+      if (active !== undefined) return active;
+      throw new CodedError('RING_UNKNOWN', 'none');
+    },
+    precheck: () => 'wanted',
+    adopt: (bytes: Uint8Array) => {
+      const ring = versions.find((one) => encodeRing(one).bytes.equals(bytes));
+      if (ring === undefined) throw new CodedError('RING_FILE_INVALID', 'damaged');
+      if (ring.version < (active?.ring.version ?? 0)) throw new CodedError('RING_OLDER', 'older');
+      adopted.push(ring.version);
+      active = activeOn(ring, 0);
+      return Promise.resolve(active);
+    },
+  } as unknown as Rings;
+  return { exchange: new RingExchange(rings), rings, adopted };
+}
+
+/** A peer with this version; it answers when the gate opens. */
+function peerAt(version: number, gate: Promise<unknown> = Promise.resolve()) {
+  const asked: number[] = [];
+  const call = async (): Promise<unknown> => {
+    asked.push(version);
+    await gate;
+    const { bytes, id } = encodeRing(ringOf(version));
+    return { version, id, bytes: bytes.length, data: bytes };
+  };
+  return { asked, caller: { call: call as Caller['call'] } };
+}
+
+const gone: Caller = {
+  call: () => Promise.reject(new CodedError('PEER_UNREACHABLE', 'gone')),
+};
+
+describe('reaching the version of a request', () => {
+  test('what is here already needs nobody', async () => {
+    const { exchange } = exchangeAt(3);
+    expect((await exchange.reach('cities', 2, gone)).ring.version).toBe(3);
+  });
+
+  test('requests at the same time share one fetch', async () => {
+    const { exchange, adopted } = exchangeAt(1);
+    const peer = peerAt(3);
+    const reached = await Promise.all(
+      [3, 2, 3].map((v) => exchange.reach('cities', v, peer.caller)),
+    );
+    expect(reached.map(({ ring }) => ring.version)).toEqual([3, 3, 3]);
+    expect([adopted, peer.asked]).toEqual([[3], [3]]);
+  });
+
+  test('a fetch under way from a peer that is behind does not fail the others', async () => {
+    const { exchange } = exchangeAt(1);
+    const gate = Promise.withResolvers<void>();
+    const [slow, newer, newest] = [peerAt(2, gate.promise), peerAt(3), peerAt(4)];
+    const work = [
+      exchange.reach('cities', 2, slow.caller),
+      exchange.reach('cities', 3, newer.caller),
+      exchange.reach('cities', 4, newest.caller),
+    ];
+    gate.resolve();
+    const reached = await Promise.all(work);
+    expect(reached.map(({ ring }) => ring.version).every((v, index) => v >= index + 2)).toBe(true);
+  });
+
+  test('nor does one that breaks off', async () => {
+    const { exchange } = exchangeAt(1);
+    const broken = exchange.reach('cities', 2, gone);
+    const good = exchange.reach('cities', 3, peerAt(3).caller);
+    await expect(broken).rejects.toThrow(expect.objectContaining({ code: 'PEER_UNREACHABLE' }));
+    expect((await good).ring.version).toBe(3);
+  });
+
+  test('a ring that was pushed meanwhile is as good as the one that was fetched', async () => {
+    const { exchange, rings } = exchangeAt(1);
+    const gate = Promise.withResolvers<void>();
+    const work = exchange.reach('cities', 2, peerAt(2, gate.promise).caller);
+    await rings.adopt(encodeRing(ringOf(4)).bytes);
+    gate.resolve();
+    expect((await work).ring.version).toBe(4);
+  });
+
+  test('a caller that speaks of a ring it does not have is told so', async () => {
+    const { exchange } = exchangeAt(1);
+    await expect(exchange.reach('cities', 9, peerAt(2).caller)).rejects.toThrow(
+      expect.objectContaining({ code: 'RING_VERSION_UNKNOWN' }),
+    );
+  });
+});
+
+describe('an upload', () => {
+  const { bytes, id } = encodeRing(ringOf(2));
+  const offered = { keyspace: 'cities', version: 2, id, bytes: bytes.length };
+
+  test('in chunks, in order, one per connection', async () => {
+    const { exchange, adopted } = exchangeAt(1);
+    exchange.offer(offered, gone);
+    const half = bytes.length >> 1;
+    expect(await exchange.chunk({ id, offset: 0, data: bytes.subarray(0, half) }, gone)).toEqual({
+      active: null,
+    });
+    const rest = { id, offset: half, data: bytes.subarray(half) };
+    const other = peerAt(1).caller;
+    await expect(exchange.chunk(rest, other)).rejects.toThrow(/expected an offer/);
+    expect((await exchange.chunk(rest, gone)).active?.version).toBe(2);
+    expect(adopted).toEqual([2]);
+    await expect(exchange.chunk(rest, gone), 'it is over').rejects.toThrow(/expected an offer/);
+  });
+
+  test('a gap, a repeat, an empty chunk, too many bytes: refused, and the upload goes on', async () => {
+    const { exchange } = exchangeAt(1);
+    exchange.offer(offered, gone);
+    const first = { id, offset: 0, data: bytes.subarray(0, 10) };
+    await exchange.chunk(first, gone);
+    for (const chunk of [
+      first,
+      { id, offset: 20, data: bytes.subarray(20) },
+      { id, offset: 10, data: new Uint8Array() },
+      { id, offset: 10, data: bytes },
+      { id: 'f'.repeat(64), offset: 10, data: bytes.subarray(10) },
+    ]) {
+      await expect(exchange.chunk(chunk, gone)).rejects.toThrow(CodedError);
+    }
+    const rest = { id, offset: 10, data: bytes.subarray(10) };
+    expect((await exchange.chunk(rest, gone)).active?.version).toBe(2);
+  });
+});
