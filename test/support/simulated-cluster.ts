@@ -1,5 +1,5 @@
-// Five devices in memory with the real coordinator and replica code; delays, losses and crashes from
-// a seed. Needs fake timers: every wait is a setTimeout.
+// Five devices in memory with the real coordinator and replica code; delays, losses and crashes
+// come from a seed. Needs fake timers: every wait is a setTimeout.
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { type Random, seededRandom } from '@ringwright/base/random';

@@ -31,7 +31,7 @@ describe('self', () => {
     ['a port that no device has', '127.0.0.1', 1, null, null],
     ['every interface: a ring names one', '0.0.0.0', 6200, 'sd0', null],
     ['every interface in IPv6', '::', 6200, null, null],
-  ])('%s', (_name, ip, port, name, self) => {
+  ])('%s', (...[, ip, port, name, self]) => {
     expect(selfOf(ip, port, name)).toBe(self);
   });
 });

@@ -33,7 +33,7 @@ describe('accepted', () => {
     ['the next', first, second, 'next'],
     ['two on, as after a push that was missed', first, third, 'next'],
     ['a far one, just allowed', first, { ...fourth, version: 1 + ringVersionJumpMax }, 'next'],
-  ])('%s', (_name, active, given, wanted) => {
+  ])('%s', (...[, active, given, wanted]) => {
     expect(verdict(active, given)).toBe(wanted);
   });
 });
@@ -51,7 +51,7 @@ describe('refused', () => {
     ['the same version with another id', first, twin, 'RING_FORK'],
     ['the next of another parent', twin, second, 'RING_FORK'],
     ['absurdly far on', first, { ...second, version: 2 + ringVersionJumpMax }, 'RING_VERSION_JUMP'],
-  ])('%s', (_name, active, given, code) => {
+  ])('%s', (...[, active, given, code]) => {
     expect(verdict(active, given)).toBe(code);
   });
 

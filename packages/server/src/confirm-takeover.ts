@@ -30,10 +30,10 @@ export function rememberFormer({ ring, self }: ActiveRing, former: Map<number, F
 /**
  * The partitions of `former` of which no quorum of a former ring can read or write any more.
  *
- * When D has replaced C, a quorum of the new ring {A, D} and one of the old {B, C} have no device in
- * common: a write that the first acknowledged would be missing in what the second reads, as long as
- * B and C have not heard of the new ring. So D's acknowledgement counts only when too few former
- * devices for a quorum are left behind: each device asked here activates the ring before it answers.
+ * When D has replaced C, a quorum of the new ring {A, D} and one of the old {B, C} have no device
+ * in common: a write that the first acknowledged would be missing in what the second reads, as long
+ * as B and C have not heard of the new ring. So D's acknowledgement counts only when too few former
+ * devices for a quorum are left behind: each one asked here activates the ring before it answers.
  */
 export async function confirmTakeover(
   devices: DeviceCaller,

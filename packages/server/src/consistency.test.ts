@@ -1,4 +1,4 @@
-// Levels: any two quorums of a partition share a slot, and bad names are refused with the good ones.
+// Levels: any two quorums of a partition share a slot; bad names are refused.
 import { expect, test } from 'vitest';
 import { parseConsistency, slotsNeeded } from './consistency.ts';
 

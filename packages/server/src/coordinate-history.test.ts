@@ -91,7 +91,7 @@ class Clients {
     const about = { keyspace: 'cities', consistency: 'quorum', key: Buffer.from(key) } as const;
     try {
       const record = await coordinateRead(coordinator, about);
-      const value = record?.value == null ? null : Buffer.from(record.value).toString();
+      const value = record?.value ? Buffer.from(record.value).toString() : null;
       const found = record && { ms: record.ms, tie: record.tie, value };
       this.history.push({ kind: 'read', key, invoked, returned: (this.#events += 1), found });
     } catch (error) {

@@ -35,9 +35,9 @@ export interface KeyRequest {
 
 /**
  * Writes a value (null deletes). Resolves with the record's stamp when the level is reached.
- * Throws CLOCK_BEHIND, SUPERSEDED when a device holds something newer, RING_UNKNOWN, NOT_ENOUGH_REPLICAS and what
- * fetching a newer ring throws; `details.outcome` is then `rejected` (certainly nowhere) or
- * `unknown` (it may appear later, once, at `details.stamp`).
+ * Throws CLOCK_BEHIND, SUPERSEDED when a device holds something newer, RING_UNKNOWN,
+ * NOT_ENOUGH_REPLICAS and what fetching a newer ring throws; `details.outcome` is then `rejected`
+ * (certainly nowhere) or `unknown` (it may appear later, once, at `details.stamp`).
  */
 export async function coordinateWrite(
   ports: CoordinatorPorts,
@@ -94,7 +94,7 @@ export function coordinateRead(
     const known = new Map(holders.map((device) => [device, true]));
     if (tallySlots(slots, known, needed).acked < needed) {
       // Blocking read repair: what one read has shown, every later quorum read shows too. A slot in
-      // flight counts with its joiner only: the next ring may have forgotten the device that answered.
+      // flight counts with its joiner only: the next ring may forget the device that answered.
       const record = { partition, key, ...newest };
       await spreadRecord(ports.devices, { active, slots, record, needed, holders });
     }

@@ -33,7 +33,7 @@ export async function drainPartition(
   const held = ports.store.info(keyspace, partition);
   if (held === null || active.self === null) return;
   if (ports.current(keyspace).id !== active.id) throw changed(partition);
-  // From here on it misses writes: should a later ring name this device again, it must refill first.
+  // From here on it misses writes: should a later ring name this device again, it must refill.
   if (held.state === 'ready') ports.store.setState(keyspace, partition, 'filling');
   const { pushTo } = dutyOf(active.ring, partition, active.self);
   for (const device of pushTo) await confirmAll(ports, { active, partition, device });

@@ -166,7 +166,7 @@ export class Mover {
       }
       if (safe.length < partitions.length) {
         const open = partitions.length - safe.length;
-        const message = `${open} partitions wait until too few devices for a quorum have the old ring`;
+        const message = `${open} partitions wait: a quorum of devices may have the old ring`;
         throw new CodedError('SERVERS_NOT_CONFIRMED', message);
       }
       release();

@@ -65,7 +65,7 @@ describe('each duty', () => {
     ['and drains when it is finalized', finalized, 0, having('ready'), ['drain 0']],
     ['a joiner whose move was cancelled drains', cancelled, 3, having('filling', 1), ['drain 0']],
     ['no file and no duty: nothing', finalized, 0, undefined, []],
-  ])('%s', (_name, ring, self, files, wanted) => {
+  ])('%s', (...[, ring, self, files, wanted]) => {
     expect(stepsOf(ring, self, files)).toEqual(wanted);
   });
 

@@ -7,8 +7,8 @@ import type { ActiveRing } from './active-ring.ts';
 
 /**
  * Moves damaged files of partitions that other devices hold too to the trash, and begins them anew
- * as filling. Resolves with these partitions. Throws PARTITION_DAMAGED, and touches nothing, when so
- * many are damaged that the files are hardly to blame.
+ * as filling. Resolves with these partitions. Throws PARTITION_DAMAGED, and touches nothing, when
+ * so many are damaged that the files are hardly to blame.
  */
 export async function replaceDamaged(store: Store, active: ActiveRing): Promise<number[]> {
   const { ring, self } = active;

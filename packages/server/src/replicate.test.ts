@@ -1,4 +1,4 @@
-// Replication between real files: digests become equal, and nothing is noted as confirmed too early.
+// Replication between real files: digests become equal, nothing counts as confirmed too early.
 import { seededRandom } from '@ringwright/base/random';
 import { digests, offer, push } from '@ringwright/wire/replication';
 import { describe, expect, test } from 'vitest';

@@ -122,7 +122,7 @@ test('any rings pushed at once: versions only rise, and the highest stays', asyn
           expect(answers[index]).toBe(number < highest ? 'RING_OLDER' : `version ${number}`);
           highest = Math.max(highest, number);
         }
-        expect(activated).toEqual([...new Set(activated)].sort());
+        expect(activated).toEqual([...new Set(activated)].sort((a, b) => a - b));
         expect(rings.find('cities')?.ring.version ?? 0).toBe(highest);
         const again = await start(directory);
         expect(again.rings.find('cities')?.ring.version ?? 0).toBe(highest);

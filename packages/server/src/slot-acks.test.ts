@@ -22,7 +22,7 @@ describe('a slot in flight', () => {
     ['the present device failed', { 2: false, 9: true }, 0, 2],
     ['a slow joiner and a quorum without its slot', { 0: true, 1: true, 2: true }, 2, 3],
     ['two devices of one slot are no quorum', { 2: true, 9: true, 0: false, 1: false }, 1, 1],
-  ])('%s', (_name, said, acked, possible) => {
+  ])('%s', (...[, said, acked, possible]) => {
     expect(tallySlots(slots, answers(said), 2)).toEqual({ needed: 2, acked, possible });
   });
 

@@ -127,7 +127,7 @@ describe('what goes wrong', () => {
     expect(here.frames).toHaveLength(1);
   });
 
-  test('an end that does not take its answers is told PEER_BUSY, its calls are not run', async () => {
+  test('an end that does not take its answers is told PEER_BUSY, its calls do not run', async () => {
     let ran = 0;
     const { clock, here, there } = pairWith(() => {
       ran += 1;
@@ -238,7 +238,7 @@ describe('frames stay under the size of a message', () => {
     for (const { length } of there.frames) expect(length).toBeLessThan(socketMessageBytesMax);
   });
 
-  test('a request or an answer that fits no frame has a code, and the channel goes on', async () => {
+  test('a request or an answer that fits no frame has a code; the channel goes on', async () => {
     const { clock, here } = pairWith((request) => {
       const [bytes] = [request].flat() as Uint8Array[];
       return Buffer.alloc((bytes?.length ?? 0) * 1_000);
