@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { scratch, textOf } from '../test/support/scratch-store.ts';
 
 const SEED = 20_261_121;
-const WRITER = join(import.meta.dirname, '../test/support/write-until-killed.ts');
+const WRITER = fileURLToPath(new URL('../test/support/write-until-killed.ts', import.meta.url));
 
 /**
  * Lets a process write until it has acknowledged `count`, kills it, and tells what was

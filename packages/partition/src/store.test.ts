@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { keyBytesMax, valueBytesMax } from '@ringwright/base/limits';
 import { expect, test } from 'vitest';
 import { copyPartition, logFiles, scratch, textOf, write } from '../test/support/scratch-store.ts';
@@ -109,7 +110,7 @@ test('a second store on the directory is refused, here and in another process', 
   await using place = scratch();
   const store = await place.open();
   await expect(place.open()).rejects.toEqual(codeOf('DATA_DIR_IN_USE'));
-  const opener = join(import.meta.dirname, '../test/support/open-once.ts');
+  const opener = fileURLToPath(new URL('../test/support/open-once.ts', import.meta.url));
   const said = execFileSync(process.execPath, [opener, place.directory], { encoding: 'utf8' });
   expect(said).toContain('DATA_DIR_IN_USE');
   await store.close();

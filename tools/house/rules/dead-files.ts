@@ -8,6 +8,9 @@ import { packageOfSpecifier, type Workspace } from '../workspace.ts';
 const PROGRAM =
   /^tools\/([^/]+\/main\.ts|bench\/[^/]+\.ts|house\/(check|bootstrap|vitest\.config)\.m?[jt]s)$/;
 
+/** What applications outside this repository import. */
+const PUBLIC = new Set(['packages/client/src/connect.ts']);
+
 export function checkDeadFiles(
   files: readonly SourceFile[],
   workspaces: readonly Workspace[],
@@ -21,7 +24,7 @@ export function checkDeadFiles(
   }
   return files
     .filter(({ file, isTest }) => !(isTest && !isTestSupport(file)) && !PROGRAM.test(file))
-    .filter(({ file }) => !used.has(file))
+    .filter(({ file }) => !used.has(file) && !PUBLIC.has(file))
     .map(({ file }) => ({
       file,
       line: 0,
