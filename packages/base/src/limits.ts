@@ -37,7 +37,8 @@ export const ringSignatureCountMax = 16;
 export const ringEnvelopeBytesMax = 8 * KIB;
 /**
  * The operator's brake: a version that moves a larger share of the slots, ordinary joins and drains
- * left out, needs a second signature or an override. 5 % of a cluster can be copied back in a night.
+ * left out, needs a second signature or an override. 5 % of a cluster can be copied back in a
+ * night.
  */
 export const brakeMovedShareMax = 0.05;
 /** A reason is a sentence, and travels in every copy of the manifest. */
@@ -206,7 +207,9 @@ export const redisRequestBytesMax = 16 * MIB;
 export const redisInlineBytesMax = 64 * KIB;
 /** Requests of one connection under way at once; further ones wait unread. Eight times -P 16. */
 export const redisPipelineMax = 128;
-/** Bytes of answers that wait for a slow reader; beyond it nothing new of that connection starts. */
+/**
+ * Bytes of answers that wait for a slow reader; beyond it nothing new of that connection starts.
+ */
 export const redisOutputBytesMax = 1 * MIB;
 /** Values in one answer (MGET); they are in memory at once. */
 export const redisAnswerBytesMax = 32 * MIB;

@@ -1,6 +1,6 @@
 // Connecting to a cluster: any server is enough to learn the ring, and the ring names the others.
 import { CodedError } from '@ringwright/base/coded-error';
-import { peerCallTimeoutMs } from '@ringwright/base/limits';
+import { clientCallTimeoutMs } from '@ringwright/base/limits';
 import { parseSessionToken } from '@ringwright/base/session-token';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
@@ -14,7 +14,7 @@ export interface ConnectOptions {
   readonly consistency?: ConsistencyLevel;
   /** `client.session` of an earlier client: what that one saw, this one sees too. */
   readonly session?: string | null;
-  /** Longest wait for one server's answer in ms; default: 5,000. */
+  /** Longest wait for one server's answer in ms; default: 10,000. */
   readonly timeoutMs?: number;
 }
 
@@ -34,7 +34,7 @@ export async function connect(
   addresses: readonly string[],
   options: ConnectOptions,
 ): Promise<Client> {
-  const { consistency = 'quorum', timeoutMs = peerCallTimeoutMs } = options;
+  const { consistency = 'quorum', timeoutMs = clientCallTimeoutMs } = options;
   const keyspace = checkKeyspaceName(options.keyspace);
   const token = options.session ?? null;
   const session = token === null ? null : parseSessionToken(token);

@@ -1,5 +1,6 @@
 // One read at several servers: the next is asked when one fails or takes long. The first to answer
 // wins.
+import { CodedError } from '@ringwright/base/coded-error';
 
 interface Read<Answer> {
   readonly addresses: readonly string[];
@@ -11,13 +12,17 @@ interface Read<Answer> {
   readonly mayHelp: (error: unknown) => boolean;
 }
 
-/** Rejects with the last failure when no server is left, or at once with a final one. */
+/**
+ * Rejects when no server is left, rather with what a server said than with a connection that broke.
+ * Rejects at once with a failure that another server would repeat.
+ */
 export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
   const { addresses, ask, hedgeMs, onSlow, mayHelp } = read;
   return new Promise((resolve, reject) => {
     let next = 0;
     let open = 0;
     let settled = false;
+    let telling: unknown = null;
     const end = (finish: () => void): void => {
       settled = true;
       finish();
@@ -40,12 +45,17 @@ export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
           clearTimeout(hedge);
           open -= 1;
           if (settled) return;
+          if (telling === null || isBroken(telling)) telling = error;
           if (!mayHelp(error)) end(() => reject(error as Error));
           else if (next < addresses.length) askNext();
-          else if (open === 0) end(() => reject(error as Error));
+          else if (open === 0) end(() => reject(telling as Error));
         },
       );
     };
     askNext();
   });
+}
+
+function isBroken(error: unknown): boolean {
+  return error instanceof CodedError && error.code.startsWith('PEER_');
 }

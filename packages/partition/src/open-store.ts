@@ -50,7 +50,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   try {
     await emptyStaging(root);
     const registry = await readPartitions(root, files);
-    const segment = await recover(root, { files, registry });
+    const segment = await recover(root, { files, registry, walBytesMax: limits.walBytesMax });
     const disk = new DiskSpace(root, limits.diskReserveBytes);
     return new Store(assemble(options, { root, limits, lock, disk, files, registry, segment }));
   } catch (error) {
@@ -75,20 +75,18 @@ async function emptyStaging(root: string): Promise<void> {
   }
 }
 
-type Recovered = Pick<StoreParts, 'files' | 'registry'>;
+type Recovering = Pick<StoreParts, 'files' | 'registry'> & { readonly walBytesMax: number };
 
 /**
  * Replays the log, makes the result durable in the partition files, and begins an empty segment.
  */
-async function recover(root: string, { files, registry }: Recovered) {
+async function recover(root: string, { files, registry, walBytesMax }: Recovering) {
   const directory = dataPaths.log(root);
   const segments = await replayLog(directory, (writes, segment) => {
-    applyWrites(placed(writes, { registry, segment }), {
-      files,
-      segment,
-      answer: () => {},
-      refuse: () => {},
-    });
+    const options = { files, segment, answer: () => {}, refuse: () => {} };
+    for (const partition of applyWrites(placed(writes, { registry, segment }), options)) {
+      if (partition.file?.walExceeds(walBytesMax)) checkpointPartition(partition);
+    }
   });
   for (const partition of registry.all()) {
     if (partition.damage !== null || partition.dirtySince === clean) continue;

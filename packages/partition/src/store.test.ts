@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { keyBytesMax, valueBytesMax } from '@ringwright/base/limits';
 import { expect, test } from 'vitest';

@@ -28,7 +28,8 @@ export interface Verification {
 }
 
 /**
- * Checks all there is of a ring, and the trust document of its folder, and changes nothing. `pin`: a
+ * Checks all there is of a ring, and the trust document of its folder, and changes nothing. `pin`:
+ * a
  * root id from elsewhere, without which nobody can tell a folder from one that was wholly made up.
  * Throws NAME_INVALID, RING_UNKNOWN.
  */
