@@ -162,6 +162,27 @@ describe('what is said of a write that failed', () => {
     expect(cluster.devices[3]!.rows.size).toBe(1);
   });
 
+  test('stored under an older ring, then refused by all: unknown, not rejected', async () => {
+    const cluster = await clusterAt(1);
+    for (const id of [0, 2]) cluster.devices[id]!.activate(2);
+    const coordinator = cluster.devices[4]!;
+    const { catchUp, ...ports } = coordinator.coordinator;
+    const later: SimulatedDevice['coordinator'] = {
+      ...ports,
+      rings: { get: () => coordinator.active } as unknown as typeof ports.rings,
+      catchUp: async (active, device) => {
+        await catchUp(active, device);
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        vi.setSystemTime(Date.now() - 600_000); // every replica now refuses the stamp
+      },
+    };
+    const work = soon(coordinateWrite(later, { ...about, value: key }));
+    await expect(work).rejects.toThrow(
+      expect.objectContaining({ details: expect.objectContaining({ outcome: 'unknown' }) }),
+    );
+    expect([0, 1, 2, 3].map((id) => cluster.devices[id]!.rows.size)).toEqual([0, 1, 0, 0]);
+  });
+
   test('a failed write that was seen once stays seen', async () => {
     const cluster = await clusterAt(1);
     await write(cluster.devices[0], 'one');

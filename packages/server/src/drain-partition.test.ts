@@ -7,9 +7,11 @@ import { activeOn, moveVersions, servedRing } from '../../../test/support/served
 import { StoreCluster, type StoreDevice } from '../../../test/support/store-cluster.ts';
 import { drainPartition } from './drain-partition.ts';
 
-/** Partition 0 was on devices 0, 1, 2; device 3 has replaced device 2. */
-const first = servedRing({ power: 0 });
-const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
+/** Partition 0 was on devices 0, 1, 2; device 3 has replaced device 2; then device 4 joins too. */
+const first = servedRing({ power: 0, devices: 5 });
+const moved = moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }]);
+const [joined] = moveVersions(moved[2], [{ partition: 0, replica: 0, from: 0, to: 4 }]);
+const versions = [first, ...moved, joined];
 
 async function finalized(): Promise<StoreCluster> {
   const cluster = await StoreCluster.open(versions);
@@ -82,6 +84,17 @@ describe('the file stays', () => {
     const old = leaving!.active;
     b!.onCall = (method) => {
       if (method === push.method) leaving!.active = activeOn(first, 2);
+    };
+    expect(await draining(leaving!, old)).toBe('RING_STALE');
+    expect(leaving!.info(0)).not.toBeNull();
+  });
+
+  test('when another device has joined by then, which lacks its records', async () => {
+    await using cluster = await finalized();
+    const [, b, leaving] = cluster.devices;
+    const old = leaving!.active;
+    b!.onCall = (method) => {
+      if (method === push.method) leaving!.active = activeOn(joined, 2);
     };
     expect(await draining(leaving!, old)).toBe('RING_STALE');
     expect(leaving!.info(0)).not.toBeNull();

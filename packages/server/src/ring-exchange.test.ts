@@ -130,7 +130,7 @@ describe('an upload', () => {
     await expect(exchange.chunk(rest, gone), 'it is over').rejects.toThrow(/expected an offer/);
   });
 
-  test('a gap, a repeat, an empty chunk, too many bytes: refused, and the upload goes on', async () => {
+  test('a gap, a repeat, an empty or too long chunk: refused, and it goes on', async () => {
     const { exchange } = exchangeAt(1);
     exchange.offer(offered, gone);
     const first = { id, offset: 0, data: bytes.subarray(0, 10) };

@@ -127,7 +127,7 @@ describe('what goes wrong', () => {
     expect(here.frames).toHaveLength(1);
   });
 
-  test('an end that does not take its answers is told PEER_BUSY, its calls do not run', async () => {
+  test('an end that takes no answers is told PEER_BUSY; its calls do not run', async () => {
     let ran = 0;
     const { clock, here, there } = pairWith(() => {
       ran += 1;
@@ -225,6 +225,15 @@ describe('frames stay under the size of a message', () => {
       }),
       { numRuns: 25 },
     );
+  });
+
+  test('a message that nearly fills a frame goes in one of its own', async () => {
+    const { clock, here } = pairWith(() => Buffer.alloc(0), 'data');
+    const lengths = [900_000, socketMessageBytesMax - 1_000, 900_000];
+    const calls = lengths.map((length) => here.channel.call(data, Buffer.alloc(length), 1_000));
+    await clock.settle();
+    await Promise.all(calls);
+    for (const { length } of here.frames) expect(length).toBeLessThan(socketMessageBytesMax);
   });
 
   test('thousands of refusals, which are larger than the calls, go in several frames', async () => {
