@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// ring-server: one storage server for one device. Parses options, starts, stops on a signal.
+// ring-server: one storage server for one device, or `check DIR`: an audit of its data at rest.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { RunningServer } from '@ringwright/server/start-server';
 import { parseOptions } from './parse-options.ts';
@@ -8,7 +8,9 @@ import { parseOptions } from './parse-options.ts';
 const STORE_FAILED_EXIT = 4;
 
 async function main(): Promise<void> {
-  const options = await parseOptions(process.argv.slice(2));
+  const words = process.argv.slice(2);
+  if (words[0] === 'check') return check(words.slice(1));
+  const options = await parseOptions(words);
   const [{ startServer }, { serverLog }] = await Promise.all([
     import('@ringwright/server/start-server'),
     import('@ringwright/server/log'),
@@ -22,6 +24,14 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void stop(server, signal));
   }
+}
+
+async function check(words: readonly string[]): Promise<void> {
+  const { checkData, printCheck } = await import('./check-data.ts');
+  const checked = await checkData(words);
+  const json = words.includes('--json');
+  process.stdout.write(json ? `${JSON.stringify(checked)}\n` : printCheck(checked));
+  process.exitCode = checked.findings.length === 0 ? 0 : 1;
 }
 
 async function stop(server: RunningServer, signal: NodeJS.Signals): Promise<void> {

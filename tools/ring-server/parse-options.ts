@@ -16,12 +16,17 @@ const redisOptions = {
   },
 } as const;
 
+const usage = `$0 --data DIR --listen IP:PORT
+$0 check DIR [--json]
+
+Serves the partitions that rings give to one device; check audits its data while it does not run.`;
+
 /** Throws USAGE with what is wrong; prints help and ends the process for --help. */
 export async function parseOptions(argv: readonly string[]): Promise<ServerOptions> {
   const fields = serverOptionsSchema.shape;
   const parsed = await yargs([...argv])
     .scriptName('ring-server')
-    .usage('$0 --data DIR --listen IP:PORT\n\nServes the partitions that rings give to one device.')
+    .usage(usage)
     .option('data', { type: 'string', demandOption: true, describe: fields.data.description })
     .option('listen', {
       type: 'string',

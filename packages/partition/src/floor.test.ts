@@ -42,7 +42,7 @@ test('tombstones up to the floor go; what is not here counts as deleted then', a
   expect(store.info('test', 0)).toMatchObject({ barrierMs: 5_000 });
 });
 
-test('a crash at any moment leaves floor or tombstones, and replay brings nothing back', async () => {
+test('a crash at any moment leaves floor or tombstones; replay brings nothing back', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');

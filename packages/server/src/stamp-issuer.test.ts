@@ -84,7 +84,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('crash' as const), landed: fc.boolean(), inFlight: fc.boolean() }),
 );
 
-test('no stamp is issued twice or below another, over crashes and clocks that are set', async () => {
+test('no stamp is issued twice or below another, over crashes and set clocks', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const machine = new Machine();
