@@ -8,9 +8,10 @@ import type { Ring } from '@ringwright/ring/ring';
 import { type ActiveRing, ringHead } from '@ringwright/server/active-ring';
 import { CopySource } from '@ringwright/server/copy-answers';
 import type { DeviceCaller } from '@ringwright/server/device-caller';
+import { answerFloorPromise, answerFloorRaise } from '@ringwright/server/floor-answers';
 import { InFlight } from '@ringwright/server/in-flight';
 import type { ReplicaPorts } from '@ringwright/server/replica';
-import { answerWrite } from '@ringwright/server/replica';
+import { answerRead, answerWrite } from '@ringwright/server/replica';
 import {
   answerDigests,
   answerOffer,
@@ -61,6 +62,12 @@ export class StoreDevice {
     const kinds = messageKinds;
     this.#answers = new Map<string, Answer>([
       [kinds.recordWrite.method, (request, caller) => answerWrite(replica, request, caller)],
+      [kinds.recordRead.method, (request, caller) => answerRead(replica, request, caller)],
+      [
+        kinds.floorPromise.method,
+        (request, caller) => answerFloorPromise(replica, request, caller),
+      ],
+      [kinds.floorRaise.method, (request, caller) => answerFloorRaise(replica, request, caller)],
       [kinds.digests.method, (request, caller) => answerDigests(replica, request, caller)],
       [kinds.offer.method, (request, caller) => answerOffer(replica, request, caller)],
       [kinds.push.method, (request, caller) => answerPush(replica, request, caller)],

@@ -109,6 +109,7 @@ export const errorCatalogue = {
   PATH_UNKNOWN: kind(2, 404, 'there is no such resource'),
   SUPERSEDED: kind(1, 409, 'a newer record of the key exists; this write will never be read'),
   CLOCK_AHEAD: kind(5, 409, 'the timestamp lies too far ahead of this clock'),
+  STAMP_TOO_OLD: kind(5, 409, 'the timestamp lies below what the holders have closed off'),
   CLOCK_BEHIND: kind(4, 503, 'the clock of this server lies too far behind stamps that exist'),
   NOT_ENOUGH_REPLICAS: kind(4, 503, 'fewer slots answered than the consistency level needs'),
   // Conditions, batches and sessions

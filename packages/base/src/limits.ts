@@ -191,6 +191,10 @@ export const watermarkCountMax = 4_096;
 export const watermarkPeerCharactersMax = 256;
 /** A partition file that is received; larger ones should have been more partitions. */
 export const partitionFileBytesMax = 64 * 1024 * MIB;
+/** Tombstones stay this long: no rule of safety, but writes this old that are under way are rare. */
+export const tombstoneAgeMsMin = 3_600_000;
+/** How often a device tries to drop tombstones: each try costs a sync per holder and partition. */
+export const tombstoneRoundMs = 600_000;
 /** Files that wait to be read whole by the auditing thread of a store: copies in, and the scrub. */
 export const auditsWaitingMax = 64;
 /** Starting that thread costs ~70 ms, keeping it ~10 MB: kept between the copies of one join. */

@@ -20,6 +20,7 @@ import { Mover } from './mover.ts';
 import { joinAddress } from './options.ts';
 import type { PeerMemory } from './peer-memory.ts';
 import { Peers } from './peers.ts';
+import type { FloorPorts } from './raise-floor.ts';
 import { Replicator } from './replicate.ts';
 import { RingExchange } from './ring-exchange.ts';
 import { loadShelf } from './ring-shelf.ts';
@@ -47,6 +48,7 @@ export interface ServerParts {
   readonly handlers: ReadonlyMap<string, CallHandler>;
   readonly coordinator: CoordinatorPorts;
   readonly stamps: StampIssuer;
+  readonly floors: FloorPorts;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
 }
@@ -111,7 +113,13 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
     isStranger: (active, device) => strangers.has(addressOf(active, device)),
     onError: (step, error) => log.warn({ ...step, error }, 'duty failed, will be tried again'),
   });
-  const replicator = createReplicator({ store, devices }, metrics, log);
+  const onBehind = (keyspace: string, partition: number): void => {
+    log.warn({ keyspace, partition }, 'file behind the floor of its peers: it refills');
+    store.setState(keyspace, partition, 'filling');
+    mover.review(keyspace);
+  };
+  const replicator = createReplicator({ store, devices, onBehind }, metrics, log);
+  const floors = { store, devices, nowMs };
   const opening = (keyspace: string): Promise<void> => mover.settled(keyspace);
   const replica = { store, exchange, clock, inFlight, opened: opening };
   const status = { identity, rings, store, mover, peers, trust, startedMs: nowMs(), nowMs };
@@ -121,7 +129,18 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
   const coordinator: CoordinatorPorts = { rings, devices, clock, issueStamp, catchUp };
   const [clients, copies] = [{ coordinator, metrics }, new CopySource(replica, nowMs)];
   fillHandlers(handlers, { replica, introduce, copies, clients, trust: trustExchange });
-  return { rings, peers, mover, replicator, handlers, coordinator, stamps, status, metrics };
+  return {
+    rings,
+    peers,
+    mover,
+    replicator,
+    handlers,
+    coordinator,
+    stamps,
+    floors,
+    status,
+    metrics,
+  };
 }
 
 async function loadRings(
@@ -137,7 +156,11 @@ async function loadRings(
 }
 
 function createReplicator(
-  parts: { readonly store: Store; readonly devices: DeviceCaller },
+  parts: {
+    readonly store: Store;
+    readonly devices: DeviceCaller;
+    readonly onBehind: (keyspace: string, partition: number) => void;
+  },
   metrics: Metrics,
   log: Logger,
 ): Replicator {

@@ -123,6 +123,19 @@ interface PullFrom {
   readonly copied?: { readonly incarnation: string; readonly seq: number };
 }
 
+/** Deletions that were dropped at the source after the copy was taken would be missed here. */
+function checkFloor(
+  store: Store,
+  about: { readonly keyspace: string; readonly partition: number },
+  floorMs: number,
+): void {
+  const { keyspace, partition } = about;
+  const copiedMs = store.info(keyspace, partition)?.floorMs ?? 0;
+  if (floorMs <= copiedMs) return;
+  const message = `tombstones of partition ${partition} were dropped while it was copied`;
+  throw new CodedError('PARTITION_FILLING', message, { details: { floorMs, copiedMs } });
+}
+
 /**
  * Takes the device's records after a sequence until it has no more, under their own timestamps.
  * Sequences are of one incarnation: when the device replaces its file, all its records are taken.
@@ -142,6 +155,7 @@ async function pullRows(
       continue;
     }
     incarnation = answer.incarnation;
+    if (copied !== undefined) checkFloor(ports.store, about, answer.floorMs);
     const rows = answer.rows.map((row) => ({ keyspace, partition, ...row }));
     const outcomes = await ports.store.write(rows);
     if (outcomes.some(({ kind }) => kind === 'absent')) {

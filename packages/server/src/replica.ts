@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax } from '@ringwright/base/limits';
-import { formatStamp, type Stamp } from '@ringwright/base/stamp';
+import { compareStamps, formatStamp, type Stamp, stampTieMax } from '@ringwright/base/stamp';
 import type { Store } from '@ringwright/partition/store';
 import { type Duty, dutyOf } from '@ringwright/ring/duty-of';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -74,6 +74,7 @@ export async function answerWrite(
   if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
   checkClock(ports.clock, request);
   const { keyspace, partition, key, value, ms, tie } = request;
+  checkBarrier(ports.store, request);
   const writing = ports.store.write([{ keyspace, partition, key, value, ms, tie }]);
   const [outcome] = await ports.inFlight.track(keyspace, partition, writing);
   if (outcome === undefined || outcome.kind === 'absent') throw filling(partition);
@@ -96,8 +97,33 @@ export async function answerRead(
   const { keyspace, partition, key } = request;
   if (ports.store.info(keyspace, partition)?.state !== 'ready') throw filling(partition);
   const record = ports.store.read(keyspace, partition, key);
-  if (record === null) return { record: null };
+  if (record === null) return { record: impliedRecord(ports.store, keyspace, partition) };
   return { record: { value: record.value, ms: record.ms, tie: record.tie } };
+}
+
+/**
+ * The holders have closed off what is that old: only what is here already, or is answered with
+ * something newer, may pass. Throws STAMP_TOO_OLD.
+ */
+function checkBarrier(store: Store, request: RequestOf<typeof recordWrite>): void {
+  const { keyspace, partition, key, ms } = request;
+  const barrierMs = store.info(keyspace, partition)?.barrierMs ?? 0;
+  if (ms > barrierMs) return;
+  const held = store.read(keyspace, partition, key);
+  if (held !== null && compareStamps(held, request) >= 0) return;
+  const message = `timestamp ${formatStamp(request)} is not above ${barrierMs} ms`;
+  const hint = 'the write was under way for too long, or a clock is wrong: write again';
+  throw new CodedError('STAMP_TOO_OLD', message, { hint, details: { barrierMs } });
+}
+
+/** A floor is a tombstone of every key that is not here. */
+function impliedRecord(
+  store: Store,
+  keyspace: string,
+  partition: number,
+): AnswerOf<typeof recordRead>['record'] {
+  const floorMs = store.info(keyspace, partition)?.floorMs ?? 0;
+  return floorMs === 0 ? null : { value: null, ms: floorMs, tie: stampTieMax };
 }
 
 /**

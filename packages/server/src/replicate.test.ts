@@ -15,6 +15,7 @@ function replicatorOf(device: StoreDevice, cluster: StoreCluster) {
     store: device.store,
     devices: device.devices,
     nowMs: cluster.nowMs,
+    onBehind: () => undefined,
     onPushed: (rows) => pushed.push(rows),
     onError: (id, error) => errors.push(`d${id} ${String((error as { code?: string }).code)}`),
   });

@@ -12,6 +12,8 @@ import { usableInfo } from './usable-info.ts';
 
 interface ReplicatePorts extends PushPorts {
   readonly nowMs: () => number;
+  /** The file here missed deletions that the others no longer hold: it must be refilled. */
+  readonly onBehind: (keyspace: string, partition: number) => void;
   readonly onPushed: (rows: number) => void;
   readonly onError: (device: number, error: unknown) => void;
 }
@@ -88,6 +90,11 @@ export class Replicator {
         const holding = holdings[index];
         const mine = before[index];
         if (!holding || !mine) continue;
+        if (holding.floorMs > mine.barrierMs) {
+          // Holders drop tombstones only when all have promised: this file was not among them.
+          this.#ports.onBehind(keyspace, partition);
+          continue;
+        }
         if (holding.digest === mine.digest) {
           const { incarnation } = holding;
           this.#confirm(active, device, {

@@ -37,6 +37,7 @@ const damagedHolding = {
   digest: '0'.repeat(16),
   rows: 0,
   seq: 1,
+  floorMs: 0,
 } as const;
 
 function holdingOf(
@@ -47,8 +48,8 @@ function holdingOf(
   try {
     const info = store.info(keyspace, partition);
     if (info === null) return null;
-    const { incarnation, state, digest, rows, seq } = info;
-    return { incarnation, state, digest, rows, seq };
+    const { incarnation, state, digest, rows, seq, floorMs } = info;
+    return { incarnation, state, digest, rows, seq, floorMs };
   } catch (error) {
     if (error instanceof CodedError && error.code === 'PARTITION_DAMAGED') return damagedHolding;
     throw error;
@@ -61,10 +62,11 @@ export async function answerOffer(
   request: RequestOf<typeof offer>,
   caller: Caller,
 ): Promise<AnswerOf<typeof offer>> {
-  const { incarnation } = await heldPartition(ports, request, caller);
+  const { incarnation, floorMs } = await heldPartition(ports, request, caller);
   const wanted = request.stamps.flatMap(([key, ms, tie], index) => {
     const record = ports.store.read(request.keyspace, request.partition, key);
-    return record === null || compareStamps(record, { ms, tie }) < 0 ? [index] : [];
+    const lacks = record === null ? ms > floorMs : compareStamps(record, { ms, tie }) < 0;
+    return lacks ? [index] : [];
   });
   return { incarnation, wanted };
 }
@@ -101,6 +103,7 @@ export async function answerRows(
   const { rows, lastSeq, more } = ports.store.rowsSince(keyspace, partition, since, limits);
   return {
     incarnation: info.incarnation,
+    floorMs: info.floorMs,
     rows: rows.map(({ key, value, ms, tie }) => ({ key, value, ms, tie })),
     lastSeq,
     more,

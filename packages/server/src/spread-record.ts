@@ -97,6 +97,7 @@ const certainlyNot: ReadonlySet<string> = new Set<ErrorCode | 'stale'>([
   'RING_VERSION_UNKNOWN',
   'NOT_RESPONSIBLE',
   'CLOCK_AHEAD',
+  'STAMP_TOO_OLD',
   'STORE_BUSY',
   'DISK_FULL',
 ]);

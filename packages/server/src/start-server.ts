@@ -5,7 +5,7 @@ import type { Server } from 'node:http';
 import type { Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { replicationIntervalMs } from '@ringwright/base/limits';
+import { replicationIntervalMs, tombstoneRoundMs } from '@ringwright/base/limits';
 import { openStore } from '@ringwright/partition/open-store';
 import type { Logger } from 'pino';
 import { assembleServer, type OpenedDevice } from './assemble-server.ts';
@@ -14,6 +14,7 @@ import { loadIdentity } from './device-identity.ts';
 import { createHttp } from './http.ts';
 import { joinAddress, type ServerOptions, splitAddress } from './options.ts';
 import { PeerMemory } from './peer-memory.ts';
+import { raiseFloors } from './raise-floor.ts';
 import { createRedis } from './redis-endpoint.ts';
 import { repeat } from './repeat.ts';
 import { followRingFiles } from './ring-files.ts';
@@ -82,7 +83,15 @@ async function runServer(
   const http = createHttp({ ...parts, onBug });
   const closeWire = acceptWire(http, parts.handlers);
   await listen(http, options.listen);
-  const closeRedis = await openRedis(options, { ...parts, onBug }, log);
+  const closeRedis = await openRedis(options, { ...parts, onBug }, log).catch(
+    async (error: unknown) => {
+      closeWire();
+      await endHttp(http);
+      parts.mover.close();
+      parts.peers.close();
+      throw error;
+    },
+  );
   const stopFollowing = await followRingFiles(
     {
       adopt: (bytes) => rings.adopt(bytes),
@@ -93,6 +102,9 @@ async function runServer(
   const stopReplicating = repeat(async () => {
     for (const active of rings.list()) await replicator.round(active);
   }, replicationIntervalMs);
+  const stopRaising = repeat(async () => {
+    for (const active of rings.list()) await raiseFloors(parts.floors, active);
+  }, tombstoneRoundMs);
   log.info({ address: options.listen, data: options.data }, 'listening');
   return {
     address: options.listen,
@@ -105,6 +117,7 @@ async function runServer(
       // Calls under way are rejected, so that the round of replication ends at once.
       parts.peers.close();
       await stopReplicating();
+      await stopRaising();
       // The store comes last: whatever still ran may have written to it.
       await opened.memory.close();
       await parts.stamps.close();
@@ -141,7 +154,7 @@ function listen(server: NetServer, address: string): Promise<void> {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const hint =
         cause.code === 'EADDRINUSE'
-          ? 'another program listens there; stop it or choose another --listen'
+          ? 'another program listens there; stop it or choose another --listen or --redis-port'
           : 'give --listen an address of this machine';
       const message = `cannot listen on ${address}: ${cause.message}`;
       reject(new CodedError('LISTEN_FAILED', message, { hint, details: { address }, cause }));

@@ -43,6 +43,7 @@ const holding = {
   digest: 'f'.repeat(16),
   rows: most,
   seq: most,
+  floorMs: stampMsMax,
 };
 const chunk = Buffer.alloc(transferChunkBytesMax);
 const copy = 'c'.repeat(64);
@@ -184,9 +185,23 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   [
     'rows answer',
     kinds.rowsSince.answer,
-    { incarnation: 'i', rows: [record], lastSeq: 0, more: false },
-    [{ more: null }, { rows: [{ ...record, ms: 0.5 }] }],
+    { incarnation: 'i', floorMs: stampMsMax, rows: [record], lastSeq: 0, more: false },
+    [{ more: null }, { floorMs: -1 }, { rows: [{ ...record, ms: 0.5 }] }],
   ],
+  [
+    'floor-promise',
+    kinds.floorPromise.request,
+    { ...about, floorMs: stampMsMax },
+    [{ floorMs: stampMsMax + 1 }, { partition: -1 }],
+  ],
+  ['floor-promise answer', kinds.floorPromise.answer, { incarnation: 'i' }, [{ more: 1 }]],
+  [
+    'floor-raise',
+    kinds.floorRaise.request,
+    { ...about, floorMs: 0, incarnation: 'i'.repeat(64) },
+    [{ incarnation: '' }, { floorMs: 0.5 }],
+  ],
+  ['floor-raise answer', kinds.floorRaise.answer, {}, [{ more: 1 }]],
   ['copy-open', kinds.copyOpen.request, { ...about, assignment: 0 }, [{ assignment: -1 }]],
   ['copy-open answer', kinds.copyOpen.answer, manifest, [{ sha256: 'g'.repeat(64) }]],
   ['copy-read', kinds.copyRead.request, { copy, offset: most, length: 0 }, [{ offset: 2 ** 53 }]],

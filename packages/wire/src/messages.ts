@@ -1,6 +1,7 @@
 // The closed list of message kinds, by method. Pure.
 import { coordinateGet, coordinatePut } from './coordination.ts';
 import { copyClose, copyOpen, copyRead } from './copies.ts';
+import { floorPromise, floorRaise } from './floors.ts';
 import { hello } from './hello.ts';
 import { keysAfter } from './listing.ts';
 import { recordRead, recordWrite } from './records.ts';
@@ -21,6 +22,8 @@ export const messageKinds = {
   offer,
   push,
   rowsSince,
+  floorPromise,
+  floorRaise,
   copyOpen,
   copyRead,
   copyClose,

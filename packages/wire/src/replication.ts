@@ -42,6 +42,8 @@ export const digests = messageKind({
             digest: digestField,
             rows: countField,
             seq: sequenceField,
+            /** 0 while the holder has dropped no tombstone. */
+            floorMs: msField,
           }),
         ),
       )
@@ -90,6 +92,8 @@ export const rowsSince = messageKind({
   }),
   answer: z.strictObject({
     incarnation: incarnationField,
+    /** A copy with a lower floor may lack deletions that these rows no longer show. */
+    floorMs: msField,
     rows: z.array(z.strictObject(recordFields)).max(offerRowsMax),
     lastSeq: sequenceField,
     more: z.boolean(),

@@ -11,6 +11,7 @@ const frozen: Readonly<Record<number, string>> = {
   1: '4d2f49eea1982e1f5174a31e4ef10375a0a78492b698a3f37630f016d465611f',
   2: '2173d4e89bdc0d5c7c77da50e6397a4dbc0f60fc0687c4643b1b13b0943b85b2',
   3: '84e473546c8e8d0ae6694bccdcb34b15677b24e3f72cfa6e2b26937eb5749684',
+  4: '059f825e489bca73fd07f23aa2e34444f5986069146200abc5d1072e8b4ebcf1',
 };
 
 test('the messages are those of the wire version', () => {

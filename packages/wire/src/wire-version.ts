@@ -7,5 +7,6 @@
  *    copies of partition files (open, read, close).
  * 2: trust (offer, fetch): roots and beacons.
  * 3: coordination for clients (put, get), keys of a partition.
+ * 4: floors (promise, raise), told with digests and rows.
  */
-export const wireVersion = 3;
+export const wireVersion = 4;

@@ -1,0 +1,51 @@
+// This device's part in dropping old tombstones: it promises, and later drops (raise-floor.ts).
+import { CodedError } from '@ringwright/base/coded-error';
+import { tombstoneAgeMsMin } from '@ringwright/base/limits';
+import type { Caller } from '@ringwright/wire/call-channel';
+import type { floorPromise, floorRaise } from '@ringwright/wire/floors';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import { filling, notResponsible, passFence, type ReplicaPorts } from './replica.ts';
+
+export async function answerFloorPromise(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof floorPromise>,
+  caller: Caller,
+): Promise<AnswerOf<typeof floorPromise>> {
+  const incarnation = await completeHolder(ports, request, caller);
+  const { keyspace, partition, floorMs } = request;
+  // Whoever asks for a younger floor has a wrong clock: writes of today would be refused.
+  if (ports.clock.aheadMs({ ms: floorMs, tie: 0 }) > -tombstoneAgeMsMin / 2) {
+    throw new CodedError('CLOCK_AHEAD', `a floor of ${floorMs} ms is too young by the clock here`);
+  }
+  ports.store.promiseFloor(keyspace, partition, floorMs);
+  await ports.inFlight.settled(keyspace, partition);
+  return { incarnation };
+}
+
+export async function answerFloorRaise(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof floorRaise>,
+  caller: Caller,
+): Promise<AnswerOf<typeof floorRaise>> {
+  const incarnation = await completeHolder(ports, request, caller);
+  const { keyspace, partition, floorMs } = request;
+  // A file that was replaced since may lack what the promised one had.
+  if (incarnation !== request.incarnation) throw filling(partition);
+  await ports.store.raiseFloor(keyspace, partition, floorMs);
+  return {};
+}
+
+/** The incarnation here, when this device serves the partition, has all of it, and nothing moves. */
+async function completeHolder(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof floorPromise>,
+  caller: Caller,
+): Promise<string> {
+  const { keyspace, partition } = request;
+  const { active, duty } = await passFence(ports, request, caller);
+  if (duty.kind !== 'SERVE') throw notResponsible(active, partition);
+  const info = ports.store.info(keyspace, partition);
+  const moving = active.ring.moves.some((move) => move.partition === partition);
+  if (info?.state !== 'ready' || moving) throw filling(partition);
+  return info.incarnation;
+}
