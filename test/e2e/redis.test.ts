@@ -1,11 +1,14 @@
 // The Redis protocol of real servers: by hand over a socket, with ioredis, redis-cli and
 // redis-benchmark.
+import path from 'node:path';
 import { redisPipelineMax, valueBytesMax } from '@ringwright/base/limits';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { keyspace } from '../support/cluster.ts';
+import { freePorts } from '../support/free-ports.ts';
 import { isInstalled, RawConnection, redisCluster, runProgram } from '../support/redis-server.ts';
+import { ServerUnderTest } from '../support/server-under-test.ts';
 
 const hasTools = await isInstalled('redis-cli');
 if (!hasTools)
@@ -133,6 +136,17 @@ describe('by hand', () => {
     expect(await client.expire('a', -1)).toBe(1);
     expect(await client.exists('a')).toBe(0);
   });
+});
+
+test('a Redis port in use ends the start with LISTEN_FAILED', async () => {
+  const { cluster, ports } = await redisCluster({ servers: 1, replicas: 1 });
+  const [port = 0] = await freePorts(1);
+  const data = path.join(cluster.folder, 'second');
+  const second = new ServerUnderTest({ device: 'second', zone: 1, port, data });
+  second.spawn(['--redis-port', String(ports[0])]);
+  expect(await second.exited()).toBe(4);
+  expect(second.logText()).toContain('LISTEN_FAILED');
+  expect(second.logText()).toContain(`127.0.0.1:${ports[0]}`);
 });
 
 describe('ioredis', () => {

@@ -1,0 +1,29 @@
+// What a failure means for the next attempt: a write is sent again only if it is stored nowhere.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
+import { expect, test } from 'vitest';
+import { readFailure, writeFailure } from './failure-kind.ts';
+
+const failed = (code: ErrorCode, outcome?: string): CodedError =>
+  new CodedError(code, 'failed', outcome === undefined ? {} : { details: { outcome } });
+
+test.each<readonly [CodedError, string, string]>([
+  [failed('PEER_UNREACHABLE'), 'elsewhere', 'unknown'],
+  [failed('PEER_TIMEOUT'), 'elsewhere', 'unknown'],
+  [failed('STORE_FAILED'), 'elsewhere', 'unknown'],
+  [failed('PEER_BUSY'), 'elsewhere', 'elsewhere'],
+  [failed('RING_UNKNOWN'), 'elsewhere', 'elsewhere'],
+  [failed('NOT_ENOUGH_REPLICAS', 'rejected'), 'elsewhere', 'elsewhere'],
+  [failed('NOT_ENOUGH_REPLICAS', 'unknown'), 'elsewhere', 'unknown'],
+  [failed('PEER_TIMEOUT', 'rejected'), 'elsewhere', 'elsewhere'],
+  [failed('SUPERSEDED'), 'final', 'final'],
+  [failed('CLOCK_AHEAD'), 'final', 'final'],
+  [failed('KEY_INVALID'), 'final', 'final'],
+  [failed('SESSION_BEHIND'), 'elsewhere', 'final'],
+])('%o', (error, read, write) => {
+  expect([readFailure(error), writeFailure(error)]).toEqual([read, write]);
+});
+
+test('bugs are final', () => {
+  expect([readFailure(new Error('x')), writeFailure(new Error('x'))]).toEqual(['final', 'final']);
+});
