@@ -195,6 +195,14 @@ export const partitionFileBytesMax = 64 * 1024 * MIB;
 export const tombstoneAgeMsMin = 3_600_000;
 /** How often a device tries to drop tombstones: each try costs a sync per holder and partition. */
 export const tombstoneRoundMs = 600_000;
+/** The scrub reads partition files no faster: a twentieth of a slow disk. */
+export const scrubBytesPerSecondMax = 4 * MIB;
+/** Each file is read once in this time, if the rate allows it. */
+export const scrubCycleMs = 24 * 3_600_000;
+/** The first cycle begins this long after a start: what is filling or moving comes first. */
+export const scrubFirstMs = 600_000;
+/** How often the scrub looks whether it may read the next file. */
+export const scrubTickMs = 1_000;
 /** Files that wait to be read whole by the auditing thread of a store: copies in, and the scrub. */
 export const auditsWaitingMax = 64;
 /** Starting that thread costs ~70 ms, keeping it ~10 MB: kept between the copies of one join. */

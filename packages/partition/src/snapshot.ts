@@ -28,6 +28,11 @@ export class Snapshot {
     this.#handle = staged.handle;
   }
 
+  /** The staged file: gone after release. */
+  get file(): string {
+    return join(this.#directory, 'data.db');
+  }
+
   /**
    * Bytes [offset, offset + length) of the file, fewer at its end; length <= transferChunkBytesMax.
    */

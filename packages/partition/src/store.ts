@@ -22,6 +22,7 @@ import type {
   Write,
   WriteOutcome,
 } from './record.ts';
+import { type Scrubbed, scrubPartition } from './scrub-partition.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 import { purgeTrash } from './trash.ts';
@@ -152,18 +153,14 @@ export class Store {
     });
   }
 
-  /**
-   * Promises that no new record stamped at or below `ms` is taken from a coordinator any more; the
-   * server keeps the promise (info().barrierMs). Durable when it returns; never lowered.
-   */
+  /** Durably promises what PartitionInfo.barrierMs says; never lowered. The server keeps it. */
   promiseFloor(keyspace: string, partition: number, ms: number): void {
     this.#withFile(keyspace, partition, (file) => file.raise({ barrierMs: ms }));
   }
 
   /**
-   * Drops tombstones stamped at or below `ms`, durably; every key that is not here then counts as
-   * deleted at `ms`, for every write whichever way it comes. Throws VALUE_OUT_OF_RANGE above what
-   * was promised: raise-floor.ts in the server says when it may be called at all.
+   * Drops tombstones stamped at or below `ms`: see PartitionInfo.floorMs, and DESIGN.md for when it
+   * may be called. Throws VALUE_OUT_OF_RANGE above what was promised.
    */
   async raiseFloor(keyspace: string, partition: number, ms: number): Promise<void> {
     this.#checkUsable();
@@ -192,7 +189,7 @@ export class Store {
     return found === undefined ? null : this.#infoOf(found);
   }
 
-  /** All usable partitions. Opens no file that has been open before. */
+  /** All usable partitions. */
   list(): PartitionInfo[] {
     this.#checkUsable();
     return [...this.#parts.registry.all()]
@@ -255,12 +252,16 @@ export class Store {
     await dropPartition(this.#parts, this.#partition(keyspace, partition), atMs);
   }
 
-  /**
-   * Deletes what was dropped more than `olderThanMs` before `nowMs`; resolves to how many folders.
-   */
+  /** Deletes what was dropped `olderThanMs` before `nowMs`; resolves to how many folders. */
   async purgeTrash(olderThanMs: number, nowMs: number): Promise<number> {
     this.#checkUsable();
     return purgeTrash(this.#parts.root, nowMs - olderThanMs);
+  }
+
+  /** Audits one partition; with findings it is damaged from then on. Throws PARTITION_ABSENT. */
+  async scrub(keyspace: string, partition: number): Promise<Scrubbed> {
+    this.#checkUsable();
+    return scrubPartition(this.#parts, this.#partition(keyspace, partition));
   }
 
   async diskFree(): Promise<{ freeBytes: number }> {

@@ -25,6 +25,7 @@ import { Replicator } from './replicate.ts';
 import { RingExchange } from './ring-exchange.ts';
 import { loadShelf } from './ring-shelf.ts';
 import { Rings } from './rings.ts';
+import { Scrubber } from './scrubber.ts';
 import { StampIssuer } from './stamp-issuer.ts';
 import { type StatusPorts, serverStatus } from './status.ts';
 import { TrustExchange } from './trust-exchange.ts';
@@ -49,6 +50,7 @@ export interface ServerParts {
   readonly coordinator: CoordinatorPorts;
   readonly stamps: StampIssuer;
   readonly floors: FloorPorts;
+  readonly scrubber: Scrubber;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
 }
@@ -120,6 +122,15 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
   };
   const replicator = createReplicator({ store, devices, onBehind }, metrics, log);
   const floors = { store, devices, nowMs };
+  const scrubber = new Scrubber({
+    store,
+    nowMs,
+    onFindings: (keyspace, partition, findings) => {
+      log.error({ keyspace, partition, findings }, 'partition file damaged');
+      mover.review(keyspace);
+    },
+    onError: (error) => log.warn({ error }, 'partition file not scrubbed'),
+  });
   const opening = (keyspace: string): Promise<void> => mover.settled(keyspace);
   const replica = { store, exchange, clock, inFlight, opened: opening };
   const status = { identity, rings, store, mover, peers, trust, startedMs: nowMs(), nowMs };
@@ -138,6 +149,7 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
     coordinator,
     stamps,
     floors,
+    scrubber,
     status,
     metrics,
   };

@@ -5,7 +5,7 @@ import type { Server } from 'node:http';
 import type { Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { replicationIntervalMs, tombstoneRoundMs } from '@ringwright/base/limits';
+import { replicationIntervalMs, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits';
 import { openStore } from '@ringwright/partition/open-store';
 import type { Logger } from 'pino';
 import { assembleServer, type OpenedDevice } from './assemble-server.ts';
@@ -105,6 +105,7 @@ async function runServer(
   const stopRaising = repeat(async () => {
     for (const active of rings.list()) await raiseFloors(parts.floors, active);
   }, tombstoneRoundMs);
+  const stopScrubbing = repeat(() => parts.scrubber.tick(), scrubTickMs);
   log.info({ address: options.listen, data: options.data }, 'listening');
   return {
     address: options.listen,
@@ -118,6 +119,7 @@ async function runServer(
       parts.peers.close();
       await stopReplicating();
       await stopRaising();
+      await stopScrubbing();
       // The store comes last: whatever still ran may have written to it.
       await opened.memory.close();
       await parts.stamps.close();

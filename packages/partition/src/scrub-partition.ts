@@ -1,0 +1,48 @@
+// Reads a partition that is in use as a whole: a copy of one moment is audited in the worker thread.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
+import { findingOf } from './audit-file.ts';
+import type { Partition } from './partition.ts';
+import { takeSnapshot } from './snapshot.ts';
+import { isDamage } from './sqlite-errors.ts';
+import type { StoreParts } from './store-parts.ts';
+
+export interface Scrubbed {
+  /** Bytes that were read. */
+  readonly bytes: number;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * A file with findings is marked as damaged. They must show in two copies: a fault of memory, or of
+ * the disk under one copy, must not cost a good file.
+ */
+export async function scrubPartition(parts: StoreParts, partition: Partition): Promise<Scrubbed> {
+  const first = await auditCopy(parts, partition);
+  if (first.findings.length === 0) return first;
+  const second = await auditCopy(parts, partition);
+  const [finding] = second.findings;
+  if (finding !== undefined) {
+    const { keyspace, partition: number } = partition;
+    partition.damage ??= new CodedError(
+      'PARTITION_DAMAGED',
+      `file of ${keyspace}/${number}: ${finding.message}`,
+      {
+        hint: 'drop the partition: its folder goes to the trash, and it refills from its peers',
+        details: { keyspace, partition: number, findings: second.findings },
+      },
+    );
+  }
+  return { bytes: first.bytes + second.bytes, findings: second.findings };
+}
+
+async function auditCopy(parts: StoreParts, partition: Partition): Promise<Scrubbed> {
+  try {
+    await using snapshot = await takeSnapshot(parts, partition);
+    const { findings } = await parts.audits.audit(snapshot.file);
+    return { bytes: snapshot.manifest.bytes, findings };
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return { bytes: 0, findings: [findingOf(error)] };
+  }
+}

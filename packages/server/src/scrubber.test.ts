@@ -1,0 +1,32 @@
+import { CodedError } from '@ringwright/base/coded-error';
+import { scrubBytesPerSecondMax, scrubCycleMs, scrubFirstMs } from '@ringwright/base/limits';
+import type { PartitionInfo } from '@ringwright/partition/partition-info';
+import { expect, test } from 'vitest';
+import { Scrubber } from './scrubber.ts';
+
+test('reads each file once a cycle, within the rate, and tells of damage', async () => {
+  let nowMs = 0;
+  const read: { partition: number; ms: number }[] = [];
+  const damaged: number[] = [];
+  const errors: unknown[] = [];
+  const scrubber = new Scrubber({
+    store: {
+      list: () => [0, 1, 2].map((partition) => ({ keyspace: 'test', partition }) as PartitionInfo),
+      scrub: (_, partition) => {
+        read.push({ partition, ms: nowMs });
+        if (partition === 2) return Promise.reject(new CodedError('DISK_FULL', 'no room'));
+        const findings = partition === 1 ? [{ code: 'RECORD_DAMAGED', message: 'x' }] : [];
+        return Promise.resolve({ bytes: scrubBytesPerSecondMax * 10, findings });
+      },
+    },
+    nowMs: () => nowMs,
+    onFindings: (_, partition) => damaged.push(partition),
+    onError: (error) => errors.push(error),
+  });
+  for (; nowMs < scrubCycleMs + scrubFirstMs + 60_000; nowMs += 1_000) await scrubber.tick();
+  expect(read.map(({ partition }) => partition)).toEqual([2, 1, 0, 2, 1, 0]);
+  expect(read[0]?.ms).toBe(scrubFirstMs);
+  expect((read[2]?.ms ?? 0) - (read[1]?.ms ?? 0)).toBe(10_000);
+  expect(damaged).toEqual([1, 1]);
+  expect(errors).toHaveLength(2);
+});

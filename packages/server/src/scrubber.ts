@@ -1,0 +1,55 @@
+// Reads every partition file here once in a cycle, slowly, so that damage is found before it is
+// needed.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
+import { scrubBytesPerSecondMax, scrubCycleMs, scrubFirstMs } from '@ringwright/base/limits';
+import type { Store } from '@ringwright/partition/store';
+
+interface ScrubberPorts {
+  readonly store: Pick<Store, 'list' | 'scrub'>;
+  readonly nowMs: () => number;
+  /** The file is damaged from now on: it should be replaced. */
+  readonly onFindings: (keyspace: string, partition: number, findings: readonly Finding[]) => void;
+  /** A file that could not be read now: dropped meanwhile, or no room for its copy. */
+  readonly onError: (error: unknown) => void;
+}
+
+export class Scrubber {
+  readonly #ports: ScrubberPorts;
+  #waiting: { readonly keyspace: string; readonly partition: number }[] = [];
+  #cycleBeganMs: number;
+  /** Until then the bytes read so far use up the rate. */
+  #paidUntilMs = 0;
+
+  /** The first cycle begins after scrubFirstMs: no reading while the server starts. */
+  constructor(ports: ScrubberPorts) {
+    this.#ports = ports;
+    this.#cycleBeganMs = ports.nowMs() - scrubCycleMs + scrubFirstMs;
+  }
+
+  /** Called often: reads at most one file, and none while the rate is used up. */
+  async tick(): Promise<void> {
+    const { store, nowMs, onFindings, onError } = this.#ports;
+    const now = nowMs();
+    if (now < this.#paidUntilMs) return;
+    if (this.#waiting.length === 0 && now - this.#cycleBeganMs >= scrubCycleMs) this.begin();
+    const next = this.#waiting.pop();
+    if (next === undefined) return;
+    try {
+      const { bytes, findings } = await store.scrub(next.keyspace, next.partition);
+      this.#paidUntilMs = now + (bytes / scrubBytesPerSecondMax) * 1_000;
+      if (findings.length > 0) onFindings(next.keyspace, next.partition, findings);
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+      onError(error);
+    }
+  }
+
+  /** Begins a cycle with the files that are here now. */
+  begin(): void {
+    this.#cycleBeganMs = this.#ports.nowMs();
+    this.#waiting = this.#ports.store.list().map(({ keyspace, partition }) => {
+      return { keyspace, partition };
+    });
+  }
+}
