@@ -40,6 +40,7 @@ export async function generateAnswer(
 /** Three keys and root 1. What is there already from a run that was stopped is used. */
 async function turnOn(args: Arguments, context: Context, name: string): Promise<Answer> {
   const cluster = optionalText(args, 'cluster') ?? (await clusterOfRings(context.rings));
+  const expires = expiryAfter(args, context);
   const { folder, passphrase } = context.keys;
   const names: Record<TrustRole, string> = {
     root: `${name}-root`,
@@ -52,7 +53,7 @@ async function turnOn(args: Arguments, context: Context, name: string): Promise<
     const known = there.find((one) => one.name === names[role]);
     keys[role] = known ?? (await generateKey(folder, names[role], passphrase));
   }
-  const root = firstRoot({ cluster, keys, expires: expiryAfter(args, context) });
+  const root = firstRoot({ cluster, keys, expires });
   const signer = await loadKey(folder, names.root, passphrase);
   const { id } = await beginTrust(context.rings, authorOf(context), { root, keys: [signer] });
   const path = trustPath(context.rings);
