@@ -115,22 +115,9 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
     isStranger: (active, device) => strangers.has(addressOf(active, device)),
     onError: (step, error) => log.warn({ ...step, error }, 'duty failed, will be tried again'),
   });
-  const onBehind = (keyspace: string, partition: number): void => {
-    log.warn({ keyspace, partition }, 'file behind the floor of its peers: it refills');
-    store.setState(keyspace, partition, 'filling');
-    mover.review(keyspace);
-  };
-  const replicator = createReplicator({ store, devices, onBehind }, metrics, log);
+  const replicator = createReplicator({ store, devices, mover }, metrics, log);
   const floors = { store, devices, nowMs };
-  const scrubber = new Scrubber({
-    store,
-    nowMs,
-    onFindings: (keyspace, partition, findings) => {
-      log.error({ keyspace, partition, findings }, 'partition file damaged');
-      mover.review(keyspace);
-    },
-    onError: (error) => log.warn({ error }, 'partition file not scrubbed'),
-  });
+  const scrubber = createScrubber(store, mover, log);
   const opening = (keyspace: string): Promise<void> => mover.settled(keyspace);
   const replica = { store, exchange, clock, inFlight, opened: opening };
   const status = { identity, rings, store, mover, peers, trust, startedMs: nowMs(), nowMs };
@@ -167,11 +154,23 @@ async function loadRings(
   return new Rings({ shelf, identity, nowMs, trust, onActivate }, shelved);
 }
 
+function createScrubber(store: Store, mover: Mover, log: Logger): Scrubber {
+  return new Scrubber({
+    store,
+    nowMs,
+    onFindings: (keyspace, partition, findings) => {
+      log.error({ keyspace, partition, findings }, 'partition file damaged');
+      mover.review(keyspace);
+    },
+    onError: (error) => log.warn({ error }, 'partition file not scrubbed'),
+  });
+}
+
 function createReplicator(
   parts: {
     readonly store: Store;
     readonly devices: DeviceCaller;
-    readonly onBehind: (keyspace: string, partition: number) => void;
+    readonly mover: Mover;
   },
   metrics: Metrics,
   log: Logger,
@@ -179,6 +178,11 @@ function createReplicator(
   return new Replicator({
     ...parts,
     nowMs,
+    onBehind: (keyspace, partition) => {
+      log.warn({ keyspace, partition }, 'file behind the floor of its peers: it refills');
+      parts.store.setState(keyspace, partition, 'filling');
+      parts.mover.review(keyspace);
+    },
     onPushed: (rows) => metrics.replicatedRows.inc(rows),
     onError: (device, error) => log.debug({ device, error }, 'replication waits'),
   });
