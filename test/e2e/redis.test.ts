@@ -2,6 +2,7 @@
 // redis-benchmark.
 import path from 'node:path';
 import { redisPipelineMax, valueBytesMax } from '@ringwright/base/limits';
+import { seededRandom } from '@ringwright/base/random';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
@@ -101,6 +102,47 @@ describe('by hand', () => {
     expect((await slow.rest()).length).toBe(count * bulk(value).length);
     const { bytes } = await askServer(cluster.ports()[0]!, { path: '/metrics' });
     expect(bytes.toString()).toContain('ringwright_redis_protocol_errors_total 4');
+  });
+
+  test('random commands with random words: answers to the end, no failure of the server', async () => {
+    const { cluster, ports } = await redisCluster({ servers: 1, replicas: 1 });
+    const client = ioredisTo(ports[0]!);
+    const names = (await client.call('COMMAND', 'LIST')) as string[];
+    expect(names.length).toBeGreaterThan(30);
+    const shapes = [
+      '0',
+      '-1',
+      '1',
+      'a',
+      '',
+      '*',
+      'match',
+      'count',
+      'ex',
+      '9'.repeat(20),
+      '[^',
+      '\\',
+    ];
+    const seed = 11;
+    const random = seededRandom(seed);
+    const sent = Array.from({ length: 3_000 }, () => {
+      const name = names[random.below(names.length)]!;
+      const words = Array.from({ length: random.below(6) }, () =>
+        random.below(8) === 0
+          ? 'x'.repeat(random.below(3_000))
+          : shapes[random.below(shapes.length)]!,
+      );
+      return name === 'quit' ? request('ping') : request(name, ...words);
+    });
+    await using connection = await RawConnection.to(ports[0]!);
+    connection.send(sent.join(''));
+    connection.send(request('ECHO', 'the end'));
+    connection.finish();
+    const answers = await connection.rest();
+    expect(answers.endsWith(bulk('the end')), `seed ${seed}`).toBe(true);
+    expect(answers).not.toContain('the server failed');
+    const failures = cluster.servers[0]!.logLines().filter(({ level }) => level >= 50);
+    expect(failures, `seed ${seed}`).toEqual([]);
   });
 
   test('what the store cannot do yet is refused, what is exact is answered', async () => {
