@@ -127,19 +127,8 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
   const coordinator: CoordinatorPorts = { rings, devices, clock, issueStamp, catchUp };
   const [clients, copies] = [{ coordinator, metrics }, new CopySource(replica, nowMs)];
   fillHandlers(handlers, { replica, introduce, copies, clients, trust: trustExchange });
-  return {
-    rings,
-    peers,
-    mover,
-    replicator,
-    handlers,
-    coordinator,
-    stamps,
-    floors,
-    scrubber,
-    status,
-    metrics,
-  };
+  const work = { mover, replicator, floors, scrubber };
+  return { ...work, rings, peers, handlers, coordinator, stamps, status, metrics };
 }
 
 async function loadRings(
