@@ -1,0 +1,33 @@
+// The README and the programs agree: every command is listed, and what it names exists.
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { verbs } from '../tools/ring-builder/verbs.ts';
+
+const root = path.join(import.meta.dirname, '..');
+const readme = readFileSync(path.join(root, 'README.md'), 'utf8');
+const scripts = Object.keys(
+  JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')).scripts,
+);
+
+test('every command of ring-builder is in the table, and nothing else is', () => {
+  const table = readme.slice(readme.indexOf('| commands'), readme.indexOf('## From programs'));
+  const listed = [...table.matchAll(/`([a-z-]+)`/g)].map(([, name]) => name);
+  const known = verbs.map(({ usage }) => usage.split(' ', 1)[0]);
+  expect(listed.sort()).toEqual([...new Set(known)].sort());
+});
+
+test('every npm script that is named exists', () => {
+  const named = [...readme.matchAll(/npm run ([a-z][a-z:]+)/g)].map(([, name]) => name);
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter((name) => !scripts.includes(name ?? ''))).toEqual([]);
+});
+
+test('every path that is named exists', () => {
+  const named = [...readme.matchAll(/`((?:packages|tools|test)\/[\w./-]+)`/g)];
+  expect(named.length).toBeGreaterThan(10);
+  const missing = named
+    .map(([, name]) => name ?? '')
+    .filter((name) => !existsSync(path.join(root, name)));
+  expect(missing).toEqual([]);
+});
