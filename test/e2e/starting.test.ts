@@ -73,6 +73,7 @@ test('the data folder of another device: DATA_DIR_OF_ANOTHER_DEVICE, exit 5', as
 test.each([
   ['an address that is none', ['--listen', 'nonsense'], /listen/],
   ['a port that is none', ['--listen', '127.0.0.1:70000'], /listen|70000/],
+  ['every address, and none for the ring', ['--listen', '0.0.0.0:6200'], /advertise/],
   ['an unknown option', ['--colour', 'red'], /colour/],
   ['an unknown log level', ['--log-level', 'loud'], /loud|log-level/i],
   ['an empty device name', ['--device', ''], /device/],

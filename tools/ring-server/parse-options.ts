@@ -33,6 +33,7 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
       default: '127.0.0.1:6200',
       describe: fields.listen.description,
     })
+    .option('advertise', { type: 'string', describe: fields.advertise.description })
     .option('device', { type: 'string', describe: fields.device.description })
     .option('rings', { type: 'string', describe: fields.rings.description })
     .option('ring', { type: 'string', array: true, default: [], describe: fields.ring.description })

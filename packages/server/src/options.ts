@@ -4,13 +4,18 @@ import { z } from 'zod';
 
 const addressPattern = /^(\[[0-9a-fA-F:]+\]|[^:[\]/]+):(\d{1,5})$/;
 
-export const serverOptionsSchema = z.strictObject({
+const optionsSchema = z.strictObject({
   data: z.string().min(1).describe('data directory of this device'),
   listen: z
     .string()
     .regex(addressPattern)
     .default('127.0.0.1:6200')
     .describe('address to listen on, as the ring names it'),
+  advertise: z
+    .string()
+    .regex(addressPattern)
+    .optional()
+    .describe('address as the ring names it, where that is not the one to listen on'),
   device: z
     .string()
     .min(1)
@@ -44,6 +49,14 @@ export const serverOptionsSchema = z.strictObject({
     .default('info')
     .describe('least level of log lines'),
 });
+
+/** Every address of the machine is none that a ring could name a device by. */
+const wildcard = /^(0\.0\.0\.0|\[::\]):/;
+
+export const serverOptionsSchema = optionsSchema.refine(
+  ({ listen, advertise }) => advertise !== undefined || !wildcard.test(listen),
+  { path: ['listen'], message: 'needs --advertise IP:PORT too: the address that rings name' },
+);
 export type ServerOptions = z.infer<typeof serverOptionsSchema>;
 
 export interface Address {

@@ -53,10 +53,10 @@ export async function startServer(
 }
 
 async function openDevice(
-  { data, listen: address, device, trust: given }: ServerOptions,
+  { data, listen: address, advertise, device, trust: given }: ServerOptions,
   onFailure: (error: unknown) => void,
 ): Promise<OpenedDevice> {
-  const identity = await loadIdentity(data, splitAddress(address), device);
+  const identity = await loadIdentity(data, splitAddress(advertise ?? address), device);
   const newIncarnation = (): string => randomBytes(12).toString('hex');
   const store = await openStore({ directory: data, newIncarnation, onFailure });
   try {
