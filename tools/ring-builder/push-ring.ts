@@ -13,38 +13,73 @@ export interface PushOutcome {
   readonly address: string;
   readonly devices: readonly number[];
   readonly required: boolean;
-  /** accepted: the version is active there. refused: it said no. unreachable: nobody knows. */
-  readonly outcome: 'accepted' | 'refused' | 'unreachable';
+  /**
+   * accepted: the version is active there. refused: it said no. unreachable: nobody knows.
+   * skipped: it was not asked, since another one had refused.
+   */
+  readonly outcome: 'accepted' | 'refused' | 'unreachable' | 'skipped';
   readonly code?: string;
   readonly message?: string;
 }
 
 /** Verifying and storing the largest ring takes a server this long at most. */
 const activationTimeoutMs = 60_000;
+const TELL_MS = 1_000;
 
 export interface PushWith {
   readonly nowMs: number;
   /** Given before the ring, whose keys it may bring; null in an unsigned folder. */
   readonly trust: TrustDocuments | null;
+  /** After a refusal no further server is asked, unless this is set. */
+  readonly keepGoing: boolean;
+  /** Takes a line of progress each second; null: nobody reads them. */
+  readonly tell: ((line: string) => void) | null;
 }
 
-export function pushRing(
+/** Every server is asked once, in order, a bounded number at a time. */
+export async function pushRing(
   version: StoredVersion,
   targets: readonly Target[],
   given: PushWith,
 ): Promise<PushOutcome[]> {
-  return fanOut(targets, async (target) => {
-    const { address, devices, required } = target;
-    try {
-      await pushTo(version, address, given);
-      return { address, devices, required, outcome: 'accepted' };
-    } catch (error) {
-      if (!(error instanceof CodedError)) throw error;
-      const { code, message } = error;
-      const outcome = code.startsWith('PEER_') ? 'unreachable' : 'refused';
-      return { address, devices, required, outcome, code, message };
-    }
-  });
+  const counts = { accepted: 0, refused: 0, unreachable: 0, skipped: 0 };
+  const tellCounts = (): void => {
+    const { accepted, refused, unreachable } = counts;
+    const answers = `${accepted} accepted, ${refused} refused, ${unreachable} not reached`;
+    given.tell?.(`version ${version.ring.version}: ${targets.length} servers, ${answers}`);
+  };
+  const timer = given.tell === null ? undefined : setInterval(tellCounts, TELL_MS);
+  try {
+    return await fanOut(targets, async (target) => {
+      const isOver = counts.refused > 0 && !given.keepGoing;
+      const answer = isOver ? skipped(target) : await pushOrWhyNot(version, target, given);
+      counts[answer.outcome] += 1;
+      return answer;
+    });
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** The outcome of a server that is not asked. */
+export function skipped({ address, devices, required }: Target): PushOutcome {
+  return { address, devices, required, outcome: 'skipped' };
+}
+
+async function pushOrWhyNot(
+  version: StoredVersion,
+  { address, devices, required }: Target,
+  given: PushWith,
+): Promise<PushOutcome> {
+  try {
+    await pushTo(version, address, given);
+    return { address, devices, required, outcome: 'accepted' };
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    const { code, message } = error;
+    const outcome = code.startsWith('PEER_') ? 'unreachable' : 'refused';
+    return { address, devices, required, outcome, code, message };
+  }
 }
 
 async function pushTo(

@@ -1,20 +1,30 @@
 // ring-builder push: sends a version to the servers of its ring and says what each answered.
+import type { CodedError } from '@ringwright/base/coded-error';
 import { appendPush } from '@ringwright/repository/append-push';
 import { headOf, readLog } from '@ringwright/repository/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { readTrust } from '@ringwright/repository/trust-file';
-import { optionalText, text, texts } from '../arguments.ts';
+import {
+  type Arguments,
+  flag,
+  optionalNumber,
+  optionalText,
+  text,
+  texts,
+  usage,
+} from '../arguments.ts';
 import { beaconMinutes, makeBeacon } from '../beacon.ts';
 import { fanOut } from '../fan-out.ts';
 import type { TrustDocuments } from '../give-trust.ts';
 import { printTable } from '../print-table.ts';
-import { type PushOutcome, pushRing } from '../push-ring.ts';
+import { type PushOutcome, type PushWith, pushRing, skipped } from '../push-ring.ts';
 import { ringTargets, type Target } from '../ring-targets.ts';
-import { ringStatus } from '../server-status.ts';
+import { type RingStatus, ringStatus } from '../server-status.ts';
 import { requirePushable } from '../signing.ts';
 import { authorOf } from '../stage-verb.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';
+import { isEnough, type WaitRule, waitRules } from '../wait-rule.ts';
 import { waitUntil } from '../wait-until.ts';
 
 /**
@@ -30,10 +40,27 @@ export const verb: Verb = {
       array: true,
       describe: 'further servers, as IP:PORT, that are to have the ring',
     },
+    wait: {
+      type: 'string',
+      choices: waitRules,
+      default: 'all',
+      describe: 'wait for all servers, a majority of every partition, or one whole zone',
+    },
+    canary: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'so many servers first; the others only when these accepted and are ready',
+    },
+    'keep-going': {
+      type: 'boolean',
+      default: false,
+      describe: 'ask the other servers too after one has refused',
+    },
   },
   examples: [
     ['$0 push cities', 'sends the head to every server of the ring'],
     ['$0 push cities --to 10.0.0.9:6200', 'and to one that is not in it, such as a gateway'],
+    ['$0 push cities --canary 2', 'to two servers, and to the others when those are well'],
   ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
@@ -47,30 +74,95 @@ export const verb: Verb = {
       (address): Target => ({ address, devices: [], required: true }),
     );
     const targets = [...ringTargets(version.ring, version.state), ...extra];
-    const servers = await pushAndNote(context, version, targets);
-    const ready = await waitReady(context, ring, servers);
-    return pushAnswer(context, version, { servers, ready });
+    const how = {
+      wait: waitRule(args),
+      canaries: canaryCount(args),
+      keepGoing: flag(args, 'keep-going'),
+    };
+    return pushAnswer(context, version, await pushInSteps(context, version, { targets, how }));
   },
 };
+
+interface How {
+  readonly wait: WaitRule;
+  readonly canaries: number;
+  readonly keepGoing: boolean;
+}
+
+function waitRule(args: Arguments): WaitRule {
+  const word = optionalText(args, 'wait') ?? 'all';
+  const rule = waitRules.find((one) => one === word);
+  if (rule === undefined) throw usage(`--wait ${word}: wanted ${waitRules.join(', ')}`);
+  return rule;
+}
+
+function canaryCount(args: Arguments): number {
+  const count = optionalNumber(args, 'canary') ?? 0;
+  if (!Number.isInteger(count) || count < 0) throw usage(`--canary ${count}: wanted a count`);
+  return count;
+}
+
+interface Pushed {
+  readonly wait: WaitRule;
+  readonly servers: readonly PushOutcome[];
+  readonly ready: boolean;
+  /** Whether as many servers as --wait asks for have the version. */
+  readonly enough: boolean;
+  /** Canaries that were not well, so that the others were not asked. */
+  readonly canariesFailed: boolean;
+}
+
+/** The canaries, and the others when all of the canaries have it and are ready. */
+async function pushInSteps(
+  context: Context,
+  version: StoredVersion,
+  { targets, how }: { readonly targets: readonly Target[]; readonly how: How },
+): Promise<Pushed> {
+  const { wait, canaries, keepGoing } = how;
+  const { tell } = context;
+  const [first, rest] = [targets.slice(0, canaries), targets.slice(canaries)];
+  const step = { keepGoing, tell };
+  const tried =
+    canaries > 0 ? await pushAndNote(context, version, { ...step, targets: first }) : [];
+  const areWell =
+    tried.every(({ outcome }) => outcome === 'accepted') &&
+    (canaries === 0 || (await waitReady(context, version, { servers: tried, wait: 'all' })));
+  const others = areWell
+    ? await pushAndNote(context, version, { ...step, targets: rest })
+    : rest.map(skipped);
+  const servers = [...tried, ...others];
+  const ready = areWell && (await waitReady(context, version, { servers, wait }));
+  const good = new Set(accepted(servers).map(({ address }) => address));
+  const enough = isEnough(wait, version.ring, { good, targets });
+  return { wait, servers, ready, enough, canariesFailed: !areWell };
+}
+
+function accepted(servers: readonly PushOutcome[]): PushOutcome[] {
+  return servers.filter(({ outcome }) => outcome === 'accepted');
+}
+
+interface PushStep extends Pick<PushWith, 'keepGoing' | 'tell'> {
+  readonly targets: readonly Target[];
+}
 
 /** Pushes a version; the first time any server accepts it, the log says so. */
 export async function pushAndNote(
   context: Context,
   version: StoredVersion,
-  targets: readonly Target[],
+  { targets, ...how }: PushStep,
 ): Promise<PushOutcome[]> {
   const { keyspace } = version.ring;
   await requirePushable(context, version);
   const trust = await trustToGive(context, version);
-  const servers = await pushRing(version, targets, { nowMs: context.nowMs(), trust });
-  const accepted = servers.filter(({ outcome }) => outcome === 'accepted').length;
+  const servers = await pushRing(version, targets, { ...how, nowMs: context.nowMs(), trust });
+  const count = accepted(servers).length;
   const head = { version: version.ring.version, id: version.id };
   const place = { rings: context.rings, ring: keyspace };
   const noted = (await readLog(context.rings, keyspace)).some(
     (entry) => entry.kind === 'push' && entry.id === version.id,
   );
-  if (accepted > 0 && !noted) {
-    const details = { accepted, servers: servers.length };
+  if (count > 0 && !noted) {
+    const details = { accepted: count, servers: servers.length };
     await appendPush(place, head, { ...authorOf(context), message: '', details });
   }
   return servers;
@@ -90,17 +182,23 @@ async function trustToGive(
   return { roots: found.bytes, beacons: beacon === null ? [] : [beacon] };
 }
 
+/** True when what accepted the version is ready, or enough of it is. */
 async function waitReady(
   context: Context,
-  ring: string,
-  servers: readonly PushOutcome[],
+  { ring }: StoredVersion,
+  { servers, wait }: Pick<Pushed, 'servers' | 'wait'>,
 ): Promise<boolean> {
-  const accepted = servers.filter(
-    ({ outcome, devices }) => outcome === 'accepted' && devices.length > 0,
-  );
+  const asked = accepted(servers).filter(({ devices }) => devices.length > 0);
+  const isReady = (one: RingStatus | CodedError | undefined): boolean =>
+    one !== undefined && !(one instanceof Error) && one.notReady === 0;
   const { done } = await waitUntil({
-    ask: () => fanOut(accepted, ({ address }) => ringStatus(address, ring)),
-    isDone: (all) => all.every((one) => !(one instanceof Error) && one.notReady === 0),
+    ask: () => fanOut(asked, ({ address }) => ringStatus(address, ring.keyspace)),
+    isDone: (all) => {
+      if (all.every(isReady)) return true;
+      const well = asked.filter((_, index) => isReady(all[index]));
+      const good = new Set(well.map(({ address }) => address));
+      return wait !== 'all' && isEnough(wait, ring, { good, targets: servers });
+    },
     progressOf: (all) => {
       const waiting = all.reduce((sum, one) => sum + (one instanceof Error ? 0 : one.notReady), 0);
       return `${waiting} partitions are not ready yet`;
@@ -112,31 +210,56 @@ async function waitReady(
   return done;
 }
 
-function pushAnswer(
-  context: Context,
-  { ring, id }: StoredVersion,
-  { servers, ready }: { readonly servers: readonly PushOutcome[]; readonly ready: boolean },
-): Answer {
+function pushAnswer(context: Context, { ring, id }: StoredVersion, pushed: Pushed): Answer {
+  const { servers, ready, wait, enough, canariesFailed } = pushed;
   const count = (wanted: string): number =>
     servers.filter(({ outcome, required }) => outcome === wanted && required).length;
-  const [accepted, refused, unreachable] = ['accepted', 'refused', 'unreachable'].map(count);
+  const [accepts = 0, refused = 0, unreachable = 0, skips = 0] = outcomes.map(count);
   const { keyspace, version, moves } = ring;
-  const failed = servers.filter(({ outcome }) => outcome !== 'accepted');
+  const failed = servers.filter(
+    ({ outcome }) => outcome === 'refused' || outcome === 'unreachable',
+  );
   const table = printTable(failed, [
     { head: 'SERVER', cell: ({ address }) => address },
     { head: 'ANSWER', cell: ({ outcome }) => outcome },
     { head: 'CODE', cell: ({ code }) => code ?? '' },
     { head: 'WHY', cell: ({ message }) => message ?? '' },
   ]);
-  const notReady = ready ? [] : ['some partitions are not ready yet: their devices refill'];
+  const head12 = id.slice(0, 12);
+  const why = canariesFailed ? 'the canaries are not all well' : 'a server refused (--keep-going)';
   return {
-    json: { ring: keyspace, version, id, accepted, refused, unreachable, ready, servers },
+    json: {
+      ...{ ring: keyspace, version, id, accepted: accepts, refused, unreachable, skipped: skips },
+      ...{ ready, wait, enough, servers },
+    },
     lines: [
-      `${keyspace} version ${version} (${id.slice(0, 12)}): ${accepted} of ${servers.length} servers accepted`,
+      `${keyspace} version ${version} (${head12}): ${accepts} of ${servers.length} servers accepted`,
       ...(failed.length > 0 ? table : []),
-      ...notReady,
+      ...(skips > 0 ? [`${skips} servers were not asked: ${why}`] : []),
+      ...(ready || canariesFailed ? [] : [notReadyLine]),
     ],
-    next: context.next(moves.length > 0 ? `rollout ${keyspace}` : `servers ${keyspace}`),
-    exit: unreachable ? 4 : refused ? 5 : 0,
+    next: context.next(nextWords(pushed, { keyspace, inFlight: moves.length > 0 })),
+    exit: exitOf(pushed, { refused, unreachable }),
   };
+}
+
+const outcomes = ['accepted', 'refused', 'unreachable', 'skipped'] as const;
+const notReadyLine = 'some partitions are not ready yet: their devices refill';
+
+function nextWords(
+  { servers }: Pushed,
+  { keyspace, inFlight }: { readonly keyspace: string; readonly inFlight: boolean },
+): string {
+  if (servers.some(({ outcome }) => outcome === 'skipped')) return `push ${keyspace}`;
+  return inFlight ? `rollout ${keyspace}` : `servers ${keyspace}`;
+}
+
+/** Servers that were not reached do no harm when enough others have the version. */
+function exitOf(
+  { wait, enough, canariesFailed }: Pushed,
+  { refused, unreachable }: { readonly refused: number; readonly unreachable: number },
+): number {
+  if (unreachable > 0 && (wait === 'all' || !enough)) return 4;
+  if (refused > 0) return 5;
+  return canariesFailed ? 4 : 0;
 }

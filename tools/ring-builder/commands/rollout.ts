@@ -100,7 +100,7 @@ async function pushToAll(
 ): Promise<void> {
   const targets = ringTargets(version.ring, version.state);
   const { answer, done } = await waitUntil({
-    ask: () => pushAndNote(context, version, targets),
+    ask: () => pushAndNote(context, version, { targets, keepGoing: true, tell: null }),
     isDone: (servers) =>
       servers.every(
         ({ outcome, required }) =>

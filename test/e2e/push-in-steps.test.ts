@@ -1,0 +1,85 @@
+// ring-builder push against real servers: canaries, stopping at a refusal, and how many are enough.
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
+import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
+
+interface Pushed {
+  readonly accepted: number;
+  readonly refused: number;
+  readonly unreachable: number;
+  readonly skipped: number;
+}
+
+let cluster: Cluster;
+/** A repository with another second version than the cluster's. */
+let fork: RingBuilder;
+beforeAll(async () => {
+  cluster = await startCluster({ servers: 3, partitions: 8 });
+  const folder = path.join(cluster.folder, 'fork');
+  await fs.cp(cluster.rings, path.join(folder, 'rings'), { recursive: true });
+  fork = await ringBuilderIn(folder);
+  await fork.json(['set-device', keyspace, 'd0', '--meta', 'of the fork']);
+  await fork.json(['commit', keyspace, '-m', 'fork']);
+});
+afterAll(() => endCluster(cluster));
+
+async function push(builder: RingBuilder, ...words: string[]) {
+  const { exit, stdout, stderr } = await builder.run(['push', keyspace, '--json', ...words]);
+  if (stdout === '') throw new Error(`push ended with ${exit}: ${stderr}`);
+  return { exit, ...(JSON.parse(stdout) as Pushed) };
+}
+
+test('a canary that accepts and is ready lets the others follow', async () => {
+  await cluster.commit('set-device', 'd0', '--meta', 'of the cluster');
+  const answer = await push(cluster.builder, '--canary', '1');
+  expect(answer).toMatchObject({ exit: 0, accepted: 3, skipped: 0, enough: true });
+});
+
+test('typed again it sends nothing, and says the same', async () => {
+  expect(await push(cluster.builder)).toMatchObject({ exit: 0, accepted: 3 });
+});
+
+test('a canary that refuses keeps the others from being asked', async () => {
+  const refused = await push(fork, '--canary', '1');
+  expect(refused).toMatchObject({ exit: 5, accepted: 0, refused: 1, skipped: 2 });
+  const kept = await push(fork, '--canary', '1', '--keep-going');
+  expect(kept, 'canaries are canaries').toMatchObject({ exit: 5, refused: 1, skipped: 2 });
+});
+
+test('the first refusal ends it; with --keep-going everybody is asked', async () => {
+  const { address } = cluster.servers[0]!;
+  const many = Array.from({ length: 60 }, () => ['--to', address]).flat();
+  const stopped = await push(fork, ...many);
+  expect(stopped.exit).toBe(5);
+  expect(stopped.refused).toBeLessThan(63);
+  expect(stopped.refused + stopped.skipped).toBe(63);
+  const all = await push(fork, ...many, '--keep-going');
+  expect(all).toMatchObject({ exit: 5, refused: 63, skipped: 0 });
+});
+
+test('a canary that is away keeps the others from being asked', async () => {
+  await cluster.servers[0]!.stop();
+  await cluster.commit('set-device', 'd0', '--meta', 'away');
+  const answer = await push(cluster.builder, '--canary', '1');
+  expect(answer).toMatchObject({ exit: 4, accepted: 0, unreachable: 1, skipped: 2 });
+});
+
+test('with one of three away: a majority and a zone are enough, all are not', async () => {
+  const all = await push(cluster.builder);
+  expect(all).toMatchObject({ exit: 4, accepted: 2, unreachable: 1, enough: false });
+  const quorum = await push(cluster.builder, '--wait', 'quorum');
+  expect(quorum).toMatchObject({ exit: 0, accepted: 2, unreachable: 1, enough: true });
+  const zone = await push(cluster.builder, '--wait', 'zone');
+  expect(zone).toMatchObject({ exit: 0, accepted: 2, enough: true });
+  await cluster.restart(cluster.servers[0]!);
+});
+
+test.each([
+  ['--wait', 'most'],
+  ['--canary', '-1'],
+  ['--canary', '1.5'],
+])('%s %s is refused', async (...words) => {
+  expect((await cluster.builder.run(['push', keyspace, ...words])).exit).toBe(2);
+});
