@@ -35,6 +35,7 @@ export const errorCatalogue = {
   RING_FILE_INVALID: kind(2, 400, 'the bytes are not a whole, undamaged ring file'),
   RING_FORMAT_UNKNOWN: kind(2, 400, 'the ring file has a format number this program cannot read'),
   RING_TOO_LARGE: kind(2, 413, 'the ring file exceeds a cap'),
+  RING_DELTA_INVALID: kind(2, 400, 'the delta does not make the ring it names of the one here'),
   ZONES_UNREACHABLE: kind(5, 409, 'the partitions cannot all be spread over that many zones'),
   PIN_INVALID: kind(2, 400, 'a pin names a partition or devices that it cannot have'),
   RING_AUDIT_FAILED: kind(5, 422, 'the ring breaks an invariant and must not be used'),

@@ -35,6 +35,8 @@ export const ringSectionCountMax = 64;
 /** Two operators and a build machine sign a ring, with room for keys being replaced. */
 export const ringSignatureCountMax = 16;
 export const ringEnvelopeBytesMax = 8 * KIB;
+/** What a delta between two ring files unpacks to; beyond it the whole file travels. */
+export const ringDeltaBytesMax = 32 * MIB;
 /**
  * The operator's brake: a version that moves a larger share of the slots, ordinary joins and drains
  * left out, needs a second signature or an override. 5 % of a cluster can be copied back in a

@@ -1,0 +1,193 @@
+// A delta between two ring files: what a holder of the one needs to have the other. Pure.
+// Layout: magic, id of the base, id of the new ring, SHA-256 of the new file, length of the body;
+// then the body, deflated: the new file's head as it is, and for each of its sections how to make
+// it. The base's signatures play no part: its id covers the sections.
+import { createHash } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { CodedError } from '@ringwright/base/coded-error';
+import { ringDeltaBytesMax } from '@ringwright/base/limits';
+import { diffBytes, patchBytes } from './byte-patch.ts';
+import { readRingHead, splitRingFile } from './ring-file.ts';
+import { decodeManifest } from './ring-manifest.ts';
+
+const magic = Buffer.from('RWD\x01', 'latin1');
+const digestBytes = 32;
+const baseAt = magic.length;
+const idAt = baseAt + digestBytes;
+const fileDigestAt = idAt + digestBytes;
+const bodyBytesAt = fileDigestAt + digestBytes;
+const bodyAt = bodyBytesAt + 4;
+
+/** How a section comes about: it is that of the base, follows whole, or follows as a patch. */
+const [same, whole, patched] = [0, 1, 2];
+
+/**
+ * The delta that turns `base` into `file`, both whole ring files; null when it would unpack to
+ * more than `ringDeltaBytesMax` or take more than half of the file.
+ */
+export function makeRingDelta(base: Uint8Array, file: Uint8Array): Buffer | null {
+  const [from, to] = [sectionsOf(base), sectionsOf(file)];
+  const head = Buffer.from(file.buffer, file.byteOffset, to.sectionsAt);
+  const parts = [word(head.length), head];
+  for (const [name, after] of to.sections)
+    parts.push(...sectionParts(from.sections.get(name), after));
+  const bodyBytes = parts.reduce((sum, part) => sum + part.length, 0);
+  if (bodyBytes > ringDeltaBytesMax) return null;
+  const ids = [from.id, to.id].map((id) => Buffer.from(id, 'hex'));
+  const body = deflateRawSync(Buffer.concat(parts), { level: 9 });
+  const delta = Buffer.concat([magic, ...ids, digestOf(file), word(bodyBytes), body]);
+  return delta.length * 2 > file.length ? null : delta;
+}
+
+function sectionParts(before: Buffer | undefined, after: Buffer): Buffer[] {
+  if (before?.equals(after)) return [Buffer.of(same)];
+  const patch = before === undefined ? null : diffBytes(before, after);
+  if (patch === null) return [Buffer.of(whole), after];
+  const { runs, literals } = patch;
+  return [Buffer.of(patched), word(runs.length), word(literals.length), runs, literals];
+}
+
+export interface DeltaEnds {
+  /** Id of the ring it is applied to. */
+  readonly base: string;
+  /** Id of the ring it makes. */
+  readonly id: string;
+}
+
+/** What a delta says of itself. Throws RING_DELTA_INVALID. */
+export function deltaEnds(given: Uint8Array): DeltaEnds {
+  const delta = asBuffer(given);
+  if (delta.length < bodyAt || !delta.subarray(0, baseAt).equals(magic)) {
+    throw invalid('its first bytes are not those of a delta');
+  }
+  return {
+    base: delta.toString('hex', baseAt, idAt),
+    id: delta.toString('hex', idAt, fileDigestAt),
+  };
+}
+
+/**
+ * Exactly the bytes of the file the delta was made for. Every length is checked before memory is
+ * taken. Throws RING_DELTA_INVALID, when `base` is another ring too.
+ */
+export function applyRingDelta(base: Uint8Array, given: Uint8Array): Buffer {
+  const delta = asBuffer(given);
+  const ends = deltaEnds(delta);
+  const from = sectionsOf(base);
+  if (from.id !== ends.base) throw invalid(`it is for ring ${ends.base}, here is ${from.id}`);
+  const body = new BodyReader(inflate(delta));
+  const head = body.take(body.word());
+  const { id, fileBytes, sections } = headOf(head);
+  if (id !== ends.id) throw invalid(`it makes ring ${id} instead of ${ends.id}`);
+  // Each byte of the file is one of the base or of the body.
+  if (fileBytes > base.length + body.length) throw invalid(`it makes ${fileBytes} bytes of less`);
+  const made = sections.map(({ name, bytes }) => {
+    return makeSection(body, from.sections.get(name), bytes);
+  });
+  if (body.left > 0) throw invalid(`${body.left} bytes follow the last section`);
+  const file = Buffer.concat([head, ...made]);
+  if (!digestOf(file).equals(delta.subarray(fileDigestAt, bodyBytesAt))) {
+    throw invalid('the SHA-256 of what it makes is another');
+  }
+  return file;
+}
+
+function makeSection(body: BodyReader, before: Buffer | undefined, bytes: number): Buffer {
+  const [kind] = body.take(1);
+  if (kind === whole) return body.take(bytes);
+  if (before === undefined) throw invalid('the base lacks a section');
+  if (kind === same) return before;
+  if (kind !== patched) throw invalid(`a section comes about in way ${kind}`);
+  const [runBytes, literalBytes] = [body.word(), body.word()];
+  const patch = { runs: body.take(runBytes), literals: body.take(literalBytes) };
+  if (bytes > before.length + literalBytes) throw invalid('a patch makes bytes of nothing');
+  const made = patchBytes(before, patch, bytes);
+  if (made === null) throw invalid('a patch does not fit its section');
+  return made;
+}
+
+/** The body of a delta, read once from its front. */
+class BodyReader {
+  readonly length: number;
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+    this.length = bytes.length;
+  }
+
+  get left(): number {
+    return this.length - this.#at;
+  }
+
+  take(bytes: number): Buffer {
+    if (bytes > this.left) throw invalid(`${bytes} bytes wanted, ${this.left} are left`);
+    this.#at += bytes;
+    return this.#bytes.subarray(this.#at - bytes, this.#at);
+  }
+
+  word(): number {
+    return this.take(4).readUInt32BE();
+  }
+}
+
+function inflate(delta: Buffer): Buffer {
+  const wanted = delta.readUInt32BE(bodyBytesAt);
+  if (wanted === 0 || wanted > ringDeltaBytesMax) {
+    throw invalid(`a body of ${wanted} bytes, 1 to ${ringDeltaBytesMax} are allowed`);
+  }
+  const deflated = delta.subarray(bodyAt);
+  try {
+    const body = inflateRawSync(deflated, { maxOutputLength: wanted });
+    if (body.length === wanted) return body;
+  } catch (cause) {
+    throw invalid('its body cannot be inflated', cause);
+  }
+  throw invalid('its body is shorter than it says');
+}
+
+function headOf(head: Buffer) {
+  try {
+    const { id, fileBytes } = readRingHead(head);
+    const { manifest, sectionsAt } = splitRingFile(head);
+    if (sectionsAt !== head.length) throw invalid('bytes follow the manifest');
+    return { id, fileBytes, sections: decodeManifest(manifest).sections };
+  } catch (cause) {
+    if (!(cause instanceof CodedError) || cause.code === 'RING_DELTA_INVALID') throw cause;
+    throw invalid(cause.message, cause);
+  }
+}
+
+function sectionsOf(given: Uint8Array) {
+  const file = asBuffer(given);
+  const { id, manifest, sectionsAt } = splitRingFile(file);
+  const sections = new Map<string, Buffer>();
+  let at = sectionsAt;
+  for (const { name, bytes } of decodeManifest(manifest).sections) {
+    sections.set(name, file.subarray(at, at + bytes));
+    at += bytes;
+  }
+  return { id, sectionsAt, sections };
+}
+
+function word(value: number): Buffer {
+  const bytes = Buffer.allocUnsafe(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+function digestOf(bytes: Uint8Array): Buffer {
+  return createHash('sha256').update(bytes).digest();
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function invalid(why: string, cause?: unknown): CodedError {
+  return new CodedError('RING_DELTA_INVALID', `ring delta: ${why}`, {
+    hint: 'the whole file is taken as well',
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
