@@ -85,7 +85,9 @@ async function commit(
   });
   const signed = await tellSigned(context, ring, version);
   const proposed = next.moves.length;
-  const how = proposed > 0 ? `${proposed} moves proposed` : `${moves.length} slots moved at once`;
+  const placed = `${slotCount(next.partitions, next.replicas)} slots placed`;
+  const atOnce = head === null ? placed : `${moves.length} slots moved at once`;
+  const how = proposed > 0 ? `${proposed} moves proposed` : atOnce;
   return {
     json: {
       ring,
