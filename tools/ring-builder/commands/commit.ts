@@ -4,6 +4,7 @@ import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
 import { nextRing } from '@ringwright/builder/next-ring';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { readTrust } from '@ringwright/repository/trust-file';
+import { slotCount } from '@ringwright/ring/ring';
 import { flag, optionalText, text } from '../arguments.ts';
 import { requireDigest, requireSound } from '../commit-rules.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
