@@ -10,6 +10,7 @@ interface Pushed {
   readonly refused: number;
   readonly unreachable: number;
   readonly skipped: number;
+  readonly servers: readonly { readonly sent?: string; readonly bytesSent?: number }[];
 }
 
 let cluster: Cluster;
@@ -35,10 +36,16 @@ test('a canary that accepts and is ready lets the others follow', async () => {
   await cluster.commit('set-device', 'd0', '--meta', 'of the cluster');
   const answer = await push(cluster.builder, '--canary', '1');
   expect(answer).toMatchObject({ exit: 0, accepted: 3, skipped: 0, enough: true });
+  // The others may have it from the canary meanwhile.
+  expect(answer.servers[0]).toMatchObject({ sent: 'delta' });
 });
 
 test('typed again it sends nothing, and says the same', async () => {
-  expect(await push(cluster.builder)).toMatchObject({ exit: 0, accepted: 3 });
+  const answer = await push(cluster.builder);
+  expect(answer).toMatchObject({ exit: 0, accepted: 3 });
+  expect(answer.servers.map(({ sent, bytesSent }) => `${sent} ${bytesSent}`)).toEqual([
+    ...['had 0', 'had 0', 'had 0'],
+  ]);
 });
 
 test('a canary that refuses keeps the others from being asked', async () => {

@@ -1,11 +1,10 @@
-// Pushing one ring file to servers: offered, sent in chunks where it is wanted, answered after
-// activation.
+// Pushing one ring to servers: offered, sent where it is wanted, answered after activation.
 import { CodedError } from '@ringwright/base/coded-error';
-import { transferChunkBytesMax } from '@ringwright/base/limits';
 import type { StoredVersion } from '@ringwright/repository/read-version';
-import { ringChunk, ringOffer } from '@ringwright/wire/rings';
+import { type Sending, sendRing } from '@ringwright/wire/send-ring';
 import { fanOut } from './fan-out.ts';
 import { offerTrust, type TrustDocuments } from './give-trust.ts';
+import type { DeltaFrom } from './ring-deltas.ts';
 import type { Target } from './ring-targets.ts';
 import { withServer } from './server-connection.ts';
 
@@ -18,6 +17,9 @@ export interface PushOutcome {
    * skipped: it was not asked, since another one had refused.
    */
   readonly outcome: 'accepted' | 'refused' | 'unreachable' | 'skipped';
+  /** How the ring got there, and the bytes it took. */
+  readonly sent?: Sending['how'];
+  readonly bytesSent?: number;
   readonly code?: string;
   readonly message?: string;
 }
@@ -30,6 +32,7 @@ export interface PushWith {
   readonly nowMs: number;
   /** Given before the ring, whose keys it may bring; null in an unsigned folder. */
   readonly trust: TrustDocuments | null;
+  readonly deltaFrom: DeltaFrom;
   /** After a refusal no further server is asked, unless this is set. */
   readonly keepGoing: boolean;
   /** Takes a line of progress each second; null: nobody reads them. */
@@ -72,8 +75,8 @@ async function pushOrWhyNot(
   given: PushWith,
 ): Promise<PushOutcome> {
   try {
-    await pushTo(version, address, given);
-    return { address, devices, required, outcome: 'accepted' };
+    const { how, bytesSent } = await pushTo(version, address, given);
+    return { address, devices, required, outcome: 'accepted', sent: how, bytesSent };
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     const { code, message } = error;
@@ -82,24 +85,15 @@ async function pushOrWhyNot(
   }
 }
 
-async function pushTo(
+function pushTo(
   version: StoredVersion,
   address: string,
-  { nowMs, trust }: PushWith,
-): Promise<void> {
+  { nowMs, trust, deltaFrom }: PushWith,
+): Promise<Sending> {
   const { bytes, id, ring } = version;
-  await withServer(address, nowMs, async (server) => {
+  return withServer(address, nowMs, async (server) => {
     if (trust !== null) await offerTrust(server, trust);
     const head = { keyspace: ring.keyspace, version: ring.version, id };
-    const { wanted } = await server.call(
-      ringOffer,
-      { ...head, bytes: bytes.length },
-      activationTimeoutMs,
-    );
-    if (!wanted) return; // it is active there already
-    for (let offset = 0; offset < bytes.length; offset += transferChunkBytesMax) {
-      const data = bytes.subarray(offset, offset + transferChunkBytesMax);
-      await server.call(ringChunk, { id, offset, data }, activationTimeoutMs);
-    }
+    return sendRing(server, { ...head, bytes, deltaFrom, timeoutMs: activationTimeoutMs });
   });
 }

@@ -36,7 +36,8 @@ export function makeRingDelta(base: Uint8Array, file: Uint8Array): Buffer | null
   const ids = [from.id, to.id].map((id) => Buffer.from(id, 'hex'));
   const body = deflateRawSync(Buffer.concat(parts), { level: 9 });
   const delta = Buffer.concat([magic, ...ids, digestOf(file), word(bodyBytes), body]);
-  return delta.length * 2 > file.length ? null : delta;
+  const isTooLarge = delta.length > ringDeltaBytesMax || delta.length * 2 > file.length;
+  return isTooLarge ? null : delta;
 }
 
 function sectionParts(before: Buffer | undefined, after: Buffer): Buffer[] {

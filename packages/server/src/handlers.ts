@@ -10,7 +10,7 @@ import type { MessageKind } from '@ringwright/wire/message';
 import { messageKinds } from '@ringwright/wire/messages';
 import { recordRead, recordWrite } from '@ringwright/wire/records';
 import { digests, offer, push, rowsSince } from '@ringwright/wire/replication';
-import { ringChunk, ringFetch, ringOffer } from '@ringwright/wire/rings';
+import { ringChunk, ringDelta, ringFetch, ringOffer } from '@ringwright/wire/rings';
 import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { z } from 'zod';
 import { answerGet, answerPut, type ClientPorts } from './client-answers.ts';
@@ -45,6 +45,7 @@ export function fillHandlers(
   };
   answer(hello, (request, caller) => answerHello(introduce, request, caller));
   answer(ringOffer, (request, caller) => exchange.offer(request, caller));
+  answer(ringDelta, (request, caller) => exchange.delta(request, caller));
   answer(ringChunk, (request, caller) => exchange.chunk(request, caller));
   answer(ringFetch, (request) => exchange.fetch(request));
   answer(trustOffer, (request) => trust.offer(request));

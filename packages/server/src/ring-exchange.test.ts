@@ -2,15 +2,17 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { proposeMoves } from '@ringwright/ring/advance-ring';
 import type { Ring } from '@ringwright/ring/ring';
+import { makeRingDelta } from '@ringwright/ring/ring-delta';
 import { encodeRing } from '@ringwright/ring/ring-file';
 import type { Caller } from '@ringwright/wire/call-channel';
+import { type SentRing, sendRing } from '@ringwright/wire/send-ring';
 import { describe, expect, test } from 'vitest';
 import { activeOn, idOf, servedRing } from '../../../test/support/served-ring.ts';
 import type { ActiveRing } from './active-ring.ts';
 import { RingExchange } from './ring-exchange.ts';
 import type { Rings } from './rings.ts';
 
-const versions: Ring[] = [servedRing()];
+const versions: Ring[] = [servedRing({ power: 10 })];
 while (versions.length < 4) {
   const last = versions.at(-1)!;
   versions.push(proposeMoves(last, idOf(last), { moves: [] }));
@@ -27,7 +29,7 @@ function exchangeAt(version: number | null) {
       if (active !== undefined) return active;
       throw new CodedError('RING_UNKNOWN', 'none');
     },
-    precheck: () => 'wanted',
+    precheck: ({ id }: { id: string }) => (active?.id === id ? 'same' : 'wanted'),
     adopt: (bytes: Uint8Array) => {
       const ring = versions.find((one) => encodeRing(one).bytes.equals(bytes));
       if (ring === undefined) throw new CodedError('RING_FILE_INVALID', 'damaged');
@@ -146,5 +148,92 @@ describe('an upload', () => {
     }
     const rest = { id, offset: 10, data: bytes.subarray(10) };
     expect((await exchange.chunk(rest, gone)).active?.version).toBe(2);
+  });
+});
+
+describe('sending a ring', () => {
+  const file = encodeRing(ringOf(3));
+  const deltaTo = (version: number) =>
+    makeRingDelta(encodeRing(ringOf(version)).bytes, file.bytes)!;
+
+  /** A server in this process; it counts the bytes of the chunks. */
+  function serverAt(version: number | null, beforeDelta?: (rings: Rings) => Promise<unknown>) {
+    const { exchange, rings, adopted } = exchangeAt(version);
+    const methods: string[] = [];
+    const call = async (kind: { readonly method: string }, request: never): Promise<unknown> => {
+      methods.push(kind.method);
+      if (kind.method === 'ring-offer') return exchange.offer(request, caller);
+      if (kind.method === 'ring-chunk') return exchange.chunk(request, caller);
+      await beforeDelta?.(rings);
+      return exchange.delta(request, caller);
+    };
+    const caller: Caller = { call: call as Caller['call'] };
+    return { caller, adopted, methods };
+  }
+
+  function send(caller: Caller, delta: SentRing['deltaFrom']) {
+    const head = { keyspace: 'cities', version: 3, id: file.id };
+    return sendRing(caller, { ...head, bytes: file.bytes, deltaFrom: delta, timeoutMs: 1_000 });
+  }
+  const never: SentRing['deltaFrom'] = () => expect.unreachable();
+
+  test('as a delta from what is active, in fewer bytes', async () => {
+    for (const version of [1, 2]) {
+      const { caller, adopted } = serverAt(version);
+      const sending = await send(caller, (base) => Promise.resolve(deltaTo(base.version)));
+      expect(sending).toEqual({ how: 'delta', bytesSent: deltaTo(version).length });
+      expect(sending.bytesSent).toBeLessThan(file.bytes.length);
+      expect(adopted).toEqual([3]);
+    }
+  });
+
+  test('whole where nothing is active or the sender does not know it', async () => {
+    const whole = { how: 'whole', bytesSent: file.bytes.length };
+    expect(await send(serverAt(null).caller, never)).toEqual(whole);
+    expect(await send(serverAt(1).caller, () => Promise.resolve(null))).toEqual(whole);
+  });
+
+  test('not at all where it is active', async () => {
+    expect(await send(serverAt(3).caller, never)).toEqual({ how: 'had', bytesSent: 0 });
+  });
+
+  test('a damaged delta, or one for another ring: whole after it', async () => {
+    const damaged = Buffer.from(deltaTo(1));
+    damaged[damaged.length - 5]! ^= 0xff;
+    for (const delta of [damaged, deltaTo(2)]) {
+      const { caller, adopted, methods } = serverAt(1);
+      const sending = await send(caller, () => Promise.resolve(delta));
+      const bytesSent = delta.length + file.bytes.length;
+      expect(sending).toEqual({ how: 'whole', bytesSent });
+      expect(adopted).toEqual([3]);
+      const offer = ['ring-offer', 'ring-delta', 'ring-chunk'];
+      expect(methods).toEqual([...offer, 'ring-offer', 'ring-chunk']);
+    }
+  });
+
+  test('the base goes between offer and delta: whole, or nothing when it is there', async () => {
+    const delta: SentRing['deltaFrom'] = (base) => Promise.resolve(deltaTo(base.version));
+    const moved = serverAt(1, (rings) => rings.adopt(encodeRing(ringOf(2)).bytes));
+    expect(await send(moved.caller, delta)).toMatchObject({ how: 'whole' });
+    expect(moved.adopted).toEqual([2, 3]);
+    const there = serverAt(1, (rings) => rings.adopt(file.bytes));
+    expect(await send(there.caller, delta)).toMatchObject({ how: 'had' });
+    expect(there.adopted).toEqual([3]);
+  });
+
+  test('a delta without an offer, for another ring, or after a chunk is refused', async () => {
+    const { exchange } = exchangeAt(1);
+    const request = { id: file.id, base: encodeRing(ringOf(1)).id, bytes: 9 };
+    expect(() => exchange.delta(request, gone)).toThrow(/expected an offer/);
+    const head = { keyspace: 'cities', version: 3, id: file.id, bytes: file.bytes.length };
+    exchange.offer(head, gone);
+    expect(() => exchange.delta({ ...request, id: request.base }, gone)).toThrow(/an offer/);
+    await exchange.chunk({ id: file.id, offset: 0, data: file.bytes.subarray(0, 5) }, gone);
+    expect(() => exchange.delta(request, gone)).toThrow(/an offer/);
+    exchange.offer(head, gone);
+    exchange.delta(request, gone);
+    await expect(
+      exchange.chunk({ id: file.id, offset: 0, data: file.bytes }, gone),
+    ).rejects.toThrow(/more bytes than the 9 offered/);
   });
 });

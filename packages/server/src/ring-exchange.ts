@@ -2,11 +2,12 @@
 // a peer.
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
+import { applyRingDelta } from '@ringwright/ring/ring-delta';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { fetchRing } from '@ringwright/wire/fetch-ring';
 import type { RingHead } from '@ringwright/wire/hello';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
-import type { ringChunk, ringFetch, ringOffer } from '@ringwright/wire/rings';
+import type { ringChunk, ringDelta, ringFetch, ringOffer } from '@ringwright/wire/rings';
 import { type ActiveRing, ringHead } from './active-ring.ts';
 import type { Rings } from './rings.ts';
 import type { TrustExchange } from './trust-exchange.ts';
@@ -14,10 +15,16 @@ import type { TrustExchange } from './trust-exchange.ts';
 interface Upload {
   readonly id: string;
   readonly keyspace: string;
+  /** What arrives: the file, or a delta between the ring `base` and it. */
   readonly bytes: number;
+  readonly base: string | null;
   /** Memory is taken as bytes arrive, not as they are announced. */
   readonly chunks: Uint8Array[];
   received: number;
+}
+
+function uploadOf(expected: Pick<Upload, 'id' | 'keyspace' | 'bytes' | 'base'>): Upload {
+  return { ...expected, chunks: [], received: 0 };
 }
 
 /** One upload per connection at a time: an offer replaces the one before. */
@@ -35,10 +42,26 @@ export class RingExchange {
   offer(request: RequestOf<typeof ringOffer>, caller: Caller): AnswerOf<typeof ringOffer> {
     const { keyspace, version, id, bytes } = request;
     const wanted = this.#rings.precheck({ keyspace, version, id }) === 'wanted';
-    if (wanted) this.#uploads.set(caller, { id, keyspace, bytes, chunks: [], received: 0 });
+    if (wanted) this.#uploads.set(caller, uploadOf({ id, keyspace, bytes, base: null }));
     return { wanted, active: this.#head(keyspace) };
   }
 
+  /** Throws RING_VERSION_UNKNOWN when the base is not active; a new offer begins anew. */
+  delta(
+    { id, base, bytes }: RequestOf<typeof ringDelta>,
+    caller: Caller,
+  ): AnswerOf<typeof ringDelta> {
+    const upload = this.#uploads.get(caller);
+    if (upload === undefined || upload.id !== id || upload.received > 0) {
+      throw new CodedError('USAGE', `a delta of ring ${id.slice(0, 12)}, expected an offer of it`);
+    }
+    this.#uploads.delete(caller);
+    this.#baseOf(upload.keyspace, base);
+    this.#uploads.set(caller, uploadOf({ id, keyspace: upload.keyspace, bytes, base }));
+    return {};
+  }
+
+  /** The last one throws what applyRingDelta and Rings.adopt throw. */
   async chunk(
     request: RequestOf<typeof ringChunk>,
     caller: Caller,
@@ -58,8 +81,18 @@ export class RingExchange {
     upload.received += data.length;
     if (upload.received < upload.bytes) return { active: null };
     this.#uploads.delete(caller);
-    const { keyspace, chunks } = upload;
-    return { active: ringHead(await this.#rings.adopt(Buffer.concat(chunks), keyspace)) };
+    const { keyspace, chunks, base } = upload;
+    const arrived = Buffer.concat(chunks);
+    const file =
+      base === null ? arrived : applyRingDelta(this.#baseOf(keyspace, base).bytes, arrived);
+    return { active: ringHead(await this.#rings.adopt(file, keyspace)) };
+  }
+
+  #baseOf(keyspace: string, base: string): ActiveRing {
+    const active = this.#rings.find(keyspace);
+    if (active?.id === base) return active;
+    const message = `a delta to ring ${base.slice(0, 12)}, which is not active here`;
+    throw new CodedError('RING_VERSION_UNKNOWN', message);
   }
 
   fetch({ keyspace, id, offset }: RequestOf<typeof ringFetch>): AnswerOf<typeof ringFetch> {

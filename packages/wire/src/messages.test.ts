@@ -5,6 +5,7 @@ import {
   keyBytesMax,
   listKeysMax,
   partitionCountMax,
+  ringDeltaBytesMax,
   ringFileBytesMax,
   socketMessageBytesMax,
   transferChunkBytesMax,
@@ -84,6 +85,13 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     [{ bytes: ringFileBytesMax + 1 }, { bytes: 0 }, { version: 0 }, { id: 'A'.repeat(64) }],
   ],
   ['ring-offer answer', kinds.ringOffer.answer, { wanted: true, active: head }, [{ active: {} }]],
+  [
+    'ring-delta',
+    kinds.ringDelta.request,
+    { id, base: id, bytes: ringDeltaBytesMax },
+    [{ bytes: ringDeltaBytesMax + 1 }, { bytes: 0 }, { base: null }],
+  ],
+  ['ring-delta answer', kinds.ringDelta.answer, {}, [{ active: null }]],
   [
     'ring-chunk',
     kinds.ringChunk.request,

@@ -6,12 +6,13 @@ import { hello } from './hello.ts';
 import { keysAfter } from './listing.ts';
 import { recordRead, recordWrite } from './records.ts';
 import { digests, offer, push, rowsSince } from './replication.ts';
-import { ringChunk, ringFetch, ringOffer } from './rings.ts';
+import { ringChunk, ringDelta, ringFetch, ringOffer } from './rings.ts';
 import { trustFetch, trustOffer } from './trust.ts';
 
 export const messageKinds = {
   hello,
   ringOffer,
+  ringDelta,
   ringChunk,
   ringFetch,
   trustOffer,

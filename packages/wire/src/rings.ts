@@ -1,6 +1,6 @@
 // Ring files on the wire: offered and pushed in chunks, or fetched. Rings are immutable, so any
 // peer may relay. Pure.
-import { ringFileBytesMax } from '@ringwright/base/limits';
+import { ringDeltaBytesMax, ringFileBytesMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { chunkField, keyspaceField, ringIdField, versionField } from './fields.ts';
 import { ringHeadSchema } from './hello.ts';
@@ -21,7 +21,21 @@ export const ringOffer = messageKind({
   answer: z.strictObject({ wanted: z.boolean(), active: z.nullable(ringHeadSchema) }),
 });
 
-/** The next bytes of an offered ring, in order. The last chunk is answered after activation. */
+/**
+ * After an offer: the chunks that follow are a delta of so many bytes between ring `base`, which
+ * must be active, and the one that was offered. Refused deltas end the upload.
+ */
+export const ringDelta = messageKind({
+  method: 'ring-delta',
+  request: z.strictObject({
+    id: ringIdField,
+    base: ringIdField,
+    bytes: z.int().min(1).max(ringDeltaBytesMax),
+  }),
+  answer: z.strictObject({}),
+});
+
+/** The next bytes of an offered ring or its delta, in order. The last chunk is answered after activation. */
 export const ringChunk = messageKind({
   method: 'ring-chunk',
   request: z.strictObject({ id: ringIdField, offset: offsetField, data: chunkField }),

@@ -12,6 +12,7 @@ const frozen: Readonly<Record<number, string>> = {
   2: '2173d4e89bdc0d5c7c77da50e6397a4dbc0f60fc0687c4643b1b13b0943b85b2',
   3: '84e473546c8e8d0ae6694bccdcb34b15677b24e3f72cfa6e2b26937eb5749684',
   4: '059f825e489bca73fd07f23aa2e34444f5986069146200abc5d1072e8b4ebcf1',
+  5: '785f6ce87c995b43dfa35644a7c0dc8939d3cbf71daa07f17f1ba43fa567fa92',
 };
 
 test('the messages are those of the wire version', () => {

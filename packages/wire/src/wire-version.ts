@@ -8,5 +8,6 @@
  * 2: trust (offer, fetch): roots and beacons.
  * 3: coordination for clients (put, get), keys of a partition.
  * 4: floors (promise, raise), told with digests and rows.
+ * 5: rings as deltas (delta).
  */
-export const wireVersion = 4;
+export const wireVersion = 5;

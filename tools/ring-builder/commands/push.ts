@@ -16,8 +16,10 @@ import {
 import { beaconMinutes, makeBeacon } from '../beacon.ts';
 import { fanOut } from '../fan-out.ts';
 import type { TrustDocuments } from '../give-trust.ts';
+import { printBytes } from '../print-bytes.ts';
 import { printTable } from '../print-table.ts';
 import { type PushOutcome, type PushWith, pushRing, skipped } from '../push-ring.ts';
+import { deltasTo } from '../ring-deltas.ts';
 import { ringTargets, type Target } from '../ring-targets.ts';
 import { type RingStatus, ringStatus } from '../server-status.ts';
 import { requirePushable } from '../signing.ts';
@@ -154,7 +156,9 @@ export async function pushAndNote(
   const { keyspace } = version.ring;
   await requirePushable(context, version);
   const trust = await trustToGive(context, version);
-  const servers = await pushRing(version, targets, { ...how, nowMs: context.nowMs(), trust });
+  const deltaFrom = deltasTo(context.rings, version);
+  const given = { ...how, deltaFrom, nowMs: context.nowMs(), trust };
+  const servers = await pushRing(version, targets, given);
   const count = accepted(servers).length;
   const head = { version: version.ring.version, id: version.id };
   const place = { rings: context.rings, ring: keyspace };
@@ -234,6 +238,7 @@ function pushAnswer(context: Context, { ring, id }: StoredVersion, pushed: Pushe
     },
     lines: [
       `${keyspace} version ${version} (${head12}): ${accepts} of ${servers.length} servers accepted`,
+      ...sentLines(servers),
       ...(failed.length > 0 ? table : []),
       ...(skips > 0 ? [`${skips} servers were not asked: ${why}`] : []),
       ...(ready || canariesFailed ? [] : [notReadyLine]),
@@ -241,6 +246,13 @@ function pushAnswer(context: Context, { ring, id }: StoredVersion, pushed: Pushe
     next: context.next(nextWords(pushed, { keyspace, inFlight: moves.length > 0 })),
     exit: exitOf(pushed, { refused, unreachable }),
   };
+}
+
+function sentLines(servers: readonly PushOutcome[]): string[] {
+  const count = (how: string): number => servers.filter(({ sent }) => sent === how).length;
+  const bytes = servers.reduce((sum, { bytesSent = 0 }) => sum + bytesSent, 0);
+  if (bytes === 0) return [];
+  return [`${printBytes(bytes)} sent: ${count('delta')} deltas, ${count('whole')} whole files`];
 }
 
 const outcomes = ['accepted', 'refused', 'unreachable', 'skipped'] as const;
