@@ -1,5 +1,6 @@
 // ring-builder balance: shares against slots held, per tier and device.
 import { ringFigures } from '@ringwright/builder/figures';
+import { handoffFigures } from '@ringwright/builder/handoff-spread';
 import { type TierKind, tierKinds, tierNamesById } from '@ringwright/builder/tier-name';
 import { openRing } from '@ringwright/repository/open-ring';
 import { readVersion } from '@ringwright/repository/read-version';
@@ -42,6 +43,7 @@ export const verb: Verb = {
     });
     const even = balance.worstSlots < 1 && balance.worstTierSlots < 1;
     const within = even && balance.slotsToClear === 0;
+    const handoffs = handoffFigures(stored.ring);
     const pairs =
       spread === null
         ? []
@@ -50,7 +52,7 @@ export const verb: Verb = {
               `variance of chance; the least meets ${(100 * spread.leastWidth).toFixed(0)} % of its peers`,
           ];
     return {
-      json: { ring: name, version, balanced: within, balance, spread, rows },
+      json: { ring: name, version, balanced: within, balance, spread, handoffs, rows },
       lines: [
         `${name} version ${version}: ${within ? 'every tier and device is' : 'not all are'} ` +
           'within one slot of the exact share',
@@ -60,6 +62,12 @@ export const verb: Verb = {
           ? [`${balance.slotsToClear} slots are on devices that shall have none`]
           : []),
         ...pairs,
+        ...(handoffs === null
+          ? []
+          : [
+              `without one device at most ${(100 * handoffs.mostOnOne).toFixed(0)} % of its ` +
+                `partitions turn to the same stand-in, one of at least ${handoffs.fewestStandIns}`,
+            ]),
         '',
         ...printTable(rows.slice(0, ROWS_SHOWN_MAX), [
           { head: 'TIER', cell: ({ tier }) => tier },
