@@ -48,6 +48,22 @@ test('typed again it sends nothing, and says the same', async () => {
   ]);
 });
 
+test('servers names the version in memory, on disk, and since when', async () => {
+  const seen = await cluster.builder.json<{
+    readonly version: number;
+    readonly id: string;
+    readonly servers: readonly { readonly sinceMs: number }[];
+  }>(['servers', keyspace]);
+  const { version, id } = seen;
+  for (const server of seen.servers) {
+    expect(server).toMatchObject({ version, id, disk: { version, id }, why: '', refusal: '' });
+    expect(server.sinceMs).toBeGreaterThan(0);
+  }
+  const { stdout } = await cluster.builder.run(['servers', keyspace]);
+  expect(stdout).toMatch(/VERSION +ID +SINCE +DISK/);
+  expect(stdout).toMatch(/ 2 +[0-9a-f]{12} +\d{4}-\d\d-\d\dT[\d:]{8}Z +2 /);
+});
+
 test('a canary that refuses keeps the others from being asked', async () => {
   const refused = await push(fork, '--canary', '1');
   expect(refused).toMatchObject({ exit: 5, accepted: 0, refused: 1, skipped: 2 });

@@ -18,6 +18,7 @@ const ringSchema = z.object({
   version: z.int(),
   id: z.string(),
   sinceMs: z.number(),
+  disk: z.nullable(z.object({ version: z.int(), id: z.string() })),
   device: z.nullable(z.int()),
   serving: z.int(),
   notReady: z.int(),

@@ -64,6 +64,11 @@ export class Rings {
     });
   }
 
+  /** What the disk names as the highest version: a restart takes that one or refuses to go below. */
+  onDisk(keyspace: string): HighestHead | undefined {
+    return this.#highest.get(keyspace);
+  }
+
   list(): ActiveRing[] {
     return [...this.#active.values()];
   }

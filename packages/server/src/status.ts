@@ -41,6 +41,8 @@ export interface RingStatus {
   readonly version: number;
   readonly id: string;
   readonly sinceMs: number;
+  /** The highest version on disk; below it nothing is accepted. Null: none was ever stored. */
+  readonly disk: { readonly version: number; readonly id: string } | null;
   /** This device's id in the ring; null when the ring does not name it. */
   readonly device: number | null;
   readonly serving: number;
@@ -108,6 +110,7 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
     version,
     id: active.id,
     sinceMs: active.activatedMs,
+    disk: diskHead(ports.rings, keyspace),
     device: active.self,
     serving,
     notReady: serve.length - serving,
@@ -127,6 +130,11 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
       ports.nowMs(),
     ),
   };
+}
+
+function diskHead(rings: Rings, keyspace: string): RingStatus['disk'] {
+  const head = rings.onDisk(keyspace);
+  return head === undefined ? null : { version: head.version, id: head.id };
 }
 
 export function trustStatus({

@@ -1,4 +1,5 @@
-// ring-builder servers: which server has which version in memory, and why not the head.
+// ring-builder servers: which server has which version in memory and on disk, since when, and why
+// not the head.
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { text } from '../arguments.ts';
 import { fanOut } from '../fan-out.ts';
@@ -13,6 +14,8 @@ interface ServerLine {
   readonly version: number | null;
   readonly id: string | null;
   readonly sinceMs: number | null;
+  /** The highest version on its disk. */
+  readonly disk: RingStatus['disk'];
   readonly current: boolean;
   readonly ready: boolean;
   readonly rows: number;
@@ -33,8 +36,8 @@ export const verb: Verb = {
       const said = await ringStatus(address, ring);
       if (said instanceof Error) return { address, devices, ...absent, why: said.message };
       const current = said.id === head.id;
-      const { version, id, sinceMs, rows, bytes, notReady, refusal } = said;
-      const known = { version, id, sinceMs, rows, bytes, current, ready: notReady === 0 };
+      const { version, id, sinceMs, disk, rows, bytes, notReady, refusal } = said;
+      const known = { version, id, sinceMs, disk, rows, bytes, current, ready: notReady === 0 };
       return { address, devices, ...known, refusal, why: whyNot(said, head) };
     });
     const current = servers.filter((server) => server.current).length;
@@ -49,6 +52,8 @@ export const verb: Verb = {
           { head: 'DEVICES', cell: ({ devices }) => devices.map((id) => `d${id}`).join(' ') },
           { head: 'VERSION', cell: ({ version }) => version ?? '-' },
           { head: 'ID', cell: ({ id }) => id?.slice(0, 12) ?? '-' },
+          { head: 'SINCE', cell: sinceOf },
+          { head: 'DISK', cell: ({ disk }) => disk?.version ?? '-' },
           { head: 'ROWS', cell: ({ rows }) => rows },
           { head: 'BYTES', cell: ({ bytes }) => bytes },
           { head: 'STATE', cell: stateOf },
@@ -63,12 +68,17 @@ const absent = {
   version: null,
   id: null,
   sinceMs: null,
+  disk: null,
   current: false,
   ready: false,
   rows: 0,
   bytes: 0,
   refusal: '',
 } as const;
+
+function sinceOf({ sinceMs }: ServerLine): string {
+  return sinceMs === null ? '-' : `${new Date(sinceMs).toISOString().slice(0, 19)}Z`;
+}
 
 function stateOf({ why, refusal }: ServerLine): string {
   const state = why === '' ? 'ok' : why;
@@ -81,6 +91,8 @@ function whyNot(said: RingStatus, { ring, id }: StoredVersion): string {
   if (behind > 0) parts.push(`${behind} ${behind === 1 ? 'version' : 'versions'} behind`);
   if (behind < 0) parts.push(`ahead of this repository: version ${said.version}`);
   if (behind === 0 && said.id !== id) parts.push('another ring of this version');
+  const { disk } = said;
+  if (disk?.id !== said.id) parts.push(`its disk names ${disk?.version ?? 'no'} version`);
   if (said.device === null) parts.push('its own device is not in the ring');
   if (said.notReady > 0) parts.push(`${said.notReady} partitions not ready`);
   if (said.draining.length > 0) parts.push(`${said.draining.length} partitions to give up`);
