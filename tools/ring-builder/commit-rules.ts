@@ -9,6 +9,9 @@ import { usage } from './arguments.ts';
 /** Enough of a digest to type; `--plan` takes any start of this length or more. */
 export const digestCharactersMin = 12;
 
+/** Partitions named in a refusal; its details count them all. */
+const PARTITIONS_SHOWN_MAX = 10;
+
 /** Throws PLAN_STALE with both digests, USAGE for what is no digest. */
 export function requireDigest(plan: Plan, given: string | undefined, head: Head | null): void {
   if (given === undefined) return;
@@ -22,6 +25,30 @@ export function requireDigest(plan: Plan, given: string | undefined, head: Head 
     {
       hint: `ring-builder plan ${plan.ring}; ring-builder log ${plan.ring} shows what happened`,
       details: { ring: plan.ring, given, found: plan.digest, head },
+    },
+  );
+}
+
+export const replicasAtOnceOption = {
+  type: 'string',
+  requiresArg: true,
+  describe: 'refuse when more replicas of one partition move than this; only removals move two',
+} as const;
+
+/** Throws TOO_MANY_AT_ONCE with the partitions of which more slots move than `most`. */
+export function requireReplicasAtOnce(plan: Plan, most: number | undefined): void {
+  if (most === undefined) return;
+  const counts = new Map<number, number>();
+  for (const { partition } of plan.moves) counts.set(partition, (counts.get(partition) ?? 0) + 1);
+  const over = [...counts].filter(([, count]) => count > most).map(([partition]) => partition);
+  if (over.length === 0) return;
+  const shown = over.slice(0, PARTITIONS_SHOWN_MAX);
+  throw new CodedError(
+    'TOO_MANY_AT_ONCE',
+    `more than ${most} replicas of ${over.length} partitions would move at once: ${shown.join(' ')}`,
+    {
+      hint: `remove fewer devices in one version, or drain them: ring-builder set-weight ${plan.ring} dN 0`,
+      details: { ring: plan.ring, most, partitions: over.length, first: shown },
     },
   );
 }

@@ -1,4 +1,4 @@
-// The rules an operator sets by hand, through the real program: each holds in the table it leads to.
+// The rules an operator sets by hand, through the real program: each holds in the table it makes.
 import { expect, test } from 'vitest';
 import { type RingBuilder, ringBuilderIn } from '../../test/support/ring-builder-program.ts';
 
@@ -70,7 +70,7 @@ test('a device in maintenance keeps what it has; with --no-target it may only lo
   expect(slotsOf(await tableOf(tool), 0)).toBeGreaterThan(held);
 });
 
-test('zones-min holds for every partition, and is refused with numbers where it cannot', async () => {
+test('zones-min holds for every partition, and is refused where it cannot', async () => {
   const tool = await sixDevices();
   await tool.json('set cities --zones-min 2');
   await commit(tool, 'two zones at least');
@@ -104,4 +104,16 @@ test('verify --optimal gives the proof of a rebalance', async () => {
   const { exit, stdout } = await tool.run('verify cities --optimal');
   expect(exit, stdout).toBe(0);
   expect(stdout).toMatch(/no .*fewer/i);
+});
+
+test('two removals of one partition at once are refused by --max-replicas-at-once', async () => {
+  const tool = await sixDevices();
+  const [first, second] = holders(await tableOf(tool), 3);
+  await tool.json(`remove cities d${first} d${second}`);
+  for (const verb of ['plan cities', 'commit cities -m two']) {
+    const { exit, stderr } = await tool.run(`${verb} --max-replicas-at-once 1`);
+    expect([exit, stderr]).toEqual([5, expect.stringContaining('TOO_MANY_AT_ONCE')]);
+    expect(stderr).toMatch(/partitions would move at once: .*3/);
+  }
+  await tool.json('plan cities --max-replicas-at-once 2');
 });

@@ -53,6 +53,7 @@ export const errorCatalogue = {
     409,
     'the ring was signed in another epoch than the trusted root is in',
   ),
+  TOO_MANY_AT_ONCE: kind(5, 409, 'more replicas of one partition would move than was allowed'),
   BRAKE: kind(5, 409, 'a large change lacks its second signature and a reason to override'),
   TRUST_INVALID: kind(5, 422, 'a trust document is not of the right form or not rightly signed'),
   TRUST_OLDER: kind(5, 409, 'the trust document is older than the one in force'),
@@ -83,6 +84,11 @@ export const errorCatalogue = {
   MOVES_IN_FLIGHT: kind(5, 409, 'the head has moves in flight, and this needs a ring without any'),
   CONFIRMATION_NEEDED: kind(5, 409, 'the command is dangerous and was not confirmed'),
   DISK_FAILED: kind(4, 507, 'a file could not be read or written'),
+  // Heads that several machines share
+  HEAD_STORE_UNREACHABLE: kind(4, 503, 'the store of the heads does not answer'),
+  HEAD_UNKNOWN: kind(4, 503, 'the connection broke before it was known whether the head moved'),
+  HEAD_RECORD_INVALID: kind(1, 500, 'a record of the head or of its transaction cannot be read'),
+  RING_STORES_TOO_FEW: kind(4, 503, 'too few ring stores could store or give what the head names'),
   // Ring changes
   SERVERS_NOT_CONFIRMED: kind(4, 503, 'not every server has confirmed the version'),
   ROLLOUT_STALLED: kind(4, 503, 'a ring change made no progress for too long'),

@@ -66,7 +66,7 @@ export const verb: Verb = {
           ? []
           : [
               `without one device at most ${(100 * handoffs.mostOnOne).toFixed(0)} % of its ` +
-                `partitions turn to the same stand-in, one of at least ${handoffs.fewestStandIns}`,
+                `partitions turn to the same stand-in; ${handoffs.fewestStandIns} or more share them`,
             ]),
         '',
         ...printTable(rows.slice(0, ROWS_SHOWN_MAX), [

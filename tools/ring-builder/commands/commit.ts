@@ -5,8 +5,13 @@ import { nextRing } from '@ringwright/builder/next-ring';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { readTrust } from '@ringwright/repository/trust-file';
 import { slotCount } from '@ringwright/ring/ring';
-import { flag, optionalText, text } from '../arguments.ts';
-import { requireDigest, requireSound } from '../commit-rules.ts';
+import { flag, optionalNumber, optionalText, text } from '../arguments.ts';
+import {
+  replicasAtOnceOption,
+  requireDigest,
+  requireReplicasAtOnce,
+  requireSound,
+} from '../commit-rules.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
 import { ringKey, tellSigned } from '../signing.ts';
 import { authorOf } from '../stage-verb.ts';
@@ -27,6 +32,7 @@ export const verb: Verb = {
       default: false,
       describe: 'straight to the final table: for rings that no server has loaded',
     },
+    'max-replicas-at-once': replicasAtOnceOption,
     override: {
       type: 'string',
       requiresArg: true,
@@ -46,6 +52,7 @@ export const verb: Verb = {
     const direct = flag(args, 'direct');
     const prepared = await preparePlan(context, ring, { direct });
     requireDigest(prepared.plan, optionalText(args, 'plan'), prepared.opened.head);
+    requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
     const signsFirst = await isFirstSigned(context, prepared);
     if (!prepared.changed && !signsFirst) return nothingToDo(context, prepared);
     if (direct && !context.yes) requireUnpushed(ring, prepared);

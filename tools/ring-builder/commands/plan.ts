@@ -1,7 +1,11 @@
 // ring-builder plan: what a commit would do; changes nothing.
 import type { Plan } from '@ringwright/builder/plan';
-import { flag, optionalText, text } from '../arguments.ts';
-import { digestCharactersMin } from '../commit-rules.ts';
+import { flag, optionalNumber, optionalText, text } from '../arguments.ts';
+import {
+  digestCharactersMin,
+  replicasAtOnceOption,
+  requireReplicasAtOnce,
+} from '../commit-rules.ts';
 import { type AskedSizes, askSizes } from '../known-sizes.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
 import { parseBytes } from '../print-bytes.ts';
@@ -19,6 +23,7 @@ export const verb: Verb = {
   options: {
     direct: { type: 'boolean', default: false, describe: 'as commit --direct would do it' },
     offline: { type: 'boolean', default: false, describe: 'do not ask servers for sizes' },
+    'max-replicas-at-once': replicasAtOnceOption,
     rate: {
       type: 'string',
       requiresArg: true,
@@ -32,6 +37,7 @@ export const verb: Verb = {
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const prepared = await preparePlan(context, ring, { direct: flag(args, 'direct') });
+    requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
     const { state, changed, direct, head } = prepared;
     const sizes = flag(args, 'offline') ? null : await sizesFor(prepared);
     const given = optionalText(args, 'rate');
