@@ -9,6 +9,16 @@ export const defaultRings = 'rings';
 
 const globalOptions: Readonly<Record<string, Options>> = {
   rings: { type: 'string', requiresArg: true, default: defaultRings, describe: 'folder of rings' },
+  store: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'where heads are recorded for several machines: etcd://HOST:PORT,…; remembered',
+  },
+  'ring-stores': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'with --store: folders DIR,DIR,DIR that are to hold the files of new rings',
+  },
   json: { type: 'boolean', default: false, describe: 'one JSON document on stdout' },
   'key-folder': {
     type: 'string',

@@ -9,6 +9,7 @@
 import { enableCompileCache } from 'node:module';
 import { userInfo } from 'node:os';
 import { flag, text } from './arguments.ts';
+import { followStore } from './follow-store.ts';
 import { keysPlace } from './keys-place.ts';
 import { printError } from './print-error.ts';
 import { quoteCommand, quoteWord } from './quote-command.ts';
@@ -43,6 +44,7 @@ try {
       tell: (line) => void process.stderr.write(`${line}\n`),
       next: (command) => `ring-builder ${command}${suffix}`,
     };
+    await followStore(parsed.args, context);
     const answer = await parsed.verb.run(parsed.args, context);
     process.stdout.write(inJson ? `${JSON.stringify(answer.json)}\n` : textOf(answer));
     process.exitCode = answer.exit ?? 0;

@@ -6,7 +6,7 @@ import type { Plan } from '@ringwright/builder/plan';
 import { planVersion } from '@ringwright/builder/plan-version';
 import { serializeState } from '@ringwright/builder/state-json';
 import { stepRamps } from '@ringwright/builder/step-ramps';
-import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
+import { type LogEntry, makesVersion, reachesServers } from '@ringwright/repository/log-entry';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { stagedChanges } from '@ringwright/repository/stage-changes';
@@ -60,7 +60,7 @@ export async function preparePlan(
 /** The highest version that servers were told of, or null. */
 export function lastPushed(entries: readonly LogEntry[]): number | null {
   // A restored ring comes from servers, or from files that servers may have had.
-  const known = entries.filter(({ kind }) => kind === 'push' || kind === 'restore');
+  const known = entries.filter((entry) => reachesServers(entry) || entry.kind === 'restore');
   const pushed = known.map(({ version }) => version);
   return pushed.length === 0 ? null : Math.max(...pushed);
 }

@@ -185,6 +185,11 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/revert.ts'),
   },
   {
+    usage: 'stores <ring> [folders..]',
+    summary: 'ring stores that hold the files of a shared history; other ones from now on',
+    load: () => import('./commands/stores.ts'),
+  },
+  {
     usage: 'rebase <ring>',
     summary: 'stage again, on the new head, what was staged on an older one',
     load: () => import('./commands/rebase.ts'),

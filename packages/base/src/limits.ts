@@ -150,6 +150,14 @@ export const ringVersionsKept = 5;
 export const ringVersionJumpMax = 1_000;
 /** How often a server looks for changed ring files on disk. */
 export const ringFilePollMs = 1_000;
+/** A member of etcd that answers later is passed over for the next one. */
+export const etcdCallMs = 2_000;
+/** Pause before watching etcd again: a failed member is followed by another within a second. */
+export const etcdRetryMs = 250;
+/** A watch is begun anew after this time: a connection whose other end vanished says nothing. */
+export const etcdWatchMs = 60_000;
+/** A ring is stored by so many ring stores at most; a majority of them is waited for. */
+export const ringStoresMax = 15;
 /** A request follows rings that change under it this many times before it gives up. */
 export const ringRetriesMax = 4;
 

@@ -2,6 +2,7 @@
 //
 // Steps, and what is found when the process dies right after each:
 //   written   the version's file lies in versions/: old head; the next writer removes the file
+//   stored, swapped    only where the head is shared: publish-head.ts
 //   logged    the log names the version: new head; builder.json is behind, readers complete it in
 //             memory, the next writer on disk, from the builder section of the version's file
 //   settled   builder.json follows: new head; the lock is left, its owner seen to be dead
@@ -12,17 +13,19 @@ import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Ring } from '@ringwright/ring/ring';
+import { appendLog } from './append-log.ts';
 import { printBuilderFile, type Staged, stagedDigest } from './builder-file.ts';
 import { addDurably, replaceDurably, syncFolder } from './durable-file.ts';
 import { judgeVersion } from './judge-version.ts';
 import type { LogEntry } from './log-entry.ts';
-import { extendLog, type Head } from './read-log.ts';
+import type { PublishStep } from './publish-head.ts';
+import type { Head } from './read-log.ts';
 import { type RingFolder, versionPath } from './ring-folder.ts';
 import { sealVersion } from './seal-version.ts';
 import { readTrust } from './trust-file.ts';
 import { writeRing } from './write-ring.ts';
 
-export type CommitStep = 'written' | 'logged' | 'settled';
+export type CommitStep = 'written' | PublishStep | 'logged' | 'settled';
 
 export interface VersionToCommit {
   readonly ring: Ring;
@@ -70,15 +73,16 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
     given.afterStep?.('written');
 
     const commits = entry.kind === 'commit';
-    const extended = extendLog(log, {
+    const made = {
       ...entry,
       details: { ...entry.details, ...details },
       version: ring.version,
       id,
       parent: ring.parent,
       commands: [...(given.commands ?? (commits ? file.staged.map(commandOf) : []))],
-    });
-    await replaceDurably(folder.log, extended.text);
+    };
+    const changed = [ring.version];
+    const extended = await appendLog(writable, made, { changed, afterStep: given.afterStep });
     given.afterStep?.('logged');
 
     const head = { version: ring.version, id };

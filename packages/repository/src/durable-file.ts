@@ -1,4 +1,5 @@
 // Writing files so that a crash leaves either the old content or the new, never half of it.
+import { randomBytes } from 'node:crypto';
 import { link, open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
@@ -37,7 +38,9 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 async function writeTemporary(path: string, content: string | Uint8Array): Promise<string> {
-  const temporary = join(dirname(path), `${temporaryPrefix}${process.pid}-${basename(path)}`);
+  // Two machines may share the folder, and a process id.
+  const unique = `${process.pid}-${randomBytes(4).toString('hex')}`;
+  const temporary = join(dirname(path), `${temporaryPrefix}${unique}-${basename(path)}`);
   try {
     const file = await open(temporary, 'w');
     try {

@@ -5,7 +5,7 @@ import type { BuilderState } from '@ringwright/builder/builder-state';
 import { type ChangeSize, changeSize, whyLarge } from '@ringwright/ring/large-change';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Trust } from '@ringwright/ring/trust-root';
-import type { LogEntry } from './log-entry.ts';
+import { type LogEntry, reachesServers } from './log-entry.ts';
 import { readVersionFile } from './read-version.ts';
 import type { WritableRing } from './write-ring.ts';
 
@@ -33,7 +33,7 @@ export async function judgeVersion(
   version: VersionToJudge,
   trust: Trust | null,
 ): Promise<Verdict> {
-  const pushed = log.entries.some(({ kind }) => kind === 'push');
+  const pushed = log.entries.some(reachesServers);
   if (file.head === null || !pushed) return { large: null, override: null };
   const previous = await readVersionFile(folder, file.head.version);
   const removed = newlyRemoved(file.state, version.state);

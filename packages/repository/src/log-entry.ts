@@ -37,6 +37,11 @@ export function makesVersion({ kind }: Pick<LogEntry, 'kind'>): boolean {
   return kind !== 'push' && kind !== 'sign' && kind !== 'prune';
 }
 
+/** Servers know the version from then on: of a shared head they are told when it moves. */
+export function reachesServers({ kind, details }: Pick<LogEntry, 'kind' | 'details'>): boolean {
+  return kind === 'push' || typeof details['transaction'] === 'string';
+}
+
 /** The line of an entry, without newline: one spelling, so that equal entries give equal bytes. */
 export function logLine(entry: LogEntry): string {
   // z.json() is wider in its types than it is in its values.

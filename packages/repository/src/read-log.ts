@@ -26,7 +26,11 @@ export async function readLog(rings: string, ring: string): Promise<readonly Log
 
 /** Throws RING_LOG_DAMAGED on a line that cannot be read or is not chained to the one before. */
 export async function readRingLog(folder: RingFolder): Promise<RingLog> {
-  const text = (await readFile(folder.log, 'utf8').catch(onlyMissing)) ?? '';
+  return parseRingLog(folder, (await readFile(folder.log, 'utf8').catch(onlyMissing)) ?? '');
+}
+
+/** The same of a log that is not in the folder yet. */
+export function parseRingLog(folder: RingFolder, text: string): RingLog {
   const entries: LogEntry[] = [];
   const hashes: string[] = [];
   for (const [index, line] of logLines(text).entries()) {

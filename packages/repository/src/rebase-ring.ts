@@ -12,6 +12,7 @@ import { type Head, headOf, type RingLog, readRingLog } from './read-log.ts';
 import { type Replayed, replayStaged } from './replay-staged.ts';
 import { exists, type RingFolder, requireRing, ringFolder, versionPath } from './ring-folder.ts';
 import { withRingLock } from './ring-lock.ts';
+import { readStoreFile } from './store-file.ts';
 import type { Author } from './write-ring.ts';
 
 export interface Rebased extends Replayed {
@@ -41,6 +42,7 @@ export async function rebaseRing(
   const folder = ringFolder(place.rings, place.ring);
   await requireRing(folder);
   return withRingLock(folder, author, async () => {
+    if (request.upstream !== null) await requireNoStore(place.rings);
     const file = await readBuilderFile(folder);
     const own = await readRingLog(folder);
     const other = request.upstream === null ? null : await upstreamLog(folder, request.upstream);
@@ -56,6 +58,15 @@ export async function rebaseRing(
     const next: BuilderFile = { head: onto, log: end, state, staged: replayed.staged };
     await replaceDurably(folder.builder, printBuilderFile(next));
     return { ...replayed, from: file.head, onto, fetched };
+  });
+}
+
+/** A shared history comes from its store alone. */
+async function requireNoStore(rings: string): Promise<void> {
+  const found = await readStoreFile(rings);
+  if (found === null) return;
+  throw new CodedError('USAGE', `the history of ${rings} comes from ${found.url}`, {
+    hint: 'leave out --onto: every command fetches the newest versions first',
   });
 }
 

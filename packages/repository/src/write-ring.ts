@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type BuilderFile, printBuilderFile } from './builder-file.ts';
 import { replaceDurably, temporaryPrefix } from './durable-file.ts';
 import { readFolder } from './open-ring.ts';
+import { pullHead } from './pull-head.ts';
 import type { RingLog } from './read-log.ts';
 import {
   onlyMissing,
@@ -13,6 +14,7 @@ import {
   versionOfFileName,
 } from './ring-folder.ts';
 import { withRingLock } from './ring-lock.ts';
+import type { SharedHead } from './shared-head.ts';
 
 /** Who does it, for the lock and the log. `time` is ISO 8601, UTC. */
 export interface Author {
@@ -24,9 +26,14 @@ export interface WritableRing {
   readonly folder: RingFolder;
   readonly file: BuilderFile;
   readonly log: RingLog;
+  /** The head of record, when it is not this folder itself: rings/store.json. */
+  readonly shared: SharedHead | null;
 }
 
-/** Runs `work` as the only writer, without leftovers. Throws RING_UNKNOWN, LOCK_HELD. */
+/**
+ * Runs `work` as the only writer of this folder, without leftovers, on the newest head. Throws
+ * RING_UNKNOWN, LOCK_HELD, and where the head is shared what pullHead throws.
+ */
 export async function writeRing<T>(
   place: { readonly rings: string; readonly ring: string },
   author: Author,
@@ -35,10 +42,11 @@ export async function writeRing<T>(
   const folder = ringFolder(place.rings, place.ring);
   await requireRing(folder);
   return withRingLock(folder, author, async () => {
+    const shared = await pullHead(place.rings, folder);
     const { file, log, behind } = await readFolder(folder);
     if (behind) await replaceDurably(folder.builder, printBuilderFile(file));
     await removeLeftovers(folder, file.head?.version ?? 0);
-    return work({ folder, file, log });
+    return work({ folder, file, log, shared });
   });
 }
 

@@ -1,0 +1,32 @@
+// The line that makes a change part of the history: for all first, where the head is shared, then
+// in this folder.
+import { replaceDurably } from './durable-file.ts';
+import type { LogEntry } from './log-entry.ts';
+import { type PublishStep, publishHead } from './publish-head.ts';
+import { extendLog, type RingLog } from './read-log.ts';
+import type { WritableRing } from './write-ring.ts';
+
+/**
+ * Returns the log with the entry. In a shared history the entry names its transaction. Throws what
+ * publishHead throws; then the log is what it was.
+ */
+export async function appendLog(
+  { folder, log, shared }: WritableRing,
+  entry: Omit<LogEntry, 'previous'>,
+  given: {
+    /** Versions whose files the entry is about. */
+    readonly changed: readonly number[];
+    readonly afterStep?: ((step: PublishStep) => void) | undefined;
+  },
+): Promise<RingLog> {
+  if (shared === null) {
+    const extended = extendLog(log, entry);
+    await replaceDurably(folder.log, extended.text);
+    return extended;
+  }
+  const details = { ...entry.details, transaction: shared.transaction };
+  const extended = extendLog(log, { ...entry, details });
+  await publishHead(folder, shared, { ...given, log: extended });
+  await replaceDurably(folder.log, extended.text);
+  return extended;
+}

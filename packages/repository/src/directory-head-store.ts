@@ -1,0 +1,61 @@
+// Heads of rings in a shared folder: every revision is a file of its own that is linked into place.
+// Two cannot link one name, which is the compare-and-swap. Revisions are never removed: a swap that
+// was slow could otherwise link a number that is free again.
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ringFilePollMs } from '@ringwright/base/limits';
+import { addDurably } from './durable-file.ts';
+import type { HeadStore, StoredHead, SwapOutcome, WatchPorts } from './head-store.ts';
+import { onlyMissing } from './ring-folder.ts';
+
+export function directoryHeadStore(url: string, path: string): HeadStore {
+  return {
+    url,
+    read: (ring) => readNewest(path, ring),
+    swap: (ring, expected, value) => swap({ path, ring }, expected, value),
+    watch: (told) => watch(path, told),
+  };
+}
+
+async function readNewest(path: string, ring: string): Promise<StoredHead | null> {
+  const names = (await readdir(join(path, ring)).catch(onlyMissing)) ?? [];
+  const newest = names.filter((name) => /^\d{10}$/.test(name)).sort();
+  const revision = newest.at(-1);
+  if (revision === undefined) return null;
+  return { value: await readFile(join(path, ring, revision), 'utf8'), revision };
+}
+
+async function swap(
+  { path, ring }: { readonly path: string; readonly ring: string },
+  expected: string | null,
+  value: string,
+): Promise<SwapOutcome> {
+  if (((await readNewest(path, ring))?.revision ?? null) !== expected) return 'lost';
+  await mkdir(join(path, ring), { recursive: true });
+  const next = String(Number(expected ?? '0') + 1).padStart(10, '0');
+  return (await addDurably(join(path, ring, next), value)) ? 'won' : 'lost';
+}
+
+function watch(path: string, { onHead, onTrouble }: WatchPorts): () => void {
+  const seen = new Map<string, string>();
+  let timer: NodeJS.Timeout | undefined;
+  let ended = false;
+  const look = async (): Promise<void> => {
+    try {
+      for (const ring of (await readdir(path).catch(onlyMissing)) ?? []) {
+        const found = await readNewest(path, ring);
+        if (ended || found === null || seen.get(ring) === found.revision) continue;
+        seen.set(ring, found.revision);
+        onHead(ring, found.value);
+      }
+    } catch (error) {
+      onTrouble(error);
+    }
+    if (!ended) timer = setTimeout(() => void look(), ringFilePollMs);
+  };
+  void look();
+  return () => {
+    ended = true;
+    clearTimeout(timer);
+  };
+}

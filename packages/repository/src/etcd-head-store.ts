@@ -1,0 +1,107 @@
+// Heads of rings in etcd, by its JSON gateway (v3): <prefix>/<ring>/head, compare-and-swap on the
+// key's revision. Reads are linearizable, etcd's default.
+import { etcdRetryMs } from '@ringwright/base/limits';
+import { z } from 'zod';
+import { type EtcdMembers, etcdMembers } from './etcd-members.ts';
+import type { HeadStore, StoredHead, SwapOutcome, WatchPorts } from './head-store.ts';
+
+const keyValue = z.object({ key: z.string(), value: z.string(), mod_revision: z.string() });
+const rangeSchema = z.object({
+  header: z.object({ revision: z.string() }),
+  kvs: z.array(keyValue).default([]),
+});
+// A false member is left out of the answer.
+const txnSchema = z.object({ succeeded: z.boolean().default(false) });
+const watchSchema = z.object({
+  result: z.object({
+    canceled: z.boolean().default(false),
+    events: z.array(z.object({ type: z.string().optional(), kv: z.unknown() })).default([]),
+  }),
+});
+
+interface Place {
+  readonly members: readonly string[];
+  readonly prefix: string;
+}
+
+export function etcdHeadStore(url: string, { members, prefix }: Place): HeadStore {
+  const etcd = etcdMembers(members);
+  const start = `${prefix}/`;
+  const keyOf = (ring: string): string => `${start}${ring}/head`;
+  return {
+    url,
+    read: (ring) => read(etcd, keyOf(ring)),
+    swap: (ring, expected, value) => swap(etcd, keyOf(ring), { expected, value }),
+    watch: (told) => watch(etcd, start, told),
+  };
+}
+
+async function read(etcd: EtcdMembers, key: string): Promise<StoredHead | null> {
+  const { answer } = await etcd.call('/v3/kv/range', { key: base64(key) });
+  const [found] = rangeSchema.parse(answer).kvs;
+  if (found === undefined) return null;
+  return { value: textOf(found.value), revision: found.mod_revision };
+}
+
+async function swap(
+  etcd: EtcdMembers,
+  key: string,
+  { expected, value }: { readonly expected: string | null; readonly value: string },
+): Promise<SwapOutcome> {
+  const named = { key: base64(key) };
+  const unchanged = { ...named, target: 'MOD', result: 'EQUAL', mod_revision: expected ?? '0' };
+  const put = { request_put: { ...named, value: base64(value) } };
+  const done = await etcd.send('/v3/kv/txn', { compare: [unchanged], success: [put] });
+  const succeeded = done.answer !== null && txnSchema.parse(done.answer).succeeded;
+  if (succeeded) return 'won';
+  if (!done.doubtful) return 'lost';
+  // A member that broke off may have done it: then the second try found its own value.
+  const found = await read(etcd, key).catch(() => null);
+  return found?.value === value ? 'won' : 'unknown';
+}
+
+/** Every connection begins with all values as they are, so none is missed between two. */
+function watch(etcd: EtcdMembers, start: string, { onHead, onTrouble }: WatchPorts): () => void {
+  const ending = new AbortController();
+  const range = { key: base64(start), range_end: base64(after(start)) };
+  const tell = (given: unknown): void => {
+    const pair = keyValue.safeParse(given).data;
+    const name = pair === undefined ? '' : textOf(pair.key).slice(start.length);
+    if (pair !== undefined && /^[^/]+\/head$/.test(name)) {
+      onHead(name.slice(0, -'/head'.length), textOf(pair.value));
+    }
+  };
+  const follow = async (): Promise<void> => {
+    const { answer, member } = await etcd.call('/v3/kv/range', range);
+    const { header, kvs } = rangeSchema.parse(answer);
+    for (const pair of kvs) tell(pair);
+    const from = String(BigInt(header.revision) + 1n);
+    const request = { create_request: { ...range, start_revision: from } };
+    for await (const line of etcd.stream(member, { path: '/v3/watch', request }, ending.signal)) {
+      const { result } = watchSchema.parse(line);
+      for (const { type, kv } of result.events) if (type !== 'DELETE') tell(kv);
+      if (result.canceled) return;
+    }
+  };
+  const again = async (): Promise<void> => {
+    await follow().catch((error: unknown) => {
+      if (!ending.signal.aborted) onTrouble(error);
+    });
+    if (!ending.signal.aborted) setTimeout(() => void again(), etcdRetryMs).unref();
+  };
+  void again();
+  return () => ending.abort();
+}
+
+/** The end of the range of all keys that begin so: its last byte one higher. */
+function after(start: string): string {
+  return `${start.slice(0, -1)}${String.fromCharCode(start.charCodeAt(start.length - 1) + 1)}`;
+}
+
+function base64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
+}
+
+function textOf(encoded: string): string {
+  return Buffer.from(encoded, 'base64').toString('utf8');
+}

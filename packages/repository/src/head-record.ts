@@ -1,0 +1,93 @@
+// What is recorded as the head of a ring that several machines share, and the transaction file that
+// it names: the log as a whole, and which file holds which version. Pure.
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '@ringwright/base/canonical-json';
+import { CodedError } from '@ringwright/base/coded-error';
+import { ringStoresMax } from '@ringwright/base/limits';
+import { z } from 'zod';
+import { versionFileName } from './ring-folder.ts';
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const fileName = z.string().regex(/^\d{10}-[0-9a-f]{40}(-\d{7,10}\.ring|\.json)$/);
+
+const recordSchema = z.strictObject({
+  format: z.literal(1),
+  ring: z.string(),
+  /** Random, as EventQL's METADATA transactions are. */
+  transaction: z.string().regex(/^[0-9a-f]{40}$/),
+  /** Orders transactions: one more than the one before. */
+  sequence: z.int().positive(),
+  /** The transaction it was based on. */
+  base: z.string().nullable(),
+  version: z.int().positive(),
+  id: digest,
+  /** SHA-256 of the last line of the log. */
+  log: digest,
+  /** SHA-256 of the transaction file. */
+  file: digest,
+  /** Folders that hold the files; changed by the same swap as the head. */
+  stores: z.array(z.string().min(1)).min(1).max(ringStoresMax),
+});
+export type HeadRecord = z.infer<typeof recordSchema>;
+
+const transactionSchema = z.strictObject({
+  format: z.literal(1),
+  ring: z.string(),
+  transaction: z.string(),
+  sequence: z.int().positive(),
+  /** log.jsonl as it is. */
+  log: z.string(),
+  /** Versions whose files were not pruned, oldest first. */
+  files: z.array(z.strictObject({ version: z.int().positive(), name: fileName, sha256: digest })),
+});
+export type TransactionFile = z.infer<typeof transactionSchema>;
+export type StoredFile = TransactionFile['files'][number];
+
+export function printRecord(record: HeadRecord | TransactionFile): string {
+  return `${canonicalJson(record)}\n`;
+}
+
+/** Throws HEAD_RECORD_INVALID. */
+export function parseRecord(text: string): HeadRecord {
+  return parse(recordSchema, text, 'the record of the head');
+}
+
+/** Throws HEAD_RECORD_INVALID. */
+export function parseTransaction(text: string): TransactionFile {
+  return parse(transactionSchema, text, 'the transaction file');
+}
+
+export function sha256(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
+
+/** Names begin with the sequence: what a later head does not name can never become one. */
+export function transactionName(one: Pick<HeadRecord, 'sequence' | 'transaction'>): string {
+  return `${prefixOf(one)}.json`;
+}
+
+export function storedName(
+  one: Pick<HeadRecord, 'sequence' | 'transaction'>,
+  version: number,
+): string {
+  return `${prefixOf(one)}-${versionFileName(version)}`;
+}
+
+function prefixOf({ sequence, transaction }: Pick<HeadRecord, 'sequence' | 'transaction'>): string {
+  return `${String(sequence).padStart(10, '0')}-${transaction}`;
+}
+
+function parse<T>(schema: z.ZodType<T>, text: string, what: string): T {
+  let value: unknown = null;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // Said below, as of any other text that is none.
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const reason = z.prettifyError(parsed.error).replaceAll('\n', ' ');
+  throw new CodedError('HEAD_RECORD_INVALID', `${what} cannot be read: ${reason}`, {
+    hint: 'it was written by another program, or by a newer version of this one',
+  });
+}

@@ -1,0 +1,88 @@
+// One ring store: a folder, on a disk of its own, with the files of transactions. The transaction
+// file is written last: where it is, all that it names is there too. A store without the file of
+// the head's transaction is behind, and nothing is read from it.
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { addDurably, syncFolder, temporaryPrefix } from './durable-file.ts';
+import {
+  type HeadRecord,
+  parseTransaction,
+  type StoredFile,
+  sha256,
+  type TransactionFile,
+  transactionName,
+} from './head-record.ts';
+import { onlyMissing } from './ring-folder.ts';
+
+/** A transaction with what it takes to store it. */
+export interface Transaction {
+  readonly record: HeadRecord;
+  readonly content: TransactionFile;
+  readonly text: string;
+}
+
+/**
+ * Durable when it returns. A store that was behind has caught up with it. The store's folder must
+ * be there: one that is not mounted would be filled beside its disk.
+ */
+export async function hold(
+  store: string,
+  { record, content, text }: Transaction,
+  read: (file: StoredFile) => Promise<Uint8Array>,
+): Promise<void> {
+  const folder = join(store, record.ring);
+  await readdir(store);
+  if ((await mkdir(folder, { recursive: true })) !== undefined) await syncFolder(store);
+  const there = new Set(await readdir(folder));
+  for (const file of content.files) {
+    if (!there.has(file.name)) await addDurably(join(folder, file.name), await read(file));
+  }
+  await addDurably(join(folder, transactionName(record)), text);
+}
+
+/** Null when the store is behind. Throws when it is away, or HEAD_RECORD_INVALID. */
+export async function readTransaction(
+  store: string,
+  record: HeadRecord,
+): Promise<TransactionFile | null> {
+  const path = join(store, record.ring, transactionName(record));
+  const bytes = await readFile(path).catch(onlyMissing);
+  if (bytes === null || sha256(bytes) !== record.file) return null;
+  return parseTransaction(bytes.toString('utf8'));
+}
+
+/** Null when it is missing or damaged. */
+export async function readStored(
+  store: string,
+  ring: string,
+  file: StoredFile,
+): Promise<Uint8Array | null> {
+  const bytes = await readFile(join(store, ring, file.name)).catch(() => null);
+  return bytes !== null && sha256(bytes) === file.sha256 ? bytes : null;
+}
+
+/** Removes the files of a transaction that was refused. */
+export async function discard(store: string, record: HeadRecord): Promise<void> {
+  const prefix = transactionName(record).slice(0, -'.json'.length);
+  await removeWhere(join(store, record.ring), (name) => name.startsWith(prefix));
+}
+
+/**
+ * Removes what no head can name any more: files up to this transaction's sequence that it does not
+ * name. They are of older heads, or of commits that were stopped or lost against this one.
+ */
+export async function sweep(store: string, { record, content }: Transaction): Promise<void> {
+  const named = new Set([transactionName(record), ...content.files.map(({ name }) => name)]);
+  await removeWhere(join(store, record.ring), (name) => {
+    const sequence = Number(/^(\d{10})-[0-9a-f]{40}/.exec(name)?.[1] ?? Number.NaN);
+    return sequence <= record.sequence && !named.has(name);
+  });
+}
+
+/** Temporary files count as what they were to become. */
+async function removeWhere(folder: string, gone: (name: string) => boolean): Promise<void> {
+  const unfinished = new RegExp(`^\\${temporaryPrefix}[0-9]+-[0-9a-f]+-`);
+  for (const name of (await readdir(folder).catch(onlyMissing)) ?? []) {
+    if (gone(name.replace(unfinished, ''))) await rm(join(folder, name), { force: true });
+  }
+}

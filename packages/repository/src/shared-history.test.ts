@@ -1,0 +1,207 @@
+// One history for several working copies: races, kills, ring stores that are away or behind. The
+// same on both kinds of head store.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rename } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type EtcdCluster, etcdHere, startEtcd } from '../../../test/support/etcd-cluster.ts';
+import {
+  type SharedRepository,
+  sharedRepository,
+  storeAgainstHead,
+} from '../../../test/support/shared-repository.ts';
+import {
+  author,
+  filesOf,
+  nextVersion,
+  stageDevices,
+} from '../../../test/support/small-repository.ts';
+import { appendPush } from './append-push.ts';
+import { catchUp } from './catch-up.ts';
+import { changeRingStores } from './change-ring-stores.ts';
+import { commitVersion, type VersionToCommit } from './commit-version.ts';
+import { parseRecord } from './head-record.ts';
+import { openHeadStore } from './open-head-store.ts';
+import { openRing } from './open-ring.ts';
+import { readLog } from './read-log.ts';
+import { verifyRepository } from './verify-repository.ts';
+
+let etcd: EtcdCluster | undefined;
+
+beforeAll(async () => {
+  if (etcdHere) etcd = await startEtcd();
+}, 60_000);
+afterAll(() => etcd?.close());
+
+let made = 0;
+const kinds: readonly [string, boolean, () => Promise<string>][] = [
+  ['dir', true, async () => `dir:${await mkdtemp(join(tmpdir(), 'ringwright-heads-'))}`],
+  ['etcd', etcdHere, async () => `${etcd?.url}/shared-${(made += 1)}`],
+];
+const none = { beside: [], lacking: [] };
+
+async function withFirst(url: string): Promise<SharedRepository> {
+  const shared = await sharedRepository(url);
+  await stageDevices(shared.rings);
+  await commitVersion(shared.rings, await next(shared.rings));
+  return shared;
+}
+
+/** Servers may follow a shared head, so its slots do not move at once without a reason. */
+async function next(rings: string): Promise<VersionToCommit> {
+  return { ...(await nextVersion(rings)), override: 'a test' };
+}
+
+async function requireSound({ url, stores }: SharedRepository, copies: readonly string[]) {
+  const logs = await Promise.all(
+    copies.map(async (rings) => {
+      await catchUp({ rings, ring: 'cities' }, author);
+      expect((await verifyRepository(rings, 'cities')).findings).toEqual([]);
+      return JSON.stringify(await readLog(rings, 'cities'));
+    }),
+  );
+  expect(new Set(logs).size).toBe(1);
+  for (const store of stores) expect(await storeAgainstHead(url, store)).toEqual(none);
+}
+
+for (const [kind, here, urlOf] of kinds) {
+  describe.skipIf(!here)(`a history whose head is in ${kind}`, () => {
+    test('a second copy has the same, commits, and the first catches up', async () => {
+      const shared = await withFirst(await urlOf());
+      const other = await shared.copy();
+      expect((await openRing(other, 'cities')).head).toEqual(
+        (await openRing(shared.rings, 'cities')).head,
+      );
+      await stageDevices(other, 1);
+      const head = await commitVersion(other, await next(other));
+      expect(head.version).toBe(2);
+      await appendPush({ rings: other, ring: 'cities' }, head, {
+        ...author,
+        message: '',
+        details: {},
+      });
+      await requireSound(shared, [shared.rings, other, await shared.copy()]);
+      const entries = await readLog(shared.rings, 'cities');
+      expect(new Set(entries.map(({ details }) => details['transaction'])).size).toBe(3);
+    });
+
+    test('of twenty committers exactly one wins each version', async () => {
+      const shared = await withFirst(await urlOf());
+      const copies = await Promise.all(Array.from({ length: 20 }, () => shared.copy()));
+      for (let version = 2; version <= 4; version += 1) {
+        for (const rings of copies) await catchUp({ rings, ring: 'cities' }, author);
+        const planned = await Promise.all(
+          copies.map(async (rings, at) => {
+            const planned = await next(rings);
+            return {
+              rings,
+              given: { ...planned, entry: { ...planned.entry, user: `racer-${at}` } },
+            };
+          }),
+        );
+        const outcomes = await Promise.allSettled(
+          planned.map(({ rings, given }) => commitVersion(rings, given)),
+        );
+        const winner = outcomes.findIndex(({ status }) => status === 'fulfilled');
+        const lost = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+        expect(lost.map(({ code }) => code)).toEqual(Array(19).fill('HEAD_MOVED'));
+        for (const { details } of lost) {
+          expect(details).toMatchObject({ expected: { version: version - 1 }, found: { version } });
+        }
+        await catchUp({ rings: shared.rings, ring: 'cities' }, author);
+        const last = (await readLog(shared.rings, 'cities')).at(-1);
+        expect(last).toMatchObject({ version, user: `racer-${winner}` });
+      }
+      await requireSound(shared, [shared.rings, ...copies.slice(0, 3)]);
+    }, 30_000);
+
+    test('a store that is away is passed over; one that is behind serves nothing', async () => {
+      const shared = await withFirst(await urlOf());
+      const [a = '', b = '', c = ''] = shared.stores;
+      const away = async (store: string): Promise<void> => rename(store, `${store}-away`);
+      const back = async (store: string): Promise<void> => rename(`${store}-away`, store);
+      await away(a);
+      await commitVersion(shared.rings, await next(shared.rings));
+      await away(b);
+      const before = await filesOf(c);
+      await expect(commitVersion(shared.rings, await next(shared.rings))).rejects.toMatchObject({
+        code: 'RING_STORES_TOO_FEW',
+      });
+      expect(await filesOf(c)).toEqual(before);
+      await back(a);
+      await away(c);
+      // Only the one that missed version 2 is there: better no answer than an old one.
+      await expect(shared.copy()).rejects.toMatchObject({ code: 'RING_STORES_TOO_FEW' });
+      await back(b);
+      await commitVersion(shared.rings, await next(shared.rings));
+      expect(await storeAgainstHead(shared.url, a)).toEqual(none);
+      await back(c);
+      const head = await commitVersion(shared.rings, await next(shared.rings));
+      expect(head.version).toBe(4);
+      await requireSound(shared, [shared.rings, await shared.copy()]);
+    });
+
+    test('the list of stores changes by the same swap; one that joins has everything', async () => {
+      const shared = await withFirst(await urlOf());
+      const other = await shared.copy();
+      const place = { rings: other, ring: 'cities' };
+      const joining = await mkdtemp(join(tmpdir(), 'ringwright-stores-'));
+      const stores = [...shared.stores.slice(1), joining];
+      const missing = [...stores.slice(0, 2), `${joining}/not-there`];
+      await expect(changeRingStores(place, author, missing)).rejects.toMatchObject({
+        code: 'RING_STORES_TOO_FEW',
+      });
+      await changeRingStores(place, author, stores);
+      expect(await storeAgainstHead(shared.url, joining)).toEqual(none);
+      const record = parseRecord((await openHeadStore(shared.url).read('cities'))?.value ?? '');
+      expect(record).toMatchObject({ sequence: 2, version: 1, stores });
+      await commitVersion(shared.rings, await next(shared.rings));
+      await requireSound({ ...shared, stores }, [shared.rings, other]);
+    });
+
+    const crashes = [
+      { step: 'written', head: 1, staged: 1 },
+      { step: 'stored', head: 1, staged: 1 },
+      { step: 'swapped', head: 2, staged: 0 },
+      { step: 'logged', head: 2, staged: 0 },
+      { step: 'settled', head: 2, staged: 0 },
+    ] as const;
+    test.each(crashes)(
+      'killed after $step: the head is $head for all',
+      async ({ step, head, staged }) => {
+        const shared = await withFirst(await urlOf());
+        const other = await shared.copy();
+        await stageDevices(shared.rings, 1);
+        await killAfter(shared.rings, step);
+        await catchUp({ rings: other, ring: 'cities' }, author);
+        expect((await openRing(other, 'cities')).head?.version).toBe(head);
+        await catchUp({ rings: shared.rings, ring: 'cities' }, author);
+        const opened = await openRing(shared.rings, 'cities');
+        expect([opened.head?.version, opened.staged.length]).toEqual([head, staged]);
+        expect(await readdir(join(shared.rings, 'cities', 'versions'))).toHaveLength(head);
+        const after = await commitVersion(shared.rings, await next(shared.rings));
+        expect(after.version).toBe(head + 1);
+        await requireSound(shared, [shared.rings, other]);
+      },
+    );
+  });
+}
+
+/** A real process that kills itself right after the step. */
+async function killAfter(rings: string, step: string): Promise<void> {
+  const url = (path: string): string => pathToFileURL(join(import.meta.dirname, path)).href;
+  const program = `
+    import { commitVersion } from ${JSON.stringify(url('commit-version.ts'))};
+    import { nextVersion } from ${JSON.stringify(url('../../../test/support/small-repository.ts'))};
+    const afterStep = (s) => { if (s === '${step}') process.kill(process.pid, 'SIGKILL'); };
+    const version = await nextVersion(${JSON.stringify(rings)});
+    await commitVersion(${JSON.stringify(rings)}, { ...version, override: 'a test', afterStep });
+  `;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
+  const [stderr, [, signal]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  expect(signal, stderr).toBe('SIGKILL');
+}

@@ -1,0 +1,78 @@
+// rings/store.json: where the heads of a rings folder are recorded. It is kept, not only given on
+// the command line: a command without it would commit beside the shared history.
+import { mkdir, readFile } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { ringStoresMax } from '@ringwright/base/limits';
+import { z } from 'zod';
+import { replaceDurably } from './durable-file.ts';
+import { openHeadStore } from './open-head-store.ts';
+import { onlyMissing } from './ring-folder.ts';
+
+const schema = z.strictObject({
+  format: z.literal(1),
+  /** As --store names it. */
+  url: z.string(),
+  /** Ring stores of rings that have no head yet; later the head says which they are. */
+  stores: z.array(z.string()).max(ringStoresMax),
+});
+export type StoreFile = z.infer<typeof schema>;
+
+export function storePath(rings: string): string {
+  return join(rings, 'store.json');
+}
+
+/** Null when the head of record is the folder itself. Throws HEAD_RECORD_INVALID. */
+export async function readStoreFile(rings: string): Promise<StoreFile | null> {
+  const text = await readFile(storePath(rings), 'utf8').catch(onlyMissing);
+  if (text === null) return null;
+  const parsed = z.preprocess(jsonOf, schema).safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new CodedError('HEAD_RECORD_INVALID', `${storePath(rings)} cannot be read`, {
+    hint: 'remove it and give --store again',
+  });
+}
+
+/**
+ * From now on the heads are recorded there. The same again changes nothing, another store is
+ * refused: it has another history. Throws USAGE.
+ */
+export async function useStore(
+  rings: string,
+  given: { readonly url: string; readonly stores: readonly string[] },
+): Promise<void> {
+  openHeadStore(given.url);
+  requireStorePaths(given.stores);
+  const before = await readStoreFile(rings);
+  if (before !== null && before.url !== given.url) {
+    const message = `the heads of ${rings} are recorded in ${before.url}, not in ${given.url}`;
+    throw new CodedError('USAGE', message, {
+      hint: `another store has another history: use another --rings, or edit ${storePath(rings)}`,
+      details: { found: before.url, given: given.url },
+    });
+  }
+  const stores = given.stores.length > 0 ? [...given.stores] : (before?.stores ?? []);
+  const text = `${JSON.stringify({ format: 1, url: given.url, stores })}\n`;
+  await mkdir(rings, { recursive: true });
+  await replaceDurably(storePath(rings), text);
+}
+
+/** Other machines read them too, so they are named from the root on. Throws USAGE. */
+export function requireStorePaths(stores: readonly string[]): void {
+  const twice = stores.find((one, at) => stores.indexOf(one) !== at);
+  const relative = stores.find((one) => !isAbsolute(one));
+  const tooMany = stores.length > ringStoresMax;
+  if (twice === undefined && relative === undefined && !tooMany) return;
+  const why = tooMany ? `${stores.length} folders` : `${relative ?? twice}`;
+  throw new CodedError('USAGE', `ring stores are different absolute folders: ${why}`, {
+    hint: `1 to ${ringStoresMax} of them, such as /srv/a/rings,/srv/b/rings,/srv/c/rings`,
+  });
+}
+
+function jsonOf(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return null;
+  }
+}
