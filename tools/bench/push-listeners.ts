@@ -1,0 +1,89 @@
+// Program of one worker of the push benchmark: many listeners in one process. The real wire
+// endpoint and RingExchange; a ring is decoded, audited and swapped by every listener for itself.
+// Left out: the shelf on disk; and equal rings are kept in memory once for the process.
+import fs from 'node:fs/promises';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { assert } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { auditRing } from '@ringwright/ring/audit-ring';
+import { decodeRing } from '@ringwright/ring/ring-file';
+import { type ActiveRing, activeRing } from '@ringwright/server/active-ring';
+import { checkSuccession } from '@ringwright/server/check-succession';
+import { RingExchange } from '@ringwright/server/ring-exchange';
+import type { Rings } from '@ringwright/server/rings';
+import { acceptWire } from '@ringwright/server/wire-endpoint';
+import type { Answering, CallHandler } from '@ringwright/wire/call-channel';
+import { hello } from '@ringwright/wire/hello';
+import { ringChunk, ringDelta, ringOffer } from '@ringwright/wire/rings';
+import { wireVersion } from '@ringwright/wire/wire-version';
+
+const identity = { name: null, address: { ip: '127.0.0.1', port: 0 }, born: 'bench' };
+const kept = new Map<string, ActiveRing>();
+
+/** The part of Rings that RingExchange uses for pushes. */
+class ListenerRings {
+  active: ActiveRing;
+
+  constructor(first: ActiveRing) {
+    this.active = first;
+  }
+
+  find(): ActiveRing {
+    return this.active;
+  }
+
+  precheck({ id }: { readonly id: string }): 'wanted' | 'same' {
+    return id === this.active.id ? 'same' : 'wanted';
+  }
+
+  adopt(bytes: Uint8Array): Promise<ActiveRing> {
+    const decoded = decodeRing(bytes);
+    checkSuccession(this.active, decoded);
+    const [finding] = auditRing(decoded.ring);
+    if (finding !== undefined) throw new CodedError('RING_AUDIT_FAILED', finding.message);
+    const active = kept.get(decoded.id) ?? activeRing({ ...decoded, bytes }, identity, Date.now());
+    kept.set(decoded.id, active);
+    this.active = active;
+    return Promise.resolve(active);
+  }
+}
+
+function handlersOf(rings: ListenerRings): Map<string, CallHandler> {
+  const exchange = new RingExchange(rings as unknown as Rings);
+  const introduction = { wireVersion, address: '', born: 'bench', settled: true, remembered: null };
+  const kinds: [typeof hello | typeof ringOffer | typeof ringDelta | typeof ringChunk, unknown][] =
+    [
+      [hello, () => ({ ...introduction, ms: Date.now(), rings: [] })],
+      [ringOffer, exchange.offer.bind(exchange)],
+      [ringDelta, exchange.delta.bind(exchange)],
+      [ringChunk, exchange.chunk.bind(exchange)],
+    ];
+  // The channel passes only requests that have passed the schema of their kind.
+  return new Map(
+    kinds.map(([{ method, request }, answer]) => [
+      method,
+      { request, answer: answer as Answering },
+    ]),
+  );
+}
+
+async function listen(rings: ListenerRings): Promise<number> {
+  const server = http.createServer();
+  acceptWire(server, handlersOf(rings));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+const [file, count] = process.argv.slice(2);
+assert(file !== undefined && process.send !== undefined, 'started by push.ts');
+const bytes = await fs.readFile(file);
+const first = activeRing({ ...decodeRing(bytes), bytes }, identity, Date.now());
+const all = Array.from({ length: Number(count) }, () => new ListenerRings(first));
+process.on('message', () => {
+  const ids = all.map(({ active }) => active.id);
+  for (const one of all) one.active = first;
+  process.send?.({ ids, rssBytes: process.memoryUsage.rss() });
+});
+process.on('disconnect', () => process.exit());
+process.send({ ports: await Promise.all(all.map(listen)) });

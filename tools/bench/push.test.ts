@@ -1,0 +1,23 @@
+// The push benchmark, small: it runs, every listener swaps, and the delta is the smaller one.
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const program = path.join(import.meta.dirname, 'push.ts');
+
+interface Figures {
+  readonly name: string;
+  readonly bytesSent: number;
+}
+
+test('five listeners, a power-12 ring', async () => {
+  const words = [program, '--listeners', '5', '--power', '12', '--json'];
+  const { stdout } = await promisify(execFile)(process.execPath, words);
+  const { listeners, figures } = JSON.parse(stdout) as { listeners: number; figures: Figures[] };
+  expect(listeners).toBe(5);
+  expect(figures.map(({ name }) => name)).toEqual(['whole', 'delta']);
+  const [whole, delta] = figures;
+  expect(whole!.bytesSent % 5).toBe(0);
+  expect(delta!.bytesSent * 20).toBeLessThan(whole!.bytesSent);
+});

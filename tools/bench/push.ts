@@ -1,0 +1,164 @@
+#!/usr/bin/env node
+// Program: one ring pushed to many WebSocket listeners on this machine, whole and as a delta.
+// --listeners N (default 1000), --power P (default 20), --json for machines.
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { assert } from '@ringwright/base/assert';
+import { inWaves } from '@ringwright/base/in-waves';
+import { makeRingDelta } from '@ringwright/ring/ring-delta';
+import { socketSettings } from '@ringwright/server/peer';
+import { socketChannel } from '@ringwright/server/socket-channel';
+import { hello } from '@ringwright/wire/hello';
+import { type Sending, type SentRing, sendRing } from '@ringwright/wire/send-ring';
+import { wireVersion } from '@ringwright/wire/wire-version';
+import { WebSocket } from 'ws';
+import { type PushedVersion, pushVersions } from './push-versions.ts';
+
+/** As many as `ring-builder push` asks at the same time. */
+const serversAtOnce = 32;
+const callTimeoutMs = 60_000;
+const workerCount = 2;
+
+interface Figures {
+  readonly name: 'whole' | 'delta';
+  /** Until the last listener has verified and swapped. */
+  readonly seconds: number;
+  /** Ring bytes in chunks, to all listeners. */
+  readonly bytesSent: number;
+  readonly bytesPerListener: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** The larger of the workers, afterwards. */
+  readonly workerRssBytes: number;
+}
+
+interface Worker {
+  readonly child: ChildProcess;
+  readonly ports: readonly number[];
+}
+
+async function startWorker(file: string, count: number): Promise<Worker> {
+  const program = path.join(import.meta.dirname, 'push-listeners.ts');
+  const child = fork(program, [file, String(count)]);
+  const [{ ports }] = (await once(child, 'message')) as [{ ports: number[] }];
+  return { child, ports };
+}
+
+/** Back to version 1; every listener must have had `id`. */
+async function reset({ child }: Worker, id: string): Promise<number> {
+  const answered = once(child, 'message');
+  child.send('reset');
+  const [{ ids, rssBytes }] = (await answered) as [{ ids: string[]; rssBytes: number }];
+  assert(
+    ids.every((one) => one === id),
+    'every listener has the version',
+  );
+  return rssBytes;
+}
+
+async function pushTo(port: number, ring: SentRing): Promise<Sending> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/wire`, socketSettings);
+  const channel = socketChannel(socket, `listener ${port}`, new Map());
+  try {
+    await once(socket, 'open');
+    const introduction = { wireVersion, address: '', born: '', settled: false, ms: 0, rings: [] };
+    await channel.call(hello, introduction, callTimeoutMs);
+    return await sendRing(channel, ring);
+  } finally {
+    socket.terminate();
+  }
+}
+
+async function measure(
+  name: Figures['name'],
+  workers: readonly Worker[],
+  [from, to]: readonly [PushedVersion, PushedVersion],
+): Promise<Figures> {
+  const started = performance.now();
+  // Part of the time: a push makes its delta once.
+  const delta = name === 'delta' ? makeRingDelta(from.bytes, to.bytes) : null;
+  const deltaFrom = (): Promise<Buffer | null> => Promise.resolve(delta);
+  const ring = { ...to, keyspace: 'bench', deltaFrom, timeoutMs: callTimeoutMs };
+  // Ports of the workers in turn, so that all of them have work all the time.
+  const longest = Math.max(...workers.map(({ ports }) => ports.length));
+  const ports = Array.from({ length: longest }, (_, index) =>
+    workers.flatMap((worker) => worker.ports[index] ?? []),
+  ).flat();
+  const pushed = await inWaves(ports, serversAtOnce, async (port) => {
+    const before = performance.now();
+    const sending = await pushTo(port, ring);
+    assert(sending.how === name, `sent ${sending.how}, measured ${name}`);
+    return { ms: performance.now() - before, bytes: sending.bytesSent };
+  });
+  const seconds = (performance.now() - started) / 1_000;
+  const times = pushed.map(({ ms }) => ms).sort((a, b) => a - b);
+  const quantile = (share: number): number => times[Math.floor(share * times.length)] ?? 0;
+  const bytesSent = pushed.reduce((sum, { bytes }) => sum + bytes, 0);
+  const rss = await Promise.all(workers.map((worker) => reset(worker, to.id)));
+  return {
+    ...{ name, seconds, bytesSent, bytesPerListener: bytesSent / ports.length },
+    ...{ p50Ms: quantile(0.5), p99Ms: quantile(0.99), workerRssBytes: Math.max(...rss) },
+  };
+}
+
+async function run(listeners: number, power: number): Promise<readonly Figures[]> {
+  const versions = pushVersions(power);
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-bench-'));
+  const workers: Worker[] = [];
+  try {
+    const file = path.join(folder, '1.ring');
+    await fs.writeFile(file, versions[0].bytes);
+    for (let index = 0; index < workerCount; index += 1) {
+      const count = Math.floor((listeners + index) / workerCount);
+      workers.push(await startWorker(file, count));
+    }
+    return [await measure('whole', workers, versions), await measure('delta', workers, versions)];
+  } finally {
+    for (const { child } of workers) child.disconnect();
+    await fs.rm(folder, { recursive: true });
+  }
+}
+
+function print(figures: readonly Figures[], listeners: number, power: number): void {
+  const { cpu, cores, node } = machine;
+  console.log(`2^${power} x 3 ring to ${listeners} listeners in ${workerCount} processes`);
+  console.log(`${serversAtOnce} at a time, ${cores} cores (${cpu}), node ${node}\n`);
+  console.log('sent    all swapped      bytes sent  bytes each   p50 ms   p99 ms  worker MB');
+  for (const line of figures) {
+    const cells = [
+      line.name.padEnd(6),
+      `${line.seconds.toFixed(1)} s`.padStart(13),
+      line.bytesSent.toLocaleString('en').padStart(16),
+      Math.round(line.bytesPerListener).toLocaleString('en').padStart(12),
+      line.p50Ms.toFixed(0).padStart(9),
+      line.p99Ms.toFixed(0).padStart(9),
+      (line.workerRssBytes / 1e6).toFixed(0).padStart(11),
+    ];
+    console.log(cells.join(''));
+  }
+}
+
+const machine = {
+  cpu: os.cpus()[0]?.model ?? 'unknown',
+  cores: os.availableParallelism(),
+  memoryBytes: os.totalmem(),
+  platform: `${os.platform()} ${os.arch()}`,
+  node: process.version,
+};
+const { values } = parseArgs({
+  options: {
+    listeners: { type: 'string', default: '1000' },
+    power: { type: 'string', default: '20' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const [listeners, power] = [Number(values.listeners), Number(values.power)];
+const figures = await run(listeners, power);
+if (values.json) {
+  const setup = { listeners, power, replicas: 3, movedShare: 0.001, serversAtOnce, workerCount };
+  console.log(JSON.stringify({ benchmark: 'push', machine, ...setup, figures }, null, 2));
+} else print(figures, listeners, power);
