@@ -36,6 +36,7 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     .option('advertise', { type: 'string', describe: fields.advertise.description })
     .option('device', { type: 'string', describe: fields.device.description })
     .option('rings', { type: 'string', describe: fields.rings.description })
+    .option('store', { type: 'string', requiresArg: true, describe: fields.store.description })
     .option('ring', { type: 'string', array: true, default: [], describe: fields.ring.description })
     .option('trust', {
       type: 'string',

@@ -52,12 +52,19 @@ export async function readSharedHead(rings: string, ring: string): Promise<Share
 }
 
 /** From the first ring store that has caught up; null when there is none. */
-export async function readContent(record: HeadRecord): Promise<TransactionFile | null> {
+async function readContent(record: HeadRecord): Promise<TransactionFile | null> {
   for (const store of record.stores) {
     const content = await readTransaction(store, record).catch(() => null);
     if (content !== null) return content;
   }
   return null;
+}
+
+/** Throws RING_STORES_TOO_FEW when no ring store has caught up. */
+export async function requireContent(record: HeadRecord): Promise<TransactionFile> {
+  const content = await readContent(record);
+  if (content !== null) return content;
+  throw noneCaughtUp(record);
 }
 
 /** One version's file, its digest checked. Throws RING_STORES_TOO_FEW. */

@@ -23,6 +23,10 @@ const optionsSchema = z.strictObject({
     .optional()
     .describe('device name, where several share an address'),
   rings: z.string().optional().describe('folder of ring folders, watched for new versions'),
+  store: z
+    .string()
+    .optional()
+    .describe('etcd://HOST:PORT,…: heads of rings, watched for what is published'),
   ring: z.array(z.string()).default([]).describe('ring file, watched for changes; may be repeated'),
   redisPort: z
     .int()

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replicationIntervalMs, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits';
 import { openStore } from '@ringwright/partition/open-store';
+import { openHeadStore } from '@ringwright/repository/open-head-store';
 import type { Logger } from 'pino';
+import type { ActiveRing } from './active-ring.ts';
 import { assembleServer, type OpenedDevice } from './assemble-server.ts';
 import { openClockFile } from './clock-file.ts';
 import { loadIdentity } from './device-identity.ts';
@@ -18,6 +20,7 @@ import { raiseFloors } from './raise-floor.ts';
 import { createRedis } from './redis-endpoint.ts';
 import { repeat } from './repeat.ts';
 import { followRingFiles } from './ring-files.ts';
+import { followHeads } from './ring-heads.ts';
 import { tellTrust } from './tell-trust.ts';
 import { TrustStore } from './trust-store.ts';
 import { acceptWire } from './wire-endpoint.ts';
@@ -36,13 +39,14 @@ interface Surroundings {
 }
 
 /**
- * Resolves when requests are answered. Throws LISTEN_FAILED, DATA_DIR_IN_USE,
+ * Resolves when requests are answered. Throws USAGE, LISTEN_FAILED, DATA_DIR_IN_USE,
  * DATA_DIR_OF_ANOTHER_DEVICE and what openStore throws.
  */
 export async function startServer(
   options: ServerOptions,
   { log, onFailure }: Surroundings,
 ): Promise<RunningServer> {
+  if (options.store !== undefined) openHeadStore(options.store);
   const opened = await openDevice(options, onFailure);
   try {
     return await runServer(options, opened, log);
@@ -92,13 +96,7 @@ async function runServer(
       throw error;
     },
   );
-  const stopFollowing = await followRingFiles(
-    {
-      adopt: (bytes) => rings.adopt(bytes),
-      onRefusal: (file, error) => log.warn({ file, error }, 'ring file refused'),
-    },
-    { folder: options.rings, files: options.ring },
-  );
+  const stopFollowing = await followRings(options, (bytes) => rings.adopt(bytes), log);
   const stopReplicating = repeat(async () => {
     for (const active of rings.list()) await replicator.round(active);
   }, replicationIntervalMs);
@@ -125,6 +123,32 @@ async function runServer(
       await parts.stamps.close();
       await opened.store.close();
     },
+  };
+}
+
+/** Files and heads of rings, as far as they are asked for; the function returned ends it. */
+async function followRings(
+  { rings: folder, ring: files, store }: ServerOptions,
+  adopt: (bytes: Uint8Array) => Promise<ActiveRing>,
+  log: Logger,
+): Promise<() => void> {
+  const stopHeads =
+    store === undefined
+      ? () => undefined
+      : followHeads(
+          {
+            adopt,
+            onRefusal: (ring, error) => log.warn({ ring, error }, 'published ring refused'),
+            onTrouble: (error) => log.warn({ store, error }, 'the store of heads is away'),
+          },
+          store,
+        );
+  const onRefusal = (file: string, error: unknown): void =>
+    log.warn({ file, error }, 'ring file refused');
+  const stopFiles = await followRingFiles({ adopt, onRefusal }, { folder, files });
+  return () => {
+    stopHeads();
+    stopFiles();
   };
 }
 

@@ -1,0 +1,68 @@
+// What a server makes of the heads that a store announces, on each kind of store.
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { commitVersion } from '@ringwright/repository/commit-version';
+import { decodeRing } from '@ringwright/ring/ring-file';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type EtcdCluster, etcdHere, startEtcd } from '../../../test/support/etcd-cluster.ts';
+import { scratchFolder } from '../../../test/support/scratch-folder.ts';
+import { sharedRepository } from '../../../test/support/shared-repository.ts';
+import { nextVersion, stageDevices } from '../../../test/support/small-repository.ts';
+import { waitFor } from '../../../test/support/wait-for.ts';
+import { followHeads } from './ring-heads.ts';
+
+let etcd: EtcdCluster | undefined;
+
+beforeAll(async () => {
+  if (etcdHere) etcd = await startEtcd();
+}, 60_000);
+afterAll(() => etcd?.close());
+
+const kinds: readonly [string, boolean, (folder: string) => string][] = [
+  ['dir', true, (folder) => `dir:${join(folder, 'heads')}`],
+  ['etcd', etcdHere, () => `${etcd?.url}/followed`],
+];
+
+for (const [kind, here, urlOf] of kinds) {
+  describe.skipIf(!here)(`heads published in ${kind}`, () => {
+    test('are adopted as they are published, also after no ring store could be read', async () => {
+      await using folder = await scratchFolder();
+      const shared = await sharedRepository(urlOf(folder.path));
+      const publish = async (): Promise<unknown> =>
+        commitVersion(shared.rings, { ...(await nextVersion(shared.rings)), override: 'a test' });
+      await stageDevices(shared.rings);
+      await publish();
+      const versions: number[] = [];
+      const refused: unknown[] = [];
+      const follow = (): (() => void) =>
+        followHeads(
+          {
+            adopt: async (bytes) => versions.push(decodeRing(bytes).ring.version),
+            onRefusal: (_, error) => refused.push(error),
+            onTrouble: () => undefined,
+          },
+          shared.url,
+        );
+      const last = (version: number): Promise<unknown> =>
+        waitFor(`version ${version}`, {
+          ask: () => versions.at(-1),
+          until: (seen) => seen === version,
+        });
+      const first = follow();
+      await last(1);
+      await publish();
+      await last(2);
+      first();
+      expect(versions).toEqual([1, 2]);
+
+      for (const store of shared.stores) await rename(store, `${store}-away`);
+      const second = follow();
+      await waitFor('a refusal', { ask: () => refused.length, until: (count) => count > 0 });
+      expect(refused).toMatchObject([{ code: 'RING_STORES_TOO_FEW' }]);
+      for (const store of shared.stores) await rename(`${store}-away`, store);
+      await publish();
+      await last(3);
+      second();
+    });
+  });
+}

@@ -1,0 +1,72 @@
+// Heads that a store announces (EventQL's way): watched, their files fetched from a ring store that
+// has caught up, and adopted as a ring from anywhere else is: audited, and its signatures checked.
+import { setTimeout as delay } from 'node:timers/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import { ringFilePollMs } from '@ringwright/base/limits';
+import { parseRecord } from '@ringwright/repository/head-record';
+import { openHeadStore } from '@ringwright/repository/open-head-store';
+import { readSharedFile, requireContent } from '@ringwright/repository/shared-head';
+
+interface HeadPorts {
+  readonly adopt: (bytes: Uint8Array) => Promise<unknown>;
+  readonly onRefusal: (ring: string, error: unknown) => void;
+  /** The store is away; the rings that are here stay in force. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+/** The newest head of each ring; one after the other. The function returned ends it. */
+export function followHeads(ports: HeadPorts, url: string): () => void {
+  const wanted = new Map<string, string>();
+  const adopted = new Map<string, string>();
+  const busy = new Set<string>();
+  let ended = false;
+  const work = async (ring: string): Promise<void> => {
+    busy.add(ring);
+    let done = '';
+    let told = '';
+    while (!ended && wanted.get(ring) !== done) {
+      const value = wanted.get(ring) ?? '';
+      try {
+        await load(ports.adopt, { ring, value }, adopted);
+        done = value;
+      } catch (error) {
+        if (told !== value) ports.onRefusal(ring, error);
+        told = value;
+        if (isPassing(error)) await delay(ringFilePollMs, undefined, { ref: false });
+        else done = value;
+      }
+    }
+    busy.delete(ring);
+  };
+  const stop = openHeadStore(url).watch({
+    onHead: (ring, value) => {
+      if (wanted.get(ring) === value) return;
+      wanted.set(ring, value);
+      if (!busy.has(ring)) void work(ring);
+    },
+    onTrouble: ports.onTrouble,
+  });
+  return () => {
+    ended = true;
+    stop();
+  };
+}
+
+async function load(
+  adopt: HeadPorts['adopt'],
+  { ring, value }: { readonly ring: string; readonly value: string },
+  adopted: Map<string, string>,
+): Promise<void> {
+  const record = parseRecord(value);
+  const content = await requireContent(record);
+  const file = content.files.find(({ version }) => version === record.version);
+  // A note in the log moves the head record too, and leaves the file as it is.
+  if (file === undefined || adopted.get(ring) === file.sha256) return;
+  await adopt(await readSharedFile(record, file));
+  adopted.set(ring, file.sha256);
+}
+
+/** No ring store with the head can be read now: it is tried again. */
+function isPassing(error: unknown): boolean {
+  return error instanceof CodedError && error.code === 'RING_STORES_TOO_FEW';
+}

@@ -1,0 +1,63 @@
+// Real servers that follow a head in a real etcd: what is committed they load, without a push.
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { type EtcdCluster, etcdHere, startEtcd } from '../support/etcd-cluster.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { ringBuilderIn } from '../support/ring-builder-program.ts';
+import { ServerUnderTest } from '../support/server-under-test.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+let etcd: EtcdCluster | undefined;
+
+beforeAll(async () => {
+  if (etcdHere) etcd = await startEtcd();
+}, 60_000);
+afterAll(() => etcd?.close());
+
+test.skipIf(!etcdHere)(
+  'what is committed is loaded, with a member of etcd killed too',
+  async () => {
+    const builder = await ringBuilderIn();
+    const [port = 0] = await freePorts(1);
+    const data = join(builder.folder, 'data');
+    const server = new ServerUnderTest({ device: 'd0', zone: 1, port, data });
+    onTestFinished(() => server.kill());
+    const store = `${etcd?.url}/served`;
+    await server.start(['--store', store]);
+    const stores = ['a', 'b', 'c'].map((name) => join(builder.folder, name));
+    for (const one of stores) await mkdir(one);
+    const has = (version: number): Promise<unknown> =>
+      waitFor(`version ${version} to be active`, {
+        ask: async () => (await server.status()).rings[0]?.version,
+        until: (active) => active === version,
+      });
+
+    const created = 'create notes --partitions 4 --replicas 1';
+    await builder.json(`${created} --store ${store} --ring-stores ${stores.join(',')}`);
+    await builder.json(`add notes ${server.text} 100`);
+    await builder.json('commit notes -m first');
+    await has(1);
+    await etcd?.kill(1);
+    await builder.json('set-device notes d0 --meta rack-7');
+    expect(await builder.json('commit notes -m meta')).toMatchObject({ version: 2 });
+    await has(2);
+    // A server that was away finds the newest head when it starts.
+    await server.kill();
+    await builder.json('set-device notes d0 --meta rack-8');
+    await builder.json('commit notes -m meta');
+    await server.start(['--store', store]);
+    await has(3);
+  },
+  60_000,
+);
+
+test('a store that is none ends the server before it opens anything', async () => {
+  const builder = await ringBuilderIn();
+  const [port = 0] = await freePorts(1);
+  const data = join(builder.folder, 'data');
+  const server = new ServerUnderTest({ device: 'd0', zone: 1, port, data });
+  server.spawn(['--store', 'etcd://nowhere']);
+  expect(await server.exited()).toBe(2);
+  expect(server.logText()).toContain('names no store');
+});
