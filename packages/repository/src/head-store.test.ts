@@ -1,8 +1,11 @@
 // The contract of a head store, on each kind there is.
+import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type EtcdCluster, etcdHere, startEtcd } from '../../../test/support/etcd-cluster.ts';
 import { freePorts } from '../../../test/support/free-ports.ts';
 import { waitFor } from '../../../test/support/wait-for.ts';
@@ -82,6 +85,42 @@ test('a store nobody answers at says so, and nothing else is taken for a store',
     expect(() => openHeadStore(url), url).toThrow('names no store');
   }
 });
+
+test.skipIf(!etcdHere)('a swap whose answer was lost is won when it was done', async () => {
+  const [member = ''] = etcd?.url.slice('etcd://'.length).split(',') ?? [];
+  const after = await cutting(member, { forwards: true });
+  const before = await cutting(member, { forwards: false });
+  const at = (members: string): HeadStore => openHeadStore(`etcd://${members}/cut`);
+  expect(await at(after).swap('cities', null, 'one')).toBe('won');
+  const { revision = '' } = (await at(member).read('cities')) ?? {};
+  // The second member refuses what the first has done; the value tells that it was ours.
+  expect(await at(`${after},${member}`).swap('cities', revision, 'two')).toBe('won');
+  const second = (await at(member).read('cities'))?.revision ?? '';
+  expect(await at(before).swap('cities', second, 'three')).toBe('unknown');
+  expect((await at(before).read('cities'))?.value).toBe('two');
+});
+
+/** A member that breaks off every swap, before or after it was done, and answers all else. */
+async function cutting(
+  member: string,
+  { forwards }: { readonly forwards: boolean },
+): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const cut = request.url === '/v3/kv/txn';
+    const body = await text(request);
+    const answer =
+      cut && !forwards
+        ? ''
+        : await (await fetch(`http://${member}${request.url}`, { method: 'POST', body })).text();
+    if (cut) request.socket.destroy();
+    else response.end(answer);
+  });
+  onTestFinished(() => void server.close());
+  const [port] = await freePorts(1);
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return `127.0.0.1:${port}`;
+}
 
 // Last: it leaves etcd with two of three members.
 test.skipIf(!etcdHere)(
