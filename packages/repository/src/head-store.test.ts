@@ -1,7 +1,7 @@
 // The contract of a head store, on each kind there is.
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -105,16 +105,17 @@ async function cutting(
   member: string,
   { forwards }: { readonly forwards: boolean },
 ): Promise<string> {
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const cut = request.url === '/v3/kv/txn';
     const body = await text(request);
-    const answer =
-      cut && !forwards
-        ? ''
-        : await (await fetch(`http://${member}${request.url}`, { method: 'POST', body })).text();
+    const asked = { method: 'POST', body };
+    const forwarded = forwards || !cut;
+    const answered = forwarded ? await fetch(`http://${member}${request.url}`, asked) : null;
+    const said = (await answered?.text()) ?? '';
     if (cut) request.socket.destroy();
-    else response.end(answer);
-  });
+    else response.end(said);
+  };
+  const server = createServer((request, response) => void answer(request, response));
   onTestFinished(() => void server.close());
   const [port] = await freePorts(1);
   server.listen(port, '127.0.0.1');
