@@ -65,7 +65,11 @@ export class ServerUnderTest {
 
   spawn(extra: readonly string[] = []): void {
     const { device, port, data } = this.place;
-    const listen = ['--data', data, '--listen', `127.0.0.1:${port}`, '--device', device];
+    // An option given twice would be a list: what a test says of an address or a name stands alone.
+    const usual = { '--data': data, '--listen': `127.0.0.1:${port}`, '--device': device };
+    const listen = Object.entries(usual)
+      .filter(([name]) => !extra.includes(name))
+      .flat();
     const log = fs.openSync(`${data}.log`, 'a');
     const stdio = ['ignore', log, log] as const;
     const child = spawn(process.execPath, [program, ...listen, ...extra], { stdio: [...stdio] });

@@ -2,18 +2,20 @@
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
 
+const PORT_MAX = 65_535;
 const addressPattern = /^(\[[0-9a-fA-F:]+\]|[^:[\]/]+):(\d{1,5})$/;
+
+const addressField = z
+  .string()
+  .regex(addressPattern)
+  .refine((address) => splitAddress(address).port <= PORT_MAX, `has no port up to ${PORT_MAX}`);
 
 const optionsSchema = z.strictObject({
   data: z.string().min(1).describe('data directory of this device'),
-  listen: z
-    .string()
-    .regex(addressPattern)
+  listen: addressField
     .default('127.0.0.1:6200')
     .describe('address to listen on, as the ring names it'),
-  advertise: z
-    .string()
-    .regex(addressPattern)
+  advertise: addressField
     .optional()
     .describe('address as the ring names it, where that is not the one to listen on'),
   device: z
