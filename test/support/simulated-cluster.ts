@@ -15,6 +15,7 @@ import type { DeviceCaller } from '@ringwright/server/device-caller';
 import { InFlight } from '@ringwright/server/in-flight';
 import { answerRead, answerWrite, type ReplicaPorts } from '@ringwright/server/replica';
 import type { RingExchange } from '@ringwright/server/ring-exchange';
+import { RingRequests } from '@ringwright/server/ring-requests';
 import type { Rings } from '@ringwright/server/rings';
 import { recordRead, recordWrite } from '@ringwright/wire/records';
 import { activeOn, identityOf } from './served-ring.ts';
@@ -158,7 +159,8 @@ export class SimulatedDevice {
       this.activate(this.cluster.devices[device]?.active.ring.version ?? 0);
     };
     const issueStamp = async (device: number) => this.clock.next(device);
-    return { rings, devices: this.caller, clock: this.clock, issueStamp, catchUp };
+    const requests = new RingRequests();
+    return { rings, requests, devices: this.caller, clock: this.clock, issueStamp, catchUp };
   }
 }
 

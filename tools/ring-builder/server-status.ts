@@ -19,6 +19,7 @@ const ringSchema = z.object({
   id: z.string(),
   sinceMs: z.number(),
   disk: z.nullable(z.object({ version: z.int(), id: z.string() })),
+  requests: z.array(z.object({ version: z.int(), coordinated: z.int(), answered: z.int() })),
   device: z.nullable(z.int()),
   serving: z.int(),
   notReady: z.int(),

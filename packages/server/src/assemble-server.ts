@@ -16,13 +16,14 @@ import { InFlight } from './in-flight.ts';
 import { greet, type IntroducePorts } from './introduce.ts';
 import { measureCopies } from './measure-store.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { Mover } from './mover.ts';
+import { Mover, type MoverPorts } from './mover.ts';
 import { joinAddress } from './options.ts';
 import type { PeerMemory } from './peer-memory.ts';
 import { Peers } from './peers.ts';
 import type { FloorPorts } from './raise-floor.ts';
 import { Replicator } from './replicate.ts';
 import { RingExchange } from './ring-exchange.ts';
+import { RingRequests } from './ring-requests.ts';
 import { loadShelf } from './ring-shelf.ts';
 import { Rings } from './rings.ts';
 import { Scrubber } from './scrubber.ts';
@@ -107,28 +108,43 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
     },
   });
   const devices = deviceCaller({ peers, handlers });
-  const mover = new Mover({
-    store,
-    devices: measureCopies(metrics, devices),
-    inFlight,
-    current: (keyspace) => rings.get(keyspace),
-    isStranger: (active, device) => strangers.has(addressOf(active, device)),
-    onError: (step, error) => log.warn({ ...step, error }, 'duty failed, will be tried again'),
-  });
+  const mover = createMover(
+    { store, devices: measureCopies(metrics, devices), inFlight },
+    { rings, strangers, log },
+  );
   const replicator = createReplicator({ store, devices, mover }, metrics, log);
   const floors = { store, devices, nowMs };
   const scrubber = createScrubber(store, mover, log);
   const opening = (keyspace: string): Promise<void> => mover.settled(keyspace);
   const replica = { store, exchange, clock, inFlight, opened: opening };
-  const status = { identity, rings, store, mover, peers, trust, startedMs: nowMs(), nowMs };
-  const catchUp: CoordinatorPorts['catchUp'] = (active, device) =>
-    exchange.catchUp(active.ring.keyspace, peers.connect(addressOf(active, device)));
-  const issueStamp: CoordinatorPorts['issueStamp'] = (device) => stamps.issue(device);
-  const coordinator: CoordinatorPorts = { rings, devices, clock, issueStamp, catchUp };
+  const requests = new RingRequests();
+  const parts = { identity, rings, requests, store, mover, peers, trust };
+  const status: StatusPorts = { ...parts, startedMs: nowMs(), nowMs };
+  const coordinator = coordinatorPorts(
+    { rings, requests, devices, clock, stamps },
+    { exchange, peers },
+  );
   const [clients, copies] = [{ coordinator, metrics }, new CopySource(replica, nowMs)];
   fillHandlers(handlers, { replica, introduce, copies, clients, trust: trustExchange });
   const work = { mover, replicator, floors, scrubber };
   return { ...work, rings, peers, handlers, coordinator, stamps, status, metrics };
+}
+
+function coordinatorPorts(
+  {
+    stamps,
+    ...parts
+  }: Pick<CoordinatorPorts, 'rings' | 'requests' | 'devices' | 'clock'> & {
+    readonly stamps: StampIssuer;
+  },
+  { exchange, peers }: { readonly exchange: RingExchange; readonly peers: Peers },
+): CoordinatorPorts {
+  return {
+    ...parts,
+    issueStamp: (device) => stamps.issue(device),
+    catchUp: (active, device) =>
+      exchange.catchUp(active.ring.keyspace, peers.connect(addressOf(active, device))),
+  };
 }
 
 async function loadRings(
@@ -141,6 +157,22 @@ async function loadRings(
     log.error({ file, error }, 'ring file damaged');
   });
   return new Rings({ shelf, identity, nowMs, trust, onActivate }, shelved);
+}
+
+function createMover(
+  parts: Pick<MoverPorts, 'store' | 'devices' | 'inFlight'>,
+  {
+    rings,
+    strangers,
+    log,
+  }: { readonly rings: Rings; readonly strangers: ReadonlySet<string>; readonly log: Logger },
+): Mover {
+  return new Mover({
+    ...parts,
+    current: (keyspace) => rings.get(keyspace),
+    isStranger: (active, device) => strangers.has(addressOf(active, device)),
+    onError: (step, error) => log.warn({ ...step, error }, 'duty failed, will be tried again'),
+  });
 }
 
 function createScrubber(store: Store, mover: Mover, log: Logger): Scrubber {

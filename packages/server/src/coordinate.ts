@@ -11,12 +11,14 @@ import { type Consistency, slotsNeeded } from './consistency.ts';
 import type { DeviceCaller } from './device-caller.ts';
 import { gatherReads, type ReadAnswer, type ReadRecord } from './gather-reads.ts';
 import { checkClock } from './replica.ts';
+import type { RingRequests } from './ring-requests.ts';
 import type { Rings } from './rings.ts';
 import { tallySlots } from './slot-acks.ts';
 import { OutdatedRing, spreadRecord, type WriteOutcome } from './spread-record.ts';
 
 export interface CoordinatorPorts {
   readonly rings: Rings;
+  readonly requests: RingRequests;
   readonly devices: DeviceCaller;
   readonly clock: HybridClock;
   /** A stamp for a write of this device: stamp-issuer.ts. */
@@ -114,11 +116,15 @@ export async function withNewestRing<T>(
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     const active = ports.rings.get(keyspace);
+    const madeWith = { keyspace, ringVersion: active.ring.version };
+    ports.requests.begin('coordinated', madeWith);
     try {
       return await attempt(active);
     } catch (error) {
       if (!(error instanceof OutdatedRing) || tries === ringRetriesMax) throw error;
       await reachNewer(ports, active, error.device);
+    } finally {
+      ports.requests.end('coordinated', madeWith);
     }
   }
 }

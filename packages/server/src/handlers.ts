@@ -20,6 +20,7 @@ import { answerHello, type IntroducePorts } from './introduce.ts';
 import { answerKeys } from './list-answers.ts';
 import { answerRead, answerWrite, type ReplicaPorts } from './replica.ts';
 import { answerDigests, answerOffer, answerPush, answerRows } from './replication-answers.ts';
+import type { MadeWith } from './ring-requests.ts';
 import type { TrustExchange } from './trust-exchange.ts';
 
 interface HandlerPorts {
@@ -36,12 +37,22 @@ export function fillHandlers(
   { replica, introduce, copies, trust, clients }: HandlerPorts,
 ): void {
   const { exchange } = replica;
+  const { requests } = clients.coordinator;
   const answer = <Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
     run: (request: z.infer<Request>, caller: Caller) => Promise<z.infer<Answer>> | z.infer<Answer>,
   ): void => {
     // The channel passes only requests that have passed kind.request.
     handlers.set(kind.method, { request: kind.request, answer: run as Answering });
+  };
+  const counted = <Request extends z.ZodType<MadeWith>, Answer extends z.ZodType>(
+    kind: MessageKind<Request, Answer>,
+    run: (request: z.infer<Request>, caller: Caller) => Promise<z.infer<Answer>>,
+  ): void => {
+    answer(kind, async (request, caller) => {
+      requests.begin('answered', request);
+      return await run(request, caller).finally(() => requests.end('answered', request));
+    });
   };
   answer(hello, (request, caller) => answerHello(introduce, request, caller));
   answer(ringOffer, (request, caller) => exchange.offer(request, caller));
@@ -50,18 +61,18 @@ export function fillHandlers(
   answer(ringFetch, (request) => exchange.fetch(request));
   answer(trustOffer, (request) => trust.offer(request));
   answer(trustFetch, () => trust.fetch());
-  answer(recordWrite, (request, caller) => answerWrite(replica, request, caller));
-  answer(recordRead, (request, caller) => answerRead(replica, request, caller));
-  answer(digests, (request, caller) => answerDigests(replica, request, caller));
-  answer(offer, (request, caller) => answerOffer(replica, request, caller));
-  answer(push, (request, caller) => answerPush(replica, request, caller));
-  answer(rowsSince, (request, caller) => answerRows(replica, request, caller));
-  answer(floorPromise, (request, caller) => answerFloorPromise(replica, request, caller));
-  answer(floorRaise, (request, caller) => answerFloorRaise(replica, request, caller));
-  answer(copyOpen, (request, caller) => copies.open(request, caller));
+  counted(recordWrite, (request, caller) => answerWrite(replica, request, caller));
+  counted(recordRead, (request, caller) => answerRead(replica, request, caller));
+  counted(digests, (request, caller) => answerDigests(replica, request, caller));
+  counted(offer, (request, caller) => answerOffer(replica, request, caller));
+  counted(push, (request, caller) => answerPush(replica, request, caller));
+  counted(rowsSince, (request, caller) => answerRows(replica, request, caller));
+  counted(floorPromise, (request, caller) => answerFloorPromise(replica, request, caller));
+  counted(floorRaise, (request, caller) => answerFloorRaise(replica, request, caller));
+  counted(copyOpen, (request, caller) => copies.open(request, caller));
   answer(copyRead, (request) => copies.read(request));
   answer(copyClose, (request) => copies.close(request));
-  answer(keysAfter, (request, caller) => answerKeys(replica, request, caller));
+  counted(keysAfter, (request, caller) => answerKeys(replica, request, caller));
   answer(coordinatePut, (request) => answerPut(clients, request));
   answer(coordinateGet, (request) => answerGet(clients, request));
   for (const { method } of Object.values(messageKinds)) {

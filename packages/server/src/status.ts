@@ -11,6 +11,7 @@ import type { Mover } from './mover.ts';
 import { joinAddress } from './options.ts';
 import type { Peers } from './peers.ts';
 import { isSurplus } from './plan-duties.ts';
+import type { RingRequests, VersionRequests } from './ring-requests.ts';
 import type { RingRefusal, Rings } from './rings.ts';
 import type { TrustStore } from './trust-store.ts';
 
@@ -28,6 +29,7 @@ export interface TrustStatus {
 export interface StatusPorts {
   readonly identity: DeviceIdentity;
   readonly rings: Rings;
+  readonly requests: RingRequests;
   readonly store: Store;
   readonly mover: Mover;
   readonly peers: Peers;
@@ -43,6 +45,8 @@ export interface RingStatus {
   readonly sinceMs: number;
   /** The highest version on disk; below it nothing is accepted. Null: none was ever stored. */
   readonly disk: { readonly version: number; readonly id: string } | null;
+  /** Requests under way, by the version they were made with. */
+  readonly requests: readonly VersionRequests[];
   /** This device's id in the ring; null when the ring does not name it. */
   readonly device: number | null;
   readonly serving: number;
@@ -111,6 +115,7 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
     id: active.id,
     sinceMs: active.activatedMs,
     disk: diskHead(ports.rings, keyspace),
+    requests: ports.requests.list(keyspace),
     device: active.self,
     serving,
     notReady: serve.length - serving,

@@ -16,6 +16,8 @@ interface ServerLine {
   readonly sinceMs: number | null;
   /** The highest version on its disk. */
   readonly disk: RingStatus['disk'];
+  /** Requests under way, by the version they were made with. */
+  readonly requests: RingStatus['requests'];
   readonly current: boolean;
   readonly ready: boolean;
   readonly rows: number;
@@ -36,8 +38,18 @@ export const verb: Verb = {
       const said = await ringStatus(address, ring);
       if (said instanceof Error) return { address, devices, ...absent, why: said.message };
       const current = said.id === head.id;
-      const { version, id, sinceMs, disk, rows, bytes, notReady, refusal } = said;
-      const known = { version, id, sinceMs, disk, rows, bytes, current, ready: notReady === 0 };
+      const { version, id, sinceMs, disk, requests, rows, bytes, notReady, refusal } = said;
+      const known = {
+        version,
+        id,
+        sinceMs,
+        disk,
+        requests,
+        rows,
+        bytes,
+        current,
+        ready: notReady === 0,
+      };
       return { address, devices, ...known, refusal, why: whyNot(said, head) };
     });
     const current = servers.filter((server) => server.current).length;
@@ -54,6 +66,7 @@ export const verb: Verb = {
           { head: 'ID', cell: ({ id }) => id?.slice(0, 12) ?? '-' },
           { head: 'SINCE', cell: sinceOf },
           { head: 'DISK', cell: ({ disk }) => disk?.version ?? '-' },
+          { head: 'ON OLDER', cell: onOlder },
           { head: 'ROWS', cell: ({ rows }) => rows },
           { head: 'BYTES', cell: ({ bytes }) => bytes },
           { head: 'STATE', cell: stateOf },
@@ -69,6 +82,7 @@ const absent = {
   id: null,
   sinceMs: null,
   disk: null,
+  requests: [] as RingStatus['requests'],
   current: false,
   ready: false,
   rows: 0,
@@ -78,6 +92,13 @@ const absent = {
 
 function sinceOf({ sinceMs }: ServerLine): string {
   return sinceMs === null ? '-' : `${new Date(sinceMs).toISOString().slice(0, 19)}Z`;
+}
+
+/** Requests still in flight on versions below the one that is active. */
+function onOlder({ version, requests }: ServerLine): number | string {
+  if (version === null) return '-';
+  const older = requests.filter((one) => one.version < version);
+  return older.reduce((sum, { coordinated, answered }) => sum + coordinated + answered, 0);
 }
 
 function stateOf({ why, refusal }: ServerLine): string {

@@ -1,0 +1,50 @@
+// A request held open over a change of the ring: `servers` shows it on the old version to its end.
+import { readVersion } from '@ringwright/repository/read-version';
+import { sendRing } from '@ringwright/wire/send-ring';
+import { expect, test } from 'vitest';
+import { withServer } from '../../tools/ring-builder/server-connection.ts';
+import { askServer } from '../support/ask-server.ts';
+import { clusterForTest, keyspace } from '../support/cluster.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+interface Line {
+  readonly address: string;
+  readonly version: number | null;
+  readonly requests: readonly { version: number; coordinated: number; answered: number }[];
+}
+
+test('a write that waits for two paused devices', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 4 });
+  const [first, ...others] = cluster.servers;
+  if (first === undefined) throw new Error('no servers');
+  await Promise.all(cluster.servers.map((server) => server.ready()));
+  await cluster.commit('set-device', 'd0', '--meta', 'version 2');
+  const { bytes, id } = await readVersion(cluster.rings, keyspace, 'head');
+  const requests = async () => (await first.status()).rings[0]?.requests ?? [];
+
+  for (const server of others) server.pause();
+  const put = { method: 'PUT', path: `/v1/${keyspace}/key`, body: 'value' } as const;
+  const held = askServer(first.place.port, put);
+  await waitFor('the write to be under way', {
+    ask: requests,
+    until: (all) => all.some(({ version, coordinated }) => version === 1 && coordinated === 1),
+  });
+  const head = { keyspace, version: 2, id, bytes, deltaFrom: async () => null, timeoutMs: 5_000 };
+  await withServer(first.address, Date.now(), (server) => sendRing(server, head));
+  expect((await requests())[0]).toMatchObject({ version: 1, coordinated: 1 });
+  const asked = cluster.builder.run(['servers', keyspace]);
+  const seen = await cluster.builder.json<{ servers: Line[] }>(['servers', keyspace]);
+  for (const server of others) server.resume();
+  const line = seen.servers.find(({ address }) => address === first.address);
+  expect(line).toMatchObject({ version: 2 });
+  expect(line?.requests[0]).toMatchObject({ version: 1, coordinated: 1 });
+  expect((await asked).stdout).toContain('ON OLDER');
+
+  // On a machine that is busy enough it has ended by its timeout.
+  expect([204, 503]).toContain((await held).status);
+  await cluster.push();
+  await waitFor('nothing to be under way on version 1', {
+    ask: requests,
+    until: (all) => all.every(({ version }) => version > 1),
+  });
+});
