@@ -2,11 +2,12 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { readVersion } from '@ringwright/repository/read-version';
 import type { ServerStatus } from '@ringwright/server/status';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
-import { ringBuilderIn } from '../support/ring-builder-program.ts';
+import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 interface PushAnswer {
@@ -99,7 +100,38 @@ test('signed from the first push to a rotation that a server slept through', asy
     signed: true,
     waiting: 0,
   });
+  await restoreAnew(cluster, unsigned);
 });
+
+/** All was lost but the servers, and the id of a root on a piece of paper. */
+async function restoreAnew(cluster: Cluster, unsigned: RingBuilder): Promise<void> {
+  const { builder } = cluster;
+  const from = `ws://${cluster.servers[1]?.address}`;
+  const restore = ['restore', keyspace, '--from', from, '--rings', 'anew'];
+  const refusal = async (words: readonly string[], tool = builder): Promise<string> => {
+    const { stderr } = await tool.run([...words, '--json']);
+    return (JSON.parse(stderr) as { code: string }).code;
+  };
+  expect(await refusal([...restore, '--trust', '0'.repeat(64)])).toBe('TRUST_UNKNOWN');
+  const { id } = await builder.json<{ id: string }>('key trust');
+  const restored = await builder.json([...restore, '--trust', id]);
+  expect(restored).toMatchObject({ ring: keyspace, signers: ['bob'] });
+  const [kept, anew] = await Promise.all(
+    [cluster.rings, path.join(cluster.folder, 'anew')].map((rings) =>
+      readVersion(rings, keyspace, 'head'),
+    ),
+  );
+  expect(anew?.bytes).toEqual(kept?.bytes);
+  expect(anew?.state).toEqual(kept?.state);
+  expect(await builder.json(['verify', keyspace, '--trust', id, '--rings', 'anew'])).toMatchObject({
+    ok: true,
+    signed: true,
+  });
+  const twin = path.join(unsigned.folder, 'rings', keyspace, 'versions', '0000002.ring');
+  await fs.rm(path.join(cluster.folder, 'anew', keyspace), { recursive: true });
+  const forged = ['restore', '--from', twin, '--rings', 'anew'];
+  expect(await refusal(forged)).toBe('SIGNATURES_MISSING');
+}
 
 /** The same ring in a folder without trust: what somebody else can make. */
 async function unsignedTwin(cluster: Cluster) {

@@ -43,12 +43,14 @@ async function findingsOf(rings: string): Promise<readonly unknown[]> {
   return (await verifyRepository(rings, ring)).findings;
 }
 
+const given = { trust: null, name: undefined, author, message: 'from 0000003.ring', command };
+
 test('a restored ring has the builder and the version bit for bit, and goes on', async () => {
   const rings = await ringsWith(3);
   const before = await openRing(rings, ring);
   const { bytes, id } = await readVersion(rings, ring, 'head');
   const anew = await mkdtemp(join(tmpdir(), 'ringwright-restore-'));
-  await restoreRing(anew, bytes, { author, message: 'from 0000003.ring', command });
+  await restoreRing(anew, { ...given, bytes });
   const after = await openRing(anew, ring);
   expect(after.head).toEqual({ version: 3, id });
   expect(Buffer.from(serializeState(after.state))).toEqual(
@@ -58,7 +60,7 @@ test('a restored ring has the builder and the version bit for bit, and goes on',
   expect(await findingsOf(anew)).toEqual([]);
   await commitVersion(anew, await nextVersion(anew));
   expect(await findingsOf(anew)).toEqual([]);
-  const again = restoreRing(anew, bytes, { author, message: '', command });
+  const again = restoreRing(anew, { ...given, bytes });
   await expect(again).rejects.toMatchObject({ code: 'RING_EXISTS' });
   await expect(readVersion(anew, ring, 2)).rejects.toMatchObject({ code: 'RING_VERSION_UNKNOWN' });
 });
@@ -69,7 +71,7 @@ test('a damaged file restores nothing', async () => {
   const anew = await mkdtemp(join(tmpdir(), 'ringwright-restore-'));
   const damaged = Buffer.from(bytes);
   damaged[damaged.length - 3]! ^= 1;
-  const restored = restoreRing(anew, damaged, { author, message: '', command });
+  const restored = restoreRing(anew, { ...given, bytes: damaged });
   await expect(restored).rejects.toMatchObject({ code: 'RING_FILE_INVALID' });
   expect(await readdir(anew)).toEqual([]);
 });

@@ -4,31 +4,49 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseState } from '@ringwright/builder/state-json';
 import { auditRing } from '@ringwright/ring/audit-ring';
+import { authenticateRing } from '@ringwright/ring/authenticate-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { decodeRing } from '@ringwright/ring/ring-file';
+import { nameOf } from './approval.ts';
 import { printBuilderFile } from './builder-file.ts';
 import { ringExists } from './create-ring.ts';
 import { replaceDurably, syncFolder, temporaryPrefix } from './durable-file.ts';
 import { extendLog } from './read-log.ts';
 import { exists, type RingFolder, ringFolder, versionPath } from './ring-folder.ts';
+import { type RingsTrust, trustPath, writeTrust } from './trust-file.ts';
 import type { Author } from './write-ring.ts';
 
 export interface Restored {
   readonly ring: Ring;
   readonly id: string;
+  readonly signed: boolean;
+  /** Names of the keys whose signatures were checked; empty without trust. */
+  readonly signers: readonly string[];
+}
+
+export interface RingToRestore {
+  readonly bytes: Uint8Array;
+  /** Whose signatures the file must carry; becomes trust.json where none is. */
+  readonly trust: RingsTrust | null;
+  /** The name the ring must have; undefined: the one it has. */
+  readonly name: string | undefined;
+  readonly author: Author;
+  readonly message: string;
+  readonly command: string;
 }
 
 /**
  * The folder is there as a whole or not at all. State and version file are bit for bit what they
  * were; the log begins with one entry of kind `restore`, since a ring file does not hold the lines
- * before. Throws RING_EXISTS, RING_FILE_INVALID, RING_AUDIT_FAILED.
+ * before. With trust, signatures are checked first, as a server would. Throws RING_EXISTS,
+ * RING_FILE_INVALID, RING_AUDIT_FAILED, USAGE when the name is another, and what authenticateRing
+ * throws.
  */
-export async function restoreRing(
-  rings: string,
-  bytes: Uint8Array,
-  given: { readonly author: Author; readonly message: string; readonly command: string },
-): Promise<Restored> {
-  const { ring, id, builder } = decodeRing(bytes);
+export async function restoreRing(rings: string, given: RingToRestore): Promise<Restored> {
+  const { bytes, trust, author, message, command } = given;
+  const signers = trust === null ? [] : signersOf(bytes, trust, author);
+  const { ring, id, builder, signing } = decodeRing(bytes);
+  requireName(ring, given.name);
   if (builder === null) {
     throw new CodedError('RING_FILE_INVALID', 'the ring file does not carry the builder', {
       hint: 'take a file that ring-builder wrote, from versions/ or from a server',
@@ -39,7 +57,6 @@ export async function restoreRing(
   const folder = ringFolder(rings, ring.keyspace);
   if (await exists(folder.path)) throw ringExists(ring.keyspace, folder.path);
   const temporary = join(rings, `${temporaryPrefix}${process.pid}-${ring.keyspace}`);
-  const { author, message, command } = given;
   const log = extendLog(
     { text: '', entries: [], hashes: [] },
     {
@@ -58,8 +75,23 @@ export async function restoreRing(
   const head = { version: ring.version, id };
   const end = log.hashes.at(-1) ?? null;
   const file = printBuilderFile({ head, log: end, state: parseState(builder), staged: [] });
+  await mkdir(rings, { recursive: true });
+  if (trust !== null && !(await exists(trustPath(rings)))) await writeTrust(rings, trust.documents);
   await writeWhole(rings, { folder, temporary }, { bytes, log: log.text, file, ring });
-  return { ring, id };
+  return { ring, id, signed: signing !== null, signers };
+}
+
+function signersOf(bytes: Uint8Array, { trust }: RingsTrust, { time }: Author): string[] {
+  const { signers } = authenticateRing(bytes, [trust], Date.parse(time));
+  return signers.map((id) => nameOf(trust, id));
+}
+
+function requireName({ keyspace }: Ring, wanted: string | undefined): void {
+  if (wanted === undefined || wanted === keyspace) return;
+  throw new CodedError('USAGE', `the file holds ring ${keyspace}, not ${wanted}`, {
+    hint: `ring-builder restore ${keyspace} --from …`,
+    details: { found: keyspace, wanted },
+  });
 }
 
 function requireSound(ring: Ring): void {

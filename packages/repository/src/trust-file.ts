@@ -26,9 +26,16 @@ export function trustPath(rings: string): string {
 /** Null when the folder is unsigned. Throws TRUST_INVALID: a damaged file is no missing one. */
 export async function readTrust(rings: string): Promise<RingsTrust | null> {
   const bytes = await readFile(trustPath(rings)).catch(onlyMissing);
-  if (bytes === null) return null;
+  return bytes === null ? null : openTrustFile(bytes, null);
+}
+
+/**
+ * `anchor`: id of a root that is trusted already, or null for whoever trusts the file itself.
+ * Throws TRUST_INVALID, TRUST_FORK when the anchor is not in the chain.
+ */
+export function openTrustFile(bytes: Uint8Array, anchor: string | null): RingsTrust {
   const documents = parseTrustFile(bytes);
-  const roots = walkRoots(documents, null);
+  const roots = walkRoots(documents, anchor);
   return { documents, roots, trust: roots[roots.length - 1] ?? roots[0], bytes };
 }
 

@@ -1,14 +1,9 @@
 // ring-builder restore: a ring folder made anew from one ring file, or from a server's copy.
-import { readFile } from 'node:fs/promises';
-import { CodedError } from '@ringwright/base/coded-error';
-import { ringFileBytesMax } from '@ringwright/base/limits';
-import { restoreRing } from '@ringwright/repository/restore-ring';
-import { readRingHead } from '@ringwright/ring/ring-file';
-import { optionalText, text, usage } from '../arguments.ts';
+import { type Restored, restoreRing } from '@ringwright/repository/restore-ring';
+import { optionalText, text } from '../arguments.ts';
+import { type RestoreSource, restoreSource } from '../restore-source.ts';
 import { authorOf } from '../stage-verb.ts';
 import type { Verb } from '../verb.ts';
-
-const FETCH_TIMEOUT_MS = 60_000;
 
 export const verb: Verb = {
   positionals: { ring: { describe: 'its name; needed for a server, checked for a file' } },
@@ -17,32 +12,40 @@ export const verb: Verb = {
       type: 'string',
       requiresArg: true,
       demandOption: true,
-      describe: 'a .ring file, or a server as http://10.0.0.1:6200',
+      describe: 'a .ring file, or a server as ws://10.0.0.1:6200',
+    },
+    trust: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'trust.json, or the id of a root: the ring must be signed by its keys',
     },
   },
   examples: [
     ['$0 restore cities --from backup/0000007.ring', 'builder and version as that file has them'],
-    ['$0 restore cities --from http://10.0.0.1:6200', 'from a server that has the ring active'],
+    ['$0 restore cities --from ws://10.0.0.1:6200', 'from a server that has the ring active'],
+    [
+      '$0 restore cities --from ws://10.0.0.1:6200 --trust ROOT-ID',
+      'and trust.json, when all was lost',
+    ],
   ],
   run: async (args, context) => {
-    const wanted = optionalText(args, 'ring');
+    const name = optionalText(args, 'ring');
     const from = text(args, 'from');
-    const isServer = /^https?:\/\//.test(from);
-    const bytes = isServer ? await fetchRing(from, wanted) : await readRing(from);
-    const { keyspace } = readRingHead(bytes);
-    if (wanted !== undefined && wanted !== keyspace) {
-      throw usage(`${from} holds ring ${keyspace}, not ${wanted}`);
-    }
-    const { ring, id } = await restoreRing(context.rings, bytes, {
+    const source = await restoreSource(context, from, { name, pin: optionalText(args, 'trust') });
+    const restored = await restoreRing(context.rings, {
+      ...source,
+      name,
       author: authorOf(context),
       message: `from ${from}`,
       command: context.command,
     });
-    const { version, moves } = ring;
+    const { ring, id, signers } = restored;
+    const { keyspace, version, moves } = ring;
     return {
-      json: { ring: keyspace, version, id, inFlight: moves.length, from, changed: true },
+      json: { ring: keyspace, version, id, inFlight: moves.length, signers, from, changed: true },
       lines: [
         `restored ${keyspace} at version ${version} (${id.slice(0, 12)}), builder included`,
+        authenticity(restored, source),
         `the log begins here: what was done before version ${version} is not in a ring file`,
         ...(moves.length > 0 ? [`${moves.length} moves are in flight: rollout goes on`] : []),
       ],
@@ -51,25 +54,9 @@ export const verb: Verb = {
   },
 };
 
-async function readRing(path: string): Promise<Uint8Array> {
-  return readFile(path).catch((cause: unknown) => {
-    throw usage(`--from ${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
-  });
-}
-
-async function fetchRing(server: string, ring: string | undefined): Promise<Uint8Array> {
-  if (ring === undefined) throw usage('which ring? ring-builder restore RING --from http://…');
-  const url = new URL(`/v1/rings/${ring}?format=file`, server);
-  const answer = await fetch(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) }).catch(
-    (cause: unknown) => {
-      throw new CodedError('PEER_UNREACHABLE', `${server} cannot be reached`, { cause });
-    },
-  );
-  const length = Number(answer.headers.get('content-length') ?? 0);
-  if (answer.ok && length <= ringFileBytesMax) return new Uint8Array(await answer.arrayBuffer());
-  const message = `${url.href} answered ${answer.status} with ${length} bytes`;
-  throw new CodedError('PEER_FAILED', message, {
-    hint: `curl ${url.origin}/v1/status lists the rings it has`,
-    details: { status: answer.status },
-  });
+function authenticity({ signed, signers }: Restored, { trust }: RestoreSource): string {
+  if (trust !== null) return `signed by ${signers.join(', ')}, as root ${trust.trust.id} demands`;
+  return signed
+    ? 'NOT CHECKED by whom it is: the ring is signed, and here is no trust.json and no --trust'
+    : 'UNSIGNED: who can write the file, or answers for the server, can have made it up';
 }
