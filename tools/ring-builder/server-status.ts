@@ -1,12 +1,13 @@
 // What a server says of itself: GET /v1/status, checked.
 import { CodedError } from '@ringwright/base/coded-error';
+import { loadStages } from '@ringwright/server/load-progress';
 import { z } from 'zod';
 import { connectTimeoutMs } from './server-connection.ts';
 
 const loadSchema = z.object({
   partition: z.int(),
   assignment: z.nullable(z.int()),
-  stage: z.enum(['waiting', 'copying', 'catching-up', 'available', 'failed']),
+  stage: z.enum(loadStages),
   bytes: z.number(),
   rows: z.number(),
   copiesVerified: z.int(),

@@ -124,24 +124,8 @@ export const peerRetryMsMax = 3_000;
 export const replicationIntervalMs = 1_000;
 /** Records younger than this are not offered: their own writes are still on the way. */
 export const replicationAgeMsMin = 1_000;
-/** Whole partition files copied in at once per device: two keep disk and network busy. */
-export const copiesInMax = 4;
-/** Taking and hashing a snapshot of the largest partition file may take this long. */
-export const copyOpenTimeoutMs = 600_000;
-/**
- * Partition files given up at the same time per device: each waits on its peers, not on this disk.
- */
-export const drainsMax = 16;
-/** Snapshots held open for others per device. */
-export const copiesOutMax = 16;
-/** A snapshot nobody has read from for this long is released. */
-export const copyIdleMsMax = 60_000;
-/** Chunks asked for ahead of the one being written: hides the round trip. */
-export const copyChunksAhead = 4;
 /** More damaged files than this have one cause: replacing them all could be the wrong cure. */
 export const damagedPercentMax = 5;
-/** Pause before a load or drain that failed is tried again. */
-export const dutyRetryMs = 500;
 /** Ring versions kept on a server's disk, newest last: the last good ones. */
 export const ringVersionsKept = 5;
 /**

@@ -171,6 +171,7 @@ function createMover(
     ...parts,
     current: (keyspace) => rings.get(keyspace),
     isStranger: (active, device) => strangers.has(addressOf(active, device)),
+    monotonicMs: () => performance.now(),
     onError: (step, error) => log.warn({ ...step, error }, 'duty failed, will be tried again'),
   });
 }

@@ -1,7 +1,8 @@
 // This device as the source of copies: snapshots of partition files, read in chunks by the joiner.
 import { randomBytes } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
-import { copiesOutMax, copyIdleMsMax, transferChunkBytesMax } from '@ringwright/base/limits';
+import { transferChunkBytesMax } from '@ringwright/base/limits';
+import { copiesOutMax, copyIdleMsMax } from '@ringwright/base/limits-copies';
 import type { Snapshot } from '@ringwright/partition/snapshot';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';

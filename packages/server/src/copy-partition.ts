@@ -1,6 +1,7 @@
 // Brings a whole partition file from another device: snapshot there, chunks, verification and
 // adoption here.
-import { copyChunksAhead, copyOpenTimeoutMs, transferChunkBytesMax } from '@ringwright/base/limits';
+import { transferChunkBytesMax } from '@ringwright/base/limits';
+import { copyChunksAhead, copyOpenTimeoutMs } from '@ringwright/base/limits-copies';
 import type { Store } from '@ringwright/partition/store';
 import { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
 import type { ActiveRing } from './active-ring.ts';
@@ -12,6 +13,8 @@ export interface CopyTask {
   readonly assignment: number | null;
   readonly source: number;
   readonly onBytes: (done: number, total: number) => void;
+  /** All bytes are here. */
+  readonly onReceived: () => void;
 }
 
 export interface CopyResult {
@@ -50,6 +53,7 @@ export async function copyPartition(
         received += data.length;
         task.onBytes(received, manifest.bytes);
       }
+      task.onReceived();
       await incoming.finish();
     } catch (error) {
       await incoming.discard();

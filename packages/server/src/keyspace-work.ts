@@ -1,6 +1,17 @@
 // What the mover knows of its work for one keyspace. Plain data, of this life of the process.
+import type { ActiveRing } from './active-ring.ts';
 import type { FormerSlots } from './confirm-takeover.ts';
 import type { LoadProgress } from './load-progress.ts';
+import { isSurplus } from './plan-duties.ts';
+
+export interface LoadAttempt {
+  /** Of the move it was for; null for a refill. */
+  readonly assignment: number | null;
+  /** One after the other. */
+  readonly failures: number;
+  /** The next attempt waits for this time of the monotonic clock. */
+  readonly notBeforeMs: number;
+}
 
 export interface KeyspaceWork {
   /** Assignment ids loaded in this life, by partition. */
@@ -8,7 +19,9 @@ export interface KeyspaceWork {
   readonly progress: Map<number, LoadProgress>;
   /** Slots of the partitions that this device joins, as its rings have shown them. */
   readonly former: Map<number, FormerSlots>;
-  /** Partitions a load or drain runs for, or waits to run again after a failure. */
+  /** Earlier attempts of loads that have not ended, by partition. */
+  readonly attempts: Map<number, LoadAttempt>;
+  /** Partitions a load or drain runs for, and drains that wait to run again after a failure. */
   readonly running: Set<number>;
   /** Why drains have not ended yet. */
   readonly draining: Map<number, string>;
@@ -22,9 +35,30 @@ export function newWork(): KeyspaceWork {
     loaded: new Map(),
     progress: new Map(),
     former: new Map(),
+    attempts: new Map(),
     running: new Set(),
     draining: new Map(),
     review: null,
     again: false,
   };
+}
+
+/** What was noted for moves that the ring no longer lists has had its time. */
+export function forgetEnded(active: ActiveRing, work: KeyspaceWork): void {
+  const { ring, self } = active;
+  const inFlight = new Set(
+    ring.moves.flatMap((move) => (move.to === self ? [move.assignment] : [])),
+  );
+  for (const [partition, assignment] of work.loaded) {
+    const named = ring.table.some((row) => row[partition] === self);
+    if (!inFlight.has(assignment) && !named) work.loaded.delete(partition);
+  }
+  for (const partition of work.draining.keys()) {
+    if (!isSurplus(active, partition)) work.draining.delete(partition);
+  }
+  for (const map of [work.progress, work.attempts]) {
+    for (const [partition, { assignment }] of map) {
+      if (assignment !== null && !inFlight.has(assignment)) map.delete(partition);
+    }
+  }
 }

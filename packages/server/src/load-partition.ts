@@ -105,13 +105,14 @@ async function isFilling(
 
 async function copyAndCatchUp(ports: LoadPorts, task: LoadTask, device: number): Promise<void> {
   const { active, partition, move, onProgress } = task;
-  onProgress({ stage: 'copying', bytes: 0 });
+  onProgress({ stage: 'reserving', bytes: 0 });
   const copied = await copyPartition(ports, {
     active,
     partition,
     assignment: move?.from === device ? move.assignment : null,
     source: device,
-    onBytes: (bytes, bytesTotal) => onProgress({ bytes, bytesTotal }),
+    onBytes: (bytes, bytesTotal) => onProgress({ stage: 'copying', bytes, bytesTotal }),
+    onReceived: () => onProgress({ stage: 'verifying' }),
   });
   onProgress({ stage: 'catching-up', rows: copied.rows, bytes: copied.bytes, copiesVerified: 1 });
   await pullRows(ports, task, { device, copied });

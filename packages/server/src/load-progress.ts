@@ -1,6 +1,17 @@
-// How far each load and drain on this device is: what /v1/status and the rollout show. Plain data.
+// How far each load on this device is: what /v1/status and the rollout show. Plain data.
 
-export type LoadStage = 'waiting' | 'copying' | 'catching-up' | 'available' | 'failed';
+/** queued: waits for its turn; reserving: asks the source for a snapshot and the disk for room. */
+export const loadStages = [
+  'queued',
+  'paused',
+  'reserving',
+  'copying',
+  'verifying',
+  'catching-up',
+  'available',
+  'failed',
+] as const;
+export type LoadStage = (typeof loadStages)[number];
 
 export interface LoadProgress {
   readonly keyspace: string;
@@ -13,7 +24,7 @@ export interface LoadProgress {
   readonly rows: number;
   /** Whole files received that passed length, hash, check and digest. */
   readonly copiesVerified: number;
-  /** Why the last attempt failed; empty when none did. */
+  /** Why it waits, or why the last attempt failed; empty when it just runs. */
   readonly reason: string;
 }
 
@@ -22,7 +33,7 @@ export function startedLoad(
 ): LoadProgress {
   return {
     ...about,
-    stage: 'waiting',
+    stage: 'queued',
     bytes: 0,
     bytesTotal: 0,
     rows: 0,

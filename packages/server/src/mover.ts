@@ -2,19 +2,21 @@
 // the rings.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { copiesInMax, drainsMax, dutyRetryMs } from '@ringwright/base/limits';
+import { drainsMax, dutyRetryMs } from '@ringwright/base/limits-copies';
 import type { ActiveRing } from './active-ring.ts';
 import { confirmTakeover, rememberFormer, unknownSlots } from './confirm-takeover.ts';
 import { type DrainPorts, drainPartition } from './drain-partition.ts';
-import { type KeyspaceWork, newWork } from './keyspace-work.ts';
-import { loadPartition } from './load-partition.ts';
-import { type LoadProgress, startedLoad } from './load-progress.ts';
+import { forgetEnded, type KeyspaceWork, newWork } from './keyspace-work.ts';
+import type { LoadProgress } from './load-progress.ts';
+import { LoadQueue, type LoadStep } from './load-queue.ts';
 import { openPartitions } from './open-partitions.ts';
-import { type DutyStep, isSurplus, planDuties } from './plan-duties.ts';
+import { type DutyStep, planDuties } from './plan-duties.ts';
 import { damagedOf, replaceDamaged } from './replace-damaged.ts';
 
 export interface MoverPorts extends DrainPorts {
   readonly isStranger: (active: ActiveRing, device: number) => boolean;
+  /** Of a clock that never steps back. */
+  readonly monotonicMs: () => number;
   readonly onError: (step: FailedStep, error: unknown) => void;
 }
 
@@ -23,18 +25,17 @@ interface FailedStep {
   readonly keyspace: string;
 }
 
-type LoadStep = Extract<DutyStep, { kind: 'load' | 'refill' }>;
-
 export class Mover {
   readonly #ports: MoverPorts;
   readonly #work = new Map<string, KeyspaceWork>();
   readonly #timers = new Set<NodeJS.Timeout>();
-  #loads = 0;
+  readonly #loads: LoadQueue;
   #drains = 0;
   #closed = false;
 
   constructor(ports: MoverPorts) {
     this.#ports = ports;
+    this.#loads = new LoadQueue({ ...ports, onEnded: () => this.#reviewAll() });
   }
 
   /** Loads under way or ended, for the status. */
@@ -66,6 +67,7 @@ export class Mover {
 
   close(): void {
     this.#closed = true;
+    this.#loads.close();
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
@@ -85,7 +87,7 @@ export class Mover {
     await this.#replaceDamaged(active, work);
     const infos = this.#ports.store.list().filter((info) => info.keyspace === keyspace);
     const states = new Map(infos.map(({ partition, state }) => [partition, state]));
-    this.#forgetEnded(active, work);
+    forgetEnded(active, work);
     rememberFormer(active, work.former);
     const damaged = damagedOf(this.#ports.store, keyspace);
     const steps = planDuties(active, { states, loaded: work.loaded }).filter(
@@ -98,18 +100,21 @@ export class Mover {
       if (undecided.length < opens.length) work.again = true;
     }
     const serves: number[] = [];
+    const loads: LoadStep[] = [];
     for (const step of steps) {
       if (work.running.has(step.partition)) continue;
       if (step.kind === 'serve') serves.push(step.partition);
+      else if (step.kind === 'load' || step.kind === 'refill') loads.push(step);
       else await this.#tryStart(active, work, step);
     }
+    this.#loads.offer(active, work, loads);
     if (serves.length > 0) void this.#serve(active, work, serves);
   }
 
   async #replaceDamaged(active: ActiveRing, work: KeyspaceWork): Promise<void> {
     try {
       for (const partition of await replaceDamaged(this.#ports.store, active)) {
-        for (const map of [work.loaded, work.progress]) map.delete(partition);
+        for (const map of [work.loaded, work.progress, work.attempts]) map.delete(partition);
       }
     } catch (error) {
       this.#failed({ kind: 'replace', keyspace: active.ring.keyspace }, error);
@@ -133,15 +138,11 @@ export class Mover {
         await this.#ports.store.create(keyspace, partition, 'filling');
         work.again = true;
         return;
-      case 'load':
-      case 'refill':
-        if (this.#loads < copiesInMax) void this.#load(active, work, step);
-        return;
       case 'drain':
         if (this.#drains < drainsMax) void this.#drain(active, work, partition);
         return;
       default:
-        return; // 'open' and 'serve' are done for all at once
+        return; // the others are done for all at once
     }
   }
 
@@ -176,37 +177,6 @@ export class Mover {
     }
   }
 
-  async #load(active: ActiveRing, work: KeyspaceWork, step: LoadStep): Promise<void> {
-    const { keyspace } = active.ring;
-    const { partition } = step;
-    const move = step.kind === 'load' ? step.move : null;
-    const onProgress = (change: Partial<LoadProgress>): void => {
-      const assignment = move?.assignment ?? null;
-      const before =
-        work.progress.get(partition) ?? startedLoad({ keyspace, partition, assignment });
-      work.progress.set(partition, { ...before, assignment, ...change });
-    };
-    this.#loads += 1;
-    work.running.add(partition);
-    onProgress({ stage: 'waiting', reason: '' });
-    try {
-      await loadPartition(this.#ports, { active, partition, move, onProgress });
-      if (move === null) this.#ports.store.setState(keyspace, partition, 'ready');
-      else work.loaded.set(partition, move.assignment);
-      onProgress({ stage: 'available', reason: '' });
-      work.running.delete(partition);
-    } catch (error) {
-      onProgress({
-        stage: 'failed',
-        reason: error instanceof Error ? error.message : String(error),
-      });
-      this.#failed({ kind: step.kind, keyspace }, error, () => work.running.delete(partition));
-    } finally {
-      this.#loads -= 1;
-      this.#reviewAll();
-    }
-  }
-
   async #drain(active: ActiveRing, work: KeyspaceWork, partition: number): Promise<void> {
     const { keyspace } = active.ring;
     this.#drains += 1;
@@ -222,24 +192,6 @@ export class Mover {
     } finally {
       this.#drains -= 1;
       this.#reviewAll();
-    }
-  }
-
-  /** Progress of moves that the ring no longer lists has had its time. */
-  #forgetEnded(active: ActiveRing, work: KeyspaceWork): void {
-    const { ring, self } = active;
-    const inFlight = new Set(
-      ring.moves.flatMap((move) => (move.to === self ? [move.assignment] : [])),
-    );
-    for (const [partition, assignment] of work.loaded) {
-      const named = ring.table.some((row) => row[partition] === self);
-      if (!inFlight.has(assignment) && !named) work.loaded.delete(partition);
-    }
-    for (const partition of work.draining.keys()) {
-      if (!isSurplus(active, partition)) work.draining.delete(partition);
-    }
-    for (const [partition, { assignment }] of work.progress) {
-      if (assignment !== null && !inFlight.has(assignment)) work.progress.delete(partition);
     }
   }
 
