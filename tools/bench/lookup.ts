@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // Program: lookups per second on one core beside the bare hash, their limit. --json for machines.
 import { hash } from 'node:crypto';
-import os from 'node:os';
 import { seededRandom } from '@ringwright/base/random';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { nextRing } from '@ringwright/builder/next-ring';
@@ -10,6 +9,8 @@ import { type Lookup, lookupOf } from '@ringwright/ring/lookup';
 import { murmur3 } from '@ringwright/ring/murmur3';
 import type { Partitioner } from '@ringwright/ring/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
+import { machine } from './machine.ts';
+import { median } from './median.ts';
 
 const keyCount = 1_000_000;
 const keyBytes = 20;
@@ -109,10 +110,6 @@ function measure({ name, partitioner, bareHash }: Subject, keys: readonly Uint8A
   return { name, lookupsPerSecond, hashesPerSecond, ratio: lookupsPerSecond / hashesPerSecond };
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
-}
-
 function print(figures: readonly Figures[]): void {
   const millions = (rate: number): string => (rate / 1e6).toFixed(2).padStart(12);
   console.log(
@@ -130,13 +127,6 @@ function print(figures: readonly Figures[]): void {
   }
 }
 
-const machine = {
-  cpu: os.cpus()[0]?.model ?? 'unknown',
-  cores: os.availableParallelism(),
-  memoryBytes: os.totalmem(),
-  platform: `${os.platform()} ${os.arch()}`,
-  node: process.version,
-};
 const keys = randomKeys();
 const figures = subjects.map((subject) => measure(subject, keys));
 if (process.argv.includes('--json')) {

@@ -16,6 +16,7 @@ import { hello } from '@ringwright/wire/hello';
 import { type Sending, type SentRing, sendRing } from '@ringwright/wire/send-ring';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { WebSocket } from 'ws';
+import { machine } from './machine.ts';
 import { type PushedVersion, pushVersions } from './push-versions.ts';
 
 /** As many as `ring-builder push` asks at the same time. */
@@ -142,13 +143,6 @@ function print(figures: readonly Figures[], listeners: number, power: number): v
   }
 }
 
-const machine = {
-  cpu: os.cpus()[0]?.model ?? 'unknown',
-  cores: os.availableParallelism(),
-  memoryBytes: os.totalmem(),
-  platform: `${os.platform()} ${os.arch()}`,
-  node: process.version,
-};
 const { values } = parseArgs({
   options: {
     listeners: { type: 'string', default: '1000' },

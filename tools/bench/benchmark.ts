@@ -1,0 +1,127 @@
+// A benchmark of several sections: its command line, a folder for each section, the table or JSON.
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { type Comparison, tableLines } from './comparison.ts';
+import { profileLines } from './cpu-profile.ts';
+import { machine } from './machine.ts';
+
+/** What every section is told. */
+export interface Section<Size extends string> {
+  /** A folder of its own for everything it starts; gone afterwards. */
+  readonly folder: string;
+  readonly sizes: Readonly<Record<Size, number>>;
+  /** Words for the servers' node, such as --cpu-prof. */
+  readonly nodeWords: readonly string[];
+  /** Progress for whoever waits. */
+  readonly tell: (line: string) => void;
+}
+
+interface Benchmark<Size extends string> {
+  readonly name: string;
+  readonly about: string;
+  /** Numbers that options of these names change. */
+  readonly sizes: Readonly<Record<Size, { readonly usual: number; readonly about: string }>>;
+  readonly sections: Readonly<Record<string, (section: Section<Size>) => Promise<Comparison[]>>>;
+  /** Options of an example run. */
+  readonly example: string;
+}
+
+interface Asked<Size extends string> {
+  readonly only: readonly string[];
+  readonly sizes: Readonly<Record<Size, number>>;
+  readonly profile: boolean;
+  readonly json: boolean;
+}
+
+/** Reads the command line, runs the sections asked for, prints; exit code 2 for bad options. */
+export async function runBenchmark<Size extends string>(benchmark: Benchmark<Size>): Promise<void> {
+  const { name } = benchmark;
+  if (process.argv.includes('--help')) {
+    console.log(usageOf(benchmark));
+    return;
+  }
+  let asked: Asked<Size>;
+  try {
+    asked = parse(benchmark);
+  } catch (error) {
+    const what = error instanceof Error ? error.message : String(error);
+    console.error(`${what}; try npm run bench:${name} -- --help`);
+    process.exitCode = 2;
+    return;
+  }
+  const rows: Comparison[] = [];
+  for (const section of asked.only) rows.push(...(await runSection(benchmark, section, asked)));
+  const { sizes } = asked;
+  if (asked.json) {
+    console.log(JSON.stringify({ benchmark: name, machine, ...sizes, rows }, null, 2));
+    return;
+  }
+  const sizeText = Object.entries(sizes).map(([size, value]) => `${size} ${String(value)}`);
+  console.log(
+    `${machine.cores} cores (${machine.cpu}), node ${machine.node}; ${sizeText.join(', ')}`,
+  );
+  for (const line of tableLines(rows)) console.log(line);
+}
+
+async function runSection<Size extends string>(
+  { name, sections }: Benchmark<Size>,
+  section: string,
+  { sizes, profile }: Asked<Size>,
+): Promise<Comparison[]> {
+  const prefix = path.join(os.tmpdir(), `ringwright-bench-${name}-${section}-`);
+  const folder = await fs.mkdtemp(prefix);
+  const profiles = path.join(folder, 'profiles');
+  const nodeWords = profile ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : [];
+  const tell = (line: string): void => console.error(`${section}: ${line} …`);
+  try {
+    const rows = (await sections[section]?.({ folder, sizes, nodeWords, tell })) ?? [];
+    if (profile) for (const line of await profileLines(profiles)) console.error(line);
+    return rows;
+  } finally {
+    await fs.rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Throws with what is wrong. */
+function parse<Size extends string>({ sizes, sections }: Benchmark<Size>): Asked<Size> {
+  const names = Object.keys(sizes) as Size[]; // its keys are of type Size
+  const known = Object.keys(sections);
+  const { values } = parseArgs({
+    options: {
+      ...Object.fromEntries(names.map((size) => [size, { type: 'string' }] as const)),
+      only: { type: 'string', multiple: true, default: known },
+      profile: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const given = new Map<string, unknown>(Object.entries(values));
+  const numbers = names.map((size) => {
+    const number = Number(given.get(size) ?? sizes[size].usual);
+    if (!(number > 0)) throw new Error(`--${size} takes a number above 0`);
+    return [size, number] as const;
+  });
+  const strange = values.only.find((section) => !known.includes(section));
+  if (strange !== undefined) throw new Error(`no section '${strange}', only ${known.join(', ')}`);
+  const { only, profile, json } = values;
+  // Every name of type Size has its number.
+  return { only, profile, json, sizes: Object.fromEntries(numbers) as Record<Size, number> };
+}
+
+function usageOf<Size extends string>(benchmark: Benchmark<Size>): string {
+  const { name, about, sizes, sections, example } = benchmark;
+  const names = Object.keys(sizes) as Size[]; // as in parse()
+  return [
+    `npm run bench:${name} -- [options]`,
+    '',
+    about,
+    `  --only NAME     ${Object.keys(sections).join(' | ')}; may be repeated`,
+    ...names.map((size) => {
+      return `${`  --${size} N`.padEnd(17)} ${sizes[size].about}, default ${sizes[size].usual}`;
+    }),
+    '  --profile       where the CPU time of the servers went, by function, per section',
+    '  --json          one JSON document on standard output',
+    `Example: npm run bench:${name} -- ${example}`,
+  ].join('\n');
+}

@@ -1,0 +1,28 @@
+// A program run to its end for what it prints.
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+
+/** Its standard output. Rejects when it does not end with 0. */
+export async function outputOf(file: string, words: readonly string[]): Promise<string> {
+  const child = spawn(file, [...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const exited = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  const [code, stdout, stderr] = await Promise.all([
+    exited,
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  if (code === 0) return stdout;
+  throw new Error(`${file} ${words.join(' ')} ended with ${code}: ${stderr.trim().slice(-500)}`);
+}
+
+/** What `--version` prints first; null when it is not installed. */
+export async function versionOf(file: string): Promise<string | null> {
+  try {
+    return (await outputOf(file, ['--version'])).split('\n')[0] ?? '';
+  } catch {
+    return null;
+  }
+}

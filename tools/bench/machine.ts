@@ -1,0 +1,10 @@
+// The machine a benchmark ran on, as it stands in its output.
+import os from 'node:os';
+
+export const machine = {
+  cpu: os.cpus()[0]?.model ?? 'unknown',
+  cores: os.availableParallelism(),
+  memoryBytes: os.totalmem(),
+  platform: `${os.platform()} ${os.arch()}`,
+  node: process.version,
+};

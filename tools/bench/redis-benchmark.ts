@@ -1,0 +1,46 @@
+// redis-benchmark as the client of a server that speaks the Redis protocol.
+import { outputOf } from './finished-program.ts';
+
+export interface RedisLoad {
+  readonly port: number;
+  readonly op: 'set' | 'get';
+  readonly pipeline: number;
+  readonly valueBytes: number;
+  readonly requests: number;
+}
+
+export interface LoadFigures {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+export const redisClients = 50;
+/** Keys are drawn from so many. */
+export const redisKeys = 100_000;
+
+export async function redisBenchmark(load: RedisLoad): Promise<LoadFigures> {
+  const { port, op, pipeline, valueBytes, requests } = load;
+  const csv = await outputOf(
+    'redis-benchmark',
+    [
+      ['-p', `${port}`, '-t', op, '-P', `${pipeline}`, '-d', `${valueBytes}`],
+      ['-c', `${redisClients}`, '-r', `${redisKeys}`, '-n', `${requests}`, '--csv'],
+    ].flat(),
+  );
+  // "test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_...","p99_...","max_..."
+  const cells = csv.trim().split('\n').at(-1)?.replaceAll('"', '').split(',').map(Number) ?? [];
+  const [, perSecond = 0, , , p50Ms = 0, , p99Ms = 0] = cells;
+  if (!(perSecond > 0)) throw new Error(`redis-benchmark printed ${csv}`);
+  return { perSecond, p50Ms, p99Ms };
+}
+
+/** As many requests as take about `seconds`, found by a short run that warms the server up. */
+export async function requestsFor(
+  load: Omit<RedisLoad, 'requests'>,
+  seconds: number,
+): Promise<number> {
+  const trial = Math.ceil(10_000 / Math.max(1, load.valueBytes / 1_024));
+  const { perSecond } = await redisBenchmark({ ...load, requests: trial });
+  return Math.max(trial, Math.ceil(perSecond * seconds));
+}

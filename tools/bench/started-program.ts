@@ -1,0 +1,59 @@
+// A program started for a measurement: waited for until it answers, and ended with this one.
+import { type ChildProcess, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const POLL_MS = 20;
+const UP_MS_MAX = 60_000;
+const STOP_MS_MAX = 30_000;
+
+export interface ProgramToStart {
+  readonly file: string;
+  readonly words: readonly string[];
+  /** What it prints goes here. */
+  readonly logFile: string;
+  /** True once it answers. */
+  readonly isUp: () => Promise<boolean>;
+}
+
+export interface StartedProgram {
+  readonly pid: number;
+  /** Asks it to end, and kills it when it does not. */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<void>;
+}
+
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => process.exit(130));
+}
+
+/** Resolves when it is up; rejects with the end of its log when it ends before. */
+export async function startProgram(program: ProgramToStart): Promise<StartedProgram> {
+  const { file, words, logFile, isUp } = program;
+  const log = fs.openSync(logFile, 'a');
+  const child = spawn(file, [...words], { stdio: ['ignore', log, log] });
+  fs.closeSync(log);
+  running.add(child);
+  const exited = new Promise<void>((resolve) => {
+    for (const event of ['close', 'error'] as const) child.once(event, () => resolve());
+  });
+  void exited.then(() => running.delete(child));
+  const deadline = performance.now() + UP_MS_MAX;
+  while (!(await isUp().catch(() => false))) {
+    if (!running.has(child) || performance.now() > deadline) {
+      const last = fs.readFileSync(logFile, 'utf8').trim().split('\n').slice(-5).join('\n');
+      throw new Error(`${file} ${words.join(' ')} does not come up: ${last}`);
+    }
+    await delay(POLL_MS);
+  }
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
+    child.kill(signal);
+    const impatience = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
+    await exited;
+    clearTimeout(impatience);
+  };
+  return { pid: child.pid ?? 0, stop };
+}
