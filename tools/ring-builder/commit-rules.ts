@@ -1,13 +1,14 @@
 // What has to hold before a version is committed: the plan that was reviewed, a sound ring. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Plan } from '@ringwright/builder/plan';
+import type { Brake } from '@ringwright/repository/judge-version';
 import type { Head } from '@ringwright/repository/read-log';
 import { auditRing } from '@ringwright/ring/audit-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { usage } from './arguments.ts';
 
 /** Enough of a digest to type; `--plan` takes any start of this length or more. */
-export const digestCharactersMin = 12;
+const digestCharactersMin = 12;
 
 /** Partitions named in a refusal; its details count them all. */
 const PARTITIONS_SHOWN_MAX = 10;
@@ -27,6 +28,12 @@ export function requireDigest(plan: Plan, given: string | undefined, head: Head 
       details: { ring: plan.ring, given, found: plan.digest, head },
     },
   );
+}
+
+/** What a commit of the reviewed plan has to be given. */
+export function commitOptions({ digest }: Plan, brake: Brake | null): string {
+  const reason = brake !== null && !brake.secondSignature ? ' --override REASON' : '';
+  return `-m TEXT --plan ${digest.slice(0, digestCharactersMin)}${reason}`;
 }
 
 export const replicasAtOnceOption = {

@@ -59,9 +59,7 @@ export async function preparePlan(
 
 /** The highest version that servers were told of, or null. */
 export function lastPushed(entries: readonly LogEntry[]): number | null {
-  // A restored ring comes from servers, or from files that servers may have had.
-  const known = entries.filter((entry) => reachesServers(entry) || entry.kind === 'restore');
-  const pushed = known.map(({ version }) => version);
+  const pushed = entries.filter(reachesServers).map(({ version }) => version);
   return pushed.length === 0 ? null : Math.max(...pushed);
 }
 

@@ -1,4 +1,5 @@
 // A plan for people, and its part of the JSON documents. Pure.
+import type { Finding } from '@ringwright/base/finding';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { DevicePlan, Plan } from '@ringwright/builder/plan';
 import { formatDevice } from '@ringwright/ring/device';
@@ -24,6 +25,11 @@ export function planDocument(plan: Plan): Readonly<Record<string, unknown>> {
     ...(moves.length <= MOVES_LISTED_MAX ? { moves } : {}),
     warnings: plan.warnings,
   };
+}
+
+/** The plan with further warnings than the planner's own. */
+export function withWarnings(plan: Plan, more: readonly Finding[]): Plan {
+  return { ...plan, warnings: [...plan.warnings, ...more] };
 }
 
 /** `effects` are further lines, between the devices and the warnings. */

@@ -16,14 +16,15 @@ import type { Ring } from '@ringwright/ring/ring';
 import { appendLog } from './append-log.ts';
 import { printBuilderFile, type Staged, stagedDigest } from './builder-file.ts';
 import { addDurably, replaceDurably, syncFolder } from './durable-file.ts';
-import { judgeVersion } from './judge-version.ts';
+import { type JudgedFrom, judgeVersion } from './judge-version.ts';
 import type { LogEntry } from './log-entry.ts';
 import type { PublishStep } from './publish-head.ts';
 import type { Head } from './read-log.ts';
+import { readVersionFile } from './read-version.ts';
 import { type RingFolder, versionPath } from './ring-folder.ts';
 import { sealVersion } from './seal-version.ts';
 import { readTrust } from './trust-file.ts';
-import { writeRing } from './write-ring.ts';
+import { type WritableRing, writeRing } from './write-ring.ts';
 
 export type CommitStep = 'written' | PublishStep | 'logged' | 'settled';
 
@@ -66,7 +67,7 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
     assert(ring.parent === (file.head?.id ?? null), `parent ${ring.parent} is not the head`);
     const trust = (await readTrust(rings))?.trust ?? null;
     const toJudge = { ring, state, entry, override: given.override ?? null };
-    const verdict = await judgeVersion(writable, toJudge, trust);
+    const verdict = judgeVersion(await judgedFrom(writable), toJudge, trust);
     const logHead = log.hashes.at(-1) ?? null;
     const { bytes, id, details } = sealVersion(given, verdict, { trust, logHead });
     await writeVersionFile(folder, ring.version, bytes);
@@ -92,6 +93,11 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
     given.afterStep?.('settled');
     return head;
   });
+}
+
+async function judgedFrom({ folder, file, log }: WritableRing): Promise<JudgedFrom> {
+  const head = file.head === null ? null : await readVersionFile(folder, file.head.version);
+  return { entries: log.entries, state: file.state, head: head?.ring ?? null };
 }
 
 function commandOf({ command }: Staged): string {

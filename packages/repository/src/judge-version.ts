@@ -1,4 +1,4 @@
-// The operator's brake at a commit: is the next version a large change, and who lets it pass?
+// The operator's brake at a commit: is the next version a large change, and who lets it pass? Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { brakeMovedShareMax, overrideCharactersMax } from '@ringwright/base/limits';
 import type { BuilderState } from '@ringwright/builder/builder-state';
@@ -6,8 +6,6 @@ import { type ChangeSize, changeSize, whyLarge } from '@ringwright/ring/large-ch
 import type { Ring } from '@ringwright/ring/ring';
 import type { Trust } from '@ringwright/ring/trust-root';
 import { type LogEntry, reachesServers } from './log-entry.ts';
-import { readVersionFile } from './read-version.ts';
-import type { WritableRing } from './write-ring.ts';
 
 export interface Verdict {
   /** Why it is a large change; null when it is none. */
@@ -20,33 +18,62 @@ export interface VersionToJudge {
   readonly ring: Ring;
   readonly state: BuilderState;
   readonly entry: Pick<LogEntry, 'kind' | 'figures'>;
-  readonly override: string | null;
+}
+
+/** What the version follows. */
+export interface JudgedFrom {
+  readonly entries: readonly LogEntry[];
+  readonly state: BuilderState;
+  readonly head: Ring | null;
+}
+
+/** What holds a large change up, and what lets it pass. */
+export interface Brake {
+  readonly large: string;
+  readonly size: ChangeSize;
+  /** Whether a reason is enough. */
+  readonly override: boolean;
+  /** Whether it may be committed now and wait for a second signature. */
+  readonly secondSignature: boolean;
 }
 
 /**
- * Nothing can be lost by a first version, nor by any of a ring that was never pushed: they pass.
  * A large one passes with a reason; in a signed folder it may also wait for its second signature,
  * if there is a second key. Throws BRAKE, VALUE_OUT_OF_RANGE.
  */
-export async function judgeVersion(
-  { folder, file, log }: WritableRing,
+export function judgeVersion(
+  from: JudgedFrom,
+  version: VersionToJudge & { readonly override: string | null },
+  trust: Trust | null,
+): Verdict {
+  const brake = brakeOf(from, version, trust);
+  if (brake === null) return { large: null, override: null };
+  const { override } = version;
+  const { large } = brake;
+  if (override !== null) requireReason(override);
+  const passes = override === null ? brake.secondSignature : brake.override;
+  if (passes) return { large, override };
+  throw braked(version.ring, brake);
+}
+
+/**
+ * Null for a change that is not large: nothing can be lost by a first version, nor by any of a ring
+ * that was never pushed.
+ */
+export function brakeOf(
+  { entries, state, head }: JudgedFrom,
   version: VersionToJudge,
   trust: Trust | null,
-): Promise<Verdict> {
-  const pushed = log.entries.some(reachesServers);
-  if (file.head === null || !pushed) return { large: null, override: null };
-  const previous = await readVersionFile(folder, file.head.version);
-  const removed = newlyRemoved(file.state, version.state);
-  const size = withLaterWaves(changeSize(previous.ring, version.ring, removed), version.entry);
-  const share = trust?.root.roles.ring.movedShare ?? brakeMovedShareMax;
-  const large = forced(size, version.ring) ?? whyLarge(size, share);
-  if (large === null) return { large, override: null };
-  const override = version.override;
-  if (override !== null) requireReason(override);
-  const allowed = trust === null || trust.root.roles.ring.override;
-  if (override !== null && allowed) return { large, override };
-  if (trust !== null && override === null && canWait(trust)) return { large, override };
-  throw brake(version.ring, { large, allowed, trust, size });
+): Brake | null {
+  if (head === null || !entries.some(reachesServers)) return null;
+  const removed = newlyRemoved(state, version.state);
+  const size = withLaterWaves(changeSize(head, version.ring, removed), version.entry);
+  const role = trust?.root.roles.ring ?? null;
+  const large =
+    forced(size, version.ring) ?? whyLarge(size, role?.movedShare ?? brakeMovedShareMax);
+  if (large === null) return null;
+  const secondSignature = role !== null && role.large <= role.keys.length;
+  return { large, size, override: role?.override ?? true, secondSignature };
 }
 
 /** What was removed before has been judged before. */
@@ -76,10 +103,6 @@ function forced(size: ChangeSize, next: Ring): string | null {
   return `${size.moved} of ${size.slots} slots change device at once, without a copy (--direct)`;
 }
 
-function canWait({ root }: Trust): boolean {
-  return root.roles.ring.large <= root.roles.ring.keys.length;
-}
-
 function requireReason(reason: string): void {
   if (reason.trim() !== '' && reason.length <= overrideCharactersMax) return;
   const message = `a reason of ${reason.length} characters, 1 to ${overrideCharactersMax} wanted`;
@@ -88,20 +111,13 @@ function requireReason(reason: string): void {
   });
 }
 
-function brake(
-  ring: Ring,
-  found: {
-    readonly large: string;
-    readonly allowed: boolean;
-    readonly trust: Trust | null;
-    readonly size: ChangeSize;
-  },
-): CodedError {
-  const { large, allowed, trust, size } = found;
+function braked(ring: Ring, { large, size, override, secondSignature }: Brake): CodedError {
   const message = `version ${ring.version} of ${ring.keyspace} is a large change: ${large}`;
-  const hint = allowed
+  const hint = override
     ? `see ring-builder plan ${ring.keyspace}; to go on: --override "why this is right", which is logged`
     : 'the root of trust allows no override: leave it out, and let a second person sign';
-  const keys = trust?.root.roles.ring.keys.length ?? null;
-  return new CodedError('BRAKE', message, { hint, details: { ...size, keys } });
+  return new CodedError('BRAKE', message, {
+    hint,
+    details: { ...size, override, secondSignature },
+  });
 }

@@ -37,9 +37,12 @@ export function makesVersion({ kind }: Pick<LogEntry, 'kind'>): boolean {
   return kind !== 'push' && kind !== 'sign' && kind !== 'prune';
 }
 
-/** Servers know the version from then on: of a shared head they are told when it moves. */
+/**
+ * Servers know the version from then on: of a shared head they are told when it moves, and a
+ * restored one comes from servers, or from a file that servers may have had.
+ */
 export function reachesServers({ kind, details }: Pick<LogEntry, 'kind' | 'details'>): boolean {
-  return kind === 'push' || typeof details['transaction'] === 'string';
+  return kind === 'push' || kind === 'restore' || typeof details['transaction'] === 'string';
 }
 
 /** The line of an entry, without newline: one spelling, so that equal entries give equal bytes. */

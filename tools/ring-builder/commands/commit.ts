@@ -1,20 +1,12 @@
 // ring-builder commit: makes what is staged the next version.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { BuilderState } from '@ringwright/builder/builder-state';
 import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
-import { nextRing } from '@ringwright/builder/next-ring';
-import { commitVersion } from '@ringwright/repository/commit-version';
 import { readTrust } from '@ringwright/repository/trust-file';
-import { slotCount } from '@ringwright/ring/ring';
 import { flag, optionalNumber, optionalText, text } from '../arguments.ts';
-import {
-  replicasAtOnceOption,
-  requireDigest,
-  requireReplicasAtOnce,
-  requireSound,
-} from '../commit-rules.ts';
+import { commitPlan, ringOf } from '../commit-plan.ts';
+import { replicasAtOnceOption, requireDigest, requireReplicasAtOnce } from '../commit-rules.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
-import { ringKey, tellSigned } from '../signing.ts';
-import { authorOf } from '../stage-verb.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 
 export const verb: Verb = {
@@ -64,59 +56,21 @@ export const verb: Verb = {
 async function commit(
   context: Context,
   prepared: PreparedPlan,
-  { message, override }: { readonly message: string; readonly override: string | null },
+  words: { readonly message: string; readonly override: string | null },
 ): Promise<Answer> {
-  const { plan, opened, head, direct } = prepared;
-  const { ring, version, moves, moveLowerBound, movesLeft } = plan;
-  const from = { head: head?.ring ?? null, headId: head?.id ?? null, direct };
-  // No server has the ring: a device that this very version empties becomes a hole in it. Otherwise
-  // its server has to drain first, and a rollout makes the hole.
-  const planned = nextRing(plan, { ...from, state: prepared.state });
-  const unknown = lastPushed(opened.entries) === null;
-  const state = unknown ? dropEmptyDevices(prepared.state, planned) : prepared.state;
-  const next = nextRing(plan, { ...from, state });
-  requireSound(next);
-  const { id } = await commitVersion(context.rings, {
-    ring: next,
-    state,
-    entry: {
-      ...authorOf(context),
-      kind: 'commit',
-      message,
-      moves: moves.length,
-      figures: { moveLowerBound, movesLeft, devices: plan.devices.length },
-      details: { direct, digest: plan.digest },
-    },
-    expected: { head: opened.head, stagedDigest: opened.stagedDigest },
-    key: await ringKey(context),
-    override,
-  });
-  const signed = await tellSigned(context, ring, version);
-  const proposed = next.moves.length;
-  const placed = `${slotCount(next.partitions, next.replicas)} slots placed`;
-  const atOnce = head === null ? placed : `${moves.length} slots moved at once`;
-  const how = proposed > 0 ? `${proposed} moves proposed` : atOnce;
-  return {
-    json: {
-      ring,
-      version,
-      id,
-      moved: moves.length,
-      moveLowerBound,
-      movesLeft,
-      direct,
-      signed: signed.signed,
-      signers: signed.signers,
-      signaturesMissing: signed.missing,
-      changed: true,
-    },
-    lines: [
-      ...plan.warnings.map(({ code, message: sentence }) => `warning ${code}: ${sentence}`),
-      `committed ${ring} version ${version} (${id.slice(0, 12)}): ${how}`,
-      ...signed.lines,
-    ],
-    next: signed.next ?? context.next(`${proposed > 0 ? 'rollout' : 'push'} ${ring}`),
-  };
+  const state = stateToCommit(prepared);
+  const { json, lines, next } = await commitPlan(context, { ...prepared, state }, words);
+  const warnings = prepared.plan.warnings.map(({ code, message }) => `warning ${code}: ${message}`);
+  return { json, lines: [...warnings, ...lines], next };
+}
+
+/**
+ * No server has the ring: a device that this very version empties becomes a hole in it. Otherwise
+ * its server has to drain first, and a rollout makes the hole.
+ */
+function stateToCommit(prepared: PreparedPlan): BuilderState {
+  const { state, opened } = prepared;
+  return lastPushed(opened.entries) === null ? dropEmptyDevices(state, ringOf(prepared)) : state;
 }
 
 /** The first commit after signing was turned on signs what is there, whatever is staged. */

@@ -1,21 +1,13 @@
 // ring-builder plan: what a commit would do; changes nothing.
-import type { Plan } from '@ringwright/builder/plan';
 import { flag, optionalNumber, optionalText, text } from '../arguments.ts';
-import {
-  digestCharactersMin,
-  replicasAtOnceOption,
-  requireReplicasAtOnce,
-} from '../commit-rules.ts';
+import { brakeWarnings } from '../brake-warnings.ts';
+import { plannedBrake } from '../commit-plan.ts';
+import { commitOptions, replicasAtOnceOption, requireReplicasAtOnce } from '../commit-rules.ts';
 import { type AskedSizes, askSizes } from '../known-sizes.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
 import { parseBytes } from '../print-bytes.ts';
-import { planDocument, printPlan } from '../print-plan.ts';
-import {
-  effectWarnings,
-  type PlanEffects,
-  planEffects,
-  printEffects,
-} from '../print-plan-effects.ts';
+import { planDocument, printPlan, withWarnings } from '../print-plan.ts';
+import { effectWarnings, planEffects, printEffects } from '../print-plan-effects.ts';
 import { ringTargets } from '../ring-targets.ts';
 import type { Verb } from '../verb.ts';
 
@@ -50,23 +42,19 @@ export const verb: Verb = {
       rate,
     });
     const options = flag(args, 'direct') ? ' --direct' : '';
-    const plan = withWarnings(prepared.plan, effects);
-    const digest = plan.digest.slice(0, digestCharactersMin);
+    const brake = await plannedBrake(context, prepared);
+    const plan = withWarnings(prepared.plan, [...effectWarnings(effects), ...brakeWarnings(brake)]);
     return {
-      json: { ...planDocument(plan), direct, changed, ...effects },
+      json: { ...planDocument(plan), direct, changed, ...effects, brake },
       lines: changed
         ? printPlan(plan, state, printEffects(effects))
         : [`${ring}: a commit would have nothing to do`],
       next: changed
-        ? context.next(`commit ${ring} -m TEXT --plan ${digest}${options}`)
+        ? context.next(`commit ${ring} ${commitOptions(plan, brake)}${options}`)
         : context.next(`status ${ring}`),
     };
   },
 };
-
-function withWarnings(plan: Plan, effects: PlanEffects): Plan {
-  return { ...plan, warnings: [...plan.warnings, ...effectWarnings(effects)] };
-}
 
 /** Null when nothing is copied: then no server need be asked. */
 async function sizesFor(prepared: PreparedPlan): Promise<AskedSizes | null> {

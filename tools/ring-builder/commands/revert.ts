@@ -1,17 +1,18 @@
 // ring-builder revert: a new version that goes back to an old placement, from where data is now.
 import { CodedError } from '@ringwright/base/coded-error';
-import { nextRing } from '@ringwright/builder/next-ring';
 import type { Staged } from '@ringwright/repository/builder-file';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { optionalText, text } from '../arguments.ts';
-import { digestCharactersMin, requireDigest, requireSound } from '../commit-rules.ts';
+import { brakeWarnings } from '../brake-warnings.ts';
+import { commitPlan, type PlanToCommit, plannedBrake, requireCommittable } from '../commit-plan.ts';
+import { commitOptions, requireDigest } from '../commit-rules.ts';
 import { type PreparedRevert, prepareRevert } from '../prepare-revert.ts';
-import { planDocument, printPlan } from '../print-plan.ts';
+import { planDocument, printPlan, withWarnings } from '../print-plan.ts';
 import { planEffects, printEffects } from '../print-plan-effects.ts';
-import { ringKey, tellSigned } from '../signing.ts';
+import { ringKey } from '../signing.ts';
 import { authorOf } from '../stage-verb.ts';
 import { stateOf } from '../state-of-version.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
@@ -68,17 +69,19 @@ function requireNothingStaged(ring: string, staged: readonly Staged[]): void {
   );
 }
 
-function showPlan(context: Context, prepared: PreparedRevert): Answer {
+async function showPlan(context: Context, prepared: PreparedRevert): Promise<Answer> {
   const { plan, state, head, cancelled, old, direct } = prepared;
   const { ring } = plan;
   const inFlight = head.ring.moves.length;
   const from = cancelled ?? head.ring;
   const effects = planEffects(plan, { head: from, direct, state, sizes: null, rate: null });
-  const digest = plan.digest.slice(0, digestCharactersMin);
+  const brake = await plannedBrake(context, toCommit(prepared));
+  const shown = withWarnings(plan, brakeWarnings(brake));
   return {
     json: {
-      ...planDocument(plan),
+      ...planDocument(shown),
       ...effects,
+      brake,
       to: old.ring.version,
       cancels: inFlight,
       changed: true,
@@ -87,9 +90,9 @@ function showPlan(context: Context, prepared: PreparedRevert): Answer {
       `${ring}: back to the placement of version ${old.ring.version}; nothing is done yet`,
       ...(inFlight > 0 ? [`first version ${head.ring.version + 1} cancels ${inFlight} moves`] : []),
       'files that were not given up yet need no copy',
-      ...printPlan(plan, state, printEffects(effects)),
+      ...printPlan(shown, state, printEffects(effects)),
     ],
-    next: context.next(`revert ${ring} ${old.ring.version} -m TEXT --plan ${digest}`),
+    next: context.next(`revert ${ring} ${old.ring.version} ${commitOptions(plan, brake)}`),
   };
 }
 
@@ -105,62 +108,32 @@ function nothingToDo(context: Context, { opened, old }: PreparedRevert): Answer 
 async function carryOut(
   context: Context,
   prepared: PreparedRevert,
-  { message, override }: { readonly message: string; readonly override: string | null },
+  words: { readonly message: string; readonly override: string | null },
 ): Promise<Answer> {
-  const { plan, state, head, cancelled, old, direct, opened } = prepared;
-  const { ring, moves, movesLeft, moveLowerBound } = plan;
+  const { plan, cancelled, old, head } = prepared;
+  const revert = old.ring.version;
   const inFlight = head.ring.moves.length;
-  const from =
-    cancelled === null
-      ? { ring: head.ring, id: head.id }
-      : { ring: cancelled, id: await cancelFirst(context, head, cancelled) };
-  const based = { ...plan, parent: from.id };
-  const next = nextRing(based, { head: from.ring, headId: from.id, state, direct });
-  requireSound(next);
-  const { id, version } = await commitVersion(context.rings, {
-    ring: next,
-    state,
-    entry: {
-      ...authorOf(context),
-      kind: 'commit',
-      message,
-      moves: moves.length,
-      figures: { moveLowerBound, movesLeft, devices: plan.devices.length },
-      details: { direct, digest: plan.digest, revert: old.ring.version },
-    },
-    commands: [context.command],
-    expected: {
-      head: { version: from.ring.version, id: from.id },
-      stagedDigest: opened.stagedDigest,
-    },
-    key: await ringKey(context),
-    override,
-  });
-  const signed = await tellSigned(context, ring, version);
-  const proposed = next.moves.length;
-  const how = proposed > 0 ? `${proposed} moves proposed` : `${moves.length} slots moved at once`;
+  let from = toCommit(prepared);
+  if (cancelled !== null) {
+    await requireCommittable(context, from, words.override);
+    const id = await cancelFirst(context, head, cancelled);
+    from = { ...from, plan: { ...plan, parent: id }, head: { ring: cancelled, id } };
+  }
+  const { json, lines, next } = await commitPlan(context, from, { ...words, revert });
   return {
-    json: {
-      ring,
-      version,
-      id,
-      to: old.ring.version,
-      cancelled: inFlight,
-      moved: moves.length,
-      movesLeft,
-      direct,
-      signed: signed.signed,
-      signers: signed.signers,
-      signaturesMissing: signed.missing,
-      changed: true,
-    },
+    json: { ...json, to: revert, cancelled: inFlight },
     lines: [
-      ...(inFlight > 0 ? [`version ${from.ring.version}: ${inFlight} moves cancelled`] : []),
-      `committed ${ring} version ${version} (${id.slice(0, 12)}), back to ${old.ring.version}: ${how}`,
-      ...signed.lines,
+      ...(cancelled === null ? [] : [`version ${cancelled.version}: ${inFlight} moves cancelled`]),
+      ...lines,
     ],
-    next: signed.next ?? context.next(`${direct ? 'push' : 'rollout'} ${ring}`),
+    next,
   };
+}
+
+/** With moves in flight, from the version that will have cancelled them, which has no id yet. */
+function toCommit(prepared: PreparedRevert): PlanToCommit {
+  const { head, cancelled } = prepared;
+  return { ...prepared, head: { ring: cancelled ?? head.ring, id: head.id } };
 }
 
 /** A version of its own: should the next step fail, nothing is in flight, and revert goes on. */

@@ -1,0 +1,143 @@
+// A plan becomes a version: judged, committed, signed and told. What commit and revert end in.
+
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import { nextRing } from '@ringwright/builder/next-ring';
+import type { Plan } from '@ringwright/builder/plan';
+import { commitVersion } from '@ringwright/repository/commit-version';
+import {
+  type Brake,
+  brakeOf,
+  type JudgedFrom,
+  judgeVersion,
+} from '@ringwright/repository/judge-version';
+import type { OpenedRing } from '@ringwright/repository/open-ring';
+import { readTrust } from '@ringwright/repository/trust-file';
+import { type Ring, slotCount } from '@ringwright/ring/ring';
+import type { Trust } from '@ringwright/ring/trust-root';
+import { requireSound } from './commit-rules.ts';
+import { ringKey, tellSigned } from './signing.ts';
+import { authorOf } from './stage-verb.ts';
+import type { Context } from './verb.ts';
+
+/** A plan with all that its version is made of. */
+export interface PlanToCommit {
+  readonly opened: OpenedRing;
+  readonly plan: Plan;
+  readonly state: BuilderState;
+  readonly direct: boolean;
+  /** The version it was planned from; null before the first. */
+  readonly head: { readonly ring: Ring; readonly id: string } | null;
+}
+
+export interface CommitWords {
+  readonly message: string;
+  readonly override: string | null;
+  /** The version a revert goes back to. */
+  readonly revert?: number;
+}
+
+export interface CommittedPlan {
+  readonly version: number;
+  readonly json: Readonly<Record<string, unknown>>;
+  /** What was committed, and who signed it. */
+  readonly lines: readonly [string, ...string[]];
+  readonly next: string;
+}
+
+/** What holds the plan up when it is committed, or null. Throws what readTrust throws. */
+export async function plannedBrake(context: Context, given: PlanToCommit): Promise<Brake | null> {
+  return brakeOf(judgedFrom(given), toJudge(given, ringOf(given)), await trustOf(context));
+}
+
+/**
+ * For a revert that cancels moves first: what would be refused is refused before. Throws
+ * RING_AUDIT_FAILED, BRAKE, VALUE_OUT_OF_RANGE.
+ */
+export async function requireCommittable(
+  context: Context,
+  given: PlanToCommit,
+  override: string | null,
+): Promise<void> {
+  const ring = ringOf(given);
+  requireSound(ring);
+  const version = { ...toJudge(given, ring), override };
+  judgeVersion(judgedFrom(given), version, await trustOf(context));
+}
+
+/** Throws RING_AUDIT_FAILED and what commitVersion throws. */
+export async function commitPlan(
+  context: Context,
+  given: PlanToCommit,
+  { message, override, revert }: CommitWords,
+): Promise<CommittedPlan> {
+  const { opened, plan, direct, head } = given;
+  const { ring, moves, moveLowerBound, movesLeft } = plan;
+  const next = ringOf(given);
+  requireSound(next);
+  const { id, version } = await commitVersion(context.rings, {
+    ...toJudge(given, next),
+    entry: {
+      ...authorOf(context),
+      ...toJudge(given, next).entry,
+      message,
+      moves: moves.length,
+      details: { direct, digest: plan.digest, ...(revert === undefined ? {} : { revert }) },
+    },
+    ...(revert === undefined ? {} : { commands: [context.command] }),
+    expected: {
+      head: head && { version: head.ring.version, id: head.id },
+      stagedDigest: opened.stagedDigest,
+    },
+    key: await ringKey(context),
+    override,
+  });
+  const signed = await tellSigned(context, ring, version);
+  const proposed = next.moves.length;
+  const back = revert === undefined ? '' : `, back to ${revert}`;
+  return {
+    version,
+    json: {
+      ring,
+      version,
+      id,
+      moved: moves.length,
+      moveLowerBound,
+      movesLeft,
+      direct,
+      signed: signed.signed,
+      signers: signed.signers,
+      signaturesMissing: signed.missing,
+      changed: true,
+    },
+    lines: [
+      `committed ${ring} version ${version} (${id.slice(0, 12)})${back}: ${howOf(given, next)}`,
+      ...signed.lines,
+    ],
+    next: signed.next ?? context.next(`${proposed > 0 ? 'rollout' : 'push'} ${ring}`),
+  };
+}
+
+function howOf({ plan, head }: PlanToCommit, next: Ring): string {
+  if (next.moves.length > 0) return `${next.moves.length} moves proposed`;
+  if (head === null) return `${slotCount(next.partitions, next.replicas)} slots placed`;
+  return `${plan.moves.length} slots moved at once`;
+}
+
+/** The version as a ring; nothing has happened yet. */
+export function ringOf({ plan, state, direct, head }: PlanToCommit): Ring {
+  return nextRing(plan, { head: head?.ring ?? null, headId: head?.id ?? null, state, direct });
+}
+
+function judgedFrom({ opened, head }: PlanToCommit): JudgedFrom {
+  return { entries: opened.entries, state: opened.state, head: head?.ring ?? null };
+}
+
+function toJudge({ plan, state }: PlanToCommit, ring: Ring) {
+  const { moveLowerBound, movesLeft, devices } = plan;
+  const figures = { moveLowerBound, movesLeft, devices: devices.length };
+  return { ring, state, entry: { kind: 'commit', figures } } as const;
+}
+
+async function trustOf(context: Context): Promise<Trust | null> {
+  return (await readTrust(context.rings))?.trust ?? null;
+}
