@@ -6,10 +6,10 @@ import type { Plan } from '@ringwright/builder/plan';
 import { planVersion } from '@ringwright/builder/plan-version';
 import { serializeState } from '@ringwright/builder/state-json';
 import { stepRamps } from '@ringwright/builder/step-ramps';
+import { stagedChanges } from '@ringwright/repository/builder-file';
 import { type LogEntry, makesVersion, reachesServers } from '@ringwright/repository/log-entry';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
-import { stagedChanges } from '@ringwright/repository/stage-changes';
 import type { Context } from './verb.ts';
 
 export const MS_PER_HOUR = 3_600_000;

@@ -69,6 +69,10 @@ export function parseBuilderFile(text: string): BuilderFile | string {
   }
 }
 
+export function stagedChanges(staged: readonly Staged[]): Change[] {
+  return staged.flatMap(({ changes }) => [...changes]);
+}
+
 /** Identity of what is staged: a commit clears exactly the changes it was planned with. */
 export function stagedDigest(staged: readonly Staged[]): string {
   return createHash('sha256').update(spaced(staged)).digest('hex');

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 const { id, weight } = deviceSchema.shape;
 
-const changeSchema = z.discriminatedUnion('kind', [
+export const changeSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('add'), device: z.strictObject(deviceSchema.shape) }),
   z.strictObject({ kind: z.literal('remove'), id }),
   z.strictObject({ kind: z.literal('set-weight'), id, weight }),

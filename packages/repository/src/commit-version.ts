@@ -14,7 +14,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Ring } from '@ringwright/ring/ring';
 import { appendLog } from './append-log.ts';
-import { printBuilderFile, type Staged, stagedDigest } from './builder-file.ts';
+import { printBuilderFile, type Staged, stagedChanges, stagedDigest } from './builder-file.ts';
 import { addDurably, replaceDurably, syncFolder } from './durable-file.ts';
 import { type JudgedFrom, judgeVersion } from './judge-version.ts';
 import type { LogEntry } from './log-entry.ts';
@@ -23,6 +23,7 @@ import type { Head } from './read-log.ts';
 import { readVersionFile } from './read-version.ts';
 import { type RingFolder, versionPath } from './ring-folder.ts';
 import { sealVersion } from './seal-version.ts';
+import { stagedDigestOf, stagedSections } from './staged-section.ts';
 import { readTrust } from './trust-file.ts';
 import { type WritableRing, writeRing } from './write-ring.ts';
 
@@ -69,11 +70,13 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
     const toJudge = { ring, state, entry, override: given.override ?? null };
     const verdict = judgeVersion(await judgedFrom(writable), toJudge, trust);
     const logHead = log.hashes.at(-1) ?? null;
-    const { bytes, id, details } = sealVersion(given, verdict, { trust, logHead });
+    const commits = entry.kind === 'commit';
+    const extraSections = stagedSections(commits ? stagedChanges(file.staged) : []);
+    const staged = stagedDigestOf(extraSections);
+    const { bytes, id, details } = sealVersion(given, verdict, { trust, logHead, extraSections });
     await writeVersionFile(folder, ring.version, bytes);
     given.afterStep?.('written');
 
-    const commits = entry.kind === 'commit';
     const made = {
       ...entry,
       details: { ...entry.details, ...details },
@@ -81,6 +84,7 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
       id,
       parent: ring.parent,
       commands: [...(given.commands ?? (commits ? file.staged.map(commandOf) : []))],
+      ...(staged === null ? {} : { staged }),
     };
     const changed = [ring.version];
     const extended = await appendLog(writable, made, { changed, afterStep: given.afterStep });

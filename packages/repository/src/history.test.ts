@@ -118,6 +118,23 @@ const setWeight = (id: number, weight: number) => ({
   changesOf: () => [{ kind: 'set-weight' as const, id, weight }],
 });
 
+test('the same words for other devices are no commit that was stopped half-way', async () => {
+  const first = await ringsWith(1);
+  const second = await copyOf(first);
+  const fromFile = (rings: string, ip: string) =>
+    stage({ rings, ring }, author, {
+      command: 'ring-builder add cities --from racks.csv',
+      changesOf: () => [{ kind: 'add', device: { ...device(4), ip } }],
+    });
+  await fromFile(first, '10.0.9.1');
+  await fromFile(second, '10.0.9.2');
+  await commitVersion(first, await nextVersion(first));
+  for (const name of ['log.jsonl', 'versions']) {
+    await cp(join(first, ring, name), join(second, ring, name), { recursive: true });
+  }
+  await expect(openRing(second, ring)).rejects.toMatchObject({ code: 'STAGED_ON_OLD_HEAD' });
+});
+
 test('two operators stage on one head: the second is refused, and rebase stages anew', async () => {
   const first = await ringsWith(1);
   const second = await copyOf(first);

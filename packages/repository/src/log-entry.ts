@@ -23,6 +23,11 @@ const logEntrySchema = z.strictObject({
   parent: ringId.nullable(),
   /** Staged commands as typed. */
   commands: z.array(z.string()),
+  /**
+   * SHA-256 of the changes that these commands staged, as the version's file holds them; absent
+   * when nothing was staged, and in lines from before it was noted.
+   */
+  staged: ringId.optional(),
   /** Slots that change device by this version. */
   moves: z.int().nonnegative(),
   figures: z.record(z.string(), z.number()),

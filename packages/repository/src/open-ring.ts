@@ -3,11 +3,18 @@ import { readFile } from 'node:fs/promises';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/builder-state';
-import { type BuilderFile, parseBuilderFile, type Staged, stagedDigest } from './builder-file.ts';
+import {
+  type BuilderFile,
+  parseBuilderFile,
+  type Staged,
+  stagedChanges,
+  stagedDigest,
+} from './builder-file.ts';
 import type { LogEntry } from './log-entry.ts';
 import { type Head, headOf, lastVersionEntry, type RingLog, readRingLog } from './read-log.ts';
 import { readVersionFile } from './read-version.ts';
 import { type RingFolder, requireRing, ringFolder } from './ring-folder.ts';
+import { stagedDigestOf, stagedSections } from './staged-section.ts';
 
 export interface OpenedRing {
   readonly ring: string;
@@ -96,7 +103,9 @@ async function complete(folder: RingFolder, file: BuilderFile, log: RingLog): Pr
 function requireSameChanges(folder: RingFolder, file: BuilderFile, committed: LogEntry): void {
   const commands = file.staged.map(({ command }) => command);
   if (file.staged.every(({ changes }) => changes.length === 0)) return;
-  if (commands.join('\n') === committed.commands.join('\n')) return;
+  const digest = stagedDigestOf(stagedSections(stagedChanges(file.staged)));
+  const sameContent = committed.staged === undefined || committed.staged === digest;
+  if (sameContent && commands.join('\n') === committed.commands.join('\n')) return;
   const { ring } = folder;
   const base = file.head === null ? 'no version' : `version ${file.head.version}`;
   const who = `${committed.user} has committed version ${committed.version} since`;

@@ -6,7 +6,7 @@ import type { BuilderState } from '@ringwright/builder/builder-state';
 import { parseState } from '@ringwright/builder/state-json';
 import type { Ring } from '@ringwright/ring/ring';
 import { decodeRing } from '@ringwright/ring/ring-file';
-import type { Signing } from '@ringwright/ring/ring-manifest';
+import type { Section, Signing } from '@ringwright/ring/ring-manifest';
 import { type LogEntry, makesVersion } from './log-entry.ts';
 import { type Pruning, pruningOf } from './pruned-versions.ts';
 import { headOf, readRingLog } from './read-log.ts';
@@ -29,6 +29,8 @@ export interface StoredVersion {
   readonly state: BuilderState | null;
   /** What its manifest says of its signing; null in unsigned versions. */
   readonly signing: Signing | null;
+  /** Sections besides those of a ring: what was staged for it (staged-section.ts). */
+  readonly extraSections: readonly Section[];
 }
 
 /**
@@ -110,7 +112,7 @@ export async function readVersionFile(
       details: { ring: folder.ring, version, path },
     });
   }
-  const { ring, id, builder, signing } = decodeRing(bytes);
+  const { builder, signatures: _, ...decoded } = decodeRing(bytes);
   const state = builder === null ? null : parseState(builder);
-  return { ring, id, bytes, state, signing };
+  return { ...decoded, bytes, state };
 }

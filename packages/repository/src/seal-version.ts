@@ -6,6 +6,7 @@ import { signPayload } from '@ringwright/ring/dsse';
 import { keyIdOf, spkiOf } from '@ringwright/ring/public-key';
 import { ringPayloadType } from '@ringwright/ring/ring-envelope';
 import { encodeRing, splitRingFile, withSignatures } from '@ringwright/ring/ring-file';
+import type { Section } from '@ringwright/ring/ring-manifest';
 import { requireUnexpired } from '@ringwright/ring/trust-chain';
 import type { Trust } from '@ringwright/ring/trust-root';
 import type { VersionToCommit } from './commit-version.ts';
@@ -27,21 +28,26 @@ export interface SealedVersion {
 export function sealVersion(
   { ring, state, key, entry }: VersionToCommit,
   verdict: Verdict,
-  { trust, logHead }: { readonly trust: Trust | null; readonly logHead: string | null },
+  given: {
+    readonly trust: Trust | null;
+    readonly logHead: string | null;
+    readonly extraSections: readonly Section[];
+  },
 ): SealedVersion {
+  const { trust, logHead, extraSections } = given;
   const { large, override } = verdict;
   const builder = serializeState(state);
   const braked = {
     ...(large === null ? {} : { large }),
     ...(override === null ? {} : { override }),
   };
-  if (trust === null) return { ...encodeRing(ring, { builder }), details: braked };
+  if (trust === null) return { ...encodeRing(ring, { builder, extraSections }), details: braked };
   const { root, id: rootId } = trust;
   if (ring.cluster !== root.cluster) throw foreign(ring.cluster, root.cluster);
   requireUnexpired(trust, Date.parse(entry.time));
   const privateKey = requireRingKey(trust, key);
   const signing = { epoch: root.epoch, root: rootId, logHead, large: large !== null, override };
-  const { bytes, id } = encodeRing(ring, { builder, signing });
+  const { bytes, id } = encodeRing(ring, { builder, extraSections, signing });
   const signature = signPayload(privateKey, ringPayload(bytes));
   const details = { ...braked, signer: signature.keyid };
   return { bytes: withSignatures(bytes, [signature]), id, details };

@@ -2,7 +2,7 @@
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Change } from '@ringwright/builder/change';
-import { printBuilderFile, type Staged } from './builder-file.ts';
+import { printBuilderFile, type Staged, stagedChanges } from './builder-file.ts';
 import { replaceDurably } from './durable-file.ts';
 import type { Author } from './write-ring.ts';
 import { writeRing } from './write-ring.ts';
@@ -37,10 +37,6 @@ export async function stage(
     await replaceDurably(folder.builder, printBuilderFile({ ...file, staged }));
     return { changes, staged, state };
   });
-}
-
-export function stagedChanges(staged: readonly Staged[]): Change[] {
-  return staged.flatMap(({ changes }) => [...changes]);
 }
 
 /** Forgets all staged changes and returns them. What a new ring was created with stays. */

@@ -10,6 +10,10 @@ import {
 } from '../../../test/support/small-repository.ts';
 import { appendPush } from './append-push.ts';
 import { commitVersion } from './commit-version.ts';
+import { type LogEntry, lineHash, logLine } from './log-entry.ts';
+import { logLines } from './read-log.ts';
+import { readVersion } from './read-version.ts';
+import { stagedChangesOf } from './staged-section.ts';
 import { verifyRepository } from './verify-repository.ts';
 
 let rings = '';
@@ -49,4 +53,31 @@ test('a log whose last lines were cut is found', async () => {
   const { findings } = await verifyRepository(rings, 'cities');
   expect(findings.map(({ code }) => code)).toContain('LOG_END_WRONG');
   await writeFile(path, whole);
+});
+
+test('the same commands, and other changes than the version was made of', async () => {
+  const at = (name: string): string => `${rings}/cities/${name}`;
+  const [log, builder] = [
+    await readFile(at('log.jsonl'), 'utf8'),
+    await readFile(at('builder.json'), 'utf8'),
+  ];
+  const parsed = await readVersion(rings, 'cities', 1);
+  expect(stagedChangesOf(parsed.extraSections)?.map(({ kind }) => kind)).toEqual(
+    Array(4).fill('add'),
+  );
+  // Whoever rewrites the whole log and what follows it: only the version's file tells.
+  let end: string | null = null;
+  const lines = logLines(log).map((line) => {
+    const { staged, ...entry } = JSON.parse(line) as LogEntry;
+    const other = staged === undefined ? {} : { staged: '0'.repeat(64) };
+    const rewritten = logLine({ ...entry, ...other, previous: end });
+    end = lineHash(rewritten);
+    return rewritten;
+  });
+  await writeFile(at('log.jsonl'), `${lines.join('\n')}\n`);
+  await writeFile(at('builder.json'), builder.replace(/"log": "[0-9a-f]+"/, `"log": "${end}"`));
+  const { findings } = await verifyRepository(rings, 'cities');
+  expect(findings.map(({ code }) => code)).toEqual(['STAGED_CONTENT_WRONG']);
+  await writeFile(at('log.jsonl'), log);
+  await writeFile(at('builder.json'), builder);
 });

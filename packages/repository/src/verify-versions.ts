@@ -8,6 +8,7 @@ import { type LogEntry, makesVersion } from './log-entry.ts';
 import { pruningOf } from './pruned-versions.ts';
 import { readVersionFile, type StoredVersion, versionPlace } from './read-version.ts';
 import { onlyMissing, type RingFolder, versionOfFileName } from './ring-folder.ts';
+import { stagedDigestOf } from './staged-section.ts';
 
 export interface VerifiedVersions {
   readonly findings: readonly Finding[];
@@ -61,7 +62,7 @@ async function readOrReport(
 
 function versionFindings(folder: RingFolder, entry: LogEntry, stored: StoredVersion): Finding[] {
   const { version } = entry;
-  const { ring, id, state } = stored;
+  const { ring, id, state, extraSections } = stored;
   const findings = auditRing(ring).map((one) => finding(version, one.code, one.message));
   if (id !== entry.id) {
     const message = `its file has id ${id}, the log says ${entry.id}`;
@@ -70,6 +71,11 @@ function versionFindings(folder: RingFolder, entry: LogEntry, stored: StoredVers
   if (ring.keyspace !== folder.ring || ring.version !== version || ring.parent !== entry.parent) {
     const message = `its file is version ${ring.version} of ${ring.keyspace} after ${ring.parent}`;
     findings.push(finding(version, 'VERSION_OF_ANOTHER_PLACE', message));
+  }
+  const staged = stagedDigestOf(extraSections);
+  if (entry.kind !== 'restore' && staged !== (entry.staged ?? null)) {
+    const message = `was made of staged changes ${staged}, the log says ${entry.staged ?? null}`;
+    findings.push(finding(version, 'STAGED_CONTENT_WRONG', message));
   }
   if (state === null) {
     const message =

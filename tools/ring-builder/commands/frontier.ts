@@ -1,9 +1,9 @@
 // ring-builder frontier: what each overload would buy, and cost.
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import { overloadFrontier } from '@ringwright/builder/frontier';
+import { stagedChanges } from '@ringwright/repository/builder-file';
 import { openRing } from '@ringwright/repository/open-ring';
 import { readVersion } from '@ringwright/repository/read-version';
-import { stagedChanges } from '@ringwright/repository/stage-changes';
 import { parseNumber, text, texts } from '../arguments.ts';
 import { askSizes } from '../known-sizes.ts';
 import { lastPushed } from '../prepare-plan.ts';

@@ -1,14 +1,20 @@
 // ring-builder show: one version: settings, devices, figures.
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { Change } from '@ringwright/builder/change';
 import { ringFigures } from '@ringwright/builder/figures';
 import { makesVersion } from '@ringwright/repository/log-entry';
 import { readLog } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
+import { stagedChangesOf } from '@ringwright/repository/staged-section';
 import { slotCount } from '@ringwright/ring/ring';
 import { optionalText, text } from '../arguments.ts';
 import { nameDevice } from '../device-reference.ts';
 import { printTable } from '../print-table.ts';
+import { describeChange } from '../stage-verb.ts';
 import type { Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';
+
+const STAGED_SHOWN_MAX = 20;
 
 export const verb: Verb = {
   positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
@@ -20,7 +26,11 @@ export const verb: Verb = {
     const name = text(args, 'ring');
     const entries = await readLog(context.rings, name);
     const version = versionOf(name, entries, optionalText(args, 'version'));
-    const { ring, id, bytes, state } = await readVersion(context.rings, name, version);
+    const { ring, id, bytes, state, extraSections } = await readVersion(
+      context.rings,
+      name,
+      version,
+    );
     const entry = entries.find((one) => makesVersion(one) && one.version === version);
     const { cluster, parent, partitioner, partitions, replicas, moves } = ring;
     const counts = new Map<number, number>();
@@ -31,6 +41,7 @@ export const verb: Verb = {
       .map((device) => ({ ...device, slots: counts.get(device.id) ?? 0 }));
     const slots = slotCount(partitions, replicas);
     const figures = state === null ? null : ringFigures(ring, state);
+    const staged = stagedChangesOf(extraSections);
     const settings =
       state === null ? null : { minPartHours: state.minPartHours, overload: state.overload };
     return {
@@ -52,6 +63,7 @@ export const verb: Verb = {
         dispersion: figures?.dispersion ?? null,
         spread: figures?.spread ?? null,
         entry,
+        staged,
       },
       lines: [
         `${name} version ${version}, id ${id}`,
@@ -59,6 +71,7 @@ export const verb: Verb = {
         `${partitioner.kind}, ${partitions} partitions x ${replicas} replicas = ${slots} slots`,
         `${entry?.time} ${entry?.user}: ${entry?.message}`,
         ...(entry?.commands ?? []).map((command) => `    ${command}`),
+        ...stagedLines(staged, state),
         `${moves.length} moves in flight`,
         ...(settings === null
           ? []
@@ -77,3 +90,15 @@ export const verb: Verb = {
     };
   },
 };
+
+/** What the commands above staged: --from FILE and the like do not say. */
+function stagedLines(staged: readonly Change[] | null, state: BuilderState | null): string[] {
+  if (staged === null || state === null) return [];
+  const hidden = staged.length - STAGED_SHOWN_MAX;
+  return [
+    ...staged
+      .slice(0, STAGED_SHOWN_MAX)
+      .map((change) => `        ${describeChange(change, state)}`),
+    ...(hidden > 0 ? [`        … and ${hidden} changes more: --json lists them`] : []),
+  ];
+}

@@ -1,8 +1,8 @@
 // ring-builder status: the head, what is staged, and the next command to type.
 import { applyChanges } from '@ringwright/builder/apply-changes';
+import { stagedChanges } from '@ringwright/repository/builder-file';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion } from '@ringwright/repository/read-version';
-import { stagedChanges } from '@ringwright/repository/stage-changes';
 import { text } from '../arguments.ts';
 import { nameDevice } from '../device-reference.ts';
 import { lastPushed } from '../prepare-plan.ts';
