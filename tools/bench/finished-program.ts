@@ -15,7 +15,7 @@ export async function outputOf(file: string, words: readonly string[]): Promise<
     text(child.stderr),
   ]);
   if (code === 0) return stdout;
-  throw new Error(`${file} ${words.join(' ')} ended with ${code}: ${stderr.trim().slice(-500)}`);
+  throw new Error(`${file} ${words.join(' ')} ended with ${code}: ${stderr.trim().slice(-2_000)}`);
 }
 
 /** What `--version` prints first; null when it is not installed. */

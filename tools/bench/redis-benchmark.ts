@@ -6,6 +6,8 @@ export interface RedisLoad {
   readonly op: 'set' | 'get';
   readonly pipeline: number;
   readonly valueBytes: number;
+  /** Keys are drawn from so many. */
+  readonly keys: number;
   readonly requests: number;
 }
 
@@ -16,16 +18,14 @@ export interface LoadFigures {
 }
 
 export const redisClients = 50;
-/** Keys are drawn from so many. */
-export const redisKeys = 100_000;
 
 export async function redisBenchmark(load: RedisLoad): Promise<LoadFigures> {
-  const { port, op, pipeline, valueBytes, requests } = load;
+  const { port, op, pipeline, valueBytes, keys, requests } = load;
   const csv = await outputOf(
     'redis-benchmark',
     [
       ['-p', `${port}`, '-t', op, '-P', `${pipeline}`, '-d', `${valueBytes}`],
-      ['-c', `${redisClients}`, '-r', `${redisKeys}`, '-n', `${requests}`, '--csv'],
+      ['-c', `${redisClients}`, '-r', `${keys}`, '-n', `${requests}`, '--csv'],
     ].flat(),
   );
   // "test","rps","avg_latency_ms","min_latency_ms","p50_latency_ms","p95_...","p99_...","max_..."
@@ -40,7 +40,7 @@ export async function requestsFor(
   load: Omit<RedisLoad, 'requests'>,
   seconds: number,
 ): Promise<number> {
-  const trial = Math.ceil(10_000 / Math.max(1, load.valueBytes / 1_024));
+  const trial = Math.ceil(load.keys / 10 / Math.max(1, load.valueBytes / 1_024));
   const { perSecond } = await redisBenchmark({ ...load, requests: trial });
   return Math.max(trial, Math.ceil(perSecond * seconds));
 }

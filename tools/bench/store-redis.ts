@@ -8,7 +8,6 @@ import {
   type RedisLoad,
   redisBenchmark,
   redisClients,
-  redisKeys,
   requestsFor,
 } from './redis-benchmark.ts';
 import { startRedis } from './redis-peer.ts';
@@ -76,7 +75,7 @@ function acksPerSync({ section, what, figure }: Comparison, syncs: number): Comp
 }
 
 async function besideRedis(
-  { folder, sizes: { seconds, rounds }, tell, nodeWords }: StoreSection,
+  { folder, sizes, tell, nodeWords }: StoreSection,
   { section, cases }: { readonly section: string; readonly cases: readonly Case[] },
 ): Promise<Comparison[]> {
   const [clusterFolder, redisFolder] = [path.join(folder, section), path.join(folder, 'redis-aof')];
@@ -88,7 +87,7 @@ async function besideRedis(
   try {
     for (const one of cases) {
       tell(nameOf(one));
-      const [ours = [], theirs = null] = await alternate({ ...one, ports, seconds, rounds });
+      const [ours = [], theirs = null] = await alternate(one, ports, sizes);
       rows.push(...rowsOf(section, one, { ours, theirs }));
     }
   } finally {
@@ -99,13 +98,11 @@ async function besideRedis(
 
 /** Each port in turn, round after round, so that a slow spell of the machine hits all. */
 async function alternate(
-  asked: Case & {
-    readonly ports: readonly number[];
-    readonly seconds: number;
-    readonly rounds: number;
-  },
+  { op, pipeline, valueBytes }: Case,
+  ports: readonly number[],
+  { seconds, rounds, keys }: StoreSection['sizes'],
 ): Promise<LoadFigures[][]> {
-  const { ports, seconds, rounds, ...load } = asked;
+  const load = { op, pipeline, valueBytes, keys };
   // What is read has been written with values of this size.
   const fill = { ...load, op: 'set', pipeline: 16, requests: fillRequests(load) } as const;
   const requests: number[] = [];
@@ -123,8 +120,8 @@ async function alternate(
 }
 
 /** Enough that most keys exist, without writing gigabytes. */
-function fillRequests({ valueBytes }: Case): number {
-  return Math.ceil((2 * redisKeys) / Math.max(1, valueBytes / 2_048));
+function fillRequests({ valueBytes, keys }: Pick<RedisLoad, 'valueBytes' | 'keys'>): number {
+  return Math.ceil((2 * keys) / Math.max(1, valueBytes / 2_048));
 }
 
 function nameOf({ op, pipeline, valueBytes }: Case): string {

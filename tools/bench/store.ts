@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 // Program: the storage beside its peers, on this machine, in one run: npm run bench:store -- --help
 import { runBenchmark } from './benchmark.ts';
+import type { Comparison } from './comparison.ts';
+import { etcdSection, etcdValues } from './store-etcd.ts';
 import { redisSection, redisValues } from './store-redis.ts';
-import type { StoreSize } from './store-section.ts';
+import type { StoreSection, StoreSize } from './store-section.ts';
 
 await runBenchmark<StoreSize>({
   name: 'store',
@@ -11,8 +13,14 @@ Each figure is the median of rounds in which the sides take turns.`,
   sizes: {
     seconds: { usual: 5, about: 'seconds of one measurement' },
     rounds: { usual: 5, about: 'measurements of each side' },
+    keys: { usual: 20_000, about: 'keys that are drawn from' },
     records: { usual: 1_000_000, about: 'records of the section records' },
   },
-  sections: { redis: redisSection, values: redisValues },
+  sections: { redis: redisSection, etcd: etcdSection, values: valuesSection },
   example: '--only redis --seconds 2 --rounds 3',
 });
+
+/** One device beside Redis, three beside etcd. */
+async function valuesSection(section: StoreSection): Promise<Comparison[]> {
+  return [...(await redisValues(section)), ...(await etcdValues(section))];
+}
