@@ -1,4 +1,5 @@
 // The checker must be able to fail: one small history for each thing that may go wrong.
+import { stampTieMax } from '@ringwright/base/stamp';
 import { expect, test } from 'vitest';
 import { type Operation, violationsOf } from './history.ts';
 
@@ -21,6 +22,14 @@ function read(value: string | null, ms: number | null) {
   return { ...next(), kind: 'read', value, stamp, outcome: 'acked' } as const;
 }
 
+/** As the Redis protocol tells it: without its stamp. */
+const told = (operation: Operation): Operation => ({ ...operation, stamp: null });
+const mine = (operation: Operation): Operation => ({ ...operation, session: 's' });
+const dropped = (ms: number): Operation => ({ ...read(null, ms), stamp: { ms, tie: stampTieMax } });
+const lost = (value: string, ms: number, newer: number): Operation => {
+  return { ...write(value, ms, 'superseded'), newer: at(newer) };
+};
+
 test.each([
   ['a value read back', [write('a', 1), read('a', 1)]],
   ['nothing before the first write', [read(null, null), write('a', 1)]],
@@ -29,6 +38,17 @@ test.each([
   ['a superseded write, read before the newer', [write('a', 1, 'superseded'), read('a', 1)]],
   ['a delete', [write('a', 1), remove(2), read(null, 2)]],
   ['an unknown delete', [write('a', 1), remove(null, 'unknown'), read(null, 5)]],
+  [
+    'an unstamped value that a stamped read shows',
+    [write('a', 1), told(write('b', 2)), read('b', 2)],
+  ],
+  ['values whose stamps nobody was told', [told(write('a', 1)), told(read('a', 1)), read('a', 1)]],
+  ['nothing, unstamped, after a delete', [write('a', 1), remove(2), told(read(null, 2))]],
+  [
+    'a mark for dropped tombstones, then an older tombstone',
+    [remove(1), dropped(9), read(null, 1)],
+  ],
+  ['a session that loses to somebody else', [mine(write('a', 1)), mine(lost('b', 2, 3))]],
 ])('right: %s', (_, history) => {
   expect(violationsOf(history)).toEqual([]);
 });
@@ -52,6 +72,29 @@ test.each([
     [write('a', null, 'unknown'), read('a', 2), read('a', 3)],
   ],
   ['invented', 'a tombstone nobody wrote', [write('a', 1), read(null, 2)]],
+  ['lost ack', 'nothing, unstamped', [write('a', 1), told(read(null, null))]],
+  [
+    'lost ack',
+    'a value older than an unstamped write',
+    [write('a', 1), told(write('b', 2)), read('a', 1)],
+  ],
+  [
+    'not monotonic',
+    'a value from under the dropped tombstones',
+    [write('a', 1), dropped(9), read('a', 1)],
+  ],
+  ['acked below', 'a write that should have been superseded', [write('a', 2), write('b', 1)]],
+  ['stamp twice', 'one stamp for two keys', [write('a', 1), { ...write('b', 1), key: 'other' }]],
+  [
+    'session',
+    'a read behind its own write',
+    [
+      told({ ...write('b', 1), level: 'one' }),
+      mine(write('a', 2)),
+      mine({ ...read('b', 1), level: 'one' }),
+    ],
+  ],
+  ['session', 'a write that loses to its own past', [mine(write('a', 2)), mine(lost('b', 1, 2))]],
 ])('%s: %s', (name, _, history) => {
   const found = violationsOf(history);
   expect(found.length).toBeGreaterThan(0);

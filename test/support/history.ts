@@ -1,7 +1,14 @@
 // A history of writes and reads with unique values, and what must hold of it: no acknowledged
-// write is lost, quorum reads are monotonic, nothing is invented. After research on history
-// checkers: all in O(n log n), because stamps make the versions visible.
-import { compareStamps, formatStamp, type Stamp, zeroStamp } from '@ringwright/base/stamp';
+// write is lost, quorum reads are monotonic, sessions see what they did, nothing is invented.
+// After research on history checkers: all in O(n log n), because stamps make the versions visible.
+import {
+  compareStamps,
+  formatStamp,
+  type Stamp,
+  stampTieMax,
+  zeroStamp,
+} from '@ringwright/base/stamp';
+import { type Stamped, withStamps } from './history-stamps.ts';
 
 export interface Operation {
   readonly kind: 'write' | 'delete' | 'read';
@@ -14,46 +21,100 @@ export interface Operation {
   readonly outcome: 'acked' | 'superseded' | 'rejected' | 'unknown';
   /** Null where none was told. */
   readonly stamp: Stamp | null;
+  /** What superseded it. */
+  readonly newer?: Stamp | null;
   readonly port: number;
+  /** Default: quorum. */
+  readonly level?: 'one' | 'quorum' | 'all';
+  /** Whose token went with it. */
+  readonly session?: string;
   /** Code of the refusal, or what broke the connection. */
   readonly reason?: string;
 }
 
-/** Everything wrong with a history of quorum operations, as sentences; empty when it is right. */
-export function violationsOf(operations: readonly Operation[]): string[] {
+/** Everything wrong with a history, as sentences; empty when it is right. */
+export function violationsOf(told: readonly Operation[]): string[] {
+  const operations = withStamps(told);
   const byKey = Map.groupBy(operations, ({ key }) => key);
-  return [...byKey.values()].flatMap((ofKey) => [
-    ...backwards(ofKey, { name: 'lost ack', raises: ({ kind }) => kind !== 'read' }),
-    ...backwards(ofKey, { name: 'not monotonic', raises: ({ kind }) => kind === 'read' }),
-    ...inventions(ofKey),
-  ]);
+  return [
+    ...[...byKey.values()].flatMap((ofKey) => [
+      ...backwards(ofKey, { name: 'lost ack', raises: ({ kind }) => kind !== 'read' }),
+      ...backwards(ofKey, { name: 'not monotonic', raises: ({ kind }) => kind === 'read' }),
+      ...outOfOrder(ofKey),
+      ...inventions(ofKey),
+    ]),
+    ...stampsGivenTwice(operations),
+    ...brokenSessions(operations),
+  ];
 }
+
+const isStrong = ({ outcome, level }: Operation): boolean => outcome === 'acked' && level !== 'one';
 
 /** Reads that return something older than what had ended before they began. */
 function backwards(
-  operations: readonly Operation[],
+  operations: readonly Stamped[],
   rule: { readonly name: string; readonly raises: (operation: Operation) => boolean },
 ): string[] {
-  const acked = operations.filter(({ outcome }) => outcome === 'acked');
-  const ended = acked.filter(rule.raises).sort((a, b) => a.returnedMs - b.returnedMs);
-  const reads = acked
-    .filter(({ kind }) => kind === 'read')
-    .sort((a, b) => a.invokedMs - b.invokedMs);
-  const found: string[] = [];
-  let floor: Operation | null = null;
+  const acked = operations.filter(isStrong);
+  const reads = acked.filter(({ kind }) => kind === 'read');
+  const deletes = operations.filter(({ kind }) => kind === 'delete');
+  return withFloors(reads, acked.filter(rule.raises)).flatMap(([read, floor]) => {
+    if (floor === null || !isBelow(read, { floor, deletes })) return [];
+    return [`${rule.name}: ${describe(read)} after ${describe(floor)}`];
+  });
+}
+
+/** Each operation with the newest of `raising` that had ended before it began. */
+function withFloors(
+  operations: readonly Stamped[],
+  raising: readonly Stamped[],
+): (readonly [Stamped, Stamped | null])[] {
+  const ended = [...raising].sort((a, b) => a.returnedMs - b.returnedMs);
+  const endOf = (index: number): number => ended[index]?.returnedMs ?? Number.POSITIVE_INFINITY;
+  let floor: Stamped | null = null;
   let next = 0;
-  for (const read of reads) {
-    for (; (ended[next]?.returnedMs ?? Number.POSITIVE_INFINITY) < read.invokedMs; next += 1) {
-      const raised: Operation | undefined = ended[next];
-      if (raised && (floor === null || compareStamps(stampOf(raised), stampOf(floor)) > 0)) {
-        floor = raised;
+  return [...operations]
+    .sort((a, b) => a.invokedMs - b.invokedMs)
+    .map((operation) => {
+      for (; endOf(next) < operation.invokedMs; next += 1) {
+        const raised = ended[next];
+        if (raised && (floor === null || compareStamps(boundOf(raised), boundOf(floor)) > 0)) {
+          floor = raised;
+        }
       }
-    }
-    if (floor !== null && compareStamps(stampOf(read), stampOf(floor)) < 0) {
-      found.push(`${rule.name}: ${describe(read)} after ${describe(floor)}`);
-    }
+      return [operation, floor] as const;
+    });
+}
+
+/** Certainly older than the floor. */
+function isBelow(
+  read: Stamped,
+  { floor, deletes }: { readonly floor: Stamped; readonly deletes: readonly Operation[] },
+): boolean {
+  if (read.stamp !== null) {
+    // An older tombstone than the mark that stood for it says the same.
+    if (read.value === null && floor.value === null && isDropped(floor)) return false;
+    return compareStamps(read.stamp, boundOf(floor)) < 0;
   }
-  return found;
+  // A value whose stamp nobody was told may be the newest; nothing may be there after a delete.
+  if (read.value !== null || floor.value === null) return false;
+  return !deletes.some(({ outcome, stamp, invokedMs }) => {
+    if (outcome === 'rejected' || invokedMs > read.returnedMs) return false;
+    return stamp === null || compareStamps(stamp, boundOf(floor)) >= 0;
+  });
+}
+
+/** A stamp that stands for all tombstones dropped up to it. */
+const isDropped = ({ stamp }: Operation): boolean => stamp?.tie === stampTieMax;
+
+/** Acknowledged, and yet below what was acknowledged before: it should have been superseded. */
+function outOfOrder(operations: readonly Stamped[]): string[] {
+  const writes = operations.filter((one) => one.kind !== 'read' && isStrong(one));
+  return withFloors(writes, writes).flatMap(([write, floor]) =>
+    floor !== null && write.stamp !== null && compareStamps(write.stamp, boundOf(floor)) <= 0
+      ? [`acked below: ${describe(write)} after ${describe(floor)}`]
+      : [],
+  );
 }
 
 /** Reads of a value nobody can have written by then, and values with two stamps. */
@@ -71,21 +132,62 @@ function inventions(operations: readonly Operation[]): string[] {
     if (write === undefined) return [wrong(read, 'never written')];
     if (write.outcome === 'rejected') return [wrong(read, 'its write was rejected')];
     if (write.invokedMs > read.returnedMs) return [wrong(read, 'written later')];
+    if (read.stamp === null) return [];
     const known = stamps.get(read.value) ?? read.stamp;
     stamps.set(read.value, known);
-    return known && compareStamps(known, stampOf(read)) === 0
+    return compareStamps(known, read.stamp) === 0
       ? []
-      : [wrong(read, `stamp is ${known && formatStamp(known)}`)];
+      : [wrong(read, `stamp is ${formatStamp(known)}`)];
   });
 }
 
 function isDeleted(read: Operation, deletes: readonly Operation[]): boolean {
-  if (read.stamp === null) return true; // found nothing at all: the floor says whether it may
+  // Found nothing at all, or only that tombstones were dropped: the floors say whether it may.
+  if (read.stamp === null || isDropped(read)) return true;
   return deletes.some(({ outcome, stamp, invokedMs }) => {
     if (outcome === 'rejected' || invokedMs > read.returnedMs) return false;
     return stamp === null || compareStamps(stamp, stampOf(read)) === 0;
   });
 }
+
+/** No two writes have the same stamp, whatever their keys and coordinators. */
+function stampsGivenTwice(operations: readonly Operation[]): string[] {
+  const given = new Map<string, Operation>();
+  return operations.flatMap((write) => {
+    if (write.kind === 'read' || write.stamp === null) return [];
+    const text = formatStamp(write.stamp);
+    const first = given.get(text);
+    given.set(text, write);
+    return first === undefined ? [] : [`stamp twice: ${describe(write)} and ${describe(first)}`];
+  });
+}
+
+/** Sessions that do not read what they wrote or read, or whose writes lose to their own past. */
+function brokenSessions(operations: readonly Operation[]): string[] {
+  const sessions = Map.groupBy(operations, ({ session }) => session ?? null);
+  sessions.delete(null);
+  return [...sessions.values()].flatMap((unsorted) => {
+    const session = unsorted.sort((a, b) => a.invokedMs - b.invokedMs);
+    const seen = new Map<string, Operation>();
+    let highest: Stamp = zeroStamp;
+    return session.flatMap((operation) => {
+      const { kind, key, outcome, stamp, newer = null } = operation;
+      if (outcome === 'superseded' && newer !== null && compareStamps(newer, highest) <= 0) {
+        return [`session: ${describe(operation)}, though it had seen ${formatStamp(highest)}`];
+      }
+      if (outcome !== 'acked' || stamp === null) return [];
+      const before = seen.get(key);
+      if (before !== undefined && compareStamps(stamp, stampOf(before)) < 0) {
+        return [`session: ${describe(operation)} after its own ${describe(before)}`];
+      }
+      if (compareStamps(stamp, highest) > 0 && kind !== 'read') highest = stamp;
+      seen.set(key, operation);
+      return [];
+    });
+  });
+}
+
+const boundOf = ({ atLeast }: Stamped): Stamp => atLeast ?? zeroStamp;
 
 const stampOf = ({ stamp }: Operation): Stamp => stamp ?? zeroStamp;
 

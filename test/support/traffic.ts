@@ -2,8 +2,7 @@
 import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
-import { parseStamp } from '@ringwright/base/stamp';
-import { askServer, type Response, refusalOf } from './ask-server.ts';
+import { askRecord } from './ask-record.ts';
 import { describe, type Operation, violationsOf } from './history.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -118,51 +117,9 @@ export class Traffic {
   async #operate(port: number, { kind, key }: Pick<Operation, 'kind' | 'key'>): Promise<void> {
     const value = kind === 'write' ? `v${(this.#values += 1)} of ${key} ${FILLER}` : null;
     const invokedMs = performance.now();
-    const told = await this.#ask(port, { kind, key, value }).catch(unanswered);
+    const about = { port, keyspace: this.#shape.keyspace, agent: this.#agent };
+    const told = await askRecord({ ...about, kind, key, value });
     const returnedMs = performance.now();
     this.operations.push({ kind, key, value, ...told, invokedMs, returnedMs, port });
   }
-
-  async #ask(port: number, { kind, key, value }: Pick<Operation, 'kind' | 'key' | 'value'>) {
-    const path = `/v1/${this.#shape.keyspace}/${key}`;
-    const method = kind === 'write' ? 'PUT' : kind === 'delete' ? 'DELETE' : 'GET';
-    const body = value === null ? {} : { body: value };
-    const response = await askServer(port, { method, path, agent: this.#agent, ...body });
-    return kind === 'read' ? readOutcome(response) : changeOutcome(response);
-  }
-}
-
-type Told = Pick<Operation, 'outcome' | 'stamp' | 'reason'> & { readonly value?: string | null };
-
-function readOutcome(response: Response): Told {
-  const stamp = stampOf(response);
-  if (response.status === 200) return { outcome: 'acked', stamp, value: response.bytes.toString() };
-  const { code } = refusalOf(response);
-  if (code === 'KEY_UNKNOWN') return { outcome: 'acked', stamp };
-  return { outcome: 'rejected', stamp, reason: reasonOf(response) };
-}
-
-function changeOutcome(response: Response): Told {
-  if (response.status === 204) return { outcome: 'acked', stamp: stampOf(response) };
-  const { code, details } = refusalOf(response);
-  if (code === 'SUPERSEDED') {
-    return { outcome: 'superseded', stamp: parseStamp(String(details.stamp)) };
-  }
-  const outcome = details.outcome === 'unknown' ? 'unknown' : 'rejected';
-  return { outcome, stamp: null, reason: reasonOf(response) };
-}
-
-function reasonOf(response: Response): string {
-  const { code, details } = refusalOf(response);
-  return `${code} ${JSON.stringify(details.devices ?? '')}`;
-}
-
-function stampOf({ headers }: Response) {
-  return parseStamp(String(headers['x-ringwright-stamp'] ?? ''));
-}
-
-/** No connection: nothing happened. Anything else may have been done. */
-function unanswered(error: unknown): Told {
-  const refused = error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
-  return { outcome: refused ? 'rejected' : 'unknown', stamp: null, reason: String(error) };
 }

@@ -1,0 +1,65 @@
+// One read, write or delete of a record over HTTP, with its outcome as a history wants it.
+import type http from 'node:http';
+import { parseStamp, type Stamp } from '@ringwright/base/stamp';
+import { askServer, type Response, refusalOf } from './ask-server.ts';
+import type { Operation } from './history.ts';
+
+/** What an operation led to. `value` is what a read found. */
+export type Told = Pick<Operation, 'outcome' | 'stamp' | 'newer' | 'reason'> & {
+  readonly value?: string | null;
+};
+
+export interface RecordQuestion extends Pick<Operation, 'kind' | 'key' | 'value' | 'level'> {
+  readonly port: number;
+  readonly keyspace: string;
+  readonly agent: http.Agent;
+}
+
+/** Never rejects: a broken connection is an outcome too. */
+export async function askRecord(question: RecordQuestion): Promise<Told> {
+  const { kind, key, value, level, port, keyspace, agent } = question;
+  const query = level === undefined ? '' : `?consistency=${level}`;
+  const method = kind === 'write' ? 'PUT' : kind === 'delete' ? 'DELETE' : 'GET';
+  const body = value === null ? {} : { body: value };
+  try {
+    const path = `/v1/${keyspace}/${key}${query}`;
+    const response = await askServer(port, { method, path, agent, ...body });
+    return kind === 'read' ? readOutcome(response) : changeOutcome(response);
+  } catch (error) {
+    return unanswered(error);
+  }
+}
+
+function readOutcome(response: Response): Told {
+  const stamp = stampOf(response);
+  if (response.status === 200) return { outcome: 'acked', stamp, value: response.bytes.toString() };
+  const { code } = refusalOf(response);
+  if (code === 'KEY_UNKNOWN') return { outcome: 'acked', stamp };
+  return { outcome: 'rejected', stamp, reason: reasonOf(response) };
+}
+
+function changeOutcome(response: Response): Told {
+  if (response.status === 204) return { outcome: 'acked', stamp: stampOf(response) };
+  const { code, details } = refusalOf(response);
+  const stamp = parseStamp(String(details.stamp));
+  if (code === 'SUPERSEDED') {
+    return { outcome: 'superseded', stamp, newer: parseStamp(String(details.newer)) };
+  }
+  const outcome = details.outcome === 'unknown' ? 'unknown' : 'rejected';
+  return { outcome, stamp, reason: reasonOf(response) };
+}
+
+function reasonOf(response: Response): string {
+  const { code, details } = refusalOf(response);
+  return `${code} ${JSON.stringify(details.devices ?? '')}`;
+}
+
+function stampOf({ headers }: Response): Stamp | null {
+  return parseStamp(String(headers['x-ringwright-stamp'] ?? ''));
+}
+
+/** No connection: nothing happened. Anything else may have been done. */
+function unanswered(error: unknown): Told {
+  const refused = error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+  return { outcome: refused ? 'rejected' : 'unknown', stamp: null, reason: String(error) };
+}
