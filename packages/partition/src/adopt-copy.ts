@@ -35,6 +35,7 @@ export async function adoptCopy(
     copy = openDataFile(join(directory, 'data.db'));
     const { state, barrierMs } = parts.files.use(partition).info();
     copy.takeOver({ incarnation, life: partition.life, state, barrierMs });
+    // failpoint: copy-in.taken-over
     const merged = await mergeAllButLast(parts, partition, copy);
     checkAdoptable(parts, partition);
     const old = partition.incarnation;
@@ -104,12 +105,14 @@ function switchNow(
   // The log may then forget what was written before: the copy must be durable as a whole.
   if (!copy.checkpoint('TRUNCATE')) throw new Error('the copy could not be checkpointed');
   try {
+    // failpoint: copy-in.before-switch
     replaceFileNow(currentFile(home), currentText(incarnation));
   } catch (error) {
     // Whether the old or the new name is on disk is unknown: only reopening from disk can tell.
     parts.fail(error);
     throw parts.failure ?? error;
   }
+  // failpoint: copy-in.switched
   partition.incarnation = incarnation;
   partition.dirtySince = clean;
   parts.files.replace(partition, copy);
@@ -121,6 +124,7 @@ async function removeOld(parts: StoreParts, home: string, incarnation: string): 
   try {
     await rename(join(home, incarnation), aside);
     await syncDirectory(home);
+    // failpoint: copy-in.before-removal
     await rm(aside, { recursive: true, force: true });
   } catch (error) {
     parts.fail(error);

@@ -56,6 +56,7 @@ export class Checkpointer {
       this.#queue.delete(partition);
       await setImmediate();
       if (this.#stopped) return;
+      // failpoint: checkpoint.before
       checkpointPartition(partition);
     }
     if (!this.#freeSegments) return;
@@ -68,6 +69,7 @@ export class Checkpointer {
     let needed = log.oldestNeeded;
     for (const partition of partitions()) needed = Math.min(needed, partition.dirtySince);
     const segments = await listSegments(logDirectory);
+    // failpoint: checkpoint.before-removal
     await removeSegments(
       logDirectory,
       segments.filter((number) => number < needed),

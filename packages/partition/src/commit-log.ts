@@ -137,6 +137,7 @@ export class CommitLog {
     if (this.#failed) return this.#ended(null);
     const frame = batch.buffer.subarray(0, batch.used);
     sealFrame(frame, this.#segment.frames, this.#segment.seed);
+    // failpoint: log.before-write
     appendFrame(this.#segment, frame, (error) => {
       if (error !== null || this.#failed) this.#ended(error);
       else this.#durable(batch);
@@ -151,12 +152,14 @@ export class CommitLog {
   }
 
   #durable(batch: LogBatch): void {
+    // failpoint: log.synced
     this.#batches.shift();
     this.#queuedBytes -= batch.used - frameHeaderBytes;
     this.#busy = false;
     // The next sync runs in the pool while this batch is applied here.
     this.#writeNext();
     this.#options.onDurable(batch);
+    // failpoint: log.applied
     if (this.#spareBuffers.length < 2) this.#spareBuffers.push(batch.buffer);
     if (this.#isIdle()) this.#nowIdle();
   }

@@ -62,6 +62,7 @@ export function replaceFileNow(file: string, text: string): void {
   } finally {
     closeSync(fd);
   }
+  // failpoint: replace-file.before-rename
   renameSync(temporary, file);
   syncDirectoryNow(join(file, '..'));
 }

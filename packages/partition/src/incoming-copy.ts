@@ -84,6 +84,7 @@ export class IncomingCopy {
       await this.#staged.handle.sync();
       await this.#staged.handle.close();
       await syncDirectory(this.#staged.directory);
+      // failpoint: copy-in.before-verify
       await verifyCopy(this.#parts.audits, join(this.#staged.directory, 'data.db'), this.manifest);
       return await this.#parts.turns.take(turnName(this.#partition), () =>
         adoptCopy(this.#parts, this.#partition, this.#staged.directory),

@@ -27,6 +27,7 @@ export async function createSegment(directory: string, number: number): Promise<
   const header = encodeSegmentHeader(number, randomBytes(8));
   await handle.write(header, 0, header.length, 0);
   await handle.sync();
+  // failpoint: log.segment-created
   await syncDirectory(directory);
   const seed = decodeSegmentHeader(header)?.seed ?? 0;
   return { number, seed, handle, bytes: segmentHeaderBytes, frames: 0 };
@@ -45,6 +46,7 @@ export async function listSegments(directory: string): Promise<number[]> {
 export async function removeSegments(directory: string, numbers: readonly number[]): Promise<void> {
   for (const number of numbers) {
     await unlink(segmentFile(directory, number));
+    // failpoint: log.segment-removed
     await syncDirectory(directory);
   }
 }

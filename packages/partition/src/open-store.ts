@@ -94,6 +94,7 @@ async function recover(root: string, { files, registry, walBytesMax }: Recoverin
     await setImmediate();
   }
   const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
+  // failpoint: replay.before-removal
   await removeSegments(
     directory,
     segments.filter((number) => number < needed),

@@ -151,6 +151,7 @@ export class PartitionFile {
     const meta = sealMeta({ ...this.#meta, state });
     this.#inTransaction(() => this.#sql.setState.run(state, meta.checksum));
     this.#meta = meta;
+    // failpoint: file.state-set
     if (!this.checkpoint('PASSIVE')) throw new Error(`${this.db.name} could not be checkpointed`);
   }
 
@@ -181,6 +182,7 @@ export class PartitionFile {
     if (meta.checksum === this.#meta.checksum) return;
     this.#inTransaction(() => this.#sql.setFloors.run(barrier_ms, floor_ms, meta.checksum));
     this.#meta = meta;
+    // failpoint: file.floor-set
     if (!this.checkpoint('PASSIVE')) throw new Error(`${this.db.name} could not be checkpointed`);
   }
 
@@ -237,6 +239,7 @@ export class PartitionFile {
     this.#sql.begin.run();
     try {
       work();
+      // failpoint: file.before-commit
       this.#sql.commit.run();
     } catch (error) {
       if (this.db.inTransaction) this.#sql.rollback.run();

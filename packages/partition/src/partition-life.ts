@@ -29,8 +29,10 @@ export function createPartition(
     const incarnation = parts.newIncarnation();
     const life = incarnation;
     const staged = parts.stagingPath('create');
+    // failpoint: create.before
     await createPartitionDirectory(parts.root, staged, { ...wanted, incarnation, life });
     const entry = newPartition({ keyspace, partition, incarnation });
+    // failpoint: create.made
     const info = openNew(parts, entry);
     parts.registry.add(entry);
     return info;
@@ -68,6 +70,7 @@ export function dropPartition(
     const { keyspace, partition: number, incarnation } = partition;
     const directory = dataPaths.partition(parts.root, keyspace, number);
     try {
+      // failpoint: drop.before-trash
       await moveToTrash(parts.root, directory, `${atMs}-${keyspace}-${number}-${incarnation}`);
     } catch (error) {
       parts.fail(error);

@@ -26,6 +26,7 @@ export function raiseFloor(parts: StoreParts, partition: Partition, ms: number):
       checkPromised(file, ms);
       file.raise({ floorMs: ms });
     });
+    // failpoint: floor.raised
     for (let after: number | null = 0; after !== null; ) {
       const from: number = after;
       after = use((file) => file.dropTombstones(from, TOMBSTONES_PER_TURN));

@@ -34,6 +34,7 @@ export async function replayLog(
     const content = await readSegment(directory, number, number === last);
     for (const writes of byPartition(content.frames)) {
       apply(writes, number);
+      // failpoint: replay.piece
       await setImmediate();
     }
     if (content.tornAt === 0) {

@@ -66,6 +66,7 @@ export async function coordinateWrite(
   const { newer } = await withNewestRing(ports, keyspace, attempt).catch((error: unknown) => {
     throw failedWrite(error, stamp, earlier);
   });
+  // failpoint: coordinate.level-reached
   if (newer === null) return stamp;
   ports.clock.observe(newer);
   const details = { stamp: formatStamp(stamp), newer: formatStamp(newer) };
@@ -98,6 +99,7 @@ export function coordinateRead(
       // Blocking read repair: what one read has shown, every later quorum read shows too. A slot in
       // flight counts with its joiner only: the next ring may forget the device that answered.
       const record = { partition, key, ...newest };
+      // failpoint: coordinate.before-write-back
       await spreadRecord(ports.devices, { active, slots, record, needed, holders });
     }
     return newest;

@@ -44,6 +44,7 @@ export async function drainPartition(
   if (!unchanged || !stillUnload || latest.id !== active.id) {
     throw changed(partition);
   }
+  // failpoint: drain.before-drop
   await ports.store.drop(keyspace, partition);
 }
 

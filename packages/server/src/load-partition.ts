@@ -114,6 +114,7 @@ async function copyAndCatchUp(ports: LoadPorts, task: LoadTask, device: number):
     onBytes: (bytes, bytesTotal) => onProgress({ stage: 'copying', bytes, bytesTotal }),
     onReceived: () => onProgress({ stage: 'verifying' }),
   });
+  // failpoint: load.copied
   onProgress({ stage: 'catching-up', rows: copied.rows, bytes: copied.bytes, copiesVerified: 1 });
   await pullRows(ports, task, { device, copied });
 }
@@ -159,6 +160,7 @@ async function pullRows(
     if (copied !== undefined) checkFloor(ports.store, about, answer.floorMs);
     const rows = answer.rows.map((row) => ({ keyspace, partition, ...row }));
     const outcomes = await ports.store.write(rows);
+    // failpoint: load.rows
     if (outcomes.some(({ kind }) => kind === 'absent')) {
       throw new CodedError('PARTITION_ABSENT', `partition ${partition} went while it was filled`);
     }

@@ -84,6 +84,7 @@ export class LoadQueue {
     onProgress({ stage: 'reserving', reason: '' });
     try {
       await loadPartition(this.#ports, { active, partition, move, onProgress });
+      // failpoint: load.before-ready
       if (move === null) this.#ports.store.setState(keyspace, partition, 'ready');
       else work.loaded.set(partition, move.assignment);
       work.attempts.delete(partition);

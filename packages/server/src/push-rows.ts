@@ -53,6 +53,7 @@ export async function pushRows(ports: PushPorts, task: PushTask): Promise<PushRe
         about,
         wanted.map((index) => rows[index]?.key),
       )) {
+        // failpoint: push.before
         await ports.devices.call({ active, device }, push, { ...about, rows: group });
         pushed += group.length;
       }

@@ -63,6 +63,7 @@ export async function raiseFloor(
     holders.map((device) => devices.call({ active, device }, floorPromise, { ...about, floorMs })),
   );
   // Only after every promise: equal digests then mean that nobody lacks anything below the floor.
+  // failpoint: floors.promised
   const after = await held();
   const same = after.every(
     ({ holdings: [holding] }, index) => holding?.incarnation === promised[index]?.incarnation,

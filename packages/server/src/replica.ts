@@ -78,6 +78,7 @@ export async function answerWrite(
   const writing = ports.store.write([{ keyspace, partition, key, value, ms, tie }]);
   const [outcome] = await ports.inFlight.track(keyspace, partition, writing);
   if (outcome === undefined || outcome.kind === 'absent') throw filling(partition);
+  // failpoint: write.stored
   // Stored, but it does not count: this device may lack what a quorum took for granted that it has,
   // or a quorum of the ring before may still read without it (confirm-takeover.ts).
   const complete = ports.store.info(keyspace, partition)?.state === 'ready';

@@ -82,6 +82,7 @@ export async function answerPush(
   for (const row of request.rows) checkClock(ports.clock, row);
   const writes = request.rows.map((row) => ({ keyspace, partition, ...row }));
   const outcomes = await ports.inFlight.track(keyspace, partition, ports.store.write(writes));
+  // failpoint: push.stored
   if (outcomes.some(({ kind }) => kind === 'absent')) throw filling(partition);
   return { incarnation };
 }

@@ -42,6 +42,7 @@ export async function shelveRing(
   const folder = join(shelf.directory, head.keyspace);
   await makeDirectory(folder);
   await writeDurably(join(folder, ringFileName(head.version)), bytes);
+  // failpoint: ring.file-written
   await writeDurably(join(folder, 'highest.json'), Buffer.from(`${JSON.stringify(head)}\n`));
   const versions = await listVersions(folder);
   // A new epoch begins below the versions of the old one, which must not push it off the shelf.

@@ -71,6 +71,7 @@ export class StampIssuer {
     const ms = stamp.ms + Math.max(1, Math.min(stampsReservedMs, roomMs));
     if (ms <= this.#reservedMs) return;
     await save(ms);
+    // failpoint: stamps.saved
     this.#reservedMs = ms;
   }
 

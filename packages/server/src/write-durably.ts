@@ -7,5 +7,6 @@ export async function writeDurably(file: string, bytes: Uint8Array): Promise<voi
   const temporary = `${file}.new`;
   await rm(temporary, { force: true }); // left by a crash
   await writeNewFile(temporary, bytes);
+  // failpoint: write-durably.before-rename
   await renameDurably(temporary, file);
 }
