@@ -14,6 +14,11 @@ export interface ServerPlace {
   readonly port: number;
   /** Data directory; the log lies beside it. */
   readonly data: string;
+  /** What Node itself is started with, besides the usual. */
+  readonly node?: {
+    readonly options: readonly string[];
+    readonly environment: Readonly<Record<string, string>>;
+  };
 }
 
 export interface LogLine {
@@ -64,7 +69,7 @@ export class ServerUnderTest {
   }
 
   spawn(extra: readonly string[] = []): void {
-    const { device, port, data } = this.place;
+    const { device, port, data, node } = this.place;
     // An option given twice would be a list: what a test says of an address or a name stands alone.
     const usual = { '--data': data, '--listen': `127.0.0.1:${port}`, '--device': device };
     const listen = Object.entries(usual)
@@ -72,7 +77,9 @@ export class ServerUnderTest {
       .flat();
     const log = fs.openSync(`${data}.log`, 'a');
     const stdio = ['ignore', log, log] as const;
-    const child = spawn(process.execPath, [program, ...listen, ...extra], { stdio: [...stdio] });
+    const words = [...(node?.options ?? []), program, ...listen, ...extra];
+    const env = { ...process.env, ...node?.environment };
+    const child = spawn(process.execPath, words, { stdio: [...stdio], env });
     fs.closeSync(log);
     // Should the tests be interrupted, nothing is left running.
     const killNow = (): boolean => child.kill('SIGKILL');
@@ -116,11 +123,15 @@ export class ServerUnderTest {
   }
 
   pause(): void {
-    this.#life?.child.kill('SIGSTOP');
+    this.signal('SIGSTOP');
   }
 
   resume(): void {
-    this.#life?.child.kill('SIGCONT');
+    this.signal('SIGCONT');
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#life?.child.kill(signal);
   }
 
   logText(): string {

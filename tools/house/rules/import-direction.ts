@@ -17,6 +17,9 @@ const LAYERS: readonly (readonly string[])[] = [
 
 const TOOLS_LAYER = LAYERS.length;
 
+/** A test that is run by hand: it stands on the support of the other tests. */
+const TEST_PROGRAM = 'tools/torture';
+
 function layerOf(folder: string): number | null {
   if (folder.startsWith('tools/')) return TOOLS_LAYER;
   const layer = LAYERS.findIndex((folders) => folders.includes(folder));
@@ -49,7 +52,8 @@ function complaintAbout(
   if (specifier.startsWith('.')) {
     const target = path.posix.join(path.posix.dirname(file), specifier);
     if (target.startsWith(`${own.folder}/`)) return null;
-    if (isTest && target.startsWith('test/support/')) return null;
+    const mayUseSupport = isTest || own.folder === TEST_PROGRAM;
+    if (mayUseSupport && target.startsWith('test/support/')) return null;
     return `'${specifier}' leaves ${own.folder}: import the other package by its name`;
   }
   const other = workspaces.find((workspace) => workspace.name === packageOfSpecifier(specifier));

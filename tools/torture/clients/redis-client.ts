@@ -1,0 +1,96 @@
+// A worker's client over the Redis protocol: SET, GET and DEL to any server, one at a time.
+import net from 'node:net';
+import type { Random } from '@ringwright/base/random';
+import type { Told } from '../../../test/support/ask-record.ts';
+import { pick } from '../nemesis.ts';
+import type { Stage } from '../stage.ts';
+import type { Question, WorkerClient } from './worker-client.ts';
+
+const ANSWER_MS_MAX = 12_000;
+
+export function redisClient(stage: Stage, random: Random): WorkerClient {
+  const sockets = new Map<number, net.Socket>();
+  return {
+    levels: ['quorum'],
+    async ask(question) {
+      const { port, redisPort } = pick(random, stage.victims).place;
+      const socket = await connected(sockets, redisPort);
+      if (socket === null) {
+        return { outcome: 'rejected', stamp: null, reason: 'no connection', port };
+      }
+      try {
+        return { ...toldBy(question, await roundTrip(socket, wordsOf(question))), port };
+      } catch (error) {
+        socket.destroy();
+        return { outcome: 'unknown', stamp: null, reason: String(error), port };
+      }
+    },
+    close() {
+      for (const socket of sockets.values()) socket.destroy();
+    },
+  };
+}
+
+async function connected(sockets: Map<number, net.Socket>, port: number) {
+  const known = sockets.get(port);
+  if (known !== undefined && !known.destroyed) return known;
+  const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
+  sockets.set(port, socket);
+  return new Promise<net.Socket | null>((resolve) => {
+    socket.once('connect', () => resolve(socket));
+    socket.once('close', () => resolve(null));
+    socket.on('error', () => undefined);
+  });
+}
+
+function wordsOf({ kind, key, value }: Question): string[] {
+  if (kind === 'read') return ['GET', key];
+  return kind === 'delete' ? ['DEL', key] : ['SET', key, value ?? ''];
+}
+
+/** One reply: its first byte and what follows, the length of a string left out. */
+function roundTrip(socket: net.Socket, words: readonly string[]): Promise<string | null> {
+  const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);
+  return new Promise((resolve, reject) => {
+    let text = '';
+    const end = (settle: () => void): void => {
+      clearTimeout(timeout);
+      socket.off('data', read).off('close', broken);
+      settle();
+    };
+    const broken = (): void => end(() => reject(new Error('the connection broke')));
+    const timeout = setTimeout(() => end(() => reject(new Error('no answer'))), ANSWER_MS_MAX);
+    const read = (chunk: Buffer): void => {
+      text += chunk.toString('latin1');
+      const reply = wholeReply(text);
+      if (reply !== undefined) end(() => resolve(reply));
+    };
+    socket.on('data', read).once('close', broken);
+    socket.write(`*${words.length}\r\n${parts.join('')}`);
+  });
+}
+
+/** Null for nil, undefined while some of it is missing; values here are ASCII. */
+function wholeReply(text: string): string | null | undefined {
+  const line = text.indexOf('\r\n');
+  if (line === -1) return undefined;
+  if (text[0] !== '$') return text.slice(0, line);
+  const length = Number(text.slice(1, line));
+  if (length < 0) return null;
+  const start = line + 2;
+  return text.length < start + length + 2 ? undefined : `$${text.slice(start, start + length)}`;
+}
+
+function toldBy({ kind }: Question, reply: string | null): Told & { readonly kind?: 'read' } {
+  // A DEL that finds nothing writes nothing: it was a read.
+  if (kind === 'delete' && reply === ':0') {
+    return { kind: 'read', outcome: 'acked', stamp: null, value: null };
+  }
+  if (reply === null) return { outcome: 'acked', stamp: null };
+  if (reply.startsWith('-')) {
+    if (reply.startsWith('-SUPERSEDED')) return { outcome: 'superseded', stamp: null };
+    const isNowhere = kind === 'read' || reply.endsWith('nothing was written');
+    return { outcome: isNowhere ? 'rejected' : 'unknown', stamp: null, reason: reply };
+  }
+  return { outcome: 'acked', stamp: null, ...(kind === 'read' && { value: reply.slice(1) }) };
+}

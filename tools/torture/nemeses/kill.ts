@@ -1,0 +1,100 @@
+// SIGKILL and power cuts, of one server or of all, at any moment or at a failpoint.
+
+import type { Random } from '@ringwright/base/random';
+import { waitFor } from '../../../test/support/wait-for.ts';
+import { lasts, type Nemesis, pick } from '../nemesis.ts';
+import { failpointNames } from '../source-patches.ts';
+import type { Stage } from '../stage.ts';
+import type { Victim } from '../victim.ts';
+
+const DOWN_MS_MAX = 2_000;
+/** How long a failpoint is waited for: some are passed rarely. */
+const ARMED_MS = 4_000;
+const LOOK_MS = 100;
+/** Between a sync that was asked for and its end, so that a power cut meets many under way. */
+const SLOW_SYNC_MS_MAX = 120;
+const SLOW_SYNCS_MS = 500;
+const PASSES_MAX = 10;
+const WAL_SHARES = 1_000;
+
+export const kill: Nemesis = {
+  letter: 'k',
+  name: 'SIGKILL and power cuts',
+  async strike(stage, random, signal) {
+    const how = pick(random, ['kill', 'cut'] as const);
+    const strike = pick(random, [endOne, endAll, endAtFailpoint, endAtFailpoint, endInStart]);
+    await strike({ stage, random, signal, how });
+  },
+};
+
+interface Strike {
+  readonly stage: Stage;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+  readonly how: 'kill' | 'cut';
+}
+
+async function endOne({ stage, random, signal, how }: Strike): Promise<void> {
+  const victim = pick(random, stage.victims);
+  await stage.fault(`${how} of one`, [victim], async () => {
+    if (how === 'cut') await slowSyncs([victim], random, signal);
+    await victim.end(how);
+    await lasts(random.below(DOWN_MS_MAX), signal);
+    victim.set({ syncDelayMs: 0 });
+    await victim.start();
+  });
+}
+
+async function endAll({ stage, random, signal, how }: Strike): Promise<void> {
+  const { victims } = stage;
+  await stage.fault(`${how} of all`, victims, async () => {
+    if (how === 'cut') await slowSyncs(victims, random, signal);
+    await Promise.all(victims.map((victim) => victim.end(how)));
+    for (const victim of victims) victim.set({ syncDelayMs: 0 });
+    await Promise.all(victims.map((victim) => victim.start()));
+  });
+}
+
+/** So that the cut meets writes that nobody has synced. */
+async function slowSyncs(victims: readonly Victim[], random: Random, signal: AbortSignal) {
+  const syncDelayMs = random.below(SLOW_SYNC_MS_MAX);
+  for (const victim of victims) {
+    victim.set({ syncDelayMs, walShare: random.below(WAL_SHARES) / WAL_SHARES });
+  }
+  await lasts(SLOW_SYNCS_MS, signal);
+}
+
+async function endAtFailpoint({ stage, random, signal, how }: Strike): Promise<void> {
+  const victim = pick(random, stage.victims);
+  const name = pick(random, failpointNames());
+  await stage.fault(`${how} at ${name}`, [victim], async () => {
+    const walShare = random.below(WAL_SHARES) / WAL_SHARES;
+    const before = victim.fired().length;
+    victim.set({ walShare, failpoint: { name, action: how, passes: random.below(PASSES_MAX) } });
+    for (let waited = 0; waited < ARMED_MS && !signal.aborted; waited += LOOK_MS) {
+      if (victim.fired().length > before) break;
+      await lasts(LOOK_MS, signal);
+    }
+    victim.set({ failpoint: null });
+    await isUp(victim);
+  });
+}
+
+/** Killed, and killed again in what it does about it. */
+async function endInStart({ stage, random, signal, how }: Strike): Promise<void> {
+  const victim = pick(random, stage.victims);
+  const name = pick(random, failpointNames());
+  await stage.fault(`${how} in its start at ${name}`, [victim], async () => {
+    await victim.end(how);
+    victim.set({ failpoint: { name, action: how, passes: random.below(2) } });
+    await victim.start();
+    await lasts(LOOK_MS, signal);
+    victim.set({ failpoint: null });
+    await isUp(victim);
+  });
+}
+
+/** It may be on its way up again after the failpoint. */
+async function isUp({ name, server }: Victim): Promise<void> {
+  await waitFor(`${name} to be up`, { ask: () => server.status(), until: () => true });
+}

@@ -1,0 +1,27 @@
+// A nemesis: one kind of fault, done again and again while clients work.
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Random } from '@ringwright/base/random';
+import type { Stage } from './stage.ts';
+
+export interface Nemesis {
+  /** By which `--nemesis` asks for it. */
+  readonly letter: string;
+  readonly name: string;
+  /**
+   * One fault from its beginning to its end: afterwards everything it broke is whole again. Ends
+   * early when the signal is aborted. What is noted by `stage.fault` counts as having happened.
+   */
+  readonly strike: (stage: Stage, random: Random, signal: AbortSignal) => Promise<void>;
+}
+
+/** Resolves after a time, or at once when the signal is aborted. */
+export async function lasts(ms: number, signal: AbortSignal): Promise<void> {
+  await delay(ms, null, { signal }).catch(() => undefined);
+}
+
+/** One of these. */
+export function pick<T>(random: Random, from: readonly T[]): T {
+  const picked = from[random.below(from.length)];
+  if (picked === undefined) throw new Error('nothing to pick from');
+  return picked;
+}

@@ -1,0 +1,92 @@
+// The network between servers: one proxy before each, with a rule for every link and direction.
+import { once } from 'node:events';
+import net from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Bytes from one end to another: they wait while held, and each piece takes a while longer. */
+export interface LinkRule {
+  readonly held: boolean;
+  readonly delayMs: number;
+}
+
+const open: LinkRule = { held: false, delayMs: 0 };
+/** How often a held direction looks whether it may go on. */
+const LOOK_MS = 20;
+/** The number of everybody who is no server. */
+export const outside = -1;
+
+/** Connections of server n come from this address. */
+export const sourceOf = (server: number): string => `127.0.1.${server + 1}`;
+
+export class Network implements AsyncDisposable {
+  readonly #rules = new Map<string, LinkRule>();
+  readonly #sockets = new Map<net.Socket, string>();
+  readonly #proxies: net.Server[] = [];
+
+  /** A proxy at this port before what listens on `target`: server `to`. */
+  async listen(to: number, ports: { readonly proxy: number; readonly target: number }) {
+    const proxy = net.createServer((arriving) => this.#join(arriving, to, ports.target));
+    proxy.listen(ports.proxy, '127.0.0.1');
+    await once(proxy, 'listening');
+    this.#proxies.push(proxy);
+  }
+
+  rule(from: number, to: number, rule: Partial<LinkRule>): void {
+    this.#rules.set(`${from}>${to}`, { ...this.#ruleOf(from, to), ...rule });
+  }
+
+  heal(): void {
+    this.#rules.clear();
+  }
+
+  /** Breaks every connection between the two: what was on its way is lost. */
+  reset(one: number, other: number): void {
+    for (const [socket, link] of this.#sockets) {
+      if (link === `${one}>${other}` || link === `${other}>${one}`) socket.destroy();
+    }
+  }
+
+  #ruleOf(from: number, to: number): LinkRule {
+    return this.#rules.get(`${from}>${to}`) ?? open;
+  }
+
+  #join(arriving: net.Socket, to: number, target: number): void {
+    const last = Number(arriving.remoteAddress?.split('.').at(-1));
+    const from = arriving.remoteAddress?.startsWith('127.0.1.') ? last - 1 : outside;
+    const leaving = net.connect(target, '127.0.0.1');
+    for (const socket of [arriving, leaving]) {
+      this.#sockets.set(socket, `${from}>${to}`);
+      socket.setNoDelay(true);
+      socket.on('error', () => undefined);
+      socket.once('close', () => {
+        this.#sockets.delete(socket);
+        arriving.destroy();
+        leaving.destroy();
+      });
+    }
+    void this.#carry(arriving, leaving, () => this.#ruleOf(from, to));
+    void this.#carry(leaving, arriving, () => this.#ruleOf(to, from));
+  }
+
+  /** One direction of a connection: back pressure keeps what is held at its sender. */
+  async #carry(source: net.Socket, target: net.Socket, rule: () => LinkRule): Promise<void> {
+    try {
+      for await (const chunk of source) {
+        while (rule().held && !target.destroyed) await delay(LOOK_MS);
+        if (rule().delayMs > 0) await delay(rule().delayMs);
+        if (target.destroyed) return;
+        if (!target.write(chunk as Buffer)) await once(target, 'drain');
+      }
+      target.end();
+    } catch {
+      target.destroy(); // one end broke: so does the other
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets.keys()) socket.destroy();
+    await Promise.all(
+      this.#proxies.map((proxy) => new Promise<void>((resolve) => proxy.close(() => resolve()))),
+    );
+  }
+}

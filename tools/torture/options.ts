@@ -1,0 +1,64 @@
+// What a person may say to `npm run torture`, with defaults.
+import yargs from 'yargs';
+
+export interface Options {
+  readonly seconds: number;
+  readonly seed: number;
+  /** Letters. */
+  readonly nemesis: readonly string[];
+  readonly servers: number;
+  /** Name of a bug to put in; null: none. */
+  readonly bug: string | null;
+  /** Try every bug. */
+  readonly bugs: boolean;
+  readonly json: boolean;
+  readonly keep: boolean;
+}
+
+const SEED_MAX = 2 ** 31;
+
+/** Throws an Error whose message says what is wrong. */
+export function parseOptions(args: readonly string[], letters: readonly string[]): Options {
+  const parsed = yargs([...args])
+    .scriptName('npm run torture --')
+    .usage(
+      '$0 [options]\n\nReal servers under faults and load; then what they promised is checked.',
+    )
+    .option('minutes', { type: 'number', default: 2, describe: 'how long faults go on' })
+    .option('seed', { type: 'number', describe: 'replays a run (default: drawn)' })
+    .option('nemesis', {
+      type: 'string',
+      default: letters.join(','),
+      describe: 'kinds of faults, all at once: k kill, s pause, p network, c clock, d disk',
+    })
+    .option('servers', { type: 'number', default: 0, describe: '3 to 5 (default: by the seed)' })
+    .option('bug', { type: 'string', requiresArg: true, describe: 'put in this seeded bug' })
+    .option('bugs', { type: 'boolean', default: false, describe: 'try every seeded bug' })
+    .option('keep', { type: 'boolean', default: false, describe: 'keep data and logs' })
+    .option('json', { type: 'boolean', default: false, describe: 'one JSON document on stdout' })
+    .example('$0 --minutes 20 --seed 7', 'twenty minutes of every fault there is')
+    .example('$0 --bug ack-before-sync', 'must end with violations, and with 1')
+    .check(({ minutes, seed, servers }) => {
+      if (!(minutes > 0)) throw new Error(`--minutes ${minutes}: a number above 0`);
+      if (seed !== undefined && !(Number.isSafeInteger(seed) && seed >= 0 && seed < SEED_MAX)) {
+        throw new Error(`--seed ${seed}: a whole number below ${SEED_MAX}`);
+      }
+      if (![0, 3, 4, 5].includes(servers)) throw new Error(`--servers ${servers}: 3, 4 or 5`);
+      return true;
+    })
+    .strict()
+    .version(false)
+    .fail((message, error) => {
+      throw error ?? new Error(message);
+    })
+    .parseSync();
+  const nemesis = parsed.nemesis.split(',').filter((letter) => letter !== '');
+  const unknown = nemesis.find((letter) => !letters.includes(letter));
+  if (unknown !== undefined) {
+    throw new Error(`--nemesis ${unknown}: there are ${letters.join(', ')}`);
+  }
+  const { seed = Date.now() % SEED_MAX, minutes, bug = null, ...rest } = parsed;
+  const { bugs, json, keep } = rest;
+  const servers = parsed.servers === 0 ? 3 + (seed % 3) : parsed.servers;
+  return { seconds: minutes * 60, seed, nemesis, servers, bug, bugs, json, keep };
+}

@@ -1,0 +1,61 @@
+// Loaded into every tortured server before its own first module: lets it suffer what it is told.
+import fs from 'node:fs';
+import module from 'node:module';
+import { isMainThread } from 'node:worker_threads';
+import { type Control, calm, environment, readControl } from './control.ts';
+import { breakDisk, forgetUnsynced } from './preload-disk.ts';
+import { failpointFunction, patchSources, type SourcePatch } from './source-patches.ts';
+
+const POLL_MS = 50;
+const file = process.env[environment.control] ?? '';
+let control: Control = calm;
+
+function follow(): void {
+  control = readControl(file);
+  passed = 0;
+}
+
+/** Power is cut: what the log has not synced is gone, and SQLite's WALs are as far as luck has it. */
+function cutPower(): void {
+  forgetUnsynced(control.walShare);
+  process.kill(process.pid, 'SIGKILL');
+}
+
+let passed = 0;
+function failpoint(name: string): void {
+  const armed = control.failpoint;
+  if (armed?.name !== name) return;
+  passed += 1;
+  if (passed <= armed.passes) return;
+  fs.appendFileSync(`${file}.fired`, `${name}\n`);
+  if (armed.action === 'cut') forgetUnsynced(control.walShare);
+  process.kill(process.pid, 'SIGKILL');
+}
+
+function shiftClock(): void {
+  const machine = Date.now;
+  Date.now = () => (control.clockStandsAtMs ?? machine()) + control.clockOffsetMs;
+}
+
+/** All connections of this process come from its own address. */
+function nameConnections(localAddress: string): void {
+  const net = module.createRequire(import.meta.url)('node:net') as typeof import('node:net');
+  const connect = net.connect as (...words: unknown[]) => unknown;
+  const named = (options: unknown, ...rest: unknown[]): unknown =>
+    typeof options === 'object' ? connect({ ...options, localAddress }, ...rest) : connect(options);
+  Object.assign(net, { connect: named, createConnection: named });
+}
+
+// Our own words, written by the runner.
+patchSources(JSON.parse(process.env[environment.patches] ?? '[]') as SourcePatch[]);
+// The thread that audits copies has neither clock nor log nor connections.
+if (isMainThread && file !== '') {
+  follow();
+  fs.watchFile(file, { interval: POLL_MS, persistent: false }, follow);
+  shiftClock();
+  breakDisk(() => control);
+  nameConnections(process.env[environment.source] ?? '127.0.0.1');
+  Object.assign(globalThis, { [failpointFunction]: failpoint });
+  process.on('SIGUSR2', cutPower);
+  module.syncBuiltinESMExports();
+}

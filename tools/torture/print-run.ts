@@ -1,0 +1,72 @@
+// What a run prints in the end: figures, then what was violated and how to see it again. Pure.
+import type { Operation } from '../../test/support/history.ts';
+import type { FaultWindow } from './stage.ts';
+import type { RunResult } from './torture-run.ts';
+
+/** Further ones are in the history. */
+const VIOLATIONS_SHOWN = 20;
+
+interface Told {
+  /** The command that runs the same again. */
+  readonly replay: string;
+  readonly json: boolean;
+  readonly kept: boolean;
+}
+
+export function printRun(result: RunResult, { replay, json, kept }: Told): string {
+  const figures = figuresOf(result);
+  const folder = kept ? result.folder : null;
+  if (json) {
+    const { violations } = result;
+    return `${JSON.stringify({ ok: violations.length === 0, replay, folder, ...figures, violations })}\n`;
+  }
+  const lines = [
+    `operations   ${print(figures.outcomes)}`,
+    `faults       ${print(figures.faults)}`,
+    `failpoints   ${print(figures.failpoints)}`,
+    `latency      p50 ${figures.p50Ms} ms, p99 ${figures.p99Ms} ms; in faults p99 ${figures.p99MsInFaults} ms`,
+    ...result.violations.slice(0, VIOLATIONS_SHOWN),
+    ...(result.violations.length === 0
+      ? ['clean: every promise was kept']
+      : [`${result.violations.length} violations; again: ${replay}`]),
+    ...(folder === null ? [] : [`data, logs and history: ${folder}`]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function figuresOf({ operations, faults, failpoints, seconds }: RunResult) {
+  const acked = operations.filter(({ outcome }) => outcome === 'acked');
+  const [suffered, calm] = split(acked, faults);
+  return {
+    seconds: Math.round(seconds),
+    outcomes: countBy(operations, ({ outcome }) => outcome),
+    faults: countBy(faults, ({ name }) => name.split(' at ')[0] ?? name),
+    failpoints: Object.fromEntries(failpoints),
+    p50Ms: quantile(calm, 0.5),
+    p99Ms: quantile(calm, 0.99),
+    p99MsInFaults: quantile(suffered, 0.99),
+  };
+}
+
+function split(operations: readonly Operation[], faults: readonly FaultWindow[]) {
+  const groups = Map.groupBy(operations, ({ invokedMs, returnedMs }) =>
+    faults.some(({ fromMs, toMs }) => invokedMs < toMs && returnedMs > fromMs),
+  );
+  return [groups.get(true) ?? [], groups.get(false) ?? []] as const;
+}
+
+function quantile(operations: readonly Operation[], share: number): number {
+  const times = operations.map(({ invokedMs, returnedMs }) => returnedMs - invokedMs);
+  times.sort((a, b) => a - b);
+  return Math.round(times[Math.floor(share * times.length)] ?? 0);
+}
+
+function countBy<T>(items: readonly T[], name: (item: T) => string): Record<string, number> {
+  const groups = Object.entries(Object.groupBy(items, name));
+  return Object.fromEntries(groups.map(([group, all]) => [group, all?.length ?? 0]));
+}
+
+function print(counts: Readonly<Record<string, number>>): string {
+  const words = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
+  return words.length === 0 ? '-' : words.join(', ');
+}

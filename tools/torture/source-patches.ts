@@ -1,0 +1,68 @@
+// Sources changed while they are loaded: failpoints come to life, and seeded bugs go in.
+import fs from 'node:fs';
+import module from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface SourcePatch {
+  /** From the root of the repository. */
+  readonly file: string;
+  /** Found exactly once in the file. */
+  readonly find: string;
+  readonly replace: string;
+}
+
+const root = path.resolve(import.meta.dirname, '../..');
+const FAILPOINT = /\/\/ failpoint: ([a-z0-9.-]+)$/gm;
+
+/** The global function that a failpoint calls; nothing where it is not defined. */
+export const failpointFunction = 'ringwrightFailpoint';
+
+/** From here on modules are loaded with these patches. */
+export function patchSources(patches: readonly SourcePatch[]): void {
+  module.registerHooks({
+    load(url, context, nextLoad) {
+      const loaded = nextLoad(url, context);
+      if (!url.startsWith('file:') || !url.endsWith('.ts')) return loaded;
+      const file = path.relative(root, fileURLToPath(url));
+      if (!file.startsWith('packages/')) return loaded;
+      const source = fs.readFileSync(path.join(root, file), 'utf8');
+      return { ...loaded, source: patchedSource(file, source, patches) };
+    },
+  });
+}
+
+/** Throws when a patch does not fit: then the code has changed, and the patch must follow. */
+export function patchedSource(
+  file: string,
+  source: string,
+  patches: readonly SourcePatch[],
+): string {
+  let patched = source;
+  for (const patch of patches) {
+    if (patch.file !== file) continue;
+    const pieces = patched.split(patch.find);
+    if (pieces.length !== 2) {
+      throw new Error(`${file} has ${pieces.length - 1} times, not once: ${patch.find}`);
+    }
+    patched = pieces.join(patch.replace);
+  }
+  return patched.replaceAll(FAILPOINT, `globalThis.${failpointFunction}?.('$1');`);
+}
+
+/** Throws unless every patch fits the sources as they are. */
+export function checkPatches(patches: readonly SourcePatch[]): void {
+  for (const file of new Set(patches.map((patch) => patch.file))) {
+    patchedSource(file, fs.readFileSync(path.join(root, file), 'utf8'), patches);
+  }
+}
+
+/** The names of all failpoints in the packages, sorted. */
+export function failpointNames(): string[] {
+  const files = fs.globSync('packages/*/src/*.ts', { cwd: root });
+  const names = files.flatMap((file) => {
+    const source = fs.readFileSync(path.join(root, file), 'utf8');
+    return [...source.matchAll(FAILPOINT)].map((match) => match[1] ?? '');
+  });
+  return [...new Set(names)].sort();
+}

@@ -1,0 +1,147 @@
+// Where it all happens: real servers with a proxy before each, one ring, and who suffers now.
+import path from 'node:path';
+import { checkStore } from '@ringwright/partition/check-store';
+import { readVersion } from '@ringwright/repository/read-version';
+import type { Ring } from '@ringwright/ring/ring';
+import { freePorts } from '../../test/support/free-ports.ts';
+import { unequalReplicas } from '../../test/support/replica-digests.ts';
+import { type RingBuilder, ringBuilderIn } from '../../test/support/ring-builder-program.ts';
+import { waitFor } from '../../test/support/wait-for.ts';
+import { calm } from './control.ts';
+import { Network } from './network.ts';
+import type { SourcePatch } from './source-patches.ts';
+import { Turns } from './turns.ts';
+import { Victim } from './victim.ts';
+
+export const keyspace = 'torture';
+
+export interface StageShape {
+  readonly folder: string;
+  readonly servers: number;
+  readonly partitions: number;
+  readonly patches: readonly SourcePatch[];
+}
+
+/** From the start of a fault to its end, by the clock of the history. */
+export interface FaultWindow {
+  readonly name: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export class Stage implements AsyncDisposable {
+  readonly shape: StageShape;
+  readonly builder: RingBuilder;
+  readonly victims: Victim[] = [];
+  readonly network = new Network();
+  readonly faults: FaultWindow[] = [];
+  /** One device at a time may lose data: more would be more than is promised. */
+  readonly losses = new Turns();
+  readonly #turns = new Map<Victim, Turns>();
+
+  private constructor(shape: StageShape, builder: RingBuilder) {
+    this.shape = shape;
+    this.builder = builder;
+  }
+
+  /** Servers that run and serve version 1 of a ring. */
+  static async open(shape: StageShape): Promise<Stage> {
+    const stage = new Stage(shape, await ringBuilderIn(shape.folder));
+    try {
+      for (let count = 0; count < shape.servers; count += 1) await stage.addVictim();
+      const counts = ['--partitions', String(shape.partitions), '--replicas', '3'];
+      await stage.builder.json(['create', keyspace, ...counts, '--min-part-hours', '0']);
+      const devices = stage.victims.flatMap(({ text }) => [text, '1']);
+      await stage.builder.json(['add', keyspace, ...devices]);
+      await stage.builder.json(['commit', keyspace, '-m', 'the first version']);
+      await stage.builder.json(['push', keyspace]);
+      return stage;
+    } catch (error) {
+      await stage[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Starts one more server; no ring names it yet. */
+  async addVictim(): Promise<Victim> {
+    const number = this.victims.length;
+    const { folder, patches } = this.shape;
+    const [port = 0, proxyPort = 0, redisPort = 0] = await freePorts(3);
+    const victim = new Victim({ number, folder, port, proxyPort, redisPort, patches });
+    this.victims.push(victim);
+    this.#turns.set(victim, new Turns());
+    await this.network.listen(number, { proxy: proxyPort, target: port });
+    await victim.start();
+    return victim;
+  }
+
+  async head(): Promise<Ring> {
+    return (await readVersion(path.join(this.shape.folder, 'rings'), keyspace, 'head')).ring;
+  }
+
+  /**
+   * Runs a fault on these servers when no other fault has any of them, and notes its time. Faults
+   * of the network take no servers: they may meet any other.
+   */
+  async fault(
+    name: string,
+    victims: readonly Victim[],
+    suffer: () => Promise<void>,
+  ): Promise<void> {
+    const releases: (() => void)[] = [];
+    // In one order always, so that two faults never wait for each other.
+    const ordered = [...victims].sort((a, b) => a.place.number - b.place.number);
+    for (const victim of ordered) releases.push(await this.turnsOf(victim).take());
+    const fromMs = performance.now();
+    try {
+      await suffer();
+    } finally {
+      this.faults.push({ name, fromMs, toMs: performance.now() });
+      for (const release of releases) release();
+    }
+  }
+
+  turnsOf(victim: Victim): Turns {
+    const turns = this.#turns.get(victim);
+    if (turns === undefined) throw new Error(`${victim.name} is not of this stage`);
+    return turns;
+  }
+
+  /** Ends all suffering; resolves when every server is ready and all replicas are equal. */
+  async heal(): Promise<void> {
+    this.network.heal();
+    for (const victim of this.victims) {
+      victim.server.resume();
+      victim.set(calm);
+      if (!victim.server.isRunning) await victim.start();
+    }
+    const ring = await this.head();
+    await waitFor('all replicas to be equal after the faults', {
+      ask: () => unequalReplicas(ring),
+      until: (unequal) => unequal.length === 0,
+      deadlineMs: 60_000,
+    });
+  }
+
+  /** Stops the servers and lists everything wrong in what they leave behind. */
+  async stopAndCheckFiles(): Promise<string[]> {
+    const faults: string[] = [];
+    for (const victim of this.victims) {
+      const code = await victim.end('stop');
+      if (code !== 0) faults.push(`${victim.name} ended with ${code} on SIGTERM`);
+    }
+    for (const { name, server } of this.victims) {
+      const findings = await checkStore(server.place.data);
+      faults.push(...findings.map(({ code, message }) => `${name}: ${code} ${message}`));
+    }
+    return faults;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const victim of this.victims) {
+      victim.server.resume();
+      await victim.end('kill');
+    }
+    await this.network[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,22 @@
+// Limits made small for tortured servers, so that what is rare in production happens all the time.
+import type { SourcePatch } from './source-patches.ts';
+
+const limits = 'packages/base/src/limits.ts';
+const storeLimits = 'packages/partition/src/store-limits.ts';
+
+function small(file: string, find: string, replace: string): SourcePatch {
+  return { file, find, replace };
+}
+
+export const tuning: readonly SourcePatch[] = [
+  small(limits, 'tombstoneAgeMsMin = 3_600_000', 'tombstoneAgeMsMin = 4_000'),
+  small(limits, 'tombstoneRoundMs = 600_000', 'tombstoneRoundMs = 3_000'),
+  small(limits, 'scrubFirstMs = 600_000', 'scrubFirstMs = 2_000'),
+  small(limits, 'scrubCycleMs = 24 * 3_600_000', 'scrubCycleMs = 6_000'),
+  small(limits, 'scrubTickMs = 1_000', 'scrubTickMs = 200'),
+  small(limits, 'stampsReservedMs = 4_000', 'stampsReservedMs = 400'),
+  small(storeLimits, 'limits.logSegmentBytesMax', '512 * 1024'),
+  small(storeLimits, 'limits.openPartitionFilesMax', '5'),
+  small(storeLimits, 'limits.walBytesMax', '256 * 1024'),
+  small(storeLimits, 'limits.diskReserveBytes', '8_192'),
+];

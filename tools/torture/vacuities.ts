@@ -1,0 +1,31 @@
+// Runs that proved nothing: too little was answered, or too little happened. Pure.
+import type { Operation } from '../../test/support/history.ts';
+import type { FaultWindow } from './stage.ts';
+
+/** Of all operations. Kills of all servers and cuts through the middle take their share. */
+const ACKED_SHARE_MIN = 0.3;
+const ACKED_IN_FAULTS_MIN = 50;
+
+/** What keeps a clean run from meaning anything, as sentences. */
+export function vacuities(
+  operations: readonly Operation[],
+  faults: readonly FaultWindow[],
+): string[] {
+  const acked = operations.filter(({ outcome }) => outcome === 'acked');
+  const changes = acked.filter(({ kind }) => kind !== 'read');
+  const suffered = changes.filter(({ invokedMs, returnedMs }) =>
+    faults.some(({ fromMs, toMs }) => invokedMs < toMs && returnedMs > fromMs),
+  );
+  const share = acked.length / operations.length;
+  return [
+    ...(faults.length === 0 ? ['vacuous: no fault happened'] : []),
+    ...(share >= ACKED_SHARE_MIN ? [] : [`vacuous: ${percent(share)} were acknowledged`]),
+    ...(suffered.length >= ACKED_IN_FAULTS_MIN
+      ? []
+      : [`vacuous: ${suffered.length} writes were acknowledged during faults`]),
+  ];
+}
+
+function percent(share: number): string {
+  return `only ${Math.round(100 * share)} % of the operations`;
+}

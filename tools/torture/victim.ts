@@ -1,0 +1,127 @@
+// One server that is made to suffer: supervised as an operator would, started again when it ends.
+import fs from 'node:fs';
+import path from 'node:path';
+import { ServerUnderTest } from '../../test/support/server-under-test.ts';
+import { type Control, calm, environment, writeControl } from './control.ts';
+import { sourceOf } from './network.ts';
+import type { SourcePatch } from './source-patches.ts';
+
+/** `ring-server` ends with it after its store failed. */
+const STORE_FAILED_EXIT = 4;
+const preload = new URL('./preload.ts', import.meta.url).href;
+
+export interface VictimPlace {
+  readonly number: number;
+  readonly folder: string;
+  /** Where it listens. */
+  readonly port: number;
+  /** What the ring names: the proxy before it. */
+  readonly proxyPort: number;
+  readonly redisPort: number;
+  readonly patches: readonly SourcePatch[];
+}
+
+export class Victim {
+  readonly place: VictimPlace;
+  readonly server: ServerUnderTest;
+  /** Ends that nobody caused, as sentences. */
+  readonly crashes: string[] = [];
+  #control: Control = calm;
+  #isWanted = false;
+  #supervision: Promise<void> = Promise.resolve();
+
+  constructor(place: VictimPlace) {
+    this.place = place;
+    const { number, folder, port, patches } = place;
+    const device = `sd${number + 1}`;
+    const data = path.join(folder, device);
+    const options = ['--no-warnings', '--import', preload];
+    const variables = {
+      [environment.control]: `${data}.control`,
+      [environment.patches]: JSON.stringify(patches),
+      [environment.source]: sourceOf(number),
+    };
+    const node = { options, environment: variables };
+    this.server = new ServerUnderTest({ device, zone: number + 1, port, data, node });
+  }
+
+  get name(): string {
+    return this.server.place.device;
+  }
+
+  /** As `ring-builder add` takes it. */
+  get text(): string {
+    return `r1z${this.place.number + 1}-127.0.0.1:${this.place.proxyPort}/${this.name}`;
+  }
+
+  get control(): Control {
+    return this.#control;
+  }
+
+  set(control: Partial<Control>): void {
+    this.#control = { ...this.#control, ...control };
+    writeControl(this.#controlFile, this.#control);
+  }
+
+  get #controlFile(): string {
+    return `${this.server.place.data}.control`;
+  }
+
+  /** Resolves when it listens; from then on it is started again whenever it ends. */
+  async start(): Promise<void> {
+    this.#isWanted = true;
+    this.set({});
+    await this.#launch();
+  }
+
+  async #launch(): Promise<void> {
+    const { proxyPort, redisPort } = this.place;
+    const words = ['--advertise', `127.0.0.1:${proxyPort}`, '--redis-port', String(redisPort)];
+    for (;;) {
+      const firedBefore = this.fired().length;
+      try {
+        await this.server.start(words);
+        this.#supervision = this.#supervise(firedBefore);
+        return;
+      } catch (error) {
+        // It may have met a failpoint in its start: then it is started again.
+        if (this.fired().length === firedBefore) throw error;
+        this.set({ failpoint: null });
+      }
+    }
+  }
+
+  async #supervise(firedBefore: number): Promise<void> {
+    const code = await this.server.exited();
+    if (!this.#isWanted) return;
+    const storeFailed = code === STORE_FAILED_EXIT && this.#control.syncFails;
+    if (this.fired().length === firedBefore && !storeFailed) {
+      this.crashes.push(`${this.name} ended by itself with ${code}: ${this.#lastWords()}`);
+    }
+    this.set({ failpoint: null, syncFails: false });
+    await this.#launch().catch((error: unknown) => {
+      if (this.#isWanted) this.crashes.push(`${this.name} did not start again: ${String(error)}`);
+    });
+  }
+
+  #lastWords(): string {
+    return this.server.logText().trimEnd().split('\n').slice(-12).join('\n');
+  }
+
+  /** Names of the failpoints that ended it. */
+  fired(): string[] {
+    const file = `${this.#controlFile}.fired`;
+    return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+  }
+
+  /** Ends it in one of several ways; it stays down until it is started. */
+  async end(how: 'kill' | 'cut' | 'stop'): Promise<number | null> {
+    this.#isWanted = false;
+    if (how === 'kill') await this.server.kill();
+    else if (how === 'stop') return this.server.stop();
+    else this.server.signal('SIGUSR2');
+    const code = await this.server.exited();
+    await this.#supervision;
+    return code;
+  }
+}

@@ -1,0 +1,133 @@
+// Workers over all interfaces at once, every operation recorded. Values are unique.
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Random, seededRandom } from '@ringwright/base/random';
+import type { Operation } from '../../test/support/history.ts';
+import { httpClient } from './clients/http-client.ts';
+import { packageClient } from './clients/package-client.ts';
+import { redisClient } from './clients/redis-client.ts';
+import type { WorkerClient } from './clients/worker-client.ts';
+import { pick } from './nemesis.ts';
+import type { Stage } from './stage.ts';
+
+/** Leaves the servers some of two cores. */
+const PAUSE_MS = 5;
+/** Half of the operations go to these: many operations of one key at once. */
+const HOT_KEYS = 12;
+const WARM_KEYS = 150;
+/** One value in so many is large: the log and the WALs turn over. */
+const LARGE_EVERY = 16;
+const LARGE_CHARACTERS = 24_000;
+/** After it, the hot keys are others: histories of one key stay short. */
+const EPOCH_MS = 30_000;
+
+export class Workload {
+  readonly operations: Operation[] = [];
+  readonly #workers: Promise<void>[] = [];
+  readonly #clients: WorkerClient[] = [];
+  readonly #stage: Stage;
+  readonly #begunMs = performance.now();
+  #values = 0;
+  #isStopped = false;
+
+  private constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  static async begin(stage: Stage, seed: number): Promise<Workload> {
+    const workload = new Workload(stage);
+    const random = (number: number): Random => seededRandom(seed * 101 + number);
+    const strong = { levels: ['quorum'] } as const;
+    const clients = [
+      httpClient(stage, random(11)),
+      httpClient(stage, random(12)),
+      httpClient(stage, random(13)),
+      redisClient(stage, random(14)),
+      redisClient(stage, random(15)),
+      await packageClient(stage, { session: 'a', ...strong }),
+      await packageClient(stage, { session: 'b', ...strong }),
+      await packageClient(stage, { session: 'c', levels: ['one', 'quorum', 'all'] }),
+    ];
+    for (const [index, client] of clients.entries()) {
+      workload.#clients.push(client);
+      workload.#workers.push(workload.#work(client, random(index)));
+    }
+    return workload;
+  }
+
+  async #work(client: WorkerClient, random: Random): Promise<void> {
+    while (!this.#isStopped) {
+      const draw = random.below(24);
+      const kind = draw < 11 ? 'read' : draw === 11 ? 'delete' : 'write';
+      await this.#operate(client, {
+        kind,
+        key: this.#key(random),
+        level: pick(random, client.levels),
+        large: random.below(LARGE_EVERY) === 0,
+      });
+      await delay(PAUSE_MS);
+    }
+  }
+
+  #key(random: Random): string {
+    if (random.below(2) === 0) return `warm/${random.below(WARM_KEYS)}`;
+    const epoch = Math.floor((performance.now() - this.#begunMs) / EPOCH_MS);
+    return `hot/${epoch}/${random.below(HOT_KEYS)}`;
+  }
+
+  async #operate(
+    client: WorkerClient,
+    drawn: Pick<Operation, 'kind' | 'key' | 'level'> & { readonly large: boolean },
+  ) {
+    const { kind, key, level, large } = drawn;
+    const filler = '.'.repeat(large ? LARGE_CHARACTERS : 60);
+    const name = `v${(this.#values += 1)} of ${key} `;
+    const value = kind === 'write' ? name : null;
+    const invokedMs = performance.now();
+    const question = {
+      kind,
+      key,
+      value: value === null ? null : value + filler,
+      ...(level && { level }),
+    };
+    const told = await client.ask(question);
+    const returnedMs = performance.now();
+    const session = client.session === undefined ? {} : { session: client.session };
+    // The filler says nothing, but all of it must be there.
+    const found =
+      told.value === undefined || told.value === null ? value : withoutFiller(told.value);
+    this.operations.push({ ...question, ...told, ...session, value: found, invokedMs, returnedMs });
+  }
+
+  /** Resolves when all workers have ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all(this.#workers);
+  }
+
+  /** Reads every key at `all` over every server: what is there in the end. */
+  async readBack(): Promise<void> {
+    const all = new Set(this.operations.map(({ key }) => key));
+    for (const [index] of this.#stage.victims.entries()) {
+      const keys = [...all];
+      const client = httpClient(this.#stage, { next: () => 0, below: () => index });
+      await Promise.all(
+        Array.from({ length: 8 }, async () => {
+          for (let key = keys.pop(); key !== undefined; key = keys.pop()) {
+            await this.#operate(client, { kind: 'read', key, level: 'all', large: false });
+          }
+        }),
+      );
+      client.close();
+    }
+  }
+
+  close(): void {
+    for (const client of this.#clients) client.close();
+  }
+}
+
+/** The name of a value whose filler is whole; otherwise all of it, which nobody has written. */
+function withoutFiller(value: string): string {
+  const [, name = value, filler = ''] = /^(v\d+ of \S+ )(\.*)$/.exec(value) ?? [];
+  return [60, LARGE_CHARACTERS].includes(filler.length) ? name : value;
+}
