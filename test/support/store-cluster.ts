@@ -7,6 +7,7 @@ import type { Store } from '@ringwright/partition/store';
 import type { Ring } from '@ringwright/ring/ring';
 import { type ActiveRing, ringHead } from '@ringwright/server/active-ring';
 import { CopySource } from '@ringwright/server/copy-answers';
+import { CopyThrottle } from '@ringwright/server/copy-throttle';
 import type { DeviceCaller } from '@ringwright/server/device-caller';
 import { answerFloorPromise, answerFloorRaise } from '@ringwright/server/floor-answers';
 import { InFlight } from '@ringwright/server/in-flight';
@@ -34,7 +35,9 @@ export class StoreDevice {
   readonly id: number;
   readonly store: Store;
   readonly inFlight = new InFlight();
+  readonly throttle = new CopyThrottle(nowMs);
   readonly replica: ReplicaPorts;
+  readonly copies: CopySource;
   readonly devices: DeviceCaller;
   active: ActiveRing;
   up = true;
@@ -57,8 +60,8 @@ export class StoreDevice {
       inFlight: this.inFlight,
       opened: () => Promise.resolve(),
     };
-    const copies = new CopySource(this.replica, nowMs);
-    const { replica } = this;
+    this.copies = new CopySource({ ...this.replica, nowMs, throttle: this.throttle });
+    const { replica, copies } = this;
     const kinds = messageKinds;
     this.#answers = new Map<string, Answer>([
       [kinds.recordWrite.method, (request, caller) => answerWrite(replica, request, caller)],
@@ -74,7 +77,7 @@ export class StoreDevice {
       [kinds.rowsSince.method, (request, caller) => answerRows(replica, request, caller)],
       [kinds.copyOpen.method, (request, caller) => copies.open(request, caller)],
       [kinds.copyRead.method, (request) => copies.read(request)],
-      [kinds.copyClose.method, (request) => copies.close(request)],
+      [kinds.copyClose.method, (request) => copies.release(request)],
     ]);
     this.devices = {
       call: async ({ device }, kind, request) => {
@@ -166,7 +169,10 @@ export class StoreCluster implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { store } of this.devices) await store.close();
+    for (const { store, copies } of this.devices) {
+      await copies.close();
+      await store.close();
+    }
     await this.#end();
   }
 }

@@ -46,6 +46,11 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
       describe: fields.trust.description,
     })
     .options(redisOptions)
+    .option('copy-rate', {
+      type: 'number',
+      requiresArg: true,
+      describe: fields.copyRate.description,
+    })
     .option('log-level', {
       type: 'string',
       default: 'info',

@@ -106,6 +106,7 @@ export const errorCatalogue = {
   RING_STALE: kind(3, 409, 'the request used a ring older than the partition allows'),
   NOT_RESPONSIBLE: kind(3, 421, 'this device has no slot of the partition in the active ring'),
   PARTITION_FILLING: kind(4, 503, 'this device does not hold all records of the partition yet'),
+  COPY_BUSY: kind(4, 503, 'the source gives as many copies, or bytes, as it may: ask again'),
   MOVE_UNKNOWN: kind(3, 409, 'no move with this assignment id is in flight here'),
   // Records
   KEY_UNKNOWN: kind(1, 404, 'no record with this key'),

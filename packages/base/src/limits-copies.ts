@@ -7,8 +7,12 @@ export const copiesInMax = 6;
 export const copiesFromServerMax = 4;
 /** Of them from one zone: a link between two zones carries more than this change. */
 export const copiesFromZoneMax = 5;
-/** Snapshots held open for others per device. */
-export const copiesOutMax = 16;
+/** Snapshots that one device holds open for others: each is a staged file on its disk. */
+export const copiesOutMax = 8;
+/** Of them for the devices of one server, so that no joiner with many devices has them all. */
+export const copiesToServerMax = 4;
+/** Of them for one zone: the others get their turn while a whole zone is filled. */
+export const copiesToZoneMax = 6;
 /**
  * Partition files given up at the same time per device: each waits on its peers, not on this disk.
  */
@@ -27,3 +31,27 @@ export const copyChunksAhead = 4;
 export const dutyRetryMs = 500;
 /** Longest pause of a load: short against copying a file, long against asking for one. */
 export const dutyRetryMsMax = 4_000;
+
+// --- speed ---------------------------------------------------------------------
+/** The slowest that an operator may ask for: a chunk per second, far from any timeout. */
+export const copyRateMin = 256 * 1024;
+/** Backing off goes no lower: a cluster that is always busy must still get its copies. */
+export const copyRateFloor = 1024 * 1024;
+/** A rate that has recovered to this holds nothing back any more. */
+export const copyRateFree = 1024 * 1024 * 1024;
+/** How often it is judged whether requests suffer. */
+export const paceTurnMs = 1_000;
+/** Turns whose requests are judged together: a disk that hiccups once is not busy. */
+export const paceWindowTurns = 3;
+/** Fewer requests in the window than this have no 99th percentile worth acting on. */
+export const paceRequestsMin = 50;
+/** Copies slow down when one request in a hundred takes longer: five fsyncs of a busy disk. */
+export const foregroundP99MsMax = 25;
+/** And when the event loop comes later to its work: half of what a turn may take. */
+export const loopDelayMsMax = 100;
+/** How often the delay is looked at. */
+export const loopDelayResolutionMs = 20;
+/** The longest a source lets a chunk wait for its rate; then it says when to ask again. */
+export const copyReadWaitMsMax = 1_000;
+/** A throttle looks again after so long, in case its rate was changed. */
+export const throttleTurnMs = 100;

@@ -9,6 +9,7 @@ import type { ActiveRing } from './active-ring.ts';
 import type { ClockFile } from './clock-file.ts';
 import type { CoordinatorPorts } from './coordinate.ts';
 import { CopySource } from './copy-answers.ts';
+import type { CopyPace } from './copy-pace.ts';
 import { type DeviceCaller, deviceCaller } from './device-caller.ts';
 import type { DeviceIdentity } from './device-identity.ts';
 import { fillHandlers } from './handlers.ts';
@@ -47,6 +48,7 @@ export interface ServerParts {
   readonly peers: Peers;
   readonly mover: Mover;
   readonly replicator: Replicator;
+  readonly copies: CopySource;
   readonly handlers: ReadonlyMap<string, CallHandler>;
   readonly coordinator: CoordinatorPorts;
   readonly stamps: StampIssuer;
@@ -62,8 +64,11 @@ const nowMs = (): number => Date.now();
  * Loads the rings of the disk and joins the parts. Rings activated from here on set the mover to
  * work.
  */
-export async function assembleServer(opened: OpenedDevice, log: Logger): Promise<ServerParts> {
-  const { identity, store } = opened;
+export async function assembleServer(
+  opened: OpenedDevice,
+  { log, pace }: { readonly log: Logger; readonly pace: CopyPace },
+): Promise<ServerParts> {
+  const { identity, store, trust } = opened;
   const clock = new HybridClock(nowMs);
   // One above: a stamp of the last millisecond before the restart must not be issued twice.
   clock.observe({ ms: store.highestMs() + 1, tie: 0 });
@@ -81,7 +86,6 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
     setImmediate(() => mover.review(keyspace));
   };
   const rings = await loadRings(opened, log, onActivate);
-  const { trust } = opened;
   const trustExchange = new TrustExchange(trust, log);
   const exchange = new RingExchange(rings, trustExchange);
   const introduce: IntroducePorts = {
@@ -109,7 +113,7 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
   });
   const devices = deviceCaller({ peers, handlers });
   const mover = createMover(
-    { store, devices: measureCopies(metrics, devices), inFlight },
+    { store, devices: measureCopies(metrics, devices), inFlight, throttle: pace.taken },
     { rings, strangers, log },
   );
   const replicator = createReplicator({ store, devices, mover }, metrics, log);
@@ -118,15 +122,16 @@ export async function assembleServer(opened: OpenedDevice, log: Logger): Promise
   const opening = (keyspace: string): Promise<void> => mover.settled(keyspace);
   const replica = { store, exchange, clock, inFlight, opened: opening };
   const requests = new RingRequests();
-  const parts = { identity, rings, requests, store, mover, peers, trust };
+  const parts = { identity, rings, requests, store, mover, peers, trust, pace };
   const status: StatusPorts = { ...parts, startedMs: nowMs(), nowMs };
   const coordinator = coordinatorPorts(
     { rings, requests, devices, clock, stamps },
     { exchange, peers },
   );
-  const [clients, copies] = [{ coordinator, metrics }, new CopySource(replica, nowMs)];
-  fillHandlers(handlers, { replica, introduce, copies, clients, trust: trustExchange });
-  const work = { mover, replicator, floors, scrubber };
+  const copies = new CopySource({ ...replica, nowMs, throttle: pace.given });
+  const edges = { clients: { coordinator, metrics }, trust: trustExchange };
+  fillHandlers(handlers, { replica, introduce, copies, pace, ...edges });
+  const work = { mover, replicator, copies, floors, scrubber };
   return { ...work, rings, peers, handlers, coordinator, stamps, status, metrics };
 }
 
@@ -160,7 +165,7 @@ async function loadRings(
 }
 
 function createMover(
-  parts: Pick<MoverPorts, 'store' | 'devices' | 'inFlight'>,
+  parts: Pick<MoverPorts, 'store' | 'devices' | 'inFlight' | 'throttle'>,
   {
     rings,
     strangers,

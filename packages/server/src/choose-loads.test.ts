@@ -1,7 +1,8 @@
 // Which loads start: the order, each limit, and that nothing waits without a reason.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chooseLoads, type LoadCandidate, type SourcePlace } from './choose-loads.ts';
+import { chooseLoads, type LoadCandidate } from './choose-loads.ts';
+import type { Place } from './place.ts';
 
 const limits = { device: 4, server: 2, zone: 3 };
 
@@ -19,7 +20,7 @@ function load(partition: number, change: Partial<LoadCandidate> = {}): LoadCandi
   };
 }
 
-function chosen(candidates: LoadCandidate[], running: (SourcePlace | null)[] = []) {
+function chosen(candidates: LoadCandidate[], running: (Place | null)[] = []) {
   const choice = chooseLoads(candidates, { running, limits, nowMs: 1_000 });
   return {
     start: choice.start.map(({ partition }) => partition),
@@ -94,7 +95,7 @@ test('any queue: no limit is passed, and whoever waits for one would pass it', (
       const { start, wait } = chooseLoads(all, { running: [], limits, nowMs: 1_000 });
       expect(start.length + wait.length).toBe(all.length);
       const sources = start.map(({ source }) => source);
-      const count = (name: keyof SourcePlace, like: SourcePlace | null): number =>
+      const count = (name: keyof Place, like: Place | null): number =>
         sources.filter((source) => source !== null && source[name] === like?.[name]).length;
       expect(start.length).toBeLessThanOrEqual(limits.device);
       for (const source of sources) {

@@ -5,12 +5,7 @@ import {
   copiesFromZoneMax,
   copiesInMax,
 } from '@ringwright/base/limits-copies';
-
-/** Where a file comes from: names that are equal for equal places, whatever the keyspace. */
-export interface SourcePlace {
-  readonly server: string;
-  readonly zone: string;
-}
+import { countAt, type Place } from './place.ts';
 
 export interface LoadCandidate {
   readonly keyspace: string;
@@ -18,7 +13,7 @@ export interface LoadCandidate {
   /** Assignment id of the move; null for a holder that refills. */
   readonly assignment: number | null;
   /** The first to be asked for the file; null when the slot is new or the file was lost. */
-  readonly source: SourcePlace | null;
+  readonly source: Place | null;
   /** Bytes of the file, if an attempt has learned them. */
   readonly bytes: number | null;
   /** Higher goes first; 0 unless somebody said otherwise. */
@@ -62,7 +57,7 @@ export function chooseLoads<Candidate extends LoadCandidate>(
     limits,
     nowMs,
   }: {
-    readonly running: readonly (SourcePlace | null)[];
+    readonly running: readonly (Place | null)[];
     readonly limits: LoadLimits;
     readonly nowMs: number;
   },
@@ -104,7 +99,7 @@ function whyWait(
     limits,
     nowMs,
   }: {
-    readonly taken: readonly (SourcePlace | null)[];
+    readonly taken: readonly (Place | null)[];
     readonly limits: LoadLimits;
     readonly nowMs: number;
   },
@@ -112,10 +107,7 @@ function whyWait(
   if (paused) return 'paused';
   if (notBeforeMs > nowMs) return 'resting';
   if (taken.length >= limits.device) return 'device';
-  if (source === null) return null;
-  const count = (place: keyof SourcePlace): number =>
-    taken.filter((other) => other?.[place] === source[place]).length;
-  if (count('server') >= limits.server) return 'server';
-  if (count('zone') >= limits.zone) return 'zone';
+  if (countAt(taken, 'server', source) >= limits.server) return 'server';
+  if (countAt(taken, 'zone', source) >= limits.zone) return 'zone';
   return null;
 }

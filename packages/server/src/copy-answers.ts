@@ -2,53 +2,67 @@
 import { randomBytes } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
-import { copiesOutMax, copyIdleMsMax } from '@ringwright/base/limits-copies';
+import {
+  copiesOutMax,
+  copiesToServerMax,
+  copiesToZoneMax,
+  copyIdleMsMax,
+  copyReadWaitMsMax,
+} from '@ringwright/base/limits-copies';
 import type { Snapshot } from '@ringwright/partition/snapshot';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import type { CopyThrottle } from './copy-throttle.ts';
+import { countAt, type Place, placeOf } from './place.ts';
 import { type Fenced, filling, notResponsible, passFence, type ReplicaPorts } from './replica.ts';
+
+interface CopySourcePorts extends ReplicaPorts {
+  readonly nowMs: () => number;
+  readonly throttle: CopyThrottle;
+}
 
 interface OpenCopy {
   readonly snapshot: Snapshot;
+  /** Where it goes. */
+  readonly place: Place | null;
   lastUsedMs: number;
 }
 
 /** Snapshots that others are reading. Idle ones are released when the next is opened. */
 export class CopySource {
-  readonly #ports: ReplicaPorts;
+  readonly #ports: CopySourcePorts;
   readonly #nowMs: () => number;
   readonly #open = new Map<string, OpenCopy>();
-  /** Snapshots that are being taken. */
-  #opening = 0;
+  /** Where the snapshots go that are being taken. */
+  readonly #opening: (Place | null)[] = [];
 
-  constructor(ports: ReplicaPorts, nowMs: () => number) {
+  constructor(ports: CopySourcePorts) {
     this.#ports = ports;
-    this.#nowMs = nowMs;
+    this.#nowMs = ports.nowMs;
   }
 
   /**
    * A snapshot with everything written here under older ring versions: the fence is passed and what
    * was under way
    * has ended before it is taken. Throws MOVE_UNKNOWN, NOT_RESPONSIBLE, PARTITION_FILLING,
-   * PEER_BUSY.
+   * COPY_BUSY.
    */
   async open(
     request: RequestOf<typeof copyOpen>,
     caller: Caller,
   ): Promise<AnswerOf<typeof copyOpen>> {
-    checkSource(await passFence(this.#ports, request, caller), request);
+    const fenced = await passFence(this.#ports, request, caller);
+    checkSource(fenced, request);
     await this.#releaseIdle();
-    const copies = this.#open.size + this.#opening;
-    if (copies >= copiesOutMax) {
-      throw new CodedError('PEER_BUSY', `${copies} copies are open, ${copiesOutMax} is the most`);
-    }
-    this.#opening += 1;
+    const place = placeOf(fenced.active.ring, request.device);
+    checkRoom([...this.#opening, ...[...this.#open.values()].map((open) => open.place)], place);
+    this.#opening.push(place);
     const snapshot = await this.#take(request).finally(() => {
-      this.#opening -= 1;
+      this.#opening.splice(this.#opening.indexOf(place), 1);
     });
     const copy = randomBytes(12).toString('hex');
-    this.#open.set(copy, { snapshot, lastUsedMs: this.#nowMs() });
+    this.#open.set(copy, { snapshot, place, lastUsedMs: this.#nowMs() });
     const { sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest } = snapshot.manifest;
     return { copy, sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest };
   }
@@ -60,6 +74,7 @@ export class CopySource {
     return store.snapshot(keyspace, partition);
   }
 
+  /** Throws MOVE_UNKNOWN, and COPY_BUSY with when to ask for the same bytes again. */
   async read({
     copy,
     offset,
@@ -68,21 +83,46 @@ export class CopySource {
     const open = this.#open.get(copy);
     if (open === undefined) throw new CodedError('MOVE_UNKNOWN', `no copy '${copy}' is open here`);
     open.lastUsedMs = this.#nowMs();
+    const { throttle } = this.#ports;
+    const retryAfterMs = Math.ceil(throttle.backlogMs());
+    if (retryAfterMs > copyReadWaitMsMax) {
+      const message = `chunks for ${retryAfterMs} ms wait at the source for its copy rate`;
+      throw new CodedError('COPY_BUSY', message, { details: { retryAfterMs } });
+    }
+    await throttle.pass(length);
     return { data: await open.snapshot.readChunk(offset, Math.min(length, transferChunkBytesMax)) };
   }
 
-  async close({ copy }: RequestOf<typeof copyClose>): Promise<AnswerOf<typeof copyClose>> {
+  async release({ copy }: RequestOf<typeof copyClose>): Promise<AnswerOf<typeof copyClose>> {
     const open = this.#open.get(copy);
     this.#open.delete(copy);
     await open?.snapshot.release();
     return {};
   }
 
+  /** Releases everything: nobody is answered any more. */
+  async close(): Promise<void> {
+    for (const copy of this.#open.keys()) await this.release({ copy });
+  }
+
   async #releaseIdle(): Promise<void> {
     const before = this.#nowMs() - copyIdleMsMax;
     for (const [copy, { lastUsedMs }] of this.#open) {
-      if (lastUsedMs < before) await this.close({ copy });
+      if (lastUsedMs < before) await this.release({ copy });
     }
+  }
+}
+
+/** Throws COPY_BUSY: the joiner goes on with another partition and asks again. */
+function checkRoom(given: readonly (Place | null)[], to: Place | null): void {
+  const limits = [
+    [given.length, copiesOutMax, 'in all'],
+    [countAt(given, 'server', to), copiesToServerMax, `to server ${to?.server}`],
+    [countAt(given, 'zone', to), copiesToZoneMax, `to zone ${to?.zone}`],
+  ] as const;
+  for (const [count, max, whom] of limits) {
+    if (count < max) continue;
+    throw new CodedError('COPY_BUSY', `the source gives ${count} copies ${whom}, the most at once`);
   }
 }
 

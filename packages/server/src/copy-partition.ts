@@ -1,11 +1,27 @@
 // Brings a whole partition file from another device: snapshot there, chunks, verification and
 // adoption here.
+import { setTimeout } from 'node:timers/promises';
+import { must } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
-import { copyChunksAhead, copyOpenTimeoutMs } from '@ringwright/base/limits-copies';
+import {
+  copyChunksAhead,
+  copyIdleMsMax,
+  copyOpenTimeoutMs,
+  copyReadWaitMsMax,
+} from '@ringwright/base/limits-copies';
 import type { Store } from '@ringwright/partition/store';
 import { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { ActiveRing } from './active-ring.ts';
-import type { DeviceCaller } from './device-caller.ts';
+import type { CopyThrottle } from './copy-throttle.ts';
+import type { DeviceCaller, DeviceTarget } from './device-caller.ts';
+
+interface CopyPorts {
+  readonly store: Store;
+  readonly devices: DeviceCaller;
+  readonly throttle: CopyThrottle;
+}
 
 export interface CopyTask {
   readonly active: ActiveRing;
@@ -26,15 +42,13 @@ export interface CopyResult {
 }
 
 /** After it resolves the file here holds the copy, merged with what was written here meanwhile. */
-export async function copyPartition(
-  ports: { readonly store: Store; readonly devices: DeviceCaller },
-  task: CopyTask,
-): Promise<CopyResult> {
+export async function copyPartition(ports: CopyPorts, task: CopyTask): Promise<CopyResult> {
   const { active, partition, assignment, source } = task;
   const { keyspace, version } = active.ring;
   const about = { keyspace, ringVersion: version, partition };
   const slow = { active, device: source, timeoutMs: copyOpenTimeoutMs };
-  const opened = await ports.devices.call(slow, copyOpen, { ...about, assignment });
+  const device = must(active.self, 'a device outside the ring loads nothing');
+  const opened = await ports.devices.call(slow, copyOpen, { ...about, assignment, device });
   const { copy, ...manifest } = opened;
   try {
     const incoming = await ports.store.receiveCopy(keyspace, partition, {
@@ -44,7 +58,7 @@ export async function copyPartition(
     });
     try {
       let received = 0;
-      for await (const data of readChunks(ports.devices, {
+      for await (const data of readChunks(ports, {
         ...task,
         copy,
         bytes: manifest.bytes,
@@ -71,13 +85,15 @@ export async function copyPartition(
 
 /** The chunks in order, a few asked for ahead so that the round trip costs nothing. */
 async function* readChunks(
-  devices: DeviceCaller,
+  { devices, throttle }: CopyPorts,
   { active, source, copy, bytes }: CopyTask & { readonly copy: string; readonly bytes: number },
 ): AsyncGenerator<Uint8Array> {
   const ahead: Promise<{ data: Uint8Array }>[] = [];
   const ask = (offset: number): void => {
     const length = Math.min(transferChunkBytesMax, bytes - offset);
-    const asked = devices.call({ active, device: source }, copyRead, { copy, offset, length });
+    const asked = throttle
+      .pass(length)
+      .then(() => readPatiently(devices, { active, device: source }, { copy, offset, length }));
     asked.catch(() => undefined); // reported when its turn comes
     ahead.push(asked);
   };
@@ -90,5 +106,22 @@ async function* readChunks(
     if (chunk === undefined || chunk.data.length === 0) return;
     given += chunk.data.length;
     yield chunk.data;
+  }
+}
+
+/** A source that must keep to its rate says when to ask for the same bytes again. */
+async function readPatiently(
+  devices: DeviceCaller,
+  to: DeviceTarget,
+  request: RequestOf<typeof copyRead>,
+): Promise<AnswerOf<typeof copyRead>> {
+  for (;;) {
+    try {
+      return await devices.call(to, copyRead, request);
+    } catch (error) {
+      if (!(error instanceof CodedError) || error.code !== 'COPY_BUSY') throw error;
+      const pauseMs = Number(error.details.retryAfterMs) || copyReadWaitMsMax;
+      await setTimeout(Math.min(pauseMs, copyIdleMsMax / 2));
+    }
   }
 }

@@ -2,7 +2,7 @@
 import { assert } from '@ringwright/base/assert';
 import type { Answering, Caller, CallHandler } from '@ringwright/wire/call-channel';
 import { coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
-import { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
+import { copyClose, copyOpen, copyRate, copyRead } from '@ringwright/wire/copies';
 import { floorPromise, floorRaise } from '@ringwright/wire/floors';
 import { hello } from '@ringwright/wire/hello';
 import { keysAfter } from '@ringwright/wire/listing';
@@ -15,6 +15,7 @@ import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { z } from 'zod';
 import { answerGet, answerPut, type ClientPorts } from './client-answers.ts';
 import type { CopySource } from './copy-answers.ts';
+import type { CopyPace } from './copy-pace.ts';
 import { answerFloorPromise, answerFloorRaise } from './floor-answers.ts';
 import { answerHello, type IntroducePorts } from './introduce.ts';
 import { answerKeys } from './list-answers.ts';
@@ -27,6 +28,7 @@ interface HandlerPorts {
   readonly replica: ReplicaPorts;
   readonly introduce: IntroducePorts;
   readonly copies: CopySource;
+  readonly pace: CopyPace;
   readonly trust: TrustExchange;
   readonly clients: ClientPorts;
 }
@@ -34,7 +36,7 @@ interface HandlerPorts {
 /** Fills `handlers`, which the device's own caller shares with every connection. */
 export function fillHandlers(
   handlers: Map<string, CallHandler>,
-  { replica, introduce, copies, trust, clients }: HandlerPorts,
+  { replica, introduce, copies, pace, trust, clients }: HandlerPorts,
 ): void {
   const { exchange } = replica;
   const { requests } = clients.coordinator;
@@ -61,8 +63,8 @@ export function fillHandlers(
   answer(ringFetch, (request) => exchange.fetch(request));
   answer(trustOffer, (request) => trust.offer(request));
   answer(trustFetch, () => trust.fetch());
-  counted(recordWrite, (request, caller) => answerWrite(replica, request, caller));
-  counted(recordRead, (request, caller) => answerRead(replica, request, caller));
+  counted(recordWrite, (request, caller) => pace.timed(answerWrite(replica, request, caller)));
+  counted(recordRead, (request, caller) => pace.timed(answerRead(replica, request, caller)));
   counted(digests, (request, caller) => answerDigests(replica, request, caller));
   counted(offer, (request, caller) => answerOffer(replica, request, caller));
   counted(push, (request, caller) => answerPush(replica, request, caller));
@@ -71,7 +73,12 @@ export function fillHandlers(
   counted(floorRaise, (request, caller) => answerFloorRaise(replica, request, caller));
   counted(copyOpen, (request, caller) => copies.open(request, caller));
   answer(copyRead, (request) => copies.read(request));
-  answer(copyClose, (request) => copies.close(request));
+  answer(copyClose, (request) => copies.release(request));
+  answer(copyRate, ({ bytesPerSecond }) => {
+    pace.allow(bytesPerSecond);
+    const { allowed, inForce } = pace.status();
+    return { allowed, inForce };
+  });
   counted(keysAfter, (request, caller) => answerKeys(replica, request, caller));
   answer(coordinatePut, (request) => answerPut(clients, request));
   answer(coordinateGet, (request) => answerGet(clients, request));

@@ -1,6 +1,6 @@
 // Filling a partition from real files: from the device replaced, from enough others, or not at all.
 import { CodedError } from '@ringwright/base/coded-error';
-import { copyOpen } from '@ringwright/wire/copies';
+import { copyOpen, copyRead } from '@ringwright/wire/copies';
 import { digests, rowsSince } from '@ringwright/wire/replication';
 import { describe, expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
@@ -12,11 +12,11 @@ const first = servedRing({ power: 0 });
 const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
 
 async function loading(device: StoreDevice, how: 'join' | 'refill' = 'join'): Promise<string> {
-  const { active, store, devices } = device;
+  const { active, store, devices, throttle } = device;
   const move = how === 'join' ? (active.ring.moves[0] ?? null) : null;
   const task = { active, partition: 0, move, onProgress: () => undefined };
   try {
-    await loadPartition({ store, devices }, task);
+    await loadPartition({ store, devices, throttle }, task);
     return 'loaded';
   } catch (error) {
     if (error instanceof CodedError) return error.code;
@@ -161,15 +161,64 @@ describe('a holder that lost its records', () => {
   });
 });
 
-test('a source gives no more copies at once than it may', async () => {
+describe('a source gives so many copies at once', () => {
+  /** Devices 3 to 12 are two to a server, five to a zone. */
+  const places = (id: number) => ({ ip: `10.0.0.${Math.floor(id / 2)}`, zone: Math.floor(id / 5) });
+  const wide = servedRing({ power: 0, devices: 13 });
+  const devices = wide.devices.map((device, id) => device && { ...device, ...places(id) });
+  const ring = { ...wide, devices };
+
+  async function opened(cluster: StoreCluster, askers: readonly number[]): Promise<string[]> {
+    const [source] = cluster.devices;
+    const answers: string[] = [];
+    for (const device of askers) {
+      const asked = { keyspace: 'cities', ringVersion: 1, partition: 0, assignment: null, device };
+      const answer = source!.devices.call({ active: source!.active, device: 0 }, copyOpen, asked);
+      answers.push(
+        await answer.then(
+          () => 'opened',
+          (error: CodedError) => `${error.code} ${/to \w+|in all/.exec(error.message)?.[0]}`,
+        ),
+      );
+    }
+    return answers;
+  }
+
+  test.each([
+    ['to one server', [3, 3, 3, 3, 3], 4, 'COPY_BUSY to server'],
+    ['to one zone', [5, 5, 5, 6, 6, 6, 8], 6, 'COPY_BUSY to zone'],
+    ['in all', [3, 3, 3, 3, 5, 6, 8, 10, 12], 8, 'COPY_BUSY in all'],
+  ])('%s, then it is busy, and answers everything else', async (...[, askers, count, refusal]) => {
+    await using cluster = await StoreCluster.open([ring]);
+    await cluster.create(0, [0]);
+    const wanted = [...Array<string>(count).fill('opened'), refusal];
+    expect(await opened(cluster, askers)).toEqual(wanted);
+    const asked = { keyspace: 'cities', ringVersion: 1, partitions: [0] };
+    const [source] = cluster.devices;
+    const holdings = source!.devices.call({ active: source!.active, device: 0 }, digests, asked);
+    expect(await holdings).toMatchObject({ holdings: [{ state: 'ready' }] });
+  });
+});
+
+test('a joiner does not go around a busy source: that one has all records', async () => {
   await using cluster = await initializing();
-  const [, , , joiner] = cluster.devices;
-  const { active, devices } = joiner!;
-  const asked = { keyspace: 'cities', ringVersion: 3, partition: 0, assignment: null };
-  const opened = await Promise.allSettled(
-    Array.from({ length: 20 }, () => devices.call({ active, device: 0 }, copyOpen, asked)),
-  );
-  expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(16);
-  const other = { keyspace: 'cities', ringVersion: 3, partitions: [0] };
-  expect(await devices.call({ active, device: 0 }, digests, other)).toBeDefined();
+  const [, , source, joiner] = cluster.devices;
+  source!.onCall = (method) => {
+    if (method === copyOpen.method) throw new CodedError('COPY_BUSY', 'the source is busy');
+  };
+  expect(await loading(joiner!)).toBe('COPY_BUSY');
+  source!.onCall = () => undefined;
+  expect(await loading(joiner!)).toBe('loaded');
+});
+
+test('a source that keeps to its rate is asked for the same bytes again', async () => {
+  await using cluster = await initializing();
+  const [, , source, joiner] = cluster.devices;
+  let busy = 3;
+  source!.onCall = (method) => {
+    if (method !== copyRead.method || (busy -= 1) < 0) return;
+    throw new CodedError('COPY_BUSY', 'over the rate', { details: { retryAfterMs: 1 } });
+  };
+  expect(await loading(joiner!)).toBe('loaded');
+  expect(busy).toBeLessThan(0);
 });

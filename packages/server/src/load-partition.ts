@@ -7,6 +7,7 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import { digests, rowsSince } from '@ringwright/wire/replication';
 import type { ActiveRing } from './active-ring.ts';
 import { copyPartition } from './copy-partition.ts';
+import type { CopyThrottle } from './copy-throttle.ts';
 import type { DeviceCaller } from './device-caller.ts';
 import type { LoadProgress } from './load-progress.ts';
 import { filling } from './replica.ts';
@@ -14,6 +15,7 @@ import { filling } from './replica.ts';
 export interface LoadPorts {
   readonly store: Store;
   readonly devices: DeviceCaller;
+  readonly throttle: CopyThrottle;
 }
 
 export interface LoadTask {
@@ -28,7 +30,7 @@ export interface LoadTask {
  * After it resolves, this device holds every record that a quorum acknowledged before it began, and
  * through its own writes those acknowledged since. The source is the device replaced in the slot;
  * when that one cannot give its file, or when the slot is a new one, N - W + 1 other slots: one of
- * them took part in every quorum. Throws NOT_ENOUGH_REPLICAS.
+ * them took part in every quorum. Throws NOT_ENOUGH_REPLICAS, COPY_BUSY.
  */
 export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<void> {
   const { active, partition, move } = task;
@@ -67,8 +69,9 @@ async function loadFromOthers(
       await load();
       sources += 1;
     } catch (error) {
-      if (!isAway(error)) throw error;
+      if (!isAway(error) && !isBusy(error)) throw error;
       failures.push(`d${device}: ${error.message}`);
+      if (isBusy(error) && others.length - failures.length < needed) throw error;
     }
   };
   for (const device of others) {
@@ -159,6 +162,7 @@ async function pullRows(
     incarnation = answer.incarnation;
     if (copied !== undefined) checkFloor(ports.store, about, answer.floorMs);
     const rows = answer.rows.map((row) => ({ keyspace, partition, ...row }));
+    await ports.throttle.pass(rows.reduce((sum, { value }) => sum + (value?.length ?? 0), 0));
     const outcomes = await ports.store.write(rows);
     // failpoint: load.rows
     if (outcomes.some(({ kind }) => kind === 'absent')) {
@@ -184,6 +188,11 @@ const away: ReadonlySet<string> = new Set<ErrorCode>([
   'STORE_FAILED',
   'STORE_CLOSED',
 ]);
+
+/** It will give its file: nobody else needs to be asked for it. */
+function isBusy(error: unknown): error is CodedError {
+  return error instanceof CodedError && error.code === 'COPY_BUSY';
+}
 
 function isAway(error: unknown): error is CodedError {
   return error instanceof CodedError && (error.code.startsWith('PEER_') || away.has(error.code));

@@ -1,16 +1,12 @@
 // The loads of this device: those that wait, those that run, and what became of earlier attempts.
+import { CodedError } from '@ringwright/base/coded-error';
 import { dutyRetryMs, dutyRetryMsMax } from '@ringwright/base/limits-copies';
 import type { ActiveRing } from './active-ring.ts';
-import {
-  chooseLoads,
-  type LoadCandidate,
-  loadLimits,
-  type SourcePlace,
-  type WaitReason,
-} from './choose-loads.ts';
+import { chooseLoads, type LoadCandidate, loadLimits, type WaitReason } from './choose-loads.ts';
 import type { KeyspaceWork } from './keyspace-work.ts';
 import { type LoadPorts, loadPartition } from './load-partition.ts';
 import { type LoadProgress, startedLoad } from './load-progress.ts';
+import { placeOf } from './place.ts';
 import type { DutyStep } from './plan-duties.ts';
 
 export type LoadStep = Extract<DutyStep, { kind: 'load' | 'refill' }>;
@@ -98,17 +94,22 @@ export class LoadQueue {
     }
   }
 
-  /** Tried again after a pause that doubles, for as long as the ring asks for it. */
+  /**
+   * Tried again after a pause that doubles, for as long as the ring asks for it. A busy source is
+   * no failure: others go ahead meanwhile.
+   */
   #failed(failed: Waiting, error: unknown): void {
     if (this.#closed) return;
     const { work, partition, assignment, keyspace, step } = failed;
-    const failures = (work.attempts.get(partition)?.failures ?? 0) + 1;
-    const pauseMs = Math.min(dutyRetryMs * 2 ** (failures - 1), dutyRetryMsMax);
-    const notBeforeMs = this.#ports.monotonicMs() + pauseMs;
-    work.attempts.set(partition, { assignment, failures, notBeforeMs });
+    const before = work.attempts.get(partition)?.failures ?? 0;
     const reason = error instanceof Error ? error.message : String(error);
-    showProgress(failed, { stage: 'failed', reason });
-    this.#ports.onError({ kind: step.kind, keyspace }, error);
+    const isBusy = error instanceof CodedError && error.code === 'COPY_BUSY';
+    const pauseMs = isBusy ? dutyRetryMs : Math.min(dutyRetryMs * 2 ** before, dutyRetryMsMax);
+    const notBeforeMs = this.#ports.monotonicMs() + pauseMs;
+    const failures = isBusy ? before : before + 1;
+    work.attempts.set(partition, { assignment, failures, notBeforeMs });
+    showProgress(failed, { stage: isBusy ? 'queued' : 'failed', reason });
+    if (!isBusy) this.#ports.onError({ kind: step.kind, keyspace }, error);
   }
 }
 
@@ -122,18 +123,12 @@ function candidateOf(active: ActiveRing, work: KeyspaceWork, step: LoadStep): Lo
     keyspace: active.ring.keyspace,
     partition,
     assignment,
-    source: placeOf(active, move?.from ?? null),
+    source: placeOf(active.ring, move?.from ?? null),
     bytes: bytes === 0 ? null : bytes,
     priority: 0,
     paused: false,
     notBeforeMs: attempt?.assignment === assignment ? attempt.notBeforeMs : 0,
   };
-}
-
-function placeOf({ ring }: ActiveRing, id: number | null): SourcePlace | null {
-  const device = id === null ? null : ring.devices[id];
-  if (device === null || device === undefined) return null;
-  return { server: device.ip, zone: `r${device.region}z${device.zone}` };
 }
 
 const waitTexts: Readonly<Record<Exclude<WaitReason, 'resting'>, string>> = {

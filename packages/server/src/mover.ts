@@ -5,6 +5,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { drainsMax, dutyRetryMs } from '@ringwright/base/limits-copies';
 import type { ActiveRing } from './active-ring.ts';
 import { confirmTakeover, rememberFormer, unknownSlots } from './confirm-takeover.ts';
+import type { CopyThrottle } from './copy-throttle.ts';
 import { type DrainPorts, drainPartition } from './drain-partition.ts';
 import { forgetEnded, type KeyspaceWork, newWork } from './keyspace-work.ts';
 import type { LoadProgress } from './load-progress.ts';
@@ -14,6 +15,8 @@ import { type DutyStep, planDuties } from './plan-duties.ts';
 import { damagedOf, replaceDamaged } from './replace-damaged.ts';
 
 export interface MoverPorts extends DrainPorts {
+  /** Of what this device takes. */
+  readonly throttle: CopyThrottle;
   readonly isStranger: (active: ActiveRing, device: number) => boolean;
   /** Of a clock that never steps back. */
   readonly monotonicMs: () => number;

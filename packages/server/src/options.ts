@@ -1,4 +1,5 @@
 // Options of a server: one table with defaults and sentences; flags and help are made from it.
+import { copyRateMin } from '@ringwright/base/limits-copies';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
 
@@ -50,6 +51,11 @@ const optionsSchema = z.strictObject({
     .max(16)
     .default([])
     .describe('trust.json, or the id of a root: only rings signed by its keys; may be repeated'),
+  copyRate: z
+    .int()
+    .min(copyRateMin)
+    .optional()
+    .describe('bytes per second of partition files, given and taken; no limit without it'),
   logLevel: z
     .enum(['silent', 'error', 'warn', 'info', 'debug'])
     .default('info')

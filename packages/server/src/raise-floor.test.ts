@@ -92,10 +92,10 @@ class World {
   }
 
   async refill(): Promise<void> {
-    for (const { store, devices, active, up } of this.cluster.devices) {
+    for (const { store, devices, throttle, active, up } of this.cluster.devices) {
       if (!up || store.info(keyspace, 0)?.state !== 'filling') continue;
       const task = { active, partition: 0, move: null, onProgress: () => undefined };
-      await loadPartition({ store, devices }, task).then(
+      await loadPartition({ store, devices, throttle }, task).then(
         () => store.setState(keyspace, 0, 'ready'),
         () => undefined,
       );
@@ -209,7 +209,7 @@ test('tombstones dropped at the source while it is copied: the copy is taken aga
   const world = await World.open();
   await using _ = world.cluster;
   await world.write('a', 'v', [0, 1, 2]);
-  const { store, active, devices } = world.device(2);
+  const { store, active, devices, throttle } = world.device(2);
   store.setState(keyspace, 0, 'filling');
   let copies = 0;
   world.device(0).onCall = async (method) => {
@@ -223,7 +223,8 @@ test('tombstones dropped at the source while it is copied: the copy is taken aga
   };
   world.device(1).up = false;
   const task = { active, partition: 0, move: null, onProgress: () => undefined };
-  const load = () => loadPartition({ store, devices }, task).catch((error: unknown) => error);
+  const load = () =>
+    loadPartition({ store, devices, throttle }, task).catch((error: unknown) => error);
   expect(await load()).toMatchObject({ code: 'NOT_ENOUGH_REPLICAS' });
   world.device(1).up = true;
   expect(await load()).toBeUndefined();

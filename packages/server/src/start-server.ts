@@ -4,14 +4,17 @@ import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Server as NetServer } from 'node:net';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replicationIntervalMs, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits';
+import { loopDelayResolutionMs, paceTurnMs } from '@ringwright/base/limits-copies';
 import { openStore } from '@ringwright/partition/open-store';
 import { openHeadStore } from '@ringwright/repository/open-head-store';
 import type { Logger } from 'pino';
 import type { ActiveRing } from './active-ring.ts';
 import { assembleServer, type OpenedDevice } from './assemble-server.ts';
 import { openClockFile } from './clock-file.ts';
+import { CopyPace } from './copy-pace.ts';
 import { loadIdentity } from './device-identity.ts';
 import { createHttp } from './http.ts';
 import { joinAddress, type ServerOptions, splitAddress } from './options.ts';
@@ -81,7 +84,8 @@ async function runServer(
   log: Logger,
 ): Promise<RunningServer> {
   tellTrust(opened.trust, log);
-  const parts = await assembleServer(opened, log);
+  const pace = createPace(options.copyRate ?? null);
+  const parts = await assembleServer(opened, { log, pace });
   const { rings, replicator } = parts;
   const onBug = (error: unknown): void => log.error({ error }, 'request failed');
   const http = createHttp({ ...parts, onBug });
@@ -103,6 +107,7 @@ async function runServer(
   const stopRaising = repeat(async () => {
     for (const active of rings.list()) await raiseFloors(parts.floors, active);
   }, tombstoneRoundMs);
+  const stopPacing = repeat(async () => pace.turn(), paceTurnMs);
   const stopScrubbing = repeat(() => parts.scrubber.tick(), scrubTickMs);
   log.info({ address: options.listen, data: options.data }, 'listening');
   return {
@@ -115,15 +120,30 @@ async function runServer(
       parts.mover.close();
       // Calls under way are rejected, so that the round of replication ends at once.
       parts.peers.close();
+      pace.close();
       await stopReplicating();
       await stopRaising();
       await stopScrubbing();
+      await stopPacing();
       // The store comes last: whatever still ran may have written to it.
+      await parts.copies.close();
       await opened.memory.close();
       await parts.stamps.close();
       await opened.store.close();
     },
   };
+}
+
+function createPace(rate: number | null): CopyPace {
+  const delay = monitorEventLoopDelay({ resolution: loopDelayResolutionMs });
+  delay.enable();
+  const loopDelayMs = (): number => {
+    // What it measures is the time between two of its timers.
+    const lateMs = delay.percentile(99) / 1e6 - loopDelayResolutionMs;
+    delay.reset();
+    return lateMs;
+  };
+  return new CopyPace({ monotonicMs: () => performance.now(), loopDelayMs }, rate);
 }
 
 /** Files and heads of rings, as far as they are asked for; the function returned ends it. */

@@ -4,6 +4,7 @@ import { trustWarnDays } from '@ringwright/base/limits';
 import type { Store } from '@ringwright/partition/store';
 import { dutiesOf } from '@ringwright/ring/duty-of';
 import type { ActiveRing } from './active-ring.ts';
+import type { CopyPace, CopyPaceStatus } from './copy-pace.ts';
 import type { DeviceIdentity } from './device-identity.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
 import type { LoadProgress } from './load-progress.ts';
@@ -34,6 +35,7 @@ export interface StatusPorts {
   readonly mover: Mover;
   readonly peers: Peers;
   readonly trust: TrustStore;
+  readonly pace: CopyPace;
   readonly startedMs: number;
   readonly nowMs: () => number;
 }
@@ -74,6 +76,8 @@ export interface ServerStatus {
   readonly ready: boolean;
   readonly rings: readonly RingStatus[];
   readonly refusals: readonly RingRefusal[];
+  /** How fast partition files may be given and taken here. */
+  readonly copyPace: CopyPaceStatus;
   /** Null when unsigned rings are accepted. */
   readonly trust: readonly TrustStatus[] | null;
   readonly peers: readonly { readonly address: string; readonly connected: boolean }[];
@@ -89,6 +93,7 @@ export function serverStatus(ports: StatusPorts): ServerStatus {
     ready: rings.every(({ notReady }) => notReady === 0),
     rings,
     refusals: ports.rings.refusals(),
+    copyPace: ports.pace.status(),
     trust: trustStatus(ports),
     peers: ports.peers.list().map(({ address, connected }) => ({ address, connected })),
   };

@@ -1,10 +1,12 @@
 // Copy of a whole partition file: the joiner opens a snapshot at the source and reads it in chunks.
 // Pure.
+import { copyRateMin } from '@ringwright/base/limits-copies';
 import { z } from 'zod';
 import {
   assignmentField,
   chunkField,
   countField,
+  deviceIdField,
   digestField,
   incarnationField,
   partitionFields,
@@ -17,7 +19,12 @@ const copyIdField = z.string().min(1).max(64);
 
 export const copyOpen = messageKind({
   method: 'copy-open',
-  request: z.strictObject({ ...partitionFields, assignment: z.nullable(assignmentField) }),
+  request: z.strictObject({
+    ...partitionFields,
+    assignment: z.nullable(assignmentField),
+    /** Who asks: the source limits what it gives by server and zone. */
+    device: deviceIdField,
+  }),
   answer: z.strictObject({
     copy: copyIdField,
     sourceIncarnation: incarnationField,
@@ -34,6 +41,21 @@ export const copyRead = messageKind({
   method: 'copy-read',
   request: z.strictObject({ copy: copyIdField, offset: countField, length: countField }),
   answer: z.strictObject({ data: chunkField }),
+});
+
+/** How fast the receiver may give and take copies, for this life of its process. */
+export const copyRate = messageKind({
+  method: 'copy-rate',
+  request: z.strictObject({
+    /** In each direction; null: what the server was started with. */
+    bytesPerSecond: z.nullable(z.int().min(copyRateMin)),
+  }),
+  answer: z.strictObject({
+    /** What is allowed now; null: no limit. */
+    allowed: z.nullable(z.number().min(0)),
+    /** What is in force: less while requests suffer. */
+    inForce: z.nullable(z.number().min(0)),
+  }),
 });
 
 export const copyClose = messageKind({

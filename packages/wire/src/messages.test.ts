@@ -12,6 +12,7 @@ import {
   trustFileBytesMax,
   valueBytesMax,
 } from '@ringwright/base/limits';
+import { copyRateMin } from '@ringwright/base/limits-copies';
 import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
@@ -210,12 +211,24 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     [{ incarnation: '' }, { floorMs: 0.5 }],
   ],
   ['floor-raise answer', kinds.floorRaise.answer, {}, [{ more: 1 }]],
-  ['copy-open', kinds.copyOpen.request, { ...about, assignment: 0 }, [{ assignment: -1 }]],
+  [
+    'copy-open',
+    kinds.copyOpen.request,
+    { ...about, assignment: 0, device: deviceCountMax - 1 },
+    [{ assignment: -1 }, { device: deviceCountMax }],
+  ],
   ['copy-open answer', kinds.copyOpen.answer, manifest, [{ sha256: 'g'.repeat(64) }]],
   ['copy-read', kinds.copyRead.request, { copy, offset: most, length: 0 }, [{ offset: 2 ** 53 }]],
   ['copy-read answer', kinds.copyRead.answer, { data: chunk }, [{ data: [1, 2] }]],
   ['copy-close', kinds.copyClose.request, { copy }, [{ copy: '' }, { copy: `${copy}c` }]],
   ['copy-close answer', kinds.copyClose.answer, {}, [{ copy }]],
+  [
+    'copy-rate',
+    kinds.copyRate.request,
+    { bytesPerSecond: most },
+    [{ bytesPerSecond: copyRateMin - 1 }],
+  ],
+  ['copy-rate answer', kinds.copyRate.answer, { allowed: most, inForce: null }, [{ inForce: -1 }]],
   [
     'keys-after',
     kinds.keysAfter.request,

@@ -9,5 +9,7 @@
  * 3: coordination for clients (put, get), keys of a partition.
  * 4: floors (promise, raise), told with digests and rows.
  * 5: rings as deltas (delta).
+ * 6: a copy is asked for by a device of the ring (copy-open); how fast copies go
+ *    (copy-rate).
  */
-export const wireVersion = 5;
+export const wireVersion = 6;

@@ -1,0 +1,92 @@
+// How fast this device gives and takes copies: what the operator allows, and less while requests
+// suffer. Holds the throttles of both directions.
+import { paceRequestsMin, paceTurnMs, paceWindowTurns } from '@ringwright/base/limits-copies';
+import { CopyThrottle } from './copy-throttle.ts';
+import { LatencyWindow } from './latency-window.ts';
+import { freePace, nextPace } from './pace-copies.ts';
+
+export interface CopyPacePorts {
+  /** Of a clock that never steps back. */
+  readonly monotonicMs: () => number;
+  /** How late the event loop came to its work since the last call. */
+  readonly loopDelayMs: () => number;
+}
+
+/** Rates in bytes per second and direction; null: no limit. */
+export interface CopyPaceStatus {
+  readonly allowed: number | null;
+  /** At most `allowed`; lower while requests suffer. */
+  readonly inForce: number | null;
+  /** 99th percentile of reads and writes on this device lately; null: too few to tell. */
+  readonly foregroundP99Ms: number | null;
+}
+
+export class CopyPace {
+  readonly taken: CopyThrottle;
+  readonly given: CopyThrottle;
+  readonly #ports: CopyPacePorts;
+  readonly #latency = new LatencyWindow(paceWindowTurns);
+  readonly #startedWith: number | null;
+  #allowed: number | null;
+  #pace = freePace;
+
+  /** `rate`: what the server was started with. */
+  constructor(ports: CopyPacePorts, rate: number | null) {
+    this.#ports = ports;
+    this.#startedWith = rate;
+    this.#allowed = rate;
+    this.taken = new CopyThrottle(ports.monotonicMs);
+    this.given = new CopyThrottle(ports.monotonicMs);
+    this.#apply();
+  }
+
+  /** For this life of the process; null: what the server was started with. */
+  allow(rate: number | null): void {
+    this.#allowed = rate ?? this.#startedWith;
+    this.#apply();
+  }
+
+  /** The same work, with the time it takes counted as that of a request. */
+  async timed<Answer>(work: Promise<Answer>): Promise<Answer> {
+    const begunMs = this.#ports.monotonicMs();
+    try {
+      return await work;
+    } finally {
+      this.#latency.add(this.#ports.monotonicMs() - begunMs);
+    }
+  }
+
+  /** To be called every paceTurnMs. */
+  turn(): void {
+    const copied = this.taken.passedBytes() + this.given.passedBytes();
+    this.#pace = nextPace(this.#pace, {
+      p99Ms: this.#latency.p99Ms(paceRequestsMin),
+      loopDelayMs: this.#ports.loopDelayMs(),
+      copiedBytesPerSecond: (copied * 1_000) / paceTurnMs,
+    });
+    this.#latency.turn();
+    this.#apply();
+  }
+
+  status(): CopyPaceStatus {
+    const foregroundP99Ms = this.#latency.p99Ms(paceRequestsMin);
+    return { allowed: this.#allowed, inForce: this.#inForce(), foregroundP99Ms };
+  }
+
+  /** Nobody waits any longer. */
+  close(): void {
+    this.taken.close();
+    this.given.close();
+  }
+
+  #inForce(): number | null {
+    const { rate } = this.#pace;
+    if (rate === null || this.#allowed === null) return rate ?? this.#allowed;
+    return Math.min(rate, this.#allowed);
+  }
+
+  #apply(): void {
+    this.taken.setRate(this.#inForce());
+    this.given.setRate(this.#inForce());
+  }
+}

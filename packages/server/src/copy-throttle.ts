@@ -1,0 +1,66 @@
+// Lets bytes of copies pass at a rate, first come first served. One for each direction of a device.
+import { throttleTurnMs } from '@ringwright/base/limits-copies';
+import { debtMs, newBucket, refill, take } from '@ringwright/base/token-bucket';
+
+export class CopyThrottle {
+  readonly #monotonicMs: () => number;
+  #rate: number | null = null;
+  #bucket = newBucket(0);
+  #turn: Promise<void> = Promise.resolve();
+  #waitingBytes = 0;
+  #passedBytes = 0;
+  #closed = false;
+
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs;
+  }
+
+  /** Bytes per second; null: everything passes at once. For those that wait already, too. */
+  setRate(rate: number | null): void {
+    this.#refill();
+    this.#rate = rate;
+  }
+
+  /** Resolves when the bytes may pass. */
+  pass(bytes: number): Promise<void> {
+    this.#waitingBytes += bytes;
+    this.#turn = this.#turn.then(() => this.#passNow(bytes));
+    return this.#turn;
+  }
+
+  /** How long bytes that came now would wait. */
+  backlogMs(): number {
+    if (this.#rate === null) return 0;
+    this.#refill();
+    return debtMs(take(this.#bucket, this.#waitingBytes), this.#rate);
+  }
+
+  /** Bytes that have passed since the last call. */
+  passedBytes(): number {
+    const passed = this.#passedBytes;
+    this.#passedBytes = 0;
+    return passed;
+  }
+
+  /** Nobody waits any longer. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  async #passNow(bytes: number): Promise<void> {
+    for (;;) {
+      this.#refill();
+      const waitMs = this.#rate === null ? 0 : debtMs(this.#bucket, this.#rate);
+      if (waitMs === 0 || this.#closed) break;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(waitMs, throttleTurnMs)));
+    }
+    this.#bucket = take(this.#bucket, bytes);
+    this.#waitingBytes -= bytes;
+    this.#passedBytes += bytes;
+  }
+
+  #refill(): void {
+    const nowMs = this.#monotonicMs();
+    this.#bucket = this.#rate === null ? newBucket(nowMs) : refill(this.#bucket, this.#rate, nowMs);
+  }
+}

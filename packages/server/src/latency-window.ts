@@ -1,0 +1,46 @@
+// How long requests took lately: counts by time, of the last few turns of a clock elsewhere.
+// Buckets 19 % wide are all that a control law needs, and cost no memory.
+
+const BUCKETS_PER_DOUBLING = 4;
+/** From 1/16 ms: everything faster is as good as that. */
+const LEAST_MS = 1 / 16;
+/** Up to 65 s: slower ones have long timed out. */
+const BUCKETS = 20 * BUCKETS_PER_DOUBLING;
+
+export class LatencyWindow {
+  readonly #turns: Uint32Array[];
+  #at = 0;
+
+  /** `turns`: how many are looked at together. */
+  constructor(turns: number) {
+    this.#turns = Array.from({ length: turns }, () => new Uint32Array(BUCKETS));
+  }
+
+  add(ms: number): void {
+    const doublings = Math.log2(Math.max(ms, LEAST_MS) / LEAST_MS);
+    const bucket = Math.min(Math.floor(doublings * BUCKETS_PER_DOUBLING), BUCKETS - 1);
+    const counts = this.#turns[this.#at];
+    if (counts !== undefined) counts[bucket] = (counts[bucket] ?? 0) + 1;
+  }
+
+  /** Begins the next turn; the oldest is forgotten. */
+  turn(): void {
+    this.#at = (this.#at + 1) % this.#turns.length;
+    this.#turns[this.#at]?.fill(0);
+  }
+
+  /** Upper end of the bucket of the 99th percentile, in ms; null below `countMin` requests. */
+  p99Ms(countMin: number): number | null {
+    const sums = Array.from({ length: BUCKETS }, (_, bucket) =>
+      this.#turns.reduce((sum, counts) => sum + (counts[bucket] ?? 0), 0),
+    );
+    const count = sums.reduce((sum, one) => sum + one, 0);
+    if (count < countMin) return null;
+    let above = count / 100;
+    for (let bucket = BUCKETS - 1; bucket >= 0; bucket -= 1) {
+      above -= sums[bucket] ?? 0;
+      if (above < 0) return LEAST_MS * 2 ** ((bucket + 1) / BUCKETS_PER_DOUBLING);
+    }
+    return null;
+  }
+}

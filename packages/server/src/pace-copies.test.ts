@@ -1,0 +1,92 @@
+// The control law: in a closed loop with a device that suffers from copies, and on any samples.
+import {
+  copyRateFloor,
+  copyRateFree,
+  foregroundP99MsMax,
+  loopDelayMsMax,
+  paceWindowTurns,
+} from '@ringwright/base/limits-copies';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { freePace, nextPace, type Pace, type PaceSample } from './pace-copies.ts';
+
+const MIB = 1024 * 1024;
+const calm: PaceSample = { p99Ms: 4, loopDelayMs: 1, copiedBytesPerSecond: 0 };
+const stressed: PaceSample = { p99Ms: 90, loopDelayMs: 1, copiedBytesPerSecond: 80 * MIB };
+
+function after(samples: readonly PaceSample[], pace: Pace = freePace): Pace {
+  return samples.reduce(nextPace, pace);
+}
+
+describe('one turn', () => {
+  test('nobody suffers: nothing holds copies back', () => {
+    expect(after([{ ...stressed, p99Ms: foregroundP99MsMax }]).rate).toBeNull();
+    expect(after([{ ...stressed, p99Ms: null }]).rate).toBeNull();
+  });
+
+  test('slow requests, or a late event loop: half of what really went', () => {
+    expect(after([stressed]).rate).toBe(40 * MIB);
+    const late = { ...stressed, p99Ms: null, loopDelayMs: loopDelayMsMax + 1 };
+    expect(after([late]).rate).toBe(40 * MIB);
+  });
+
+  test('it is halved again only when all that is measured came after that', () => {
+    const turns = Array<PaceSample>(paceWindowTurns).fill(stressed);
+    expect(after(turns).rate).toBe(40 * MIB);
+    expect(after([...turns, stressed]).rate).toBe(20 * MIB);
+  });
+
+  test('a disk that is slow without copies too is no reason', () => {
+    const slow = Array<PaceSample>(40).fill({ ...calm, p99Ms: 60 });
+    expect(after([...slow, { ...stressed, p99Ms: 110 }]).rate).toBeNull();
+    expect(after([...slow, { ...stressed, p99Ms: 130 }]).rate).toBe(40 * MIB);
+  });
+
+  test('slow requests without any copy change nothing', () => {
+    expect(after([{ ...stressed, copiedBytesPerSecond: 0 }]).rate).toBeNull();
+  });
+});
+
+test('requests that suffer above 30 MiB/s: copies settle below, and use most of it', () => {
+  let pace: Pace = freePace;
+  let copied = 0;
+  let worse = 0;
+  const turns = 300;
+  for (let turn = 0; turn < turns; turn += 1) {
+    const rate = Math.min(pace.rate ?? 200 * MIB, 200 * MIB);
+    const suffers = rate > 30 * MIB;
+    pace = nextPace(pace, { p99Ms: suffers ? 80 : 8, loopDelayMs: 2, copiedBytesPerSecond: rate });
+    if (turn < 20) continue;
+    copied += rate;
+    worse += suffers ? 1 : 0;
+  }
+  expect(worse / turns).toBeLessThan(0.45);
+  expect(copied / (turns - 20)).toBeGreaterThan(18 * MIB);
+  for (let turn = 0; turn < 120; turn += 1) pace = nextPace(pace, calm);
+  expect(pace.rate, 'recovered').toBeNull();
+});
+
+const samples = fc.array(
+  fc.record({
+    p99Ms: fc.option(fc.double({ min: 0, max: 1_000, noNaN: true })),
+    loopDelayMs: fc.double({ min: 0, max: 300, noNaN: true }),
+    copiedBytesPerSecond: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 2 ** 31 })),
+  }),
+);
+
+test('any samples: never below the floor, never a limit above what counts as none', () => {
+  fc.assert(
+    fc.property(samples, (all) => {
+      let pace = freePace;
+      for (const sample of all) {
+        const next = nextPace(pace, sample);
+        expect(next.rate ?? copyRateFloor).toBeGreaterThanOrEqual(copyRateFloor);
+        expect(next.rate ?? 0).toBeLessThan(Math.max(copyRateFree, 2 ** 30 + 1));
+        if (next.rate !== null && pace.rate !== null && next.rate < pace.rate) {
+          expect(sample.copiedBytesPerSecond, 'only copies are slowed down').toBeGreaterThan(0);
+        }
+        pace = next;
+      }
+    }),
+  );
+});
