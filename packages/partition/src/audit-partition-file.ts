@@ -57,7 +57,7 @@ function auditRows(db: Database.Database, meta: MetaRow): Finding[] {
     digest: emptyDigest,
   };
   const sql = partitionStatements(db);
-  for (const row of sql.since.iterate(0, Number.MAX_SAFE_INTEGER)) {
+  for (const row of sql.since().iterate(0, Number.MAX_SAFE_INTEGER)) {
     const finding = countRow(row, counted);
     if (finding !== null && findings.length < FINDINGS_MAX) findings.push(finding);
   }

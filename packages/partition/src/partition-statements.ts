@@ -1,5 +1,6 @@
 // The prepared statements of one open partition file.
 import type Database from 'better-sqlite3';
+import { once } from './once.ts';
 
 /** seq, ms, tie, value length or null for a tombstone, hash. */
 type HeldRow = [seq: number, ms: number, tie: number, valueBytes: number | null, hash: Buffer];
@@ -17,16 +18,19 @@ type CheckpointRow = [busy: number, log: number, checkpointed: number];
 
 const FULL = 'SELECT seq, key, ms, tie, value, hash FROM records';
 
-/** Raw mode gives arrays, which cost less than objects. */
+/**
+ * Raw mode gives arrays, which cost less than objects. What not every file needs is prepared at its
+ * first use: a statement takes 5 KiB, and a device may have a thousand files open.
+ */
 export function partitionStatements(db: Database.Database) {
   const prepare = <Row>(sql: string): Database.Statement<unknown[], Row> =>
     db.prepare<unknown[], Row>(sql);
-  const checkpoint = (mode: string): Database.Statement<unknown[], CheckpointRow> =>
-    prepare<CheckpointRow>(`PRAGMA wal_checkpoint(${mode})`).raw();
+  const checkpoint = (mode: string) =>
+    once(() => prepare<CheckpointRow>(`PRAGMA wal_checkpoint(${mode})`).raw());
   return {
     begin: prepare('BEGIN IMMEDIATE'),
     commit: prepare('COMMIT'),
-    rollback: prepare('ROLLBACK'),
+    rollback: once(() => prepare('ROLLBACK')),
     find: prepare<HeldRow>(
       'SELECT seq, ms, tie, length(value), hash FROM records WHERE key = ?',
     ).raw(),
@@ -40,21 +44,25 @@ export function partitionStatements(db: Database.Database) {
       `UPDATE meta SET seq = ?, rows = ?, tombstones = ?, bytes = ?, digest = ?, highest_ms = ?,
        checksum = ?`,
     ),
-    setState: prepare('UPDATE meta SET state = ?, checksum = ?'),
-    setIdentity: prepare(
-      'UPDATE meta SET incarnation = ?, life = ?, state = ?, barrier_ms = ?, checksum = ?',
+    setState: once(() => prepare('UPDATE meta SET state = ?, checksum = ?')),
+    setIdentity: once(() =>
+      prepare('UPDATE meta SET incarnation = ?, life = ?, state = ?, barrier_ms = ?, checksum = ?'),
     ),
-    setFloors: prepare('UPDATE meta SET barrier_ms = ?, floor_ms = ?, checksum = ?'),
-    oldTombstones: prepare<TombstoneRow>(
-      'SELECT seq, hash FROM records WHERE seq > ? AND value IS NULL AND ms <= ? ORDER BY seq LIMIT ?',
-    ).raw(),
-    remove: prepare('DELETE FROM records WHERE seq = ?'),
+    setFloors: once(() => prepare('UPDATE meta SET barrier_ms = ?, floor_ms = ?, checksum = ?')),
+    oldTombstones: once(() =>
+      prepare<TombstoneRow>(
+        'SELECT seq, hash FROM records WHERE seq > ? AND value IS NULL AND ms <= ? ORDER BY seq LIMIT ?',
+      ).raw(),
+    ),
+    remove: once(() => prepare('DELETE FROM records WHERE seq = ?')),
     read: prepare<FullRow>(`${FULL} WHERE key = ?`).raw(),
-    since: prepare<FullRow>(`${FULL} WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
-    stampsSince: prepare<StampRow>(
-      'SELECT seq, key, ms, tie FROM records WHERE seq > ? ORDER BY seq LIMIT ?',
-    ).raw(),
-    afterKey: prepare<FullRow>(`${FULL} WHERE key > ? ORDER BY key LIMIT ?`).raw(),
+    since: once(() => prepare<FullRow>(`${FULL} WHERE seq > ? ORDER BY seq LIMIT ?`).raw()),
+    stampsSince: once(() =>
+      prepare<StampRow>(
+        'SELECT seq, key, ms, tie FROM records WHERE seq > ? ORDER BY seq LIMIT ?',
+      ).raw(),
+    ),
+    afterKey: once(() => prepare<FullRow>(`${FULL} WHERE key > ? ORDER BY key LIMIT ?`).raw()),
     checkpoint: {
       PASSIVE: checkpoint('PASSIVE'),
       TRUNCATE: checkpoint('TRUNCATE'),

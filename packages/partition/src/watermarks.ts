@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { watermarkCountMax, watermarkPeerCharactersMax } from '@ringwright/base/limits';
 import type Database from 'better-sqlite3';
+import { once } from './once.ts';
 
 const WAL_BYTES_PER_CONFIRM = 8_192;
 
@@ -11,9 +12,7 @@ const WAL_BYTES_PER_CONFIRM = 8_192;
  */
 export class Watermarks {
   readonly #confirmed = new Map<string, number>();
-  readonly #set: Database.Statement<unknown[]>;
-  readonly #remove: Database.Statement<unknown[]>;
-  readonly #clear: Database.Statement<unknown[]>;
+  readonly #sql: ReturnType<typeof watermarkStatements>;
   #walBytes = 0;
 
   constructor(db: Database.Database) {
@@ -22,12 +21,7 @@ export class Watermarks {
       .raw()
       .all();
     for (const [peer, seq] of rows) this.#confirmed.set(peer, seq);
-    this.#set = db.prepare(
-      `INSERT INTO watermarks (peer, seq) VALUES (?, ?)
-       ON CONFLICT (peer) DO UPDATE SET seq = excluded.seq`,
-    );
-    this.#remove = db.prepare('DELETE FROM watermarks WHERE peer = ?');
-    this.#clear = db.prepare('DELETE FROM watermarks');
+    this.#sql = watermarkStatements(db);
   }
 
   get(peer: string): number {
@@ -51,7 +45,7 @@ export class Watermarks {
       );
     }
     if (seq <= this.get(peer)) return;
-    this.#set.run(peer, seq);
+    this.#sql.set().run(peer, seq);
     this.#confirmed.set(peer, seq);
     this.#walBytes += WAL_BYTES_PER_CONFIRM;
     if (this.#confirmed.size > watermarkCountMax) this.#forgetOldest();
@@ -60,12 +54,12 @@ export class Watermarks {
   #forgetOldest(): void {
     const [oldest] = this.#confirmed.keys();
     if (oldest === undefined) return;
-    this.#remove.run(oldest);
+    this.#sql.remove().run(oldest);
     this.#confirmed.delete(oldest);
   }
 
   clear(): void {
-    this.#clear.run();
+    this.#sql.clear().run();
     this.#confirmed.clear();
   }
 
@@ -75,4 +69,17 @@ export class Watermarks {
     this.#walBytes = 0;
     return bytes;
   }
+}
+
+function watermarkStatements(db: Database.Database) {
+  return {
+    set: once(() =>
+      db.prepare(
+        `INSERT INTO watermarks (peer, seq) VALUES (?, ?)
+         ON CONFLICT (peer) DO UPDATE SET seq = excluded.seq`,
+      ),
+    ),
+    remove: once(() => db.prepare('DELETE FROM watermarks WHERE peer = ?')),
+    clear: once(() => db.prepare('DELETE FROM watermarks')),
+  };
 }
