@@ -1,8 +1,8 @@
 // Applies durable writes to their partition files: one transaction per partition.
 import type { CodedError } from '@ringwright/base/coded-error';
+import type { HashedRecord } from './memtable.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Partition } from './partition.ts';
-import type { HashedRecord } from './partition-file.ts';
 import type { WriteOutcome } from './record.ts';
 import { damageError, isDamage } from './sqlite-errors.ts';
 

@@ -2,8 +2,8 @@
 import { assert } from '@ringwright/base/assert';
 import { defineLength, encodeDefine, encodeWrite, writeLength } from './log-entries.ts';
 import { frameHeaderBytes } from './log-frame.ts';
+import type { HashedRecord } from './memtable.ts';
 import type { Partition } from './partition.ts';
-import type { HashedRecord } from './partition-file.ts';
 import type { Write, WriteOutcome } from './record.ts';
 import { hashRecordBytes } from './record-bytes.ts';
 

@@ -14,6 +14,7 @@ import { lockDirectory } from './directory-lock.ts';
 import { DiskSpace } from './disk-space.ts';
 import { makeDirectory, syncDirectory } from './durable-files.ts';
 import { createSegment, removeSegments } from './log-segment.ts';
+import { Memtables } from './memtables.ts';
 import { OpenFiles } from './open-files.ts';
 import { clean } from './partition.ts';
 import { readPartitions } from './read-partitions.ts';
@@ -50,9 +51,11 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   try {
     await emptyStaging(root);
     const registry = await readPartitions(root, files);
-    const segment = await recover(root, { files, registry, walBytesMax: limits.walBytesMax });
+    const memtables = new Memtables(limits);
+    const segment = await recover(root, { files, registry, memtables, limits });
     const disk = new DiskSpace(root, limits.diskReserveBytes);
-    return new Store(assemble(options, { root, limits, lock, disk, files, registry, segment }));
+    const ready = { root, limits, lock, disk, files, memtables, registry, segment };
+    return new Store(assemble(options, ready));
   } catch (error) {
     for (const partition of [...files.all()]) files.abandon(partition);
     lock.release();
@@ -75,17 +78,18 @@ async function emptyStaging(root: string): Promise<void> {
   }
 }
 
-type Recovering = Pick<StoreParts, 'files' | 'registry'> & { readonly walBytesMax: number };
+type Recovering = Pick<StoreParts, 'files' | 'registry' | 'memtables' | 'limits'>;
 
 /**
  * Replays the log, makes the result durable in the partition files, and begins an empty segment.
  */
-async function recover(root: string, { files, registry, walBytesMax }: Recovering) {
+async function recover(root: string, { files, registry, memtables, limits }: Recovering) {
   const directory = dataPaths.log(root);
   const segments = await replayLog(directory, (writes, segment) => {
     const options = { files, segment, answer: () => {}, refuse: () => {} };
-    for (const partition of applyWrites(placed(writes, { registry, segment }), options)) {
-      if (partition.file?.walExceeds(walBytesMax)) checkpointPartition(partition);
+    const touched = applyWrites(placed(writes, { registry, segment }), options);
+    for (const partition of memtables.afterWrites(touched)) {
+      if (partition.file?.walExceeds(limits.walBytesMax)) checkpointPartition(partition);
     }
   });
   for (const partition of registry.all()) {
@@ -122,7 +126,10 @@ function placed(
   });
 }
 
-type Ready = Pick<StoreParts, 'root' | 'limits' | 'lock' | 'disk' | 'files' | 'registry'> & {
+type Ready = Pick<
+  StoreParts,
+  'root' | 'limits' | 'lock' | 'disk' | 'files' | 'memtables' | 'registry'
+> & {
   segment: Awaited<ReturnType<typeof createSegment>>;
 };
 

@@ -1,21 +1,18 @@
 // One open partition file: last-write-wins rows, their numbering, and counters kept in the same
-// transaction.
+// transaction. What is durable in the log waits in memory for its turn to be stored.
 import { CodedError } from '@ringwright/base/coded-error';
-import { compareStamps, stampTieMax } from '@ringwright/base/stamp';
+import { compareStamps, type Stamp, stampTieMax } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';
-import { type Digest, emptyDigest, formatDigest, parseDigest, toggleRow } from './digest.ts';
-import type { PartitionInfo, PartitionState } from './partition-info.ts';
+import { formatDigest } from './digest.ts';
+import { type HashedRecord, Memtable, type PendingRow, pendingRow } from './memtable.ts';
+import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
 import { readMeta } from './partition-meta.ts';
-import { partitionStatements } from './partition-statements.ts';
+import { type FullRow, partitionStatements } from './partition-statements.ts';
 import type { WriteOutcome } from './record.ts';
-import { isRowHash, type RecordContent } from './record-bytes.ts';
-import { type MetaRow, metaChecksum, pageBytes } from './schema.ts';
+import { isRowHash } from './record-bytes.ts';
+import { type MetaRow, pageBytes, sealMeta } from './schema.ts';
+import { countRow, discountRow, type Tally, tallyColumns, tallyOf } from './tally.ts';
 import { Watermarks } from './watermarks.ts';
-
-/** A record with its row hash, ready to be compared and stored. */
-export interface HashedRecord extends RecordContent {
-  readonly hash: Buffer;
-}
 
 const APPLIED: WriteOutcome = { kind: 'applied' };
 const SAME: WriteOutcome = { kind: 'same' };
@@ -31,8 +28,11 @@ export class PartitionFile {
   readonly db: Database.Database;
   readonly watermarks: Watermarks;
   readonly #sql: ReturnType<typeof partitionStatements>;
+  readonly #pending = new Memtable();
+  /** The row in the file. */
   #meta: MetaRow;
-  #digest: Digest;
+  /** Its counters with the pending rows. */
+  #tally: Tally;
   /** An upper bound of the bytes in the WAL, made exact when it grows large. */
   #walBytes = 0;
 
@@ -41,11 +41,13 @@ export class PartitionFile {
     // Before any statement on its tables: these may not be ours.
     this.#meta = readMeta(db);
     this.#sql = partitionStatements(db);
-    this.#digest = parseDigest(this.#meta.digest) ?? emptyDigest;
+    this.#tally = tallyOf(this.#meta);
     this.watermarks = new Watermarks(db);
   }
 
+  /** Statements over a file that has every row: pending ones are stored first. */
   get sql(): ReturnType<typeof partitionStatements> {
+    this.flush();
     return this.#sql;
   }
 
@@ -54,92 +56,119 @@ export class PartitionFile {
   }
 
   get highestMs(): number {
-    return this.#meta.highest_ms;
+    return this.#tally.highest_ms;
   }
 
   get seq(): number {
-    return this.#meta.seq;
+    return this.#tally.seq;
+  }
+
+  marks(): PartitionMarks {
+    const { state, barrier_ms, floor_ms } = this.#meta;
+    // readMeta let no other state in
+    return { state: state as PartitionState, barrierMs: barrier_ms, floorMs: floor_ms };
+  }
+
+  /** Rows and memory that wait to be stored. */
+  get pending(): { readonly size: number; readonly bytes: number } {
+    return this.#pending;
   }
 
   info(): PartitionInfo {
-    const { keyspace, partition, incarnation, state, seq, rows, tombstones, bytes } = this.#meta;
+    const { keyspace, partition, incarnation } = this.#meta;
+    const { seq, rows, tombstones, bytes, digest } = this.#tally;
     return {
       keyspace,
       partition,
       incarnation,
-      state: state as PartitionState, // readMeta let nothing else in
+      ...this.marks(),
       seq,
       rows,
       tombstones,
       bytes,
-      digest: formatDigest(this.#digest),
-      barrierMs: this.#meta.barrier_ms,
-      floorMs: this.#meta.floor_ms,
+      digest: formatDigest(digest),
     };
   }
 
-  /**
-   * Stores rows in one transaction, each only if it is newer than what the key holds. A row that
-   * replaces another moves to a new sequence number, so that whoever follows the numbers sees it
-   * again.
-   */
-  apply(rows: readonly HashedRecord[]): WriteOutcome[] {
-    const sql = this.#sql;
-    const tally = { ...this.#meta, digest: this.#digest };
-    const outcomes: WriteOutcome[] = [];
-    let meta = this.#meta;
-    let walBytes = WAL_BYTES_PER_TRANSACTION;
-    this.#inTransaction(() => {
-      for (const row of rows) {
-        const outcome = this.#applyRow(row, tally);
-        outcomes.push(outcome);
-        if (outcome === APPLIED) walBytes += WAL_BYTES_PER_ROW + (row.value?.length ?? 0);
-      }
-      if (tally.seq === this.#meta.seq) return;
-      meta = sealMeta({ ...tally, digest: formatDigest(tally.digest) });
-      const { seq, rows: live, tombstones, bytes, digest, highest_ms, checksum } = meta;
-      sql.setCounters.run(seq, live, tombstones, bytes, digest, highest_ms, checksum);
-    });
-    if (meta !== this.#meta) {
-      this.#meta = meta;
-      this.#digest = tally.digest;
-      this.#walBytes += walBytes;
-    }
-    return outcomes;
+  /** The row of a key that waits to be stored. */
+  pendingRow(key: Uint8Array): PendingRow | undefined {
+    return this.#pending.find(key);
   }
 
-  #applyRow(row: HashedRecord, tally: Tally): WriteOutcome {
-    const sql = this.#sql;
-    const held = sql.find.get(row.key);
-    if (held === undefined) {
+  /** The row of a key as the file has it; a pending one is newer. */
+  storedRow(key: Uint8Array): FullRow | undefined {
+    return this.#sql.read.get(key);
+  }
+
+  /**
+   * Takes rows, each only if it is newer than what the key holds. A row that replaces another moves
+   * to a new sequence number, so that whoever follows the numbers sees it again. They reach the
+   * file with the next flush: the caller has them in a log, or flushes itself.
+   */
+  apply(rows: readonly HashedRecord[]): WriteOutcome[] {
+    return rows.map((row) => this.#applyRow(row));
+  }
+
+  #applyRow(row: HashedRecord): WriteOutcome {
+    const held = this.#heldRow(row.key);
+    if (held === null) {
       // As if a tombstone of that stamp were here: it stands for all that were dropped.
       const { floor_ms } = this.#meta;
       if (row.ms <= floor_ms) return { kind: 'stale', ms: floor_ms, tie: stampTieMax };
-      tally.seq += 1;
-      sql.insert.run(tally.seq, row.key, row.ms, row.tie, row.value, row.hash);
     } else {
-      const [heldSeq, ms, tie, valueBytes, heldHash] = held;
-      if (!isRowHash(heldHash)) throw this.#damaged(`record ${heldSeq} has no row hash`);
-      const order = compareStamps(row, { ms, tie });
+      const order = compareStamps(row, held);
       if (order === 0) return SAME;
-      if (order < 0) return { kind: 'stale', ms, tie };
-      tally.seq += 1;
-      sql.replace.run(tally.seq, row.ms, row.tie, row.value, row.hash, heldSeq);
-      if (valueBytes === null) tally.tombstones -= 1;
-      else {
-        tally.rows -= 1;
-        tally.bytes -= valueBytes;
-      }
-      tally.digest = toggleRow(tally.digest, heldHash);
+      if (order < 0) return { kind: 'stale', ms: held.ms, tie: held.tie };
+      discountRow(this.#tally, held);
     }
-    if (row.value === null) tally.tombstones += 1;
-    else {
-      tally.rows += 1;
-      tally.bytes += row.value.length;
-    }
-    tally.digest = toggleRow(tally.digest, row.hash);
-    if (row.ms > tally.highest_ms) tally.highest_ms = row.ms;
+    this.#tally.seq += 1;
+    this.#pending.put(pendingRow(row, { seq: this.#tally.seq, replaces: held?.replaces ?? null }));
+    countRow(this.#tally, { valueBytes: row.value?.length ?? null, hash: row.hash });
+    if (row.ms > this.#tally.highest_ms) this.#tally.highest_ms = row.ms;
     return APPLIED;
+  }
+
+  #heldRow(key: Uint8Array): HeldRow | null {
+    const pending = this.#pending.find(key);
+    if (pending !== undefined) {
+      const { ms, tie, value, hash, replaces } = pending;
+      return { ms, tie, valueBytes: value?.length ?? null, hash, replaces };
+    }
+    const row = this.#sql.find.get(key);
+    if (row === undefined) return null;
+    const [seq, ms, tie, valueBytes, hash] = row;
+    if (!isRowHash(hash)) throw this.#damaged(`record ${seq} has no row hash`);
+    return { ms, tie, valueBytes, hash, replaces: seq };
+  }
+
+  /** Notes that a peer holds everything up to `seq`: see Watermarks.confirm. */
+  confirm(peer: string, seq: number): void {
+    // A watermark is not in the log: in the file it must never be ahead of the rows.
+    if (seq > this.#meta.seq) this.flush();
+    this.watermarks.confirm(peer, seq, this.#meta.seq);
+  }
+
+  /** Stores the pending rows, in one transaction. */
+  flush(): void {
+    if (this.#pending.size === 0) return;
+    const sql = this.#sql;
+    const meta = sealMeta({ ...this.#meta, ...tallyColumns(this.#tally) });
+    let walBytes = WAL_BYTES_PER_TRANSACTION;
+    this.#inTransaction(() => {
+      for (const { seq, key, ms, tie, value, hash, replaces } of this.#pending.values()) {
+        if (replaces === null) sql.insert.run(seq, key, ms, tie, value, hash);
+        else sql.replace.run(seq, ms, tie, value, hash, replaces);
+        walBytes += WAL_BYTES_PER_ROW + (value?.length ?? 0);
+      }
+      this.#storeCounters(meta);
+    });
+    this.#meta = meta;
+    this.#walBytes += walBytes;
+    this.#pending.clear();
+  }
+
+  #storeCounters({ seq, rows, tombstones, bytes, digest, highest_ms, checksum }: MetaRow): void {
+    this.#sql.setCounters.run(seq, rows, tombstones, bytes, digest, highest_ms, checksum);
   }
 
   #damaged(what: string): CodedError {
@@ -148,8 +177,9 @@ export class PartitionFile {
 
   /** Durable when it returns. */
   setState(state: PartitionState): void {
+    this.flush();
     const meta = sealMeta({ ...this.#meta, state });
-    this.#inTransaction(() => this.#sql.setState.run(state, meta.checksum));
+    this.#inTransaction(() => this.#sql.setState().run(state, meta.checksum));
     this.#meta = meta;
     // failpoint: file.state-set
     if (!this.checkpoint('PASSIVE')) throw new Error(`${this.db.name} could not be checkpointed`);
@@ -164,10 +194,11 @@ export class PartitionFile {
     barrierMs: number;
   }): void {
     const { incarnation, life, state } = identity;
+    this.flush();
     const barrier_ms = Math.max(identity.barrierMs, this.#meta.barrier_ms);
     const meta = sealMeta({ ...this.#meta, incarnation, life, state, barrier_ms });
     this.#inTransaction(() => {
-      this.#sql.setIdentity.run(incarnation, life, state, barrier_ms, meta.checksum);
+      this.#sql.setIdentity().run(incarnation, life, state, barrier_ms, meta.checksum);
       this.watermarks.clear();
     });
     this.#meta = meta;
@@ -176,11 +207,12 @@ export class PartitionFile {
 
   /** Raises what is promised or dropped; neither is ever lowered. Durable when it returns. */
   raise(to: { barrierMs?: number; floorMs?: number }): void {
+    this.flush();
     const barrier_ms = Math.max(this.#meta.barrier_ms, to.barrierMs ?? 0);
     const floor_ms = Math.max(this.#meta.floor_ms, to.floorMs ?? 0);
     const meta = sealMeta({ ...this.#meta, barrier_ms, floor_ms });
     if (meta.checksum === this.#meta.checksum) return;
-    this.#inTransaction(() => this.#sql.setFloors.run(barrier_ms, floor_ms, meta.checksum));
+    this.#inTransaction(() => this.#sql.setFloors().run(barrier_ms, floor_ms, meta.checksum));
     this.#meta = meta;
     // failpoint: file.floor-set
     if (!this.checkpoint('PASSIVE')) throw new Error(`${this.db.name} could not be checkpointed`);
@@ -192,29 +224,28 @@ export class PartitionFile {
    * null when there are no more.
    */
   dropTombstones(after: number, limit: number): number | null {
-    const old = this.#sql.oldTombstones.all(after, this.#meta.floor_ms, limit);
+    const old = this.sql.oldTombstones().all(after, this.#meta.floor_ms, limit);
     const last = old.at(-1);
     if (last === undefined) return null;
-    const tombstones = this.#meta.tombstones - old.length;
-    let digest = this.#digest;
+    const tally = tallyOf(this.#meta);
     for (const [seq, hash] of old) {
       if (!isRowHash(hash)) throw this.#damaged(`record ${seq} has no row hash`);
-      digest = toggleRow(digest, hash);
+      discountRow(tally, { valueBytes: null, hash });
     }
-    const meta = sealMeta({ ...this.#meta, tombstones, digest: formatDigest(digest) });
+    const meta = sealMeta({ ...this.#meta, ...tallyColumns(tally) });
     this.#inTransaction(() => {
-      for (const [seq] of old) this.#sql.remove.run(seq);
-      const { seq, rows, bytes, highest_ms, checksum } = meta;
-      this.#sql.setCounters.run(seq, rows, tombstones, bytes, meta.digest, highest_ms, checksum);
+      for (const [seq] of old) this.#sql.remove().run(seq);
+      this.#storeCounters(meta);
     });
     this.#meta = meta;
-    this.#digest = digest;
+    this.#tally = tally;
     this.#walBytes += WAL_BYTES_PER_TRANSACTION + old.length * WAL_BYTES_PER_ROW;
     return last[0];
   }
 
   /** Moves the WAL into the file and syncs both; false when something kept it from finishing. */
   checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
+    this.flush();
     const [busy, log, done] = this.#checkpointRow(mode);
     const complete = busy === 0 && log === done;
     if (complete) this.#walBytes = 0;
@@ -231,7 +262,7 @@ export class PartitionFile {
   }
 
   #checkpointRow(mode: 'PASSIVE' | 'TRUNCATE' | 'NOOP'): [number, number, number] {
-    const row = this.#sql.checkpoint[mode].get();
+    const row = this.#sql.checkpoint[mode]().get();
     return row ?? [1, 0, 0];
   }
 
@@ -242,7 +273,7 @@ export class PartitionFile {
       // failpoint: file.before-commit
       this.#sql.commit.run();
     } catch (error) {
-      if (this.db.inTransaction) this.#sql.rollback.run();
+      if (this.db.inTransaction) this.#sql.rollback().run();
       throw error;
     }
   }
@@ -257,15 +288,9 @@ export class PartitionFile {
   }
 }
 
-function sealMeta(meta: Omit<MetaRow, 'checksum'>): MetaRow {
-  return { ...meta, checksum: metaChecksum(meta) };
-}
-
-interface Tally {
-  seq: number;
-  rows: number;
-  tombstones: number;
-  bytes: number;
-  highest_ms: number;
-  digest: Digest;
+/** What `apply` needs to know of the row that a key has now. */
+interface HeldRow extends Stamp {
+  readonly valueBytes: number | null;
+  readonly hash: Buffer;
+  readonly replaces: number | null;
 }

@@ -3,12 +3,20 @@
 /** filling: takes writes but lacks older records; ready: holds all that the device should hold. */
 export type PartitionState = 'filling' | 'ready';
 
-export interface PartitionInfo {
+/** What every request asks a partition first. */
+export interface PartitionMarks {
+  readonly state: PartitionState;
+  /** This device has promised to take no new record stamped at or below it from a coordinator. */
+  readonly barrierMs: number;
+  /** Every key that is not here counts as deleted at this ms; 0 while no tombstone was dropped. */
+  readonly floorMs: number;
+}
+
+export interface PartitionInfo extends PartitionMarks {
   readonly keyspace: string;
   readonly partition: number;
   /** Random id of this life of the file: new on create and on every adopted copy. */
   readonly incarnation: string;
-  readonly state: PartitionState;
   /** The highest sequence number given so far; 0 for an empty file. */
   readonly seq: number;
   /** Records with a value. */
@@ -19,8 +27,4 @@ export interface PartitionInfo {
   readonly bytes: number;
   /** XOR of all row hashes, 16 hex digits: equal for equal content, in any order. */
   readonly digest: string;
-  /** This device has promised to take no new record stamped at or below it from a coordinator. */
-  readonly barrierMs: number;
-  /** Every key that is not here counts as deleted at this ms; 0 while no tombstone was dropped. */
-  readonly floorMs: number;
 }

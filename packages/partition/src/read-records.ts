@@ -7,7 +7,9 @@ import type { PageBounds, RowsPage, StoredRecord, StoredStamp } from './record.t
 import { matchesHash } from './record-bytes.ts';
 
 export function readRecord(file: PartitionFile, key: Uint8Array): StoredRecord | null {
-  const row = file.sql.read.get(key);
+  const pending = file.pendingRow(key);
+  if (pending !== undefined) return pending;
+  const row = file.storedRow(key);
   return row === undefined ? null : verified(file, row);
 }
 
@@ -18,7 +20,7 @@ export function recordsSince(
   bounds: PageBounds,
 ): RowsPage<StoredRecord> {
   return page(file, bounds, {
-    rows: file.sql.since.iterate(seq, bounds.rowsMax + 1),
+    rows: file.sql.since().iterate(seq, bounds.rowsMax + 1),
     read: (row: FullRow) => verified(file, row),
     bytes: ({ key, value }) => key.length + (value?.length ?? 0),
   });
@@ -31,7 +33,7 @@ export function stampsSince(
   bounds: PageBounds,
 ): RowsPage<StoredStamp> {
   return page(file, bounds, {
-    rows: file.sql.stampsSince.iterate(seq, bounds.rowsMax + 1),
+    rows: file.sql.stampsSince().iterate(seq, bounds.rowsMax + 1),
     read: ([rowSeq, key, ms, tie]: StampRow) => ({ seq: rowSeq, key, ms, tie }),
     bytes: ({ key }) => key.length,
   });
@@ -46,7 +48,10 @@ export function scanRecords(
   afterKey: Uint8Array,
   limit: number,
 ): StoredRecord[] {
-  return file.sql.afterKey.all(afterKey, limit).map((row) => verified(file, row));
+  return file.sql
+    .afterKey()
+    .all(afterKey, limit)
+    .map((row) => verified(file, row));
 }
 
 function page<Raw, Row extends { readonly seq: number }>(

@@ -66,6 +66,10 @@ export interface MetaRow {
   readonly checksum: number;
 }
 
+export function sealMeta(meta: Omit<MetaRow, 'checksum'>): MetaRow {
+  return { ...meta, checksum: metaChecksum(meta) };
+}
+
 /** The checksum that belongs to these fields. */
 export function metaChecksum(meta: Omit<MetaRow, 'checksum'>): number {
   const { barrier_ms, floor_ms } = meta;

@@ -105,7 +105,9 @@ export async function takeSnapshot(parts: StoreParts, partition: Partition): Pro
 }
 
 function expectedBytes(parts: StoreParts, partition: Partition): number {
-  const { db } = parts.files.use(partition);
+  const file = parts.files.use(partition);
+  file.flush();
+  const { db } = file;
   const pages = Number(db.pragma('page_count', { simple: true }));
   return pages * Number(db.pragma('page_size', { simple: true }));
 }

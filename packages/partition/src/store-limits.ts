@@ -9,6 +9,9 @@ export interface StoreLimits {
   readonly logQueueBytesMax: number;
   readonly openPartitionFilesMax: number;
   readonly walBytesMax: number;
+  readonly memtableRowsMax: number;
+  readonly memtableBytesMax: number;
+  readonly memtablesBytesMax: number;
   readonly diskReserveBytes: number;
   readonly mergeRowsMax: number;
   readonly mergeBytesMax: number;
@@ -23,6 +26,9 @@ export function storeLimits(overrides: Partial<StoreLimits> = {}): StoreLimits {
     logQueueBytesMax: limits.logQueueBytesMax,
     openPartitionFilesMax: limits.openPartitionFilesMax,
     walBytesMax: limits.walBytesMax,
+    memtableRowsMax: limits.memtableRowsMax,
+    memtableBytesMax: limits.memtableBytesMax,
+    memtablesBytesMax: limits.memtablesBytesMax,
     diskReserveBytes: limits.diskReserveBytes,
     mergeRowsMax: limits.mergeRowsMax,
     mergeBytesMax: limits.mergeBytesMax,

@@ -6,6 +6,7 @@ import type { CommitLog } from './commit-log.ts';
 import type { DirectoryLock } from './directory-lock.ts';
 import type { DiskSpace } from './disk-space.ts';
 import type { LogBatch } from './log-batch.ts';
+import type { Memtables } from './memtables.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Registry } from './registry.ts';
 import type { StoreLimits } from './store-limits.ts';
@@ -18,6 +19,7 @@ export interface StoreParts {
   readonly lock: DirectoryLock;
   readonly disk: DiskSpace;
   readonly files: OpenFiles;
+  readonly memtables: Memtables;
   readonly registry: Registry;
   readonly log: CommitLog;
   readonly checkpointer: Checkpointer;

@@ -18,6 +18,8 @@ const LIMITS = {
   openPartitionFilesMax: 2,
   walBytesMax: 30_000,
   mergeRowsMax: 3,
+  memtableRowsMax: 4,
+  memtablesBytesMax: 6_000,
 };
 const PARTITIONS = [0, 1, 2];
 const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];

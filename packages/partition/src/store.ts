@@ -1,16 +1,16 @@
 // A store: the partitions of one data directory behind one commit log.
 /* oxlint-disable max-params -- keyspace and partition come first in every method, as agreed */
 import { CodedError } from '@ringwright/base/coded-error';
-import { applyWrites } from './apply-writes.ts';
+import { applyBatch } from './apply-batch.ts';
 import { checkWrite } from './check-write.ts';
 import { closeStore } from './close-store.ts';
 import type { CopyManifest } from './copy-manifest.ts';
 import { checkPartitionName } from './data-paths.ts';
 import { type IncomingCopy, receiveCopy } from './incoming-copy.ts';
-import { bytesInBatch, type LogBatch, type WriteCall } from './log-batch.ts';
+import { bytesInBatch, type WriteCall } from './log-batch.ts';
 import type { Partition } from './partition.ts';
 import type { PartitionFile } from './partition-file.ts';
-import type { PartitionInfo, PartitionState } from './partition-info.ts';
+import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
 import { createPartition, dropPartition } from './partition-life.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { readRecord, recordsSince, scanRecords, stampsSince } from './read-records.ts';
@@ -35,7 +35,7 @@ export class Store {
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    parts.onDurable = (batch) => this.#applyBatch(batch);
+    parts.onDurable = (batch) => applyBatch(parts, batch);
   }
 
   get directory(): string {
@@ -78,29 +78,6 @@ export class Store {
     call.waiting = placed.length;
     if (placed.length === 0) call.resolve(call.outcomes);
     for (const { write, partition, index } of placed) log.append(write, { partition, call, index });
-  }
-
-  /** Each batch comes here once it is synced, in order; then its writes become readable. */
-  #applyBatch(batch: LogBatch): void {
-    const { files, limits, checkpointer, fail } = this.#parts;
-    try {
-      const touched = applyWrites(batch.writes, {
-        files,
-        segment: batch.segment,
-        answer: ({ call, index }, outcome) => {
-          call.outcomes[index] = outcome;
-          call.waiting -= 1;
-          if (call.waiting === 0) call.resolve(call.outcomes);
-        },
-        refuse: ({ call }, error) => call.reject(error),
-      });
-      for (const partition of touched) {
-        if (partition.file?.walExceeds(limits.walBytesMax)) checkpointer.request(partition);
-      }
-    } catch (error) {
-      fail(error);
-      for (const { call } of batch.writes) call.reject(this.#parts.failure);
-    }
   }
 
   /**
@@ -146,7 +123,7 @@ export class Store {
    */
   confirm(keyspace: string, partition: number, peer: string, seq: number): void {
     this.#withFile(keyspace, partition, (file) => {
-      file.watermarks.confirm(peer, seq, file.seq);
+      file.confirm(peer, seq);
       const { limits, checkpointer } = this.#parts;
       if (!file.walExceeds(limits.walBytesMax)) return;
       checkpointer.request(this.#partition(keyspace, partition));
@@ -187,6 +164,15 @@ export class Store {
     this.#checkUsable();
     const found = this.#parts.registry.get(keyspace, partition);
     return found === undefined ? null : this.#infoOf(found);
+  }
+
+  /** As info, for every request: cheap. */
+  marks(keyspace: string, partition: number): PartitionMarks | null {
+    this.#checkUsable();
+    const found = this.#parts.registry.get(keyspace, partition);
+    if (found === undefined) return null;
+    if (found.damage !== null) throw found.damage;
+    return found.file?.marks() ?? this.#infoOf(found);
   }
 
   /** All usable partitions. */

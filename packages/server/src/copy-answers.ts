@@ -70,7 +70,7 @@ export class CopySource {
   async #take({ keyspace, partition }: RequestOf<typeof copyOpen>): Promise<Snapshot> {
     const { store, inFlight } = this.#ports;
     await inFlight.settled(keyspace, partition);
-    if (store.info(keyspace, partition)?.state !== 'ready') throw filling(partition);
+    if (store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
     return store.snapshot(keyspace, partition);
   }
 

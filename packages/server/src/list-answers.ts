@@ -17,7 +17,7 @@ export async function answerKeys(
   const { active, duty } = await passFence(ports, request, caller);
   if (duty.kind !== 'SERVE') throw notResponsible(active, request.partition);
   const { keyspace, partition, limit } = request;
-  if (ports.store.info(keyspace, partition)?.state !== 'ready') throw filling(partition);
+  if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
   const keys: AnswerOf<typeof keysAfter>['keys'] = [];
   let after = request.after;
   for (let bytes = 0; keys.length < limit && bytes < listTurnBytesMax; ) {

@@ -135,7 +135,7 @@ function checkFloor(
   floorMs: number,
 ): void {
   const { keyspace, partition } = about;
-  const copiedMs = store.info(keyspace, partition)?.floorMs ?? 0;
+  const copiedMs = store.marks(keyspace, partition)?.floorMs ?? 0;
   if (floorMs <= copiedMs) return;
   const message = `tombstones of partition ${partition} were dropped while it was copied`;
   throw new CodedError('PARTITION_FILLING', message, { details: { floorMs, copiedMs } });

@@ -46,7 +46,7 @@ export async function passFence(
 ): Promise<Fenced> {
   const { keyspace, ringVersion, partition } = request;
   let active = await ports.exchange.reach(keyspace, ringVersion, caller);
-  if (ports.store.info(keyspace, partition) === null) {
+  if (ports.store.marks(keyspace, partition) === null) {
     // A ring activated a moment ago: its first files are being opened.
     await ports.opened(keyspace);
     active = await ports.exchange.reach(keyspace, ringVersion, caller);
@@ -81,7 +81,7 @@ export async function answerWrite(
   // failpoint: write.stored
   // Stored, but it does not count: this device may lack what a quorum took for granted that it has,
   // or a quorum of the ring before may still read without it (confirm-takeover.ts).
-  const complete = ports.store.info(keyspace, partition)?.state === 'ready';
+  const complete = ports.store.marks(keyspace, partition)?.state === 'ready';
   if (duty.kind === 'SERVE' && !complete) throw filling(partition);
   if (outcome.kind === 'stale') return { kind: 'stale', ms: outcome.ms, tie: outcome.tie };
   return { kind: 'stored' };
@@ -96,7 +96,7 @@ export async function answerRead(
   const { active, duty } = await passFence(ports, request, caller);
   if (duty.kind !== 'SERVE') throw notResponsible(active, request.partition);
   const { keyspace, partition, key } = request;
-  if (ports.store.info(keyspace, partition)?.state !== 'ready') throw filling(partition);
+  if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
   const record = ports.store.read(keyspace, partition, key);
   if (record === null) return { record: impliedRecord(ports.store, keyspace, partition) };
   return { record: { value: record.value, ms: record.ms, tie: record.tie } };
@@ -108,7 +108,7 @@ export async function answerRead(
  */
 function checkBarrier(store: Store, request: RequestOf<typeof recordWrite>): void {
   const { keyspace, partition, key, ms } = request;
-  const barrierMs = store.info(keyspace, partition)?.barrierMs ?? 0;
+  const barrierMs = store.marks(keyspace, partition)?.barrierMs ?? 0;
   if (ms > barrierMs) return;
   const held = store.read(keyspace, partition, key);
   if (held !== null && compareStamps(held, request) >= 0) return;
@@ -123,7 +123,7 @@ function impliedRecord(
   keyspace: string,
   partition: number,
 ): AnswerOf<typeof recordRead>['record'] {
-  const floorMs = store.info(keyspace, partition)?.floorMs ?? 0;
+  const floorMs = store.marks(keyspace, partition)?.floorMs ?? 0;
   return floorMs === 0 ? null : { value: null, ms: floorMs, tie: stampTieMax };
 }
 

@@ -5,7 +5,12 @@ import { writeSync } from 'node:fs';
 import { openStore } from '../../src/open-store.ts';
 
 const [, , directory = '', first = '0'] = process.argv;
-const limits = { logSegmentBytesMax: 20_000, walBytesMax: 100_000, openPartitionFilesMax: 2 };
+const limits = {
+  logSegmentBytesMax: 20_000,
+  walBytesMax: 100_000,
+  openPartitionFilesMax: 2,
+  memtableRowsMax: 50,
+};
 const store = await openStore({ directory, newIncarnation: randomUUID, limits });
 for (const partition of [0, 1, 2]) {
   if (store.info('test', partition) === null) await store.create('test', partition, 'ready');

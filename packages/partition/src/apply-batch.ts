@@ -1,0 +1,27 @@
+// What happens to a batch once it is synced: its writes become readable, and their calls resolve.
+import { applyWrites } from './apply-writes.ts';
+import type { LogBatch } from './log-batch.ts';
+import type { StoreParts } from './store-parts.ts';
+
+/** Batches come in the order of the log. */
+export function applyBatch(parts: StoreParts, batch: LogBatch): void {
+  const { files, limits, memtables, checkpointer, fail } = parts;
+  try {
+    const touched = applyWrites(batch.writes, {
+      files,
+      segment: batch.segment,
+      answer: ({ call, index }, outcome) => {
+        call.outcomes[index] = outcome;
+        call.waiting -= 1;
+        if (call.waiting === 0) call.resolve(call.outcomes);
+      },
+      refuse: ({ call }, error) => call.reject(error),
+    });
+    for (const partition of memtables.afterWrites(touched)) {
+      if (partition.file?.walExceeds(limits.walBytesMax)) checkpointer.request(partition);
+    }
+  } catch (error) {
+    fail(error);
+    for (const { call } of batch.writes) call.reject(parts.failure);
+  }
+}

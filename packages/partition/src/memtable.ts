@@ -1,0 +1,78 @@
+// The rows of one partition that are durable in the log and not yet in its file, by key.
+import type { StoredRecord } from './record.ts';
+import type { RecordContent } from './record-bytes.ts';
+
+/** A record with its row hash, ready to be compared and stored. */
+export interface HashedRecord extends RecordContent {
+  readonly hash: Buffer;
+}
+
+/** A row as memory holds it: its bytes are its own, the batch it came in is reused. */
+export interface PendingRow extends StoredRecord {
+  readonly hash: Buffer;
+  /** Sequence number of the row in the file that this one replaces; null when there is none. */
+  readonly replaces: number | null;
+}
+
+/** What a row takes besides its bytes: the objects, their place in the map, the hash. */
+const ROW_OVERHEAD_BYTES = 700;
+
+/** A memtable as in log-structured stores, but in front of a B-tree and small. */
+export class Memtable {
+  readonly #rows = new Map<string, PendingRow>();
+  #bytes = 0;
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  /** Memory taken, about. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  find(key: Uint8Array): PendingRow | undefined {
+    return this.#rows.size === 0 ? undefined : this.#rows.get(nameOf(key));
+  }
+
+  /** Puts a row in the place of the one with its key. Rows stay in the order of their numbers. */
+  put(row: PendingRow): void {
+    const name = nameOf(row.key);
+    const held = this.#rows.get(name);
+    if (held !== undefined) {
+      this.#rows.delete(name);
+      this.#bytes -= bytesOf(held);
+    }
+    this.#rows.set(name, row);
+    this.#bytes += bytesOf(row);
+  }
+
+  values(): IterableIterator<PendingRow> {
+    return this.#rows.values();
+  }
+
+  clear(): void {
+    this.#rows.clear();
+    this.#bytes = 0;
+  }
+}
+
+/** The row with a copy of its bytes. */
+export function pendingRow(
+  { key, value, ms, tie, hash }: HashedRecord,
+  place: { readonly seq: number; readonly replaces: number | null },
+): PendingRow {
+  const bytes = Buffer.allocUnsafe(key.length + (value?.length ?? 0));
+  bytes.set(key, 0);
+  if (value !== null) bytes.set(value, key.length);
+  const own = { key: bytes.subarray(0, key.length), ms, tie, hash, ...place };
+  return { ...own, value: value === null ? null : bytes.subarray(key.length) };
+}
+
+function nameOf(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
+}
+
+function bytesOf({ key, value }: PendingRow): number {
+  return ROW_OVERHEAD_BYTES + 2 * key.length + (value?.length ?? 0);
+}

@@ -1,0 +1,55 @@
+// Decides when the memtables of a store are flushed to their files.
+import type { Partition } from './partition.ts';
+import { damageError, isDamage } from './sqlite-errors.ts';
+
+export interface MemtableLimits {
+  readonly memtableRowsMax: number;
+  readonly memtableBytesMax: number;
+  readonly memtablesBytesMax: number;
+}
+
+/**
+ * A partition is flushed when its memtable is long, and the one that waits longest when all of them
+ * together take too much: so a transaction has many rows, which is what makes a row cheap.
+ */
+export class Memtables {
+  readonly #limits: MemtableLimits;
+  /** Bytes at the last look, the longest waiting first. */
+  readonly #waiting = new Map<Partition, number>();
+  #bytes = 0;
+
+  constructor(limits: MemtableLimits) {
+    this.#limits = limits;
+  }
+
+  /** Flushes what is due after writes to these partitions; returns them and what else it flushed. */
+  afterWrites(touched: Iterable<Partition>): Set<Partition> {
+    const { memtableRowsMax, memtableBytesMax, memtablesBytesMax } = this.#limits;
+    const changed = new Set(touched);
+    for (const partition of changed) {
+      const { size = 0, bytes = 0 } = partition.file?.pending ?? {};
+      this.#bytes += bytes - (this.#waiting.get(partition) ?? 0);
+      this.#waiting.set(partition, bytes);
+      if (size >= memtableRowsMax || bytes >= memtableBytesMax) this.#flush(partition);
+      changed.add(partition);
+    }
+    for (const [partition] of this.#waiting) {
+      if (this.#bytes <= memtablesBytesMax) break;
+      this.#flush(partition);
+      changed.add(partition);
+    }
+    return changed;
+  }
+
+  /** A file that is closed, or was asked for all its rows, has been flushed already. */
+  #flush(partition: Partition): void {
+    this.#bytes -= this.#waiting.get(partition) ?? 0;
+    this.#waiting.delete(partition);
+    try {
+      if (partition.damage === null) partition.file?.flush();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      partition.damage ??= damageError(error, partition);
+    }
+  }
+}
