@@ -113,7 +113,7 @@ export class Stage implements AsyncDisposable {
     for (const victim of this.victims) {
       victim.server.resume();
       victim.set(calm);
-      if (!victim.server.isRunning) await victim.start();
+      await victim.start();
     }
     const ring = await this.head();
     await waitFor('all replicas to be equal after the faults', {

@@ -67,8 +67,11 @@ export class Victim {
     return `${this.server.place.data}.control`;
   }
 
-  /** Resolves when it listens; from then on it is started again whenever it ends. */
+  /**
+   * Resolves when it listens; from then on it is started again whenever it ends. Safe to repeat.
+   */
   async start(): Promise<void> {
+    if (this.#isWanted) return;
     this.#isWanted = true;
     this.set({});
     await this.#launch();

@@ -1,0 +1,58 @@
+// Clocks that jump, stand still, or lie an hour behind; also while the server is down.
+import type { Random } from '@ringwright/base/random';
+import type { Control } from '../control.ts';
+import { lasts, type Nemesis, pick } from '../nemesis.ts';
+
+/** Any two clocks then differ by less than a stamp may lie ahead. */
+const OFFSET_MS_MAX = 25_000;
+const HOUR_MS = 3_600_000;
+const SKEW_MS_MAX = 6_000;
+const SKEW_MS_MIN = 500;
+
+export const clock: Nemesis = {
+  letter: 'c',
+  name: 'clocks',
+  async strike(stage, random, signal) {
+    const victim = pick(random, stage.victims);
+    const { name, wrong } = pick(random, skews)(random);
+    const withRestart = random.below(2) === 0;
+    await stage.fault(`clock ${name}`, [victim], async () => {
+      victim.set(wrong);
+      await lasts(SKEW_MS_MIN + random.below(SKEW_MS_MAX), signal);
+      if (withRestart) {
+        await victim.end('kill');
+        // A clock that stands still shows the same time again after the restart.
+        if (wrong.clockStandsAtMs === null) victim.set(pick(random, skews)(random).wrong);
+        await victim.start();
+        await lasts(SKEW_MS_MIN + random.below(SKEW_MS_MAX), signal);
+      }
+      victim.set({ clockStandsAtMs: null, clockOffsetMs: random.below(2) * offset(random) });
+    });
+  },
+};
+
+interface Skew {
+  readonly name: string;
+  readonly wrong: Pick<Control, 'clockOffsetMs' | 'clockStandsAtMs'>;
+}
+
+const skews: readonly ((random: Random) => Skew)[] = [
+  jumps,
+  jumps,
+  () => ({
+    name: 'stands still',
+    wrong: { clockOffsetMs: 0, clockStandsAtMs: Date.now() },
+  }),
+  () => ({
+    name: 'an hour behind',
+    wrong: { clockOffsetMs: -HOUR_MS, clockStandsAtMs: null },
+  }),
+];
+
+function jumps(random: Random): Skew {
+  return { name: 'jumps', wrong: { clockOffsetMs: offset(random), clockStandsAtMs: null } };
+}
+
+function offset(random: Random): number {
+  return random.below(2 * OFFSET_MS_MAX) - OFFSET_MS_MAX;
+}

@@ -1,0 +1,123 @@
+// Disks: syncs that fail or are slow, no room, flipped bits in stored records, and wiped devices.
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Random } from '@ringwright/base/random';
+import { lasts, type Nemesis, pick } from '../nemesis.ts';
+import { keyspace, type Stage } from '../stage.ts';
+import type { Victim } from '../victim.ts';
+
+const TROUBLE_MS_MAX = 5_000;
+const SLOW_SYNC_MS_MAX = 800;
+/** Two cycles of the scrub at the speed of a torture run, and a refill. */
+const REPAIR_MS_MAX = 20_000;
+const LOOK_MS = 100;
+
+interface Strike {
+  readonly stage: Stage;
+  readonly victim: Victim;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+}
+
+export const disk: Nemesis = {
+  letter: 'd',
+  name: 'disks',
+  async strike(stage, random, signal) {
+    const { name, suffer, loses } = pick(random, troubles);
+    const victim = pick(random, stage.victims);
+    const release = loses ? await stage.losses.take() : () => undefined;
+    try {
+      await stage.fault(name, [victim], () => suffer({ stage, victim, random, signal }));
+    } finally {
+      release();
+    }
+  },
+};
+
+interface Trouble {
+  readonly name: string;
+  /** Records that were acknowledged are gone from this device. */
+  readonly loses: boolean;
+  readonly suffer: (strike: Strike) => Promise<void>;
+}
+
+const troubles: readonly Trouble[] = [
+  { name: 'disk: sync fails', loses: false, suffer: failSync },
+  { name: 'disk: slow syncs', loses: false, suffer: slowSyncs },
+  { name: 'disk: no room', loses: false, suffer: fillDisk },
+  { name: 'disk: flipped bits', loses: true, suffer: flipBits },
+  { name: 'disk: wiped', loses: true, suffer: wipe },
+];
+
+/** The server ends by itself after it, and its supervisor starts it again. */
+async function failSync({ victim, signal }: Strike): Promise<void> {
+  victim.set({ syncFails: true });
+  await until(() => !victim.control.syncFails, { ms: TROUBLE_MS_MAX, signal });
+  victim.set({ syncFails: false });
+}
+
+async function slowSyncs({ victim, random, signal }: Strike): Promise<void> {
+  victim.set({ syncDelayMs: random.below(SLOW_SYNC_MS_MAX) });
+  await lasts(random.below(TROUBLE_MS_MAX), signal);
+  victim.set({ syncDelayMs: 0 });
+}
+
+async function fillDisk({ victim, random, signal }: Strike): Promise<void> {
+  victim.set({ diskFull: true });
+  await lasts(random.below(TROUBLE_MS_MAX), signal);
+  victim.set({ diskFull: false });
+}
+
+async function wipe({ victim, signal }: Strike): Promise<void> {
+  await victim.end('kill');
+  fs.rmSync(victim.server.place.data, { recursive: true });
+  await victim.start();
+  await isWhole(victim, signal);
+}
+
+/** Bits in the values of a partition file: what is damaged was a record. */
+async function flipBits({ victim, random, signal }: Strike): Promise<void> {
+  await victim.end('kill');
+  const home = path.join(victim.server.place.data, 'partitions', keyspace);
+  const partition = path.join(home, pick(random, fs.readdirSync(home)));
+  const current = currentOf(partition);
+  const isHit = flip(path.join(partition, current.trim(), 'data.db'), random);
+  await victim.start();
+  if (isHit) await until(() => currentOf(partition) !== current, { ms: REPAIR_MS_MAX, signal });
+  await isWhole(victim, signal);
+}
+
+function currentOf(partition: string): string {
+  const file = path.join(partition, 'CURRENT');
+  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+}
+
+/** One bit in one of the fillers that values end with. */
+function flip(file: string, random: Random): boolean {
+  const bytes = fs.readFileSync(file);
+  const at = bytes.indexOf('....', random.below(bytes.length));
+  if (at === -1) return false;
+  bytes[at] = (bytes[at] ?? 0) ^ (1 << random.below(8));
+  fs.writeFileSync(file, bytes);
+  return true;
+}
+
+/** Every partition that the ring gives it has all its records again. */
+async function isWhole({ server }: Victim, signal: AbortSignal): Promise<void> {
+  const isReady = async (): Promise<boolean> => {
+    const status = await server.status().catch(() => null);
+    return status !== null && status.ready && status.rings.length > 0;
+  };
+  await until(isReady, { ms: Number.POSITIVE_INFINITY, signal });
+}
+
+/** Resolves when it is so, when the time is up, or when the signal is aborted. */
+async function until(
+  isSo: () => boolean | Promise<boolean>,
+  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const deadline = performance.now() + ms;
+  while (!signal.aborted && performance.now() < deadline && !(await isSo())) {
+    await lasts(LOOK_MS, signal);
+  }
+}
