@@ -1,0 +1,145 @@
+// Attack: twenty processes of the real tool commit at once. One wins each version, the others are
+// told so, and what is left is one line of history in every copy and in every store.
+import { spawnSync } from 'node:child_process';
+import { constants } from 'node:fs';
+import { cp, type FileHandle, mkdir, mkdtemp, open, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { catchUp } from '@ringwright/repository/catch-up';
+import { readLog } from '@ringwright/repository/read-log';
+import { readVersion } from '@ringwright/repository/read-version';
+import { rebaseRing } from '@ringwright/repository/rebase-ring';
+import { stage } from '@ringwright/repository/stage-changes';
+import { verifyRepository } from '@ringwright/repository/verify-repository';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EtcdCluster, etcdHere, startEtcd } from '../support/etcd-cluster.ts';
+import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
+import { storeAgainstHead } from '../support/shared-repository.ts';
+import { author } from '../support/small-repository.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const racers = 20;
+const ring = 'cities';
+const slow = { timeout: 180_000 };
+const devices = [1, 2, 3].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb 100`).join(' ');
+
+let etcd: EtcdCluster | undefined;
+beforeAll(async () => {
+  if (etcdHere) etcd = await startEtcd();
+}, 60_000);
+afterAll(() => etcd?.close());
+
+async function firstVersion(options = ''): Promise<RingBuilder> {
+  const tool = await ringBuilderIn();
+  await tool.json(`create ${ring} --partition-power 4 --replicas 2${options}`);
+  await tool.json(`add ${ring} ${devices}`);
+  await tool.json(`commit ${ring} -m first`);
+  return tool;
+}
+
+/** A device without weight: nothing moves, and it tells who brought it. */
+async function stageDevice(rings: string, port: number): Promise<void> {
+  const device = { region: 1, zone: 1, ip: '10.0.0.9', port, device: 'sdb', weight: 0, meta: '' };
+  await stage({ rings, ring }, author, {
+    command: `ring-builder add ${ring} r1z1-10.0.0.9:${port}/sdb 0`,
+    changesOf: (state) => [{ kind: 'add', device: { id: state.devices.length, ...device } }],
+  });
+}
+
+/**
+ * Each waits for its passphrase until all have come so far; then all at once. Returns the one that
+ * won. Nobody fails otherwise than by losing (exit code 3).
+ */
+async function race(tools: readonly RingBuilder[], options = ''): Promise<number> {
+  const gates = await mkdtemp(join(tmpdir(), 'ringwright-gates-'));
+  const paths = tools.map((_, at) => join(gates, `racer-${at}`));
+  spawnSync('mkfifo', paths);
+  const running = tools.map((tool, at) =>
+    tool.run(`commit ${ring} -m racer-${at}${options} --json --passphrase-file ${paths[at]}`),
+  );
+  const gatesOpen = await Promise.all(paths.map(openedFifo));
+  for (const gate of gatesOpen) await gate.close();
+  const ended = await Promise.all(running);
+  await rm(gates, { recursive: true });
+  const refusals = ended.filter(({ exit }) => exit !== 0);
+  const codes = refusals.map(({ exit, stderr }) => [
+    exit,
+    JSON.parse(stderr.trim().split('\n').at(-1) ?? '').code,
+  ]);
+  const lost = ['HEAD_MOVED', 'STAGED_MOVED', 'STAGED_ON_OLD_HEAD', 'PLAN_STALE', 'LOCK_HELD'];
+  for (const [exit, code] of codes) expect([exit, lost.includes(code) || code]).toEqual([3, true]);
+  expect(codes).toHaveLength(tools.length - 1);
+  return ended.findIndex(({ exit }) => exit === 0);
+}
+
+/** A pipe that nobody reads yet cannot be opened so. Twenty programs start on two cores. */
+function openedFifo(path: string): Promise<FileHandle> {
+  return waitFor(`${path} to be read`, {
+    ask: () => open(path, constants.O_WRONLY | constants.O_NONBLOCK),
+    until: () => true,
+    deadlineMs: 90_000,
+  });
+}
+
+async function rebase(rings: string): Promise<void> {
+  const refused = await catchUp({ rings, ring }, author).catch((error: unknown) => error);
+  expect(refused).toMatchObject({ code: 'STAGED_ON_OLD_HEAD' });
+  await rebaseRing({ rings, ring }, author, { upstream: null, drop: false });
+}
+
+async function requireWon(rings: string, version: number, racer: number): Promise<void> {
+  const last = (await readLog(rings, ring)).at(-1);
+  expect(last).toMatchObject({ version, message: `racer-${racer}`, kind: 'commit' });
+  expect((await verifyRepository(rings, ring)).findings).toEqual([]);
+}
+
+test('twenty processes in one working folder', slow, async () => {
+  const tool = await firstVersion();
+  const rings = join(tool.folder, 'rings');
+  for (const version of [2, 3]) {
+    await stageDevice(rings, 7000 + version);
+    const { digest } = await tool.json<{ digest: string }>(`plan ${ring}`);
+    const winner = await race(Array(racers).fill(tool), ` --plan ${digest}`);
+    await requireWon(rings, version, winner);
+  }
+});
+
+const kinds: readonly [string, boolean, () => Promise<string>][] = [
+  ['a directory', true, async () => `dir:${await mkdtemp(join(tmpdir(), 'ringwright-heads-'))}`],
+  ['etcd', etcdHere, async () => `${etcd?.url}/races`],
+];
+
+for (const [kind, here, urlOf] of kinds) {
+  test.skipIf(!here)(`twenty working folders, their head in ${kind}`, slow, async () => {
+    const url = await urlOf();
+    const root = await mkdtemp(join(tmpdir(), 'ringwright-races-'));
+    const stores = ['a', 'b', 'c'].map((name) => join(root, name));
+    for (const store of stores) await mkdir(store);
+    const first = await firstVersion(` --store ${url} --ring-stores ${stores.join(',')}`);
+    const copies = await Promise.all(
+      Array.from({ length: racers }, async (_, at) => {
+        const folder = join(root, `racer-${at}`);
+        await cp(first.folder, folder, { recursive: true });
+        return ringBuilderIn(folder);
+      }),
+    );
+    const places = copies.map(({ folder }) => join(folder, 'rings'));
+    for (const [at, rings] of places.entries()) await stageDevice(rings, 7000 + at);
+    for (const version of [2, 3]) {
+      const winner = await race(copies);
+      for (const [at, rings] of places.entries()) {
+        // What the others staged is still there, and fits the new head.
+        if (at === winner) await stageDevice(rings, 8000 + at);
+        else await rebase(rings);
+        await requireWon(rings, version, winner);
+        const { ring: made } = await readVersion(rings, ring, 'head');
+        expect(made.devices.at(-1)?.port).toBe(7000 + winner);
+      }
+      for (const store of stores) {
+        expect(await storeAgainstHead(url, store)).toEqual({ beside: [], lacking: [] });
+      }
+    }
+    const logs = await Promise.all(places.map((rings) => readFile(join(rings, ring, 'log.jsonl'))));
+    for (const log of logs) expect(log).toEqual(logs[0]);
+  });
+}
