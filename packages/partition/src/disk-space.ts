@@ -52,6 +52,12 @@ export class DiskSpace {
       });
   }
 
+  /** What the reserve and the promises lack, and `bytes` more. */
+  async lackingBytes(bytes = 0): Promise<number> {
+    const free = await this.freeBytes();
+    return Math.max(0, bytes + this.#reserveBytes + this.#promisedBytes - free);
+  }
+
   /** Throws DISK_FULL unless `bytes` more leave the reserve untouched. */
   async require(bytes: number): Promise<void> {
     const free = await this.freeBytes();

@@ -55,8 +55,11 @@ test('the trash keeps what was dropped until it is old enough', async () => {
     await store.drop('test', 0, at);
   }
   expect(readdirSync(trash)).toHaveLength(2);
-  expect(await store.purgeTrash(500, 1_800)).toBe(1);
-  expect(readdirSync(trash)[0]).toMatch(/^2000-test-0-/);
-  expect(await store.purgeTrash(500, 2_501)).toBe(1);
+  const gone = async (beforeMs: number) =>
+    (await store.trash.trim({ beforeMs, bytesMax: 1e9 })).map(({ atMs }) => atMs);
+  expect(await gone(1_000)).toEqual([]);
+  expect(await gone(1_300)).toEqual([1_000]);
+  expect(readdirSync(trash)[0]).toMatch(/^2000\.test\.0\./);
+  expect(await gone(2_001)).toEqual([2_000]);
   expect(readdirSync(trash)).toEqual([]);
 });

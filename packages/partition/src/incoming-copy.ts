@@ -12,6 +12,7 @@ import type { PartitionInfo } from './partition-info.ts';
 import { turnName } from './partition-life.ts';
 import { isSqliteError } from './sqlite-errors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
+import { listTrash, trimTrash } from './trash.ts';
 import { verifyCopy } from './verify-copy.ts';
 
 interface Staged {
@@ -138,6 +139,17 @@ export class IncomingCopy {
   }
 }
 
+/** Dropped partitions make room for one that is wanted. Throws DISK_FULL. */
+async function roomFor(parts: StoreParts, bytes: number): Promise<{ release: () => void }> {
+  const bytesNeeded = await parts.disk.lackingBytes(bytes);
+  const trash = await listTrash(parts.root);
+  const isThere = trash.reduce((sum, item) => sum + item.bytes, 0) >= bytesNeeded;
+  if (bytesNeeded > 0 && isThere) {
+    await trimTrash(parts.root, { beforeMs: 0, bytesMax: Number.MAX_SAFE_INTEGER, bytesNeeded });
+  }
+  return parts.disk.promise(bytes);
+}
+
 /** Throws COPY_INVALID for a bad manifest, DISK_FULL with both numbers, before the first byte. */
 export async function receiveCopy(
   parts: StoreParts,
@@ -151,7 +163,7 @@ export async function receiveCopy(
       `a copy of ${manifest.keyspace}/${manifest.partition} for ${turnName(partition)}`,
     );
   }
-  const room = await parts.disk.promise(manifest.bytes);
+  const room = await roomFor(parts, manifest.bytes);
   const directory = parts.stagingPath('copy');
   try {
     await mkdir(directory, { recursive: true, mode: 0o700 });

@@ -29,9 +29,22 @@ export async function createPartitionDirectory(
   await mkdir(incarnationDirectory, { recursive: true, mode: 0o700 });
   await writeNewFile(join(incarnationDirectory, 'data.db'), newPartitionBytes(options));
   await syncDirectory(incarnationDirectory);
-  await writeNewFile(currentFile(staged), Buffer.from(currentText(options.incarnation)));
+  await placePartitionDirectory(root, staged, options);
+}
+
+/** A staged folder with a synced file in its incarnation's folder becomes the partition's. */
+export async function placePartitionDirectory(
+  root: string,
+  staged: string,
+  {
+    keyspace,
+    partition,
+    incarnation,
+  }: Pick<NewPartition, 'keyspace' | 'partition' | 'incarnation'>,
+): Promise<void> {
+  await writeNewFile(currentFile(staged), Buffer.from(currentText(incarnation)));
   await syncDirectory(staged);
-  const directory = dataPaths.partition(root, options.keyspace, options.partition);
+  const directory = dataPaths.partition(root, keyspace, partition);
   await makeDirectory(dirname(directory));
   await renameDurably(staged, directory);
 }

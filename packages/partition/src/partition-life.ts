@@ -71,7 +71,12 @@ export function dropPartition(
     const directory = dataPaths.partition(parts.root, keyspace, number);
     try {
       // failpoint: drop.before-trash
-      await moveToTrash(parts.root, directory, `${atMs}-${keyspace}-${number}-${incarnation}`);
+      await moveToTrash(parts.root, directory, {
+        atMs,
+        keyspace,
+        partition: number,
+        incarnation,
+      });
     } catch (error) {
       parts.fail(error);
       throw parts.failure ?? error;

@@ -25,16 +25,19 @@ import type {
 import { type Scrubbed, scrubPartition } from './scrub-partition.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
-import { purgeTrash } from './trash.ts';
+import { type StoreTrash, storeTrash } from './store-trash.ts';
 import { usePartition } from './use-partition.ts';
 
 /** Made by openStore. All reads are synchronous; see and show only what is durable. */
 export class Store {
+  /** Dropped partitions. */
+  readonly trash: StoreTrash;
   readonly #parts: StoreParts;
   #closing: Promise<void> | null = null;
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
+    this.trash = storeTrash(parts);
     parts.onDurable = (batch) => applyBatch(parts, batch);
   }
 
@@ -236,12 +239,6 @@ export class Store {
   async drop(keyspace: string, partition: number, atMs: number = Date.now()): Promise<void> {
     this.#checkUsable();
     await dropPartition(this.#parts, this.#partition(keyspace, partition), atMs);
-  }
-
-  /** Deletes what was dropped `olderThanMs` before `nowMs`; resolves to how many folders. */
-  async purgeTrash(olderThanMs: number, nowMs: number): Promise<number> {
-    this.#checkUsable();
-    return purgeTrash(this.#parts.root, nowMs - olderThanMs);
   }
 
   /** Audits one partition; with findings it is damaged from then on. Throws PARTITION_ABSENT. */

@@ -1,0 +1,30 @@
+// The trash of one store: what is in it, what must go, and what shall come back.
+import type { TrashLimits } from './choose-trash.ts';
+import type { PartitionInfo } from './partition-info.ts';
+import { restoreTrash } from './restore-trash.ts';
+import { checkOpen, type StoreParts } from './store-parts.ts';
+import { listTrash, type TrashItem, trimTrash } from './trash.ts';
+
+export interface StoreTrash {
+  /** Dropped partitions, the oldest first. */
+  readonly list: () => Promise<TrashItem[]>;
+  /** Deletes what is over the limits, and more while the disk is full; resolves to what is gone. */
+  readonly trim: (limits: Omit<TrashLimits, 'bytesNeeded'>) => Promise<TrashItem[]>;
+  /** A dropped partition comes back as a filling one: restore-trash.ts says what that means. */
+  readonly restore: (name: string) => Promise<PartitionInfo>;
+}
+
+export function storeTrash(parts: StoreParts): StoreTrash {
+  const { root, disk } = parts;
+  return {
+    list: () => listTrash(root),
+    trim: async (limits) => {
+      checkOpen(parts);
+      return trimTrash(root, { ...limits, bytesNeeded: await disk.lackingBytes() });
+    },
+    restore: async (name) => {
+      checkOpen(parts);
+      return restoreTrash(parts, name);
+    },
+  };
+}
