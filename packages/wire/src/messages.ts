@@ -6,7 +6,7 @@ import { hello } from './hello.ts';
 import { keysAfter } from './listing.ts';
 import { recordRead, recordWrite } from './records.ts';
 import { digests, offer, push, rowsSince } from './replication.ts';
-import { ringChunk, ringDelta, ringFetch, ringOffer } from './rings.ts';
+import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from './rings.ts';
 import { trustFetch, trustOffer } from './trust.ts';
 
 export const messageKinds = {
@@ -15,6 +15,7 @@ export const messageKinds = {
   ringDelta,
   ringChunk,
   ringFetch,
+  ringSettle,
   trustOffer,
   trustFetch,
   recordWrite,

@@ -11,5 +11,7 @@
  * 5: rings as deltas (delta).
  * 6: a copy is asked for by a device of the ring (copy-open); how fast copies go
  *    (copy-rate).
+ * 7: the signatures a ring is held with (hello, ring offer), deltas fetched (ring fetch), the word
+ *    on a fork (ring settle).
  */
-export const wireVersion = 6;
+export const wireVersion = 7;
