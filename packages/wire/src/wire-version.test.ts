@@ -14,7 +14,7 @@ const frozen: Readonly<Record<number, string>> = {
   4: '059f825e489bca73fd07f23aa2e34444f5986069146200abc5d1072e8b4ebcf1',
   5: '785f6ce87c995b43dfa35644a7c0dc8939d3cbf71daa07f17f1ba43fa567fa92',
   6: 'cec36533d3ce774473c6d36ae39294eaceae02e157f23c8fa9021c7c7da5a050',
-  7: '',
+  7: '2d4da5c35000aff62722677b76ed49df25453935e8a1c3173baa8d29c21f6d69',
 };
 
 test('the messages are those of the wire version', () => {
