@@ -1,4 +1,5 @@
 // What a commit would do now: the plan with all it was made from. Used by plan, commit and status.
+import { CodedError } from '@ringwright/base/coded-error';
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
@@ -39,6 +40,7 @@ export async function preparePlan(
   const nowHours = context.nowMs() / MS_PER_HOUR;
   const staged = applyChanges(opened.state, stagedChanges(opened.staged));
   const applied = stepRamps(staged, nowHours);
+  if (head !== null && sameState(opened.state, applied)) requireLanded(head);
   const unknown = lastPushed(opened.entries) === null;
   const direct = asked.direct || unknown;
   // Servers have to drain first; then a rollout makes the holes (drop-gone-devices.ts).
@@ -55,6 +57,19 @@ export async function preparePlan(
   });
   const changed = head === null || plan.moves.length > 0 || !sameState(opened.state, applied);
   return { opened, head, state, plan, direct, changed };
+}
+
+/** Nothing new is wanted: the moves of the last change come first. */
+function requireLanded({ ring: { keyspace, version, moves } }: StoredVersion): void {
+  if (moves.length === 0) return;
+  throw new CodedError(
+    'MOVES_IN_FLIGHT',
+    `nothing is staged, and version ${version} of ${keyspace} has ${moves.length} moves in flight`,
+    {
+      hint: `run ring-builder rollout ${keyspace}`,
+      details: { version, moves: moves.length },
+    },
+  );
 }
 
 /** The highest version that servers were told of, or null. */

@@ -98,10 +98,6 @@ function blocksOf(input: WhyInput, partition: number): { code: string; message: 
     const message = `replica ${replica} is ${state} from d${from} to d${to}: rollout ends it`;
     blocks.push({ code: 'MOVE_IN_FLIGHT', message });
   }
-  if (blocks.length === 0 && ring.moves.length > 0) {
-    const message = `${ring.moves.length} moves of other partitions are in flight`;
-    blocks.push({ code: 'MOVES_IN_FLIGHT', message });
-  }
   const { pins = [], devices } = stateOf(input.head);
   for (const { on, off } of pins.filter((pin) => pin.partition === partition)) {
     const named = [...on.map((id) => `on d${id}`), ...off.map((id) => `off d${id}`)];

@@ -3,8 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { movesInFlightMax } from '@ringwright/base/limits';
-import { initializeMoves } from '@ringwright/ring/advance-ring';
+import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
 import { auditRing } from '@ringwright/ring/audit-ring';
+import { auditTransition } from '@ringwright/ring/audit-transition';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { applyChanges } from './apply-changes.ts';
@@ -77,11 +78,68 @@ test('a device joins: proposed moves are legal, at the bound, and nobody gives t
   const next = nextRing(plan, { head, headId: ID, state, direct: false });
   expect(auditRing(next)).toEqual([]);
   expect(next.moves).toHaveLength(plan.moves.length);
-  const error = refusal(() => planVersion({ head: next, headId: ID, state }));
-  expect(error.code).toBe('MOVES_IN_FLIGHT');
-  expect(error.exit).toBe(5);
-  expect(error.hint).toContain('ring-builder rollout test');
   expect(auditRing(initializeMoves(next, ID))).toEqual([]);
+});
+
+test('a second change while one runs takes other partitions, and both end where one would', () => {
+  const before = cluster(8, { zones: 3, servers: 2, disks: 1 });
+  const first = firstOf(before);
+  const joined = applyChanges(before, additions(6, { zones: 1, servers: 1, disks: 1 }, 4));
+  const from = { head: first, headId: ID, state: joined };
+  const running = nextRing(planVersion(from), { ...from, direct: false });
+  const moving = new Set(running.moves.map(({ partition }) => partition));
+
+  const state = applyChanges(joined, [{ kind: 'set-weight', id: 0, weight: 0 }]);
+  const second = planVersion({ head: running, headId: ID, state });
+  expect(second.moves.length).toBeGreaterThan(0);
+  expect(second.moves.filter(({ partition }) => moving.has(partition))).toEqual([]);
+  const both = nextRing(second, { head: running, headId: ID, state, direct: false });
+  expect(auditRing(both)).toEqual([]);
+  const transition = { previous: running, previousId: ID, next: both };
+  expect(auditTransition(transition)).toEqual([]);
+  expect(both.moves).toHaveLength(running.moves.length + second.moves.length);
+
+  // What had to wait comes in the next wave, and then nothing is left.
+  let head = finalizeMoves(initializeMoves(both, ID), ID);
+  for (let waves = 0; ; waves += 1) {
+    expect(waves).toBeLessThan(4);
+    const plan = planVersion({ head, headId: ID, state });
+    if (plan.moves.length === 0) break;
+    const proposed = nextRing(plan, { head, headId: ID, state, direct: false });
+    head = finalizeMoves(initializeMoves(proposed, ID), ID);
+  }
+  expect(head.table.some((row) => row.includes(0))).toBe(false);
+});
+
+test('a second change that moves in flight stand in the way of is refused, and why', () => {
+  const before = cluster(8, { zones: 3, servers: 2, disks: 1 });
+  const joined = applyChanges(before, additions(6, { zones: 1, servers: 1, disks: 1 }, 4));
+  const from = { head: firstOf(before), headId: ID, state: joined };
+  const running = nextRing(planVersion(from), { ...from, direct: false });
+  const refusals = [
+    { change: { kind: 'remove', id: 6 }, why: /is on its way to d6, which is to be removed/ },
+    { change: { kind: 'set', settings: { replicas: 2 } }, why: /number of replicas changes alone/ },
+  ] as const;
+  for (const { change, why } of refusals) {
+    const state = applyChanges(joined, [change]);
+    const error = refusal(() => planVersion({ head: running, headId: ID, state }));
+    expect(error).toMatchObject({ code: 'MOVES_IN_FLIGHT', exit: 5 });
+    expect(error.message).toMatch(why);
+    expect(error.hint).toContain('ring-builder rollout test');
+  }
+  const direct = refusal(() => planVersion({ ...from, head: running, direct: true }));
+  expect(direct.message).toContain('--direct');
+});
+
+test('partitions that shall stay do not move, nor others in their place', () => {
+  const before = cluster(8, { zones: 3, servers: 2, disks: 1 });
+  const state = applyChanges(before, additions(6, { zones: 1, servers: 1, disks: 1 }, 4));
+  const head = firstOf(before);
+  const free = planVersion({ head, headId: ID, state });
+  const still = new Set(free.moves.slice(0, 5).map(({ partition }) => partition));
+  const plan = planVersion({ head, headId: ID, state, still });
+  expect(plan.moves).toEqual(free.moves.filter(({ partition }) => !still.has(partition)));
+  expect(plan.movesLeft).toBe(free.movesLeft + 5);
 });
 
 test('fewer devices with weight than replicas: refused with both numbers', () => {

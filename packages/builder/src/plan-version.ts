@@ -1,5 +1,4 @@
 // Plans the next version of a ring: the table wanted, the moves to it, what to know of them. Pure.
-import { CodedError } from '@ringwright/base/coded-error';
 import { movesInFlightMax } from '@ringwright/base/limits';
 import type { Ring, Table } from '@ringwright/ring/ring';
 import { zeroTable } from '@ringwright/ring/slot-rows';
@@ -15,6 +14,7 @@ import {
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
 import { heldLeaves, heldProblem, withoutHeld } from './held-devices.ts';
 import { interimTargets } from './interim-targets.ts';
+import { frozenToo, type LandedHead, landedHead } from './moves-in-flight.ts';
 import { placeInitial } from './place-initial.ts';
 import { type Placement, placementOf, tableOf } from './placement.ts';
 import { type PlacementProblem, placementProblem } from './placement-problem.ts';
@@ -37,26 +37,21 @@ export interface PlanInput extends CommitTimes {
   readonly state: BuilderState;
   /** No server will copy anything: the cap on moves in flight does not count. */
   readonly direct?: boolean;
+  /** Partitions that may not move, nor others in their place: their moves were cancelled. */
+  readonly still?: ReadonlySet<number>;
 }
 
 /**
  * The plan of the version after `head`, or of version 1. Same input, same plan.
+ * Moves in flight go on: the plan is on other partitions, as if they had ended.
  * Errors: MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES with both numbers, VALUE_OUT_OF_RANGE.
  */
 export function planVersion(input: PlanInput): Plan {
-  const { head, state } = input;
-  if (head !== null && head.moves.length > 0) {
-    throw new CodedError(
-      'MOVES_IN_FLIGHT',
-      `version ${head.version} of ${state.ring} has ${head.moves.length} moves in flight`,
-      {
-        hint: `run ring-builder rollout ${state.ring}`,
-        details: { version: head.version, moves: head.moves.length },
-      },
-    );
-  }
-  if (head === null) return planFirst(input, placementProblem(withoutHeld(state)));
-  return planNext({ ...input, head }, heldProblem(placementProblem(state), state, head));
+  const { state, direct = false } = input;
+  if (input.head === null) return planFirst(input, placementProblem(withoutHeld(state)));
+  const landed = landedHead(input.head, state, { direct });
+  const problem = heldProblem(placementProblem(state), state, landed.head);
+  return planNext({ ...input, ...landed }, problem);
 }
 
 function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Plan {
@@ -94,8 +89,10 @@ function pinned(before: Placement, state: BuilderState, problem: PlacementProble
   return rebalance({ tree, targets, before, replicas, pins, frozen: null, forced: null });
 }
 
-function planNext(input: PlanInput & { readonly head: Ring }, problem: PlacementProblem): Plan {
-  const { head, headId, state } = input;
+type NextInput = PlanInput & LandedHead;
+
+function planNext(input: NextInput, problem: PlacementProblem): Plan {
+  const { head, headId, state, moving, still } = input;
   const { tree } = problem;
   checkReplicaStep(input);
   const { before, wanted, frozen } = placeNext(input, problem);
@@ -106,13 +103,20 @@ function planNext(input: PlanInput & { readonly head: Ring }, problem: Placement
   const forced = urgentSlots({ ...head, table }, state, wanted.width);
   keepRows(start, wanted);
   const wave = firstWave(start, wanted, { forced, rules: createRules(tree, problem.targets) });
-  const all = movesBetween(table, { before: start, after: wave.placement, ids: tree.deviceIds });
+  const wanting = movesBetween(table, {
+    before: start,
+    after: wave.placement,
+    ids: tree.deviceIds,
+  });
+  const all = wanting.filter(
+    ({ partition }) => !moving.has(partition) && still?.has(partition) !== true,
+  );
   const first = urgency(all, forced, start);
   const moves = input.direct === true ? all : capMoves(all, movesInFlightMax, first);
   const target = zeroTable(head.partitions, replicas, state.devices.length);
   for (const [replica, row] of table.entries()) target[replica]!.set(row);
   for (const { partition, replica, to } of moves) target[replica]![partition] = to;
-  const movesLeft = wave.movesLeft + all.length - moves.length;
+  const movesLeft = wave.movesLeft + wanting.length - moves.length;
   const bound = moveBound(tree, problem.targets, before);
   const asked = { head, state, problem, wanted, moves: moves.length + movesLeft, bound };
   const free = frozen === null && isFree(state);
@@ -148,15 +152,16 @@ function isFree({ pins, devices }: BuilderState): boolean {
 
 /** The placement of the head, and the one wanted when all waves are done. */
 function placeNext(
-  input: PlanInput & { readonly head: Ring },
+  input: NextInput,
   { tree, targets }: PlacementProblem,
 ): { before: Placement; wanted: Placement; frozen: Uint8Array | null } {
-  const { head, state } = input;
+  const { head, state, moving } = input;
   const { replicas } = state;
   const before = placementOf(head, tree, Math.ceil(replicas));
   const { restedThrough, pins } = state;
   const times = { ...input, earlier: state.swift?.lastMoves, restedThrough };
-  const young = frozenPartitions(head, state.minPartHours, times);
+  const resting = frozenPartitions(head, state.minPartHours, times);
+  const young = frozenToo(resting, moving, head.partitions);
   const shape = reshaped(before, replicas);
   const frozen = frozenInShape(young, before, shape);
   const { slots } = shape;

@@ -1,0 +1,61 @@
+// A second change while one runs: planned as if the first had ended, on other partitions. Pure.
+// At most one slot of a partition changes at a time, so partitions with a move in flight wait.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Ring } from '@ringwright/ring/ring';
+import { copyTable } from '@ringwright/ring/slot-rows';
+import type { BuilderState } from './builder-state.ts';
+
+export interface LandedHead {
+  /** The ring as it will be when all moves in flight are finalized; the head itself without any. */
+  readonly head: Ring;
+  /** Partitions of those moves: others move in their place. */
+  readonly moving: ReadonlySet<number>;
+}
+
+/** Throws MOVES_IN_FLIGHT for a change that moves in flight stand in the way of, and says which. */
+export function landedHead(
+  head: Ring,
+  state: BuilderState,
+  { direct }: { readonly direct: boolean },
+): LandedHead {
+  if (head.moves.length === 0) return { head, moving: new Set() };
+  const refuse = (why: string, details: object = {}): CodedError =>
+    new CodedError(
+      'MOVES_IN_FLIGHT',
+      `version ${head.version} of ${state.ring} has ${head.moves.length} moves in flight: ${why}`,
+      {
+        hint: `run ring-builder rollout ${state.ring}, or ring-builder moves ${state.ring} cancel all`,
+        details: { version: head.version, moves: head.moves.length, ...details },
+      },
+    );
+  if (direct) throw refuse('--direct needs a ring without any');
+  const grows = head.moves.some(({ from }) => from === null);
+  if (grows || state.replicas !== head.replicas) {
+    throw refuse('the number of replicas changes alone');
+  }
+  const lost = head.moves.find(({ to }) => state.devices[to]?.state !== 'active');
+  if (lost !== undefined) {
+    const { partition, to, assignment } = lost;
+    throw refuse(`partition ${partition} is on its way to d${to}, which is to be removed`, {
+      partition,
+      assignment,
+      device: to,
+    });
+  }
+  const table = copyTable(head.table, head.devices.length);
+  for (const { partition, replica, to } of head.moves) table[replica]![partition] = to;
+  const moving = new Set(head.moves.map(({ partition }) => partition));
+  return { head: { ...head, table, moves: [] }, moving };
+}
+
+/** `frozen` with the partitions of moves in flight marked too; null when none is. */
+export function frozenToo(
+  frozen: Uint8Array | null,
+  moving: ReadonlySet<number>,
+  partitions: number,
+): Uint8Array | null {
+  if (moving.size === 0) return frozen;
+  const all = frozen?.slice() ?? new Uint8Array(partitions);
+  for (const partition of moving) all[partition] = 1;
+  return all;
+}
