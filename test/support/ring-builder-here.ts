@@ -26,6 +26,8 @@ export async function ringBuilderHere(): Promise<RingBuilderHere> {
       keys: { folder: join(folder, 'keys'), name: null, passphrase: null },
       nowMs: () => Date.parse('2026-11-21T03:00:00Z'),
       tell: () => undefined,
+      show: () => undefined,
+      localHour: () => 3,
       next: (command) => `ring-builder ${command}`,
     });
     return JSON.parse(JSON.stringify(answer.json));

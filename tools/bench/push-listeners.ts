@@ -37,10 +37,6 @@ class ListenerRings {
     return id === this.active.id ? 'same' : 'wanted';
   }
 
-  wantsSignatures(): boolean {
-    return false;
-  }
-
   adopt(bytes: Uint8Array): Promise<ActiveRing> {
     const decoded = decodeRing(bytes);
     checkSuccession(this.active, decoded);

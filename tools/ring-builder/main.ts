@@ -11,6 +11,7 @@ import { userInfo } from 'node:os';
 import { flag, text } from './arguments.ts';
 import { followStore } from './follow-store.ts';
 import { keysPlace } from './keys-place.ts';
+import { Display } from './moves/display.ts';
 import { printError } from './print-error.ts';
 import { quoteCommand, quoteWord } from './quote-command.ts';
 import type { Answer, Context } from './verb.ts';
@@ -19,6 +20,14 @@ enableCompileCache();
 
 const words = process.argv.slice(2);
 const inJson = words.slice(0, endOfOptions(words)).includes('--json');
+
+const { stderr } = process;
+const display = new Display({
+  write: (chunk) => void stderr.write(chunk),
+  screen: () => (stderr.isTTY ? screenOf(stderr, stderr.hasColors()) : null),
+  inJson,
+  nowMs: Date.now,
+});
 
 // A reader that has seen enough, such as `head`, is no failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -41,11 +50,13 @@ try {
       user: userInfo().username,
       keys: await keysPlace(parsed.args, process.env),
       nowMs: Date.now,
-      tell: (line) => void process.stderr.write(`${line}\n`),
+      tell: (line) => display.tell(line),
+      show: (board) => display.show(board),
+      localHour: () => new Date().getHours(),
       next: (command) => `ring-builder ${command}${suffix}`,
     };
     await followStore(parsed.args, context);
-    const answer = await parsed.verb.run(parsed.args, context);
+    const answer = await parsed.verb.run(parsed.args, context).finally(() => display.end());
     process.stdout.write(inJson ? `${JSON.stringify(answer.json)}\n` : textOf(answer));
     process.exitCode = answer.exit ?? 0;
   }
@@ -58,6 +69,11 @@ try {
 function textOf({ lines, next }: Answer): string {
   const all = next === undefined ? lines : [...lines, '', `Next: ${next}`];
   return all.map((line) => `${line}\n`).join('');
+}
+
+/** hasColors() obeys NO_COLOR; a quarter of the window is left for what was told before. */
+function screenOf({ columns, rows }: NodeJS.WriteStream, color: boolean) {
+  return { columns: columns || 80, lines: Math.max(6, Math.floor((rows || 24) * 0.75)), color };
 }
 
 /** What follows a lone -- is text, whatever it looks like. */

@@ -9,6 +9,7 @@ import { commitVersion } from '@ringwright/repository/commit-version';
 import type { LogEntry } from '@ringwright/repository/log-entry';
 import { readLog } from '@ringwright/repository/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
+import { z } from 'zod';
 import { hoursOf, MS_PER_HOUR } from './prepare-plan.ts';
 import { ringKey } from './signing.ts';
 import { authorOf } from './stage-verb.ts';
@@ -61,7 +62,15 @@ async function nextWave(
     ...from,
     versionHours: hoursOf(entries),
     nowHours: context.nowMs() / MS_PER_HOUR,
+    still: cancelledSince(entries),
   });
+}
+
+/** A cancelled move does not come back by itself: the next commit may plan it again. */
+function cancelledSince(entries: readonly LogEntry[]): ReadonlySet<number> {
+  const since = entries.slice(entries.findLastIndex(({ kind }) => kind === 'commit') + 1);
+  const lists = since.map(({ details }) => z.array(z.int()).safeParse(details['cancelled']));
+  return new Set(lists.flatMap(({ data }) => data ?? []));
 }
 
 function overrideOf(entries: readonly LogEntry[]): string | null {

@@ -9,6 +9,7 @@ const loadSchema = z.object({
   assignment: z.nullable(z.int()),
   stage: z.enum(loadStages),
   bytes: z.number(),
+  bytesTotal: z.number(),
   rows: z.number(),
   copiesVerified: z.int(),
   reason: z.string(),
@@ -25,24 +26,13 @@ const ringSchema = z.object({
   serving: z.int(),
   notReady: z.int(),
   loads: z.array(loadSchema),
+  /** Assignment ids of moves to this device. */
+  paused: z.array(z.int()),
+  first: z.array(z.int()),
   surplus: z.int(),
   draining: z.array(z.object({ partition: z.int(), reason: z.string() })),
   rows: z.number(),
   bytes: z.number(),
-  freshness: z.object({
-    state: z.enum(['none', 'fresh', 'behind', 'expired']),
-    version: z.nullable(z.int()),
-  }),
-  fork: z.nullable(
-    z.object({
-      version: z.int(),
-      id: z.string(),
-      other: z.string(),
-      from: z.string(),
-      atMs: z.number(),
-      settled: z.nullable(z.object({ version: z.int(), id: z.string(), reason: z.string() })),
-    }),
-  ),
 });
 
 const statusSchema = z.object({

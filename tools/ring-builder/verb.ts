@@ -1,6 +1,7 @@
 // What a file in commands/ exports as `verb`, what it is given, and what it answers.
 import type { Options, PositionalOptions } from 'yargs';
 import type { Arguments } from './arguments.ts';
+import type { Board } from './moves/print-board.ts';
 
 export interface Verb {
   /** By name, for the names in the usage line of verbs.ts. Always of type string. */
@@ -32,6 +33,10 @@ export interface Context {
   readonly nowMs: () => number;
   /** A line on stderr: progress and warnings. */
   readonly tell: (line: string) => void;
+  /** Where moves stand, for who watches: drawn over the last board, above which lines are told. */
+  readonly show: (board: Board) => void;
+  /** 0 to 23, of the operator's time zone. */
+  readonly localHour: () => number;
   /** A command to type next, with the --rings that is in force: `next('plan cities')`. */
   readonly next: (words: string) => string;
 }

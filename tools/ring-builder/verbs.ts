@@ -95,11 +95,6 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/rollout.ts'),
   },
   {
-    usage: 'settle <ring>',
-    summary: 'after a fork: tell every server that the history here is the right one',
-    load: () => import('./commands/settle.ts'),
-  },
-  {
     usage: 'beacon <ring>',
     summary: 'tell every server, signed, which version is the newest',
     load: () => import('./commands/beacon.ts'),
@@ -108,6 +103,11 @@ export const verbs: readonly VerbEntry[] = [
     usage: 'key <action> [names..]',
     summary: 'signing keys, and the root of trust that says whose count',
     load: () => import('./commands/key.ts'),
+  },
+  {
+    usage: 'moves <ring> <action> [which..]',
+    summary: 'slots on their way: list, pause, resume, cancel, retry, prioritise',
+    load: () => import('./commands/moves.ts'),
   },
   {
     usage: 'servers <ring>',

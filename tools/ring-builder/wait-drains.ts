@@ -1,8 +1,7 @@
 // Waits until no server still holds partitions that the ring gives to others.
 import type { StoredVersion } from '@ringwright/repository/read-version';
-import { fanOut } from './fan-out.ts';
-import type { Target } from './ring-targets.ts';
-import { ringStatus } from './server-status.ts';
+import type { Look, MoveWatch } from './moves/watch-moves.ts';
+import { ringTargets, type Target } from './ring-targets.ts';
 import type { Context } from './verb.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -22,42 +21,35 @@ export interface Drains {
 export async function waitForDrains(
   context: Context,
   wanted: {
-    readonly version: StoredVersion;
-    readonly targets: readonly Target[];
+    readonly head: StoredVersion;
+    readonly watch: MoveWatch;
     readonly stallMs: number;
   },
 ): Promise<Drains> {
-  const { version, targets, stallMs } = wanted;
+  const { head, watch, stallMs } = wanted;
+  const targets = ringTargets(head.ring, head.state);
   const { answer } = await waitUntil({
-    ask: () => askHolders(version, targets),
+    ask: async () => leftOn(head, targets, await watch.look(head, 'old holders give up')),
     isDone: ({ left }) => left.length === 0,
-    progressOf: ({ left }) => {
-      const partitions = left.reduce((sum, one) => sum + one.partitions, 0);
-      return `giving up: ${partitions} partitions left on ${left.length} servers`;
-    },
+    progressOf: ({ left }) => left.map(({ partitions }) => partitions).join(),
     stallMs,
     nowMs: context.nowMs,
-    tell: context.tell,
+    tell: () => undefined, // the board says more
   });
   return answer;
 }
 
-async function askHolders(version: StoredVersion, targets: readonly Target[]): Promise<Drains> {
-  const { keyspace, version: number } = version.ring;
-  const statuses = await fanOut(targets, ({ address }) => ringStatus(address, keyspace));
-  const left = statuses.flatMap((status, index) => {
-    const target = targets[index];
-    if (target === undefined) return [];
-    const { address, required } = target;
-    if (status instanceof Error) {
-      return required ? [{ address, partitions: 0, reason: status.message }] : [];
-    }
-    if (status.version < number)
+function leftOn({ ring }: StoredVersion, targets: readonly Target[], { said }: Look): Drains {
+  const left = targets.flatMap(({ address, devices }) => {
+    const status = devices.map((id) => said.get(id)).find((one) => one !== undefined);
+    if (status === undefined) return [];
+    if (status instanceof Error) return [{ address, partitions: 0, reason: status.message }];
+    if (status.version < ring.version) {
       return [{ address, partitions: 0, reason: 'has not this version yet' }];
+    }
     const { surplus, draining } = status;
-    return surplus === 0
-      ? []
-      : [{ address, partitions: surplus, reason: draining[0]?.reason ?? '' }];
+    const reason = draining[0]?.reason ?? '';
+    return surplus === 0 ? [] : [{ address, partitions: surplus, reason }];
   });
   return { left };
 }

@@ -1,83 +1,102 @@
-// Waits until the joiners of moves hold all their partitions.
-
-import { must } from '@ringwright/base/assert';
+// Waits until the joiners of moves hold all their partitions, as far as nobody has paused them.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { StoredVersion } from '@ringwright/repository/read-version';
 import type { Move } from '@ringwright/ring/move';
-import type { Ring } from '@ringwright/ring/ring';
-import { fanOut } from './fan-out.ts';
-import { ringTargets } from './ring-targets.ts';
-import { ringStatus } from './server-status.ts';
+import { headWatch } from './moves/head-watch.ts';
+import type { Look, MoveWatch } from './moves/watch-moves.ts';
 import type { Context } from './verb.ts';
 import { waitUntil } from './wait-until.ts';
 
-export interface LoadTotals {
-  readonly available: number;
-  readonly copying: number;
-  readonly failed: readonly string[];
+export interface LoadsAnswer {
+  /** The head is another one now: start over with that. */
+  readonly headMoved: boolean;
+  readonly available: readonly Move[];
+  readonly paused: readonly Move[];
+  readonly copied: Copied;
+}
+
+/** What came for the available moves, as their joiners count it. */
+export interface Copied {
   readonly bytes: number;
-  readonly rows: number;
-  readonly copiesVerified: number;
+  readonly verified: number;
+}
+
+interface Asked extends Look {
+  readonly headMoved: boolean;
 }
 
 /** Throws ROLLOUT_STALLED with what each joiner says when nothing moves for `stallMs`. */
 export async function waitForLoads(
   context: Context,
-  wanted: { readonly ring: Ring; readonly moves: readonly Move[]; readonly stallMs: number },
-): Promise<LoadTotals> {
-  const { ring, moves, stallMs } = wanted;
-  const joiners = new Set(moves.map(({ to }) => to));
-  const targets = ringTargets(ring, null).filter(({ devices }) =>
-    devices.some((id) => joiners.has(id)),
-  );
-  const waiting = await waitUntil({
-    ask: () => askJoiners(ring.keyspace, moves, targets),
-    isDone: ({ available }) => available === moves.length,
-    progressOf: (totals) => progressLine(totals, moves.length),
+  wanted: {
+    readonly head: StoredVersion;
+    readonly moves: readonly Move[];
+    readonly watch: MoveWatch;
+    readonly stallMs: number;
+  },
+): Promise<LoadsAnswer> {
+  const { head, moves, watch, stallMs } = wanted;
+  const headMoved = headWatch(context.rings, head);
+  const open = new Set(moves.map(({ assignment }) => assignment));
+  const ours = ({ rows }: Look) =>
+    rows.filter(({ assignment }) => assignment !== null && open.has(assignment));
+  const { answer, done } = await waitUntil({
+    ask: async (): Promise<Asked> => {
+      const look = await watch.look(head, 'joiners copy');
+      return { ...look, headMoved: await headMoved() };
+    },
+    isDone: (asked) =>
+      asked.headMoved ||
+      ours(asked).every(({ stage }) => stage === 'available' || stage === 'paused'),
+    progressOf: (asked) =>
+      ours(asked)
+        .map(({ stage, bytes, rows }) => `${stage} ${bytes} ${rows}`)
+        .join(),
     stallMs,
     nowMs: context.nowMs,
-    tell: context.tell,
+    tell: () => undefined, // the board says more
   });
-  if (waiting.done) return waiting.answer;
-  const { available, failed } = waiting.answer;
-  const reasons = failed.slice(0, 3).join('; ');
-  throw new CodedError(
-    'ROLLOUT_STALLED',
-    `${available} of ${moves.length} moves are available and nothing has changed for ${stallMs / 1000} s: ${reasons}`,
-    {
-      hint: `see that the servers run, then type the command again: it goes on where it was`,
-      details: { available, moves: moves.length, failed },
-    },
-  );
+  if (!done) throw stalled(ours(answer), stallMs);
+  const inStage = (wantedStage: string): Move[] => {
+    const found = new Set(
+      ours(answer)
+        .filter(({ stage }) => stage === wantedStage)
+        .map(({ assignment }) => assignment),
+    );
+    return moves.filter(({ assignment }) => found.has(assignment));
+  };
+  const available = inStage('available');
+  const copied = copiedOf(answer, available);
+  return { headMoved: answer.headMoved, available, paused: inStage('paused'), copied };
 }
 
-async function askJoiners(
-  keyspace: string,
-  moves: readonly Move[],
-  targets: readonly { readonly address: string }[],
-): Promise<LoadTotals> {
-  const open = new Set(moves.map(({ assignment }) => assignment));
-  const statuses = await fanOut(targets, ({ address }) => ringStatus(address, keyspace));
-  const away = statuses.flatMap((one) => (one instanceof Error ? [one.message] : []));
-  const loads = statuses.flatMap((one) => (one instanceof Error ? [] : one.loads));
-  const ours = loads.filter(({ assignment }) => assignment !== null && open.has(assignment));
-  const inStage = (...stages: string[]) => ours.filter(({ stage }) => stages.includes(stage));
+function copiedOf({ said }: Look, moves: readonly Move[]): Copied {
+  const named = new Set(moves.map(({ assignment }) => assignment));
+  const loads = [...said.values()]
+    .flatMap((status) => (status instanceof Error ? [] : status.loads))
+    .filter(({ assignment }) => assignment !== null && named.has(assignment));
   return {
-    available: inStage('available').length,
-    copying: inStage('copying', 'catching-up').length,
-    failed: [
-      ...away,
-      ...inStage('failed').map(({ partition, reason }) => `partition ${partition}: ${reason}`),
-    ],
-    bytes: ours.reduce((sum, { bytes }) => sum + bytes, 0),
-    rows: ours.reduce((sum, { rows }) => sum + rows, 0),
-    copiesVerified: ours.reduce((sum, one) => sum + one.copiesVerified, 0),
+    bytes: loads.reduce((sum, { bytes }) => sum + bytes, 0),
+    verified: loads.reduce((sum, { copiesVerified }) => sum + copiesVerified, 0),
   };
 }
 
-function progressLine(totals: LoadTotals, wanted: number): string {
-  const { available, copying, failed, bytes } = totals;
-  const trouble =
-    failed.length === 0 ? '' : `, ${failed.length} in trouble: ${must(failed[0], 'a reason')}`;
-  const megabytes = (bytes / 1e6).toFixed(1);
-  return `copying: ${available} of ${wanted} partitions available, ${copying} under way, ${megabytes} MB${trouble}`;
+function stalled(rows: Look['rows'], stallMs: number): CodedError {
+  const open = rows.filter(({ stage }) => stage !== 'available' && stage !== 'paused');
+  const reasons = open.map(
+    ({ partition, stage, reason }) =>
+      `partition ${partition} ${stage}${reason === '' ? '' : `: ${reason}`}`,
+  );
+  const [available, moves] = [
+    rows.filter(({ stage }) => stage === 'available').length,
+    rows.length,
+  ];
+  return new CodedError(
+    'ROLLOUT_STALLED',
+    `${available} of ${moves} moves are available and nothing has changed for ${stallMs / 1_000} s: ${reasons.slice(0, 3).join('; ')}`,
+    {
+      hint: 'see that the servers run, or pause or cancel what is stuck (ring-builder moves RING); then type the command again: it goes on where it was',
+      details: { available, moves, failed: reasons },
+    },
+  );
 }

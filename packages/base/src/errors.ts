@@ -62,7 +62,6 @@ export const errorCatalogue = {
   TRUST_UNKNOWN: kind(2, 404, 'there is no trust document for this cluster here'),
   TRUST_EXISTS: kind(2, 409, 'there is a trust document here already'),
   BEACON_REFUSED: kind(5, 409, 'the beacon is forged, old, too long-lived or from the future'),
-  BEACON_EXPIRED: kind(5, 409, 'no current beacon vouches for the ring: nothing is dropped'),
   SIGNING_KEY_UNKNOWN: kind(2, 404, 'no such signing key is known or its private half is not here'),
   SIGNING_KEY_EXISTS: kind(2, 409, 'a signing key of this name is here already'),
   SIGNING_KEY_LOCKED: kind(2, 401, 'the passphrase of a signing key is missing, weak or wrong'),
@@ -93,6 +92,8 @@ export const errorCatalogue = {
   // Ring changes
   SERVERS_NOT_CONFIRMED: kind(4, 503, 'not every server has confirmed the version'),
   ROLLOUT_STALLED: kind(4, 503, 'a ring change made no progress for too long'),
+  RECEIPT_INVALID: kind(1, 422, 'the receipt of a move is not of the right form or forged'),
+  RECEIPTS_MISSING: kind(5, 409, 'moves lack the receipts of their joiners'),
   // Between servers
   PEER_UNREACHABLE: kind(4, 503, 'no connection to the other server'),
   PEER_TIMEOUT: kind(4, 503, 'the other server did not answer in time'),
@@ -102,7 +103,6 @@ export const errorCatalogue = {
   // Rings on servers
   RING_OLDER: kind(5, 409, 'the ring is older than the highest version this server has seen'),
   RING_FORK: kind(5, 409, 'another ring with the same keyspace and version is active'),
-  RING_FORK_UNKNOWN: kind(2, 404, 'no fork of this ring was seen that could be settled'),
   RING_FOREIGN: kind(5, 409, 'the ring is of another cluster, keyspace or partition count'),
   RING_VERSION_JUMP: kind(5, 409, 'the version is absurdly far above the active one'),
   RING_STALE: kind(3, 409, 'the request used a ring older than the partition allows'),
@@ -110,6 +110,7 @@ export const errorCatalogue = {
   PARTITION_FILLING: kind(4, 503, 'this device does not hold all records of the partition yet'),
   COPY_BUSY: kind(4, 503, 'the source gives as many copies, or bytes, as it may: ask again'),
   MOVE_UNKNOWN: kind(3, 409, 'no move with this assignment id is in flight here'),
+  MOVE_STOPPED: kind(3, 409, 'an operator paused, retried or cancelled the move'),
   // Records
   KEY_UNKNOWN: kind(1, 404, 'no record with this key'),
   KEY_INVALID: kind(2, 400, 'the key is empty, too long or not percent-encoded rightly'),

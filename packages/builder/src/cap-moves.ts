@@ -5,11 +5,11 @@ import type { PlannedMove } from './plan.ts';
  * At most `most` of the moves, in order: those `first` says, then the others evenly from all over
  * the ring, so that every device gets its part of this version.
  */
-export function capMoves(
-  moves: readonly PlannedMove[],
+export function capMoves<Move extends PlannedMove>(
+  moves: readonly Move[],
   most: number,
-  first: (move: PlannedMove) => boolean,
-): readonly PlannedMove[] {
+  first: (move: Move) => boolean,
+): readonly Move[] {
   if (moves.length <= most) return moves;
   const urgent = moves.filter(first);
   if (urgent.length >= most) return urgent.slice(0, most);

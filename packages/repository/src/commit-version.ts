@@ -18,10 +18,11 @@ import { printBuilderFile, type Staged, stagedChanges, stagedDigest } from './bu
 import { addDurably, replaceDurably, syncFolder } from './durable-file.ts';
 import { type JudgedFrom, judgeVersion } from './judge-version.ts';
 import type { LogEntry } from './log-entry.ts';
+import { type ForcedMove, proofDetails, proofFindings, receiptsText } from './move-proof.ts';
 import type { PublishStep } from './publish-head.ts';
 import type { Head } from './read-log.ts';
 import { readVersionFile } from './read-version.ts';
-import { type RingFolder, versionPath } from './ring-folder.ts';
+import { type RingFolder, receiptsPath, versionPath } from './ring-folder.ts';
 import { sealVersion } from './seal-version.ts';
 import { stagedDigestOf, stagedSections } from './staged-section.ts';
 import { readTrust } from './trust-file.ts';
@@ -44,6 +45,8 @@ export interface VersionToCommit {
     /** OpenedRing.stagedDigest the version was planned with; needed by a commit only. */
     readonly stagedDigest?: string;
   };
+  /** What proves the moves that it finalizes; needed by a version that finalizes any. */
+  readonly proof?: { readonly lines: readonly string[]; readonly forced: readonly ForcedMove[] };
   /** The key that signs it, in a folder with a trust document. */
   readonly key?: KeyObject | undefined;
   /** Why a large change shall pass the brake; logged, and in the manifest of a signed version. */
@@ -68,18 +71,20 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
     assert(ring.parent === (file.head?.id ?? null), `parent ${ring.parent} is not the head`);
     const trust = (await readTrust(rings))?.trust ?? null;
     const toJudge = { ring, state, entry, override: given.override ?? null };
-    const verdict = judgeVersion(await judgedFrom(writable), toJudge, trust);
+    const before = await judgedFrom(writable);
+    const verdict = judgeVersion(before, toJudge, trust);
     const logHead = log.hashes.at(-1) ?? null;
     const commits = entry.kind === 'commit';
     const extraSections = stagedSections(commits ? stagedChanges(file.staged) : []);
     const staged = stagedDigestOf(extraSections);
     const { bytes, id, details } = sealVersion(given, verdict, { trust, logHead, extraSections });
+    const proved = await writeProof(folder, given, before.head);
     await writeVersionFile(folder, ring.version, bytes);
     given.afterStep?.('written');
 
     const made = {
       ...entry,
-      details: { ...entry.details, ...details },
+      details: { ...entry.details, ...details, ...proved },
       version: ring.version,
       id,
       parent: ring.parent,
@@ -102,6 +107,28 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
 async function judgedFrom({ folder, file, log }: WritableRing): Promise<JudgedFrom> {
   const head = file.head === null ? null : await readVersionFile(folder, file.head.version);
   return { entries: log.entries, state: file.state, head: head?.ring ?? null };
+}
+
+/** Receipts come first: a version whose receipts are missing must never be the head. */
+async function writeProof(
+  folder: RingFolder,
+  { ring, proof = { lines: [], forced: [] } }: VersionToCommit,
+  previous: Ring | null,
+): Promise<object> {
+  if (previous === null) return {};
+  const [fault] = proofFindings({ previous, next: ring }, proof);
+  if (fault !== undefined) {
+    throw new CodedError('RECEIPTS_MISSING', fault.message, {
+      hint: `ring-builder moves ${ring.keyspace} list shows what its joiner says`,
+    });
+  }
+  if (proof.lines.length + proof.forced.length === 0) return {};
+  if (proof.lines.length > 0) {
+    const made = await mkdir(folder.receipts, { recursive: true });
+    if (made !== undefined) await syncFolder(folder.path);
+    await replaceDurably(receiptsPath(folder, ring.version), receiptsText(proof.lines));
+  }
+  return proofDetails(proof.lines, proof.forced);
 }
 
 function commandOf({ command }: Staged): string {

@@ -120,6 +120,7 @@ async function writeWhole(
     builder: join(temporary, 'builder.json'),
     log: join(temporary, 'log.jsonl'),
     versions: join(temporary, 'versions'),
+    receipts: join(temporary, 'receipts'),
   };
   await mkdir(at.versions, { recursive: true });
   try {

@@ -1,4 +1,5 @@
-// Where the files of a ring lie: builder.json, log.jsonl and versions/0000007.ring.
+// Where the files of a ring lie: builder.json, log.jsonl, versions/0000007.ring and
+// receipts/0000009.jsonl.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -10,6 +11,7 @@ export interface RingFolder {
   readonly builder: string;
   readonly log: string;
   readonly versions: string;
+  readonly receipts: string;
 }
 
 /** Paths of a ring's files. Throws NAME_INVALID, so that no name leads out of the rings folder. */
@@ -22,6 +24,7 @@ export function ringFolder(rings: string, ring: string): RingFolder {
     builder: join(path, 'builder.json'),
     log: join(path, 'log.jsonl'),
     versions: join(path, 'versions'),
+    receipts: join(path, 'receipts'),
   };
 }
 
@@ -32,6 +35,15 @@ export function versionPath(folder: RingFolder, version: number): string {
 
 export function versionFileName(version: number): string {
   return `${String(version).padStart(7, '0')}.ring`;
+}
+
+/** Receipts of the moves that one version finalized. */
+export function receiptsPath(folder: RingFolder, version: number): string {
+  return join(folder.receipts, receiptsFileName(version));
+}
+
+export function receiptsFileName(version: number): string {
+  return `${String(version).padStart(7, '0')}.jsonl`;
 }
 
 /** The version a file name stands for, or null when it is no version's file. */

@@ -10,7 +10,9 @@ import { makesVersion } from './log-entry.ts';
 import { headOf } from './read-log.ts';
 import type { StoredVersion } from './read-version.ts';
 import { onlyMissing, type RingFolder, requireRing, ringFolder } from './ring-folder.ts';
+import { readStoreFile } from './store-file.ts';
 import { type VerifiedLog, verifyLog } from './verify-log.ts';
+import { type ReceiptTotals, receiptChecks, strayReceipts } from './verify-receipts.ts';
 import { signatureChecks, verifyTrust } from './verify-signatures.ts';
 import { verifyVersions } from './verify-versions.ts';
 
@@ -22,6 +24,8 @@ export interface Verification {
   readonly waiting: number;
   readonly versions: number;
   readonly entries: number;
+  /** What was proved of the moves that versions finalized. */
+  readonly receipts: ReceiptTotals;
   /** Empty when the history can be trusted. */
   readonly findings: readonly Finding[];
 }
@@ -41,7 +45,12 @@ export async function verifyRepository(
   await requireRing(folder);
   const log = verifyLog((await readFile(folder.log, 'utf8').catch(onlyMissing)) ?? '');
   const { trust, findings: trustFindings } = await verifyTrust(rings, pin);
-  const versions = await verifyVersions(folder, log.entries, signatureChecks(trust, log));
+  const shared = (await readStoreFile(rings)) !== null;
+  const receipts = receiptChecks(folder, { shared });
+  const versions = await verifyVersions(folder, log.entries, {
+    signatures: signatureChecks(trust, log),
+    receipts: receipts.check,
+  });
   const builder = parseBuilderFile(await readFile(folder.builder, 'utf8'));
   const builderFindings =
     typeof builder === 'string'
@@ -55,8 +64,10 @@ export async function verifyRepository(
     waiting: approval?.missing ?? 0,
     versions: log.entries.filter(makesVersion).length,
     entries: log.entries.length,
+    receipts: receipts.totals,
     findings: [
       ...(await strayFiles(folder)),
+      ...(await strayReceipts(folder, log.entries)),
       ...trustFindings,
       ...log.findings,
       ...versions.findings,
@@ -108,7 +119,7 @@ function refusalOf(file: BuilderFile): string | null {
 
 /** Locks and temporary files come and go while others work; anything else is somebody's mistake. */
 async function strayFiles(folder: RingFolder): Promise<Finding[]> {
-  const known = new Set(['builder.json', 'log.jsonl', 'versions']);
+  const known = new Set(['builder.json', 'log.jsonl', 'versions', 'receipts']);
   const names = await readdir(folder.path);
   return names
     .filter((name) => !known.has(name) && !/^\.(tmp|lock)-/.test(name))

@@ -9,6 +9,7 @@ import { pruningOf } from './pruned-versions.ts';
 import { readVersionFile, type StoredVersion, versionPlace } from './read-version.ts';
 import { onlyMissing, type RingFolder, versionOfFileName } from './ring-folder.ts';
 import { stagedDigestOf } from './staged-section.ts';
+import type { ReceiptChecks } from './verify-receipts.ts';
 
 export interface VerifiedVersions {
   readonly findings: readonly Finding[];
@@ -23,7 +24,10 @@ export interface VerifiedVersions {
 export async function verifyVersions(
   folder: RingFolder,
   entries: readonly LogEntry[],
-  signatureFaults: (entry: LogEntry, stored: StoredVersion) => readonly Finding[],
+  checks: {
+    readonly signatures: (entry: LogEntry, stored: StoredVersion) => readonly Finding[];
+    readonly receipts: ReceiptChecks['check'];
+  },
 ): Promise<VerifiedVersions> {
   const made = entries.filter(makesVersion);
   const findings = await strayFiles(folder, made);
@@ -40,8 +44,11 @@ export async function verifyVersions(
       previous = null;
       continue;
     }
-    findings.push(...versionFindings(folder, entry, read), ...signatureFaults(entry, read));
-    if (previous !== null) findings.push(...transitionFindings(previous, read));
+    findings.push(...versionFindings(folder, entry, read), ...checks.signatures(entry, read));
+    if (previous !== null) {
+      findings.push(...transitionFindings(previous, read));
+      findings.push(...(await checks.receipts(entry, previous, read)));
+    }
     previous = read;
   }
   return { findings, head: previous };

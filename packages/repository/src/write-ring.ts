@@ -9,6 +9,7 @@ import type { RingLog } from './read-log.ts';
 import {
   onlyMissing,
   type RingFolder,
+  receiptsFileName,
   requireRing,
   ringFolder,
   versionOfFileName,
@@ -50,7 +51,7 @@ export async function writeRing<T>(
   });
 }
 
-/** Temporary files, and a version that was written but never became the head. */
+/** Temporary files, and a version that was written, with receipts, but never became the head. */
 async function removeLeftovers(folder: RingFolder, head: number): Promise<void> {
   for (const name of await readdir(folder.path)) {
     // A claim of a lock is prepared under a temporary name too, by a process that is alive.
@@ -62,6 +63,11 @@ async function removeLeftovers(folder: RingFolder, head: number): Promise<void> 
     const version = versionOfFileName(name);
     if (name.startsWith(temporaryPrefix) || (version !== null && version > head)) {
       await rm(join(folder.versions, name), { force: true });
+    }
+  }
+  for (const name of (await readdir(folder.receipts).catch(onlyMissing)) ?? []) {
+    if (name.startsWith(temporaryPrefix) || name > receiptsFileName(head)) {
+      await rm(join(folder.receipts, name), { force: true });
     }
   }
 }

@@ -55,10 +55,16 @@ export function proposeMoves(
   });
 }
 
-/** The next version, in which every PROPOSED move is INITIALIZING. Nobody's reads or writes change. */
-export function initializeMoves(ring: Ring, id: string): Ring {
+/**
+ * The next version, in which the moves whose assignment ids are in `which` (default: all) are
+ * INITIALIZING. Nobody's reads or writes change.
+ */
+export function initializeMoves(ring: Ring, id: string, which?: ReadonlySet<number>): Ring {
   return follow(ring, id, {
-    moves: ring.moves.map((move): Move => ({ ...move, state: 'INITIALIZING' })),
+    moves: ring.moves.map((move): Move => {
+      const chosen = which === undefined || which.has(move.assignment);
+      return chosen ? { ...move, state: 'INITIALIZING' } : move;
+    }),
   });
 }
 

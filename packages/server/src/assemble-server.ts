@@ -1,11 +1,13 @@
 // The parts of a running server, wired by hand. Nothing listens and nothing repeats yet.
+import type { KeyObject } from 'node:crypto';
+import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import type { Store } from '@ringwright/partition/store';
+import { printReceipt } from '@ringwright/ring/move-receipt';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
 import type { ActiveRing } from './active-ring.ts';
-import { assembleRings } from './assemble-rings.ts';
 import type { ClockFile } from './clock-file.ts';
 import type { CoordinatorPorts } from './coordinate.ts';
 import { CopySource } from './copy-answers.ts';
@@ -14,21 +16,24 @@ import { type DeviceCaller, deviceCaller } from './device-caller.ts';
 import type { DeviceIdentity } from './device-identity.ts';
 import { fillHandlers } from './handlers.ts';
 import { InFlight } from './in-flight.ts';
-import { greet, greetConnected, type IntroducePorts } from './introduce.ts';
+import { greet, type IntroducePorts } from './introduce.ts';
 import { measureCopies } from './measure-store.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import type { MoveControls } from './move-controls.ts';
 import { Mover, type MoverPorts } from './mover.ts';
 import { joinAddress } from './options.ts';
 import type { PeerMemory } from './peer-memory.ts';
 import { Peers } from './peers.ts';
 import type { FloorPorts } from './raise-floor.ts';
 import { Replicator } from './replicate.ts';
-import type { RingExchange } from './ring-exchange.ts';
+import { RingExchange } from './ring-exchange.ts';
 import { RingRequests } from './ring-requests.ts';
-import type { Rings } from './rings.ts';
+import { loadShelf } from './ring-shelf.ts';
+import { Rings } from './rings.ts';
 import { Scrubber } from './scrubber.ts';
 import { StampIssuer } from './stamp-issuer.ts';
 import { type StatusPorts, serverStatus } from './status.ts';
+import { TrustExchange } from './trust-exchange.ts';
 import type { TrustStore } from './trust-store.ts';
 
 /** What a server has on its disk: opened before, closed after everything else. */
@@ -39,6 +44,9 @@ export interface OpenedDevice {
   readonly clockFile: ClockFile;
   readonly memory: PeerMemory;
   readonly trust: TrustStore;
+  readonly controls: MoveControls;
+  /** Signs what this device says. */
+  readonly key: KeyObject;
 }
 
 export interface ServerParts {
@@ -54,8 +62,6 @@ export interface ServerParts {
   readonly scrubber: Scrubber;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
-  /** Tells every connected peer which rings are here, and hears which are there. */
-  readonly greetPeers: () => Promise<void>;
 }
 
 const nowMs = (): number => Date.now();
@@ -68,7 +74,7 @@ export async function assembleServer(
   opened: OpenedDevice,
   { log, pace }: { readonly log: Logger; readonly pace: CopyPace },
 ): Promise<ServerParts> {
-  const { identity, store, trust } = opened;
+  const { identity, store, trust, controls } = opened;
   const clock = new HybridClock(nowMs);
   // One above: a stamp of the last millisecond before the restart must not be issued twice.
   clock.observe({ ms: store.highestMs() + 1, tie: 0 });
@@ -85,8 +91,9 @@ export async function assembleServer(
     // Not in the turn of the swap: at start the mover is not there yet.
     setImmediate(() => mover.review(keyspace));
   };
-  const around = { metrics, log, nowMs, onActivate };
-  const { rings, forks, exchange, trustExchange, ...gate } = await assembleRings(opened, around);
+  const rings = await loadRings(opened, log, onActivate);
+  const trustExchange = new TrustExchange(trust, log);
+  const exchange = new RingExchange(rings, trustExchange);
   const introduce: IntroducePorts = {
     ...opened,
     rings,
@@ -112,27 +119,26 @@ export async function assembleServer(
   });
   const devices = deviceCaller({ peers, handlers });
   const mover = createMover(
-    { store, devices: measureCopies(metrics, devices), inFlight, throttle: pace.taken },
-    { rings, strangers, log, ...gate },
+    { ...opened, devices: measureCopies(metrics, devices), inFlight, throttle: pace.taken },
+    { rings, strangers, log },
   );
   const replicator = createReplicator({ store, devices, mover }, metrics, log);
-  const floors = { store, devices, nowMs, ...gate };
+  const floors = { store, devices, nowMs };
   const scrubber = createScrubber(store, mover, log);
   const opening = (keyspace: string): Promise<void> => mover.settled(keyspace);
   const replica = { store, exchange, clock, inFlight, opened: opening };
   const requests = new RingRequests();
-  const parts = { identity, rings, forks, requests, store, mover, peers, trust, pace };
+  const parts = { identity, rings, requests, store, mover, controls, peers, trust, pace };
   const status: StatusPorts = { ...parts, startedMs: nowMs(), nowMs };
   const coordinator = coordinatorPorts(
     { rings, requests, devices, clock, stamps },
     { exchange, peers },
   );
   const copies = new CopySource({ ...replica, nowMs, throttle: pace.given });
-  const edges = { clients: { coordinator, metrics }, trust: trustExchange };
+  const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange };
   fillHandlers(handlers, { replica, introduce, copies, pace, ...edges });
   const work = { mover, replicator, copies, floors, scrubber };
-  const greetPeers = (): Promise<void> => greetConnected(introduce, peers);
-  return { ...work, greetPeers, rings, peers, handlers, coordinator, stamps, status, metrics };
+  return { ...work, rings, peers, handlers, coordinator, stamps, status, metrics };
 }
 
 function coordinatorPorts(
@@ -152,19 +158,36 @@ function coordinatorPorts(
   };
 }
 
+async function loadRings(
+  { directory, identity, trust }: OpenedDevice,
+  log: Logger,
+  onActivate: (active: ActiveRing) => void,
+): Promise<Rings> {
+  const shelf = { directory: join(directory, 'rings') };
+  const shelved = await loadShelf(shelf, (file, error) => {
+    log.error({ file, error }, 'ring file damaged');
+  });
+  return new Rings({ shelf, identity, nowMs, trust, onActivate }, shelved);
+}
+
 function createMover(
-  parts: Pick<MoverPorts, 'store' | 'devices' | 'inFlight' | 'throttle'>,
-  around: {
-    readonly rings: Rings;
-    readonly strangers: ReadonlySet<string>;
-    readonly log: Logger;
-    readonly requireDropsAllowed: MoverPorts['requireDropsAllowed'];
-  },
+  {
+    store,
+    controls,
+    identity,
+    key,
+    ...calls
+  }: Pick<OpenedDevice, 'store' | 'controls' | 'identity' | 'key'> &
+    Pick<MoverPorts, 'devices' | 'inFlight' | 'throttle'>,
+  {
+    rings,
+    strangers,
+    log,
+  }: { readonly rings: Rings; readonly strangers: ReadonlySet<string>; readonly log: Logger },
 ): Mover {
-  const { rings, strangers, log, requireDropsAllowed } = around;
   return new Mover({
-    ...parts,
-    requireDropsAllowed,
+    ...{ store, controls, ...calls },
+    signReceipt: (receipt) => printReceipt({ ...receipt, born: identity.born, ms: nowMs() }, key),
     current: (keyspace) => rings.get(keyspace),
     isStranger: (active, device) => strangers.has(addressOf(active, device)),
     monotonicMs: () => performance.now(),

@@ -37,6 +37,7 @@ export interface CopyResult {
   /** Incarnation of the source's file, and the sequence up to which the copy holds it. */
   readonly incarnation: string;
   readonly seq: number;
+  readonly digest: string;
   readonly bytes: number;
   readonly rows: number;
 }
@@ -79,8 +80,8 @@ export async function copyPartition(ports: CopyPorts, task: CopyTask): Promise<C
       .call({ active, device: source }, copyClose, { copy })
       .catch(() => undefined);
   }
-  const { sourceIncarnation: incarnation, seq, bytes, rows } = manifest;
-  return { incarnation, seq, bytes, rows };
+  const { sourceIncarnation: incarnation, seq, digest, bytes, rows } = manifest;
+  return { incarnation, seq, digest, bytes, rows };
 }
 
 /** The chunks in order, a few asked for ahead so that the round trip costs nothing. */

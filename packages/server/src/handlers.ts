@@ -8,9 +8,10 @@ import { hello } from '@ringwright/wire/hello';
 import { keysAfter } from '@ringwright/wire/listing';
 import type { MessageKind } from '@ringwright/wire/message';
 import { messageKinds } from '@ringwright/wire/messages';
+import { moveControl, moveReceipts } from '@ringwright/wire/moves';
 import { recordRead, recordWrite } from '@ringwright/wire/records';
 import { digests, offer, push, rowsSince } from '@ringwright/wire/replication';
-import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from '@ringwright/wire/rings';
+import { ringChunk, ringDelta, ringFetch, ringOffer } from '@ringwright/wire/rings';
 import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { z } from 'zod';
 import { answerGet, answerPut, type ClientPorts } from './client-answers.ts';
@@ -19,6 +20,7 @@ import type { CopyPace } from './copy-pace.ts';
 import { answerFloorPromise, answerFloorRaise } from './floor-answers.ts';
 import { answerHello, type IntroducePorts } from './introduce.ts';
 import { answerKeys } from './list-answers.ts';
+import { answerMoveControl, answerMoveReceipts, type MovePorts } from './move-answers.ts';
 import { answerRead, answerWrite, type ReplicaPorts } from './replica.ts';
 import { answerDigests, answerOffer, answerPush, answerRows } from './replication-answers.ts';
 import type { MadeWith } from './ring-requests.ts';
@@ -31,12 +33,13 @@ interface HandlerPorts {
   readonly pace: CopyPace;
   readonly trust: TrustExchange;
   readonly clients: ClientPorts;
+  readonly moves: MovePorts;
 }
 
 /** Fills `handlers`, which the device's own caller shares with every connection. */
 export function fillHandlers(
   handlers: Map<string, CallHandler>,
-  { replica, introduce, copies, pace, trust, clients }: HandlerPorts,
+  { replica, introduce, copies, pace, trust, clients, moves }: HandlerPorts,
 ): void {
   const { exchange } = replica;
   const { requests } = clients.coordinator;
@@ -61,7 +64,6 @@ export function fillHandlers(
   answer(ringDelta, (request, caller) => exchange.delta(request, caller));
   answer(ringChunk, (request, caller) => exchange.chunk(request, caller));
   answer(ringFetch, (request) => exchange.fetch(request));
-  answer(ringSettle, (request) => exchange.settle(request));
   answer(trustOffer, (request) => trust.offer(request));
   answer(trustFetch, () => trust.fetch());
   counted(recordWrite, (request, caller) => pace.timed(answerWrite(replica, request, caller)));
@@ -83,6 +85,8 @@ export function fillHandlers(
   counted(keysAfter, (request, caller) => answerKeys(replica, request, caller));
   answer(coordinatePut, (request) => answerPut(clients, request));
   answer(coordinateGet, (request) => answerGet(clients, request));
+  answer(moveControl, (request) => answerMoveControl(moves, request));
+  answer(moveReceipts, (request) => answerMoveReceipts(moves, request));
   for (const { method } of Object.values(messageKinds)) {
     assert(handlers.has(method), `'${method}' is answered`);
   }

@@ -21,6 +21,8 @@ export interface KeyspaceWork {
   readonly former: Map<number, FormerSlots>;
   /** Earlier attempts of loads that have not ended, by partition. */
   readonly attempts: Map<number, LoadAttempt>;
+  /** Signed receipts of moves loaded in this life, by assignment id. */
+  readonly receipts: Map<number, string>;
   /** Partitions a load or drain runs for, and drains that wait to run again after a failure. */
   readonly running: Set<number>;
   /** Why drains have not ended yet. */
@@ -36,6 +38,7 @@ export function newWork(): KeyspaceWork {
     progress: new Map(),
     former: new Map(),
     attempts: new Map(),
+    receipts: new Map(),
     running: new Set(),
     draining: new Map(),
     review: null,
@@ -52,6 +55,9 @@ export function forgetEnded(active: ActiveRing, work: KeyspaceWork): void {
   for (const [partition, assignment] of work.loaded) {
     const named = ring.table.some((row) => row[partition] === self);
     if (!inFlight.has(assignment) && !named) work.loaded.delete(partition);
+  }
+  for (const assignment of work.receipts.keys()) {
+    if (!inFlight.has(assignment)) work.receipts.delete(assignment);
   }
   for (const partition of work.draining.keys()) {
     if (!isSurplus(active, partition)) work.draining.delete(partition);

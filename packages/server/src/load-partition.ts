@@ -6,7 +6,7 @@ import type { Move } from '@ringwright/ring/move';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { digests, rowsSince } from '@ringwright/wire/replication';
 import type { ActiveRing } from './active-ring.ts';
-import { copyPartition } from './copy-partition.ts';
+import { type CopyResult, copyPartition } from './copy-partition.ts';
 import type { CopyThrottle } from './copy-throttle.ts';
 import type { DeviceCaller } from './device-caller.ts';
 import type { LoadProgress } from './load-progress.ts';
@@ -26,13 +26,21 @@ export interface LoadTask {
   readonly onProgress: (change: Partial<LoadProgress>) => void;
 }
 
+/** Where the records came from, for the receipt. */
+export interface Loaded {
+  /** The device that gave its whole file, and what it said of it; null when none did. */
+  readonly copy: (CopyResult & { readonly device: number }) | null;
+  /** Devices that gave all their records, one after the other. */
+  readonly merged: readonly number[];
+}
+
 /**
  * After it resolves, this device holds every record that a quorum acknowledged before it began, and
  * through its own writes those acknowledged since. The source is the device replaced in the slot;
  * when that one cannot give its file, or when the slot is a new one, N - W + 1 other slots: one of
  * them took part in every quorum. Throws NOT_ENOUGH_REPLICAS, COPY_BUSY.
  */
-export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<void> {
+export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<Loaded> {
   const { active, partition, move } = task;
   const slots = slotsOf(active.ring, partition);
   const others = slots
@@ -40,15 +48,15 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<v
     .filter((device) => device !== active.self && device !== move?.from);
   if (move !== null && move.from !== null) {
     try {
-      await copyAndCatchUp(ports, task, move.from);
-      return;
+      const copy = await copyAndCatchUp(ports, task, move.from);
+      return { copy, merged: [] };
     } catch (error) {
       if (!isAway(error)) throw error;
       task.onProgress({ reason: `d${move.from}: ${error.message}; trying the other slots` });
     }
   }
   const quorum = Math.floor(slots.length / 2) + 1;
-  await loadFromOthers(ports, task, { others, needed: slots.length - quorum + 1 });
+  return loadFromOthers(ports, task, { others, needed: slots.length - quorum + 1 });
 }
 
 /**
@@ -60,14 +68,19 @@ async function loadFromOthers(
   ports: LoadPorts,
   task: LoadTask,
   { others, needed }: { readonly others: readonly number[]; readonly needed: number },
-): Promise<void> {
+): Promise<Loaded> {
   const failures: string[] = [];
   const fillingToo: number[] = [];
-  let sources = 0;
+  let copy: Loaded['copy'] = null;
+  const merged: number[] = [];
+  const sources = (): number => merged.length + (copy === null ? 0 : 1);
+  const merge = async (device: number): Promise<void> => {
+    await pullRows(ports, task, { device });
+    merged.push(device);
+  };
   const attempt = async (device: number, load: () => Promise<void>): Promise<void> => {
     try {
       await load();
-      sources += 1;
     } catch (error) {
       if (!isAway(error) && !isBusy(error)) throw error;
       failures.push(`d${device}: ${error.message}`);
@@ -75,24 +88,26 @@ async function loadFromOthers(
     }
   };
   for (const device of others) {
-    if (sources >= needed) return;
+    if (sources() >= needed) break;
     await attempt(device, async () => {
       if (await isFilling(ports, task, device)) {
         fillingToo.push(device);
         throw filling(task.partition);
       }
-      if (sources === 0) await copyAndCatchUp(ports, task, device);
-      else await pullRows(ports, task, { device });
+      if (sources() === 0) copy = await copyAndCatchUp(ports, task, device);
+      else await merge(device);
     });
   }
-  if (sources >= needed) return;
+  if (sources() >= needed) return { copy, merged };
   if (task.move === null) {
-    for (const device of fillingToo) await attempt(device, () => pullRows(ports, task, { device }));
-    if (sources === others.length) return;
+    for (const device of fillingToo) await attempt(device, () => merge(device));
+    if (sources() === others.length) return { copy, merged };
   }
-  const gave = `${sources} of the ${needed} slots needed gave partition ${task.partition}`;
+  const gave = `${sources()} of the ${needed} slots needed gave partition ${task.partition}`;
   const message = `${gave}: ${failures.join('; ')}`;
-  throw new CodedError('NOT_ENOUGH_REPLICAS', message, { details: { sources, needed, failures } });
+  throw new CodedError('NOT_ENOUGH_REPLICAS', message, {
+    details: { sources: sources(), needed, failures },
+  });
 }
 
 async function isFilling(
@@ -106,7 +121,11 @@ async function isFilling(
   return holdings[0]?.state === 'filling';
 }
 
-async function copyAndCatchUp(ports: LoadPorts, task: LoadTask, device: number): Promise<void> {
+async function copyAndCatchUp(
+  ports: LoadPorts,
+  task: LoadTask,
+  device: number,
+): Promise<Loaded['copy']> {
   const { active, partition, move, onProgress } = task;
   onProgress({ stage: 'reserving', bytes: 0 });
   const copied = await copyPartition(ports, {
@@ -120,6 +139,7 @@ async function copyAndCatchUp(ports: LoadPorts, task: LoadTask, device: number):
   // failpoint: load.copied
   onProgress({ stage: 'catching-up', rows: copied.rows, bytes: copied.bytes, copiesVerified: 1 });
   await pullRows(ports, task, { device, copied });
+  return { device, ...copied };
 }
 
 interface PullFrom {
@@ -147,7 +167,7 @@ function checkFloor(
  */
 async function pullRows(
   ports: LoadPorts,
-  { active, partition, move }: LoadTask,
+  { active, partition, move, onProgress }: LoadTask,
   { device, copied }: PullFrom,
 ): Promise<void> {
   const { keyspace, version } = active.ring;
@@ -168,6 +188,7 @@ async function pullRows(
     if (outcomes.some(({ kind }) => kind === 'absent')) {
       throw new CodedError('PARTITION_ABSENT', `partition ${partition} went while it was filled`);
     }
+    onProgress({});
     if (!answer.more) return;
     if (answer.lastSeq <= since) {
       throw new CodedError(

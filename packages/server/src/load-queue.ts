@@ -6,12 +6,18 @@ import { chooseLoads, type LoadCandidate, loadLimits, type WaitReason } from './
 import type { KeyspaceWork } from './keyspace-work.ts';
 import { type LoadPorts, loadPartition } from './load-partition.ts';
 import { type LoadProgress, startedLoad } from './load-progress.ts';
+import type { MoveControls } from './move-controls.ts';
 import { placeOf } from './place.ts';
 import type { DutyStep } from './plan-duties.ts';
+import { type LoadReceipt, receiptOfLoad } from './receipt-of-load.ts';
 
 export type LoadStep = Extract<DutyStep, { kind: 'load' | 'refill' }>;
 
 export interface LoadQueuePorts extends LoadPorts {
+  /** What operators have said of moves. */
+  readonly controls: Pick<MoveControls, 'isPaused' | 'priority'>;
+  /** The line of a receipt, signed. */
+  readonly signReceipt: (receipt: LoadReceipt) => string;
   /** Of a clock that never steps back. */
   readonly monotonicMs: () => number;
   readonly onError: (step: { kind: string; keyspace: string }, error: unknown) => void;
@@ -23,6 +29,8 @@ interface Waiting extends LoadCandidate {
   readonly active: ActiveRing;
   readonly work: KeyspaceWork;
   readonly step: LoadStep;
+  /** Aborted when nobody wants the load any more; the reason is a CodedError. */
+  readonly stop: AbortController;
 }
 
 export class LoadQueue {
@@ -38,14 +46,27 @@ export class LoadQueue {
 
   /** What a review found to load of one keyspace takes the place of what waited, and may start. */
   offer(active: ActiveRing, work: KeyspaceWork, steps: readonly LoadStep[]): void {
+    const { controls } = this.#ports;
     const waiting = steps.map((step) => ({
-      ...candidateOf(active, work, step),
-      active,
-      work,
-      step,
+      ...candidateOf({ active, work, controls }, step),
+      ...{ active, work, step },
+      stop: new AbortController(),
     }));
+    this.#stopEnded(active);
     this.#waiting.set(active.ring.keyspace, waiting);
     this.#fill();
+  }
+
+  /** Loads under way for these assignments end where they are, which is no failure. */
+  stop(keyspace: string, assignments: ReadonlySet<number>, reason: CodedError): void {
+    for (const { stop, assignment, keyspace: of, work, partition } of [
+      ...this.#running,
+      ...(this.#waiting.get(keyspace) ?? []),
+    ]) {
+      if (of !== keyspace || assignment === null || !assignments.has(assignment)) continue;
+      work.attempts.delete(partition);
+      stop.abort(reason);
+    }
   }
 
   close(): void {
@@ -69,22 +90,42 @@ export class LoadQueue {
     this.#timer = setTimeout(() => this.#fill(), choice.wakeAtMs - nowMs);
   }
 
+  /** A move that was cancelled must not go on filling the disk. */
+  #stopEnded({ ring }: ActiveRing): void {
+    const inFlight = new Set(ring.moves.map(({ assignment }) => assignment));
+    const reason = new CodedError('MOVE_STOPPED', `version ${ring.version} has no such move`);
+    for (const { keyspace, assignment, stop } of this.#running) {
+      const ended = assignment !== null && !inFlight.has(assignment);
+      if (keyspace === ring.keyspace && ended) stop.abort(reason);
+    }
+  }
+
   async #run(chosen: Waiting): Promise<void> {
     const { active, work, step, partition, keyspace } = chosen;
     const move = step.kind === 'load' ? step.move : null;
     const left = this.#waiting.get(keyspace)?.filter((one) => one !== chosen) ?? [];
     this.#waiting.set(keyspace, left);
-    const onProgress = (change: Partial<LoadProgress>): void => showProgress(chosen, change);
+    const onProgress = (change: Partial<LoadProgress>): void => {
+      // Called for every chunk and every batch: here is where a load that was stopped ends.
+      chosen.stop.signal.throwIfAborted();
+      showProgress(chosen, change);
+    };
     this.#running.add(chosen);
     work.running.add(partition);
-    onProgress({ stage: 'reserving', reason: '' });
     try {
-      await loadPartition(this.#ports, { active, partition, move, onProgress });
+      onProgress({ stage: 'reserving', reason: '' });
+      const loaded = await loadPartition(this.#ports, { active, partition, move, onProgress });
+      chosen.stop.signal.throwIfAborted();
       // failpoint: load.before-ready
       if (move === null) this.#ports.store.setState(keyspace, partition, 'ready');
-      else work.loaded.set(partition, move.assignment);
+      else {
+        const info = this.#ports.store.info(keyspace, partition);
+        const receipt = receiptOfLoad(active, move, { loaded, info });
+        work.receipts.set(move.assignment, this.#ports.signReceipt(receipt));
+        work.loaded.set(partition, move.assignment);
+      }
       work.attempts.delete(partition);
-      onProgress({ stage: 'available', reason: '' });
+      showProgress(chosen, { stage: 'available', reason: '' });
     } catch (error) {
       this.#failed(chosen, error);
     } finally {
@@ -100,7 +141,12 @@ export class LoadQueue {
    */
   #failed(failed: Waiting, error: unknown): void {
     if (this.#closed) return;
-    const { work, partition, assignment, keyspace, step } = failed;
+    const { work, partition, assignment, keyspace, step, stop } = failed;
+    if (stop.signal.aborted) {
+      const { message } = stop.signal.reason as CodedError; // see stop()
+      showProgress(failed, { stage: 'queued', reason: message, bytes: 0 });
+      return;
+    }
     const before = work.attempts.get(partition)?.failures ?? 0;
     const reason = error instanceof Error ? error.message : String(error);
     const isBusy = error instanceof CodedError && error.code === 'COPY_BUSY';
@@ -113,20 +159,24 @@ export class LoadQueue {
   }
 }
 
-function candidateOf(active: ActiveRing, work: KeyspaceWork, step: LoadStep): LoadCandidate {
+function candidateOf(
+  { active, work, controls }: Pick<LoadQueuePorts, 'controls'> & Pick<Waiting, 'active' | 'work'>,
+  step: LoadStep,
+): LoadCandidate {
   const { partition } = step;
   const move = step.kind === 'load' ? step.move : null;
   const assignment = move?.assignment ?? null;
+  const { keyspace } = active.ring;
   const attempt = work.attempts.get(partition);
   const bytes = work.progress.get(partition)?.bytesTotal ?? 0;
   return {
-    keyspace: active.ring.keyspace,
+    keyspace,
     partition,
     assignment,
     source: placeOf(active.ring, move?.from ?? null),
     bytes: bytes === 0 ? null : bytes,
-    priority: 0,
-    paused: false,
+    priority: assignment === null ? 0 : controls.priority(keyspace, assignment),
+    paused: assignment !== null && controls.isPaused(keyspace, assignment),
     notBeforeMs: attempt?.assignment === assignment ? attempt.notBeforeMs : 0,
   };
 }

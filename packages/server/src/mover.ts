@@ -5,21 +5,18 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { drainsMax, dutyRetryMs } from '@ringwright/base/limits-copies';
 import type { ActiveRing } from './active-ring.ts';
 import { confirmTakeover, rememberFormer, unknownSlots } from './confirm-takeover.ts';
-import type { CopyThrottle } from './copy-throttle.ts';
 import { type DrainPorts, drainPartition } from './drain-partition.ts';
 import { forgetEnded, type KeyspaceWork, newWork } from './keyspace-work.ts';
 import type { LoadProgress } from './load-progress.ts';
-import { LoadQueue, type LoadStep } from './load-queue.ts';
+import { LoadQueue, type LoadQueuePorts, type LoadStep } from './load-queue.ts';
 import { openPartitions } from './open-partitions.ts';
 import { type DutyStep, planDuties } from './plan-duties.ts';
 import { damagedOf, replaceDamaged } from './replace-damaged.ts';
 
-export interface MoverPorts extends DrainPorts {
-  /** Of what this device takes. */
-  readonly throttle: CopyThrottle;
+export interface MoverPorts
+  extends DrainPorts,
+    Pick<LoadQueuePorts, 'controls' | 'signReceipt' | 'monotonicMs' | 'throttle'> {
   readonly isStranger: (active: ActiveRing, device: number) => boolean;
-  /** Of a clock that never steps back. */
-  readonly monotonicMs: () => number;
   readonly onError: (step: FailedStep, error: unknown) => void;
 }
 
@@ -44,6 +41,18 @@ export class Mover {
   /** Loads under way or ended, for the status. */
   progress(keyspace: string): LoadProgress[] {
     return [...this.#of(keyspace).progress.values()];
+  }
+
+  /** The signed receipt of a move that is loaded here, as far as this life knows. */
+  receipt(keyspace: string, assignment: number): string | null {
+    const { loaded, receipts } = this.#of(keyspace);
+    const isLoaded = [...loaded.values()].includes(assignment);
+    return isLoaded ? (receipts.get(assignment) ?? null) : null;
+  }
+
+  /** Ends loads under way; what becomes of them, the next review says. */
+  stopLoads(keyspace: string, assignments: ReadonlySet<number>, reason: CodedError): void {
+    this.#loads.stop(keyspace, assignments, reason);
   }
 
   /** Partitions that this device should give up, with why it has not yet. */

@@ -16,8 +16,6 @@ export interface FloorPorts {
   readonly store: Store;
   readonly devices: DeviceCaller;
   readonly nowMs: () => number;
-  /** Throws while nothing may be dropped: tombstones are data too. */
-  readonly requireDropsAllowed: (active: ActiveRing) => void;
 }
 
 /**
@@ -35,7 +33,6 @@ export async function raiseFloors(ports: FloorPorts, active: ActiveRing): Promis
     const info = usableInfo(ports.store, ring.keyspace, partition);
     if (info?.state !== 'ready' || info.tombstones === 0) continue;
     try {
-      ports.requireDropsAllowed(active);
       raised += (await raiseFloor(ports, { active, partition, floorMs })) ? 1 : 0;
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;

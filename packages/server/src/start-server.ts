@@ -6,12 +6,7 @@ import type { Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { CodedError } from '@ringwright/base/coded-error';
-import {
-  peerGreetMs,
-  replicationIntervalMs,
-  scrubTickMs,
-  tombstoneRoundMs,
-} from '@ringwright/base/limits';
+import { replicationIntervalMs, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits';
 import { loopDelayResolutionMs, paceTurnMs } from '@ringwright/base/limits-copies';
 import { openStore } from '@ringwright/partition/open-store';
 import { openHeadStore } from '@ringwright/repository/open-head-store';
@@ -21,7 +16,9 @@ import { assembleServer, type OpenedDevice } from './assemble-server.ts';
 import { openClockFile } from './clock-file.ts';
 import { CopyPace } from './copy-pace.ts';
 import { loadIdentity } from './device-identity.ts';
+import { loadDeviceKey } from './device-key.ts';
 import { createHttp } from './http.ts';
+import { MoveControls } from './move-controls.ts';
 import { joinAddress, type ServerOptions, splitAddress } from './options.ts';
 import { PeerMemory } from './peer-memory.ts';
 import { raiseFloors } from './raise-floor.ts';
@@ -76,7 +73,9 @@ async function openDevice(
     const clockFile = await openClockFile(data);
     const trustPorts = { directory: join(data, 'trust'), nowMs: () => Date.now() };
     const trust = await TrustStore.load(trustPorts, given);
-    return { directory: data, identity, store, clockFile, memory, trust };
+    const controls = await MoveControls.load(data);
+    const key = await loadDeviceKey(data);
+    return { directory: data, identity, store, clockFile, memory, trust, controls, key };
   } catch (error) {
     await store.close();
     throw error;
@@ -113,7 +112,6 @@ async function runServer(
     for (const active of rings.list()) await raiseFloors(parts.floors, active);
   }, tombstoneRoundMs);
   const stopPacing = repeat(async () => pace.turn(), paceTurnMs);
-  const stopGreeting = repeat(parts.greetPeers, peerGreetMs);
   const stopScrubbing = repeat(() => parts.scrubber.tick(), scrubTickMs);
   log.info({ address: options.listen, data: options.data }, 'listening');
   return {
@@ -129,7 +127,6 @@ async function runServer(
       pace.close();
       await stopReplicating();
       await stopRaising();
-      await stopGreeting();
       await stopScrubbing();
       await stopPacing();
       // The store comes last: whatever still ran may have written to it.

@@ -8,12 +8,11 @@ import type { CopyPace, CopyPaceStatus } from './copy-pace.ts';
 import type { DeviceIdentity } from './device-identity.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
 import type { LoadProgress } from './load-progress.ts';
+import type { MoveControls } from './move-controls.ts';
 import type { Mover } from './mover.ts';
 import { joinAddress } from './options.ts';
 import type { Peers } from './peers.ts';
 import { isSurplus } from './plan-duties.ts';
-import type { RingFork } from './ring-fork.ts';
-import type { RingForks } from './ring-forks.ts';
 import type { RingRequests, VersionRequests } from './ring-requests.ts';
 import type { RingRefusal, Rings } from './rings.ts';
 import type { TrustStore } from './trust-store.ts';
@@ -32,10 +31,10 @@ export interface TrustStatus {
 export interface StatusPorts {
   readonly identity: DeviceIdentity;
   readonly rings: Rings;
-  readonly forks: RingForks;
   readonly requests: RingRequests;
   readonly store: Store;
   readonly mover: Mover;
+  readonly controls: MoveControls;
   readonly peers: Peers;
   readonly trust: TrustStore;
   readonly pace: CopyPace;
@@ -58,6 +57,9 @@ export interface RingStatus {
   /** Partitions the table gives this device that cannot answer reads yet. */
   readonly notReady: number;
   readonly loads: readonly LoadProgress[];
+  /** Assignment ids that an operator paused, or put first, among the moves to this device. */
+  readonly paused: readonly number[];
+  readonly first: readonly number[];
   /** Partitions here that the ring gives to others. */
   readonly surplus: number;
   /** Those being given up, with what each waits for. */
@@ -69,8 +71,6 @@ export interface RingStatus {
   /** Why a large change was let through with too few signatures, in its author's words. */
   readonly override: string | null;
   readonly freshness: Freshness;
-  /** The last fork that was seen; an alarm as long as `settled` is null. */
-  readonly fork: RingFork | null;
 }
 
 export interface ServerStatus {
@@ -119,6 +119,10 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
   const ready = new Set(infos.flatMap((info) => (info.state === 'ready' ? [info.partition] : [])));
   const serve = active.self === null ? [] : dutiesOf(active.ring, active.self).serve;
   const serving = serve.filter((partition) => ready.has(partition)).length;
+  const draining = ports.mover.draining(keyspace);
+  const surplus = infos
+    .map(({ partition }) => partition)
+    .filter((partition) => isSurplus(active, partition));
   return {
     ring: keyspace,
     version,
@@ -130,10 +134,11 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
     serving,
     notReady: serve.length - serving,
     loads: ports.mover.progress(keyspace),
-    surplus: infos.filter(({ partition }) => isSurplus(active, partition)).length,
-    draining: [...ports.mover.draining(keyspace)].map(([partition, reason]) => ({
+    ...controlsOf(ports, active),
+    surplus: surplus.length,
+    draining: surplus.map((partition) => ({
       partition,
-      reason,
+      reason: draining.get(partition) ?? 'waits for its turn',
     })),
     rows: infos.reduce((sum, info) => sum + info.rows, 0),
     bytes: infos.reduce((sum, info) => sum + info.bytes, 0),
@@ -144,8 +149,18 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
       { version, id: active.id },
       ports.nowMs(),
     ),
-    fork: ports.forks.find(keyspace) ?? null,
   };
+}
+
+function controlsOf(
+  { controls }: StatusPorts,
+  { ring, self }: ActiveRing,
+): Pick<RingStatus, 'paused' | 'first'> {
+  const joins = ring.moves.filter(({ to }) => to === self);
+  const inFlight = new Set(joins.map(({ assignment }) => assignment));
+  const { paused, first } = controls.of(ring.keyspace);
+  const current = (ids: readonly number[]): number[] => ids.filter((id) => inFlight.has(id));
+  return { paused: current(paused), first: current(first) };
 }
 
 function diskHead(rings: Rings, keyspace: string): RingStatus['disk'] {

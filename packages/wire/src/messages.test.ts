@@ -4,6 +4,7 @@ import {
   deviceCountMax,
   keyBytesMax,
   listKeysMax,
+  movesInFlightMax,
   partitionCountMax,
   ringDeltaBytesMax,
   ringFileBytesMax,
@@ -13,6 +14,7 @@ import {
   valueBytesMax,
 } from '@ringwright/base/limits';
 import { copyRateMin } from '@ringwright/base/limits-copies';
+import { receiptBytesMax, receiptsPerAnswerMax } from '@ringwright/base/limits-moves';
 import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
@@ -31,14 +33,13 @@ const stamp = { ms: stampMsMax, tie: stampTieMax };
 const record = { key, value: Buffer.alloc(valueBytesMax), ...stamp };
 const small = { key: key.subarray(0, 1), value: null, ms: 0, tie: 0 };
 const head = { keyspace, version: most, id };
-const held = { ...head, signers: 16 };
 const introduction = {
   wireVersion: 1,
   address: 'x'.repeat(300),
   born: 'b'.repeat(64),
   settled: false,
   ms: stampMsMax,
-  rings: Array(1_000).fill(held),
+  rings: Array(1_000).fill(head),
 };
 const holding = {
   incarnation: 'i'.repeat(64),
@@ -71,9 +72,7 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     kinds.hello.request,
     introduction,
     [
-      { rings: Array(1_001).fill(held) },
-      { rings: [head] },
-      { rings: [{ ...held, signers: 17 }] },
+      { rings: Array(1_001).fill(head) },
       { wireVersion: 0 },
       { ms: stampMsMax + 1 },
       { settled: 1 },
@@ -85,14 +84,8 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   [
     'ring-offer',
     kinds.ringOffer.request,
-    { ...head, bytes: ringFileBytesMax, signers: 16 },
-    [
-      { bytes: ringFileBytesMax + 1 },
-      { bytes: 0 },
-      { version: 0 },
-      { id: 'A'.repeat(64) },
-      { signers: 17 },
-    ],
+    { ...head, bytes: ringFileBytesMax },
+    [{ bytes: ringFileBytesMax + 1 }, { bytes: 0 }, { version: 0 }, { id: 'A'.repeat(64) }],
   ],
   ['ring-offer answer', kinds.ringOffer.answer, { wanted: true, active: head }, [{ active: {} }]],
   [
@@ -109,25 +102,13 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     [{ data: Buffer.alloc(chunk.length + 1) }, { offset: -1 }, { data: 'text' }],
   ],
   ['ring-chunk answer', kinds.ringChunk.answer, { active: null }, [{ active: 1 }]],
-  [
-    'ring-fetch',
-    kinds.ringFetch.request,
-    { keyspace, id: null, base: head, offset: 0 },
-    [{ keyspace: 'A' }, { base: id }],
-  ],
+  ['ring-fetch', kinds.ringFetch.request, { keyspace, id: null, offset: 0 }, [{ keyspace: 'A' }]],
   [
     'ring-fetch answer',
     kinds.ringFetch.answer,
-    { version: 1, id, bytes: 1, isDelta: false, data: chunk },
-    [{ version: 1.5 }, { isDelta: 1 }],
+    { version: 1, id, bytes: 1, data: chunk },
+    [{ version: 1.5 }],
   ],
-  [
-    'ring-settle',
-    kinds.ringSettle.request,
-    { ...head, reason: 'x'.repeat(512) },
-    [{ reason: '' }, { reason: 'x'.repeat(513) }, { id: 'A' }],
-  ],
-  ['ring-settle answer', kinds.ringSettle.answer, {}, [{ settled: true }]],
   [
     'trust-offer',
     kinds.trustOffer.request,
@@ -287,6 +268,25 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     kinds.coordinateGet.answer,
     { record: { value: record.value, ...stamp }, ringVersion: 1 },
     [{ ringVersion: 0 }, { record: { ...stamp } }],
+  ],
+  [
+    'move-control',
+    kinds.moveControl.request,
+    { keyspace, action: 'pause', assignments: Array(movesInFlightMax).fill(most) },
+    [{ action: 'stop' }, { assignments: Array(movesInFlightMax + 1).fill(0) }],
+  ],
+  ['move-control answer', kinds.moveControl.answer, { known: most }, [{ known: -1 }]],
+  [
+    'move-receipts',
+    kinds.moveReceipts.request,
+    { keyspace, assignments: Array(receiptsPerAnswerMax).fill(most) },
+    [{ assignments: Array(receiptsPerAnswerMax + 1).fill(0) }, { assignments: [-1] }],
+  ],
+  [
+    'move-receipts answer',
+    kinds.moveReceipts.answer,
+    { receipts: Array(receiptsPerAnswerMax).fill(Buffer.alloc(receiptBytesMax)) },
+    [{ receipts: [Buffer.alloc(receiptBytesMax + 1)] }, { receipts: [Buffer.alloc(0)] }],
   ],
 ];
 

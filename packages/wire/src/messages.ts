@@ -4,9 +4,10 @@ import { copyClose, copyOpen, copyRate, copyRead } from './copies.ts';
 import { floorPromise, floorRaise } from './floors.ts';
 import { hello } from './hello.ts';
 import { keysAfter } from './listing.ts';
+import { moveControl, moveReceipts } from './moves.ts';
 import { recordRead, recordWrite } from './records.ts';
 import { digests, offer, push, rowsSince } from './replication.ts';
-import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from './rings.ts';
+import { ringChunk, ringDelta, ringFetch, ringOffer } from './rings.ts';
 import { trustFetch, trustOffer } from './trust.ts';
 
 export const messageKinds = {
@@ -15,7 +16,6 @@ export const messageKinds = {
   ringDelta,
   ringChunk,
   ringFetch,
-  ringSettle,
   trustOffer,
   trustFetch,
   recordWrite,
@@ -33,4 +33,6 @@ export const messageKinds = {
   keysAfter,
   coordinatePut,
   coordinateGet,
+  moveControl,
+  moveReceipts,
 } as const;

@@ -14,7 +14,7 @@ const frozen: Readonly<Record<number, string>> = {
   4: '059f825e489bca73fd07f23aa2e34444f5986069146200abc5d1072e8b4ebcf1',
   5: '785f6ce87c995b43dfa35644a7c0dc8939d3cbf71daa07f17f1ba43fa567fa92',
   6: 'cec36533d3ce774473c6d36ae39294eaceae02e157f23c8fa9021c7c7da5a050',
-  7: '2d4da5c35000aff62722677b76ed49df25453935e8a1c3173baa8d29c21f6d69',
+  7: '6de95bdad5dde8ec5d0c36c119e1cb4b59bd3d8feb5c70d6ef5eb2f4616d1a80',
 };
 
 test('the messages are those of the wire version', () => {

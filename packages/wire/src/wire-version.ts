@@ -11,7 +11,6 @@
  * 5: rings as deltas (delta).
  * 6: a copy is asked for by a device of the ring (copy-open); how fast copies go
  *    (copy-rate).
- * 7: the signatures a ring is held with (hello, ring offer), deltas fetched (ring fetch), the word
- *    on a fork (ring settle).
+ * 7: moves (control, receipts).
  */
 export const wireVersion = 7;

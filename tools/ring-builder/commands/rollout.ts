@@ -1,30 +1,35 @@
-// ring-builder rollout: drives the moves of the head to their end. Its state is the ring and the
-// servers, nothing else.
-
-import { must } from '@ringwright/base/assert';
-import { CodedError } from '@ringwright/base/coded-error';
-import { commitVersion } from '@ringwright/repository/commit-version';
-import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
-import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
-import type { Ring } from '@ringwright/ring/ring';
-import { flag, optionalNumber, text } from '../arguments.ts';
-import { dropGoneDevices } from '../drop-gone-devices.ts';
-import { proposeNextWave } from '../propose-next-wave.ts';
-import { ringTargets } from '../ring-targets.ts';
-import { nextRolloutStep } from '../rollout-step.ts';
-import { ringKey } from '../signing.ts';
-import { authorOf } from '../stage-verb.ts';
+// ring-builder rollout: drives the moves of the head to their end.
+import { type Arguments, flag, optionalNumber, optionalText, text, usage } from '../arguments.ts';
+import { parseWindow } from '../parse-window.ts';
+import { printBytes, printSeconds } from '../print-bytes.ts';
+import { type RolloutEnd, type RolloutOptions, type RolloutOutcome, rollOut } from '../roll-out.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
-import { type Drains, waitForDrains } from '../wait-drains.ts';
-import { waitForLoads } from '../wait-loads.ts';
-import { waitUntil } from '../wait-until.ts';
-import { pushAndNote } from './push.ts';
 
 /** A server that restarts and replays its log is back within this time. */
 const STALL_SECONDS = 60;
 
 export const verb: Verb = {
   options: {
+    step: {
+      type: 'boolean',
+      default: false,
+      describe: 'stop after each version, so that somebody looks before the next',
+    },
+    'max-moves': {
+      type: 'string',
+      requiresArg: true,
+      describe: 'moves that copy at once; the others wait for theirs to be finalized',
+    },
+    waves: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'stop when so many versions have finalized moves',
+    },
+    window: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'hours in which new waves begin, such as 22-6; what runs is brought to its end',
+    },
     'stall-timeout': {
       type: 'string',
       requiresArg: true,
@@ -36,172 +41,84 @@ export const verb: Verb = {
       describe: 'go on without servers that cannot be reached; they are fenced until they catch up',
     },
   },
-  examples: [['$0 rollout cities', 'pushes, waits for the copies, finalizes, waits for the drops']],
+  examples: [
+    ['$0 rollout cities', 'pushes, waits for the copies, finalizes, waits for the drops'],
+    ['$0 rollout cities --step', 'one version further, each time it is typed'],
+    ['$0 rollout cities --max-moves 8 --window 22-6', 'eight at once, and only at night'],
+  ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
-    const stallMs = (optionalNumber(args, 'stall-timeout') ?? STALL_SECONDS) * 1_000;
-    const options = { stallMs, skipDown: flag(args, 'skip-down') };
-    return rollOut(context, ring, options);
+    const options: RolloutOptions = {
+      stallMs: (optionalNumber(args, 'stall-timeout') ?? STALL_SECONDS) * 1_000,
+      skipDown: flag(args, 'skip-down'),
+      step: flag(args, 'step'),
+      movesMax: countOf(args, 'max-moves'),
+      wavesMax: countOf(args, 'waves'),
+      window: windowOf(args),
+    };
+    return rolloutAnswer(context, await rollOut(context, text(args, 'ring'), options), args);
   },
 };
 
-interface Options {
-  readonly stallMs: number;
-  readonly skipDown: boolean;
+function countOf(args: Arguments, name: string): number {
+  const count = optionalNumber(args, name) ?? Number.POSITIVE_INFINITY;
+  if (count >= 1 && (count === Number.POSITIVE_INFINITY || Number.isInteger(count))) return count;
+  throw usage(`--${name} ${count}: wanted a count from 1`);
 }
 
-interface Totals {
-  moved: number;
-  partitions: number;
-  bytes: number;
-  verified: number;
-  copyMs: number;
-  versions: number;
-}
-
-async function rollOut(context: Context, ring: string, options: Options): Promise<Answer> {
-  const totals: Totals = { moved: 0, partitions: 0, bytes: 0, verified: 0, copyMs: 0, versions: 0 };
-  for (;;) {
-    const head = await readVersion(context.rings, ring, 'head');
-    await pushToAll(context, head, options);
-    const step = nextRolloutStep(head.ring);
-    if (step.kind === 'initialize') {
-      const moves = head.ring.moves.length;
-      context.tell(
-        `${ring} version ${head.ring.version}: every server knows the ${moves} moves; joiners may copy`,
-      );
-      await advance(context, head, {
-        next: initializeMoves(head.ring, head.id),
-        message: `${moves} moves initializing`,
-      });
-    } else if (step.kind === 'finalize') {
-      await finalize(context, head, { totals, stallMs: options.stallMs });
-    } else {
-      const targets = ringTargets(head.ring, head.state);
-      const drains = await waitForDrains(context, {
-        version: head,
-        targets,
-        stallMs: options.stallMs,
-      });
-      if (drains.left.length > 0) return rolloutAnswer(context, head, { totals, drains });
-      const goesOn =
-        (await proposeNextWave(context, head)) || (await dropGoneDevices(context, head));
-      if (!goesOn) return rolloutAnswer(context, head, { totals, drains });
-    }
-    totals.versions += 1;
-  }
-}
-
-/** The barrier between the steps: every server has the version in memory, or nothing goes on. */
-async function pushToAll(
-  context: Context,
-  version: StoredVersion,
-  options: Options,
-): Promise<void> {
-  const targets = ringTargets(version.ring, version.state);
-  const { answer, done } = await waitUntil({
-    ask: () => pushAndNote(context, version, { targets, keepGoing: true, tell: null }),
-    isDone: (servers) =>
-      servers.every(
-        ({ outcome, required }) =>
-          outcome === 'accepted' || !required || (options.skipDown && outcome === 'unreachable'),
-      ),
-    progressOf: (servers) => {
-      const missing = servers.filter(({ outcome, required }) => required && outcome !== 'accepted');
-      const why = missing.map(({ address, message }) => `${address}: ${message}`).join('; ');
-      return `version ${version.ring.version} waits for ${missing.length} servers: ${why}`;
-    },
-    stallMs: options.stallMs,
-    nowMs: context.nowMs,
-    tell: context.tell,
-  });
-  if (done) return;
-  const missing = answer.filter(({ outcome, required }) => required && outcome !== 'accepted');
-  const { keyspace, version: number } = version.ring;
-  const names = missing.map(({ address, code }) => `${address} (${code})`).join(', ');
-  throw new CodedError(
-    'SERVERS_NOT_CONFIRMED',
-    `${missing.length} of ${answer.length} servers have not confirmed version ${number}: ${names}`,
-    {
-      hint: `start them and type ring-builder rollout ${keyspace} again, remove their devices, or add --skip-down`,
-      details: { ring: keyspace, version: number, missing },
-    },
-  );
-}
-
-async function finalize(
-  context: Context,
-  head: StoredVersion,
-  { totals, stallMs }: { readonly totals: Totals; readonly stallMs: number },
-): Promise<void> {
-  const { ring, id } = head;
-  const startedMs = context.nowMs();
-  const loads = await waitForLoads(context, { ring, moves: ring.moves, stallMs });
-  totals.copyMs += context.nowMs() - startedMs;
-  const message = `${ring.moves.length} moves finalized`;
-  await advance(context, head, { next: finalizeMoves(ring, id), message });
-  totals.moved += ring.moves.length;
-  totals.partitions += loads.available;
-  totals.bytes += loads.bytes;
-  totals.verified += loads.copiesVerified;
-  context.tell(
-    `${ring.keyspace} version ${ring.version + 1}: the table names the joiners; old holders give up`,
-  );
-}
-
-async function advance(
-  context: Context,
-  head: StoredVersion,
-  { next, message }: { readonly next: Ring; readonly message: string },
-): Promise<void> {
-  await commitVersion(context.rings, {
-    ring: next,
-    state: must(head.state, `version ${head.ring.version} carries the builder`),
-    entry: {
-      ...authorOf(context),
-      kind: 'advance',
-      message,
-      moves: head.ring.moves.length,
-      figures: {},
-      details: {},
-    },
-    expected: { head: { version: head.ring.version, id: head.id } },
-    key: await ringKey(context),
-  });
+function windowOf(args: Arguments): RolloutOptions['window'] {
+  const given = optionalText(args, 'window');
+  return given === undefined ? null : parseWindow(given);
 }
 
 function rolloutAnswer(
   context: Context,
-  { ring, id }: StoredVersion,
-  { totals, drains }: { readonly totals: Totals; readonly drains: Drains },
+  { head, end, drains, totals, paused }: RolloutOutcome,
+  args: Arguments,
 ): Answer {
-  const { moved, partitions, bytes, verified, copyMs, versions } = totals;
-  const { keyspace, version } = ring;
+  const { moved, bytes, verified, copyMs, versions } = totals;
+  const { keyspace, version, moves } = head.ring;
   const seconds = copyMs / 1_000;
   const rate = copyMs === 0 ? 0 : bytes / 1e6 / seconds;
-  const copied = { partitions, bytes, seconds, mbPerSecond: rate };
-  const left = drains.left.reduce((sum, one) => sum + one.partitions, 0);
+  const { left } = drains;
+  const copied = { partitions: moved, bytes, seconds, mbPerSecond: rate };
+  const nothing = end === 'done' && versions === 0;
   const done = `${keyspace} version ${version}: ${moved} slots moved, ${verified} copies verified`;
   return {
     json: {
-      ring: keyspace,
-      version,
-      id,
-      moved,
-      copied,
-      verified,
-      left: drains.left,
-      changed: versions > 0,
+      ...{ ring: keyspace, version, id: head.id, moved, copied, verified, receipts: moved },
+      ...{ left, end, paused, inFlight: moves.length, changed: versions > 0 },
     },
     lines: [
-      versions === 0 && left === 0 ? `${keyspace} version ${version}: nothing is in flight` : done,
-      ...(moved > 0 ? [`${(bytes / 1e6).toFixed(1)} MB copied in ${seconds.toFixed(1)} s`] : []),
-      ...drains.left.map(
-        ({ address, partitions: count, reason }) =>
-          `${address} still holds ${count} partitions: ${reason}`,
+      nothing ? `${keyspace} version ${version}: nothing is in flight` : done,
+      ...(moved > 0 ? [`${printBytes(bytes)} copied in ${printSeconds(seconds)}`] : []),
+      ...left.map(
+        ({ address, partitions, reason }) =>
+          `${address} still holds ${partitions} partitions: ${reason}`,
       ),
+      ...endLines[end]({ inFlight: moves.length, paused, window: String(args['window']) }),
     ],
-    next: context.next(drains.left.length > 0 ? `rollout ${keyspace}` : `servers ${keyspace}`),
-    exit: drains.left.length > 0 ? 4 : 0,
+    next: context.next(nextWords(keyspace, end)),
+    exit: end === 'drains' || end === 'paused' ? 4 : 0,
   };
+}
+
+interface EndFigures {
+  readonly inFlight: number;
+  readonly paused: number;
+  readonly window: string;
+}
+
+const endLines: Readonly<Record<RolloutEnd, (figures: EndFigures) => readonly string[]>> = {
+  done: () => [],
+  drains: () => [],
+  step: ({ inFlight }) => [`stopped after one version (--step): ${inFlight} moves in flight`],
+  waves: ({ inFlight }) => [`stopped after as many waves as asked: ${inFlight} moves in flight`],
+  window: ({ window }) => [`no new wave begins outside the hours of ${window}`],
+  paused: ({ paused }) => [`${paused} moves are paused; nothing else is left to do for now`],
+};
+
+function nextWords(ring: string, end: RolloutEnd): string {
+  if (end === 'done') return `servers ${ring}`;
+  if (end === 'step') return `rollout ${ring} --step`;
+  return end === 'paused' ? `moves ${ring} resume all` : `rollout ${ring}`;
 }

@@ -1,0 +1,10 @@
+// Limits of what operators say of moves, and of the receipts that come back.
+import { assert } from './assert.ts';
+import { socketMessageBytesMax } from './limits.ts';
+
+/** A receipt with 32 merged devices and every number at its largest has about 1,400 bytes. */
+export const receiptBytesMax = 2_048;
+/** Receipts of one answer of a server. */
+export const receiptsPerAnswerMax = 1_024;
+
+assert(receiptBytesMax * receiptsPerAnswerMax < socketMessageBytesMax, 'they fit a message');

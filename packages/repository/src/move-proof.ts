@@ -1,0 +1,133 @@
+// Which moves a version finalizes, and whether each is proved by the receipt of its joiner. Pure.
+import { createHash } from 'node:crypto';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
+import type { Move } from '@ringwright/ring/move';
+import { type MoveReceipt, openReceipt } from '@ringwright/ring/move-receipt';
+import type { Ring } from '@ringwright/ring/ring';
+import { z } from 'zod';
+import type { LogEntry } from './log-entry.ts';
+
+/** What the log says of a version that finalized moves: how many receipts, and of which bytes. */
+const proofSchema = z.object({
+  receipts: z.object({ count: z.int(), sha256: z.string() }),
+  /** Moves that were finalized without one, in an operator's words. */
+  forced: z
+    .array(z.object({ partition: z.int(), assignment: z.int(), reason: z.string() }))
+    .default([]),
+});
+export type MoveProof = z.infer<typeof proofSchema>;
+export type ForcedMove = MoveProof['forced'][number];
+
+/** Null for versions that finalized nothing. */
+export function proofOf({ details }: Pick<LogEntry, 'details'>): MoveProof | null {
+  const parsed = proofSchema.safeParse(details);
+  return parsed.success ? parsed.data : null;
+}
+
+export function proofDetails(
+  lines: readonly string[],
+  forced: readonly ForcedMove[],
+): Pick<MoveProof, 'receipts'> & Partial<Pick<MoveProof, 'forced'>> {
+  const receipts = { count: lines.length, sha256: sha256Of(receiptsText(lines)) };
+  return { receipts, ...(forced.length > 0 && { forced: forced.map((one) => ({ ...one })) }) };
+}
+
+/** The file of a version's receipts: one line each. */
+export function receiptsText(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+export function sha256Of(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Moves of `previous` that the table of `next` has followed. */
+export function finalizedMoves(
+  previous: Pick<Ring, 'moves'>,
+  next: Pick<Ring, 'moves' | 'table'>,
+): Move[] {
+  const left = new Set(next.moves.map(({ assignment }) => assignment));
+  return previous.moves.filter(
+    ({ assignment, partition, replica, to }) =>
+      !left.has(assignment) && next.table[replica]?.[partition] === to,
+  );
+}
+
+/**
+ * Receipts against the difference of two rings: each finalized move has exactly one that names it,
+ * or was forced, and there is no other receipt. Empty when that is so.
+ */
+export function proofFindings(
+  { previous, next }: { readonly previous: Ring; readonly next: Ring },
+  { lines, forced }: { readonly lines: readonly string[]; readonly forced: readonly ForcedMove[] },
+): Finding[] {
+  const findings: Finding[] = [];
+  const report = (code: string, message: string): void => void findings.push({ code, message });
+  const open = new Map(finalizedMoves(previous, next).map((move) => [move.assignment, move]));
+  for (const { assignment, partition } of forced) {
+    if (open.get(assignment)?.partition !== partition) {
+      report('RECEIPT_STRAY', `partition ${partition} was forced, but no move of it was finalized`);
+    } else open.delete(assignment);
+  }
+  for (const line of lines) {
+    const receipt = readReceipt(line);
+    if (receipt instanceof CodedError) {
+      report(receipt.code, receipt.message);
+      continue;
+    }
+    const { assignment, partition } = receipt;
+    const move = open.get(assignment);
+    if (move === undefined || !isOfMove(receipt, move, next)) {
+      report('RECEIPT_STRAY', `a receipt of partition ${partition} is of no finalized move`);
+    } else open.delete(assignment);
+  }
+  for (const { partition, from, to } of open.values()) {
+    const route = `${from === null ? 'new' : `d${from}`} → d${to}`;
+    report('RECEIPTS_MISSING', `partition ${partition} went ${route} without a receipt`);
+  }
+  return findings;
+}
+
+/** Whether a receipt is that of this move of this ring. */
+export function isOfMove(
+  receipt: MoveReceipt,
+  move: Move,
+  { cluster, keyspace, version }: Pick<Ring, 'cluster' | 'keyspace' | 'version'>,
+): boolean {
+  return (
+    receipt.cluster === cluster &&
+    receipt.keyspace === keyspace &&
+    receipt.version <= version &&
+    receipt.assignment === move.assignment &&
+    receipt.partition === move.partition &&
+    receipt.replica === move.replica &&
+    receipt.from === move.from &&
+    receipt.to === move.to
+  );
+}
+
+function readReceipt(line: string): MoveReceipt | CodedError {
+  try {
+    return openReceipt(line);
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
+}
+
+/**
+ * Partitions of which the last finalized move was forced and nobody has taken that on since, with
+ * the reason that was given.
+ */
+export function unprovedPartitions(entries: readonly LogEntry[]): Map<number, string> {
+  const unproved = new Map<number, string>();
+  for (const { details } of entries) {
+    for (const { partition, reason } of proofOf({ details })?.forced ?? []) {
+      unproved.set(partition, reason);
+    }
+    const taken = z.array(z.int()).safeParse(details['unproved']);
+    for (const partition of taken.data ?? []) unproved.delete(partition);
+  }
+  return unproved;
+}

@@ -1,0 +1,86 @@
+// Which moves an operator has paused or put first. Durable: a restart must not resume what somebody
+// stopped, perhaps because the disk was filling up.
+import { join } from 'node:path';
+import type { MoveAction } from '@ringwright/wire/moves';
+import { z } from 'zod';
+import { readIfThere } from './read-if-there.ts';
+import { writeDurably } from './write-durably.ts';
+
+const controlsSchema = z.strictObject({
+  format: z.literal(1),
+  /** Assignment ids by keyspace; those to come first in their order. */
+  keyspaces: z.record(
+    z.string(),
+    z.strictObject({ paused: z.array(z.int()), first: z.array(z.int()) }),
+  ),
+});
+type Control = z.infer<typeof controlsSchema>['keyspaces'][string];
+
+const none: Control = { paused: [], first: [] };
+
+export class MoveControls {
+  readonly #file: string;
+  readonly #controls: Map<string, Control>;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(file: string, controls: Map<string, Control>) {
+    this.#file = file;
+    this.#controls = controls;
+  }
+
+  /** Throws DISK_FAILED when what was noted cannot be read. */
+  static async load(directory: string): Promise<MoveControls> {
+    const file = join(directory, 'moves.json');
+    const stored = await readIfThere(file, (text) => controlsSchema.parse(JSON.parse(text)));
+    return new MoveControls(file, new Map(Object.entries(stored?.keyspaces ?? {})));
+  }
+
+  of(keyspace: string): Control {
+    return this.#controls.get(keyspace) ?? none;
+  }
+
+  isPaused(keyspace: string, assignment: number): boolean {
+    return this.of(keyspace).paused.includes(assignment);
+  }
+
+  /** Higher goes first; 0 for what nobody put first. */
+  priority(keyspace: string, assignment: number): number {
+    const { first } = this.of(keyspace);
+    const at = first.indexOf(assignment);
+    return at < 0 ? 0 : first.length - at;
+  }
+
+  /**
+   * Durable when it resolves. What is noted of moves that are not in flight any more, and were not
+   * named, is dropped with it: assignment ids never come back.
+   */
+  async change(
+    keyspace: string,
+    action: MoveAction,
+    given: { readonly assignments: readonly number[]; readonly inFlight: ReadonlySet<number> },
+  ): Promise<void> {
+    const { assignments, inFlight } = given;
+    const { paused, first } = this.of(keyspace);
+    const without = (ids: readonly number[]): number[] =>
+      ids.filter((id) => inFlight.has(id) && !assignments.includes(id));
+    const kept = paused.filter((id) => inFlight.has(id));
+    const next: Control = {
+      paused:
+        action === 'pause'
+          ? [...without(paused), ...assignments]
+          : action === 'resume'
+            ? without(paused)
+            : kept,
+      first: action === 'prioritise' ? [...assignments, ...without(first)] : first,
+    };
+    this.#controls.set(keyspace, next);
+    this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
+    await this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const keyspaces = Object.fromEntries(this.#controls);
+    const text = JSON.stringify({ format: 1, keyspaces });
+    await writeDurably(this.#file, Buffer.from(`${text}\n`));
+  }
+}

@@ -1,0 +1,36 @@
+// What an operator says of single moves to the device that joins, and the receipts it gives. Pure.
+import { movesInFlightMax } from '@ringwright/base/limits';
+import { receiptBytesMax, receiptsPerAnswerMax } from '@ringwright/base/limits-moves';
+import { z } from 'zod';
+import { assignmentField, bytesField, countField, keyspaceField } from './fields.ts';
+import { messageKind } from './message.ts';
+
+/**
+ * pause: nothing is copied for the moves until resume, not even after a restart. retry: what runs
+ * for them ends, and begins anew at once. prioritise: they come before all others, in this order.
+ */
+export const moveActions = ['pause', 'resume', 'retry', 'prioritise'] as const;
+export type MoveAction = (typeof moveActions)[number];
+
+/** Moves that do not join the receiver are no fault: `known` counts those that do. */
+export const moveControl = messageKind({
+  method: 'move-control',
+  request: z.strictObject({
+    keyspace: keyspaceField,
+    action: z.enum(moveActions),
+    assignments: z.array(assignmentField).max(movesInFlightMax),
+  }),
+  answer: z.strictObject({ known: countField }),
+});
+
+const receiptField = bytesField('receipt', 1, receiptBytesMax);
+
+/** Receipts of moves that the receiver has loaded; of others there is none yet. */
+export const moveReceipts = messageKind({
+  method: 'move-receipts',
+  request: z.strictObject({
+    keyspace: keyspaceField,
+    assignments: z.array(assignmentField).max(receiptsPerAnswerMax),
+  }),
+  answer: z.strictObject({ receipts: z.array(receiptField).max(receiptsPerAnswerMax) }),
+});

@@ -1,0 +1,62 @@
+// The operator in control of single moves: paused over a restart, resumed, cancelled, with receipts
+// that add up to what the rings say.
+import { expect, test } from 'vitest';
+import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
+import { Traffic } from '../support/traffic.ts';
+
+interface Listed {
+  readonly version: number;
+  readonly moves: readonly { partition: number; stage: string; reason: string; first: boolean }[];
+}
+
+const stagesOf = async (cluster: Cluster): Promise<string[]> => {
+  const { moves } = await cluster.builder.json<Listed>(['moves', keyspace, 'list']);
+  return moves.map(({ stage }) => stage);
+};
+
+test('moves are paused, resumed and cancelled one by one, under load', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 16 });
+  const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 6 });
+  await traffic.goesOn();
+  const { builder } = cluster;
+  const joiner = await cluster.addServer();
+  const ring = await cluster.commit('add', joiner.text, '1');
+  await cluster.push();
+  const count = ring.moves.length;
+  expect(count).toBe(12);
+  const partitions = ring.moves.map(({ partition }) => partition);
+  const [first = -1, second = -1] = partitions;
+
+  expect(await builder.json(['moves', keyspace, 'pause', 'all'])).toMatchObject({ known: count });
+  const put = await builder.json(['moves', keyspace, 'prioritise', String(second)]);
+  expect(put).toMatchObject({ known: 1, changed: true });
+  await joiner.kill();
+  await cluster.restart(joiner);
+  expect(await stagesOf(cluster)).toEqual(Array(count).fill('paused'));
+
+  const stopped = await builder.run(['rollout', keyspace, '--json']);
+  expect(stopped.exit, stopped.stderr).toBe(4);
+  expect(JSON.parse(stopped.stdout)).toMatchObject({ end: 'paused', paused: count, moved: 0 });
+
+  await builder.json(['moves', keyspace, 'resume', String(first)]);
+  const one = await builder.run(['rollout', keyspace, '--json']);
+  expect(one.exit, one.stderr).toBe(4);
+  expect(JSON.parse(one.stdout)).toMatchObject({ moved: 1, receipts: 1, paused: count - 1 });
+
+  const gone = await builder.json(['moves', keyspace, 'cancel', String(second)]);
+  expect(gone).toMatchObject({ cancelled: 1, partitions: [second], changed: true });
+  const wrong = await builder.run(['moves', keyspace, 'retry', String(second)]);
+  expect(wrong.exit).toBe(3);
+
+  await builder.json(['moves', keyspace, 'resume', 'all']);
+  const rest = await builder.json(['rollout', keyspace]);
+  expect(rest).toMatchObject({ moved: count - 2, end: 'done', inFlight: 0 });
+  const head = await cluster.head();
+  expect(head.table.map((row) => row[second])).toEqual(ring.table.map((row) => row[second]));
+  expect(head.table.map((row) => row[first])).toContain(ring.moves[0]?.to);
+
+  await traffic.goesOn();
+  expect(await traffic.verdict()).toEqual([]);
+  const { receipts } = await builder.json<{ receipts: object }>(['verify', keyspace]);
+  expect(receipts).toMatchObject({ moves: count - 1, receipts: count - 1, forced: 0, absent: 0 });
+});

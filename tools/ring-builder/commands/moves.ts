@@ -1,0 +1,172 @@
+// ring-builder moves: what is in flight, and pause, resume, cancel, retry or put first some or all.
+import { must } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { commitVersion } from '@ringwright/repository/commit-version';
+import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
+import { cancelMoves } from '@ringwright/ring/advance-ring';
+import type { Move } from '@ringwright/ring/move';
+import { type MoveAction, moveActions } from '@ringwright/wire/moves';
+import { parseNumber, text, texts, usage } from '../arguments.ts';
+import { askMoves } from '../moves/ask-moves.ts';
+import { controlMoves } from '../moves/control-moves.ts';
+import { moveRows } from '../moves/move-rows.ts';
+import { noPace } from '../moves/pace.ts';
+import { movesTable } from '../moves/print-board.ts';
+import { ringTargets } from '../ring-targets.ts';
+import { ringKey } from '../signing.ts';
+import { authorOf } from '../stage-verb.ts';
+import type { Answer, Context, Verb } from '../verb.ts';
+
+const actions = ['list', 'cancel', ...moveActions] as const;
+type Action = (typeof actions)[number];
+
+export const verb: Verb = {
+  positionals: {
+    action: { choices: actions, describe: 'what to do; list changes nothing' },
+    which: { array: true, describe: 'partitions, or all' },
+  },
+  examples: [
+    ['$0 moves cities list', 'where each move stands, and why'],
+    ['$0 moves cities pause all', 'joiners stop copying, also over a restart'],
+    ['$0 moves cities resume 17 18', 'partitions 17 and 18 go on'],
+    ['$0 moves cities cancel 17', 'a version without that move: the slot stays where it is'],
+    ['$0 moves cities prioritise 17', 'before all others'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const action = actionOf(text(args, 'action'));
+    const head = await readVersion(context.rings, ring, 'head');
+    const words = texts(args, 'which');
+    if (action === 'list') return listMoves(context, head, words);
+    const moves = chosenMoves(head, words);
+    if (action === 'cancel') return cancel(context, head, moves);
+    return control(context, head, { action, moves });
+  },
+};
+
+function actionOf(word: string): Action {
+  const action = actions.find((one) => one === word);
+  if (action === undefined) throw usage(`${word}: wanted ${actions.join(', ')}`);
+  return action;
+}
+
+/** Throws USAGE, MOVE_UNKNOWN with the partitions that have moves. */
+function chosenMoves({ ring }: StoredVersion, words: readonly string[]): readonly Move[] {
+  if (words.length === 0) throw usage('which partitions? numbers, or all');
+  if (words.includes('all')) return ring.moves;
+  const partitions = words.map((word) => parseNumber(word, 'partition'));
+  const moving = new Set(ring.moves.map(({ partition }) => partition));
+  const unknown = partitions.filter((partition) => !moving.has(partition));
+  if (unknown.length > 0) {
+    const message = `version ${ring.version} has no move of partition ${unknown.join(', ')}`;
+    throw new CodedError('MOVE_UNKNOWN', message, {
+      hint: `ring-builder moves ${ring.keyspace} list`,
+      details: { ring: ring.keyspace, version: ring.version, unknown },
+    });
+  }
+  return ring.moves.filter(({ partition }) => partitions.includes(partition));
+}
+
+async function listMoves(
+  context: Context,
+  { ring, state }: StoredVersion,
+  words: readonly string[],
+): Promise<Answer> {
+  const said = await askMoves(ring, ringTargets(ring, state));
+  const wanted = words.includes('all') ? [] : words.map((word) => parseNumber(word, 'partition'));
+  const all = moveRows(ring, said);
+  const rows = all.filter(({ partition }) => wanted.length === 0 || wanted.includes(partition));
+  const { keyspace, version } = ring;
+  return {
+    json: { ring: keyspace, version, moves: rows },
+    lines: [
+      `${keyspace} version ${version}: ${ring.moves.length} moves in flight`,
+      ...(rows.length === 0 ? [] : ['', ...movesTable(rows, noPace)]),
+    ],
+    next: context.next(all.length > 0 ? `rollout ${keyspace}` : `status ${keyspace}`),
+  };
+}
+
+async function control(
+  context: Context,
+  { ring }: StoredVersion,
+  given: { readonly action: MoveAction; readonly moves: readonly Move[] },
+): Promise<Answer> {
+  const { action, moves } = given;
+  const servers = await controlMoves(ring, given, context.nowMs());
+  const known = servers.reduce((sum, one) => sum + one.known, 0);
+  const { keyspace, version } = ring;
+  const away = servers.filter(({ reason }) => reason !== '');
+  const behind = servers.filter((one) => one.reason === '' && one.known < one.moves);
+  return {
+    json: {
+      ...{ ring: keyspace, version, action, moves: moves.length, known, servers },
+      changed: known > 0,
+    },
+    lines: [
+      `${action}: ${known} of ${moves.length} moves of ${keyspace} version ${version}`,
+      ...away.map(({ address, reason }) => `${address} did not hear of it: ${reason}`),
+      ...behind.map(({ address }) => `${address} has another version; push it first`),
+    ],
+    next: context.next(
+      behind.length > 0
+        ? `push ${keyspace}`
+        : action === 'pause'
+          ? `moves ${keyspace} resume all`
+          : `rollout ${keyspace}`,
+    ),
+    exit: known < moves.length ? 4 : 0,
+  };
+}
+
+/** New slots come and go together, so cancelling one of them cancels all. */
+async function cancel(
+  context: Context,
+  head: StoredVersion,
+  chosen: readonly Move[],
+): Promise<Answer> {
+  const { ring } = head;
+  const { keyspace } = ring;
+  const fresh = chosen.some(({ from }) => from === null);
+  const gone = ring.moves.filter((move) => chosen.includes(move) || (fresh && move.from === null));
+  if (gone.length === 0) {
+    return {
+      json: {
+        ring: keyspace,
+        version: ring.version,
+        action: 'cancel',
+        cancelled: 0,
+        changed: false,
+      },
+      lines: [`${keyspace} version ${ring.version}: nothing is in flight`],
+      next: context.next(`status ${keyspace}`),
+    };
+  }
+  const which = new Set(gone.map(({ assignment }) => assignment));
+  const partitions = [...new Set(gone.map(({ partition }) => partition))];
+  const { version, id } = await commitVersion(context.rings, {
+    ring: cancelMoves(ring, head.id, which),
+    state: must(head.state, `version ${ring.version} carries the builder`),
+    entry: {
+      ...authorOf(context),
+      kind: 'advance',
+      message: `${gone.length} moves cancelled`,
+      moves: 0,
+      figures: {},
+      details: { cancelled: partitions },
+    },
+    commands: [context.command],
+    expected: { head: { version: ring.version, id: head.id } },
+    key: await ringKey(context),
+  });
+  return {
+    json: {
+      ...{ ring: keyspace, version, id, action: 'cancel', cancelled: gone.length, partitions },
+      changed: true,
+    },
+    lines: [
+      `${keyspace} version ${version}: ${gone.length} moves cancelled, their slots stay where they are`,
+    ],
+    next: context.next(`rollout ${keyspace}`),
+  };
+}

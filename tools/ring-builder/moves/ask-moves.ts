@@ -1,0 +1,24 @@
+// What the servers of a ring say of its moves.
+import type { Ring } from '@ringwright/ring/ring';
+import { fanOut } from '../fan-out.ts';
+import type { Target } from '../ring-targets.ts';
+import { ringStatus } from '../server-status.ts';
+import type { Said } from './move-rows.ts';
+
+/** Servers whose devices were all removed may be gone: what they do not say is no trouble. */
+export async function askMoves(
+  { keyspace }: Pick<Ring, 'keyspace'>,
+  targets: readonly Target[],
+): Promise<Said> {
+  const statuses = await fanOut(targets, ({ address }) => ringStatus(address, keyspace));
+  const said = new Map<number, Awaited<ReturnType<typeof ringStatus>>>();
+  for (const [index, { devices, required }] of targets.entries()) {
+    const status = statuses[index];
+    if (status === undefined || (status instanceof Error && !required)) continue;
+    for (const device of devices) {
+      // A server is one device: the others of its address are not its own.
+      if (status instanceof Error || status.device === device) said.set(device, status);
+    }
+  }
+  return said;
+}

@@ -1,0 +1,79 @@
+// Shows a board on stderr: drawn over itself on a terminal, a line now and then elsewhere, or JSON
+// lines for machines.
+import { type Board, printBoard, printBoardLine, type Screen } from './print-board.ts';
+
+/** A terminal redrawn five times a second reads as moving, and costs nothing. */
+const REDRAW_MS = 200;
+const LINE_MS = 1_000;
+
+export interface DisplayOutput {
+  readonly write: (text: string) => void;
+  /** Null when it is no terminal. Asked at each drawing: windows change their size. */
+  readonly screen: () => Screen | null;
+  readonly inJson: boolean;
+  readonly nowMs: () => number;
+}
+
+export class Display {
+  readonly #output: DisplayOutput;
+  /** Lines of the board that stand on the terminal now. */
+  #drawn: readonly string[] = [];
+  #last = '';
+  #lastMs = Number.NEGATIVE_INFINITY;
+
+  constructor(output: DisplayOutput) {
+    this.#output = output;
+  }
+
+  /** A line that stays, above the board. */
+  tell(line: string): void {
+    const board = this.#drawn;
+    this.#erase();
+    this.#output.write(`${line}\n`);
+    if (board.length > 0) this.#draw(board);
+  }
+
+  show(board: Board): void {
+    const now = this.#output.nowMs();
+    const screen = this.#output.inJson ? null : this.#output.screen();
+    if (screen !== null) {
+      if (now - this.#lastMs < REDRAW_MS) return;
+      this.#lastMs = now;
+      const lines = printBoard(board, screen);
+      this.#erase();
+      this.#draw(lines);
+      return;
+    }
+    if (now - this.#lastMs < LINE_MS) return;
+    const line = this.#output.inJson ? jsonLine(board) : printBoardLine(board);
+    if (line === this.#last) return;
+    [this.#last, this.#lastMs] = [line, now];
+    this.#output.write(`${line}\n`);
+  }
+
+  /** Takes the board away; what was told stays. */
+  end(): void {
+    this.#erase();
+  }
+
+  #draw(lines: readonly string[]): void {
+    this.#output.write(lines.map((line) => `${line}\n`).join(''));
+    this.#drawn = lines;
+  }
+
+  #erase(): void {
+    if (this.#drawn.length === 0) return;
+    // Up to the first line of the board, then clear to the end of the screen.
+    this.#output.write(`\u001b[${this.#drawn.length}A\u001b[0J`);
+    this.#drawn = [];
+  }
+}
+
+function jsonLine({ pace, rows, ...board }: Board): string {
+  const { bytesPerSecond, secondsLeft, stalled } = pace;
+  const moves = rows.map((row) => {
+    const isStalled = row.assignment !== null && stalled.has(row.assignment);
+    return { ...row, stalled: isStalled };
+  });
+  return JSON.stringify({ event: 'progress', ...board, bytesPerSecond, secondsLeft, moves });
+}

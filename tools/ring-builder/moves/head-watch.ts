@@ -1,0 +1,18 @@
+// Whether somebody else has moved the head meanwhile: cheap enough to be asked ten times a second.
+import { stat } from 'node:fs/promises';
+import { headOf, readLog } from '@ringwright/repository/read-log';
+import type { StoredVersion } from '@ringwright/repository/read-version';
+import { ringFolder } from '@ringwright/repository/ring-folder';
+
+/** The log is replaced, never appended to: another inode is another log. */
+export function headWatch(rings: string, { ring, id }: StoredVersion): () => Promise<boolean> {
+  const { log } = ringFolder(rings, ring.keyspace);
+  let seen: string | null = null;
+  return async () => {
+    const { ino, mtimeMs, size } = await stat(log);
+    const mark = `${ino} ${mtimeMs} ${size}`;
+    if (mark === seen) return false;
+    seen = mark;
+    return headOf(await readLog(rings, ring.keyspace))?.id !== id;
+  };
+}

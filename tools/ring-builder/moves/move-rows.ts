@@ -1,0 +1,85 @@
+// Where every move of a ring stands, from the ring and what its servers say. Pure.
+import type { Move } from '@ringwright/ring/move';
+import type { Ring } from '@ringwright/ring/ring';
+import type { RingStatus } from '../server-status.ts';
+
+/** In the order in which they are shown: what needs eyes first. */
+export const moveStages = [
+  'failed',
+  'verifying',
+  'catching-up',
+  'copying',
+  'reserving',
+  'paused',
+  'queued',
+  'dropping',
+  'available',
+] as const;
+export type MoveStage = (typeof moveStages)[number];
+
+/** One slot on its way, or one file that its old holder has yet to drop. */
+export interface MoveRow {
+  readonly partition: number;
+  /** Null for a file to drop, as are the two that follow: the ring has forgotten that move. */
+  readonly replica: number | null;
+  readonly assignment: number | null;
+  readonly to: number | null;
+  /** Null: the slot is new. */
+  readonly from: number | null;
+  readonly stage: MoveStage;
+  readonly bytes: number;
+  /** 0 while nobody knows. */
+  readonly bytesTotal: number;
+  readonly rows: number;
+  /** An operator put it first. */
+  readonly first: boolean;
+  /** Why it failed, or what it waits for; may be empty. */
+  readonly reason: string;
+}
+
+/** What the server of each device says of the ring, or why it says nothing. */
+export type Said = ReadonlyMap<number, RingStatus | Error>;
+
+/** Rows in the order of moveStages, then by partition. */
+export function moveRows(ring: Pick<Ring, 'moves'>, said: Said): MoveRow[] {
+  const rows = [...ring.moves.map((move) => rowOf(move, said.get(move.to))), ...drops(said)];
+  const order = (row: MoveRow): number => moveStages.indexOf(row.stage);
+  return rows.sort((a, b) => order(a) - order(b) || a.partition - b.partition);
+}
+
+function rowOf(move: Move, said: RingStatus | Error | undefined): MoveRow {
+  const { partition, replica, from, to, assignment } = move;
+  const row = { partition, replica, assignment, from, to, ...nothingYet };
+  if (said === undefined) return { ...row, reason: `d${to} is on no server that is known` };
+  if (said instanceof Error) return { ...row, stage: 'failed', reason: said.message };
+  const first = said.first.includes(assignment);
+  const load = said.loads.find((one) => one.assignment === assignment);
+  const paused = said.paused.includes(assignment);
+  if (load === undefined) {
+    const reason = move.state === 'PROPOSED' ? 'waits for every server to know of it' : '';
+    return { ...row, first, stage: paused ? 'paused' : 'queued', reason };
+  }
+  const { bytes, bytesTotal, rows, reason } = load;
+  const { stage } = load;
+  const held = paused && stage !== 'available';
+  return { ...row, bytes, bytesTotal, rows, first, reason, stage: held ? 'paused' : stage };
+}
+
+const nothingYet = {
+  stage: 'queued',
+  bytes: 0,
+  bytesTotal: 0,
+  rows: 0,
+  first: false,
+  reason: '',
+} as const;
+
+function drops(said: Said): MoveRow[] {
+  return [...said].flatMap(([device, status]) => {
+    if (status instanceof Error) return [];
+    return status.draining.map(({ partition, reason }): MoveRow => {
+      const gone = { replica: null, assignment: null, to: null };
+      return { partition, ...gone, from: device, ...nothingYet, stage: 'dropping', reason };
+    });
+  });
+}

@@ -1,0 +1,177 @@
+// The board from collected states: rows, pace and what a person reads of them.
+import { describe, expect, test } from 'vitest';
+import type { RingStatus } from '../server-status.ts';
+import { Display } from './display.ts';
+import { type MoveRow, moveRows } from './move-rows.ts';
+import { noPace, observe } from './pace.ts';
+import { type Board, printBoard, printBoardLine } from './print-board.ts';
+
+const move = (assignment: number, partition: number) => ({
+  ...{ partition, replica: 1, from: 2, to: 4, assignment },
+  state: 'INITIALIZING' as const,
+});
+
+const load = (assignment: number, partition: number, about: object) => ({
+  ...{ partition, assignment, bytes: 0, bytesTotal: 0, rows: 0, copiesVerified: 0, reason: '' },
+  stage: 'copying' as const,
+  ...about,
+});
+
+const joiner = {
+  ...{ ring: 'cities', version: 9, id: 'f'.repeat(64), sinceMs: 0, disk: null, device: 4 },
+  ...{ serving: 0, notReady: 0, rows: 0, bytes: 0, refusal: '' },
+  loads: [
+    load(11, 3, { bytes: 400_000, bytesTotal: 1_000_000, rows: 0 }),
+    load(12, 5, { stage: 'available', bytes: 900_000, bytesTotal: 900_000, rows: 80 }),
+    load(13, 7, { stage: 'failed', reason: 'd2 cannot be reached' }),
+    load(14, 8, { stage: 'queued', reason: '4 loads run here, the most at once' }),
+  ],
+  ...{ paused: [15], first: [14], surplus: 0, draining: [] },
+} as unknown as RingStatus; // fields that no row is made of are left out
+const holder = {
+  ...joiner,
+  ...{ device: 2, loads: [], paused: [], first: [], surplus: 1 },
+  draining: [{ partition: 1, reason: 'd4 has not all of partition 1 yet' }],
+} as unknown as RingStatus;
+
+const moves = [move(11, 3), move(12, 5), move(13, 7), move(14, 8), move(15, 9)];
+const rows = moveRows(
+  { moves },
+  new Map([
+    [4, joiner],
+    [2, holder],
+  ]),
+);
+const board = (given: Partial<Board> = {}): Board => ({
+  ...{ ring: 'cities', version: 9, doing: 'joiners copy', rows, pace: noPace, finished: 0 },
+  ...given,
+});
+const screen = { columns: 100, lines: 12, color: false };
+
+describe('the board', () => {
+  test('has a row for each move, trouble first, and for each file to drop', () => {
+    expect(printBoard(board(), screen)).toMatchInlineSnapshot(`
+      [
+        "cities version 9: joiners copy",
+        "██████░░░░░░░░░░░░░░░░░░  27 %  1.30 MB of 4.75 MB  1 failed, 1 copying, 1 paused, 1 queued, 1 drop…",
+        "PARTITION  ASSIGNMENT  FROM  TO  STAGE           COPIED               WHY",
+        "        7  13          d2    d4  failed                               d2 cannot be reached",
+        "        3  11          d2    d4  copying         400.0 kB of 1.00 MB",
+        "        9  15          d2    d4  paused",
+        "        8  14          d2    d4  queued (first)                       4 loads run here, the most at…",
+        "        1  -           d2    -   dropping                             d4 has not all of partition 1…",
+        "        5  12          d2    d4  available       900.0 kB",
+      ]
+    `);
+  });
+
+  test('fits the screen, and says what is left out', () => {
+    const lines = printBoard(board(), { columns: 60, lines: 7, color: false });
+    expect(lines).toHaveLength(6);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
+    expect(lines.at(-1)).toBe('… 4 more: 1 paused, 1 queued, 1 dropping, 1 available');
+  });
+
+  test('colors only what it is told to', () => {
+    const red = printBoard(board(), { ...screen, color: true }).filter((line) =>
+      line.startsWith('\u001b[31m'),
+    );
+    expect(red).toHaveLength(1);
+    expect(red[0]).toContain('cannot be reached');
+    expect(printBoard(board(), screen).join('')).not.toContain('\u001b');
+  });
+
+  test('is one line where nobody can redraw', () => {
+    expect(printBoardLine(board({ finished: 2 }))).toMatchInlineSnapshot(
+      `"cities version 9: joiners copy; 1 failed, 1 copying, 1 paused, 1 queued, 1 dropping, 1 available; 1.30 MB of 4.75 MB; 2 finished; partition 7: d2 cannot be reached"`,
+    );
+  });
+
+  test('a joiner that says nothing is trouble of its moves', () => {
+    const away = moveRows({ moves }, new Map([[4, new Error('10.0.0.4:6200 cannot be reached')]]));
+    expect(away.map(({ stage }) => stage)).toEqual(Array(5).fill('failed'));
+  });
+});
+
+describe('the pace', () => {
+  const at = (bytes: number): MoveRow[] => [{ ...rows[1]!, stage: 'copying', bytes }];
+
+  test('is that of the last seconds, and tells how long the rest takes', () => {
+    const first = observe(noPace, at(0), 1_000);
+    expect(first).toMatchObject({ bytesPerSecond: null, secondsLeft: null });
+    const second = observe(first, at(500_000), 3_000);
+    expect(second).toMatchObject({ bytesPerSecond: 250_000, secondsLeft: 2 });
+    const late = observe(second, at(500_000), 60_000);
+    expect(late.samples).toHaveLength(1);
+  });
+
+  test('bytes that go with their moves are no negative rate', () => {
+    const before = observe(observe(noPace, at(0), 0), at(900_000), 1_000);
+    expect(observe(before, at(10), 2_000)).toMatchObject({ bytesPerSecond: null });
+  });
+
+  test('a copy that gets no byte for a while is stalled; one that waits is not', () => {
+    const before = observe(noPace, rows, 0);
+    expect(before.stalled.size).toBe(0);
+    expect([...observe(before, rows, 15_000).stalled]).toEqual([11]);
+    expect(printBoard(board({ pace: observe(before, rows, 15_000) }), screen).join()).toContain(
+      'copying, stalled',
+    );
+  });
+});
+
+describe('the display', () => {
+  const shown = (terminal: boolean, inJson = false) => {
+    const written: string[] = [];
+    let nowMs = 0;
+    const display = new Display({
+      write: (text) => written.push(text),
+      screen: () => (terminal ? screen : null),
+      inJson,
+      nowMs: () => nowMs,
+    });
+    const later = (ms: number): void => void (nowMs += ms);
+    return { written, display, later };
+  };
+
+  test('draws over itself, keeps what is told above, and leaves nothing', () => {
+    const { written, display, later } = shown(true);
+    display.show(board({ rows: [] }));
+    display.show(board({ rows: [], doing: 'too soon' }));
+    display.tell('a server is back');
+    later(200);
+    display.show(board({ rows: [], doing: 'old holders give up' }));
+    display.end();
+    const up = '\u001b[1A\u001b[0J';
+    const first = 'cities version 9: joiners copy\n';
+    expect(written).toEqual([
+      ...[first, up, 'a server is back\n', first, up],
+      ...['cities version 9: old holders give up\n', up],
+    ]);
+  });
+
+  test('elsewhere writes a line a second, and none twice', () => {
+    const { written, display, later } = shown(false);
+    display.show(board());
+    later(500);
+    display.show(board({ finished: 1 }));
+    later(500);
+    display.show(board());
+    later(1_000);
+    display.show(board({ finished: 1 }));
+    display.end();
+    expect(written).toEqual([
+      `${printBoardLine(board())}\n`,
+      `${printBoardLine(board({ finished: 1 }))}\n`,
+    ]);
+  });
+
+  test('for machines every line is a document', () => {
+    const { written, display } = shown(true, true);
+    display.show(board());
+    const [document] = written.map((line) => JSON.parse(line));
+    expect(document).toMatchObject({ event: 'progress', ring: 'cities', version: 9, finished: 0 });
+    expect(document.moves).toHaveLength(6);
+    expect(document.moves[0]).toMatchObject({ partition: 7, stage: 'failed', stalled: false });
+  });
+});

@@ -1,0 +1,130 @@
+// The board of a rollout: one line of totals, a bar, and a row for each move. Pure.
+import { styleText } from 'node:util';
+import { printBytes, printSeconds } from '../print-bytes.ts';
+import { printTable } from '../print-table.ts';
+import { type MoveRow, type MoveStage, moveStages } from './move-rows.ts';
+import { bytesLeft, type Pace } from './pace.ts';
+
+export interface Board {
+  readonly ring: string;
+  readonly version: number;
+  /** What the rollout does now: `version 9 goes to the servers`. */
+  readonly doing: string;
+  readonly rows: readonly MoveRow[];
+  readonly pace: Pace;
+  /** Moves that this rollout has brought to their end. */
+  readonly finished: number;
+}
+
+export interface Screen {
+  readonly columns: number;
+  /** Lines of the board, totals included. */
+  readonly lines: number;
+  readonly color: boolean;
+}
+
+const BAR_CELLS = 24;
+
+const colors: Partial<Record<MoveStage, Parameters<typeof styleText>[0]>> = {
+  failed: 'red',
+  paused: 'yellow',
+  copying: 'cyan',
+  'catching-up': 'cyan',
+  verifying: 'cyan',
+  available: 'green',
+};
+
+/** For a terminal, to be drawn over the last one. */
+export function printBoard(board: Board, { columns, lines, color }: Screen): string[] {
+  const { rows } = board;
+  const room = Math.max(1, lines - 4);
+  const shown = rows.length > room ? rows.slice(0, room - 1) : rows;
+  const table = rows.length === 0 ? [] : movesTable(shown, board.pace);
+  const more = rows.length - shown.length;
+  const plain = [
+    `${board.ring} version ${board.version}: ${board.doing}`,
+    ...(rows.length === 0 ? [] : [barLine(board)]),
+    ...table,
+    ...(more > 0 ? [`… ${more} more: ${countStages(rows.slice(shown.length))}`] : []),
+  ].map((line) => (line.length > columns ? `${line.slice(0, columns - 1)}…` : line));
+  if (!color) return plain;
+  const firstRow = plain.length - shown.length - (more > 0 ? 1 : 0);
+  return plain.map((line, at) => {
+    const format = at === 0 ? 'bold' : colors[shown[at - firstRow]?.stage ?? 'queued'];
+    return format === undefined ? line : styleText(format, line, { validateStream: false });
+  });
+}
+
+/** One line, for logs and pipes: it changes only when something has happened. */
+export function printBoardLine(board: Board): string {
+  const { rows, pace, doing, finished } = board;
+  const failed = rows.find(({ stage }) => stage === 'failed');
+  const parts = [
+    `${board.ring} version ${board.version}: ${doing}`,
+    ...(rows.length > 0 ? [countStages(rows), amounts(rows, pace)] : []),
+    ...(finished > 0 ? [`${finished} finished`] : []),
+    ...(pace.stalled.size > 0 ? [`${pace.stalled.size} stalled`] : []),
+    ...(failed === undefined ? [] : [`partition ${failed.partition}: ${failed.reason}`]),
+  ];
+  return parts.filter((part) => part !== '').join('; ');
+}
+
+/** The rows as `moves list` prints them too. */
+export function movesTable(rows: readonly MoveRow[], pace: Pace): string[] {
+  return printTable(rows, [
+    { head: 'PARTITION', cell: ({ partition }) => partition },
+    { head: 'ASSIGNMENT', cell: ({ assignment }) => assignment ?? '-' },
+    { head: 'FROM', cell: ({ from }) => (from === null ? 'new' : `d${from}`) },
+    { head: 'TO', cell: ({ to }) => (to === null ? '-' : `d${to}`) },
+    { head: 'STAGE', cell: (row) => stageText(row, pace) },
+    { head: 'COPIED', cell: copiedText },
+    { head: 'WHY', cell: ({ reason }) => reason },
+  ]);
+}
+
+function stageText({ stage, first, assignment }: MoveRow, { stalled }: Pace): string {
+  const mark = first && stage === 'queued' ? ' (first)' : '';
+  return assignment !== null && stalled.has(assignment) ? `${stage}, stalled` : `${stage}${mark}`;
+}
+
+function copiedText({ bytes, bytesTotal, stage }: MoveRow): string {
+  if (bytesTotal === 0) return bytes === 0 ? '' : printBytes(bytes);
+  if (stage === 'available') return printBytes(bytesTotal);
+  return `${printBytes(bytes)} of ${printBytes(bytesTotal)}`;
+}
+
+function barLine({ rows, pace, finished }: Board): string {
+  const moving = rows.filter(({ assignment }) => assignment !== null);
+  const done = moving.reduce((sum, row) => sum + partDone(row), 0) + finished;
+  const all = moving.length + finished;
+  const part = all === 0 ? 1 : done / all;
+  const full = Math.floor(part * BAR_CELLS);
+  const bar = '█'.repeat(full) + '░'.repeat(BAR_CELLS - full);
+  const percent = String(Math.floor(part * 100)).padStart(3);
+  return [`${bar} ${percent} %`, amounts(rows, pace), countStages(rows)]
+    .filter((text) => text !== '')
+    .join('  ');
+}
+
+/** How much of a move is behind it, as a share of 1: a copy is nine tenths of the work. */
+function partDone({ stage, bytes, bytesTotal }: MoveRow): number {
+  if (stage === 'available') return 1;
+  return bytesTotal === 0 ? 0 : (0.9 * bytes) / bytesTotal;
+}
+
+function countStages(rows: readonly MoveRow[]): string {
+  return moveStages
+    .map((stage) => ({ stage, count: rows.filter((row) => row.stage === stage).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ stage, count }) => `${count} ${stage}`)
+    .join(', ');
+}
+
+function amounts(rows: readonly MoveRow[], { bytesPerSecond, secondsLeft }: Pace): string {
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
+  if (bytes === 0) return '';
+  const left = bytesLeft(rows) ?? 0;
+  const rate = bytesPerSecond === null ? '' : `, ${printBytes(Math.round(bytesPerSecond))}/s`;
+  const eta = secondsLeft === null || left === 0 ? '' : `, ${printSeconds(secondsLeft)} left`;
+  return `${printBytes(bytes)} of ${printBytes(Math.round(bytes + left))}${rate}${eta}`;
+}

@@ -1,0 +1,37 @@
+// What a rollout has seen of its moves so far, shown as a board after every look.
+import type { StoredVersion } from '@ringwright/repository/read-version';
+import { ringTargets } from '../ring-targets.ts';
+import type { Context } from '../verb.ts';
+import { askMoves } from './ask-moves.ts';
+import { type MoveRow, moveRows, type Said } from './move-rows.ts';
+import { noPace, observe } from './pace.ts';
+
+export interface Look {
+  readonly said: Said;
+  readonly rows: readonly MoveRow[];
+}
+
+export interface MoveWatch {
+  /** Asks all servers of the version, and shows what they say. */
+  readonly look: (head: StoredVersion, doing: string) => Promise<Look>;
+  /** Shows what is done without asking. */
+  readonly show: (head: StoredVersion, doing: string) => void;
+}
+
+/** `finished`: moves that this rollout has brought to their end. */
+export function watchMoves(context: Context, finished: () => number): MoveWatch {
+  let pace = noPace;
+  let rows: readonly MoveRow[] = [];
+  const show: MoveWatch['show'] = ({ ring: { keyspace: ring, version } }, doing) =>
+    context.show({ ring, version, doing, rows, pace, finished: finished() });
+  return {
+    show,
+    look: async (head, doing) => {
+      const said = await askMoves(head.ring, ringTargets(head.ring, head.state));
+      rows = moveRows(head.ring, said);
+      pace = observe(pace, rows, context.nowMs());
+      show(head, doing);
+      return { said, rows };
+    },
+  };
+}

@@ -1,0 +1,218 @@
+// Drives the moves of the head to their end. Its state is the ring and the servers, nothing else,
+// so that it can die at any point, and be typed again, here or by somebody else.
+import { must } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { commitVersion } from '@ringwright/repository/commit-version';
+import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
+import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
+import type { Move } from '@ringwright/ring/move';
+import type { Ring } from '@ringwright/ring/ring';
+import { dropGoneDevices } from './drop-gone-devices.ts';
+import { collectReceipts } from './moves/collect-receipts.ts';
+import { type MoveWatch, watchMoves } from './moves/watch-moves.ts';
+import { type HourWindow, isInside } from './parse-window.ts';
+import { proposeNextWave } from './propose-next-wave.ts';
+import { pushToAll } from './push-to-all.ts';
+import { nextRolloutStep, type RolloutStep } from './rollout-step.ts';
+import { ringKey } from './signing.ts';
+import { authorOf } from './stage-verb.ts';
+import type { Context } from './verb.ts';
+import { type Drains, waitForDrains } from './wait-drains.ts';
+import { waitForLoads } from './wait-loads.ts';
+
+export interface RolloutOptions {
+  readonly stallMs: number;
+  readonly skipDown: boolean;
+  /** Stop after each version that was made. */
+  readonly step: boolean;
+  /** Moves that may copy at once. */
+  readonly movesMax: number;
+  /** Versions that finalize moves before it stops. */
+  readonly wavesMax: number;
+  /** Null: at any hour. */
+  readonly window: HourWindow | null;
+}
+
+/** Why it ended: nothing is left to do, files are not given up, or somebody wanted a stop. */
+export type RolloutEnd = 'done' | 'drains' | 'step' | 'waves' | 'window' | 'paused';
+
+export interface RolloutOutcome {
+  readonly head: StoredVersion;
+  readonly end: RolloutEnd;
+  readonly drains: Drains;
+  readonly totals: Readonly<RolloutTotals>;
+  /** Moves that an operator has paused. */
+  readonly paused: number;
+}
+
+export interface RolloutTotals {
+  moved: number;
+  bytes: number;
+  verified: number;
+  copyMs: number;
+  versions: number;
+  waves: number;
+}
+
+interface Rollout {
+  readonly context: Context;
+  readonly options: RolloutOptions;
+  readonly totals: RolloutTotals;
+  readonly watch: MoveWatch;
+}
+
+/** Throws SERVERS_NOT_CONFIRMED, ROLLOUT_STALLED, RECEIPTS_MISSING, and what commits throw. */
+export async function rollOut(
+  context: Context,
+  ring: string,
+  options: RolloutOptions,
+): Promise<RolloutOutcome> {
+  const totals = { moved: 0, bytes: 0, verified: 0, copyMs: 0, versions: 0, waves: 0 };
+  const watch = watchMoves(context, () => totals.moved);
+  const rollout = { context, options, totals, watch };
+  for (;;) {
+    const head = await readVersion(context.rings, ring, 'head');
+    watch.show(head, 'goes to the servers');
+    await pushToAll(context, head, options);
+    const end = await takeStep(rollout, head).catch((error: unknown) => {
+      // Another operator was faster: what is next, the new head says.
+      if (!(error instanceof CodedError) || error.code !== 'HEAD_MOVED') throw error;
+      context.tell(`${ring}: ${error.message}; going on with the new head`);
+      return null;
+    });
+    if (end !== null) return { ...noDrains, paused: 0, ...end, head, totals };
+  }
+}
+
+const noDrains: Pick<RolloutOutcome, 'drains'> = { drains: { left: [] } };
+
+type Ended = Pick<RolloutOutcome, 'end'> & Partial<Pick<RolloutOutcome, 'drains' | 'paused'>>;
+
+/** One version further; null when it is to go on. */
+async function takeStep(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
+  const { context, options, totals } = rollout;
+  const step = nextRolloutStep(head.ring, options.movesMax);
+  const isOver = step.kind === 'drain' ? null : whyStop(rollout, step);
+  if (isOver !== null) return { end: isOver };
+  if (step.kind === 'initialize') {
+    const which = new Set(step.moves.map(({ assignment }) => assignment));
+    const { keyspace, version } = head.ring;
+    context.tell(
+      `${keyspace} version ${version}: every server knows of ${which.size} moves; joiners may copy`,
+    );
+    const next = initializeMoves(head.ring, head.id, which);
+    await advance(context, head, { next, message: `${which.size} moves initializing` });
+  } else if (step.kind === 'finalize') {
+    const end = await finalize(rollout, head, step.moves);
+    if (end !== 'advanced') return end;
+  } else {
+    return drain(rollout, head);
+  }
+  totals.versions += 1;
+  return null;
+}
+
+/** Before a new wave begins: the manual barrier, the hours, the number of waves. */
+function whyStop({ options, totals, context }: Rollout, step: RolloutStep): RolloutEnd | null {
+  if (options.step && totals.versions > 0) return 'step';
+  if (step.kind === 'finalize') return null;
+  if (totals.waves >= options.wavesMax) return 'waves';
+  const { window } = options;
+  return window === null || isInside(window, context.localHour()) ? null : 'window';
+}
+
+async function drain(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
+  const { context, options, totals, watch } = rollout;
+  const drains = await waitForDrains(context, { head, watch, stallMs: options.stallMs });
+  if (drains.left.length > 0) return { end: 'drains', drains };
+  const isOver = whyStop(rollout, { kind: 'drain' });
+  const goesOn =
+    isOver === null &&
+    ((await proposeNextWave(context, head)) || (await dropGoneDevices(context, head)));
+  if (!goesOn) return { end: isOver ?? 'done' };
+  totals.versions += 1;
+  return null;
+}
+
+/** Moves of which the joiners are ready, each with its receipt. */
+async function finalize(
+  { context, options, totals, watch }: Rollout,
+  head: StoredVersion,
+  moves: readonly Move[],
+): Promise<Ended | null | 'advanced'> {
+  const { ring, id } = head;
+  const startedMs = context.nowMs();
+  const { stallMs } = options;
+  const loads = await waitForLoads(context, { head, moves, watch, stallMs });
+  if (loads.headMoved) return null;
+  totals.copyMs += context.nowMs() - startedMs;
+  const ready = withAllNew(ring, loads.available);
+  if (ready.length === 0) return { end: 'paused', paused: loads.paused.length };
+  const { lines, faults } = await collectReceipts(ring, ready, context.nowMs());
+  const proved = withAllNew(
+    ring,
+    ready.filter(({ assignment }) => lines.has(assignment)),
+  );
+  if (proved.length === 0) throw unproved(ring, ready, faults);
+  const which = new Set(proved.map(({ assignment }) => assignment));
+  await advance(context, head, {
+    next: finalizeMoves(ring, id, which),
+    message: `${which.size} moves finalized`,
+    receipts: proved.flatMap(({ assignment }) => lines.get(assignment) ?? []),
+  });
+  totals.moved += which.size;
+  totals.waves += 1;
+  totals.bytes += loads.copied.bytes;
+  totals.verified += loads.copied.verified;
+  context.tell(
+    `${ring.keyspace} version ${ring.version + 1}: the table names ${which.size} joiners; old holders give up`,
+  );
+  return 'advanced';
+}
+
+/** New slots enter the table together. */
+function withAllNew({ moves }: Ring, some: readonly Move[]): readonly Move[] {
+  const isNew = ({ from }: Move): boolean => from === null;
+  const all = some.filter(isNew).length === moves.filter(isNew).length;
+  return all ? some : some.filter((move) => !isNew(move));
+}
+
+function unproved(ring: Ring, moves: readonly Move[], faults: readonly string[]): CodedError {
+  const [first] = moves;
+  const why = faults[0] ?? 'the joiner has restarted and loads again';
+  return new CodedError(
+    'RECEIPTS_MISSING',
+    `${moves.length} moves of ${ring.keyspace} are loaded, and none has a receipt: ${why}`,
+    {
+      hint: `ring-builder moves ${ring.keyspace} retry ${first?.partition} loads again; then rollout`,
+      details: { moves: moves.length, faults },
+    },
+  );
+}
+
+async function advance(
+  context: Context,
+  head: StoredVersion,
+  given: {
+    readonly next: Ring;
+    readonly message: string;
+    readonly receipts?: readonly string[];
+  },
+): Promise<void> {
+  const { next, message, receipts } = given;
+  await commitVersion(context.rings, {
+    ring: next,
+    state: must(head.state, `version ${head.ring.version} carries the builder`),
+    entry: {
+      ...authorOf(context),
+      kind: 'advance',
+      message,
+      moves: receipts?.length ?? head.ring.moves.length,
+      figures: {},
+      details: {},
+    },
+    ...(receipts !== undefined && { proof: { lines: receipts, forced: [] } }),
+    expected: { head: { version: head.ring.version, id: head.id } },
+    key: await ringKey(context),
+  });
+}
