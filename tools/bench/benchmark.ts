@@ -52,7 +52,15 @@ export async function runBenchmark<Size extends string>(benchmark: Benchmark<Siz
     return;
   }
   const rows: Comparison[] = [];
-  for (const section of asked.only) rows.push(...(await runSection(benchmark, section, asked)));
+  for (const section of asked.only) {
+    try {
+      rows.push(...(await runSection(benchmark, section, asked)));
+    } catch (error) {
+      // What the others measured is worth printing.
+      console.error(`${section} failed:`, error);
+      process.exitCode = 1;
+    }
+  }
   const { sizes } = asked;
   if (asked.json) {
     console.log(JSON.stringify({ benchmark: name, machine, ...sizes, rows }, null, 2));

@@ -9,10 +9,11 @@ const program = path.join(import.meta.dirname, 'load.ts');
 export interface Load {
   readonly kind: TargetKind;
   readonly addresses: readonly string[];
-  /** `fill` writes every key once. */
+  /** `fill` writes every key once, those below `from` excepted. */
   readonly op: 'put' | 'get' | 'fill';
   readonly seconds: number;
   readonly inFlight: number;
+  readonly from?: number;
   /** Keys are drawn from so many. */
   readonly keys: number;
   readonly valueBytes: number;

@@ -4,14 +4,17 @@ import { seededRandom } from '@ringwright/base/random';
 import type { Load } from './load-run.ts';
 import { type Lane, openTarget } from './load-target.ts';
 import { quantile } from './median.ts';
+import type { LoadFigures } from './redis-benchmark.ts';
 
 // Written by load-run.ts.
 const load = JSON.parse(process.argv[2] ?? '') as Load;
-const { kind, addresses, op, seconds, inFlight, keys, valueBytes, seed } = load;
+const { kind, addresses, op, seconds, inFlight, from = 0, keys, valueBytes, seed } = load;
 const random = seededRandom(seed);
 const value = Buffer.from(Array.from({ length: valueBytes }, () => 97 + random.below(26)));
 
-const keyAt = (index: number): string => `key:${String(index).padStart(12, '0')}`;
+/** Different for every index below 2^32, and in no order: as keys come. */
+const keyAt = (index: number): string =>
+  `key:${(Math.imul(index, 0x9e37_79b1) >>> 0).toString().padStart(10, '0')}`;
 
 async function callOnce(lane: Lane, key: string): Promise<void> {
   if (op === 'get') {
@@ -22,36 +25,43 @@ async function callOnce(lane: Lane, key: string): Promise<void> {
 
 async function run(): Promise<void> {
   const target = await openTarget(kind, addresses, inFlight);
-  if (op === 'fill') await fill(target.lanes);
-  else console.log(JSON.stringify(await measure(target.lanes)));
+  console.log(JSON.stringify(await (op === 'fill' ? fill : measure)(target.lanes)));
   await target.close();
 }
 
-async function fill(lanes: readonly Lane[]): Promise<void> {
-  let next = 0;
+async function fill(lanes: readonly Lane[]): Promise<LoadFigures> {
+  let next = from;
+  const started = performance.now();
+  const times: number[] = [];
   const run = async (lane: Lane): Promise<void> => {
-    while (next < keys) await callOnce(lane, keyAt(next++));
+    while (next < keys) times.push(await timed(lane, keyAt(next++)));
   };
   await Promise.all(lanes.map(run));
-  console.log('{}');
+  return figuresOf(times, started);
 }
 
 /** A quarter of the time more goes before, uncounted: compilers and caches warm up. */
-async function measure(lanes: readonly Lane[]): Promise<unknown> {
+async function measure(lanes: readonly Lane[]): Promise<LoadFigures> {
   const times: number[] = [];
   const fromMs = performance.now() + 250 * seconds;
   const untilMs = fromMs + 1000 * seconds;
-  const timed = async (lane: Lane): Promise<number> => {
-    const before = performance.now();
-    await callOnce(lane, keyAt(random.below(keys)));
-    return performance.now() - before;
-  };
+  const call = (lane: Lane): Promise<number> => timed(lane, keyAt(random.below(keys)));
   const run = async (lane: Lane): Promise<void> => {
-    while (performance.now() < fromMs) await timed(lane);
-    do times.push(await timed(lane));
+    while (performance.now() < fromMs) await call(lane);
+    do times.push(await call(lane));
     while (performance.now() < untilMs);
   };
   await Promise.all(lanes.map(run));
+  return figuresOf(times, fromMs);
+}
+
+async function timed(lane: Lane, key: string): Promise<number> {
+  const before = performance.now();
+  await callOnce(lane, key);
+  return performance.now() - before;
+}
+
+function figuresOf(times: readonly number[], fromMs: number): LoadFigures {
   const perSecond = (1000 * times.length) / (performance.now() - fromMs);
   return { perSecond, p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99) };
 }

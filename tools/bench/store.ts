@@ -3,6 +3,9 @@
 import { runBenchmark } from './benchmark.ts';
 import type { Comparison } from './comparison.ts';
 import { etcdSection, etcdValues } from './store-etcd.ts';
+import { partitionsSection } from './store-partitions.ts';
+import { recordsSection } from './store-records.ts';
+import { recoverySection } from './store-recovery.ts';
 import { redisSection, redisValues } from './store-redis.ts';
 import type { StoreSection, StoreSize } from './store-section.ts';
 
@@ -16,7 +19,14 @@ Each figure is the median of rounds in which the sides take turns.`,
     keys: { usual: 20_000, about: 'keys that are drawn from' },
     records: { usual: 1_000_000, about: 'records of the section records' },
   },
-  sections: { redis: redisSection, etcd: etcdSection, values: valuesSection },
+  sections: {
+    redis: redisSection,
+    etcd: etcdSection,
+    values: valuesSection,
+    partitions: partitionsSection,
+    records: recordsSection,
+    recovery: recoverySection,
+  },
   example: '--only redis --seconds 2 --rounds 3',
 });
 
