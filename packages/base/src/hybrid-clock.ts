@@ -30,6 +30,11 @@ export class HybridClock {
     return makeStamp(this.#ms, this.#counter, device);
   }
 
+  /** The time by this clock: never behind a stamp issued or observed here. */
+  nowMs(): number {
+    return Math.max(this.#physicalMs(), this.#ms);
+  }
+
   /** Learns a stamp seen elsewhere (a peer's, a record's, the last one persisted). */
   observe(stamp: Stamp): void {
     assert(Number.isSafeInteger(stamp.ms), `stamp of ${stamp.ms} ms`);

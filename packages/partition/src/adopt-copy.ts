@@ -5,12 +5,14 @@ import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { dataPaths } from './data-paths.ts';
 import { replaceFileNow, syncDirectory } from './durable-files.ts';
+import type { HashedRecord } from './memtable.ts';
 import { openDataFile } from './open-files.ts';
 import { clean, type Partition } from './partition.ts';
 import { currentFile, currentText } from './partition-directory.ts';
 import type { PartitionFile } from './partition-file.ts';
 import type { PartitionInfo } from './partition-info.ts';
 import { recordsSince } from './read-records.ts';
+import type { StoredPromise } from './record.ts';
 import { hashRecord } from './record-bytes.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
@@ -36,10 +38,12 @@ export async function adoptCopy(
     const { state, barrierMs } = parts.files.use(partition).info();
     copy.takeOver({ incarnation, life: partition.life, state, barrierMs });
     // failpoint: copy-in.taken-over
+    // What is here already came before anybody counts on a promise of the copy.
+    const promised = copy.promises.takeAll();
     const merged = await mergeAllButLast(parts, partition, copy);
     checkAdoptable(parts, partition);
     const old = partition.incarnation;
-    const present = switchNow(parts, partition, { copy, merged, incarnation, home });
+    const present = switchNow(parts, partition, { copy, promised, merged, incarnation, home });
     const info = copy.info();
     await setImmediate();
     present.db.close();
@@ -87,7 +91,10 @@ function mergePiece(
 ): { lastSeq: number; more: boolean } {
   const { mergeRowsMax: rowsMax, mergeBytesMax: bytesMax } = parts.limits;
   const { rows, lastSeq, more } = recordsSince(source.present, source.from, { rowsMax, bytesMax });
-  if (rows.length > 0) source.copy.apply(rows.map((row) => ({ ...row, hash: hashRecord(row) })));
+  if (rows.length > 0) {
+    const hashed = rows.map((row) => ({ ...row, hash: hashRecord(row), isPromise: false }));
+    source.copy.apply(hashed);
+  }
   return { lastSeq, more };
 }
 
@@ -95,13 +102,20 @@ function mergePiece(
 function switchNow(
   parts: StoreParts,
   partition: Partition,
-  next: { copy: PartitionFile; merged: number; incarnation: string; home: string },
+  next: {
+    copy: PartitionFile;
+    promised: readonly StoredPromise[];
+    merged: number;
+    incarnation: string;
+    home: string;
+  },
 ): PartitionFile {
-  const { copy, incarnation, home } = next;
+  const { copy, promised, incarnation, home } = next;
   const present = parts.files.use(partition);
   let from = next.merged;
   for (let more = true; more; )
     ({ lastSeq: from, more } = mergePiece(parts, { present, copy, from }));
+  copy.apply([...promised, ...present.promises.all()].map(promiseRow));
   // The log may then forget what was written before: the copy must be durable as a whole.
   if (!copy.checkpoint('TRUNCATE')) throw new Error('the copy could not be checkpointed');
   try {
@@ -117,6 +131,11 @@ function switchNow(
   partition.dirtySince = clean;
   parts.files.replace(partition, copy);
   return present;
+}
+
+function promiseRow(promise: StoredPromise): HashedRecord {
+  const nothing = { value: null, expiresMs: 0, origin: null, hash: Buffer.alloc(0) };
+  return { ...promise, ...nothing, isPromise: true };
 }
 
 async function removeOld(parts: StoreParts, home: string, incarnation: string): Promise<void> {

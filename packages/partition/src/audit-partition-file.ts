@@ -5,7 +5,7 @@ import type { Finding } from '@ringwright/base/finding';
 import type Database from 'better-sqlite3';
 import { type Digest, emptyDigest, formatDigest, toggleRow } from './digest.ts';
 import { readMeta } from './partition-meta.ts';
-import { type FullRow, partitionStatements } from './partition-statements.ts';
+import { type FullRow, partitionStatements, rowContent } from './partition-statements.ts';
 import { isRowHash, matchesHash } from './record-bytes.ts';
 import type { MetaRow } from './schema.ts';
 
@@ -66,7 +66,7 @@ function auditRows(db: Database.Database, meta: MetaRow): Finding[] {
 }
 
 function countRow(row: FullRow, counted: Counted): Finding | null {
-  const [seq, key, ms, tie, value, hash] = row;
+  const [seq, , ms, , value, hash] = row;
   if (value === null) counted.tombstones += 1;
   else {
     counted.rows += 1;
@@ -76,8 +76,7 @@ function countRow(row: FullRow, counted: Counted): Finding | null {
   counted.highest_ms = Math.max(counted.highest_ms, ms);
   if (!isRowHash(hash)) return rowFinding(seq, 'has a hash that is none');
   counted.digest = toggleRow(counted.digest, hash);
-  if (!matchesHash({ key, value, ms, tie }, hash))
-    return rowFinding(seq, 'does not match its hash');
+  if (!matchesHash(rowContent(row), hash)) return rowFinding(seq, 'does not match its hash');
   return null;
 }
 

@@ -1,12 +1,16 @@
 // Refuses writes that no store may take, before anything is queued. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyBytesMax, valueBytesMax } from '@ringwright/base/limits';
-import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
+import { stampMsMax } from '@ringwright/base/stamp';
 import type { Write } from './record.ts';
-import { isWholeUpTo } from './record-bytes.ts';
+import { isStamp, isWholeUpTo } from './record-bytes.ts';
 
-/** Throws KEY_EMPTY, KEY_TOO_LARGE, VALUE_TOO_LARGE, or VALUE_OUT_OF_RANGE for the stamp. */
-export function checkWrite({ key, value, ms, tie }: Write): void {
+/**
+ * Throws KEY_EMPTY, KEY_TOO_LARGE, VALUE_TOO_LARGE, or VALUE_OUT_OF_RANGE for a stamp or an
+ * expiry.
+ */
+export function checkWrite(write: Write): void {
+  const { key, value, ms, tie, expiresMs = 0, origin = null } = write;
   if (key.length === 0) throw new CodedError('KEY_EMPTY', 'the key has no bytes');
   if (key.length > keyBytesMax) {
     throw new CodedError('KEY_TOO_LARGE', `key of ${key.length} bytes, allowed are ${keyBytesMax}`);
@@ -18,7 +22,10 @@ export function checkWrite({ key, value, ms, tie }: Write): void {
       { hint: 'store it in parts under several keys' },
     );
   }
-  if (!isWholeUpTo(ms, stampMsMax) || !isWholeUpTo(tie, stampTieMax)) {
+  if (!isStamp(write) || (origin !== null && !isStamp(origin))) {
     throw new CodedError('VALUE_OUT_OF_RANGE', `stamp ${ms}.${tie} is no stamp`);
+  }
+  if (!isWholeUpTo(expiresMs, stampMsMax)) {
+    throw new CodedError('VALUE_OUT_OF_RANGE', `expiry ${expiresMs} is no time`);
   }
 }

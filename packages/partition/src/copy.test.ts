@@ -110,7 +110,7 @@ test('bytes that are not what the manifest says are refused, the live file stays
     'CREATE VIEW v AS SELECT * FROM records',
     "UPDATE records SET value = x'00' WHERE seq = 3",
     'UPDATE meta SET rows = rows + 1',
-    'PRAGMA user_version = 3',
+    'PRAGMA user_version = 99',
     'PRAGMA application_id = 1',
     'DELETE FROM meta',
   ]) {

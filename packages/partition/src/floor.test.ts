@@ -1,10 +1,7 @@
 // Dropped tombstones: the floor means what they meant, for every way a write can come.
-import { join } from 'node:path';
 import { stampTieMax } from '@ringwright/base/stamp';
-import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { copyPartition, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
-import { metaChecksumOfFormat1, schemaStatements } from './schema.ts';
 import type { Store } from './store.ts';
 
 async function filled(store: Store): Promise<void> {
@@ -79,33 +76,31 @@ test('a copy carries the floor: a file that lags cannot bring back what it misse
   expect(target.info('test', 0)).toMatchObject({ floorMs: 100, barrierMs: 150 });
 });
 
-test('a file of format 1 is brought up to date when it is opened', async () => {
+test('what expired by the floor goes with the tombstones, and so do its counters', async () => {
   await using place = scratch();
-  const first = await place.open();
-  await first.create('test', 0, 'ready');
-  await first.write([write('k', 'v', 1)]);
-  const { incarnation } = first.info('test', 0) ?? { incarnation: '' };
-  await first.close();
-  const file = join(place.directory, 'partitions', 'test', '0', incarnation, 'data.db');
-  const db = new Database(file);
-  db.pragma('journal_mode = DELETE');
-  const meta = db.prepare('SELECT * FROM meta').get() as Parameters<
-    typeof metaChecksumOfFormat1
-  >[0];
-  const [createMeta = ''] = schemaStatements;
-  db.exec('DROP TABLE meta');
-  db.exec(createMeta.replace(/, (barrier|floor)_ms INTEGER NOT NULL/g, ''));
-  const { keyspace, partition, life, state, seq, rows, tombstones, bytes, digest } = meta;
-  const values = [keyspace, partition, incarnation, life, state, seq, rows, tombstones, bytes];
-  const rest = [digest, meta.highest_ms, metaChecksumOfFormat1(meta)];
-  db.prepare('INSERT INTO meta VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(
-    ...values,
-    ...rest,
-  );
-  db.pragma('user_version = 1');
-  db.pragma('journal_mode = WAL');
-  db.close();
-  const again = await place.open();
-  expect(textOf(again, 'k')).toBe('v');
-  expect(again.info('test', 0)).toMatchObject({ incarnation, floorMs: 0, rows: 1 });
+  await using other = scratch();
+  const store = await place.open();
+  await store.create('test', 0, 'ready');
+  const expires = (key: string, ms: number, expiresMs: number) => ({
+    ...write(key, 'value', ms),
+    expiresMs,
+  });
+  await store.write([
+    expires('long ago', 10, 50),
+    expires('at the floor', 10, 100),
+    expires('later', 10, 101),
+    write('never', 'v', 10),
+    write('gone', null, 20),
+  ]);
+  await raise(store, 100);
+  expect(textOf(store, 'long ago')).toBeUndefined();
+  expect(textOf(store, 'at the floor')).toBeUndefined();
+  expect(textOf(store, 'later')).toBe('value');
+  const [again] = await store.write([expires('long ago', 10, 50)]);
+  expect(again).toEqual({ kind: 'stale', ms: 100, tie: stampTieMax });
+  const alike = await other.open();
+  await alike.create('test', 0, 'ready');
+  await alike.write([expires('later', 10, 101), write('never', 'v', 10)]);
+  const { rows, tombstones, bytes, digest } = alike.info('test', 0)!;
+  expect(store.info('test', 0)).toMatchObject({ rows, tombstones, bytes, digest });
 });

@@ -77,6 +77,9 @@ export function addToBatch(
     value: write.value === null ? null : buffer.subarray(end - write.value.length, end),
     ms: write.ms,
     tie: write.tie,
+    expiresMs: write.expiresMs ?? 0,
+    origin: write.origin ?? null,
+    isPromise: write.isPromise ?? false,
     hash: hashRecordBytes(buffer.subarray(start, end)),
   });
 }

@@ -1,6 +1,12 @@
 // What a frame's payload holds: names of partitions, each once per segment, and writes to them.
 // Pure.
-import { decodeRecord, encodeRecord, type RecordContent, recordLength } from './record-bytes.ts';
+import {
+  type DecodedRecord,
+  decodeRecord,
+  type EncodableRecord,
+  encodeRecord,
+  recordLength,
+} from './record-bytes.ts';
 
 // define: kind 1 | index 4 | partition 4 | keyspace length 1, bytes | life length 1, bytes
 // write:  kind 1 | index 4 | record length 4 | record
@@ -20,7 +26,7 @@ export type LogEntry =
   | {
       readonly kind: 'write';
       readonly index: number;
-      readonly record: { key: Buffer; value: Buffer | null; ms: number; tie: number };
+      readonly record: DecodedRecord;
       /** The encoded record, over which the row hash is taken. */
       readonly bytes: Buffer;
     };
@@ -46,13 +52,13 @@ export function encodeDefine(
   return offset;
 }
 
-export function writeLength(record: RecordContent): number {
+export function writeLength(record: EncodableRecord): number {
   return WRITE_FIXED_BYTES + recordLength(record);
 }
 
 /** The record itself starts WRITE_FIXED_BYTES later and ends at the returned offset. */
 export function encodeWrite(
-  record: RecordContent,
+  record: EncodableRecord,
   index: number,
   at: { target: Buffer; offset: number },
 ): { start: number; end: number } {

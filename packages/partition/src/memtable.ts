@@ -1,16 +1,26 @@
 // The rows of one partition that are durable in the log and not yet in its file, by key.
+import type { Stamp } from '@ringwright/base/stamp';
 import type { StoredRecord } from './record.ts';
 import type { RecordContent } from './record-bytes.ts';
 
 /** A record with its row hash, ready to be compared and stored. */
 export interface HashedRecord extends RecordContent {
   readonly hash: Buffer;
+  /** No record: Write.isPromise. */
+  readonly isPromise: boolean;
 }
 
 /** A row as memory holds it: its bytes are its own, the batch it came in is reused. */
 export interface PendingRow extends StoredRecord {
   readonly hash: Buffer;
   /** Sequence number of the row in the file that this one replaces; null when there is none. */
+  readonly replaces: number | null;
+}
+
+/** What `apply` needs to know of the row that a key has now. */
+export interface HeldRow extends Stamp {
+  readonly valueBytes: number | null;
+  readonly hash: Buffer;
   readonly replaces: number | null;
 }
 
@@ -59,14 +69,22 @@ export class Memtable {
 
 /** The row with a copy of its bytes. */
 export function pendingRow(
-  { key, value, ms, tie, hash }: HashedRecord,
+  { key, value, ms, tie, expiresMs, origin, hash }: HashedRecord,
   place: { readonly seq: number; readonly replaces: number | null },
 ): PendingRow {
   const bytes = Buffer.allocUnsafe(key.length + (value?.length ?? 0));
   bytes.set(key, 0);
   if (value !== null) bytes.set(value, key.length);
-  const own = { key: bytes.subarray(0, key.length), ms, tie, hash, ...place };
-  return { ...own, value: value === null ? null : bytes.subarray(key.length) };
+  return {
+    key: bytes.subarray(0, key.length),
+    value: value === null ? null : bytes.subarray(key.length),
+    ms,
+    tie,
+    expiresMs,
+    origin,
+    hash,
+    ...place,
+  };
 }
 
 function nameOf(key: Uint8Array): string {

@@ -1,13 +1,20 @@
 // One open partition file: last-write-wins rows, their numbering, and counters kept in the same
 // transaction. What is durable in the log waits in memory for its turn to be stored.
 import { CodedError } from '@ringwright/base/coded-error';
-import { compareStamps, type Stamp, stampTieMax } from '@ringwright/base/stamp';
+import { compareStamps, stampTieMax } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';
 import { formatDigest } from './digest.ts';
-import { type HashedRecord, Memtable, type PendingRow, pendingRow } from './memtable.ts';
+import {
+  type HashedRecord,
+  type HeldRow,
+  Memtable,
+  type PendingRow,
+  pendingRow,
+} from './memtable.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
 import { readMeta } from './partition-meta.ts';
-import { type FullRow, partitionStatements } from './partition-statements.ts';
+import { type FullRow, partitionStatements, storeRow } from './partition-statements.ts';
+import { Promises } from './promises.ts';
 import type { WriteOutcome } from './record.ts';
 import { isRowHash } from './record-bytes.ts';
 import { type MetaRow, pageBytes, sealMeta } from './schema.ts';
@@ -27,6 +34,7 @@ const WAL_BYTES_PER_ROW = 12_288;
 export class PartitionFile {
   readonly db: Database.Database;
   readonly watermarks: Watermarks;
+  readonly promises: Promises;
   readonly #sql: ReturnType<typeof partitionStatements>;
   readonly #pending = new Memtable();
   /** The row in the file. */
@@ -43,6 +51,7 @@ export class PartitionFile {
     this.#sql = partitionStatements(db);
     this.#tally = tallyOf(this.#meta);
     this.watermarks = new Watermarks(db);
+    this.promises = new Promises(db);
   }
 
   /** Statements over a file that has every row: pending ones are stored first. */
@@ -119,8 +128,11 @@ export class PartitionFile {
       const order = compareStamps(row, held);
       if (order === 0) return SAME;
       if (order < 0) return { kind: 'stale', ms: held.ms, tie: held.tie };
-      discountRow(this.#tally, held);
     }
+    const promise = this.promises.pass(row);
+    if (promise !== null) return { kind: 'promised', ms: promise.ms, tie: promise.tie };
+    if (row.isPromise) return APPLIED;
+    if (held !== null) discountRow(this.#tally, held);
     this.#tally.seq += 1;
     this.#pending.put(pendingRow(row, { seq: this.#tally.seq, replaces: held?.replaces ?? null }));
     countRow(this.#tally, { valueBytes: row.value?.length ?? null, hash: row.hash });
@@ -148,18 +160,17 @@ export class PartitionFile {
     this.watermarks.confirm(peer, seq, this.#meta.seq);
   }
 
-  /** Stores the pending rows, in one transaction. */
+  /** Stores the pending rows and promises, in one transaction. */
   flush(): void {
-    if (this.#pending.size === 0) return;
-    const sql = this.#sql;
+    if (this.#pending.size === 0 && !this.promises.haveChanged) return;
     const meta = sealMeta({ ...this.#meta, ...tallyColumns(this.#tally) });
     let walBytes = WAL_BYTES_PER_TRANSACTION;
     this.#inTransaction(() => {
-      for (const { seq, key, ms, tie, value, hash, replaces } of this.#pending.values()) {
-        if (replaces === null) sql.insert.run(seq, key, ms, tie, value, hash);
-        else sql.replace.run(seq, ms, tie, value, hash, replaces);
-        walBytes += WAL_BYTES_PER_ROW + (value?.length ?? 0);
+      for (const row of this.#pending.values()) {
+        storeRow(this.#sql, row);
+        walBytes += WAL_BYTES_PER_ROW + (row.value?.length ?? 0);
       }
+      walBytes += this.promises.flush() * WAL_BYTES_PER_ROW;
       this.#storeCounters(meta);
     });
     this.#meta = meta;
@@ -219,18 +230,18 @@ export class PartitionFile {
   }
 
   /**
-   * Removes tombstones at or below the floor, which stands for them from now on: up to `limit` of
-   * those with a sequence above `after`, in one transaction. Returns the last one's sequence, or
-   * null when there are no more.
+   * Removes tombstones at or below the floor, which stands for them from now on, and records that
+   * had expired by then: up to `limit` of those with a sequence above `after`, in one transaction.
+   * Returns the last one's sequence, or null when there are no more.
    */
   dropTombstones(after: number, limit: number): number | null {
-    const old = this.sql.oldTombstones().all(after, this.#meta.floor_ms, limit);
+    const old = this.sql.oldTombstones().all({ after, floor: this.#meta.floor_ms, limit });
     const last = old.at(-1);
     if (last === undefined) return null;
     const tally = tallyOf(this.#meta);
-    for (const [seq, hash] of old) {
+    for (const [seq, hash, valueBytes] of old) {
       if (!isRowHash(hash)) throw this.#damaged(`record ${seq} has no row hash`);
-      discountRow(tally, { valueBytes: null, hash });
+      discountRow(tally, { valueBytes, hash });
     }
     const meta = sealMeta({ ...this.#meta, ...tallyColumns(tally) });
     this.#inTransaction(() => {
@@ -286,11 +297,4 @@ export class PartitionFile {
     this.db.close();
     if (!complete) throw new Error(`checkpoint of ${this.db.name} could not finish`);
   }
-}
-
-/** What `apply` needs to know of the row that a key has now. */
-interface HeldRow extends Stamp {
-  readonly valueBytes: number | null;
-  readonly hash: Buffer;
-  readonly replaces: number | null;
 }

@@ -1,5 +1,6 @@
 // The prepared statements of one open partition file.
 import type Database from 'better-sqlite3';
+import type { PendingRow } from './memtable.ts';
 import { once } from './once.ts';
 
 /** seq, ms, tie, value length or null for a tombstone, hash. */
@@ -11,12 +12,23 @@ export type FullRow = [
   tie: number,
   value: Buffer | null,
   hash: Buffer,
+  expiresMs: number,
+  originMs: number,
+  originTie: number,
 ];
 export type StampRow = [seq: number, key: Buffer, ms: number, tie: number];
-type TombstoneRow = [seq: number, hash: Buffer];
+type DeadRow = [seq: number, hash: Buffer, valueBytes: number | null];
 type CheckpointRow = [busy: number, log: number, checkpointed: number];
 
-const FULL = 'SELECT seq, key, ms, tie, value, hash FROM records';
+const FULL =
+  'SELECT seq, key, ms, tie, value, hash, expires_ms, origin_ms, origin_tie FROM records';
+
+/** The record of a row, of which nothing has been checked. */
+export function rowContent(row: FullRow) {
+  const [, key, ms, tie, value, , expiresMs, originMs, originTie] = row;
+  const origin = originMs === 0 && originTie === 0 ? null : { ms: originMs, tie: originTie };
+  return { key, value, ms, tie, expiresMs, origin };
+}
 
 /**
  * Raw mode gives arrays, which cost less than objects. What not every file needs is prepared at its
@@ -35,10 +47,12 @@ export function partitionStatements(db: Database.Database) {
       'SELECT seq, ms, tie, length(value), hash FROM records WHERE key = ?',
     ).raw(),
     insert: prepare(
-      'INSERT INTO records (seq, key, ms, tie, value, hash) VALUES (?, ?, ?, ?, ?, ?)',
+      `INSERT INTO records (seq, key, ms, tie, value, hash, expires_ms, origin_ms, origin_tie)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     replace: prepare(
-      'UPDATE records SET seq = ?, ms = ?, tie = ?, value = ?, hash = ? WHERE seq = ?',
+      `UPDATE records SET seq = ?, ms = ?, tie = ?, value = ?, hash = ?, expires_ms = ?,
+       origin_ms = ?, origin_tie = ? WHERE seq = ?`,
     ),
     setCounters: prepare(
       `UPDATE meta SET seq = ?, rows = ?, tombstones = ?, bytes = ?, digest = ?, highest_ms = ?,
@@ -50,9 +64,16 @@ export function partitionStatements(db: Database.Database) {
     ),
     setFloors: once(() => prepare('UPDATE meta SET barrier_ms = ?, floor_ms = ?, checksum = ?')),
     oldTombstones: once(() =>
-      prepare<TombstoneRow>(
-        'SELECT seq, hash FROM records WHERE seq > ? AND value IS NULL AND ms <= ? ORDER BY seq LIMIT ?',
+      prepare<DeadRow>(
+        `SELECT seq, hash, length(value) FROM records WHERE seq > @after AND ms <= @floor AND
+         (value IS NULL OR (expires_ms > 0 AND expires_ms <= @floor)) ORDER BY seq LIMIT @limit`,
       ).raw(),
+    ),
+    expired: once(() =>
+      prepare<number>(
+        `SELECT count(*) FROM records
+         WHERE expires_ms > 0 AND expires_ms <= ? AND value IS NOT NULL`,
+      ).pluck(),
     ),
     remove: once(() => prepare('DELETE FROM records WHERE seq = ?')),
     read: prepare<FullRow>(`${FULL} WHERE key = ?`).raw(),
@@ -69,4 +90,15 @@ export function partitionStatements(db: Database.Database) {
       NOOP: checkpoint('NOOP'),
     },
   };
+}
+
+/** Inserts a row, or puts it in the place of the one it replaces. */
+export function storeRow(
+  { insert, replace }: Pick<ReturnType<typeof partitionStatements>, 'insert' | 'replace'>,
+  row: PendingRow,
+): void {
+  const { seq, key, ms, tie, value, hash, expiresMs, origin, replaces } = row;
+  const rest = [ms, tie, value, hash, expiresMs, origin?.ms ?? 0, origin?.tie ?? 0];
+  if (replaces === null) insert.run(seq, key, ...rest);
+  else replace.run(seq, ...rest, replaces);
 }

@@ -2,7 +2,7 @@
 // out.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { PartitionFile } from './partition-file.ts';
-import type { FullRow, StampRow } from './partition-statements.ts';
+import { type FullRow, rowContent, type StampRow } from './partition-statements.ts';
 import type { PageBounds, RowsPage, StoredRecord, StoredStamp } from './record.ts';
 import { matchesHash } from './record-bytes.ts';
 
@@ -73,15 +73,16 @@ function page<Raw, Row extends { readonly seq: number }>(
 }
 
 function verified(file: PartitionFile, row: FullRow): StoredRecord {
-  const [seq, key, ms, tie, value, hash] = row;
-  if (matchesHash({ key, value, ms, tie }, hash)) return { key, value, ms, tie, seq };
+  const [seq, , , , , hash] = row;
+  const content = rowContent(row);
+  if (matchesHash(content, hash)) return { ...content, seq };
   const { keyspace, partition } = file.info();
   throw new CodedError(
     'RECORD_DAMAGED',
     `record ${seq} of ${keyspace}/${partition} does not match its hash`,
     {
       hint: 'the disk or memory changed it: drop the partition and let it refill from its peers',
-      details: { keyspace, partition, seq, key: Buffer.from(key).toString('hex') },
+      details: { keyspace, partition, seq, key: Buffer.from(content.key).toString('hex') },
     },
   );
 }

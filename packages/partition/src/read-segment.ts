@@ -5,6 +5,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { decodeEntries, type LogEntry, type LogPartition } from './log-entries.ts';
 import { decodeSegmentHeader, frameAt, frameBehind, segmentHeaderBytes } from './log-frame.ts';
 import { segmentFile } from './log-segment.ts';
+import type { DecodedRecord } from './record-bytes.ts';
 
 /** Decoded in one turn of the event loop: ~20 ms of small records. */
 const BYTES_PER_TURN = 2 * 1024 * 1024;
@@ -12,7 +13,7 @@ const BYTES_PER_TURN = 2 * 1024 * 1024;
 /** A write as found in the log. */
 export interface LoggedWrite {
   readonly partition: LogPartition;
-  readonly record: { key: Buffer; value: Buffer | null; ms: number; tie: number };
+  readonly record: DecodedRecord;
   readonly bytes: Buffer;
 }
 

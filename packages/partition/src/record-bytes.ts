@@ -1,50 +1,91 @@
 // The bytes of a record in the commit log, which are also the bytes its hash is taken over. Pure.
 import { hash } from 'node:crypto';
 import { type Stamp, stampMsMax, stampTieMax } from '@ringwright/base/stamp';
+import type { Write } from './record.ts';
 
-// key length 2 | key | ms 6 | tie 5 | tombstone flag 1 | value. All numbers big-endian.
+// key length 2 | key | ms 6 | tie 5 | flags 1 | expiry 6? | origin ms 6, tie 5? | value.
+// All numbers are big-endian. A record without expiry and origin has the bytes, and the hash, that
+// it had before there were any.
 const FIXED_BYTES = 14;
+const EXPIRY_BYTES = 6;
+const ORIGIN_BYTES = 11;
 const TOMBSTONE = 1;
+const EXPIRES = 2;
+const ORIGIN = 4;
+const PROMISE = 8;
 
 export interface RecordContent extends Stamp {
   readonly key: Uint8Array;
   readonly value: Uint8Array | null;
+  readonly expiresMs: number;
+  readonly origin: Stamp | null;
 }
 
-export function recordLength(record: RecordContent): number {
-  return FIXED_BYTES + record.key.length + (record.value === null ? 0 : record.value.length);
+/** What can be encoded: a record, or a write that leaves out what it does not need. */
+export type EncodableRecord = Pick<
+  Write,
+  'key' | 'value' | 'ms' | 'tie' | 'expiresMs' | 'origin' | 'isPromise'
+>;
+
+export interface DecodedRecord extends RecordContent {
+  readonly key: Buffer;
+  readonly value: Buffer | null;
+  readonly isPromise: boolean;
+}
+
+export function recordLength({ key, value, expiresMs, origin }: EncodableRecord): number {
+  const options = (expiresMs ? EXPIRY_BYTES : 0) + (origin ? ORIGIN_BYTES : 0);
+  return FIXED_BYTES + key.length + options + (value === null ? 0 : value.length);
 }
 
 /** Writes the record at `offset`, which must leave recordLength bytes; returns the end offset. */
-export function encodeRecord(record: RecordContent, target: Buffer, offset: number): number {
-  const { key, value, ms, tie } = record;
+export function encodeRecord(record: EncodableRecord, target: Buffer, offset: number): number {
+  const { key, value, ms, tie, expiresMs, origin } = record;
   target.writeUInt16BE(key.length, offset);
   target.set(key, offset + 2);
-  const stamp = offset + 2 + key.length;
-  target.writeUIntBE(ms, stamp, 6);
-  target.writeUIntBE(tie, stamp + 6, 5);
-  target[stamp + 11] = value === null ? TOMBSTONE : 0;
-  if (value === null) return stamp + 12;
-  target.set(value, stamp + 12);
-  return stamp + 12 + value.length;
+  let at = offset + 2 + key.length;
+  at = target.writeUIntBE(ms, at, 6);
+  at = target.writeUIntBE(tie, at, 5);
+  target[at] = flagsOf(record);
+  at += 1;
+  if (expiresMs) at = target.writeUIntBE(expiresMs, at, 6);
+  if (origin) {
+    at = target.writeUIntBE(origin.ms, at, 6);
+    at = target.writeUIntBE(origin.tie, at, 5);
+  }
+  if (value === null) return at;
+  target.set(value, at);
+  return at + value.length;
+}
+
+function flagsOf({ value, expiresMs, origin, isPromise }: EncodableRecord): number {
+  const options = (expiresMs ? EXPIRES : 0) | (origin ? ORIGIN : 0) | (isPromise ? PROMISE : 0);
+  return options | (value === null ? TOMBSTONE : 0);
 }
 
 /** The record in [start, end), as views into `source`; null when the bytes are no record. */
-export function decodeRecord(
-  source: Buffer,
-  start: number,
-  end: number,
-): { key: Buffer; value: Buffer | null; ms: number; tie: number } | null {
+export function decodeRecord(source: Buffer, start: number, end: number): DecodedRecord | null {
   if (end - start < FIXED_BYTES) return null;
   const stamp = start + 2 + source.readUInt16BE(start);
   if (stamp + 12 > end) return null;
-  const flag = source[stamp + 11];
-  if (flag !== 0 && (flag !== TOMBSTONE || stamp + 12 !== end)) return null;
+  const flags = source[stamp + 11] ?? 0;
+  const expiry = stamp + 12;
+  const origin = expiry + (flags & EXPIRES ? EXPIRY_BYTES : 0);
+  const value = origin + (flags & ORIGIN ? ORIGIN_BYTES : 0);
+  const isTombstone = (flags & TOMBSTONE) !== 0;
+  if (flags > 15 || value > end || (isTombstone && value !== end)) return null;
+  if (flags & PROMISE && flags !== (PROMISE | TOMBSTONE)) return null;
   return {
     key: source.subarray(start + 2, stamp),
-    value: flag === TOMBSTONE ? null : source.subarray(stamp + 12, end),
+    value: isTombstone ? null : source.subarray(value, end),
     ms: source.readUIntBE(stamp, 6),
     tie: source.readUIntBE(stamp + 6, 5),
+    expiresMs: flags & EXPIRES ? source.readUIntBE(expiry, 6) : 0,
+    origin:
+      flags & ORIGIN
+        ? { ms: source.readUIntBE(origin, 6), tie: source.readUIntBE(origin + 6, 5) }
+        : null,
+    isPromise: (flags & PROMISE) !== 0,
   };
 }
 
@@ -67,14 +108,19 @@ export function hashRecord(record: RecordContent): Buffer {
  * types.
  */
 export function matchesHash(record: RecordContent, rowHash: Buffer): boolean {
-  const { key, value, ms, tie } = record;
+  const { key, value, expiresMs, origin } = record;
   const isRecord =
     key instanceof Uint8Array &&
     key.length <= 0xffff &&
     (value === null || value instanceof Uint8Array) &&
-    isWholeUpTo(ms, stampMsMax) &&
-    isWholeUpTo(tie, stampTieMax);
+    isStamp(record) &&
+    isWholeUpTo(expiresMs, stampMsMax) &&
+    (origin === null || isStamp(origin));
   return isRecord && isRowHash(rowHash) && hashRecord(record).equals(rowHash);
+}
+
+export function isStamp({ ms, tie }: Stamp): boolean {
+  return isWholeUpTo(ms, stampMsMax) && isWholeUpTo(tie, stampTieMax);
 }
 
 export function isRowHash(rowHash: Buffer): boolean {

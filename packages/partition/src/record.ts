@@ -9,6 +9,15 @@ export interface Write extends Stamp {
   readonly key: Uint8Array;
   /** 0 to valueBytesMax bytes, or null to delete. */
   readonly value: Uint8Array | null;
+  /** Unix ms from which the record counts as deleted; 0 or absent: never. */
+  readonly expiresMs?: number | undefined;
+  /** As StoredRecord.origin. */
+  readonly origin?: Stamp | null | undefined;
+  /**
+   * No record but a promise, durable like one: none of this key stamped below it is taken from now
+   * on. Its value is null.
+   */
+  readonly isPromise?: boolean | undefined;
 }
 
 /** What became of a write, once it is durable. */
@@ -19,6 +28,8 @@ export type WriteOutcome =
   | { readonly kind: 'same' }
   /** The record holds something newer, with this stamp. */
   | { readonly kind: 'stale'; readonly ms: number; readonly tie: number }
+  /** A promise with this stamp, which is higher, keeps it out. */
+  | { readonly kind: 'promised'; readonly ms: number; readonly tie: number }
   /** This device has no file of the partition. */
   | { readonly kind: 'absent' };
 
@@ -26,7 +37,28 @@ export type WriteOutcome =
 export interface StoredRecord extends Stamp {
   readonly key: Buffer;
   readonly value: Buffer | null;
+  /** Unix ms from which it counts as deleted; 0: never. */
+  readonly expiresMs: number;
+  /**
+   * The stamp it was first written with, when it was stored again under a higher one without being
+   * changed; null: its own.
+   */
+  readonly origin: Stamp | null;
   readonly seq: number;
+}
+
+/** Whether a record counts as deleted at that time. */
+export function isGone(
+  record: { readonly value: Uint8Array | null; readonly expiresMs?: number | undefined },
+  nowMs: number,
+): boolean {
+  const { value, expiresMs = 0 } = record;
+  return value === null || (expiresMs > 0 && expiresMs <= nowMs);
+}
+
+/** A promise that no record of its key has caught up with. */
+export interface StoredPromise extends Stamp {
+  readonly key: Buffer;
 }
 
 /** A record without its value: what a replica offers to its peers. */

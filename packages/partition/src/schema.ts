@@ -3,10 +3,20 @@ import { crc32 } from 'node:zlib';
 
 /** "RWPF" in the SQLite header: a file of another program is refused, not misread. */
 export const applicationId = 0x52575046;
-/** 2: meta has barrier_ms and floor_ms. A file of format 1 becomes one of 2 when it is opened. */
-export const schemaVersion = 2;
+/**
+ * 2: meta has barrier_ms and floor_ms. 3: records expire and have an origin; promises. A file of an
+ * earlier format becomes one of this when it is opened.
+ */
+export const schemaVersion = 3;
 /** SQLite's default: 1 and 2 KiB showed no gain here that outlasts the noise, see DESIGN.md. */
 export const pageBytes = 4_096;
+
+/** 0: it never expires; it has the stamp it was first written with. */
+export const columnsSinceFormat3 = [
+  'expires_ms INTEGER NOT NULL DEFAULT 0',
+  'origin_ms INTEGER NOT NULL DEFAULT 0',
+  'origin_tie INTEGER NOT NULL DEFAULT 0',
+];
 
 /** Exactly the text that sqlite_schema must hold; compared when a copy is received. */
 export const schemaStatements = [
@@ -27,6 +37,12 @@ export const schemaStatements = [
     'floor_ms INTEGER NOT NULL',
     'checksum INTEGER NOT NULL',
   ]),
+  table('promises', [
+    'id INTEGER PRIMARY KEY',
+    'key BLOB NOT NULL UNIQUE',
+    'ms INTEGER NOT NULL',
+    'tie INTEGER NOT NULL',
+  ]),
   table('records', [
     'seq INTEGER PRIMARY KEY',
     'key BLOB NOT NULL UNIQUE',
@@ -34,7 +50,10 @@ export const schemaStatements = [
     'tie INTEGER NOT NULL',
     'value BLOB',
     'hash BLOB NOT NULL',
+    ...columnsSinceFormat3,
   ]),
+  // Only records that expire have an entry.
+  'CREATE INDEX records_expiring ON records (expires_ms) WHERE expires_ms > 0',
   table('watermarks', [
     'id INTEGER PRIMARY KEY',
     'peer TEXT NOT NULL UNIQUE',

@@ -28,7 +28,9 @@ const KEYS = ['a', 'b', 'c', 'd', 'e', 'f'];
  * The oracle: last write wins, in one line of a map. Stamps decide values: equal stamp, equal
  * value.
  */
-type Model = Map<number, Map<string, { ms: number; value: string | null }>>;
+type Rows = Map<string, { ms: number; value: string | null }>;
+/** Promises are of one store, by key: no older record is taken, until one as new is there. */
+type Model = Map<number, { rows: Rows; promises: Map<string, number> }>;
 
 interface Side {
   place: Scratch;
@@ -49,6 +51,7 @@ const operation = fc.oneof(
           partition,
           key: fc.constantFrom(...KEYS),
           ms: fc.integer({ min: 1, max: 60 }),
+          isPromise: fc.integer({ min: 0, max: 5 }).map((number) => number === 0),
         }),
         { minLength: 1, maxLength: 9 },
       ),
@@ -78,14 +81,35 @@ function valueOf(key: string, ms: number): string | null {
   return ms % 5 === 0 ? null : `${key}@${ms}`.padEnd(ms % 7 === 0 ? 2_000 : 10);
 }
 
-function merge(model: Model, number: number, { key, ms }: { key: string; ms: number }): string {
-  const rows = model.get(number);
-  if (rows === undefined) return 'absent';
-  const held = rows.get(key);
+interface Change {
+  readonly key: string;
+  readonly ms: number;
+  readonly isPromise: boolean;
+}
+
+function merge(model: Model, number: number, { key, ms, isPromise }: Change): string {
+  const there = model.get(number);
+  if (there === undefined) return 'absent';
+  const held = there.rows.get(key);
   if (held !== undefined && held.ms === ms) return 'same';
   if (held !== undefined && held.ms > ms) return 'stale';
-  rows.set(key, { ms, value: valueOf(key, ms) });
+  if ((there.promises.get(key) ?? 0) > ms) return 'promised';
+  if (isPromise) there.promises.set(key, ms);
+  else {
+    there.rows.set(key, { ms, value: valueOf(key, ms) });
+    there.promises.delete(key);
+  }
   return 'applied';
+}
+
+/** A copy brings its records whatever was promised here, and its promises with them. */
+function mergeCopy(model: Model, number: number, from: NonNullable<ReturnType<Model['get']>>) {
+  const mine = [...(model.get(number)?.promises ?? [])];
+  model.get(number)?.promises.clear();
+  for (const [key, { ms }] of from.rows) merge(model, number, { key, ms, isPromise: false });
+  for (const [key, ms] of [...from.promises, ...mine]) {
+    merge(model, number, { key, ms, isPromise: true });
+  }
 }
 
 async function perform(sides: [Side, Side], step: Operation): Promise<void> {
@@ -93,9 +117,10 @@ async function perform(sides: [Side, Side], step: Operation): Promise<void> {
   const other = sides[step.side === 0 ? 1 : 0];
   switch (step.kind) {
     case 'write': {
-      const writes = step.writes.map(({ key, ms, partition: number }) =>
-        write(key, valueOf(key, ms), ms, number),
-      );
+      const writes = step.writes.map(({ key, ms, isPromise, partition: number }) => ({
+        ...write(key, isPromise ? null : valueOf(key, ms), ms, number),
+        isPromise,
+      }));
       const outcomes = await on.store.write(writes);
       const expected = step.writes.map((each) => merge(on.model, each.partition, each));
       expect(outcomes.map(({ kind }) => kind)).toEqual(expected);
@@ -104,7 +129,7 @@ async function perform(sides: [Side, Side], step: Operation): Promise<void> {
     case 'create':
       if (on.model.has(step.partition)) return;
       await on.store.create('test', step.partition, 'ready');
-      on.model.set(step.partition, new Map());
+      on.model.set(step.partition, { rows: new Map(), promises: new Map() });
       return;
     case 'drop':
       if (!on.model.delete(step.partition)) return;
@@ -131,7 +156,7 @@ async function perform(sides: [Side, Side], step: Operation): Promise<void> {
       const from = on.model.get(step.partition);
       if (from === undefined || !other.model.has(step.partition)) return;
       await copyPartition(on.store, other.store, step.partition);
-      for (const [key, { ms }] of from) merge(other.model, step.partition, { key, ms });
+      mergeCopy(other.model, step.partition, from);
     }
   }
 }
@@ -139,7 +164,9 @@ async function perform(sides: [Side, Side], step: Operation): Promise<void> {
 function compare({ store, model }: Side): void {
   const numbers = store.list().map((info) => info.partition);
   expect(new Set(numbers)).toEqual(new Set(model.keys()));
-  for (const [number, rows] of model) {
+  for (const [number, { rows, promises }] of model) {
+    const kept = store.promises('test', number).map(({ key, ms }) => [key.toString(), ms]);
+    expect(Object.fromEntries(kept)).toEqual(Object.fromEntries(promises));
     for (const key of KEYS) expect(textOf(store, key, number)).toBe(rows.get(key)?.value);
     const all = store.rowsSince('test', number, 0, { rowsMax: 100, bytesMax: 1e9 });
     expect(all.rows.map(({ key }) => key.toString()).sort()).toEqual([...rows.keys()].sort());

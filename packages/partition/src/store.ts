@@ -17,6 +17,7 @@ import { readRecord, recordsSince, scanRecords, stampsSince } from './read-recor
 import type {
   PageBounds,
   RowsPage,
+  StoredPromise,
   StoredRecord,
   StoredStamp,
   Write,
@@ -114,6 +115,16 @@ export class Store {
   /** Up to `limit` records with keys above `afterKey` (empty: from the first), by key bytes. */
   scan(keyspace: string, partition: number, afterKey: Uint8Array, limit: number): StoredRecord[] {
     return this.#withFile(keyspace, partition, (file) => scanRecords(file, afterKey, limit));
+  }
+
+  /** How many records with a value have expired by `nowMs` and are still in the file. */
+  expired(keyspace: string, partition: number, nowMs: number): number {
+    return this.#withFile(keyspace, partition, (file) => file.sql.expired().get(nowMs) ?? 0);
+  }
+
+  /** Promises that no record has caught up with, in no order: see Write.isPromise. */
+  promises(keyspace: string, partition: number): StoredPromise[] {
+    return this.#withFile(keyspace, partition, (file) => file.promises.all());
   }
 
   /** The sequence up to which `peer` has confirmed this incarnation; 0 when it has not. */

@@ -65,11 +65,12 @@ async function countOn(
   { device, partitions }: { readonly device: number; readonly partitions: readonly number[] },
 ): Promise<Counted> {
   const about = { keyspace: active.ring.keyspace, ringVersion: active.ring.version };
+  const nowMs = ports.clock.nowMs();
   let sum = 0;
   const missing: number[] = [];
   for (let start = 0; start < partitions.length; start += digestPartitionsMax) {
     const asked = partitions.slice(start, start + digestPartitionsMax);
-    const request = { ...about, partitions: asked };
+    const request = { ...about, partitions: asked, nowMs };
     const holdings = await ports.devices.call({ active, device }, digests, request).then(
       (answer) => answer.holdings,
       (error: unknown) => {
@@ -79,7 +80,7 @@ async function countOn(
     );
     for (const [index, partition] of asked.entries()) {
       const holding = holdings[index];
-      if (holding?.state === 'ready') sum += holding.rows;
+      if (holding?.state === 'ready') sum += holding.rows - (holding.expired ?? 0);
       else missing.push(partition);
     }
   }

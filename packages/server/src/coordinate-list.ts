@@ -30,10 +30,12 @@ type Page = AnswerOf<typeof keysAfter>;
 /** Throws NOT_ENOUGH_REPLICAS, RING_UNKNOWN. */
 export function coordinateList(ports: CoordinatorPorts, request: ListRequest): Promise<KeyPage> {
   const { keyspace, partition, after, limit, consistency } = request;
+  const nowMs = ports.clock.nowMs();
   const attempt = async (active: ActiveRing): Promise<KeyPage> => {
     const slots = slotsOf(active.ring, partition);
     const needed = slotsNeeded(consistency, slots.length);
-    const asked = { keyspace, ringVersion: active.ring.version, partition, after, limit };
+    const about = { keyspace, ringVersion: active.ring.version, partition };
+    const asked = { ...about, after, limit, nowMs };
     const ask = (device: number): Promise<Page> =>
       ports.devices.call({ active, device }, keysAfter, asked);
     const answers = await gatherSlots({ active, slots, needed, ask });

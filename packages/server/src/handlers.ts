@@ -8,10 +8,16 @@ import { hello } from '@ringwright/wire/hello';
 import { keysAfter } from '@ringwright/wire/listing';
 import type { MessageKind } from '@ringwright/wire/message';
 import { messageKinds } from '@ringwright/wire/messages';
+<<<<<<< HEAD
 import { moveControl, moveReceipts } from '@ringwright/wire/moves';
 import { recordRead, recordWrite } from '@ringwright/wire/records';
 import { digests, offer, push, rowsSince } from '@ringwright/wire/replication';
 import { ringChunk, ringDelta, ringFetch, ringOffer } from '@ringwright/wire/rings';
+=======
+import { recordPrepare, recordRead, recordWrite } from '@ringwright/wire/records';
+import { digests, offer, promises, push, rowsSince } from '@ringwright/wire/replication';
+import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from '@ringwright/wire/rings';
+>>>>>>> 1453ed9 (partition: records expire and have an origin; keys can be promised)
 import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { z } from 'zod';
 import { answerGet, answerPut, type ClientPorts } from './client-answers.ts';
@@ -20,9 +26,19 @@ import type { CopyPace } from './copy-pace.ts';
 import { answerFloorPromise, answerFloorRaise } from './floor-answers.ts';
 import { answerHello, type IntroducePorts } from './introduce.ts';
 import { answerKeys } from './list-answers.ts';
+<<<<<<< HEAD
 import { answerMoveControl, answerMoveReceipts, type MovePorts } from './move-answers.ts';
+=======
+import { answerPrepare } from './prepare-answer.ts';
+>>>>>>> 1453ed9 (partition: records expire and have an origin; keys can be promised)
 import { answerRead, answerWrite, type ReplicaPorts } from './replica.ts';
-import { answerDigests, answerOffer, answerPush, answerRows } from './replication-answers.ts';
+import {
+  answerDigests,
+  answerOffer,
+  answerPromises,
+  answerPush,
+  answerRows,
+} from './replication-answers.ts';
 import type { MadeWith } from './ring-requests.ts';
 import type { TrustExchange } from './trust-exchange.ts';
 
@@ -68,10 +84,12 @@ export function fillHandlers(
   answer(trustFetch, () => trust.fetch());
   counted(recordWrite, (request, caller) => pace.timed(answerWrite(replica, request, caller)));
   counted(recordRead, (request, caller) => pace.timed(answerRead(replica, request, caller)));
+  counted(recordPrepare, (request, caller) => pace.timed(answerPrepare(replica, request, caller)));
   counted(digests, (request, caller) => answerDigests(replica, request, caller));
   counted(offer, (request, caller) => answerOffer(replica, request, caller));
   counted(push, (request, caller) => answerPush(replica, request, caller));
   counted(rowsSince, (request, caller) => answerRows(replica, request, caller));
+  counted(promises, (request, caller) => answerPromises(replica, request, caller));
   counted(floorPromise, (request, caller) => answerFloorPromise(replica, request, caller));
   counted(floorRaise, (request, caller) => answerFloorRaise(replica, request, caller));
   counted(copyOpen, (request, caller) => copies.open(request, caller));

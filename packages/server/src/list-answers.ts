@@ -1,5 +1,6 @@
 // This device's answer to a listing: keys of a partition with their stamps, without values.
 import { listTurnBytesMax, listTurnRecordsMax } from '@ringwright/base/limits';
+import { isGone } from '@ringwright/partition/record';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { keysAfter } from '@ringwright/wire/listing';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
@@ -16,15 +17,16 @@ export async function answerKeys(
 ): Promise<AnswerOf<typeof keysAfter>> {
   const { active, duty } = await passFence(ports, request, caller);
   if (duty.kind !== 'SERVE') throw notResponsible(active, request.partition);
-  const { keyspace, partition, limit } = request;
+  const { keyspace, partition, limit, nowMs } = request;
   if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
   const keys: AnswerOf<typeof keysAfter>['keys'] = [];
   let after = request.after;
   for (let bytes = 0; keys.length < limit && bytes < listTurnBytesMax; ) {
     const wanted = Math.min(listTurnRecordsMax, limit - keys.length);
     const records = ports.store.scan(keyspace, partition, after, wanted);
-    for (const { key, value, ms, tie } of records) {
-      keys.push([key, ms, tie, value === null]);
+    for (const record of records) {
+      const { key, value, ms, tie } = record;
+      keys.push([key, ms, tie, isGone(record, nowMs)]);
       bytes += value?.length ?? 0;
       after = key;
     }

@@ -6,6 +6,7 @@ import type { RequestOf } from '@ringwright/wire/message';
 import { offer, offerRowsMax, push } from '@ringwright/wire/replication';
 import type { ActiveRing } from './active-ring.ts';
 import type { DeviceCaller } from './device-caller.ts';
+import { wireContent } from './wire-record.ts';
 
 export interface PushPorts {
   readonly store: Store;
@@ -81,9 +82,8 @@ function groupRows(
   for (const key of keys) {
     const record = key === undefined ? null : store.read(about.keyspace, about.partition, key);
     if (record === null) continue;
-    const { value, ms, tie } = record;
-    group.push({ key: record.key, value, ms, tie });
-    bytes += record.key.length + (value?.length ?? 0);
+    group.push({ key: record.key, ...wireContent(record) });
+    bytes += record.key.length + (record.value?.length ?? 0);
     if (bytes < PUSH_BYTES_MAX) continue;
     groups.push(group);
     [group, bytes] = [[], 0];

@@ -12,6 +12,7 @@ import type { recordRead, recordWrite } from '@ringwright/wire/records';
 import { type ActiveRing, ringHead } from './active-ring.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RingExchange } from './ring-exchange.ts';
+import { wireContent } from './wire-record.ts';
 
 export interface ReplicaPorts {
   readonly store: Store;
@@ -73,11 +74,13 @@ export async function answerWrite(
   const { active, duty } = await passFence(ports, request, caller);
   if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
   checkClock(ports.clock, request);
-  const { keyspace, partition, key, value, ms, tie } = request;
+  const { ringVersion: _, ...write } = request;
+  const { keyspace, partition } = write;
   checkBarrier(ports.store, request);
-  const writing = ports.store.write([{ keyspace, partition, key, value, ms, tie }]);
+  const writing = ports.store.write([write]);
   const [outcome] = await ports.inFlight.track(keyspace, partition, writing);
   if (outcome === undefined || outcome.kind === 'absent') throw filling(partition);
+  if (outcome.kind === 'promised') return outcome;
   // failpoint: write.stored
   // Stored, but it does not count: this device may lack what a quorum took for granted that it has,
   // or a quorum of the ring before may still read without it (confirm-takeover.ts).
@@ -99,7 +102,7 @@ export async function answerRead(
   if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
   const record = ports.store.read(keyspace, partition, key);
   if (record === null) return { record: impliedRecord(ports.store, keyspace, partition) };
-  return { record: { value: record.value, ms: record.ms, tie: record.tie } };
+  return { record: wireContent(record) };
 }
 
 /**
@@ -118,7 +121,7 @@ function checkBarrier(store: Store, request: RequestOf<typeof recordWrite>): voi
 }
 
 /** A floor is a tombstone of every key that is not here. */
-function impliedRecord(
+export function impliedRecord(
   store: Store,
   keyspace: string,
   partition: number,

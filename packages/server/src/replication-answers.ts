@@ -10,22 +10,27 @@ import {
   type digests,
   type offer,
   offerRowsMax,
+  type promises,
   type push,
   type rowsSince,
 } from '@ringwright/wire/replication';
 import { checkClock, filling, notResponsible, passFence, type ReplicaPorts } from './replica.ts';
+import { wireContent } from './wire-record.ts';
 
 const ROWS_BYTES_MAX = socketMessageBytesMax / 4;
 
 export async function answerDigests(
   ports: ReplicaPorts,
-  { keyspace, ringVersion, partitions }: RequestOf<typeof digests>,
+  { keyspace, ringVersion, partitions, nowMs }: RequestOf<typeof digests>,
   caller: Caller,
 ): Promise<AnswerOf<typeof digests>> {
   await ports.exchange.reach(keyspace, ringVersion, caller);
+  const { store } = ports;
   return {
     holdings: partitions.map((partition) => {
-      return holdingOf(ports.store, keyspace, partition);
+      const holding = holdingOf(store, keyspace, partition);
+      if (nowMs === undefined || holding?.state !== 'ready') return holding;
+      return { ...holding, expired: store.expired(keyspace, partition, nowMs) };
     }),
   };
 }
@@ -84,7 +89,26 @@ export async function answerPush(
   const outcomes = await ports.inFlight.track(keyspace, partition, ports.store.write(writes));
   // failpoint: push.stored
   if (outcomes.some(({ kind }) => kind === 'absent')) throw filling(partition);
-  return { incarnation };
+  const undecided = outcomes.flatMap(({ kind }, index) => (kind === 'promised' ? [index] : []));
+  return { incarnation, undecided };
+}
+
+/** Keys whose promises no record here has caught up with, after the writes that are under way. */
+export async function answerPromises(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof promises>,
+  caller: Caller,
+): Promise<AnswerOf<typeof promises>> {
+  await passFence(ports, request, caller);
+  const { keyspace, partition, after } = request;
+  await ports.inFlight.settled(keyspace, partition);
+  if (ports.store.marks(keyspace, partition) === null) throw filling(partition);
+  const above = ports.store
+    .promises(keyspace, partition)
+    .map(({ key }) => key)
+    .filter((key) => Buffer.compare(key, after) > 0)
+    .sort((a, b) => Buffer.compare(a, b));
+  return { keys: above.slice(0, offerRowsMax), more: above.length > offerRowsMax };
 }
 
 /** Records after a sequence, for a joiner that has a copy up to it. */
@@ -105,7 +129,7 @@ export async function answerRows(
   return {
     incarnation: info.incarnation,
     floorMs: info.floorMs,
-    rows: rows.map(({ key, value, ms, tie }) => ({ key, value, ms, tie })),
+    rows: rows.map((row) => ({ key: row.key, ...wireContent(row) })),
     lastSeq,
     more,
   };

@@ -67,7 +67,7 @@ export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<Spr
       const request = { keyspace, ringVersion: version, ...record };
       devices.call({ active, device }, recordWrite, request).then(
         (answer) => {
-          answered.set(device, true);
+          answered.set(device, answer.kind !== 'promised');
           said.set(device, answer.kind);
           if (answer.kind === 'stale' && (newer === null || compareStamps(answer, newer) > 0)) {
             newer = { ms: answer.ms, tie: answer.tie };
@@ -90,8 +90,9 @@ export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<Spr
 export type WriteOutcome = 'rejected' | 'unknown';
 
 /** Answers that a device gives only before it stores anything, or when it holds something newer. */
-const certainlyNot: ReadonlySet<string> = new Set<ErrorCode | 'stale'>([
+const certainlyNot: ReadonlySet<string> = new Set<ErrorCode | 'stale' | 'promised'>([
   'stale',
+  'promised',
   'RING_STALE',
   'RING_UNKNOWN',
   'RING_VERSION_UNKNOWN',

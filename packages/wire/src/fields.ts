@@ -37,14 +37,28 @@ export const incarnationField = z.string().min(1).max(64);
 export const digestField = z.string().regex(/^[0-9a-f]{16}$/);
 export const sha256Field = z.string().regex(/^[0-9a-f]{64}$/);
 export const keyField = bytesField('key', 1, keyBytesMax);
+/** Keys above this one; empty for the first. */
+export const afterField = bytesField('key or nothing', 0, keyBytesMax);
 export const valueField = z.nullable(bytesField('value', 0, valueBytesMax));
 export const chunkField = bytesField('chunk', 0, transferChunkBytesMax);
 export const msField = z.int().min(0).max(stampMsMax);
 export const tieField = z.int().min(0).max(stampTieMax);
 export const partitionStateField = z.enum(['filling', 'ready']);
 
-/** One record as it travels: null is a tombstone. */
-export const recordFields = { key: keyField, value: valueField, ms: msField, tie: tieField };
+export const stampField = z.strictObject({ ms: msField, tie: tieField });
+
+/** What a key holds: a null value is a tombstone. */
+export const contentFields = {
+  value: valueField,
+  ms: msField,
+  tie: tieField,
+  /** Unix ms from which it counts as deleted; absent: never. */
+  expiresMs: z.optional(msField),
+  /** The stamp it was first written with; absent: its own. */
+  origin: z.optional(stampField),
+};
+/** One record as it travels. */
+export const recordFields = { key: keyField, ...contentFields };
 /** Which partition of which ring, as the sender knows it. */
 export const partitionFields = {
   keyspace: keyspaceField,

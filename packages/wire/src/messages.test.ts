@@ -30,7 +30,13 @@ const most = Number.MAX_SAFE_INTEGER;
 const about = { keyspace, ringVersion: most, partition: partitionCountMax - 1 };
 const key = Buffer.alloc(keyBytesMax, 1);
 const stamp = { ms: stampMsMax, tie: stampTieMax };
-const record = { key, value: Buffer.alloc(valueBytesMax), ...stamp };
+const content = {
+  value: Buffer.alloc(valueBytesMax),
+  ...stamp,
+  expiresMs: stampMsMax,
+  origin: stamp,
+};
+const record = { key, ...content };
 const small = { key: key.subarray(0, 1), value: null, ms: 0, tie: 0 };
 const head = { keyspace, version: most, id };
 const introduction = {
@@ -46,6 +52,7 @@ const holding = {
   state: 'filling',
   digest: 'f'.repeat(16),
   rows: most,
+  expired: most,
   seq: most,
   floorMs: stampMsMax,
 };
@@ -147,25 +154,39 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
       { value: undefined },
       { ms: -1 },
       { tie: stampTieMax + 1 },
+      { expiresMs: stampMsMax + 1 },
+      { origin: { ms: 1 } },
       { partition: partitionCountMax },
       { ringVersion: 2 ** 53 },
       { keyspace: '../etc' },
       { keyspace: `${keyspace}x` },
     ],
   ],
-  ['write answer', kinds.recordWrite.answer, { kind: 'stale', ...stamp }, [{ kind: 'absent' }]],
+  [
+    'write answer',
+    kinds.recordWrite.answer,
+    { kind: 'promised', ...stamp },
+    [{ kind: 'absent' }, { kind: 'stored' }],
+  ],
   ['read', kinds.recordRead.request, { ...about, key }, [{ value: null }]],
   [
     'read answer',
     kinds.recordRead.answer,
-    { record: { value: record.value, ...stamp } },
-    [{ record: { value: 1, ...stamp } }],
+    { record: content },
+    [{ record: { value: 1, ...stamp } }, { record: { ...content, expiresMs: -1 } }],
+  ],
+  ['prepare', kinds.recordPrepare.request, { ...about, key, ...stamp }, [{ tie: -1 }]],
+  [
+    'prepare answer',
+    kinds.recordPrepare.answer,
+    { kind: 'given', serves: true, record: content },
+    [{ serves: null }, { kind: 'refused' }],
   ],
   [
     'digests',
     kinds.digests.request,
-    { keyspace, ringVersion: 1, partitions: Array(digestPartitionsMax).fill(0) },
-    [{ partitions: Array(digestPartitionsMax + 1).fill(0) }],
+    { keyspace, ringVersion: 1, partitions: Array(digestPartitionsMax).fill(0), nowMs: stampMsMax },
+    [{ nowMs: stampMsMax + 1 }, { partitions: Array(digestPartitionsMax + 1).fill(0) }],
   ],
   [
     'digests answer',
@@ -191,7 +212,24 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     { ...about, rows: Array(offerRowsMax).fill(small) },
     [{ rows: Array(offerRowsMax + 1).fill(small) }, { rows: [{ ...small, extra: 1 }] }],
   ],
-  ['push answer', kinds.push.answer, { incarnation: 'i'.repeat(64) }, [{ incarnation: null }]],
+  [
+    'push answer',
+    kinds.push.answer,
+    { incarnation: 'i'.repeat(64), undecided: wanted },
+    [{ incarnation: null }, { undecided: [offerRowsMax] }],
+  ],
+  [
+    'promises',
+    kinds.promises.request,
+    { ...about, after: key },
+    [{ after: Buffer.alloc(keyBytesMax + 1) }],
+  ],
+  [
+    'promises answer',
+    kinds.promises.answer,
+    { keys: Array(offerRowsMax).fill(key), more: true },
+    [{ keys: Array(offerRowsMax + 1).fill(key) }, { keys: [Buffer.alloc(0)] }],
+  ],
   ['rows', kinds.rowsSince.request, { ...about, assignment: null, since: most }, [{ since: -1 }]],
   [
     'rows answer',
@@ -234,8 +272,13 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   [
     'keys-after',
     kinds.keysAfter.request,
-    { ...about, after: key, limit: listKeysMax },
-    [{ limit: listKeysMax + 1 }, { limit: 0 }, { after: Buffer.alloc(keyBytesMax + 1) }],
+    { ...about, after: key, limit: listKeysMax, nowMs: stampMsMax },
+    [
+      { nowMs: undefined },
+      { limit: listKeysMax + 1 },
+      { limit: 0 },
+      { after: Buffer.alloc(keyBytesMax + 1) },
+    ],
   ],
   [
     'keys-after answer',
@@ -290,6 +333,9 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   ],
 ];
 
+/** What most records and requests do without. */
+const optional: ReadonlySet<string> = new Set(['expiresMs', 'origin', 'nowMs']);
+
 describe('fields at their limits', () => {
   test.each(cases)('%s', (...[, schema, largest, beyond]) => {
     const packed = packEnvelope([1, 1, largest]);
@@ -300,7 +346,7 @@ describe('fields at their limits', () => {
       const result = schema.safeParse({ ...largest, ...change });
       expect(result.success, `with ${Object.keys(change).join()}`).toBe(false);
     }
-    for (const field of Object.keys(largest)) {
+    for (const field of Object.keys(largest).filter((name) => !optional.has(name))) {
       const without = Object.fromEntries(
         Object.entries(largest).filter(([name]) => name !== field),
       );

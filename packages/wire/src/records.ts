@@ -1,28 +1,48 @@
 // Reads and writes of single records, from the coordinator to the device of a slot. Pure.
 import { z } from 'zod';
 import {
+  contentFields,
   keyField,
   msField,
   partitionFields,
   recordFields,
+  stampField,
   tieField,
-  valueField,
 } from './fields.ts';
 import { messageKind } from './message.ts';
 
-const staleAnswer = z.strictObject({ kind: z.literal('stale'), ms: msField, tie: tieField });
+const staleAnswer = z.strictObject({ kind: z.literal('stale'), ...stampField.shape });
+/** Not stored: a promise with this stamp, which is higher, keeps it out. */
+const promisedAnswer = z.strictObject({ kind: z.literal('promised'), ...stampField.shape });
 
 /** Durable when answered. `stale` carries the newer timestamp that the device holds. */
 export const recordWrite = messageKind({
   method: 'write',
   request: z.strictObject({ ...partitionFields, ...recordFields }),
-  answer: z.union([z.strictObject({ kind: z.literal('stored') }), staleAnswer]),
+  answer: z.union([z.strictObject({ kind: z.literal('stored') }), staleAnswer, promisedAnswer]),
 });
 
+/** Expired records are given as they are: whoever asks decides at one moment for all answers. */
 export const recordRead = messageKind({
   method: 'read',
   request: z.strictObject({ ...partitionFields, key: keyField }),
-  answer: z.strictObject({
-    record: z.nullable(z.strictObject({ value: valueField, ms: msField, tie: tieField })),
-  }),
+  answer: z.strictObject({ record: z.nullable(z.strictObject(contentFields)) }),
+});
+
+/**
+ * The first half of a round (packages/server/DESIGN.md): no record of the key stamped below `ms`
+ * and `tie` is stored there any more; durable when answered. `given` carries what the device holds
+ * then, which only counts of a device that `serves`; `refused` the higher stamp that is there.
+ */
+export const recordPrepare = messageKind({
+  method: 'prepare',
+  request: z.strictObject({ ...partitionFields, key: keyField, ms: msField, tie: tieField }),
+  answer: z.union([
+    z.strictObject({
+      kind: z.literal('given'),
+      serves: z.boolean(),
+      record: z.nullable(z.strictObject(contentFields)),
+    }),
+    z.strictObject({ kind: z.literal('refused'), ...stampField.shape }),
+  ]),
 });

@@ -2,6 +2,7 @@
 // wanted. Pure.
 import { z } from 'zod';
 import {
+  afterField,
   assignmentField,
   countField,
   digestField,
@@ -23,6 +24,10 @@ import { messageKind } from './message.ts';
 export const digestPartitionsMax = 4_096;
 /** Timestamps of one offer, records of one push: some 60 bytes each without values. */
 export const offerRowsMax = 1_024;
+const rowIndexField = z
+  .int()
+  .min(0)
+  .max(offerRowsMax - 1);
 
 /** Content digests of partitions on the receiver; `null` where it has no file. */
 export const digests = messageKind({
@@ -31,6 +36,8 @@ export const digests = messageKind({
     keyspace: keyspaceField,
     ringVersion: versionField,
     partitions: z.array(partitionField).max(digestPartitionsMax),
+    /** With it, `expired` is counted: records with a value that have expired by then. */
+    nowMs: z.optional(msField),
   }),
   answer: z.strictObject({
     holdings: z
@@ -41,6 +48,7 @@ export const digests = messageKind({
             state: partitionStateField,
             digest: digestField,
             rows: countField,
+            expired: z.optional(countField),
             seq: sequenceField,
             /** 0 while the holder has dropped no tombstone. */
             floorMs: msField,
@@ -60,25 +68,34 @@ export const offer = messageKind({
   }),
   answer: z.strictObject({
     incarnation: incarnationField,
-    wanted: z
-      .array(
-        z
-          .int()
-          .min(0)
-          .max(offerRowsMax - 1),
-      )
-      .max(offerRowsMax),
+    wanted: z.array(rowIndexField).max(offerRowsMax),
   }),
 });
 
-/** Records the receiver wanted; durable when answered. */
+/**
+ * Records the receiver wanted; durable when answered, but for those named by index: promises keep
+ * them out until a round has decided what their keys hold.
+ */
 export const push = messageKind({
   method: 'push',
   request: z.strictObject({
     ...partitionFields,
     rows: z.array(z.strictObject(recordFields)).max(offerRowsMax),
   }),
-  answer: z.strictObject({ incarnation: incarnationField }),
+  answer: z.strictObject({
+    incarnation: incarnationField,
+    undecided: z.array(rowIndexField).max(offerRowsMax),
+  }),
+});
+
+/** Promises of keys for which the receiver holds no record as new: a joiner has them decided. */
+export const promises = messageKind({
+  method: 'promises',
+  request: z.strictObject({ ...partitionFields, after: afterField }),
+  answer: z.strictObject({
+    keys: z.array(keyField).max(offerRowsMax),
+    more: z.boolean(),
+  }),
 });
 
 /** Records of the receiver's file after a sequence number: how a joiner catches up. */

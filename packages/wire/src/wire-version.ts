@@ -12,5 +12,6 @@
  * 6: a copy is asked for by a device of the ring (copy-open); how fast copies go
  *    (copy-rate).
  * 7: moves (control, receipts).
+ * 8: records expire and have an origin; prepare, promises, and refusals by promises.
  */
-export const wireVersion = 7;
+export const wireVersion = 8;

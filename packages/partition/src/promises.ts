@@ -1,0 +1,77 @@
+// What a partition has promised of single keys: no record stamped below it is taken any more.
+import { compareStamps, type Stamp } from '@ringwright/base/stamp';
+import type Database from 'better-sqlite3';
+import type { HashedRecord } from './memtable.ts';
+import type { StoredPromise } from './record.ts';
+
+/**
+ * Kept while no record has caught up with them, so there are few: all of them are in memory. They
+ * are neither in the digest nor in the sequence: a promise is of one device.
+ */
+export class Promises {
+  readonly #held = new Map<string, StoredPromise>();
+  readonly #changed = new Set<string>();
+  readonly #db: Database.Database;
+
+  constructor(db: Database.Database) {
+    const rows = db
+      .prepare<[], [Buffer, number, number]>('SELECT key, ms, tie FROM promises')
+      .raw();
+    for (const [key, ms, tie] of rows.iterate()) this.#held.set(nameOf(key), { key, ms, tie });
+    this.#db = db;
+  }
+
+  all(): StoredPromise[] {
+    return [...this.#held.values()];
+  }
+
+  /** Whether there is something to store. */
+  get haveChanged(): boolean {
+    return this.#changed.size > 0;
+  }
+
+  /**
+   * The promise that keeps a row out, or null. A row that passes is a promise itself, or says as
+   * much as the one there is, which then ends.
+   */
+  pass({ key, ms, tie, isPromise }: HashedRecord): Stamp | null {
+    if (this.#held.size === 0 && !isPromise) return null;
+    const name = nameOf(key);
+    const held = this.#held.get(name);
+    if (held !== undefined && compareStamps(held, { ms, tie }) > 0) return held;
+    if (isPromise) this.#held.set(name, { key: Buffer.from(key), ms, tie });
+    else this.#held.delete(name);
+    if (isPromise || held !== undefined) this.#changed.add(name);
+    return null;
+  }
+
+  /** Takes all of them out, to be raised again later. */
+  takeAll(): StoredPromise[] {
+    const all = this.all();
+    for (const name of this.#held.keys()) this.#changed.add(name);
+    this.#held.clear();
+    return all;
+  }
+
+  /** Stores what has changed, within a transaction of the caller's; how many rows it changed. */
+  flush(): number {
+    const rows = this.#changed.size;
+    if (rows === 0) return 0;
+    const remove = this.#db.prepare('DELETE FROM promises WHERE key = ?');
+    const set = this.#db.prepare(
+      `INSERT INTO promises (key, ms, tie) VALUES (?, ?, ?)
+       ON CONFLICT (key) DO UPDATE SET ms = excluded.ms, tie = excluded.tie`,
+    );
+    for (const name of this.#changed) {
+      const held = this.#held.get(name);
+      if (held === undefined) remove.run(Buffer.from(name, 'latin1'));
+      else set.run(held.key, held.ms, held.tie);
+    }
+    this.#changed.clear();
+    return rows;
+  }
+}
+
+function nameOf(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
+}

@@ -1,0 +1,40 @@
+// This device's part in a round: it promises, and tells what it holds (decide-key.ts asks).
+import type { Caller } from '@ringwright/wire/call-channel';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import type { recordPrepare } from '@ringwright/wire/records';
+import {
+  checkClock,
+  filling,
+  impliedRecord,
+  notResponsible,
+  passFence,
+  type ReplicaPorts,
+} from './replica.ts';
+import { wireContent } from './wire-record.ts';
+
+/**
+ * Promises go through the log in one order with records, so what is read after the promise is
+ * durable is all there is below it, and nothing more will come.
+ */
+export async function answerPrepare(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof recordPrepare>,
+  caller: Caller,
+): Promise<AnswerOf<typeof recordPrepare>> {
+  const { active, duty } = await passFence(ports, request, caller);
+  if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
+  checkClock(ports.clock, request);
+  const { keyspace, partition, key, ms, tie } = request;
+  const promise = { keyspace, partition, key, value: null, ms, tie, isPromise: true };
+  const writing = ports.store.write([promise]);
+  const [outcome] = await ports.inFlight.track(keyspace, partition, writing);
+  if (outcome === undefined || outcome.kind === 'absent') throw filling(partition);
+  if (outcome.kind === 'stale' || outcome.kind === 'promised') {
+    return { kind: 'refused', ms: outcome.ms, tie: outcome.tie };
+  }
+  if (duty.kind !== 'SERVE') return { kind: 'given', serves: false, record: null };
+  if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
+  const record = ports.store.read(keyspace, partition, key);
+  const found = record === null ? impliedRecord(ports.store, keyspace, partition) : null;
+  return { kind: 'given', serves: true, record: record === null ? found : wireContent(record) };
+}
