@@ -8,16 +8,10 @@ import { hello } from '@ringwright/wire/hello';
 import { keysAfter } from '@ringwright/wire/listing';
 import type { MessageKind } from '@ringwright/wire/message';
 import { messageKinds } from '@ringwright/wire/messages';
-<<<<<<< HEAD
 import { moveControl, moveReceipts } from '@ringwright/wire/moves';
-import { recordRead, recordWrite } from '@ringwright/wire/records';
-import { digests, offer, push, rowsSince } from '@ringwright/wire/replication';
-import { ringChunk, ringDelta, ringFetch, ringOffer } from '@ringwright/wire/rings';
-=======
 import { recordPrepare, recordRead, recordWrite } from '@ringwright/wire/records';
 import { digests, offer, promises, push, rowsSince } from '@ringwright/wire/replication';
-import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from '@ringwright/wire/rings';
->>>>>>> 1453ed9 (partition: records expire and have an origin; keys can be promised)
+import { ringChunk, ringDelta, ringFetch, ringOffer } from '@ringwright/wire/rings';
 import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { z } from 'zod';
 import { answerGet, answerPut, type ClientPorts } from './client-answers.ts';
@@ -26,11 +20,8 @@ import type { CopyPace } from './copy-pace.ts';
 import { answerFloorPromise, answerFloorRaise } from './floor-answers.ts';
 import { answerHello, type IntroducePorts } from './introduce.ts';
 import { answerKeys } from './list-answers.ts';
-<<<<<<< HEAD
 import { answerMoveControl, answerMoveReceipts, type MovePorts } from './move-answers.ts';
-=======
 import { answerPrepare } from './prepare-answer.ts';
->>>>>>> 1453ed9 (partition: records expire and have an origin; keys can be promised)
 import { answerRead, answerWrite, type ReplicaPorts } from './replica.ts';
 import {
   answerDigests,

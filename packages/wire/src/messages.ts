@@ -4,16 +4,10 @@ import { copyClose, copyOpen, copyRate, copyRead } from './copies.ts';
 import { floorPromise, floorRaise } from './floors.ts';
 import { hello } from './hello.ts';
 import { keysAfter } from './listing.ts';
-<<<<<<< HEAD
 import { moveControl, moveReceipts } from './moves.ts';
-import { recordRead, recordWrite } from './records.ts';
-import { digests, offer, push, rowsSince } from './replication.ts';
-import { ringChunk, ringDelta, ringFetch, ringOffer } from './rings.ts';
-=======
 import { recordPrepare, recordRead, recordWrite } from './records.ts';
 import { digests, offer, promises, push, rowsSince } from './replication.ts';
-import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from './rings.ts';
->>>>>>> 1453ed9 (partition: records expire and have an origin; keys can be promised)
+import { ringChunk, ringDelta, ringFetch, ringOffer } from './rings.ts';
 import { trustFetch, trustOffer } from './trust.ts';
 
 export const messageKinds = {
