@@ -91,11 +91,13 @@ test('an older version, with both numbers', async () => {
   expect(seen).toContain('ok; refused RING_OLDER');
 });
 
+const forkWhy = expect.stringMatching(/^FORK: version 2 is also [0-9a-f]{12}$/) as string;
+
 test('a fork: the twin of the repository commits another second version', async () => {
   const twin = await ringBuilderIn(path.join(cluster.folder, 'twin'));
   await anotherVersion(twin);
   const { seen } = await expectRefused(twin, 'RING_FORK');
-  expect(seen).toContain('another ring of this version; refused RING_FORK');
+  expect(seen).toMatch(/another ring of this version, FORK: version 2 .*; refused RING_FORK/);
 });
 
 test('a fork that shows one version later: its parent is unknown', async () => {
@@ -105,9 +107,12 @@ test('a fork that shows one version later: its parent is unknown', async () => {
   expect(message).toMatch(/version 3 follows/);
 });
 
-test('after all that the next version is accepted, and the refusals are forgotten', async () => {
+test('after all that the next version is accepted; only the fork waits for a word', async () => {
   await cluster.commit('set-device', 'd1', '--meta', 'next');
   await cluster.push();
+  const told = await cluster.builder.json<ServersAnswer>(['servers', keyspace]);
+  for (const { why, refusal } of told.servers) expect([why, refusal]).toEqual([forkWhy, '']);
+  await cluster.builder.json(['settle', keyspace, '-m', 'the twin was a test', '--yes']);
   const seen = await cluster.builder.json<ServersAnswer>(['servers', keyspace]);
   expect(seen.current).toBe(3);
   expect(seen.servers.map(({ why, refusal }) => why + refusal)).toEqual(['', '', '']);

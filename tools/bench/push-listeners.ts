@@ -37,6 +37,10 @@ class ListenerRings {
     return id === this.active.id ? 'same' : 'wanted';
   }
 
+  wantsSignatures(): boolean {
+    return false;
+  }
+
   adopt(bytes: Uint8Array): Promise<ActiveRing> {
     const decoded = decodeRing(bytes);
     checkSuccession(this.active, decoded);

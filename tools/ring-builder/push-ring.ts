@@ -25,7 +25,7 @@ export interface PushOutcome {
 }
 
 /** Verifying and storing the largest ring takes a server this long at most. */
-const activationTimeoutMs = 60_000;
+export const activationTimeoutMs = 60_000;
 const TELL_MS = 1_000;
 
 export interface PushWith {

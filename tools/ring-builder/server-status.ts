@@ -33,6 +33,20 @@ const ringSchema = z.object({
   draining: z.array(z.object({ partition: z.int(), reason: z.string() })),
   rows: z.number(),
   bytes: z.number(),
+  freshness: z.object({
+    state: z.enum(['none', 'fresh', 'behind', 'expired']),
+    version: z.nullable(z.int()),
+  }),
+  fork: z.nullable(
+    z.object({
+      version: z.int(),
+      id: z.string(),
+      other: z.string(),
+      from: z.string(),
+      atMs: z.number(),
+      settled: z.nullable(z.object({ version: z.int(), id: z.string(), reason: z.string() })),
+    }),
+  ),
 });
 
 const statusSchema = z.object({

@@ -95,6 +95,11 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/rollout.ts'),
   },
   {
+    usage: 'settle <ring>',
+    summary: 'after a fork: tell every server that the history here is the right one',
+    load: () => import('./commands/settle.ts'),
+  },
+  {
     usage: 'beacon <ring>',
     summary: 'tell every server, signed, which version is the newest',
     load: () => import('./commands/beacon.ts'),

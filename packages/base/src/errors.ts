@@ -62,6 +62,7 @@ export const errorCatalogue = {
   TRUST_UNKNOWN: kind(2, 404, 'there is no trust document for this cluster here'),
   TRUST_EXISTS: kind(2, 409, 'there is a trust document here already'),
   BEACON_REFUSED: kind(5, 409, 'the beacon is forged, old, too long-lived or from the future'),
+  BEACON_EXPIRED: kind(5, 409, 'no current beacon vouches for the ring: nothing is dropped'),
   SIGNING_KEY_UNKNOWN: kind(2, 404, 'no such signing key is known or its private half is not here'),
   SIGNING_KEY_EXISTS: kind(2, 409, 'a signing key of this name is here already'),
   SIGNING_KEY_LOCKED: kind(2, 401, 'the passphrase of a signing key is missing, weak or wrong'),
@@ -103,6 +104,7 @@ export const errorCatalogue = {
   // Rings on servers
   RING_OLDER: kind(5, 409, 'the ring is older than the highest version this server has seen'),
   RING_FORK: kind(5, 409, 'another ring with the same keyspace and version is active'),
+  RING_FORK_UNKNOWN: kind(2, 404, 'no fork of this ring was seen that could be settled'),
   RING_FOREIGN: kind(5, 409, 'the ring is of another cluster, keyspace or partition count'),
   RING_VERSION_JUMP: kind(5, 409, 'the version is absurdly far above the active one'),
   RING_STALE: kind(3, 409, 'the request used a ring older than the partition allows'),

@@ -1,6 +1,5 @@
 // The parts of a running server, wired by hand. Nothing listens and nothing repeats yet.
 import type { KeyObject } from 'node:crypto';
-import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import type { Store } from '@ringwright/partition/store';
@@ -8,6 +7,7 @@ import { printReceipt } from '@ringwright/ring/move-receipt';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
 import type { ActiveRing } from './active-ring.ts';
+import { assembleRings } from './assemble-rings.ts';
 import type { ClockFile } from './clock-file.ts';
 import type { CoordinatorPorts } from './coordinate.ts';
 import { CopySource } from './copy-answers.ts';
@@ -16,7 +16,7 @@ import { type DeviceCaller, deviceCaller } from './device-caller.ts';
 import type { DeviceIdentity } from './device-identity.ts';
 import { fillHandlers } from './handlers.ts';
 import { InFlight } from './in-flight.ts';
-import { greet, type IntroducePorts } from './introduce.ts';
+import { greet, greetConnected, type IntroducePorts } from './introduce.ts';
 import { measureCopies } from './measure-store.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { MoveControls } from './move-controls.ts';
@@ -26,14 +26,12 @@ import type { PeerMemory } from './peer-memory.ts';
 import { Peers } from './peers.ts';
 import type { FloorPorts } from './raise-floor.ts';
 import { Replicator } from './replicate.ts';
-import { RingExchange } from './ring-exchange.ts';
+import type { RingExchange } from './ring-exchange.ts';
 import { RingRequests } from './ring-requests.ts';
-import { loadShelf } from './ring-shelf.ts';
-import { Rings } from './rings.ts';
+import type { Rings } from './rings.ts';
 import { Scrubber } from './scrubber.ts';
 import { StampIssuer } from './stamp-issuer.ts';
 import { type StatusPorts, serverStatus } from './status.ts';
-import { TrustExchange } from './trust-exchange.ts';
 import type { TrustStore } from './trust-store.ts';
 
 /** What a server has on its disk: opened before, closed after everything else. */
@@ -62,6 +60,8 @@ export interface ServerParts {
   readonly scrubber: Scrubber;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
+  /** Tells every connected peer which rings are here, and hears which are there. */
+  readonly greetPeers: () => Promise<void>;
 }
 
 const nowMs = (): number => Date.now();
@@ -91,9 +91,8 @@ export async function assembleServer(
     // Not in the turn of the swap: at start the mover is not there yet.
     setImmediate(() => mover.review(keyspace));
   };
-  const rings = await loadRings(opened, log, onActivate);
-  const trustExchange = new TrustExchange(trust, log);
-  const exchange = new RingExchange(rings, trustExchange);
+  const around = { metrics, log, nowMs, onActivate };
+  const { rings, forks, exchange, trustExchange, ...gate } = await assembleRings(opened, around);
   const introduce: IntroducePorts = {
     ...opened,
     rings,
@@ -120,15 +119,15 @@ export async function assembleServer(
   const devices = deviceCaller({ peers, handlers });
   const mover = createMover(
     { ...opened, devices: measureCopies(metrics, devices), inFlight, throttle: pace.taken },
-    { rings, strangers, log },
+    { rings, strangers, log, ...gate },
   );
   const replicator = createReplicator({ store, devices, mover }, metrics, log);
-  const floors = { store, devices, nowMs };
+  const floors = { store, devices, nowMs, ...gate };
   const scrubber = createScrubber(store, mover, log);
   const opening = (keyspace: string): Promise<void> => mover.settled(keyspace);
   const replica = { store, exchange, clock, inFlight, opened: opening };
   const requests = new RingRequests();
-  const parts = { identity, rings, requests, store, mover, controls, peers, trust, pace };
+  const parts = { identity, rings, forks, requests, store, mover, controls, peers, trust, pace };
   const status: StatusPorts = { ...parts, startedMs: nowMs(), nowMs };
   const coordinator = coordinatorPorts(
     { rings, requests, devices, clock, stamps },
@@ -138,7 +137,8 @@ export async function assembleServer(
   const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange };
   fillHandlers(handlers, { replica, introduce, copies, pace, ...edges });
   const work = { mover, replicator, copies, floors, scrubber };
-  return { ...work, rings, peers, handlers, coordinator, stamps, status, metrics };
+  const greetPeers = (): Promise<void> => greetConnected(introduce, peers);
+  return { ...work, greetPeers, rings, peers, handlers, coordinator, stamps, status, metrics };
 }
 
 function coordinatorPorts(
@@ -158,18 +158,6 @@ function coordinatorPorts(
   };
 }
 
-async function loadRings(
-  { directory, identity, trust }: OpenedDevice,
-  log: Logger,
-  onActivate: (active: ActiveRing) => void,
-): Promise<Rings> {
-  const shelf = { directory: join(directory, 'rings') };
-  const shelved = await loadShelf(shelf, (file, error) => {
-    log.error({ file, error }, 'ring file damaged');
-  });
-  return new Rings({ shelf, identity, nowMs, trust, onActivate }, shelved);
-}
-
 function createMover(
   {
     store,
@@ -179,15 +167,18 @@ function createMover(
     ...calls
   }: Pick<OpenedDevice, 'store' | 'controls' | 'identity' | 'key'> &
     Pick<MoverPorts, 'devices' | 'inFlight' | 'throttle'>,
-  {
-    rings,
-    strangers,
-    log,
-  }: { readonly rings: Rings; readonly strangers: ReadonlySet<string>; readonly log: Logger },
+  around: {
+    readonly rings: Rings;
+    readonly strangers: ReadonlySet<string>;
+    readonly log: Logger;
+    readonly requireDropsAllowed: MoverPorts['requireDropsAllowed'];
+  },
 ): Mover {
+  const { rings, strangers, log, requireDropsAllowed } = around;
   return new Mover({
     ...{ store, controls, ...calls },
     signReceipt: (receipt) => printReceipt({ ...receipt, born: identity.born, ms: nowMs() }, key),
+    requireDropsAllowed,
     current: (keyspace) => rings.get(keyspace),
     isStranger: (active, device) => strangers.has(addressOf(active, device)),
     monotonicMs: () => performance.now(),

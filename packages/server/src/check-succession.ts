@@ -17,7 +17,7 @@ interface IdentifiedRing {
 export function checkSuccession(
   active: IdentifiedRing,
   given: IdentifiedRing,
-  { newEpoch = false }: { readonly newEpoch?: boolean } = {},
+  { newLine = false }: { readonly newLine?: boolean } = {},
 ): 'same' | 'next' {
   const [have, want] = [active.ring, given.ring];
   const name = `ring '${want.keyspace}' version ${want.version}`;
@@ -32,8 +32,8 @@ export function checkSuccession(
     const message = `${name} maps keys by ${given}, the active one by ${active}`;
     throw new CodedError('RING_FOREIGN', message, { details });
   }
-  // The root keys said so: what was signed before, up to what version ever, counts no more.
-  if (newEpoch) return 'next';
+  // The root keys (a new epoch) or an operator (after a fork) said so.
+  if (newLine) return 'next';
   if (want.version < have.version) {
     const message = `${name} is older than the active version ${have.version}`;
     const hint = 'push the head; to go back to an old placement, revert makes a new version';

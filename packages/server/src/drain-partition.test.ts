@@ -21,9 +21,14 @@ async function finalized(): Promise<StoreCluster> {
   return cluster;
 }
 
-async function draining(device: StoreDevice, active = device.active) {
+async function draining(
+  device: StoreDevice,
+  active = device.active,
+  requireDropsAllowed = (): void => undefined,
+) {
   const { store, devices, inFlight } = device;
-  const ports = { store, devices, inFlight, current: () => device.active };
+  const current = () => device.active;
+  const ports = { store, devices, inFlight, current, requireDropsAllowed };
   try {
     await drainPartition(ports, { active, partition: 0 });
     return 'drained';
@@ -58,6 +63,21 @@ describe('the file goes', () => {
 });
 
 describe('the file stays', () => {
+  test('while drops are stopped, also when that comes in the middle', async () => {
+    await using cluster = await finalized();
+    const leaving = cluster.devices[2]!;
+    for (const allowed of [0, 1]) {
+      let asked = 0;
+      const stop = (): void => {
+        if (asked === allowed) throw new CodedError('RING_FORK', 'stopped');
+        asked += 1;
+      };
+      expect(await draining(leaving, leaving.active, stop)).toBe('RING_FORK');
+      expect(leaving.info(0)).not.toBeNull();
+    }
+    expect(await draining(leaving)).toBe('drained');
+  });
+
   test('while a holder is away', async () => {
     await using cluster = await finalized();
     cluster.devices[1]!.up = false;

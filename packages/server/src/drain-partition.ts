@@ -15,6 +15,8 @@ export interface DrainPorts {
   readonly inFlight: InFlight;
   /** The active ring at the time of the call. */
   readonly current: (keyspace: string) => ActiveRing;
+  /** Throws what says that data must not go now: why-no-drops.ts. */
+  readonly requireDropsAllowed: (active: ActiveRing) => void;
 }
 
 /**
@@ -29,6 +31,7 @@ export async function drainPartition(
   { active, partition }: { readonly active: ActiveRing; readonly partition: number },
 ): Promise<void> {
   const { keyspace } = active.ring;
+  ports.requireDropsAllowed(active);
   await ports.inFlight.settled(keyspace, partition);
   const held = ports.store.info(keyspace, partition);
   if (held === null || active.self === null) return;
@@ -44,6 +47,7 @@ export async function drainPartition(
   if (!unchanged || !stillUnload || latest.id !== active.id) {
     throw changed(partition);
   }
+  ports.requireDropsAllowed(active);
   // failpoint: drain.before-drop
   await ports.store.drop(keyspace, partition);
 }

@@ -11,7 +11,7 @@ import { messageKinds } from '@ringwright/wire/messages';
 import { moveControl, moveReceipts } from '@ringwright/wire/moves';
 import { recordPrepare, recordRead, recordWrite } from '@ringwright/wire/records';
 import { digests, offer, promises, push, rowsSince } from '@ringwright/wire/replication';
-import { ringChunk, ringDelta, ringFetch, ringOffer } from '@ringwright/wire/rings';
+import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from '@ringwright/wire/rings';
 import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { z } from 'zod';
 import { answerGet, answerPut, type ClientPorts } from './client-answers.ts';
@@ -71,6 +71,7 @@ export function fillHandlers(
   answer(ringDelta, (request, caller) => exchange.delta(request, caller));
   answer(ringChunk, (request, caller) => exchange.chunk(request, caller));
   answer(ringFetch, (request) => exchange.fetch(request));
+  answer(ringSettle, (request) => exchange.settle(request));
   answer(trustOffer, (request) => trust.offer(request));
   answer(trustFetch, () => trust.fetch());
   counted(recordWrite, (request, caller) => pace.timed(answerWrite(replica, request, caller)));

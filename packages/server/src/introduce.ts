@@ -11,6 +11,7 @@ import { ringHead } from './active-ring.ts';
 import type { DeviceIdentity } from './device-identity.ts';
 import { joinAddress } from './options.ts';
 import type { PeerMemory } from './peer-memory.ts';
+import type { Peers } from './peers.ts';
 import type { RingExchange } from './ring-exchange.ts';
 import type { Rings } from './rings.ts';
 
@@ -40,7 +41,7 @@ export function answerHello(
   learnClock(ports, request.ms);
   setImmediate(() => {
     ports.exchange
-      .catchUpAll(request.rings, caller)
+      .catchUpAll(request.rings, caller, address)
       .catch((error: unknown) => ports.onRingRefused(address, error));
   });
   return { ...introduction(ports), remembered };
@@ -59,8 +60,14 @@ export async function greet(ports: IntroducePorts, address: string, peer: Caller
   } else ports.strangers.delete(address);
   ports.memory.learn(address, answer.born, answer.settled);
   await ports.exchange
-    .catchUpAll(answer.rings, peer)
+    .catchUpAll(answer.rings, peer, address)
     .catch((error: unknown) => ports.onRingRefused(address, error));
+}
+
+/** Whatever a peer answers, the others are greeted too. */
+export async function greetConnected(ports: IntroducePorts, peers: Peers): Promise<void> {
+  const connected = peers.list().filter((peer) => peer.connected);
+  await Promise.allSettled(connected.map((peer) => greet(ports, peer.address, peer)));
 }
 
 function introduction(ports: IntroducePorts): RequestOf<typeof hello> {
@@ -70,7 +77,9 @@ function introduction(ports: IntroducePorts): RequestOf<typeof hello> {
     born: ports.identity.born,
     settled: ports.settled(),
     ms: ports.nowMs(),
-    rings: ports.rings.list().map(ringHead),
+    rings: ports.rings.list().map((active) => {
+      return { ...ringHead(active), signers: ports.rings.signers(active) };
+    }),
   };
 }
 

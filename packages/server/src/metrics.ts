@@ -6,6 +6,8 @@ export interface Metrics {
   readonly requestSeconds: Histogram<'method' | 'status'>;
   readonly replicatedRows: Counter;
   readonly ringVersion: Gauge<'ring'>;
+  readonly ringFork: Gauge<'ring'>;
+  readonly fetchedRingBytes: Counter<'form'>;
   readonly partitions: Gauge<'ring' | 'state'>;
   readonly copiedBytes: Counter;
   readonly ringRefusals: Counter<'code'>;
@@ -41,6 +43,18 @@ export function createMetrics(): Metrics {
       name: 'ringwright_ring_version',
       help: 'Active version of each ring',
       labelNames: ['ring'],
+      registers,
+    }),
+    ringFork: new Gauge({
+      name: 'ringwright_ring_fork',
+      help: '1: two rings of one version were seen and nobody has settled it',
+      labelNames: ['ring'],
+      registers,
+    }),
+    fetchedRingBytes: new Counter({
+      name: 'ringwright_fetched_ring_bytes_total',
+      help: 'Bytes of rings fetched from peers, as whole files or deltas',
+      labelNames: ['form'],
       registers,
     }),
     partitions: new Gauge({

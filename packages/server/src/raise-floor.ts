@@ -16,6 +16,8 @@ export interface FloorPorts {
   readonly store: Store;
   readonly devices: DeviceCaller;
   readonly nowMs: () => number;
+  /** Throws while nothing may be dropped: tombstones are data too. */
+  readonly requireDropsAllowed: (active: ActiveRing) => void;
 }
 
 /**
@@ -35,6 +37,7 @@ export async function raiseFloors(ports: FloorPorts, active: ActiveRing): Promis
     const old = info.tombstones + ports.store.expired(ring.keyspace, partition, floorMs);
     if (old === 0) continue;
     try {
+      ports.requireDropsAllowed(active);
       raised += (await raiseFloor(ports, { active, partition, floorMs })) ? 1 : 0;
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;

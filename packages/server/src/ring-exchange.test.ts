@@ -29,6 +29,8 @@ function exchangeAt(version: number | null) {
       if (active !== undefined) return active;
       throw new CodedError('RING_UNKNOWN', 'none');
     },
+    wantsSignatures: () => false,
+    isForkNews: () => false,
     precheck: ({ id }: { id: string }) => (active?.id === id ? 'same' : 'wanted'),
     adopt: (bytes: Uint8Array) => {
       const ring = versions.find((one) => encodeRing(one).bytes.equals(bytes));
@@ -115,7 +117,7 @@ describe('reaching the version of a request', () => {
 
 describe('an upload', () => {
   const { bytes, id } = encodeRing(ringOf(2));
-  const offered = { keyspace: 'cities', version: 2, id, bytes: bytes.length };
+  const offered = { keyspace: 'cities', version: 2, id, bytes: bytes.length, signers: 0 };
 
   test('in chunks, in order, one per connection', async () => {
     const { exchange, adopted } = exchangeAt(1);
@@ -225,7 +227,13 @@ describe('sending a ring', () => {
     const { exchange } = exchangeAt(1);
     const request = { id: file.id, base: encodeRing(ringOf(1)).id, bytes: 9 };
     expect(() => exchange.delta(request, gone)).toThrow(/expected an offer/);
-    const head = { keyspace: 'cities', version: 3, id: file.id, bytes: file.bytes.length };
+    const head = {
+      keyspace: 'cities',
+      version: 3,
+      id: file.id,
+      bytes: file.bytes.length,
+      signers: 0,
+    };
     exchange.offer(head, gone);
     expect(() => exchange.delta({ ...request, id: request.base }, gone)).toThrow(/an offer/);
     await exchange.chunk({ id: file.id, offset: 0, data: file.bytes.subarray(0, 5) }, gone);

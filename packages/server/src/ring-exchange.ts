@@ -4,11 +4,18 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import { applyRingDelta } from '@ringwright/ring/ring-delta';
 import type { Caller } from '@ringwright/wire/call-channel';
-import { fetchRing } from '@ringwright/wire/fetch-ring';
-import type { RingHead } from '@ringwright/wire/hello';
+import { fetchRing, fetchRingFor, fetchRingStart } from '@ringwright/wire/fetch-ring';
+import type { RingHead, RingHeld } from '@ringwright/wire/hello';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
-import type { ringChunk, ringDelta, ringFetch, ringOffer } from '@ringwright/wire/rings';
+import type {
+  ringChunk,
+  ringDelta,
+  ringFetch,
+  ringOffer,
+  ringSettle,
+} from '@ringwright/wire/rings';
 import { type ActiveRing, ringHead } from './active-ring.ts';
+import type { RelayedDeltas } from './relayed-deltas.ts';
 import type { Rings } from './rings.ts';
 import type { TrustExchange } from './trust-exchange.ts';
 
@@ -27,21 +34,31 @@ function uploadOf(expected: Pick<Upload, 'id' | 'keyspace' | 'bytes' | 'base'>):
   return { ...expected, chunks: [], received: 0 };
 }
 
+/** What servers need for relaying among each other; a listener that is only pushed to needs none. */
+interface RelayPorts {
+  readonly trust?: TrustExchange;
+  readonly deltas?: RelayedDeltas;
+  /** Told how a ring that was fetched travelled. */
+  readonly onFetched?: (form: 'delta' | 'whole', bytes: number) => void;
+}
+
 /** One upload per connection at a time: an offer replaces the one before. */
 export class RingExchange {
   readonly #rings: Rings;
-  readonly #trust: TrustExchange | undefined;
+  readonly #relay: RelayPorts;
   readonly #uploads = new WeakMap<Caller, Upload>();
   readonly #catchingUp = new Map<string, Promise<void>>();
 
-  constructor(rings: Rings, trust?: TrustExchange) {
+  constructor(rings: Rings, relay: RelayPorts = {}) {
     this.#rings = rings;
-    this.#trust = trust;
+    this.#relay = relay;
   }
 
   offer(request: RequestOf<typeof ringOffer>, caller: Caller): AnswerOf<typeof ringOffer> {
-    const { keyspace, version, id, bytes } = request;
-    const wanted = this.#rings.precheck({ keyspace, version, id }) === 'wanted';
+    const { keyspace, version, id, bytes, signers } = request;
+    const head = { keyspace, version, id };
+    const isNew = this.#rings.precheck(head) === 'wanted';
+    const wanted = isNew || this.#rings.wantsSignatures({ ...head, signers });
     if (wanted) this.#uploads.set(caller, uploadOf({ id, keyspace, bytes, base: null }));
     return { wanted, active: this.#head(keyspace) };
   }
@@ -95,13 +112,17 @@ export class RingExchange {
     throw new CodedError('RING_VERSION_UNKNOWN', message);
   }
 
-  fetch({ keyspace, id, offset }: RequestOf<typeof ringFetch>): AnswerOf<typeof ringFetch> {
+  async fetch(request: RequestOf<typeof ringFetch>): Promise<AnswerOf<typeof ringFetch>> {
+    const { keyspace, id, base, offset } = request;
     const active = this.#rings.get(keyspace);
     if (id !== null && id !== active.id) {
       throw new CodedError('RING_VERSION_UNKNOWN', `ring ${id.slice(0, 12)} is no longer active`);
     }
-    const data = active.bytes.subarray(offset, offset + transferChunkBytesMax);
-    return { version: active.ring.version, id: active.id, bytes: active.bytes.length, data };
+    const delta = base === null ? null : await this.#relay.deltas?.from(base, active);
+    const content = delta ?? active.bytes;
+    const data = content.subarray(offset, offset + transferChunkBytesMax);
+    const { version } = active.ring;
+    return { version, id: active.id, bytes: content.length, isDelta: content === delta, data };
   }
 
   /**
@@ -112,8 +133,8 @@ export class RingExchange {
     const running = this.#catchingUp.get(keyspace);
     if (running !== undefined) return running;
     // Its ring may be signed by keys that came into force while this server was away.
-    const work = Promise.resolve(this.#trust?.catchUp(peer))
-      .then(() => fetchRing(peer, keyspace))
+    const work = Promise.resolve(this.#relay.trust?.catchUp(peer))
+      .then(() => this.#fetchFile(keyspace, peer))
       .then((bytes) => this.#rings.adopt(bytes, keyspace))
       .then(() => undefined)
       .finally(() => this.#catchingUp.delete(keyspace));
@@ -121,12 +142,44 @@ export class RingExchange {
     return work;
   }
 
-  /** Catches up with every ring of which the peer has a higher version. */
-  async catchUpAll(heads: readonly RingHead[], peer: Caller): Promise<void> {
-    for (const { keyspace, version } of heads) {
-      const have = this.#rings.find(keyspace)?.ring.version ?? 0;
-      if (version > have) await this.catchUp(keyspace, peer);
+  /** The peer's ring file, as a delta to the ring that is here where both ends can. */
+  async #fetchFile(keyspace: string, peer: Caller): Promise<Uint8Array> {
+    const active = this.#rings.find(keyspace);
+    if (active !== undefined) {
+      const { bytes, isDelta } = await fetchRingFor(peer, keyspace, ringHead(active));
+      this.#relay.onFetched?.(isDelta ? 'delta' : 'whole', bytes.length);
+      if (!isDelta) return bytes;
+      try {
+        return applyRingDelta(active.bytes, bytes);
+      } catch (error) {
+        if (!(error instanceof CodedError) || error.code !== 'RING_DELTA_INVALID') throw error;
+      }
     }
+    const bytes = await fetchRing(peer, keyspace);
+    this.#relay.onFetched?.('whole', bytes.length);
+    return bytes;
+  }
+
+  /**
+   * Catches up with every ring of which the peer has a higher version, or its own version with more
+   * signatures. A ring of another line is looked at, so that this server raises its alarm too.
+   */
+  async catchUpAll(heads: readonly RingHeld[], peer: Caller, from: string): Promise<void> {
+    for (const head of heads) {
+      const have = this.#rings.find(head.keyspace)?.ring.version ?? 0;
+      if (head.version > have || this.#rings.wantsSignatures(head)) {
+        await this.catchUp(head.keyspace, peer);
+      } else if (this.#rings.isForkNews(head)) {
+        await this.#rings.witness(await fetchRingStart(peer, head), from);
+      }
+    }
+  }
+
+  /** The operator's word after a fork; the ring it names is pushed next. Throws RING_FORK_UNKNOWN. */
+  async settle(request: RequestOf<typeof ringSettle>): Promise<AnswerOf<typeof ringSettle>> {
+    const { reason, ...head } = request;
+    await this.#rings.settle(head, reason);
+    return {};
   }
 
   /**

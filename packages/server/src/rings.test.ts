@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
 import { identityOf, idOf, servedRing } from '../../../test/support/served-ring.ts';
+import { RingForks } from './ring-forks.ts';
 import { loadShelf } from './ring-shelf.ts';
 import { Rings } from './rings.ts';
 
@@ -19,19 +20,26 @@ while (versions.length < 6) {
 const bytesOf = (ring: Ring): Buffer => encodeRing(ring).bytes;
 const version = (number: number): Buffer => bytesOf(versions[number - 1]!);
 
+function forksIn(folder: string): Promise<RingForks> {
+  const quiet = { onAlarm: () => undefined, onSettled: () => undefined };
+  return RingForks.load({ directory: join(folder, 'rings'), nowMs: () => 7, ...quiet });
+}
+
 async function start(directory: string) {
   const shelf = { directory: join(directory, 'rings') };
   const activated: number[] = [];
+  const forks = await forksIn(directory);
   const rings = new Rings(
     {
       shelf,
       identity: identityOf(versions[0]!, 0),
       nowMs: () => 7,
+      forks,
       onActivate: ({ ring }) => activated.push(ring.version),
     },
     await loadShelf(shelf, expect.unreachable),
   );
-  return { rings, activated };
+  return { rings, activated, forks };
 }
 
 const adopted = (rings: Rings, bytes: Uint8Array): Promise<string> =>
@@ -84,6 +92,75 @@ describe('one after the other', () => {
   });
 });
 
+describe('after a fork', () => {
+  const twin = { ...versions[1]!, devices: servedRing({ devices: 5 }).devices };
+  const twinId = idOf(twin);
+  const child = { ...proposeMoves(twin, twinId, { moves: [] }) };
+  const head = (ring: Ring) => ({ keyspace: 'cities', version: ring.version, id: idOf(ring) });
+
+  async function forked(folder: string) {
+    const started = await start(folder);
+    for (const number of [1, 2]) await started.rings.adopt(version(number));
+    expect(await adopted(started.rings, bytesOf(twin))).toBe('RING_FORK');
+    return started;
+  }
+
+  test('the alarm is on disk; children of the ring here are taken, others not', async () => {
+    await using folder = await scratchFolder();
+    const { forks } = await forked(folder.path);
+    const alarm = { keyspace: 'cities', version: 2, id: idOf(versions[1]!), other: twinId };
+    expect(forks.alarm('cities')).toEqual({ ...alarm, from: '', atMs: 7, settled: null });
+    const again = await start(folder.path);
+    expect(again.forks.alarm('cities')).toMatchObject(alarm);
+    expect(await adopted(again.rings, bytesOf(child))).toBe('RING_FORK');
+    expect(await adopted(again.rings, version(4)), 'a jump tells no line').toBe('RING_FORK');
+    expect(await adopted(again.rings, version(3))).toBe('version 3');
+    expect(again.forks.alarm('cities'), 'only an operator ends it').toMatchObject(alarm);
+  });
+
+  test('settled for the line here: it goes on, and the other is quiet', async () => {
+    await using folder = await scratchFolder();
+    const { rings, forks } = await forked(folder.path);
+    await rings.settle(head(versions[1]!), 'the other one was a test');
+    expect(forks.alarm('cities')).toBeNull();
+    expect(await adopted(rings, bytesOf(twin))).toBe('RING_FORK');
+    expect(forks.alarm('cities')).toBeNull();
+    expect(await adopted(rings, version(4))).toBe('version 4');
+    const restarted = await start(folder.path);
+    expect(restarted.forks.alarm('cities')).toBeNull();
+  });
+
+  test('settled for the other line: the ring that was named, then its children', async () => {
+    await using folder = await scratchFolder();
+    const { rings, forks } = await forked(folder.path);
+    await rings.settle(head(child), 'reviewed by two');
+    expect(await adopted(rings, bytesOf(twin))).toBe('RING_FORK');
+    expect(await adopted(rings, bytesOf(child))).toBe('version 3');
+    const next = proposeMoves(child, idOf(child), { moves: [] });
+    expect(await adopted(rings, bytesOf(next))).toBe('version 4');
+    const restarted = await start(folder.path);
+    expect(restarted.rings.get('cities').id).toBe(idOf(next));
+    expect(await adopted(restarted.rings, version(5)), 'a new fork is one').toBe('RING_FORK');
+    expect(restarted.forks.alarm('cities')).toMatchObject({ version: 4, id: idOf(next) });
+    expect(forks.alarm('cities')).toBeNull();
+  });
+
+  test('a word without a fork is refused, and a head alone is no proof', async () => {
+    await using folder = await scratchFolder();
+    const { rings, forks } = await start(folder.path);
+    for (const number of [1, 2, 3]) await rings.adopt(version(number));
+    await expect(rings.settle(head(child), 'why')).rejects.toMatchObject({
+      code: 'RING_FORK_UNKNOWN',
+    });
+    expect([twin, child].map((ring) => rings.isForkNews(head(ring)))).toEqual([true, true]);
+    expect(rings.isForkNews(head(versions[1]!))).toBe(false);
+    expect(forks.alarm('cities')).toBeNull();
+    await rings.witness(bytesOf(child).subarray(0, 100_000), '10.0.0.9:6200');
+    expect(forks.alarm('cities')).toMatchObject({ version: 3, from: '10.0.0.9:6200' });
+    expect(rings.isForkNews(head(twin)), 'one alarm at a time').toBe(false);
+  });
+});
+
 describe('the highest version seen', () => {
   test('holds after a restart, also when its file was lost', async () => {
     await using folder = await scratchFolder();
@@ -97,7 +174,8 @@ describe('the highest version seen', () => {
         const decoded = file && ring ? { ...file.decoded, ring, id: idOf(ring) } : null;
         return { highest, file: decoded && { decoded, bytes } };
       });
-      const ports = { shelf, identity: identityOf(versions[0]!, 0), nowMs: () => 7 };
+      const forks = await forksIn(folder.path);
+      const ports = { shelf, forks, identity: identityOf(versions[0]!, 0), nowMs: () => 7 };
       const rings = new Rings({ ...ports, onActivate: () => undefined }, shelved);
       expect(rings.find('cities')?.ring.version).toBe(lost.length === 1 ? 2 : undefined);
       expect(await adopted(rings, version(2))).toBe(lost.length === 1 ? 'version 2' : 'RING_OLDER');

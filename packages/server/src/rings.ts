@@ -3,12 +3,14 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { auditRing } from '@ringwright/ring/audit-ring';
 import type { AuthenticRing } from '@ringwright/ring/authenticate-ring';
 import type { Ring } from '@ringwright/ring/ring';
-import { decodeRing, type RingFile } from '@ringwright/ring/ring-file';
-import type { RingHead } from '@ringwright/wire/hello';
+import { decodeRing, type RingFile, readRingHead, splitRingFile } from '@ringwright/ring/ring-file';
+import type { RingHead, RingHeld } from '@ringwright/wire/hello';
 import { type ActiveRing, activeRing, ringHead } from './active-ring.ts';
 import { checkBrake } from './check-brake.ts';
 import { checkSuccession } from './check-succession.ts';
 import type { DeviceIdentity } from './device-identity.ts';
+import { forkOf } from './ring-fork.ts';
+import type { RingForks } from './ring-forks.ts';
 import { type HighestHead, type RingShelf, type ShelvedRing, shelveRing } from './ring-shelf.ts';
 import type { TrustStore } from './trust-store.ts';
 
@@ -25,6 +27,7 @@ interface RingsPorts {
   readonly nowMs: () => number;
   /** Absent or without anchors: unsigned rings are let through. */
   readonly trust?: TrustStore;
+  readonly forks: RingForks;
   /** Called after a swap, in the same turn. */
   readonly onActivate: (active: ActiveRing) => void;
 }
@@ -86,14 +89,11 @@ export class Rings {
     if (this.#epochMax() > (highest.epoch ?? Number.MAX_SAFE_INTEGER)) return 'wanted';
     const active = this.#active.get(head.keyspace);
     if (active !== undefined && active.id === head.id) return 'same';
-    if (head.id === highest.id) return 'wanted'; // its file was damaged here
-    const [code, what] =
-      head.version === highest.version
-        ? (['RING_FORK', `with id ${highest.id.slice(0, 12)}`] as const)
-        : (['RING_OLDER', `is the highest version seen`] as const);
+    // Its file was damaged here; or it is a fork, which its bytes have to prove.
+    if (head.version === highest.version) return 'wanted';
     const given = `version ${head.version} (${head.id.slice(0, 12)})`;
-    const message = `${given} refused: ${highest.version} ${what}`;
-    const error = new CodedError(code, message, { details: { given: head, highest } });
+    const message = `${given} refused: ${highest.version} is the highest version seen`;
+    const error = new CodedError('RING_OLDER', message, { details: { given: head, highest } });
     this.#refuse(head.keyspace, error);
     throw error;
   }
@@ -101,7 +101,8 @@ export class Rings {
   /**
    * Verifies a ring file, makes it durable here and activates it. Anything wrong leaves the active
    * ring as it was: what authenticateRing throws, RING_FILE_INVALID, RING_AUDIT_FAILED, BRAKE and
-   * the refusals of checkSuccession. `claimed`: the keyspace it was offered as, for the report.
+   * the refusals of checkSuccession; RING_FORK leaves an alarm. `claimed`: the keyspace it was
+   * offered as, for the report.
    */
   adopt(bytes: Uint8Array, claimed = ''): Promise<ActiveRing> {
     const turn = this.#turn.then(() => this.#adoptNow(bytes, claimed));
@@ -111,28 +112,131 @@ export class Rings {
 
   async #adoptNow(bytes: Uint8Array, claimed: string): Promise<ActiveRing> {
     const { authentic, decoded } = this.#open(bytes, claimed);
-    const { keyspace, version } = decoded.ring;
+    const { keyspace } = decoded.ring;
     try {
       const present = this.#active.get(keyspace);
       const epoch = authentic?.signing.epoch ?? this.#highest.get(keyspace)?.epoch ?? 0;
-      if (!this.#beginsEpoch(keyspace, epoch)) {
-        const known = this.precheck({ keyspace, version, id: decoded.id });
-        if (known === 'same' && present !== undefined) return present;
-        if (present !== undefined) checkSuccession(present, decoded);
-      } else if (present !== undefined) checkSuccession(present, decoded, { newEpoch: true });
+      const beginsEpoch = this.#beginsEpoch(keyspace, epoch);
+      if (present?.id === decoded.id) return await this.#takeSignatures(present, bytes, authentic);
+      this.#checkLine(decoded, beginsEpoch);
       if (authentic !== null && present !== undefined) checkBrake(present, decoded, authentic);
       requireSound(decoded.ring);
       const active = activeRing({ ...decoded, bytes }, this.#ports.identity, this.#ports.nowMs());
       const head = { ...ringHead(active), ...(epoch > 0 ? { epoch } : {}) };
       await shelveRing(this.#ports.shelf, head, bytes);
       this.#highest.set(keyspace, head);
+      if (beginsEpoch) await this.#ports.forks.forget(keyspace);
       this.#refusals.delete(keyspace);
       this.#swap(active);
       return active;
     } catch (error) {
-      if (error instanceof CodedError) this.#refuse(keyspace, error);
+      if (error instanceof CodedError) {
+        this.#refuse(keyspace, error);
+        if (['RING_FORK', 'RING_OLDER'].includes(error.code)) {
+          await this.#raiseFork(decoded.ring, decoded.id, '');
+        }
+      }
       throw error;
     }
+  }
+
+  /** Throws RING_FORK for a line that is not the one here, and as checkSuccession does. */
+  #checkLine(given: RingFile, beginsEpoch: boolean): void {
+    const { keyspace, version, parent } = given.ring;
+    const head = { keyspace, version, id: given.id };
+    const present = this.#active.get(keyspace);
+    if (!beginsEpoch) this.precheck(head);
+    const newLine = beginsEpoch || this.#ports.forks.isChosen(head);
+    if (present !== undefined) checkSuccession(present, given, { newLine });
+    const highest = this.#highest.get(keyspace);
+    if (newLine || highest === undefined || highest.id === given.id) return;
+    if (version === highest.version) {
+      const message = `version ${version} was seen with id ${highest.id}, given was ${given.id}`;
+      throw new CodedError('RING_FORK', message, { details: { given: head, highest } });
+    }
+    const alarm = this.#ports.forks.alarm(keyspace);
+    if (alarm === null || (present !== undefined && parent === present.id)) return;
+    const twice = `version ${alarm.version} of ring '${keyspace}' exists twice`;
+    const message = `${twice}, and version ${version} does not say whose line it is of`;
+    throw new CodedError('RING_FORK', message, {
+      hint: `find out which history is right, then there: ring-builder settle ${keyspace} -m REASON`,
+      details: { given: head, alarm },
+    });
+  }
+
+  /** More valid signatures to the ring that is active: kept and relayed from now on. */
+  async #takeSignatures(
+    present: ActiveRing,
+    bytes: Uint8Array,
+    authentic: AuthenticRing | null,
+  ): Promise<ActiveRing> {
+    const { keyspace } = present.ring;
+    if (authentic === null || authentic.signers.length <= this.signers(present)) return present;
+    const active = { ...present, bytes };
+    const head = this.#highest.get(keyspace) ?? ringHead(active);
+    await shelveRing(this.#ports.shelf, head, bytes);
+    this.#active.set(keyspace, active);
+    return active;
+  }
+
+  /** How many trusted keys signed the file of a ring; without trust, how many signatures it has. */
+  signers({ bytes }: ActiveRing): number {
+    try {
+      const authentic = this.#ports.trust?.authenticate(bytes) ?? null;
+      return authentic?.signers.length ?? splitRingFile(bytes).signatures.length;
+    } catch (error) {
+      // By keys that were revoked since, or under a root that expired: it is to be signed again.
+      if (error instanceof CodedError) return 0;
+      throw error;
+    }
+  }
+
+  /** Whether a copy of the active ring with so many signatures is better than the one here. */
+  wantsSignatures({ keyspace, id, signers }: RingHeld): boolean {
+    const active = this.#active.get(keyspace);
+    if (active?.id !== id || this.#ports.trust?.demands !== true) return false;
+    return signers > this.signers(active);
+  }
+
+  /** Whether somebody's head is of another line than the ring here, and nobody has noticed yet. */
+  isForkNews(head: RingHead): boolean {
+    const fork = this.#forkWith(head);
+    return fork !== null && this.#ports.forks.isNews(head.keyspace, fork.version);
+  }
+
+  /**
+   * Takes the first bytes of a ring file, manifest included, as the proof of another line. Throws
+   * as adopt does for bytes that nobody trusted has signed.
+   */
+  async witness(bytes: Uint8Array, from: string): Promise<void> {
+    const authentic = this.#ports.trust?.authenticate(bytes) ?? null;
+    const head = readRingHead(bytes);
+    const epoch = this.#highest.get(head.keyspace)?.epoch;
+    if (authentic !== null && epoch !== undefined && authentic.signing.epoch !== epoch) return;
+    await this.#raiseFork(head, head.id, from);
+  }
+
+  /** The operator's word after a fork. Throws RING_FORK_UNKNOWN. */
+  settle(head: RingHead, reason: string): Promise<void> {
+    return this.#ports.forks.settle(head, reason);
+  }
+
+  async #raiseFork(
+    given: Pick<Ring, 'keyspace' | 'cluster' | 'version' | 'parent'>,
+    id: string,
+    from: string,
+  ): Promise<void> {
+    const { keyspace, cluster, version, parent } = given;
+    const fork = this.#forkWith({ keyspace, version, id, parent });
+    if (fork === null || this.#active.get(keyspace)?.ring.cluster !== cluster) return;
+    await this.#ports.forks.raise({ keyspace, ...fork, from });
+  }
+
+  #forkWith(head: RingHead & { readonly parent?: string | null }): ReturnType<typeof forkOf> {
+    const active = this.#active.get(head.keyspace);
+    if (active === undefined) return null;
+    const { version, parent } = active.ring;
+    return forkOf({ version, parent, id: active.id }, head);
   }
 
   /** What a file that cannot be trusted says of itself is not looked at, not even for the report. */

@@ -6,7 +6,12 @@ import type { Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { CodedError } from '@ringwright/base/coded-error';
-import { replicationIntervalMs, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits';
+import {
+  peerGreetMs,
+  replicationIntervalMs,
+  scrubTickMs,
+  tombstoneRoundMs,
+} from '@ringwright/base/limits';
 import { loopDelayResolutionMs, paceTurnMs } from '@ringwright/base/limits-copies';
 import { openStore } from '@ringwright/partition/open-store';
 import { openHeadStore } from '@ringwright/repository/open-head-store';
@@ -112,6 +117,7 @@ async function runServer(
     for (const active of rings.list()) await raiseFloors(parts.floors, active);
   }, tombstoneRoundMs);
   const stopPacing = repeat(async () => pace.turn(), paceTurnMs);
+  const stopGreeting = repeat(parts.greetPeers, peerGreetMs);
   const stopScrubbing = repeat(() => parts.scrubber.tick(), scrubTickMs);
   log.info({ address: options.listen, data: options.data }, 'listening');
   return {
@@ -127,6 +133,7 @@ async function runServer(
       pace.close();
       await stopReplicating();
       await stopRaising();
+      await stopGreeting();
       await stopScrubbing();
       await stopPacing();
       // The store comes last: whatever still ran may have written to it.

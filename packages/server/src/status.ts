@@ -13,6 +13,8 @@ import type { Mover } from './mover.ts';
 import { joinAddress } from './options.ts';
 import type { Peers } from './peers.ts';
 import { isSurplus } from './plan-duties.ts';
+import type { RingFork } from './ring-fork.ts';
+import type { RingForks } from './ring-forks.ts';
 import type { RingRequests, VersionRequests } from './ring-requests.ts';
 import type { RingRefusal, Rings } from './rings.ts';
 import type { TrustStore } from './trust-store.ts';
@@ -31,6 +33,7 @@ export interface TrustStatus {
 export interface StatusPorts {
   readonly identity: DeviceIdentity;
   readonly rings: Rings;
+  readonly forks: RingForks;
   readonly requests: RingRequests;
   readonly store: Store;
   readonly mover: Mover;
@@ -71,6 +74,8 @@ export interface RingStatus {
   /** Why a large change was let through with too few signatures, in its author's words. */
   readonly override: string | null;
   readonly freshness: Freshness;
+  /** The last fork that was seen; an alarm as long as `settled` is null. */
+  readonly fork: RingFork | null;
 }
 
 export interface ServerStatus {
@@ -149,6 +154,7 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
       { version, id: active.id },
       ports.nowMs(),
     ),
+    fork: ports.forks.find(keyspace) ?? null,
   };
 }
 

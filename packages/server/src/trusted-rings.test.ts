@@ -18,6 +18,7 @@ import {
   testKey,
   testSigning,
 } from '../../../test/support/signing.ts';
+import { RingForks } from './ring-forks.ts';
 import { loadShelf } from './ring-shelf.ts';
 import { Rings } from './rings.ts';
 import { TrustStore } from './trust-store.ts';
@@ -49,8 +50,11 @@ async function start(folder: string, given?: readonly string[]) {
   const shelf = { directory: join(folder, 'rings') };
   const shelved = await loadShelf(shelf, () => undefined);
   const identity = identityOf(at(1).ring, 0);
-  const rings = new Rings({ shelf, identity, nowMs, trust, onActivate: () => undefined }, shelved);
-  return { rings, trust };
+  const quiet = { onAlarm: () => undefined, onSettled: () => undefined };
+  const forks = await RingForks.load({ ...shelf, nowMs, ...quiet });
+  const around = { shelf, identity, nowMs, trust, forks, onActivate: () => undefined };
+  const rings = new Rings(around, shelved);
+  return { rings, trust, forks };
 }
 
 const adopted = (rings: Rings, bytes: Uint8Array): Promise<string> =>
@@ -141,6 +145,38 @@ test('key compromise: the next root shuts the key out, and a re-signed ring goes
   const restarted = await start(folder.path);
   expect(restarted.trust.trusts().map((one) => one.root.version)).toEqual([2]);
   expect(await adopted(restarted.rings, at(3).bytes)).toBe('SIGNATURES_MISSING');
+});
+
+test('a signature added later is taken and kept; fewer or forged ones change nothing', async () => {
+  await using folder = await scratchFolder();
+  const { rings, trust } = await start(folder.path);
+  await rings.adopt(at(1).bytes);
+  const head = { keyspace: 'cities', version: 1, id: at(1).id };
+  expect(rings.wantsSignatures({ ...head, signers: 1 })).toBe(false);
+  expect(rings.wantsSignatures({ ...head, signers: 2 })).toBe(true);
+  await rings.adopt(signAgain(at(1).bytes, [ada, testKey('mallory')]));
+  expect(rings.signers(rings.get('cities'))).toBe(1);
+  await rings.adopt(signAgain(at(1).bytes, [ada, bob]));
+  expect(rings.signers(rings.get('cities'))).toBe(2);
+  await rings.adopt(at(1).bytes);
+  expect(rings.signers(rings.get('cities')), 'never fewer').toBe(2);
+  await trust.offerRoots(fileOf(root, signedRoot({ version: 2, ring: people.ring.slice(1) })));
+  const again = await start(folder.path);
+  expect(again.rings.signers(again.rings.get('cities')), "bob's is on disk").toBe(1);
+});
+
+test('a fork that only its signatures prove', async () => {
+  await using folder = await scratchFolder();
+  const { rings, forks } = await start(folder.path);
+  await rings.adopt(at(1).bytes);
+  await rings.adopt(at(2).bytes);
+  const twin = { ...at(2).ring, minVersions: at(2).ring.minVersions.map(() => 2) };
+  const forged = signedRing(twin, signing, [testKey('mallory')]).bytes;
+  await expect(rings.witness(forged, 'x')).rejects.toMatchObject({ code: 'SIGNATURES_MISSING' });
+  expect(await adopted(rings, forged)).toBe('SIGNATURES_MISSING');
+  expect(forks.alarm('cities'), 'nobody without a key raises it').toBeNull();
+  await rings.witness(signedRing(twin, signing, [ada]).bytes, 'x');
+  expect(forks.alarm('cities')).toMatchObject({ version: 2, id: at(2).id });
 });
 
 test('fast-forward with a stolen key is healed by a new epoch, which begins below', async () => {

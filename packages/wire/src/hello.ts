@@ -1,4 +1,5 @@
 // hello: the first message of a connection, both ways: who I am, which rings I have. Pure.
+import { ringSignatureCountMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { keyspaceField, msField, ringIdField, versionField } from './fields.ts';
 import { messageKind } from './message.ts';
@@ -12,6 +13,12 @@ export const ringHeadSchema = z.strictObject({
 });
 export type RingHead = z.infer<typeof ringHeadSchema>;
 
+/** A ring that somebody has active, and how many keys it trusts have signed its copy. */
+export const ringHeldSchema = ringHeadSchema.extend({
+  signers: z.int().min(0).max(ringSignatureCountMax),
+});
+export type RingHeld = z.infer<typeof ringHeldSchema>;
+
 const introduction = {
   wireVersion: z.int().min(1),
   /** `ip:port` other servers reach this one at; empty for a tool. */
@@ -22,7 +29,7 @@ const introduction = {
   settled: z.boolean(),
   /** The sender's hybrid clock. */
   ms: msField,
-  rings: z.array(ringHeadSchema).max(HELLO_RINGS_MAX),
+  rings: z.array(ringHeldSchema).max(HELLO_RINGS_MAX),
 };
 
 export const hello = messageKind({

@@ -39,13 +39,14 @@ const content = {
 const record = { key, ...content };
 const small = { key: key.subarray(0, 1), value: null, ms: 0, tie: 0 };
 const head = { keyspace, version: most, id };
+const held = { ...head, signers: 16 };
 const introduction = {
   wireVersion: 1,
   address: 'x'.repeat(300),
   born: 'b'.repeat(64),
   settled: false,
   ms: stampMsMax,
-  rings: Array(1_000).fill(head),
+  rings: Array(1_000).fill(held),
 };
 const holding = {
   incarnation: 'i'.repeat(64),
@@ -79,7 +80,9 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     kinds.hello.request,
     introduction,
     [
-      { rings: Array(1_001).fill(head) },
+      { rings: Array(1_001).fill(held) },
+      { rings: [head] },
+      { rings: [{ ...held, signers: 17 }] },
       { wireVersion: 0 },
       { ms: stampMsMax + 1 },
       { settled: 1 },
@@ -91,8 +94,14 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   [
     'ring-offer',
     kinds.ringOffer.request,
-    { ...head, bytes: ringFileBytesMax },
-    [{ bytes: ringFileBytesMax + 1 }, { bytes: 0 }, { version: 0 }, { id: 'A'.repeat(64) }],
+    { ...head, bytes: ringFileBytesMax, signers: 16 },
+    [
+      { bytes: ringFileBytesMax + 1 },
+      { bytes: 0 },
+      { version: 0 },
+      { id: 'A'.repeat(64) },
+      { signers: 17 },
+    ],
   ],
   ['ring-offer answer', kinds.ringOffer.answer, { wanted: true, active: head }, [{ active: {} }]],
   [
@@ -109,13 +118,25 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     [{ data: Buffer.alloc(chunk.length + 1) }, { offset: -1 }, { data: 'text' }],
   ],
   ['ring-chunk answer', kinds.ringChunk.answer, { active: null }, [{ active: 1 }]],
-  ['ring-fetch', kinds.ringFetch.request, { keyspace, id: null, offset: 0 }, [{ keyspace: 'A' }]],
+  [
+    'ring-fetch',
+    kinds.ringFetch.request,
+    { keyspace, id: null, base: head, offset: 0 },
+    [{ keyspace: 'A' }, { base: id }],
+  ],
   [
     'ring-fetch answer',
     kinds.ringFetch.answer,
-    { version: 1, id, bytes: 1, data: chunk },
-    [{ version: 1.5 }],
+    { version: 1, id, bytes: 1, isDelta: false, data: chunk },
+    [{ version: 1.5 }, { isDelta: 1 }],
   ],
+  [
+    'ring-settle',
+    kinds.ringSettle.request,
+    { ...head, reason: 'x'.repeat(512) },
+    [{ reason: '' }, { reason: 'x'.repeat(513) }, { id: 'A' }],
+  ],
+  ['ring-settle answer', kinds.ringSettle.answer, {}, [{ settled: true }]],
   [
     'trust-offer',
     kinds.trustOffer.request,

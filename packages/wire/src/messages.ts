@@ -7,7 +7,7 @@ import { keysAfter } from './listing.ts';
 import { moveControl, moveReceipts } from './moves.ts';
 import { recordPrepare, recordRead, recordWrite } from './records.ts';
 import { digests, offer, promises, push, rowsSince } from './replication.ts';
-import { ringChunk, ringDelta, ringFetch, ringOffer } from './rings.ts';
+import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from './rings.ts';
 import { trustFetch, trustOffer } from './trust.ts';
 
 export const messageKinds = {
@@ -16,6 +16,7 @@ export const messageKinds = {
   ringDelta,
   ringChunk,
   ringFetch,
+  ringSettle,
   trustOffer,
   trustFetch,
   recordWrite,

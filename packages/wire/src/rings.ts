@@ -1,6 +1,11 @@
 // Ring files on the wire: offered and pushed in chunks, or fetched. Rings are immutable, so any
 // peer may relay. Pure.
-import { ringDeltaBytesMax, ringFileBytesMax } from '@ringwright/base/limits';
+import {
+  forkReasonCharactersMax,
+  ringDeltaBytesMax,
+  ringFileBytesMax,
+  ringSignatureCountMax,
+} from '@ringwright/base/limits';
 import { z } from 'zod';
 import { chunkField, keyspaceField, ringIdField, versionField } from './fields.ts';
 import { ringHeadSchema } from './hello.ts';
@@ -17,6 +22,8 @@ export const ringOffer = messageKind({
     version: versionField,
     id: ringIdField,
     bytes: fileBytesField,
+    /** Signatures in the file: a server wants its own ring again with more of them. */
+    signers: z.int().min(0).max(ringSignatureCountMax),
   }),
   answer: z.strictObject({ wanted: z.boolean(), active: z.nullable(ringHeadSchema) }),
 });
@@ -42,18 +49,37 @@ export const ringChunk = messageKind({
   answer: z.strictObject({ active: z.nullable(ringHeadSchema) }),
 });
 
-/** Bytes of the active ring of a keyspace, from an offset. */
+/**
+ * The operator's word after a fork: of the rings that exist for these versions, this one is right.
+ * Throws RING_FORK_UNKNOWN when the server has seen no fork.
+ */
+export const ringSettle = messageKind({
+  method: 'ring-settle',
+  request: z.strictObject({
+    ...ringHeadSchema.shape,
+    reason: z.string().min(1).max(forkReasonCharactersMax),
+  }),
+  answer: z.strictObject({}),
+});
+
+/**
+ * Bytes of the active ring of a keyspace, from an offset; of a delta to it when the ring `base`,
+ * which the asking end has, is known here too.
+ */
 export const ringFetch = messageKind({
   method: 'ring-fetch',
   request: z.strictObject({
     keyspace: keyspaceField,
     id: z.nullable(ringIdField),
+    base: z.nullable(ringHeadSchema),
     offset: offsetField,
   }),
   answer: z.strictObject({
     version: versionField,
     id: ringIdField,
+    /** Length of what is being read: the file, or the delta. */
     bytes: fileBytesField,
+    isDelta: z.boolean(),
     data: chunkField,
   }),
 });

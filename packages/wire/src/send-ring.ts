@@ -1,6 +1,7 @@
 // Sending a ring to a server: offered, then as a delta to the ring it has, or whole. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
+import { splitRingFile } from '@ringwright/ring/ring-file';
 import type { Caller } from './call-channel.ts';
 import type { RingHead } from './hello.ts';
 import { ringChunk, ringDelta, ringOffer } from './rings.ts';
@@ -49,7 +50,8 @@ export async function sendRing(server: Caller, ring: SentRing): Promise<Sending>
 /** What the server has instead; 'same' when it wants nothing. */
 async function offer(server: Caller, ring: SentRing): Promise<RingHead | 'same' | null> {
   const { keyspace, version, id, bytes, timeoutMs } = ring;
-  const request = { keyspace, version, id, bytes: bytes.length };
+  const signers = splitRingFile(bytes).signatures.length;
+  const request = { keyspace, version, id, bytes: bytes.length, signers };
   const { wanted, active } = await server.call(ringOffer, request, timeoutMs);
   return wanted ? active : 'same';
 }

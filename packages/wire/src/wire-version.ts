@@ -13,5 +13,7 @@
  *    (copy-rate).
  * 7: moves (control, receipts).
  * 8: records expire and have an origin; prepare, promises, and refusals by promises.
+ * 9: the signatures a ring is held with (hello, ring offer), deltas fetched (ring fetch), the word
+ *    on a fork (ring settle).
  */
-export const wireVersion = 8;
+export const wireVersion = 9;

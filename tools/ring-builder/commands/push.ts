@@ -173,7 +173,7 @@ export async function pushAndNote(
 }
 
 /** trust.json, and a beacon when the version is the head and a beacon key is here. */
-async function trustToGive(
+export async function trustToGive(
   context: Context,
   version: StoredVersion,
 ): Promise<TrustDocuments | null> {

@@ -22,6 +22,10 @@ interface ServerLine {
   readonly ready: boolean;
   readonly rows: number;
   readonly bytes: number;
+  /** Two rings of one version were seen there; an alarm as long as `settled` is null. */
+  readonly fork: RingStatus['fork'];
+  /** By the last beacon it was given. */
+  readonly freshness: RingStatus['freshness']['state'] | null;
   /** What keeps it from being current or ready; empty when nothing does. */
   readonly why: string;
   /** The ring it refused last, with code and sentence; empty when there was none. */
@@ -36,21 +40,9 @@ export const verb: Verb = {
     const targets = ringTargets(head.ring, head.state);
     const servers = await fanOut(targets, async ({ address, devices }): Promise<ServerLine> => {
       const said = await ringStatus(address, ring);
-      if (said instanceof Error) return { address, devices, ...absent, why: said.message };
-      const current = said.id === head.id;
-      const { version, id, sinceMs, disk, requests, rows, bytes, notReady, refusal } = said;
-      const known = {
-        version,
-        id,
-        sinceMs,
-        disk,
-        requests,
-        rows,
-        bytes,
-        current,
-        ready: notReady === 0,
-      };
-      return { address, devices, ...known, refusal, why: whyNot(said, head) };
+      const known =
+        said instanceof Error ? { ...absent, why: said.message } : knownLine(said, head);
+      return { address, devices, ...known };
     });
     const current = servers.filter((server) => server.current).length;
     const head12 = head.id.slice(0, 12);
@@ -72,10 +64,26 @@ export const verb: Verb = {
           { head: 'STATE', cell: stateOf },
         ]),
       ],
-      next: context.next(current === servers.length ? `status ${ring}` : `push ${ring}`),
+      next: context.next(nextWords(ring, servers)),
     };
   },
 };
+
+function nextWords(ring: string, servers: readonly ServerLine[]): string {
+  if (servers.some(({ fork }) => fork?.settled === null)) return `settle ${ring} -m REASON`;
+  return `${servers.every(({ current }) => current) ? 'status' : 'push'} ${ring}`;
+}
+
+function knownLine(said: RingStatus, head: StoredVersion): Omit<ServerLine, 'address' | 'devices'> {
+  const { version, id, sinceMs, disk, requests, rows, bytes, fork, refusal } = said;
+  return {
+    ...{ version, id, sinceMs, disk, requests, rows, bytes, fork, refusal },
+    freshness: said.freshness.state,
+    current: id === head.id,
+    ready: said.notReady === 0,
+    why: whyNot(said, head),
+  };
+}
 
 const absent = {
   version: null,
@@ -87,6 +95,8 @@ const absent = {
   ready: false,
   rows: 0,
   bytes: 0,
+  fork: null,
+  freshness: null,
   refusal: '',
 } as const;
 
@@ -112,6 +122,10 @@ function whyNot(said: RingStatus, { ring, id }: StoredVersion): string {
   if (behind > 0) parts.push(`${behind} ${behind === 1 ? 'version' : 'versions'} behind`);
   if (behind < 0) parts.push(`ahead of this repository: version ${said.version}`);
   if (behind === 0 && said.id !== id) parts.push('another ring of this version');
+  if (said.fork?.settled === null) {
+    parts.push(`FORK: version ${said.fork.version} is also ${said.fork.other.slice(0, 12)}`);
+  }
+  if (said.freshness.state === 'expired') parts.push('its beacon ran out: it drops nothing');
   const { disk } = said;
   if (disk?.id !== said.id) parts.push(`its disk names ${disk?.version ?? 'no'} version`);
   if (said.device === null) parts.push('its own device is not in the ring');

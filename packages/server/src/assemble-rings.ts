@@ -1,0 +1,71 @@
+// The parts of a server that have to do with rings themselves: what is active, where the lines of a
+// ring part, what is exchanged with others.
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { ActiveRing } from './active-ring.ts';
+import type { OpenedDevice } from './assemble-server.ts';
+import { freshnessOf } from './freshness.ts';
+import type { Metrics } from './metrics.ts';
+import { RelayedDeltas } from './relayed-deltas.ts';
+import { RingExchange } from './ring-exchange.ts';
+import { RingForks } from './ring-forks.ts';
+import { loadShelf } from './ring-shelf.ts';
+import { Rings } from './rings.ts';
+import { TrustExchange } from './trust-exchange.ts';
+import { requireDropsAllowed } from './why-no-drops.ts';
+
+export interface RingParts {
+  readonly rings: Rings;
+  readonly forks: RingForks;
+  readonly exchange: RingExchange;
+  readonly trustExchange: TrustExchange;
+  /** Throws what says that nothing may be dropped under this ring now. */
+  readonly requireDropsAllowed: (active: ActiveRing) => void;
+}
+
+interface Around {
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly nowMs: () => number;
+  readonly onActivate: (active: ActiveRing) => void;
+}
+
+/** Loads what is on the disk; `onActivate` hears of those rings too. Throws DISK_FAILED. */
+export async function assembleRings(opened: OpenedDevice, around: Around): Promise<RingParts> {
+  const { metrics, log, nowMs, onActivate } = around;
+  const { identity, trust } = opened;
+  const shelf = { directory: join(opened.directory, 'rings') };
+  const forks = await loadForks(shelf.directory, around);
+  const shelved = await loadShelf(shelf, (file, error) => {
+    log.error({ file, error }, 'ring file damaged');
+  });
+  const rings = new Rings({ shelf, identity, nowMs, trust, forks, onActivate }, shelved);
+  const trustExchange = new TrustExchange(trust, log);
+  const exchange = new RingExchange(rings, {
+    trust: trustExchange,
+    deltas: new RelayedDeltas(shelf),
+    onFetched: (form, bytes) => metrics.fetchedRingBytes.inc({ form }, bytes),
+  });
+  return {
+    ...{ rings, forks, exchange, trustExchange },
+    requireDropsAllowed: ({ id, ring: { keyspace, version } }) => {
+      const freshness = freshnessOf(trust.beaconOf(keyspace), { version, id }, nowMs());
+      requireDropsAllowed(keyspace, { alarm: forks.alarm(keyspace), freshness });
+    },
+  };
+}
+
+function loadForks(directory: string, { metrics, log, nowMs }: Around): Promise<RingForks> {
+  return RingForks.load({
+    directory,
+    nowMs,
+    onAlarm: (fork) => {
+      metrics.ringFork.set({ ring: fork.keyspace }, 1);
+      log.error(fork, 'FORK: two rings of one version exist; drops stop until it is settled');
+    },
+    onSettled: (fork) => {
+      metrics.ringFork.set({ ring: fork.keyspace }, 0);
+      log.warn(fork, 'fork settled by an operator');
+    },
+  });
+}
