@@ -45,8 +45,6 @@ export const ringDeltaBytesMax = 32 * MIB;
 export const brakeMovedShareMax = 0.05;
 /** A reason is a sentence, and travels in every copy of the manifest. */
 export const overrideCharactersMax = 512;
-/** Why an operator took one of two lines of a ring for the right one: a sentence, on each server. */
-export const forkReasonCharactersMax = 512;
 /** Keys of a whole team with spares; 200 bytes each, so that a root stays below its cap. */
 export const trustKeysMax = 32;
 export const trustRootBytesMax = 16 * KIB;
@@ -134,11 +132,6 @@ export const ringVersionsKept = 5;
  * A version further ahead of the active one is refused: a stray or hostile ring, not a missed push.
  */
 export const ringVersionJumpMax = 1_000;
-/**
- * How often a server tells the peers it is connected to which rings it has: a fork or a missed
- * version shows within it, also where nobody connects anew. Some 200 bytes a ring and peer.
- */
-export const peerGreetMs = 15_000;
 /** How often a server looks for changed ring files on disk. */
 export const ringFilePollMs = 1_000;
 /** A member of etcd that answers later is passed over for the next one. */

@@ -1,6 +1,7 @@
 // The HTTP side of a server: which path goes where.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
+import { httpConnectionsMax } from '@ringwright/base/limits-rings';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import type { CoordinatorPorts } from './coordinate.ts';
 import { answerBytes, answerError, answerJson } from './http-answer.ts';
@@ -33,6 +34,7 @@ export function createHttp(ports: HttpPorts): Server {
     void answer(ports, { request, response });
   });
   server.keepAliveTimeout = REQUEST_TIMEOUT_MS;
+  server.maxConnections = httpConnectionsMax;
   return server;
 }
 

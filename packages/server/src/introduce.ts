@@ -37,7 +37,7 @@ export function answerHello(
   checkWireVersion(request.wireVersion);
   const { address, born, settled } = request;
   const remembered = address === '' ? null : ports.memory.recall(address);
-  if (address !== '') ports.memory.learn(address, born, settled);
+  remember(ports, { address, born, settled });
   learnClock(ports, request.ms);
   setImmediate(() => {
     ports.exchange
@@ -58,7 +58,7 @@ export async function greet(ports: IntroducePorts, address: string, peer: Caller
   if (answer.remembered !== null && answer.remembered !== ports.identity.born) {
     ports.strangers.add(address);
   } else ports.strangers.delete(address);
-  ports.memory.learn(address, answer.born, answer.settled);
+  remember(ports, { ...answer, address });
   await ports.exchange
     .catchUpAll(answer.rings, peer, address)
     .catch((error: unknown) => ports.onRingRefused(address, error));
@@ -68,6 +68,26 @@ export async function greet(ports: IntroducePorts, address: string, peer: Caller
 export async function greetConnected(ports: IntroducePorts, peers: Peers): Promise<void> {
   const connected = peers.list().filter((peer) => peer.connected);
   await Promise.allSettled(connected.map((peer) => greet(ports, peer.address, peer)));
+}
+
+/** Anybody may say any address: only those of devices are kept without a limit. */
+function remember(
+  { memory, rings }: IntroducePorts,
+  {
+    address,
+    born,
+    settled,
+  }: { readonly address: string; readonly born: string; readonly settled: boolean },
+): void {
+  if (!/^[^/?#@ ]+:\d{1,5}$/.test(address)) return;
+  const isDevice = (): boolean =>
+    rings
+      .list()
+      .some(({ ring }) =>
+        ring.devices.some((device) => device !== null && joinAddress(device) === address),
+      );
+  const mayLearn = !memory.isFull || memory.recall(address) !== null || isDevice();
+  if (mayLearn) memory.learn(address, born, settled);
 }
 
 function introduction(ports: IntroducePorts): RequestOf<typeof hello> {

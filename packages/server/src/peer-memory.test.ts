@@ -1,6 +1,7 @@
 // What is remembered of peers, on disk too, and when another directory takes a known place.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { peersRememberedMax } from '@ringwright/base/limits-rings';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
@@ -49,6 +50,20 @@ test('any history: what a restart finds is what was known', async () => {
     ),
     { numRuns: 30 },
   );
+});
+
+test('it knows when it is full', async () => {
+  await using folder = await scratchFolder();
+  const all = Array.from({ length: peersRememberedMax - 1 }, (_, port) => [
+    `10.0.0.1:${port}`,
+    'x',
+  ]);
+  await writeFile(join(folder.path, 'peers.json'), JSON.stringify(Object.fromEntries(all)));
+  const memory = await PeerMemory.load(folder.path);
+  expect(memory.isFull).toBe(false);
+  memory.learn('10.0.0.2:1', 'x', false);
+  expect(memory.isFull).toBe(true);
+  await memory.close();
 });
 
 test('a damaged file is refused and stays as it is', async () => {

@@ -1,6 +1,7 @@
 // Which data directory was last seen at each peer's address: peers.json. A wiped device is told
 // that it was.
 import { join } from 'node:path';
+import { peersRememberedMax } from '@ringwright/base/limits-rings';
 import { z } from 'zod';
 import { readIfThere } from './read-if-there.ts';
 import { writeDurably } from './write-durably.ts';
@@ -23,6 +24,10 @@ export class PeerMemory {
     const file = join(directory, 'peers.json');
     const born = await readIfThere(file, (text) => memorySchema.parse(JSON.parse(text)));
     return new PeerMemory(file, new Map(Object.entries(born ?? {})));
+  }
+
+  get isFull(): boolean {
+    return this.#born.size >= peersRememberedMax;
   }
 
   /** The `born` id last known of an address; null when nobody was met there. */

@@ -16,42 +16,29 @@ import type {
 } from '@ringwright/wire/rings';
 import { type ActiveRing, ringHead } from './active-ring.ts';
 import type { RelayedDeltas } from './relayed-deltas.ts';
+import { RingUploads } from './ring-uploads.ts';
 import type { Rings } from './rings.ts';
 import type { TrustExchange } from './trust-exchange.ts';
-
-interface Upload {
-  readonly id: string;
-  readonly keyspace: string;
-  /** What arrives: the file, or a delta between the ring `base` and it. */
-  readonly bytes: number;
-  readonly base: string | null;
-  /** Memory is taken as bytes arrive, not as they are announced. */
-  readonly chunks: Uint8Array[];
-  received: number;
-}
-
-function uploadOf(expected: Pick<Upload, 'id' | 'keyspace' | 'bytes' | 'base'>): Upload {
-  return { ...expected, chunks: [], received: 0 };
-}
 
 /** What servers need for relaying among each other; a listener that is only pushed to needs none. */
 interface RelayPorts {
   readonly trust?: TrustExchange;
   readonly deltas?: RelayedDeltas;
+  readonly nowMs?: () => number;
   /** Told how a ring that was fetched travelled. */
   readonly onFetched?: (form: 'delta' | 'whole', bytes: number) => void;
 }
 
-/** One upload per connection at a time: an offer replaces the one before. */
 export class RingExchange {
   readonly #rings: Rings;
   readonly #relay: RelayPorts;
-  readonly #uploads = new WeakMap<Caller, Upload>();
+  readonly #uploads: RingUploads;
   readonly #catchingUp = new Map<string, Promise<void>>();
 
   constructor(rings: Rings, relay: RelayPorts = {}) {
     this.#rings = rings;
     this.#relay = relay;
+    this.#uploads = new RingUploads(relay.nowMs ?? Date.now);
   }
 
   offer(request: RequestOf<typeof ringOffer>, caller: Caller): AnswerOf<typeof ringOffer> {
@@ -59,7 +46,7 @@ export class RingExchange {
     const head = { keyspace, version, id };
     const isNew = this.#rings.precheck(head) === 'wanted';
     const wanted = isNew || this.#rings.wantsSignatures({ ...head, signers });
-    if (wanted) this.#uploads.set(caller, uploadOf({ id, keyspace, bytes, base: null }));
+    if (wanted) this.#uploads.begin(caller, { id, keyspace, bytes, base: null });
     return { wanted, active: this.#head(keyspace) };
   }
 
@@ -68,13 +55,13 @@ export class RingExchange {
     { id, base, bytes }: RequestOf<typeof ringDelta>,
     caller: Caller,
   ): AnswerOf<typeof ringDelta> {
-    const upload = this.#uploads.get(caller);
+    const upload = this.#uploads.find(caller);
     if (upload === undefined || upload.id !== id || upload.received > 0) {
       throw new CodedError('USAGE', `a delta of ring ${id.slice(0, 12)}, expected an offer of it`);
     }
-    this.#uploads.delete(caller);
+    this.#uploads.end(caller);
     this.#baseOf(upload.keyspace, base);
-    this.#uploads.set(caller, uploadOf({ id, keyspace: upload.keyspace, bytes, base }));
+    this.#uploads.begin(caller, { id, keyspace: upload.keyspace, bytes, base });
     return {};
   }
 
@@ -83,7 +70,7 @@ export class RingExchange {
     request: RequestOf<typeof ringChunk>,
     caller: Caller,
   ): Promise<AnswerOf<typeof ringChunk>> {
-    const upload = this.#uploads.get(caller);
+    const upload = this.#uploads.find(caller);
     const { id, offset, data } = request;
     if (upload === undefined || upload.id !== id || upload.received !== offset) {
       const expected = upload?.received ?? 'an offer';
@@ -94,14 +81,11 @@ export class RingExchange {
     if (offset + data.length > upload.bytes) {
       throw new CodedError('RING_FILE_INVALID', `more bytes than the ${upload.bytes} offered`);
     }
-    upload.chunks.push(data);
-    upload.received += data.length;
-    if (upload.received < upload.bytes) return { active: null };
-    this.#uploads.delete(caller);
-    const { keyspace, chunks, base } = upload;
-    const arrived = Buffer.concat(chunks);
+    const arrived = this.#uploads.add(caller, data);
+    if (arrived === null) return { active: null };
+    const { keyspace, content, base } = arrived;
     const file =
-      base === null ? arrived : applyRingDelta(this.#baseOf(keyspace, base).bytes, arrived);
+      base === null ? content : applyRingDelta(this.#baseOf(keyspace, base).bytes, content);
     return { active: ringHead(await this.#rings.adopt(file, keyspace)) };
   }
 

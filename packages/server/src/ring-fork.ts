@@ -1,5 +1,5 @@
 // Two lines of one ring: where they part, and what is remembered of it. Pure.
-import { forkReasonCharactersMax } from '@ringwright/base/limits';
+import { forkReasonCharactersMax } from '@ringwright/base/limits-rings';
 import { keyspaceField, ringIdField, versionField } from '@ringwright/wire/fields';
 import { z } from 'zod';
 

@@ -6,13 +6,9 @@ import type { Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { CodedError } from '@ringwright/base/coded-error';
-import {
-  peerGreetMs,
-  replicationIntervalMs,
-  scrubTickMs,
-  tombstoneRoundMs,
-} from '@ringwright/base/limits';
+import { replicationIntervalMs, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits';
 import { loopDelayResolutionMs, paceTurnMs } from '@ringwright/base/limits-copies';
+import { peerGreetMs } from '@ringwright/base/limits-rings';
 import { openStore } from '@ringwright/partition/open-store';
 import { openHeadStore } from '@ringwright/repository/open-head-store';
 import type { Logger } from 'pino';

@@ -1,5 +1,6 @@
 // The WebSocket endpoint /v1/wire: other servers and the tool call in here.
 import type { IncomingMessage, Server } from 'node:http';
+import { wireConnectionsMax } from '@ringwright/base/limits-rings';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import { WebSocketServer } from 'ws';
 import { keepAlive } from './keep-alive.ts';
@@ -7,12 +8,16 @@ import { socketSettings } from './peer.ts';
 import { socketChannel } from './socket-channel.ts';
 
 /** Accepts connections on the HTTP server's port; the function returned closes them all. */
-export function acceptWire(http: Server, handlers: ReadonlyMap<string, CallHandler>): () => void {
+export function acceptWire(
+  http: Server,
+  handlers: ReadonlyMap<string, CallHandler>,
+  connectionsMax = wireConnectionsMax,
+): () => void {
   const sockets = new WebSocketServer({ noServer: true, ...socketSettings });
   http.on('upgrade', (request, socket, head) => {
     // Nobody else listens from here on: without this a reset connection would end the process.
     socket.on('error', () => socket.destroy());
-    const refusal = refusalOf(request);
+    const refusal = refusalOf(request, sockets.clients.size < connectionsMax);
     if (refusal !== null) {
       socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\n\r\n`);
       return;
@@ -30,7 +35,8 @@ export function acceptWire(http: Server, handlers: ReadonlyMap<string, CallHandl
 }
 
 /** Web pages may open sockets to any address, this machine's own included; they name their origin. */
-function refusalOf({ url, headers }: IncomingMessage): string | null {
+function refusalOf({ url, headers }: IncomingMessage, hasRoom: boolean): string | null {
   if (url !== '/v1/wire') return '404 Not Found';
-  return headers.origin === undefined ? null : '403 Forbidden';
+  if (headers.origin !== undefined) return '403 Forbidden';
+  return hasRoom ? null : '503 Service Unavailable';
 }

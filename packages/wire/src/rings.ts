@@ -1,11 +1,11 @@
 // Ring files on the wire: offered and pushed in chunks, or fetched. Rings are immutable, so any
 // peer may relay. Pure.
 import {
-  forkReasonCharactersMax,
   ringDeltaBytesMax,
   ringFileBytesMax,
   ringSignatureCountMax,
 } from '@ringwright/base/limits';
+import { forkReasonCharactersMax } from '@ringwright/base/limits-rings';
 import { z } from 'zod';
 import { chunkField, keyspaceField, ringIdField, versionField } from './fields.ts';
 import { ringHeadSchema } from './hello.ts';

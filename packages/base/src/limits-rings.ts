@@ -1,0 +1,34 @@
+// Limits of rings between servers, as limits.ts: hellos, uploads, forks.
+import { assert } from './assert.ts';
+import { ringFileBytesMax } from './limits.ts';
+
+const MIB = 1024 * 1024;
+
+/** Why an operator took one of two lines of a ring for the right one: a sentence, on each server. */
+export const forkReasonCharactersMax = 512;
+/**
+ * How often a server tells the peers it is connected to which rings it has: a fork or a missed
+ * version shows within it, also where nobody connects anew. Some 200 bytes a ring and peer.
+ */
+export const peerGreetMs = 15_000;
+/** Rings that arrive in chunks at the same time: one from each of some tools and peers. */
+export const ringUploadsMax = 64;
+/** Bytes of all of them that wait to be whole: the largest ring there may be, and small ones. */
+export const ringUploadsBytesMax = ringFileBytesMax + 128 * MIB;
+/** An upload without a chunk for this long makes room for others: its connection may have broken. */
+export const ringUploadIdleMsMax = 30_000;
+/** Connections of servers, clients and tools to one server: each costs some 50 KB, and a descriptor. */
+export const wireConnectionsMax = 4_096;
+/** HTTP connections, those above included. */
+export const httpConnectionsMax = 8_192;
+/**
+ * Strangers whose data directory a server remembers; devices of its rings always are. Above it a
+ * hello from anywhere leaves nothing behind. Some 100 bytes each, written anew with each newcomer.
+ */
+export const peersRememberedMax = 4_096;
+
+assert(ringUploadsBytesMax > ringFileBytesMax, 'the largest ring can arrive beside others');
+assert(
+  wireConnectionsMax < httpConnectionsMax,
+  'plain requests pass when peers take all of theirs',
+);

@@ -1,0 +1,44 @@
+// Uploads from many connections: never more bytes or uploads than allowed, and idle ones make room.
+import {
+  ringUploadIdleMsMax,
+  ringUploadsBytesMax,
+  ringUploadsMax,
+} from '@ringwright/base/limits-rings';
+import type { Caller } from '@ringwright/wire/call-channel';
+import { expect, test } from 'vitest';
+import { RingUploads } from './ring-uploads.ts';
+
+const connection = (): Caller => ({ call: () => Promise.reject(new Error('not called')) });
+const expected = { id: 'a'.repeat(64), keyspace: 'cities', base: null };
+const busy = expect.objectContaining({ code: 'PEER_BUSY' });
+
+test('so many at once, then none until one ends or is idle', () => {
+  let nowMs = 0;
+  const uploads = new RingUploads(() => nowMs);
+  const callers = Array.from({ length: ringUploadsMax }, connection);
+  for (const caller of callers) uploads.begin(caller, { ...expected, bytes: 2 });
+  const late = connection();
+  expect(() => uploads.begin(late, { ...expected, bytes: 2 })).toThrow(busy);
+  uploads.begin(callers[0]!, { ...expected, bytes: 3 });
+  uploads.end(callers[1]!);
+  uploads.begin(late, { ...expected, bytes: 2 });
+  nowMs += ringUploadIdleMsMax;
+  uploads.add(late, Buffer.of(1));
+  nowMs += 1;
+  uploads.begin(connection(), { ...expected, bytes: 2 });
+  expect(uploads.find(callers[2]!)).toBeUndefined();
+  expect(uploads.add(late, Buffer.of(2))?.content).toEqual(Buffer.of(1, 2));
+  expect(uploads.find(late)).toBeUndefined();
+});
+
+test('so many bytes of all together', () => {
+  const uploads = new RingUploads(() => 0);
+  const [one, other] = [connection(), connection()];
+  // The same memory again and again: what is counted is what would be held.
+  const chunk = Buffer.alloc(ringUploadsBytesMax / 4);
+  for (const caller of [one, other]) uploads.begin(caller, { ...expected, bytes: 1e9 });
+  for (const caller of [one, other, one, other]) expect(uploads.add(caller, chunk)).toBeNull();
+  expect(() => uploads.add(one, Buffer.of(1))).toThrow(busy);
+  expect(uploads.find(one), 'it made room for the other').toBeUndefined();
+  expect(uploads.add(other, chunk)).toBeNull();
+});

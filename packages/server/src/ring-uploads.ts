@@ -1,0 +1,84 @@
+// Ring files on their way here in chunks: one per connection, bounded in number, bytes and time.
+import { CodedError } from '@ringwright/base/coded-error';
+import {
+  ringUploadIdleMsMax,
+  ringUploadsBytesMax,
+  ringUploadsMax,
+} from '@ringwright/base/limits-rings';
+import type { Caller } from '@ringwright/wire/call-channel';
+
+/** What is to arrive: the file, or a delta between the ring `base` and it. */
+export interface ExpectedUpload {
+  readonly id: string;
+  readonly keyspace: string;
+  readonly bytes: number;
+  readonly base: string | null;
+}
+
+interface Upload extends ExpectedUpload {
+  /** Memory is taken as bytes arrive, not as they are announced. */
+  readonly chunks: Uint8Array[];
+  received: number;
+  lastMs: number;
+}
+
+export interface ArrivedUpload extends ExpectedUpload {
+  readonly content: Buffer;
+}
+
+export class RingUploads {
+  readonly #nowMs: () => number;
+  readonly #uploads = new Map<Caller, Upload>();
+  #received = 0;
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
+
+  /** An offer replaces the one before on its connection. Throws PEER_BUSY. */
+  begin(caller: Caller, expected: ExpectedUpload): void {
+    this.end(caller);
+    this.#endIdle();
+    if (this.#uploads.size >= ringUploadsMax) throw busy(`${ringUploadsMax} rings arrive`);
+    this.#uploads.set(caller, { ...expected, chunks: [], received: 0, lastMs: this.#nowMs() });
+  }
+
+  find(caller: Caller): Readonly<Upload> | undefined {
+    return this.#uploads.get(caller);
+  }
+
+  /** The next bytes; what was announced once all are there. Throws PEER_BUSY, and ends it. */
+  add(caller: Caller, data: Uint8Array): ArrivedUpload | null {
+    const upload = this.#uploads.get(caller);
+    if (upload === undefined) return null;
+    if (this.#received + data.length > ringUploadsBytesMax) this.#endIdle();
+    if (this.#received + data.length > ringUploadsBytesMax) {
+      this.end(caller);
+      throw busy(`${ringUploadsBytesMax} bytes of rings wait to be whole`);
+    }
+    upload.chunks.push(data);
+    upload.received += data.length;
+    upload.lastMs = this.#nowMs();
+    this.#received += data.length;
+    if (upload.received < upload.bytes) return null;
+    this.end(caller);
+    return { ...upload, content: Buffer.concat(upload.chunks) };
+  }
+
+  end(caller: Caller): void {
+    this.#received -= this.#uploads.get(caller)?.received ?? 0;
+    this.#uploads.delete(caller);
+  }
+
+  /** A connection that broke says nothing here: its upload goes when room is wanted. */
+  #endIdle(): void {
+    const before = this.#nowMs() - ringUploadIdleMsMax;
+    for (const [caller, { lastMs }] of this.#uploads) if (lastMs < before) this.end(caller);
+  }
+}
+
+function busy(what: string): CodedError {
+  return new CodedError('PEER_BUSY', `${what} here, which is the most`, {
+    hint: 'push again in a minute',
+  });
+}

@@ -1,0 +1,35 @@
+// Who may open a connection, and how many do.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { acceptWire } from './wire-endpoint.ts';
+
+function open(url: string, origin?: string): Promise<WebSocket | string> {
+  const socket = new WebSocket(url, origin === undefined ? {} : { origin });
+  return new Promise((resolve) => {
+    socket.once('open', () => resolve(socket));
+    socket.once('error', ({ message }) => resolve(message));
+  });
+}
+
+test('no other path, no web page, and one more only when another has gone', async () => {
+  const http = createServer();
+  const close = acceptWire(http, new Map(), 2);
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/v1/wire`;
+  try {
+    expect(await open(`${url}/x`)).toMatch(/404/);
+    expect(await open(url, 'http://evil.example')).toMatch(/403/);
+    const [first, second] = [await open(url), await open(url)] as WebSocket[];
+    expect(await open(url)).toMatch(/503/);
+    const gone = new Promise((resolve) => first?.once('close', resolve));
+    first?.close();
+    await gone;
+    expect(await open(url)).toBeInstanceOf(WebSocket);
+    second?.terminate();
+  } finally {
+    close();
+    http.close();
+  }
+});
