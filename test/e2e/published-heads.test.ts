@@ -1,7 +1,8 @@
 // Real servers that follow a head in a real etcd: what is committed they load, without a push.
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { makeCertificates, opensslHere } from '../support/certificates.ts';
 import { type EtcdCluster, etcdHere, startEtcd } from '../support/etcd-cluster.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { ringBuilderIn } from '../support/ring-builder-program.ts';
@@ -61,3 +62,42 @@ test('a store that is none ends the server before it opens anything', async () =
   expect(await server.exited()).toBe(2);
   expect(server.logText()).toContain('names no store');
 });
+
+test.skipIf(!etcdHere || !opensslHere)(
+  'over TLS: the working copy remembers where the files lie, and no secret',
+  async () => {
+    const builder = await ringBuilderIn();
+    const { ca, cert, key } = await makeCertificates(builder.folder);
+    const secured = await startEtcd({ ca, cert, key });
+    onTestFinished(() => secured.close());
+    const [port = 0] = await freePorts(1);
+    const data = join(builder.folder, 'data');
+    const server = new ServerUnderTest({ device: 'd0', zone: 1, port, data });
+    onTestFinished(() => server.kill());
+    const opened = ['--store-ca', ca, '--store-cert', cert, '--store-key', key];
+    await server.start(['--store', secured.url, ...opened]);
+    const stores = join(builder.folder, 'stores');
+    await mkdir(stores);
+    const placed = ['--store', secured.url, '--ring-stores', stores];
+    const create = ['create', 'notes', '--partitions', '4', '--replicas', '1'];
+    await builder.json([...create, ...placed, '--store-ca', 'ca.pem', ...opened.slice(2)]);
+    const file = join(builder.folder, 'rings', 'store.json');
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
+      format: 1,
+      url: secured.url,
+      stores: [stores],
+      access: { ca, cert, key },
+    });
+    await builder.json(`add notes ${server.text} 100`);
+    await builder.json('commit notes -m first');
+    await waitFor('version 1 to be active', {
+      ask: async () => (await server.status()).rings[0]?.version,
+      until: (active) => active === 1,
+    });
+    const stranger = await builder.run(['status', 'notes', '--rings', 'other', ...placed]);
+    expect(stranger.stderr).toMatch(/HEAD_STORE_UNREACHABLE/);
+    const secret = await builder.run(['status', 'notes', '--store', 'etcds://ada:pencil@h:1']);
+    expect([secret.exit, secret.stderr]).toEqual([2, expect.stringContaining('password-file')]);
+  },
+  60_000,
+);

@@ -4,6 +4,9 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { postEtcd } from '@ringwright/repository/etcd-request';
+import { openAccess, type StoreAccess } from '@ringwright/repository/store-access';
 import { freePorts } from './free-ports.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -17,32 +20,43 @@ export interface EtcdCluster {
 export const etcdHere = spawnSync('etcd', ['--version']).status === 0;
 if (!etcdHere) process.stderr.write('etcd is not installed: its tests are skipped\n');
 
-export async function startEtcd(): Promise<EtcdCluster> {
+/** `secured`: members talk to nobody but who shows a certificate of that authority. */
+export async function startEtcd(secured?: StoreAccess): Promise<EtcdCluster> {
   const ports = await freePorts(6);
   const data = await mkdtemp(join(tmpdir(), 'ringwright-etcd-'));
   const at = (port: number | undefined): string => `http://127.0.0.1:${port}`;
   const names = ['one', 'two', 'three'];
   const peers = names.map((name, index) => `${name}=${at(ports[index + 3])}`).join(',');
+  const { ca, cert, key } = secured ?? {};
+  const tls = secured
+    ? ['--client-cert-auth', '--trusted-ca-file', ca, '--cert-file', cert, '--key-file', key]
+    : [];
   const children = names.map((name, index) => {
-    const [client, peer] = [at(ports[index]), at(ports[index + 3])];
+    const peer = at(ports[index + 3]);
+    const client = `http${secured ? 's' : ''}://127.0.0.1:${ports[index]}`;
     const words = [
       ['--name', name, '--data-dir', join(data, name), '--log-level', 'error'],
       ['--listen-client-urls', client, '--advertise-client-urls', client],
       ['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
       ['--initial-cluster', peers, '--initial-cluster-token', data],
       ['--heartbeat-interval', '50', '--election-timeout', '500'],
-    ].flat();
+      tls,
+    ].flat() as string[];
     return spawn('etcd', words, { stdio: 'ignore' });
   });
   const members = ports.slice(0, 3).map((port) => `127.0.0.1:${port}`);
   for (const member of members) {
     await waitFor(`etcd at ${member}`, {
-      ask: async () => (await fetch(`http://${member}/health`)).text(),
-      until: (answer) => answer.includes('true'),
+      ask: async () => {
+        const place = { tls: secured !== undefined, access: secured ?? openAccess };
+        const asked = { member, path: '/v3/kv/range', body: { key: 'AA==' }, token: null };
+        await text(await postEtcd(place, asked, AbortSignal.timeout(1_000)));
+      },
+      until: () => true,
     });
   }
   return {
-    url: `etcd://${members.join(',')}`,
+    url: `etcd${secured ? 's' : ''}://${members.join(',')}`,
     kill: (member) => killed(children[member]),
     async close() {
       await Promise.all(children.map(killed));

@@ -19,6 +19,26 @@ const globalOptions: Readonly<Record<string, Options>> = {
     requiresArg: true,
     describe: 'with --store: folders DIR,DIR,DIR that are to hold the files of new rings',
   },
+  'store-ca': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'with etcds://: certificate of its authority; remembered (RINGWRIGHT_STORE_CA)',
+  },
+  'store-cert': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'certificate to show to the store; remembered (RINGWRIGHT_STORE_CERT)',
+  },
+  'store-key': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'the key of that certificate; remembered (RINGWRIGHT_STORE_KEY)',
+  },
+  'store-password-file': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'password of the user that etcds://USER@HOST:PORT names; the path is remembered',
+  },
   json: { type: 'boolean', default: false, describe: 'one JSON document on stdout' },
   'key-folder': {
     type: 'string',

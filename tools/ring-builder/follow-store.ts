@@ -1,7 +1,8 @@
 // Before a verb runs: the working copy catches up with the store in which its heads are recorded.
 import { CodedError } from '@ringwright/base/coded-error';
 import { catchUp } from '@ringwright/repository/catch-up';
-import { useStore } from '@ringwright/repository/store-file';
+import { storeAccessOf } from '@ringwright/repository/store-access';
+import { readStoreFile, useStore } from '@ringwright/repository/store-file';
 import { type Arguments, optionalText, usage } from './arguments.ts';
 import { authorOf } from './stage-verb.ts';
 import type { Context } from './verb.ts';
@@ -10,15 +11,25 @@ import type { Context } from './verb.ts';
 const left = new Set(['RING_UNKNOWN', 'NAME_INVALID', 'STAGED_ON_OLD_HEAD']);
 
 /**
- * --store is remembered in the rings folder. Verbs that only read go on with what is here when the
- * store does not answer, and say so; those that write ask it again. Throws USAGE.
+ * --store is remembered in the rings folder, and which files open it. Verbs that only read go on
+ * with what is here when the store does not answer, and say so; those that write ask it again.
+ * Throws USAGE.
  */
-export async function followStore(args: Arguments, context: Context): Promise<void> {
+export async function followStore(
+  args: Arguments,
+  context: Context,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
   const url = optionalText(args, 'store');
+  const access = storeAccessOf((name) => optionalText(args, name), env);
   const given = optionalText(args, 'ring-stores');
   const stores = given === undefined ? [] : given.split(',');
-  if (url !== undefined) await useStore(context.rings, { url, stores });
-  else if (given !== undefined) throw usage('--ring-stores is given together with --store');
+  if (url === undefined && given !== undefined) {
+    throw usage('--ring-stores is given together with --store');
+  }
+  const known = url ?? (await readStoreFile(context.rings))?.url;
+  const isGiven = url !== undefined || Object.keys(access).length > 0;
+  if (known !== undefined && isGiven) await useStore(context.rings, { url: known, stores, access });
   const ring = optionalText(args, 'ring');
   if (ring === undefined) return;
   try {

@@ -55,7 +55,7 @@ try {
       localHour: () => new Date().getHours(),
       next: (command) => `ring-builder ${command}${suffix}`,
     };
-    await followStore(parsed.args, context);
+    await followStore(parsed.args, context, process.env);
     const answer = await parsed.verb.run(parsed.args, context).finally(() => display.end());
     process.stdout.write(inJson ? `${JSON.stringify(answer.json)}\n` : textOf(answer));
     process.exitCode = answer.exit ?? 0;

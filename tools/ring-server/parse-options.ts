@@ -1,5 +1,6 @@
 // Command line of ring-server, made from the table of server options.
 import { CodedError } from '@ringwright/base/coded-error';
+import { type StoreAccess, storeAccessOf } from '@ringwright/repository/store-access';
 import { type ServerOptions, serverOptionsSchema } from '@ringwright/server/options';
 import yargs from 'yargs';
 
@@ -14,6 +15,17 @@ const redisOptions = {
     choices: ['one', 'quorum', 'all'],
     describe: redisConsistency.description,
   },
+} as const;
+
+const storeOptions = {
+  'store-ca': {
+    type: 'string',
+    requiresArg: true,
+    describe: "certificate of the store's authority",
+  },
+  'store-cert': { type: 'string', requiresArg: true, describe: 'certificate to show to the store' },
+  'store-key': { type: 'string', requiresArg: true, describe: 'the key of that certificate' },
+  'store-password-file': { type: 'string', requiresArg: true, describe: 'password of its USER' },
 } as const;
 
 const usage = `$0 --data DIR --listen IP:PORT
@@ -37,6 +49,7 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     .option('device', { type: 'string', describe: fields.device.description })
     .option('rings', { type: 'string', describe: fields.rings.description })
     .option('store', { type: 'string', requiresArg: true, describe: fields.store.description })
+    .options(storeOptions)
     .option('ring', { type: 'string', array: true, default: [], describe: fields.ring.description })
     .option('trust', {
       type: 'string',
@@ -67,11 +80,21 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     .parseAsync();
   const names = Object.keys(fields);
   const options = Object.fromEntries(
-    Object.entries(parsed).filter(([name]) => names.includes(name)),
+    Object.entries({ ...parsed, storeAccess: accessOf(parsed) }).filter(([name]) =>
+      names.includes(name),
+    ),
   );
   const given = serverOptionsSchema.safeParse(options);
   if (given.success) return given.data;
   const issue = given.error.issues[0];
   const message = `--${issue?.path.join('.')}: ${issue?.message}`;
   throw new CodedError('USAGE', message, { hint: 'ring-server --help' });
+}
+
+function accessOf(parsed: Readonly<Record<string, unknown>>): StoreAccess {
+  const option = (name: string): string | undefined => {
+    const value = parsed[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  return storeAccessOf(option, process.env);
 }

@@ -87,6 +87,11 @@ export const errorCatalogue = {
   DISK_FAILED: kind(4, 507, 'a file could not be read or written'),
   // Heads that several machines share
   HEAD_STORE_UNREACHABLE: kind(4, 503, 'the store of the heads does not answer'),
+  HEAD_STORE_REFUSED: kind(
+    2,
+    401,
+    'the store of the heads refuses the user, the password or the request',
+  ),
   HEAD_UNKNOWN: kind(4, 503, 'the connection broke before it was known whether the head moved'),
   HEAD_RECORD_INVALID: kind(1, 500, 'a record of the head or of its transaction cannot be read'),
   RING_STORES_TOO_FEW: kind(4, 503, 'too few ring stores could store or give what the head names'),

@@ -4,6 +4,7 @@ import { etcdRetryMs } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { type EtcdMembers, etcdMembers } from './etcd-members.ts';
 import type { HeadStore, StoredHead, SwapOutcome, WatchPorts } from './head-store.ts';
+import type { StoreAccess } from './store-access.ts';
 
 const keyValue = z.object({ key: z.string(), value: z.string(), mod_revision: z.string() });
 const rangeSchema = z.object({
@@ -22,10 +23,12 @@ const watchSchema = z.object({
 interface Place {
   readonly members: readonly string[];
   readonly prefix: string;
+  readonly tls: boolean;
+  readonly access: StoreAccess;
 }
 
-export function etcdHeadStore(url: string, { members, prefix }: Place): HeadStore {
-  const etcd = etcdMembers(members);
+export function etcdHeadStore(url: string, { members, prefix, tls, access }: Place): HeadStore {
+  const etcd = etcdMembers(members, { tls, access });
   const start = `${prefix}/`;
   const keyOf = (ring: string): string => `${start}${ring}/head`;
   return {

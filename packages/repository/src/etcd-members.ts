@@ -1,6 +1,10 @@
-// Calls to whichever member of an etcd cluster answers, over its JSON gateway.
+// Calls to whichever member of an etcd cluster answers, as the user that the store is opened for.
+import type { IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
 import { CodedError } from '@ringwright/base/coded-error';
 import { etcdCallMs, etcdWatchMs } from '@ringwright/base/limits';
+import { z } from 'zod';
+import { type EtcdPlace, type EtcdPost, postEtcd, readSecret } from './etcd-request.ts';
 
 interface Sent {
   /** Null when a member may have done it, and no member answered. */
@@ -11,9 +15,9 @@ interface Sent {
 }
 
 export interface EtcdMembers {
-  /** For what may be asked twice. Throws HEAD_STORE_UNREACHABLE. */
+  /** For what may be asked twice. Throws HEAD_STORE_UNREACHABLE, HEAD_STORE_REFUSED. */
   call(path: string, body: unknown): Promise<Sent>;
-  /** For what changes something. Throws HEAD_STORE_UNREACHABLE when no member can have had it. */
+  /** For what changes something. Throws the same when no member can have done it. */
   send(path: string, body: unknown): Promise<Sent>;
   /** The lines of an answer that goes on; it ends after etcdWatchMs, in case the member is gone. */
   stream(
@@ -23,7 +27,8 @@ export interface EtcdMembers {
   ): AsyncGenerator<unknown>;
 }
 
-export function etcdMembers(members: readonly string[]): EtcdMembers {
+export function etcdMembers(members: readonly string[], place: EtcdPlace): EtcdMembers {
+  const post = postAs(place);
   let first = 0;
   const send = async (path: string, body: unknown): Promise<Sent> => {
     let doubtful = false;
@@ -33,11 +38,11 @@ export function etcdMembers(members: readonly string[]): EtcdMembers {
       const member = members[at] ?? '';
       try {
         const signal = AbortSignal.timeout(etcdCallMs);
-        const response = await post(member, { path, body }, signal);
-        const answer: unknown = await response.json();
+        const answer: unknown = await json(await post({ member, path, body }, signal));
         first = at;
         return { answer, member, doubtful };
       } catch (error) {
+        if (error instanceof CodedError && !doubtful) throw error;
         cause = error;
         doubtful ||= !neverConnected(error);
       }
@@ -52,14 +57,12 @@ export function etcdMembers(members: readonly string[]): EtcdMembers {
       if (sent.answer === null) throw unreachable(members, null);
       return sent;
     },
-    async *stream(member, { path, request }, ending) {
+    async *stream(member, { path, request: body }, ending) {
       const signal = AbortSignal.any([ending, AbortSignal.timeout(etcdWatchMs)]);
-      const { body } = await post(member, { path, body: request }, signal);
+      const response = await post({ member, path, body }, signal);
       let rest = '';
-      for await (const chunk of (body ?? new ReadableStream()).pipeThrough(
-        new TextDecoderStream(),
-      )) {
-        const lines = (rest + chunk).split('\n');
+      for await (const chunk of response.setEncoding('utf8')) {
+        const lines = (rest + String(chunk)).split('\n');
         rest = lines.pop() ?? '';
         for (const line of lines) yield JSON.parse(line);
       }
@@ -67,31 +70,60 @@ export function etcdMembers(members: readonly string[]): EtcdMembers {
   };
 }
 
-async function post(
-  member: string,
-  { path, body }: { readonly path: string; readonly body: unknown },
-  signal: AbortSignal,
-): Promise<Response> {
-  const request = { method: 'POST', body: JSON.stringify(body), signal };
-  const response = await fetch(`http://${member}${path}`, request);
-  if (response.ok) return response;
-  throw new Error(
-    `${member} answered ${response.status}: ${(await response.text()).slice(0, 300)}`,
-  );
+type Post = (asked: Omit<EtcdPost, 'token'>, signal: AbortSignal) => Promise<IncomingMessage>;
+
+const tokenSchema = z.object({ token: z.string() });
+
+/** With a user: a token, and a new one when the member knows it no more. */
+function postAs(place: EtcdPlace): Post {
+  const { user, passwordFile } = place.access;
+  if (user === undefined)
+    return (asked, signal) => postEtcd(place, { ...asked, token: null }, signal);
+  let token: string | null = null;
+  const authenticate = async (member: string, signal: AbortSignal): Promise<string> => {
+    const password = passwordFile === undefined ? '' : String(await readSecret(passwordFile));
+    const body = { name: user, password: password.replace(/\r?\n$/, '') };
+    const asked = { member, path: '/v3/auth/authenticate', body, token: null };
+    return tokenSchema.parse(await json(await postEtcd(place, asked, signal))).token;
+  };
+  return async (asked, signal) => {
+    const known = token;
+    token ??= await authenticate(asked.member, signal);
+    try {
+      return await postEtcd(place, { ...asked, token }, signal);
+    } catch (error) {
+      if (known === null || !isRefusal(error)) throw error;
+      token = null;
+      token = await authenticate(asked.member, signal);
+      return postEtcd(place, { ...asked, token }, signal);
+    }
+  };
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof CodedError && error.code === 'HEAD_STORE_REFUSED';
+}
+
+/** Of TLS: no member was found that both sides trust. */
+const tlsCode = /^(ERR_SSL|ERR_TLS|CERT|UNABLE|DEPTH|SELF_SIGNED|HOSTNAME)_/;
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** Only then the request certainly did nothing. */
 function neverConnected(error: unknown): boolean {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = cause instanceof Error && 'code' in cause ? cause.code : '';
-  return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EHOSTUNREACH';
+  const code = codeOf(error);
+  return ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH'].includes(code) || tlsCode.test(code);
 }
 
 function unreachable(members: readonly string[], cause: unknown): CodedError {
   const why = cause instanceof Error ? `: ${cause.message}` : '';
   const message = `no member of etcd at ${members.join(', ')} answers${why}`;
   return new CodedError('HEAD_STORE_UNREACHABLE', message, {
-    hint: 'a majority of its members must be up: etcdctl endpoint status',
+    hint: tlsCode.test(codeOf(cause))
+      ? 'etcds:// with --store-ca FILE, and --store-cert and --store-key where it asks for them'
+      : 'a majority of its members must be up: etcdctl endpoint status',
     details: { members },
     cause,
   });

@@ -3,18 +3,20 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { directoryHeadStore } from './directory-head-store.ts';
 import { etcdHeadStore } from './etcd-head-store.ts';
 import type { HeadStore } from './head-store.ts';
+import { openAccess, type StoreAccess } from './store-access.ts';
 
 const defaultPrefix = 'ringwright';
+const etcdUrl = /^etcd(s?):\/\/(?:([^/@\s]*)@)?([^/@,\s]+(?:,[^/@,\s]+)*)(?:\/([\w./-]*))?$/;
 
-/** `etcd://HOST:PORT,HOST:PORT[/PREFIX]` or `dir:PATH`. Throws USAGE. */
-export function openHeadStore(url: string): HeadStore {
-  const etcd = /^etcd:\/\/([^/,\s]+(?:,[^/,\s]+)*)(?:\/([\w./-]*))?$/.exec(url);
-  const [, hosts, prefix] = etcd ?? [];
-  if (hosts !== undefined) {
-    const members = hosts.split(',');
-    if (members.every((member) => /^.+:\d{1,5}$/.test(member))) {
-      return etcdHeadStore(url, { members, prefix: prefix?.replace(/\/+$/, '') || defaultPrefix });
-    }
+/** `etcd[s]://[USER@]HOST:PORT,HOST:PORT[/PREFIX]` or `dir:PATH`. Throws USAGE. */
+export function openHeadStore(given: string, access: StoreAccess = openAccess): HeadStore {
+  const { url, user } = splitUser(given);
+  const [, secure, , hosts, prefix] = etcdUrl.exec(url) ?? [];
+  const members = hosts?.split(',') ?? [];
+  if (hosts !== undefined && members.every((member) => /^.+:\d{1,5}$/.test(member))) {
+    const start = prefix?.replace(/\/+$/, '') || defaultPrefix;
+    const opened = user === null ? access : { ...access, user };
+    return etcdHeadStore(url, { members, prefix: start, tls: secure === 's', access: opened });
   }
   const [, path] = /^dir:(.+)$/.exec(url) ?? [];
   if (path !== undefined) return directoryHeadStore(url, path);
@@ -22,4 +24,19 @@ export function openHeadStore(url: string): HeadStore {
     hint: '--store etcd://10.0.0.1:2379,10.0.0.2:2379,10.0.0.3:2379/ringwright',
     details: { url },
   });
+}
+
+/**
+ * Who opens it is of this machine, the rest is the same for all. Throws USAGE when the URL holds a
+ * password too: it would stand in lists of processes and in store.json.
+ */
+export function splitUser(url: string): { readonly url: string; readonly user: string | null } {
+  const user = etcdUrl.exec(url)?.[2];
+  if (user === undefined) return { url, user: null };
+  if (user === '' || user.includes(':')) {
+    throw new CodedError('USAGE', '--store holds a password, or no name before the @', {
+      hint: '--store etcds://USER@HOST:PORT,… --store-password-file FILE',
+    });
+  }
+  return { url: url.replace(`${user}@`, ''), user: decodeURIComponent(user) };
 }

@@ -32,7 +32,7 @@ export interface SharedHead {
 export async function readSharedHead(rings: string, ring: string): Promise<SharedHead | null> {
   const given = await readStoreFile(rings);
   if (given === null) return null;
-  const store = openHeadStore(given.url);
+  const store = openHeadStore(given.url, given.access);
   const transaction = randomBytes(20).toString('hex');
   // A newer head may sweep the file of the one that was just read: then that one is read.
   for (let attempt = 0; ; attempt += 1) {

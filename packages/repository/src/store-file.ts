@@ -6,8 +6,9 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { ringStoresMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { replaceDurably } from './durable-file.ts';
-import { openHeadStore } from './open-head-store.ts';
+import { openHeadStore, splitUser } from './open-head-store.ts';
 import { onlyMissing } from './ring-folder.ts';
+import { type StoreAccess, storeAccessSchema } from './store-access.ts';
 
 const schema = z.strictObject({
   format: z.literal(1),
@@ -15,6 +16,8 @@ const schema = z.strictObject({
   url: z.string(),
   /** Ring stores of rings that have no head yet; later the head says which they are. */
   stores: z.array(z.string()).max(ringStoresMax),
+  /** Of this machine; absent where the store asks for nothing. */
+  access: storeAccessSchema.optional(),
 });
 export type StoreFile = z.infer<typeof schema>;
 
@@ -39,22 +42,31 @@ export async function readStoreFile(rings: string): Promise<StoreFile | null> {
  */
 export async function useStore(
   rings: string,
-  given: { readonly url: string; readonly stores: readonly string[] },
+  given: {
+    readonly url: string;
+    readonly stores: readonly string[];
+    readonly access?: StoreAccess;
+  },
 ): Promise<void> {
-  openHeadStore(given.url);
+  const { url, user } = splitUser(given.url);
+  openHeadStore(url);
   requireStorePaths(given.stores);
   const before = await readStoreFile(rings);
-  if (before !== null && before.url !== given.url) {
-    const message = `the heads of ${rings} are recorded in ${before.url}, not in ${given.url}`;
+  if (before !== null && before.url !== url) {
+    const message = `the heads of ${rings} are recorded in ${before.url}, not in ${url}`;
     throw new CodedError('USAGE', message, {
       hint: `another store has another history: use another --rings, or edit ${storePath(rings)}`,
-      details: { found: before.url, given: given.url },
+      details: { found: before.url, given: url },
     });
   }
   const stores = given.stores.length > 0 ? [...given.stores] : (before?.stores ?? []);
-  const text = `${JSON.stringify({ format: 1, url: given.url, stores })}\n`;
+  const named = user === null ? {} : { user };
+  const access = { ...before?.access, ...given.access, ...named };
+  const known = Object.keys(access).length === 0 ? {} : { access };
+  const text = `${JSON.stringify({ format: 1, url, stores, ...known })}\n`;
   await mkdir(rings, { recursive: true });
-  await replaceDurably(storePath(rings), text);
+  const path = storePath(rings);
+  if ((await readFile(path, 'utf8').catch(onlyMissing)) !== text) await replaceDurably(path, text);
 }
 
 /** Other machines read them too, so they are named from the root on. Throws USAGE. */

@@ -1,5 +1,6 @@
 // Options of a server: one table with defaults and sentences; flags and help are made from it.
 import { copyRateMin } from '@ringwright/base/limits-copies';
+import { storeAccessSchema } from '@ringwright/repository/store-access';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
 
@@ -29,7 +30,8 @@ const optionsSchema = z.strictObject({
   store: z
     .string()
     .optional()
-    .describe('etcd://HOST:PORT,…: heads of rings, watched for what is published'),
+    .describe('etcd[s]://[USER@]HOST:PORT,…: heads of rings, watched for what is published'),
+  storeAccess: storeAccessSchema.default({}).describe('files that open the store'),
   ring: z.array(z.string()).default([]).describe('ring file, watched for changes; may be repeated'),
   redisPort: z
     .int()

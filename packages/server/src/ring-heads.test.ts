@@ -2,6 +2,7 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commitVersion } from '@ringwright/repository/commit-version';
+import { openAccess } from '@ringwright/repository/store-access';
 import { decodeRing } from '@ringwright/ring/ring-file';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EtcdCluster, etcdHere, startEtcd } from '../../../test/support/etcd-cluster.ts';
@@ -41,7 +42,7 @@ for (const [kind, here, urlOf] of kinds) {
             onRefusal: (_, error) => refused.push(error),
             onTrouble: () => undefined,
           },
-          shared.url,
+          { url: shared.url, access: openAccess },
         );
       const last = (version: number): Promise<unknown> =>
         waitFor(`version ${version}`, {

@@ -6,6 +6,7 @@ import { ringFilePollMs } from '@ringwright/base/limits';
 import { parseRecord } from '@ringwright/repository/head-record';
 import { openHeadStore } from '@ringwright/repository/open-head-store';
 import { readSharedFile, requireContent } from '@ringwright/repository/shared-head';
+import type { StoreAccess } from '@ringwright/repository/store-access';
 
 interface HeadPorts {
   readonly adopt: (bytes: Uint8Array) => Promise<unknown>;
@@ -15,7 +16,10 @@ interface HeadPorts {
 }
 
 /** The newest head of each ring; one after the other. The function returned ends it. */
-export function followHeads(ports: HeadPorts, url: string): () => void {
+export function followHeads(
+  ports: HeadPorts,
+  { url, access }: { readonly url: string; readonly access: StoreAccess },
+): () => void {
   const wanted = new Map<string, string>();
   const adopted = new Map<string, string>();
   const busy = new Set<string>();
@@ -38,7 +42,7 @@ export function followHeads(ports: HeadPorts, url: string): () => void {
     }
     busy.delete(ring);
   };
-  const stop = openHeadStore(url).watch({
+  const stop = openHeadStore(url, access).watch({
     onHead: (ring, value) => {
       if (wanted.get(ring) === value) return;
       wanted.set(ring, value);

@@ -155,7 +155,7 @@ function createPace(rate: number | null): CopyPace {
 
 /** Files and heads of rings, as far as they are asked for; the function returned ends it. */
 async function followRings(
-  { rings: folder, ring: files, store }: ServerOptions,
+  { rings: folder, ring: files, store, storeAccess: access }: ServerOptions,
   adopt: (bytes: Uint8Array) => Promise<ActiveRing>,
   log: Logger,
 ): Promise<() => void> {
@@ -168,7 +168,7 @@ async function followRings(
             onRefusal: (ring, error) => log.warn({ ring, error }, 'published ring refused'),
             onTrouble: (error) => log.warn({ store, error }, 'the store of heads is away'),
           },
-          store,
+          { url: store, access },
         );
   const onRefusal = (file: string, error: unknown): void =>
     log.warn({ file, error }, 'ring file refused');

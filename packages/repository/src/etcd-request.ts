@@ -1,0 +1,73 @@
+// One POST to one member of etcd's JSON gateway; over TLS where the store's URL says etcds.
+import { readFile } from 'node:fs/promises';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { text } from 'node:stream/consumers';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { StoreAccess } from './store-access.ts';
+
+export interface EtcdPlace {
+  readonly tls: boolean;
+  readonly access: StoreAccess;
+}
+
+export interface EtcdPost {
+  readonly member: string;
+  readonly path: string;
+  readonly body: unknown;
+  readonly token: string | null;
+}
+
+/** What the member answers so it has not done: the request or who sent it is not to its liking. */
+const refusing = new Set([400, 401, 403, 404, 412]);
+
+/**
+ * The answer's head, when it is a good one; its body follows. Certificates are read for each
+ * request, so that renewed ones count. Throws HEAD_STORE_REFUSED, and errors of the connection.
+ */
+export async function postEtcd(
+  { tls, access }: EtcdPlace,
+  { member, path, body, token }: EtcdPost,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const url = new URL(`${tls ? 'https' : 'http'}://${member}${path}`);
+  const headers = token === null ? {} : { authorization: token };
+  // A connection of its own: one that was kept may be closed just now, and leave a swap in doubt.
+  const options = { method: 'POST', headers, signal, agent: false } as const;
+  const certificates = tls ? await certificatesOf(access) : {};
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const request = tls
+      ? https.request(url, { ...options, ...certificates }, resolve)
+      : http.request(url, options, resolve);
+    request.once('error', reject);
+    request.end(JSON.stringify(body));
+  });
+  const status = response.statusCode ?? 0;
+  if (status === 200) return response;
+  const said = (await text(response)).slice(0, 300);
+  if (refusing.has(status)) throw refused(member, status, said);
+  throw new Error(`${member} answered ${status}: ${said}`);
+}
+
+async function certificatesOf({ ca, cert, key }: StoreAccess) {
+  const read = (path: string | undefined) => (path === undefined ? undefined : readSecret(path));
+  return { ca: await read(ca), cert: await read(cert), key: await read(key) };
+}
+
+/** Throws USAGE. */
+export async function readSecret(path: string): Promise<Buffer> {
+  return readFile(path).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CodedError('USAGE', `what the head store asks for cannot be read: ${why}`, {
+      hint: '--store-ca, --store-cert, --store-key and --store-password-file name files',
+      details: { path },
+    });
+  });
+}
+
+function refused(member: string, status: number, said: string): CodedError {
+  return new CodedError('HEAD_STORE_REFUSED', `${member} answered ${status}: ${said}`, {
+    hint: '--store etcds://USER@HOST:PORT,… --store-password-file FILE say who you are',
+    details: { member, status, said },
+  });
+}

@@ -1,0 +1,28 @@
+// An authority, and a certificate for both ends of a connection at 127.0.0.1, by openssl. It has no
+// common name: the gateway of an etcd that has users refuses clients with one.
+import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export interface Certificates {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+export const opensslHere = spawnSync('openssl', ['version']).status === 0;
+
+export async function makeCertificates(folder: string): Promise<Certificates> {
+  const at = (name: string): string => join(folder, name);
+  const openssl = (words: string): void => {
+    const { status, stderr } = spawnSync('openssl', words.split(' '), { cwd: folder });
+    if (status !== 0) throw new Error(`openssl ${words}: ${String(stderr)}`);
+  };
+  const newKey = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
+  openssl(`req -x509 ${newKey} -days 2 -subj /CN=authority -keyout ca.key -out ca.pem`);
+  openssl(`req ${newKey} -subj /O=ring -keyout ring.key -out ring.csr`);
+  await writeFile(at('names'), 'subjectAltName=IP:127.0.0.1\n');
+  const signing = '-CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names';
+  openssl(`x509 -req -in ring.csr ${signing} -out ring.pem`);
+  return { ca: at('ca.pem'), cert: at('ring.pem'), key: at('ring.key') };
+}
