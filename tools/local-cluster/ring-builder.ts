@@ -1,4 +1,5 @@
-// Runs the real ring-builder, as a person would type it, and reads its JSON answer.
+// Runs the real ring-builder, as a person would type it, and reads its JSON answer. On a terminal
+// a rollout shows its moves while they go on.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { failure } from './failure.ts';
@@ -22,7 +23,8 @@ export function ringBuilder({ rings, signal, announce }: RingBuilderOptions): Ri
     const command = `ring-builder ${args.map(quoteForShell).join(' ')}`;
     announce(command);
     const all = [BUILDER_MAIN, ...args, '--rings', rings, '--json', '--yes'];
-    const { code, stdout, stderr } = await run(all, signal);
+    const isShown = args[0] === 'rollout' && process.stderr.isTTY;
+    const { code, stdout, stderr } = await run(all, signal, isShown ? 'inherit' : 'pipe');
     if (code !== 0) {
       throw failure(`\`${command}\` ended with ${code}: ${stderr.trim() || stdout.trim()}`);
     }
@@ -43,12 +45,13 @@ function parseDocument(command: string, stdout: string): JsonObject {
 function run(
   args: readonly string[],
   signal: AbortSignal,
+  errors: 'inherit' | 'pipe',
 ): Promise<{ code: number | string; stdout: string; stderr: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'], signal });
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', errors], signal });
     const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
-    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
-    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
     child.once('error', reject);
     child.once('close', (code, killedBy) =>
       resolve({

@@ -9,10 +9,12 @@ import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import { dropGoneDevices } from './drop-gone-devices.ts';
 import { collectReceipts } from './moves/collect-receipts.ts';
+import { setCopyRate } from './moves/set-copy-rate.ts';
 import { type MoveWatch, watchMoves } from './moves/watch-moves.ts';
 import { type HourWindow, isInside } from './parse-window.ts';
 import { proposeNextWave } from './propose-next-wave.ts';
 import { pushToAll } from './push-to-all.ts';
+import { ringTargets } from './ring-targets.ts';
 import { nextRolloutStep, type RolloutStep } from './rollout-step.ts';
 import { ringKey } from './signing.ts';
 import { authorOf } from './stage-verb.ts';
@@ -29,6 +31,8 @@ export interface RolloutOptions {
   readonly movesMax: number;
   /** Versions that finalize moves before it stops. */
   readonly wavesMax: number;
+  /** Bytes a second that each server may give, and take; null: as it was told before. */
+  readonly rate: number | null;
   /** Null: at any hour. */
   readonly window: HourWindow | null;
 }
@@ -70,6 +74,7 @@ export async function rollOut(
   const totals = { moved: 0, bytes: 0, verified: 0, copyMs: 0, versions: 0, waves: 0 };
   const watch = watchMoves(context, () => totals.moved);
   const rollout = { context, options, totals, watch };
+  await slowDown(context, ring, options);
   for (;;) {
     const head = await readVersion(context.rings, ring, 'head');
     watch.show(head, 'goes to the servers');
@@ -82,6 +87,13 @@ export async function rollOut(
     });
     if (end !== null) return { ...noDrains, paused: 0, ...end, head, totals };
   }
+}
+
+async function slowDown(context: Context, name: string, { rate }: RolloutOptions): Promise<void> {
+  if (rate === null) return;
+  const { ring, state } = await readVersion(context.rings, name, 'head');
+  const deaf = await setCopyRate(ringTargets(ring, state), rate, context.nowMs());
+  for (const reason of deaf) context.tell(`goes at the rate it had: ${reason}`);
 }
 
 const noDrains: Pick<RolloutOutcome, 'drains'> = { drains: { left: [] } };

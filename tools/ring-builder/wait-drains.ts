@@ -1,6 +1,6 @@
 // Waits until no server still holds partitions that the ring gives to others.
 import type { StoredVersion } from '@ringwright/repository/read-version';
-import type { Look, MoveWatch } from './moves/watch-moves.ts';
+import { type Look, type MoveWatch, watchMs } from './moves/watch-moves.ts';
 import { ringTargets, type Target } from './ring-targets.ts';
 import type { Context } from './verb.ts';
 import { waitUntil } from './wait-until.ts';
@@ -33,6 +33,7 @@ export async function waitForDrains(
     isDone: ({ left }) => left.length === 0,
     progressOf: ({ left }) => left.map(({ partitions }) => partitions).join(),
     stallMs,
+    pollMs: watchMs,
     nowMs: context.nowMs,
     tell: () => undefined, // the board says more
   });

@@ -10,6 +10,8 @@ interface Wait<Answer> {
   /** Changes whenever there is progress; without any for stallMs the wait ends. */
   readonly progressOf: (answer: Answer) => string;
   readonly stallMs: number;
+  /** Between two questions; 100 by default. */
+  readonly pollMs?: number;
   readonly nowMs: () => number;
   readonly tell: (line: string) => void;
 }
@@ -32,6 +34,6 @@ export async function waitUntil<Answer>(
       wait.tell(progress);
       toldMs = now;
     }
-    await setTimeout(POLL_MS);
+    await setTimeout(wait.pollMs ?? POLL_MS);
   }
 }

@@ -1,7 +1,8 @@
 // ring-builder rollout: drives the moves of the head to their end.
+import { copyRateMin } from '@ringwright/base/limits-copies';
 import { type Arguments, flag, optionalNumber, optionalText, text, usage } from '../arguments.ts';
 import { parseWindow } from '../parse-window.ts';
-import { printBytes, printSeconds } from '../print-bytes.ts';
+import { parseBytes, printBytes, printSeconds } from '../print-bytes.ts';
 import { type RolloutEnd, type RolloutOptions, type RolloutOutcome, rollOut } from '../roll-out.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 
@@ -25,6 +26,11 @@ export const verb: Verb = {
       requiresArg: true,
       describe: 'stop when so many versions have finalized moves',
     },
+    rate: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'bytes a second that each server may give, and take, such as 50MB/s',
+    },
     window: {
       type: 'string',
       requiresArg: true,
@@ -44,6 +50,7 @@ export const verb: Verb = {
   examples: [
     ['$0 rollout cities', 'pushes, waits for the copies, finalizes, waits for the drops'],
     ['$0 rollout cities --step', 'one version further, each time it is typed'],
+    ['$0 rollout cities --rate 50MB/s', 'copies leave the disks and the network to others'],
     ['$0 rollout cities --max-moves 8 --window 22-6', 'eight at once, and only at night'],
   ],
   run: async (args, context) => {
@@ -53,6 +60,7 @@ export const verb: Verb = {
       step: flag(args, 'step'),
       movesMax: countOf(args, 'max-moves'),
       wavesMax: countOf(args, 'waves'),
+      rate: rateOf(args),
       window: windowOf(args),
     };
     return rolloutAnswer(context, await rollOut(context, text(args, 'ring'), options), args);
@@ -63,6 +71,13 @@ function countOf(args: Arguments, name: string): number {
   const count = optionalNumber(args, name) ?? Number.POSITIVE_INFINITY;
   if (count >= 1 && (count === Number.POSITIVE_INFINITY || Number.isInteger(count))) return count;
   throw usage(`--${name} ${count}: wanted a count from 1`);
+}
+
+function rateOf(args: Arguments): number | null {
+  const given = optionalText(args, 'rate');
+  const rate = given === undefined ? null : parseBytes(given, '--rate');
+  if (rate === null || rate >= copyRateMin) return rate;
+  throw usage(`--rate ${given}: wanted ${printBytes(copyRateMin)}/s or more`);
 }
 
 function windowOf(args: Arguments): RolloutOptions['window'] {

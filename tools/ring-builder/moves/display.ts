@@ -8,8 +8,9 @@ const LINE_MS = 1_000;
 
 export interface DisplayOutput {
   readonly write: (text: string) => void;
-  /** Null when it is no terminal. Asked at each drawing: windows change their size. */
+  /** Null when it is no terminal; asked at each drawing, since windows change their size. */
   readonly screen: () => Screen | null;
+  /** Lines for machines, where nobody looks. */
   readonly inJson: boolean;
   readonly nowMs: () => number;
 }
@@ -35,7 +36,7 @@ export class Display {
 
   show(board: Board): void {
     const now = this.#output.nowMs();
-    const screen = this.#output.inJson ? null : this.#output.screen();
+    const screen = this.#output.screen();
     if (screen !== null) {
       if (now - this.#lastMs < REDRAW_MS) return;
       this.#lastMs = now;

@@ -167,7 +167,7 @@ describe('the display', () => {
   });
 
   test('for machines every line is a document', () => {
-    const { written, display } = shown(true, true);
+    const { written, display } = shown(false, true);
     display.show(board());
     const [document] = written.map((line) => JSON.parse(line));
     expect(document).toMatchObject({ event: 'progress', ring: 'cities', version: 9, finished: 0 });

@@ -6,6 +6,9 @@ import { askMoves } from './ask-moves.ts';
 import { type MoveRow, moveRows, type Said } from './move-rows.ts';
 import { noPace, observe } from './pace.ts';
 
+/** All servers are asked so often: they have other work, and a person sees no more. */
+export const watchMs = 250;
+
 export interface Look {
   readonly said: Said;
   readonly rows: readonly MoveRow[];
