@@ -31,7 +31,7 @@ import { RingRequests } from './ring-requests.ts';
 import type { Rings } from './rings.ts';
 import { Scrubber } from './scrubber.ts';
 import { StampIssuer } from './stamp-issuer.ts';
-import { type StatusPorts, serverStatus } from './status.ts';
+import { readiness, type StatusPorts } from './status.ts';
 import type { TrustStore } from './trust-store.ts';
 
 /** What a server has on its disk: opened before, closed after everything else. */
@@ -101,7 +101,7 @@ export async function assembleServer(
     nowMs,
     strangers,
     // Without rings nobody knows yet what this device should hold.
-    settled: () => rings.list().length > 0 && serverStatus(status).ready,
+    settled: () => rings.list().length > 0 && readiness(status).ready,
     onRingRefused: (from, error) => {
       if (error instanceof CodedError) metrics.ringRefusals.inc({ code: error.code });
       log.warn({ from, error }, 'ring of a peer refused');

@@ -9,6 +9,7 @@ import { activeOn, servedRing } from '../../../test/support/served-ring.ts';
 import type { DeviceCaller } from './device-caller.ts';
 import { createHttp, type HttpPorts } from './http.ts';
 import { createMetrics } from './metrics.ts';
+import { RingRequests } from './ring-requests.ts';
 import { acceptWire } from './wire-endpoint.ts';
 
 const ring = servedRing({ replicas: 1, devices: 1, power: 0 });
@@ -42,10 +43,12 @@ const rings = {
 };
 const clock = new HybridClock(() => 1_763_692_800_000);
 const issueStamp = (device: number) => Promise.resolve(clock.next(device));
+const info = (_keyspace: string, partition: number) =>
+  partition === 0 ? { state: 'ready', incarnation: 'i', seq: 7, rows: 2, digest: 'd' } : null;
 // Only what the routes below touch is there.
 const ports = {
-  coordinator: { rings, devices, clock, issueStamp },
-  status: { rings },
+  coordinator: { rings, requests: new RingRequests(), devices, clock, issueStamp },
+  status: { rings, store: { info } },
   metrics: createMetrics(),
   onBug: (error: unknown) => bugs.push(error),
 } as unknown as HttpPorts;
@@ -133,11 +136,31 @@ test.each([
   ['GET', '/v1/cities', 404, 'PATH_UNKNOWN'],
   ['GET', '/v1/towns/a', 404, 'RING_UNKNOWN'],
   ['GET', '/v1/rings/A', 400, 'NAME_INVALID'],
+  ['PUT', '/v1/duty/cities/0', 405, 'METHOD_UNKNOWN'],
+  ['GET', '/v1/duty/A/0', 400, 'NAME_INVALID'],
+  ['GET', '/v1/duty/towns/0', 404, 'RING_UNKNOWN'],
+  ['GET', '/v1/duty/cities', 400, 'VALUE_OUT_OF_RANGE'],
+  ['GET', '/v1/duty/cities/-1', 400, 'VALUE_OUT_OF_RANGE'],
+  ['GET', '/v1/duty/cities/4', 400, 'VALUE_OUT_OF_RANGE'],
 ])('%s %s: %i %s', async (...[method, path, status, code]) => {
   const response = await fetch(url(path), { method });
   expect(response.status).toBe(status);
   expect(await response.json()).toMatchObject({ code, message: expect.any(String) });
   expect(bugs).toEqual([]);
+});
+
+test('the duty of a partition: here, and of every device it concerns', async () => {
+  const asked = await fetch(url('/v1/duty/cities/0'));
+  expect(await asked.json()).toMatchObject({
+    ...{ ring: 'cities', version: 1, partition: 0, minVersion: 1 },
+    here: {
+      ...{ device: 0, duty: 'SERVE', move: null, pushTo: [] },
+      file: { state: 'ready', incarnation: 'i', seq: 7, rows: 2 },
+    },
+    devices: [{ device: 0, address: '127.0.0.1:6200', duty: 'SERVE', pushTo: [] }],
+  });
+  const other = await fetch(url('/v1/duty/cities/1'));
+  expect(await other.json()).toMatchObject({ here: { duty: 'UNLOAD', file: null } });
 });
 
 test('a failure that is no CodedError is reported here, and told nothing of there', async () => {

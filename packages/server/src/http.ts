@@ -10,7 +10,8 @@ import { discardBody } from './http-body.ts';
 import { answerKey } from './http-keys.ts';
 import { measurePartitions } from './measure-store.ts';
 import type { Metrics } from './metrics.ts';
-import { partitionSizes, type ServerStatus, type StatusPorts, serverStatus } from './status.ts';
+import { partitionDuty } from './partition-duty.ts';
+import { partitionSizes, readiness, type StatusPorts, serverStatus } from './status.ts';
 
 export interface HttpPorts {
   readonly coordinator: CoordinatorPorts;
@@ -64,6 +65,10 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
     checkReading(exchange.request, path);
     return answerRing(ports.status, { ...exchange, name: key[2] ?? '', query });
   }
+  if (key?.[1] === 'duty') {
+    checkReading(exchange.request, path);
+    return answerDuty(ports.status, exchange.response, key[2] ?? '');
+  }
   if (key !== null) {
     const end = ports.metrics.requestSeconds.startTimer({ method: exchange.request.method ?? '' });
     exchange.response.once('close', () => end({ status: exchange.response.statusCode }));
@@ -101,8 +106,8 @@ async function answerService(
     case '/healthz':
       return answerJson(response, 200, { ok: true });
     case '/readyz': {
-      const status = serverStatus(ports.status);
-      return answerJson(response, status.ready ? 200 : 503, readiness(status));
+      const state = readiness(ports.status);
+      return answerJson(response, state.ready ? 200 : 503, state);
     }
     case '/v1/status':
       return answerJson(response, 200, await statusDocument(ports.status, query));
@@ -127,6 +132,13 @@ async function statusDocument(status: StatusPorts, query: string): Promise<unkno
   return { ...serverStatus(status), disk, ...sizes };
 }
 
+/** `named`: RING/PARTITION. */
+function answerDuty({ rings, store }: StatusPorts, response: ServerResponse, named: string): void {
+  const [ring = '', partition = ''] = named.split(/\/(.*)/s);
+  const active = rings.get(checkKeyspaceName(ring));
+  answerJson(response, 200, partitionDuty(store, active, partition));
+}
+
 /** The active ring: as a JSON head, or with ?format=file as the ring file itself. */
 function answerRing(
   { rings }: StatusPorts,
@@ -142,9 +154,4 @@ function answerRing(
     active.ring;
   const head = { ring: keyspace, cluster, version, id: active.id, parent };
   answerJson(response, 200, { ...head, partitioner, partitions, replicas, devices, moves });
-}
-
-function readiness({ ready, rings }: ServerStatus): unknown {
-  const waiting = rings.filter(({ notReady }) => notReady > 0);
-  return { ready, waiting: waiting.map(({ ring, notReady }) => ({ ring, notReady })) };
 }

@@ -1,6 +1,7 @@
 // What a device has to do so that its files match a ring: data first, then run. Pure.
-import { dutiesOf, dutyOf } from '@ringwright/ring/duty-of';
+import { dutyOf } from '@ringwright/ring/duty-of';
 import type { Move } from '@ringwright/ring/move';
+import { activeDuties } from './active-duties.ts';
 import type { ActiveRing } from './active-ring.ts';
 
 export type DutyStep =
@@ -25,11 +26,11 @@ export interface Holdings {
 }
 
 export function planDuties(active: ActiveRing, holdings: Holdings): DutyStep[] {
-  const { ring, self } = active;
+  const { self } = active;
   // A ring that does not name this device may be a mistake: keep the data, do nothing, say so.
   if (self === null) return [];
   const steps: DutyStep[] = [];
-  const { serve, load } = dutiesOf(ring, self);
+  const { serve, load } = activeDuties(active);
   for (const partition of serve) {
     const state = holdings.states.get(partition);
     if (state === undefined) steps.push({ kind: 'open', partition });

@@ -2,10 +2,10 @@
 // lack.
 import { CodedError } from '@ringwright/base/coded-error';
 import { replicationAgeMsMin } from '@ringwright/base/limits';
-import { dutiesOf } from '@ringwright/ring/duty-of';
 import { holdersOf } from '@ringwright/ring/slots-of';
 import type { AnswerOf } from '@ringwright/wire/message';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
+import { activeDuties } from './active-duties.ts';
 import type { ActiveRing } from './active-ring.ts';
 import { type PushPorts, pushRows } from './push-rows.ts';
 import { usableInfo } from './usable-info.ts';
@@ -169,7 +169,7 @@ export class Replicator {
     const known = this.#shares.get(active);
     if (known !== undefined) return known;
     const shares = new Map<number, number[]>();
-    const serve = active.self === null ? [] : dutiesOf(active.ring, active.self).serve;
+    const { serve } = activeDuties(active);
     for (const partition of serve) {
       for (const device of holdersOf(active.ring, partition)) {
         if (device === active.self) continue;

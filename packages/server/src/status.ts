@@ -1,8 +1,9 @@
 // What a server says of itself: GET /v1/status, /readyz, and the ring resource.
 
 import { trustWarnDays } from '@ringwright/base/limits';
+import type { PartitionInfo } from '@ringwright/partition/partition-info';
 import type { Store } from '@ringwright/partition/store';
-import { dutiesOf } from '@ringwright/ring/duty-of';
+import { activeDuties } from './active-duties.ts';
 import type { ActiveRing } from './active-ring.ts';
 import type { CopyPace, CopyPaceStatus } from './copy-pace.ts';
 import type { DeviceIdentity } from './device-identity.ts';
@@ -109,6 +110,32 @@ export function serverStatus(ports: StatusPorts): ServerStatus {
   };
 }
 
+/** Whether every partition that the rings give this device can be read here, and what is missing. */
+export function readiness({ rings, store }: Pick<StatusPorts, 'rings' | 'store'>): {
+  readonly ready: boolean;
+  readonly waiting: readonly { readonly ring: string; readonly notReady: number }[];
+} {
+  const waiting = rings.list().flatMap((active) => {
+    const { keyspace } = active.ring;
+    const { serve } = activeDuties(active);
+    const notReady = serve.length - countReady(store.list(), keyspace, serve);
+    return notReady === 0 ? [] : [{ ring: keyspace, notReady }];
+  });
+  return { ready: waiting.length === 0, waiting };
+}
+
+function countReady(
+  infos: readonly PartitionInfo[],
+  keyspace: string,
+  serve: readonly number[],
+): number {
+  const ready = new Set<number>();
+  for (const info of infos) {
+    if (info.keyspace === keyspace && info.state === 'ready') ready.add(info.partition);
+  }
+  return serve.reduce((count, partition) => count + (ready.has(partition) ? 1 : 0), 0);
+}
+
 /** Bytes of each partition file of a ring here, as [partition, bytes]. */
 export function partitionSizes(
   { store }: StatusPorts,
@@ -121,9 +148,8 @@ export function partitionSizes(
 function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
   const { keyspace, version } = active.ring;
   const infos = ports.store.list().filter((info) => info.keyspace === keyspace);
-  const ready = new Set(infos.flatMap((info) => (info.state === 'ready' ? [info.partition] : [])));
-  const serve = active.self === null ? [] : dutiesOf(active.ring, active.self).serve;
-  const serving = serve.filter((partition) => ready.has(partition)).length;
+  const { serve } = activeDuties(active);
+  const serving = countReady(infos, keyspace, serve);
   const draining = ports.mover.draining(keyspace);
   const surplus = infos
     .map(({ partition }) => partition)

@@ -1,0 +1,81 @@
+// What a ring asks of the devices of a partition, and what this one has of it:
+// GET /v1/duty/RING/PARTITION.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Store } from '@ringwright/partition/store';
+import { type Duty, dutyOf } from '@ringwright/ring/duty-of';
+import type { Move } from '@ringwright/ring/move';
+import { holdersOf, movesOf } from '@ringwright/ring/slots-of';
+import type { ActiveRing } from './active-ring.ts';
+import { joinAddress } from './options.ts';
+import { usableInfo } from './usable-info.ts';
+
+interface DeviceDuty {
+  /** Device id in the ring, and where it listens. */
+  readonly device: number;
+  readonly address: string;
+  readonly duty: Duty['kind'];
+  /** The move that brings the partition there. */
+  readonly move: Move | null;
+  /** Devices that must have every record it has. */
+  readonly pushTo: readonly number[];
+}
+
+export interface PartitionDuty {
+  readonly ring: string;
+  readonly version: number;
+  readonly id: string;
+  readonly partition: number;
+  /** The version that last changed who takes its reads or writes: older ones are refused. */
+  readonly minVersion: number;
+  /** This device's; null when the ring does not name it. UNLOAD also where nothing ever was. */
+  readonly here: (DeviceDuty & { readonly file: HeldFile | null }) | null;
+  /** Every device that the partition concerns, those it leaves included: replica order, joiners. */
+  readonly devices: readonly DeviceDuty[];
+}
+
+/** The file of the partition on this device. */
+interface HeldFile {
+  readonly state: 'filling' | 'ready';
+  readonly incarnation: string;
+  readonly seq: number;
+  readonly rows: number;
+  readonly tombstones: number;
+  readonly bytes: number;
+  readonly digest: string;
+}
+
+/** Throws VALUE_OUT_OF_RANGE for a partition that the ring does not have. */
+export function partitionDuty(store: Store, active: ActiveRing, word: string): PartitionDuty {
+  const { ring, id, self } = active;
+  const partition = /^\d{1,8}$/.test(word) ? Number(word) : Number.NaN;
+  const minVersion = ring.minVersions[partition];
+  if (minVersion === undefined) {
+    const has = `ring '${ring.keyspace}' has partitions 0 to ${ring.partitions - 1}`;
+    const message = `partition ${JSON.stringify(word)} is none: ${has}`;
+    throw new CodedError('VALUE_OUT_OF_RANGE', message, {
+      hint: `ring-builder lookup ${ring.keyspace} KEY tells the partition of a key`,
+      details: { partition: word, partitions: ring.partitions },
+    });
+  }
+  const here = self === null ? null : deviceDuty(active, partition, self);
+  return {
+    ...{ ring: ring.keyspace, version: ring.version, id, partition, minVersion },
+    here: here && { ...here, file: heldFile(store, ring.keyspace, partition) },
+    devices: holdersOf(ring, partition).map((device) => deviceDuty(active, partition, device)),
+  };
+}
+
+function deviceDuty({ ring }: ActiveRing, partition: number, device: number): DeviceDuty {
+  const { kind, pushTo } = dutyOf(ring, partition, device);
+  const found = ring.devices[device];
+  const address = found === null || found === undefined ? '' : joinAddress(found);
+  const move = movesOf(ring, partition).find(({ to }) => to === device) ?? null;
+  return { device, address, duty: kind, move, pushTo };
+}
+
+function heldFile(store: Store, keyspace: string, partition: number): HeldFile | null {
+  const info = usableInfo(store, keyspace, partition);
+  if (info === null) return null;
+  const { state, incarnation, seq, rows, tombstones, bytes, digest } = info;
+  return { state, incarnation, seq, rows, tombstones, bytes, digest };
+}
