@@ -159,8 +159,6 @@ test('the duty of a partition: here, and of every device it concerns', async () 
     },
     devices: [{ device: 0, address: '127.0.0.1:6200', duty: 'SERVE', pushTo: [] }],
   });
-  const other = await fetch(url('/v1/duty/cities/1'));
-  expect(await other.json()).toMatchObject({ here: { duty: 'UNLOAD', file: null } });
 });
 
 test('a failure that is no CodedError is reported here, and told nothing of there', async () => {
