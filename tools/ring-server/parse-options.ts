@@ -1,5 +1,6 @@
 // Command line of ring-server, made from the table of server options.
 import { CodedError } from '@ringwright/base/coded-error';
+import { trashHoursMax } from '@ringwright/base/limits-copies';
 import { type StoreAccess, storeAccessOf } from '@ringwright/repository/store-access';
 import { type ServerOptions, serverOptionsSchema } from '@ringwright/server/options';
 import yargs from 'yargs';
@@ -63,6 +64,17 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
       type: 'number',
       requiresArg: true,
       describe: fields.copyRate.description,
+    })
+    .option('trash-hours', {
+      type: 'number',
+      requiresArg: true,
+      default: trashHoursMax,
+      describe: fields.trashHours.description,
+    })
+    .option('trash-bytes', {
+      type: 'number',
+      requiresArg: true,
+      describe: fields.trashBytes.description,
     })
     .option('log-level', {
       type: 'string',

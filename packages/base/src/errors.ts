@@ -151,6 +151,7 @@ export const errorCatalogue = {
   DISK_FULL: kind(4, 507, 'the disk has less free space than the work and the reserve need'),
   LOG_DAMAGED: kind(1, 500, 'the commit log is damaged elsewhere than in its torn tail'),
   PARTITION_ABSENT: kind(2, 404, 'this device has no file of the partition'),
+  DROPS_DIFFER: kind(3, 409, 'the drops to let go are not those that are held now'),
   TRASH_UNKNOWN: kind(2, 404, 'no dropped partition of this name is on this device'),
   PARTITION_EXISTS: kind(2, 409, 'this device has a file of the partition already'),
   PARTITION_DAMAGED: kind(1, 500, 'the partition file cannot be trusted; drop it and refill it'),

@@ -55,3 +55,20 @@ export const loopDelayResolutionMs = 20;
 export const copyReadWaitMsMax = 1_000;
 /** A throttle looks again after so long, in case its rate was changed. */
 export const throttleTurnMs = 100;
+
+// --- dropping ------------------------------------------------------------------
+/**
+ * Of a device's partitions that a ring takes away without a move, and that are dropped without a
+ * question: an operator's mistake should cost no more.
+ */
+export const dropsPercentMax = 5;
+/** So many always: five per cent of a small cluster are less than one partition. */
+export const dropsFreeMax = 8;
+/** Dropped partitions stay so long, if the disk has room: a mistake is noticed within days. */
+export const trashHoursMax = 168;
+/** And take no more of the disk than this. */
+export const trashPercentMax = 10;
+/** How often what is over the limits goes, and copies that nobody reads are released. */
+export const trashTickMs = 10_000;
+/** Dropped partitions of one list: 300 bytes each fit a message. */
+export const trashListMax = 8_192;

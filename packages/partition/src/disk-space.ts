@@ -27,6 +27,12 @@ export class DiskSpace {
     return bavail * bsize;
   }
 
+  /** Of the file system. */
+  async totalBytes(): Promise<number> {
+    const { blocks, bsize } = await statfs(this.#root);
+    return blocks * bsize;
+  }
+
   /** Counts written bytes and looks at the disk now and then, without waiting for the answer. */
   note(bytes: number): void {
     this.#bytesSinceCheck += bytes;

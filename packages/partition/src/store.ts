@@ -258,8 +258,9 @@ export class Store {
     return scrubPartition(this.#parts, this.#partition(keyspace, partition));
   }
 
-  async diskFree(): Promise<{ freeBytes: number }> {
-    return { freeBytes: await this.#parts.disk.freeBytes() };
+  async diskFree(): Promise<{ freeBytes: number; totalBytes: number }> {
+    const { disk } = this.#parts;
+    return { freeBytes: await disk.freeBytes(), totalBytes: await disk.totalBytes() };
   }
 
   /**

@@ -1,5 +1,6 @@
 // The parts of a running server, wired by hand. Nothing listens and nothing repeats yet.
 import type { KeyObject } from 'node:crypto';
+import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import type { Store } from '@ringwright/partition/store';
@@ -14,6 +15,7 @@ import { CopySource } from './copy-answers.ts';
 import type { CopyPace } from './copy-pace.ts';
 import { type DeviceCaller, deviceCaller } from './device-caller.ts';
 import type { DeviceIdentity } from './device-identity.ts';
+import { DropBrake } from './drop-brake.ts';
 import { fillHandlers } from './handlers.ts';
 import { InFlight } from './in-flight.ts';
 import { greet, greetConnected, type IntroducePorts } from './introduce.ts';
@@ -135,7 +137,7 @@ export async function assembleServer(
   );
   const copies = new CopySource({ ...replica, nowMs, throttle: pace.given });
   const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange };
-  fillHandlers(handlers, { replica, introduce, copies, pace, ...edges });
+  fillHandlers(handlers, { replica, introduce, copies, pace, trash: parts, ...edges });
   const work = { mover, replicator, copies, floors, scrubber };
   const greetPeers = (): Promise<void> => greetConnected(introduce, peers);
   return { ...work, greetPeers, rings, peers, handlers, coordinator, stamps, status, metrics };
@@ -164,8 +166,9 @@ function createMover(
     controls,
     identity,
     key,
+    directory,
     ...calls
-  }: Pick<OpenedDevice, 'store' | 'controls' | 'identity' | 'key'> &
+  }: Pick<OpenedDevice, 'store' | 'controls' | 'identity' | 'key' | 'directory'> &
     Pick<MoverPorts, 'devices' | 'inFlight' | 'throttle'>,
   around: {
     readonly rings: Rings;
@@ -182,6 +185,7 @@ function createMover(
     current: (keyspace) => rings.get(keyspace),
     isStranger: (active, device) => strangers.has(addressOf(active, device)),
     monotonicMs: () => performance.now(),
+    brake: new DropBrake(join(directory, 'drops')),
     onError: (step, error) => log.warn({ ...step, error }, 'duty failed, will be tried again'),
   });
 }

@@ -29,7 +29,7 @@ interface OpenCopy {
   lastUsedMs: number;
 }
 
-/** Snapshots that others are reading. Idle ones are released when the next is opened. */
+/** Snapshots that others are reading. */
 export class CopySource {
   readonly #ports: CopySourcePorts;
   readonly #nowMs: () => number;
@@ -54,7 +54,6 @@ export class CopySource {
   ): Promise<AnswerOf<typeof copyOpen>> {
     const fenced = await passFence(this.#ports, request, caller);
     checkSource(fenced, request);
-    await this.#releaseIdle();
     const place = placeOf(fenced.active.ring, request.device);
     checkRoom([...this.#opening, ...[...this.#open.values()].map((open) => open.place)], place);
     this.#opening.push(place);
@@ -105,7 +104,8 @@ export class CopySource {
     for (const copy of this.#open.keys()) await this.release({ copy });
   }
 
-  async #releaseIdle(): Promise<void> {
+  /** Those whose joiners have gone. To be called now and then. */
+  async releaseIdle(): Promise<void> {
     const before = this.#nowMs() - copyIdleMsMax;
     for (const [copy, { lastUsedMs }] of this.#open) {
       if (lastUsedMs < before) await this.release({ copy });

@@ -12,6 +12,7 @@ import { moveControl, moveReceipts } from '@ringwright/wire/moves';
 import { recordPrepare, recordRead, recordWrite } from '@ringwright/wire/records';
 import { digests, offer, promises, push, rowsSince } from '@ringwright/wire/replication';
 import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from '@ringwright/wire/rings';
+import { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
 import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { z } from 'zod';
 import { answerGet, answerPut, type ClientPorts } from './client-answers.ts';
@@ -31,6 +32,12 @@ import {
   answerRows,
 } from './replication-answers.ts';
 import type { MadeWith } from './ring-requests.ts';
+import {
+  answerConfirmDrops,
+  answerTrashList,
+  answerTrashRestore,
+  type TrashPorts,
+} from './trash-answers.ts';
 import type { TrustExchange } from './trust-exchange.ts';
 
 interface HandlerPorts {
@@ -38,6 +45,7 @@ interface HandlerPorts {
   readonly introduce: IntroducePorts;
   readonly copies: CopySource;
   readonly pace: CopyPace;
+  readonly trash: TrashPorts;
   readonly trust: TrustExchange;
   readonly clients: ClientPorts;
   readonly moves: MovePorts;
@@ -46,7 +54,7 @@ interface HandlerPorts {
 /** Fills `handlers`, which the device's own caller shares with every connection. */
 export function fillHandlers(
   handlers: Map<string, CallHandler>,
-  { replica, introduce, copies, pace, trust, clients, moves }: HandlerPorts,
+  { replica, introduce, copies, pace, trash, trust, clients, moves }: HandlerPorts,
 ): void {
   const { exchange } = replica;
   const { requests } = clients.coordinator;
@@ -92,6 +100,9 @@ export function fillHandlers(
     const { allowed, inForce } = pace.status();
     return { allowed, inForce };
   });
+  answer(trashList, (request) => answerTrashList(trash, request));
+  answer(trashRestore, (request) => answerTrashRestore(trash, request));
+  answer(confirmDrops, (request) => answerConfirmDrops(trash, request));
   counted(keysAfter, (request, caller) => answerKeys(replica, request, caller));
   answer(coordinatePut, (request) => answerPut(clients, request));
   answer(coordinateGet, (request) => answerGet(clients, request));

@@ -27,6 +27,8 @@ export interface KeyspaceWork {
   readonly running: Set<number>;
   /** Why drains have not ended yet. */
   readonly draining: Map<number, string>;
+  /** Damaged files that an operator has let go although they are many. */
+  quarantinesConfirmed: number;
   /** The review under way; null between reviews. */
   review: Promise<void> | null;
   again: boolean;
@@ -41,6 +43,7 @@ export function newWork(): KeyspaceWork {
     receipts: new Map(),
     running: new Set(),
     draining: new Map(),
+    quarantinesConfirmed: 0,
     review: null,
     again: false,
   };

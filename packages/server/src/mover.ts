@@ -2,22 +2,28 @@
 // the rings.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { drainsMax, dutyRetryMs } from '@ringwright/base/limits-copies';
+import { dutyRetryMs } from '@ringwright/base/limits-copies';
 import type { ActiveRing } from './active-ring.ts';
 import { confirmTakeover, rememberFormer, unknownSlots } from './confirm-takeover.ts';
-import { type DrainPorts, drainPartition } from './drain-partition.ts';
+import { DrainQueue, type DrainQueuePorts } from './drain-queue.ts';
+import type { ShownDrops } from './drop-brake.ts';
 import { forgetEnded, type KeyspaceWork, newWork } from './keyspace-work.ts';
 import type { LoadProgress } from './load-progress.ts';
 import { LoadQueue, type LoadQueuePorts, type LoadStep } from './load-queue.ts';
 import { openPartitions } from './open-partitions.ts';
 import { type DutyStep, planDuties } from './plan-duties.ts';
-import { damagedOf, replaceDamaged } from './replace-damaged.ts';
+import { damagedOf, heldQuarantines, replaceDamaged } from './replace-damaged.ts';
 
 export interface MoverPorts
-  extends DrainPorts,
+  extends DrainQueuePorts,
     Pick<LoadQueuePorts, 'controls' | 'signReceipt' | 'monotonicMs' | 'throttle'> {
   readonly isStranger: (active: ActiveRing, device: number) => boolean;
   readonly onError: (step: FailedStep, error: unknown) => void;
+}
+
+export interface HeldDrops {
+  readonly drops: number;
+  readonly quarantines: number;
 }
 
 interface FailedStep {
@@ -30,12 +36,18 @@ export class Mover {
   readonly #work = new Map<string, KeyspaceWork>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #loads: LoadQueue;
-  #drains = 0;
+  readonly #drains: DrainQueue;
   #closed = false;
 
   constructor(ports: MoverPorts) {
     this.#ports = ports;
-    this.#loads = new LoadQueue({ ...ports, onEnded: () => this.#reviewAll() });
+    const onEnded = (): void => this.#reviewAll();
+    this.#loads = new LoadQueue({ ...ports, onEnded });
+    this.#drains = new DrainQueue(ports, {
+      onFailed: (keyspace, error, release) =>
+        this.#failed({ kind: 'drain', keyspace }, error, release),
+      onEnded,
+    });
   }
 
   /** Loads under way or ended, for the status. */
@@ -58,6 +70,22 @@ export class Mover {
   /** Partitions that this device should give up, with why it has not yet. */
   draining(keyspace: string): ReadonlyMap<number, string> {
     return this.#of(keyspace).draining;
+  }
+
+  /** What is not dropped, and not quarantined, until an operator lets it go. */
+  held(keyspace: string): HeldDrops {
+    const { brake, store, current } = this.#ports;
+    const active = current(keyspace);
+    return { drops: brake.heldCount(keyspace), quarantines: heldQuarantines(store, active) };
+  }
+
+  /** Lets go what is held. Throws RING_UNKNOWN, DROPS_DIFFER. */
+  async confirmDrops(keyspace: string, shown: ShownDrops): Promise<void> {
+    const { brake, current } = this.#ports;
+    const { quarantines } = this.held(keyspace);
+    await brake.confirm(current(keyspace), shown, quarantines);
+    this.#of(keyspace).quarantinesConfirmed = quarantines;
+    this.review(keyspace);
   }
 
   /**
@@ -111,6 +139,9 @@ export class Mover {
       if (undecided.length > 0) this.#retry(keyspace);
       if (undecided.length < opens.length) work.again = true;
     }
+    const partitions = steps.flatMap((step) => (step.kind === 'drain' ? [step.partition] : []));
+    // First: what goes makes room for what comes.
+    await this.#drains.offer(active, work, { infos, partitions });
     const serves: number[] = [];
     const loads: LoadStep[] = [];
     for (const step of steps) {
@@ -124,8 +155,9 @@ export class Mover {
   }
 
   async #replaceDamaged(active: ActiveRing, work: KeyspaceWork): Promise<void> {
+    const { store } = this.#ports;
     try {
-      for (const partition of await replaceDamaged(this.#ports.store, active)) {
+      for (const partition of await replaceDamaged(store, active, work.quarantinesConfirmed)) {
         for (const map of [work.loaded, work.progress, work.attempts]) map.delete(partition);
       }
     } catch (error) {
@@ -149,9 +181,6 @@ export class Mover {
       case 'accept':
         await this.#ports.store.create(keyspace, partition, 'filling');
         work.again = true;
-        return;
-      case 'drain':
-        if (this.#drains < drainsMax) void this.#drain(active, work, partition);
         return;
       default:
         return; // the others are done for all at once
@@ -186,24 +215,6 @@ export class Mover {
       this.review(keyspace);
     } catch (error) {
       this.#failed({ kind: 'serve', keyspace }, error, release);
-    }
-  }
-
-  async #drain(active: ActiveRing, work: KeyspaceWork, partition: number): Promise<void> {
-    const { keyspace } = active.ring;
-    this.#drains += 1;
-    work.running.add(partition);
-    work.draining.set(partition, 'offering records to the holders');
-    try {
-      await drainPartition(this.#ports, { active, partition });
-      for (const map of [work.draining, work.loaded, work.former]) map.delete(partition);
-      work.running.delete(partition);
-    } catch (error) {
-      work.draining.set(partition, error instanceof Error ? error.message : String(error));
-      this.#failed({ kind: 'drain', keyspace }, error, () => work.running.delete(partition));
-    } finally {
-      this.#drains -= 1;
-      this.#reviewAll();
     }
   }
 

@@ -1,5 +1,5 @@
 // Options of a server: one table with defaults and sentences; flags and help are made from it.
-import { copyRateMin } from '@ringwright/base/limits-copies';
+import { copyRateMin, trashHoursMax, trashPercentMax } from '@ringwright/base/limits-copies';
 import { storeAccessSchema } from '@ringwright/repository/store-access';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
@@ -58,6 +58,16 @@ const optionsSchema = z.strictObject({
     .min(copyRateMin)
     .optional()
     .describe('bytes per second of partition files, given and taken; no limit without it'),
+  trashHours: z
+    .number()
+    .min(0)
+    .default(trashHoursMax)
+    .describe('hours that dropped partitions are kept, if the disk has room'),
+  trashBytes: z
+    .int()
+    .min(0)
+    .optional()
+    .describe(`bytes that they may take; default: ${trashPercentMax} % of the disk`),
   logLevel: z
     .enum(['silent', 'error', 'warn', 'info', 'debug'])
     .default('info')

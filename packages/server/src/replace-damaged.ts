@@ -8,29 +8,48 @@ import type { ActiveRing } from './active-ring.ts';
 /**
  * Moves damaged files of partitions that other devices hold too to the trash, and begins them anew
  * as filling. Resolves with these partitions. Throws PARTITION_DAMAGED, and touches nothing, when
- * so many are damaged that the files are hardly to blame.
+ * so many are damaged that the files are hardly to blame: more than an operator has `confirmed`.
  */
-export async function replaceDamaged(store: Store, active: ActiveRing): Promise<number[]> {
-  const { ring, self } = active;
-  if (self === null) return [];
-  const { keyspace } = ring;
-  const damaged = damagedOf(store, keyspace);
-  const replaceable = [...damaged].filter((partition) => {
-    if (partition >= ring.partitions) return false;
-    const { kind, pushTo } = dutyOf(ring, partition, self);
-    return kind !== 'UNLOAD' && pushTo.length > 0;
-  });
-  const files = damaged.size + store.list().filter((one) => one.keyspace === keyspace).length;
-  if (replaceable.length > Math.max(1, (files * damagedPercentMax) / 100)) {
-    const message = `${replaceable.length} of ${files} files of '${keyspace}' are damaged`;
-    const hint = 'check the disk and the memory of this machine; drop its files by hand if need be';
+export async function replaceDamaged(
+  store: Store,
+  active: ActiveRing,
+  confirmed: number,
+): Promise<number[]> {
+  const { keyspace } = active.ring;
+  const { replaceable, files } = replaceableOf(store, active);
+  const held = heldQuarantines(store, active);
+  if (held > confirmed) {
+    const message = `${held} of ${files} files of '${keyspace}' are damaged`;
+    const command = `ring-builder trash confirm ${keyspace}`;
+    const hint = `check the disk and the memory of this machine; ${command} lets them go`;
     throw new CodedError('PARTITION_DAMAGED', message, { hint });
   }
   for (const partition of replaceable) {
     await store.drop(keyspace, partition);
     await store.create(keyspace, partition, 'filling');
   }
-  return replaceable;
+  return [...replaceable];
+}
+
+/** Damaged files that wait for an operator's word, since they are too many at once; else 0. */
+export function heldQuarantines(store: Store, active: ActiveRing): number {
+  const { replaceable, files } = replaceableOf(store, active);
+  const isMuch = replaceable.length > Math.max(1, (files * damagedPercentMax) / 100);
+  return isMuch ? replaceable.length : 0;
+}
+
+function replaceableOf(
+  store: Store,
+  { ring, self }: ActiveRing,
+): { readonly replaceable: readonly number[]; readonly files: number } {
+  const damaged = damagedOf(store, ring.keyspace);
+  const files = damaged.size + store.list().filter((one) => one.keyspace === ring.keyspace).length;
+  const replaceable = [...damaged].filter((partition) => {
+    if (self === null || partition >= ring.partitions) return false;
+    const { kind, pushTo } = dutyOf(ring, partition, self);
+    return kind !== 'UNLOAD' && pushTo.length > 0;
+  });
+  return { replaceable, files };
 }
 
 /** Partitions of a keyspace whose files here cannot be used. */

@@ -7,14 +7,21 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replicationIntervalMs, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits';
-import { loopDelayResolutionMs, paceTurnMs } from '@ringwright/base/limits-copies';
+import {
+  loopDelayResolutionMs,
+  paceTurnMs,
+  trashPercentMax,
+  trashTickMs,
+} from '@ringwright/base/limits-copies';
 import { peerGreetMs } from '@ringwright/base/limits-rings';
 import { openStore } from '@ringwright/partition/open-store';
+import type { Store } from '@ringwright/partition/store';
 import { openHeadStore } from '@ringwright/repository/open-head-store';
 import type { Logger } from 'pino';
 import type { ActiveRing } from './active-ring.ts';
 import { assembleServer, type OpenedDevice } from './assemble-server.ts';
 import { openClockFile } from './clock-file.ts';
+import type { CopySource } from './copy-answers.ts';
 import { CopyPace } from './copy-pace.ts';
 import { loadIdentity } from './device-identity.ts';
 import { loadDeviceKey } from './device-key.ts';
@@ -112,6 +119,7 @@ async function runServer(
   const stopRaising = repeat(async () => {
     for (const active of rings.list()) await raiseFloors(parts.floors, active);
   }, tombstoneRoundMs);
+  const stopTidying = repeat(() => tidy(options, { ...opened, ...parts, log }), trashTickMs);
   const stopPacing = repeat(async () => pace.turn(), paceTurnMs);
   const stopGreeting = repeat(parts.greetPeers, peerGreetMs);
   const stopScrubbing = repeat(() => parts.scrubber.tick(), scrubTickMs);
@@ -132,6 +140,7 @@ async function runServer(
       await stopGreeting();
       await stopScrubbing();
       await stopPacing();
+      await stopTidying();
       // The store comes last: whatever still ran may have written to it.
       await parts.copies.close();
       await opened.memory.close();
@@ -139,6 +148,25 @@ async function runServer(
       await opened.store.close();
     },
   };
+}
+
+/** What nobody needs any more goes. */
+async function tidy(
+  { trashHours, trashBytes }: ServerOptions,
+  {
+    store,
+    copies,
+    log,
+  }: { readonly store: Store; readonly copies: CopySource; readonly log: Logger },
+): Promise<void> {
+  try {
+    await copies.releaseIdle();
+    const { totalBytes } = await store.diskFree();
+    const bytesMax = trashBytes ?? Math.floor((totalBytes * trashPercentMax) / 100);
+    await store.trash.trim({ beforeMs: Date.now() - trashHours * 3_600_000, bytesMax });
+  } catch (error) {
+    log.warn({ error }, 'trash not looked through');
+  }
 }
 
 function createPace(rate: number | null): CopyPace {

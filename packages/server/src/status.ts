@@ -10,7 +10,7 @@ import type { DeviceIdentity } from './device-identity.ts';
 import { type Freshness, freshnessOf } from './freshness.ts';
 import type { LoadProgress } from './load-progress.ts';
 import type { MoveControls } from './move-controls.ts';
-import type { Mover } from './mover.ts';
+import type { HeldDrops, Mover } from './mover.ts';
 import { joinAddress } from './options.ts';
 import type { Peers } from './peers.ts';
 import { isSurplus } from './plan-duties.ts';
@@ -68,6 +68,8 @@ export interface RingStatus {
   readonly surplus: number;
   /** Those being given up, with what each waits for. */
   readonly draining: readonly { readonly partition: number; readonly reason: string }[];
+  /** Drops and quarantines that wait for an operator: `ring-builder trash confirm`. */
+  readonly held: HeldDrops;
   readonly rows: number;
   readonly bytes: number;
   /** Epoch of a signed ring; null: unsigned. */
@@ -171,6 +173,7 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
       partition,
       reason: draining.get(partition) ?? 'waits for its turn',
     })),
+    held: ports.mover.held(keyspace),
     rows: infos.reduce((sum, info) => sum + info.rows, 0),
     bytes: infos.reduce((sum, info) => sum + info.bytes, 0),
     epoch: active.signing?.epoch ?? null,

@@ -13,7 +13,7 @@ import {
   trustFileBytesMax,
   valueBytesMax,
 } from '@ringwright/base/limits';
-import { copyRateMin } from '@ringwright/base/limits-copies';
+import { copyRateMin, trashListMax } from '@ringwright/base/limits-copies';
 import { receiptBytesMax, receiptsPerAnswerMax } from '@ringwright/base/limits-moves';
 import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
 import { describe, expect, test } from 'vitest';
@@ -56,6 +56,13 @@ const holding = {
   expired: most,
   seq: most,
   floorMs: stampMsMax,
+};
+const dropped = {
+  name: 'n'.repeat(160),
+  atMs: stampMsMax,
+  partition: partitionCountMax - 1,
+  incarnation: 'i'.repeat(64),
+  bytes: most,
 };
 const chunk = Buffer.alloc(transferChunkBytesMax);
 const copy = 'c'.repeat(64);
@@ -290,6 +297,32 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     [{ bytesPerSecond: copyRateMin - 1 }],
   ],
   ['copy-rate answer', kinds.copyRate.answer, { allowed: most, inForce: null }, [{ inForce: -1 }]],
+  ['trash-list', kinds.trashList.request, { keyspace }, [{ keyspace: '' }]],
+  [
+    'trash-list answer',
+    kinds.trashList.answer,
+    { items: Array(trashListMax).fill(dropped), count: most, bytes: most },
+    [{ items: [{ ...dropped, name: '' }] }, { items: Array(trashListMax + 1).fill(dropped) }],
+  ],
+  [
+    'trash-restore',
+    kinds.trashRestore.request,
+    { keyspace, name: dropped.name },
+    [{ name: `${dropped.name}x` }],
+  ],
+  [
+    'trash-restore answer',
+    kinds.trashRestore.answer,
+    { partition: partitionCountMax - 1, rows: most, duty: 'UNLOAD' },
+    [{ duty: 'DROP' }],
+  ],
+  [
+    'confirm-drops',
+    kinds.confirmDrops.request,
+    { keyspace, ringId: id, count: most },
+    [{ count: 0 }, { ringId: '' }],
+  ],
+  ['confirm-drops answer', kinds.confirmDrops.answer, { confirmed: most }, [{ confirmed: -1 }]],
   [
     'keys-after',
     kinds.keysAfter.request,

@@ -8,6 +8,7 @@ import { moveControl, moveReceipts } from './moves.ts';
 import { recordPrepare, recordRead, recordWrite } from './records.ts';
 import { digests, offer, promises, push, rowsSince } from './replication.ts';
 import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from './rings.ts';
+import { confirmDrops, trashList, trashRestore } from './trash.ts';
 import { trustFetch, trustOffer } from './trust.ts';
 
 export const messageKinds = {
@@ -33,6 +34,9 @@ export const messageKinds = {
   copyRead,
   copyClose,
   copyRate,
+  trashList,
+  trashRestore,
+  confirmDrops,
   keysAfter,
   coordinatePut,
   coordinateGet,

@@ -15,5 +15,6 @@
  * 8: records expire and have an origin; prepare, promises, and refusals by promises.
  * 9: the signatures a ring is held with (hello, ring offer), deltas fetched (ring fetch), the word
  *    on a fork (ring settle).
+ * 10: dropped partitions (trash-list, trash-restore), drops that wait for a word (confirm-drops).
  */
-export const wireVersion = 9;
+export const wireVersion = 10;

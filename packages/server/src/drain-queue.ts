@@ -1,0 +1,88 @@
+// The files that this device gives up: those that are held back, and those under way.
+import { drainsMax } from '@ringwright/base/limits-copies';
+import type { PartitionInfo } from '@ringwright/partition/partition-info';
+import type { ActiveRing } from './active-ring.ts';
+import { type DrainPorts, drainPartition } from './drain-partition.ts';
+import type { DropBrake } from './drop-brake.ts';
+import type { KeyspaceWork } from './keyspace-work.ts';
+
+export interface DrainQueuePorts extends DrainPorts {
+  readonly brake: DropBrake;
+}
+
+interface Told {
+  /** `release` is to be called before it is tried again. */
+  readonly onFailed: (keyspace: string, error: unknown, release: () => void) => void;
+  readonly onEnded: () => void;
+}
+
+export class DrainQueue {
+  readonly #ports: DrainQueuePorts;
+  readonly #told: Told;
+  #running = 0;
+
+  constructor(ports: DrainQueuePorts, told: Told) {
+    this.#ports = ports;
+    this.#told = told;
+  }
+
+  /**
+   * Starts what may go of `partitions`. Called at every review, so that the brake has seen each
+   * ring whose moves explain later drops. `infos`: all files of the keyspace.
+   */
+  async offer(
+    active: ActiveRing,
+    work: KeyspaceWork,
+    {
+      infos,
+      partitions,
+    }: {
+      readonly infos: readonly PartitionInfo[];
+      readonly partitions: readonly number[];
+    },
+  ): Promise<void> {
+    const whyHeld = await this.#judge(active, infos);
+    for (const partition of partitions) {
+      if (work.running.has(partition)) continue;
+      const reason = whyHeld(partition);
+      if (reason !== null) work.draining.set(partition, reason);
+      else if (this.#running < drainsMax) void this.#drain(active, work, partition);
+      else work.draining.set(partition, `${drainsMax} others are given up first`);
+    }
+  }
+
+  async #judge(
+    active: ActiveRing,
+    infos: readonly PartitionInfo[],
+  ): Promise<(partition: number) => string | null> {
+    const { keyspace } = active.ring;
+    try {
+      const held = await this.#ports.brake.judge(active, infos);
+      const what = `held: ${held.size} of ${infos.length} partitions would go without a move`;
+      const reason = `${what}; ring-builder trash confirm ${keyspace} lets them go`;
+      return (partition) => (held.has(partition) ? reason : null);
+    } catch (error) {
+      this.#told.onFailed(keyspace, error, () => undefined);
+      const reason = error instanceof Error ? error.message : String(error);
+      return () => reason;
+    }
+  }
+
+  async #drain(active: ActiveRing, work: KeyspaceWork, partition: number): Promise<void> {
+    const release = (): void => void work.running.delete(partition);
+    this.#running += 1;
+    work.running.add(partition);
+    work.draining.set(partition, 'offering records to the holders');
+    try {
+      await drainPartition(this.#ports, { active, partition });
+      for (const map of [work.draining, work.loaded, work.former]) map.delete(partition);
+      release();
+    } catch (error) {
+      work.draining.set(partition, error instanceof Error ? error.message : String(error));
+      this.#told.onFailed(active.ring.keyspace, error, release);
+    } finally {
+      this.#running -= 1;
+      this.#told.onEnded();
+    }
+  }
+}

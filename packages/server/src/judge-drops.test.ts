@@ -1,0 +1,98 @@
+// The brake on drops: moves pass, a few pass, many without a move are held until somebody says so.
+import { dropsFreeMax } from '@ringwright/base/limits-copies';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type DropFacts, dropsMax, judgeDrops, noDrops } from './judge-drops.ts';
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+function facts(change: Partial<DropFacts> & { readonly gone?: number }): DropFacts {
+  const surplus = numbers(change.gone ?? 0).map((partition) => ({ partition, complete: true }));
+  return { ring: 'a', leaving: [], surplus, files: 100, ...change };
+}
+
+describe('what may go', () => {
+  test('five of a hundred files, and eight of any number', () => {
+    expect([0, 8, 100, 159, 160, 180, 4_096].map(dropsMax)).toEqual([8, 8, 8, 8, 8, 9, 204]);
+  });
+
+  test('as many as that without a move', () => {
+    expect(judgeDrops(noDrops, facts({ gone: dropsFreeMax })).held).toEqual([]);
+    expect(judgeDrops(noDrops, facts({ gone: 9 })).held).toEqual(numbers(9));
+  });
+
+  test('all of a device by moves, in steps, over any number of rings', () => {
+    let note = judgeDrops(noDrops, facts({ ring: 'proposed', leaving: numbers(100) }));
+    note = judgeDrops(note, facts({ ring: 'initializing', leaving: numbers(100) }));
+    note = judgeDrops(note, facts({ ring: 'finalized', gone: 100 }));
+    expect(note).toMatchObject({ held: [] });
+    note = judgeDrops(note, facts({ ring: 'later', gone: 50 }));
+    expect(note).toMatchObject({ held: [], explained: numbers(50) });
+  });
+
+  test('a move that was cancelled explains nothing later', () => {
+    let note = judgeDrops(noDrops, facts({ ring: 'initializing', leaving: numbers(20) }));
+    note = judgeDrops(note, facts({ ring: 'cancelled' }));
+    expect(judgeDrops(note, facts({ ring: 'mistake', gone: 20 })).held).toEqual(numbers(20));
+  });
+
+  test('files that never were complete', () => {
+    const surplus = numbers(50).map((partition) => ({ partition, complete: false }));
+    expect(judgeDrops(noDrops, facts({ surplus })).held).toEqual([]);
+  });
+});
+
+describe('what is held', () => {
+  const held = judgeDrops(noDrops, facts({ ring: 'mistake', gone: 20 }));
+
+  test('stays held under the same ring, and the note does not change', () => {
+    expect(judgeDrops(held, facts({ ring: 'mistake', gone: 20 }))).toBe(held);
+  });
+
+  test('a ring that gives them back forgets them', () => {
+    expect(judgeDrops(held, facts({ ring: 'mended' })).held).toEqual([]);
+  });
+
+  test('a further ring that still takes them holds them on', () => {
+    const more = judgeDrops(held, facts({ ring: 'further', gone: 22 }));
+    expect(more.held).toEqual(numbers(22));
+  });
+
+  test('let go by an operator they are explained, under further rings too', () => {
+    const free = { ...held, explained: held.held, held: [] };
+    const note = judgeDrops(free, facts({ ring: 'mistake', gone: 20 }));
+    expect(judgeDrops(note, facts({ ring: 'further', gone: 10 })).held).toEqual([]);
+  });
+});
+
+test('any rings: what is held is here, complete, without a move, and more than may go', () => {
+  const surplus = fc.uniqueArray(fc.record({ partition: fc.nat(60), complete: fc.boolean() }), {
+    selector: ({ partition }) => partition,
+  });
+  const step = fc.record({
+    ring: fc.constantFrom('a', 'b', 'c'),
+    leaving: fc.uniqueArray(fc.nat(60)),
+    surplus,
+    files: fc.integer({ min: 1, max: 400 }),
+  });
+  fc.assert(
+    fc.property(fc.array(step), (steps) => {
+      let note = noDrops;
+      for (const one of steps) {
+        const isNew = note.ring !== one.ring;
+        note = judgeDrops(note, one);
+        const complete = one.surplus.filter((file) => file.complete);
+        const here = new Set(complete.map(({ partition }) => partition));
+        for (const partition of note.held) {
+          expect(here.has(partition)).toBe(true);
+          expect(note.explained).not.toContain(partition);
+        }
+        const unexplained = [...here].filter((partition) => !note.explained.includes(partition));
+        if (!isNew) continue;
+        const wanted = unexplained.length > dropsMax(one.files) ? unexplained.length : 0;
+        expect(note.held).toHaveLength(wanted);
+        expect(judgeDrops(note, one)).toBe(note);
+      }
+    }),
+  );
+});

@@ -1,0 +1,56 @@
+// The brake on drops: which of the partitions that a ring takes from this device were to be
+// expected, and whether the others are too many to let go without asking. Pure.
+//
+// A move that this device has seen in flight explains its drop: the operator has read it in a plan,
+// it took two versions, and its joiner has proved that it holds everything. What a ring takes away
+// without a move is as often a mistake as not: another cluster's ring, a table made by hand, a
+// version that was built on the wrong one. Five per cent of a device may go like that.
+import { dropsFreeMax, dropsPercentMax } from '@ringwright/base/limits-copies';
+
+/** What is remembered of a keyspace, also over a restart. */
+export interface DropNote {
+  /** Id of the ring that was judged last; null: none yet. */
+  readonly ring: string | null;
+  /** Partitions that a move takes away, or that an operator let go. */
+  readonly explained: readonly number[];
+  /** Partitions that are not dropped until an operator says so. */
+  readonly held: readonly number[];
+}
+
+export interface DropFacts {
+  readonly ring: string;
+  /** Partitions of the moves in flight from this device. */
+  readonly leaving: readonly number[];
+  /** Partitions here that the ring gives to others, and whether their files are complete. */
+  readonly surplus: readonly { readonly partition: number; readonly complete: boolean }[];
+  /** Partition files of the keyspace here. */
+  readonly files: number;
+}
+
+export const noDrops: DropNote = { ring: null, explained: [], held: [] };
+
+/** The same note when nothing has changed. */
+export function judgeDrops(note: DropNote, facts: DropFacts): DropNote {
+  const { ring, leaving, surplus, files } = facts;
+  const all = new Set(surplus.map(({ partition }) => partition));
+  const explained = [...new Set([...note.explained.filter((one) => all.has(one)), ...leaving])];
+  const known = new Set(explained);
+  // A file that never was complete holds what its source still has.
+  const complete = surplus.flatMap(({ partition, complete: is }) => (is ? [partition] : []));
+  const unexplained = complete.filter((partition) => !known.has(partition));
+  const isSame = note.ring === ring;
+  const wasHeld = unexplained.filter((partition) => note.held.includes(partition));
+  const isMuch = unexplained.length > dropsMax(files);
+  const held = isSame ? wasHeld : isMuch ? unexplained : [];
+  const next = { ring, explained: explained.sort(ascending), held: held.sort(ascending) };
+  return JSON.stringify(next) === JSON.stringify(note) ? note : next;
+}
+
+/** What may go without a move and without a question. */
+export function dropsMax(files: number): number {
+  return Math.max(dropsFreeMax, Math.floor((files * dropsPercentMax) / 100));
+}
+
+function ascending(a: number, b: number): number {
+  return a - b;
+}

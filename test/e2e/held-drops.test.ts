@@ -1,0 +1,95 @@
+// A ring that takes partitions away without moves: they are held until an operator lets them go,
+// also over a SIGKILL; what was dropped can be listed, and comes back as a filling file.
+import { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
+import { expect, test } from 'vitest';
+import { withServer } from '../../tools/ring-builder/server-connection.ts';
+import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
+import type { ServerUnderTest } from '../support/server-under-test.ts';
+import { Traffic } from '../support/traffic.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const timeoutMs = 20_000;
+
+async function ringOf(server: ServerUnderTest) {
+  const [ring] = (await server.status()).rings;
+  if (ring === undefined) throw new Error(`${server.place.device} has no ring`);
+  return ring;
+}
+
+async function letAllGo(cluster: Cluster): Promise<void> {
+  for (const server of cluster.servers.slice(0, 3)) {
+    const { id: ringId } = await heldBy(server);
+    await withServer(server.address, Date.now(), (caller) =>
+      caller.call(confirmDrops, { keyspace, ringId, count: 16 }, timeoutMs),
+    );
+  }
+}
+
+/** Resolves when it holds back 16 of its 64 partitions, and says so. */
+function heldBy(server: ServerUnderTest) {
+  return waitFor(`${server.place.device} to hold its drops`, {
+    ask: () => ringOf(server),
+    until: ({ held, draining }) => held.drops === 16 && draining.length === 16,
+  });
+}
+
+/** Three servers; a fourth was given its partitions by a table without moves, as if by mistake. */
+async function mistaken(): Promise<Cluster> {
+  const cluster = await clusterForTest({ servers: 3, partitions: 64 });
+  const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 9 });
+  await traffic.goesOn();
+  expect(await traffic.verdict()).toEqual([]);
+  const joiner = await cluster.addServer();
+  await cluster.builder.json(['add', keyspace, joiner.text, '1']);
+  const insisting = ['--direct', '--yes', '--override', 'nobody asked'];
+  await cluster.builder.json(['commit', keyspace, '-m', 'a mistake', ...insisting]);
+  await cluster.push();
+  return cluster;
+}
+
+test('drops without moves wait for a word, and go when it is the right one', async () => {
+  const cluster = await mistaken();
+  const [first] = cluster.servers;
+  for (const server of cluster.servers.slice(0, 3)) await heldBy(server);
+  await first!.kill();
+  await cluster.restart(first!);
+  const { held, draining, surplus, id: ringId } = await ringOf(first!);
+  expect({ held, surplus }).toEqual({ held: { drops: 16, quarantines: 0 }, surplus: 16 });
+  expect(draining[0]?.reason).toContain(`ring-builder trash confirm ${keyspace}`);
+  await withServer(first!.address, Date.now(), async (caller) => {
+    const wrong = [
+      { ringId, count: 15 },
+      { ringId: '0'.repeat(64), count: 16 },
+    ];
+    for (const shown of wrong) {
+      const refused = caller.call(confirmDrops, { keyspace, ...shown }, timeoutMs);
+      await expect(refused).rejects.toMatchObject({ code: 'DROPS_DIFFER' });
+    }
+  });
+  await letAllGo(cluster);
+  for (const server of cluster.servers) {
+    await waitFor(`${server.place.device} to have dropped them`, {
+      ask: () => ringOf(server),
+      until: (ring) => ring.surplus === 0 && ring.held.drops === 0,
+    });
+  }
+});
+
+test('a dropped partition comes back, gives what it has, and is dropped again', async () => {
+  const cluster = await mistaken();
+  const [first] = cluster.servers;
+  await letAllGo(cluster);
+  await withServer(first!.address, Date.now(), async (caller) => {
+    const list = () => caller.call(trashList, { keyspace }, timeoutMs);
+    const { items } = await waitFor('the drops', { ask: list, until: ({ count }) => count === 16 });
+    const { name = '', partition } = items[0] ?? {};
+    const restored = await caller.call(trashRestore, { keyspace, name }, timeoutMs);
+    expect(restored).toMatchObject({ partition, duty: 'UNLOAD' });
+    const again = caller.call(trashRestore, { keyspace, name }, timeoutMs);
+    await expect(again).rejects.toMatchObject({ code: 'TRASH_UNKNOWN' });
+    await waitFor('it to be dropped again', {
+      ask: list,
+      until: ({ count, items: now }) => count === 16 && now[0]?.name !== name,
+    });
+  });
+});
