@@ -1,12 +1,6 @@
 // What a frame's payload holds: names of partitions, each once per segment, and writes to them.
 // Pure.
-import {
-  type DecodedRecord,
-  decodeRecord,
-  type EncodableRecord,
-  encodeRecord,
-  recordLength,
-} from './record-bytes.ts';
+import { type EncodableRecord, encodeRecord, isRecord, recordLength } from './record-bytes.ts';
 
 // define: kind 1 | index 4 | partition 4 | keyspace length 1, bytes | life length 1, bytes
 // write:  kind 1 | index 4 | record length 4 | record
@@ -21,15 +15,12 @@ export interface LogPartition {
   readonly life: string;
 }
 
-export type LogEntry =
-  | ({ readonly kind: 'define'; readonly index: number } & LogPartition)
-  | {
-      readonly kind: 'write';
-      readonly index: number;
-      readonly record: DecodedRecord;
-      /** The encoded record, over which the row hash is taken. */
-      readonly bytes: Buffer;
-    };
+/** What a payload holds, in its order; offsets are in the payload. */
+export interface EntryVisitor {
+  define(index: number, partition: LogPartition): void;
+  /** An encoded record in [start, end), over which the row hash is taken. */
+  write(index: number, start: number, end: number): void;
+}
 
 /** Both texts are ASCII names of at most 64 characters. */
 export function defineLength(partition: LogPartition): number {
@@ -71,23 +62,20 @@ export function encodeWrite(
   return { start, end };
 }
 
-/** All entries of a payload, or null when it is not made of whole entries. */
-export function decodeEntries(payload: Buffer): LogEntry[] | null {
-  const entries: LogEntry[] = [];
-  let offset = 0;
-  while (offset < payload.length) {
-    const decoded =
-      payload[offset] === DEFINE ? defineAt(payload, offset) : writeAt(payload, offset);
-    if (decoded === null) return null;
-    entries.push(decoded.entry);
-    offset = decoded.end;
+/** Visits all entries; false as soon as the payload is not made of whole entries. */
+export function visitEntries(payload: Buffer, visitor: EntryVisitor): boolean {
+  for (let offset = 0; offset < payload.length; ) {
+    const end =
+      payload[offset] === DEFINE
+        ? visitDefine(payload, offset, visitor)
+        : visitWrite(payload, offset, visitor);
+    if (end === null) return false;
+    offset = end;
   }
-  return entries;
+  return true;
 }
 
-type Decoded = { entry: LogEntry; end: number } | null;
-
-function defineAt(payload: Buffer, offset: number): Decoded {
+function visitDefine(payload: Buffer, offset: number, visitor: EntryVisitor): number | null {
   if (offset + 11 > payload.length) return null;
   const texts: string[] = [];
   let end = offset + 9;
@@ -98,18 +86,16 @@ function defineAt(payload: Buffer, offset: number): Decoded {
     end += 1 + length;
   }
   const [keyspace = '', life = ''] = texts;
-  const index = payload.readUInt32BE(offset + 1);
   const partition = payload.readUInt32BE(offset + 5);
-  return { entry: { kind: 'define', index, keyspace, partition, life }, end };
+  visitor.define(payload.readUInt32BE(offset + 1), { keyspace, partition, life });
+  return end;
 }
 
-function writeAt(payload: Buffer, offset: number): Decoded {
+function visitWrite(payload: Buffer, offset: number, visitor: EntryVisitor): number | null {
   if (payload[offset] !== WRITE || offset + WRITE_FIXED_BYTES > payload.length) return null;
   const start = offset + WRITE_FIXED_BYTES;
   const end = start + payload.readUInt32BE(offset + 5);
-  if (end > payload.length) return null;
-  const record = decodeRecord(payload, start, end);
-  if (record === null) return null;
-  const index = payload.readUInt32BE(offset + 1);
-  return { entry: { kind: 'write', index, record, bytes: payload.subarray(start, end) }, end };
+  if (end > payload.length || !isRecord(payload, start, end)) return null;
+  visitor.write(payload.readUInt32BE(offset + 1), start, end);
+  return end;
 }

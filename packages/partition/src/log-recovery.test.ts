@@ -36,7 +36,7 @@ async function framesOf(content: Buffer): Promise<number | string> {
   const file = `${image.directory}/0000000000000001.log`;
   writeFileSync(file, content);
   try {
-    return (await readSegment(dirname(file), 1, true)).frames.length;
+    return (await readSegment(dirname(file), 1, true)).frames;
   } catch (error) {
     return error instanceof Error && 'code' in error ? String(error.code) : 'failed';
   }

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { assert } from '@ringwright/base/assert';
 import { auditsWaitingMax, auditThreadIdleMsMax } from '@ringwright/base/limits';
-import { applyWrites, type PlacedWrite } from './apply-writes.ts';
+import { applyWrites } from './apply-writes.ts';
 import { AuditThread } from './audit-thread.ts';
 import { Checkpointer, checkpointPartition } from './checkpointer.ts';
 import { CommitLog } from './commit-log.ts';
@@ -18,10 +18,9 @@ import { Memtables } from './memtables.ts';
 import { OpenFiles } from './open-files.ts';
 import { clean } from './partition.ts';
 import { readPartitions } from './read-partitions.ts';
-import type { LoggedWrite } from './read-segment.ts';
 import { hashRecordBytes } from './record-bytes.ts';
 import type { Registry } from './registry.ts';
-import { replayLog } from './replay-log.ts';
+import { type LoggedWrites, replayLog } from './replay-log.ts';
 import { Store } from './store.ts';
 import { type StoreLimits, storeLimits } from './store-limits.ts';
 import { failureOf, type StoreParts } from './store-parts.ts';
@@ -51,8 +50,8 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   try {
     await emptyStaging(root);
     const registry = await readPartitions(root, files);
+    const segment = await recover(root, { files, registry, limits });
     const memtables = new Memtables(limits);
-    const segment = await recover(root, { files, registry, memtables, limits });
     const disk = new DiskSpace(root, limits.diskReserveBytes);
     const ready = { root, limits, lock, disk, files, memtables, registry, segment };
     return new Store(assemble(options, ready));
@@ -78,17 +77,24 @@ async function emptyStaging(root: string): Promise<void> {
   }
 }
 
-type Recovering = Pick<StoreParts, 'files' | 'registry' | 'memtables' | 'limits'>;
+/** Nobody is served yet: the more rows share a transaction, the sooner it is done. */
+const RECOVERY = {
+  memtableRowsMax: 4_096,
+  memtableBytesMax: 16 * 1024 * 1024,
+  memtablesBytesMax: 64 * 1024 * 1024,
+};
+
+type Recovering = Pick<StoreParts, 'files' | 'registry' | 'limits'>;
 
 /**
  * Replays the log, makes the result durable in the partition files, and begins an empty segment.
  */
-async function recover(root: string, { files, registry, memtables, limits }: Recovering) {
+async function recover(root: string, { files, registry, limits }: Recovering) {
+  const memtables = new Memtables(RECOVERY);
   const directory = dataPaths.log(root);
-  const segments = await replayLog(directory, (writes, segment) => {
-    const options = { files, segment, answer: () => {}, refuse: () => {} };
-    const touched = applyWrites(placed(writes, { registry, segment }), options);
-    for (const partition of memtables.afterWrites(touched)) {
+  const segments = await replayLog(directory, (logged) => {
+    const options = { files, segment: logged.segment, answer: () => {}, refuse: () => {} };
+    for (const partition of memtables.afterWrites(applyWrites(placed(logged, registry), options))) {
       if (partition.file?.walExceeds(limits.walBytesMax)) checkpointPartition(partition);
     }
   });
@@ -110,20 +116,19 @@ async function recover(root: string, { files, registry, memtables, limits }: Rec
  * Leaves out writes to partitions, or lives of partitions, that were dropped since. Writes to a
  * damaged file keep their segment until it is dropped: its owner may yet put a good file back.
  */
-function placed(
-  writes: readonly LoggedWrite[],
-  from: { registry: Registry; segment: number },
-): PlacedWrite[] {
-  return writes.flatMap(({ partition: named, record, bytes }) => {
-    const partition = from.registry.get(named.keyspace, named.partition);
-    if (partition === undefined) return [];
-    if (partition.damage !== null) {
-      partition.dirtySince = Math.min(partition.dirtySince, from.segment);
-      return [];
-    }
-    if (partition.life !== named.life) return [];
-    return [{ ...record, hash: hashRecordBytes(bytes), partition }];
-  });
+function placed({ partition: named, writes, segment }: LoggedWrites, registry: Registry) {
+  const partition = registry.get(named.keyspace, named.partition);
+  if (partition === undefined) return [];
+  if (partition.damage !== null) {
+    partition.dirtySince = Math.min(partition.dirtySince, segment);
+    return [];
+  }
+  if (partition.life !== named.life) return [];
+  return writes.map(({ record, bytes }) => ({
+    ...record,
+    hash: hashRecordBytes(bytes),
+    partition,
+  }));
 }
 
 type Ready = Pick<

@@ -2,26 +2,21 @@
 import { readFile } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { decodeEntries, type LogEntry, type LogPartition } from './log-entries.ts';
+import { type LogPartition, visitEntries } from './log-entries.ts';
 import { decodeSegmentHeader, frameAt, frameBehind, segmentHeaderBytes } from './log-frame.ts';
 import { segmentFile } from './log-segment.ts';
-import type { DecodedRecord } from './record-bytes.ts';
 
 /** Decoded in one turn of the event loop: ~20 ms of small records. */
 const BYTES_PER_TURN = 2 * 1024 * 1024;
 
-/** A write as found in the log. */
-export interface LoggedWrite {
-  readonly partition: LogPartition;
-  readonly record: DecodedRecord;
-  readonly bytes: Buffer;
-}
-
 export interface SegmentContent {
-  readonly bytes: number;
+  /** The whole file. */
+  readonly bytes: Buffer;
   /** Where the torn tail starts, or null. 0: the segment was never finished and holds nothing. */
   readonly tornAt: number | null;
-  readonly frames: readonly (readonly LoggedWrite[])[];
+  readonly frames: number;
+  /** Where the writes to each partition start and end in `bytes`, in the order they came. */
+  readonly writes: ReadonlyMap<LogPartition, readonly number[]>;
 }
 
 /**
@@ -38,14 +33,14 @@ export async function readSegment(
   const header = decodeSegmentHeader(segment);
   if (header === null || header.number !== number) {
     const neverFinished = isLast && header === null && segment.length <= segmentHeaderBytes;
-    if (neverFinished) return { bytes: segment.length, tornAt: 0, frames: [] };
+    if (neverFinished) return { bytes: segment, tornAt: 0, frames: 0, writes: new Map() };
     throw damaged(file, 0, 'its header is not one of this segment');
   }
-  const frames: LoggedWrite[][] = [];
-  const dictionary = new Map<number, LogPartition>();
-  let offset = segmentHeaderBytes;
+  const places = new WritePlaces();
+  let frames = 0;
+  let tornAt: number | null = null;
   let yieldedAt = 0;
-  while (offset < segment.length) {
+  for (let offset = segmentHeaderBytes; offset < segment.length; ) {
     if (offset - yieldedAt > BYTES_PER_TURN) {
       yieldedAt = offset;
       await setImmediate();
@@ -54,34 +49,47 @@ export async function readSegment(
     if (frame === null) {
       if (!isLast) throw damaged(file, offset, 'a frame is damaged in a segment that was finished');
       const behind = frameBehind(segment, offset, header.seed);
-      if (behind === -1) return { bytes: segment.length, tornAt: offset, frames };
-      throw damaged(file, offset, `a frame is damaged, and a whole one follows at ${behind}`);
+      if (behind !== -1) {
+        throw damaged(file, offset, `a frame is damaged, and a whole one follows at ${behind}`);
+      }
+      tornAt = offset;
+      break;
     }
-    if (frame.number !== frames.length) {
-      throw damaged(file, offset, `frame ${frame.number} where ${frames.length} belongs`);
+    if (frame.number !== frames) {
+      throw damaged(file, offset, `frame ${frame.number} where ${frames} belongs`);
     }
-    const writes = frameWrites(frame.payload, dictionary);
-    if (writes === null) throw damaged(file, offset, 'a frame holds what no program of ours wrote');
-    frames.push(writes);
+    const start = frame.end - frame.payload.length;
+    if (!places.add(frame.payload, start)) {
+      throw damaged(file, offset, 'a frame holds what no program of ours wrote');
+    }
+    frames += 1;
     offset = frame.end;
   }
-  return { bytes: segment.length, tornAt: null, frames };
+  return { bytes: segment, tornAt, frames, writes: places.found };
 }
 
-function frameWrites(payload: Buffer, dictionary: Map<number, LogPartition>): LoggedWrite[] | null {
-  const entries: LogEntry[] | null = decodeEntries(payload);
-  if (entries === null) return null;
-  const writes: LoggedWrite[] = [];
-  for (const entry of entries) {
-    if (entry.kind === 'define') {
-      dictionary.set(entry.index, entry);
-      continue;
-    }
-    const partition = dictionary.get(entry.index);
-    if (partition === undefined) return null;
-    writes.push({ partition, record: entry.record, bytes: entry.bytes });
+/** Places, not records: a segment of small records would take six times its size as objects. */
+class WritePlaces {
+  readonly found = new Map<LogPartition, number[]>();
+  readonly #dictionary = new Map<number, number[]>();
+
+  /** False when the payload, which starts at `base` of the segment, is not all entries. */
+  add(payload: Buffer, base: number): boolean {
+    let known = true;
+    const whole = visitEntries(payload, {
+      define: (index, partition) => {
+        const places: number[] = [];
+        this.#dictionary.set(index, places);
+        this.found.set(partition, places);
+      },
+      write: (index, start, end) => {
+        const places = this.#dictionary.get(index);
+        if (places === undefined) known = false;
+        else places.push(base + start, base + end);
+      },
+    });
+    return whole && known;
   }
-  return writes;
 }
 
 export function damaged(file: string, offset: number, what: string): CodedError {

@@ -7,6 +7,7 @@ import type { Write } from './record.ts';
 // All numbers are big-endian. A record without expiry and origin has the bytes, and the hash, that
 // it had before there were any.
 const FIXED_BYTES = 14;
+const STAMP_AND_FLAGS_BYTES = 12;
 const EXPIRY_BYTES = 6;
 const ORIGIN_BYTES = 11;
 const TOMBSTONE = 1;
@@ -63,23 +64,36 @@ function flagsOf({ value, expiresMs, origin, isPromise }: EncodableRecord): numb
   return options | (value === null ? TOMBSTONE : 0);
 }
 
-/** The record in [start, end), as views into `source`; null when the bytes are no record. */
-export function decodeRecord(source: Buffer, start: number, end: number): DecodedRecord | null {
-  if (end - start < FIXED_BYTES) return null;
-  const stamp = start + 2 + source.readUInt16BE(start);
-  if (stamp + 12 > end) return null;
-  const flags = source[stamp + 11] ?? 0;
-  const expiry = stamp + 12;
+/** Whether the bytes in [start, end) are a record. */
+export function isRecord(source: Buffer, start: number, end: number): boolean {
+  if (end - start < FIXED_BYTES) return false;
+  const at = stampAt(source, start);
+  if (at + STAMP_AND_FLAGS_BYTES > end) return false;
+  const flags = source[at + 11] ?? 0;
+  const value = at + STAMP_AND_FLAGS_BYTES + optionBytes(flags);
+  if (flags > 15 || value > end || (flags & TOMBSTONE && value !== end)) return false;
+  return !(flags & PROMISE) || flags === (PROMISE | TOMBSTONE);
+}
+
+function stampAt(source: Buffer, start: number): number {
+  return start + 2 + source.readUInt16BE(start);
+}
+
+function optionBytes(flags: number): number {
+  return (flags & EXPIRES ? EXPIRY_BYTES : 0) + (flags & ORIGIN ? ORIGIN_BYTES : 0);
+}
+
+/** The record in [start, end), which must be one, as views into `source`. */
+export function decodeRecord(source: Buffer, start: number, end: number): DecodedRecord {
+  const at = stampAt(source, start);
+  const flags = source[at + 11] ?? 0;
+  const expiry = at + STAMP_AND_FLAGS_BYTES;
   const origin = expiry + (flags & EXPIRES ? EXPIRY_BYTES : 0);
-  const value = origin + (flags & ORIGIN ? ORIGIN_BYTES : 0);
-  const isTombstone = (flags & TOMBSTONE) !== 0;
-  if (flags > 15 || value > end || (isTombstone && value !== end)) return null;
-  if (flags & PROMISE && flags !== (PROMISE | TOMBSTONE)) return null;
   return {
-    key: source.subarray(start + 2, stamp),
-    value: isTombstone ? null : source.subarray(value, end),
-    ms: source.readUIntBE(stamp, 6),
-    tie: source.readUIntBE(stamp + 6, 5),
+    key: source.subarray(start + 2, at),
+    value: flags & TOMBSTONE ? null : source.subarray(expiry + optionBytes(flags), end),
+    ms: source.readUIntBE(at, 6),
+    tie: source.readUIntBE(at + 6, 5),
     expiresMs: flags & EXPIRES ? source.readUIntBE(expiry, 6) : 0,
     origin:
       flags & ORIGIN

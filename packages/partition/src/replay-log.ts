@@ -4,11 +4,25 @@ import { open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { LogPartition } from './log-entries.ts';
 import { listSegments, removeSegments, segmentFile } from './log-segment.ts';
-import { damaged, type LoggedWrite, readSegment } from './read-segment.ts';
+import { damaged, readSegment } from './read-segment.ts';
+import { type DecodedRecord, decodeRecord } from './record-bytes.ts';
 
-/** Writes of one partition given at once: one transaction in one turn, ~30 ms. */
+/** Writes of one partition given at once, in one turn of the event loop. */
 const WRITES_AT_ONCE = 2_048;
 const BYTES_AT_ONCE = 4 * 1024 * 1024;
+
+/** A write as found in the log. */
+export interface LoggedWrite {
+  readonly record: DecodedRecord;
+  /** The encoded record, over which the row hash is taken. */
+  readonly bytes: Buffer;
+}
+
+export interface LoggedWrites {
+  readonly partition: LogPartition;
+  readonly writes: readonly LoggedWrite[];
+  readonly segment: number;
+}
 
 /** Throws LOG_DAMAGED when a number is missing between the first and the last. */
 export function checkContiguous(directory: string, segments: readonly number[]): void {
@@ -20,58 +34,46 @@ export function checkContiguous(directory: string, segments: readonly number[]):
 }
 
 /**
- * Calls `apply` with all whole writes, those of one partition at a time and in the order they were
- * acknowledged, then cuts the torn tail. Resolves to the segments that remain.
+ * Calls `apply` with all whole writes, then cuts the torn tail. Those of a segment come partition
+ * by partition: the more rows of one partition are stored together, the more of them share a page
+ * of its WAL. Within a partition they keep the order in which they were acknowledged, on which
+ * their sequence numbers depend; between partitions there is none. Resolves to the segments that
+ * remain.
  */
 export async function replayLog(
   directory: string,
-  apply: (writes: readonly LoggedWrite[], segment: number) => void,
+  apply: (writes: LoggedWrites) => void,
 ): Promise<number[]> {
   const segments = await listSegments(directory);
   checkContiguous(directory, segments);
   const last = segments.at(-1);
-  for (const number of segments) {
-    const content = await readSegment(directory, number, number === last);
-    for (const writes of byPartition(content.frames)) {
-      apply(writes, number);
-      // failpoint: replay.piece
-      await setImmediate();
+  for (const segment of segments) {
+    const { bytes, writes, tornAt } = await readSegment(directory, segment, segment === last);
+    for (const [partition, places] of writes) {
+      for (const piece of pieces(bytes, places)) {
+        apply({ partition, writes: piece, segment });
+        await setImmediate();
+      }
     }
-    if (content.tornAt === 0) {
-      await removeSegments(directory, [number]);
+    if (tornAt === 0) {
+      await removeSegments(directory, [segment]);
       return segments.slice(0, -1);
     }
-    if (content.tornAt !== null) await cut(segmentFile(directory, number), content.tornAt);
+    if (tornAt !== null) await cut(segmentFile(directory, segment), tornAt);
   }
   return segments;
 }
 
-/**
- * The writes of a segment, partition by partition: the more rows of one partition a transaction
- * has, the more of them share a page of its WAL. Within a partition they keep their order, on which
- * their sequence numbers depend; between partitions there is none.
- */
-function* byPartition(frames: readonly (readonly LoggedWrite[])[]): Iterable<LoggedWrite[]> {
-  const groups = new Map<LogPartition, LoggedWrite[]>();
-  for (const frame of frames) {
-    for (const write of frame) {
-      const group = groups.get(write.partition);
-      if (group === undefined) groups.set(write.partition, [write]);
-      else group.push(write);
-    }
-  }
-  for (const group of groups.values()) yield* pieces(group);
-}
-
-function* pieces(group: readonly LoggedWrite[]): Iterable<LoggedWrite[]> {
+function* pieces(segment: Buffer, places: readonly number[]): Iterable<LoggedWrite[]> {
   let piece: LoggedWrite[] = [];
-  let bytes = 0;
-  for (const write of group) {
-    piece.push(write);
-    bytes += write.bytes.length;
-    if (piece.length < WRITES_AT_ONCE && bytes < BYTES_AT_ONCE) continue;
+  let pieceBytes = 0;
+  for (let at = 0; at < places.length; at += 2) {
+    const [start = 0, end = 0] = [places[at], places[at + 1]];
+    piece.push({ record: decodeRecord(segment, start, end), bytes: segment.subarray(start, end) });
+    pieceBytes += end - start;
+    if (piece.length < WRITES_AT_ONCE && pieceBytes < BYTES_AT_ONCE) continue;
     yield piece;
-    [piece, bytes] = [[], 0];
+    [piece, pieceBytes] = [[], 0];
   }
   if (piece.length > 0) yield piece;
 }
