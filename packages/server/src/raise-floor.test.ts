@@ -1,7 +1,9 @@
 // Old tombstones go only when every holder has them, and then nothing brings a deleted value back:
 // no device that was away, no file that was restored, no message that was under way for long.
+import { CodedError } from '@ringwright/base/coded-error';
 import { seededRandom } from '@ringwright/base/random';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
+import { floorRaise } from '@ringwright/wire/floors';
 import { recordRead, recordWrite } from '@ringwright/wire/records';
 import { expect, test } from 'vitest';
 import { servedRing } from '../../../test/support/served-ring.ts';
@@ -184,6 +186,29 @@ test('tombstones stay while a holder is away or differs, then go from all', asyn
   // The message to device 2 arrives years later, and so does the value before it.
   for (const op of world.ops) expect(await world.deliver(op, 2)).toBe('STAMP_TOO_OLD');
   await world.check('late');
+});
+
+test('a holder that dies before its floor is raised raises it when it is back', async () => {
+  const world = await World.open();
+  const { cluster } = world;
+  await world.write('kept', 'k', [0, 1, 2]);
+  await world.write('gone', 'g', [0, 1, 2]);
+  await world.write('gone', null, [0, 1, 2]);
+  const victim = world.device(2);
+  victim.onCall = (method) => {
+    if (method === floorRaise.method) throw new CodedError('PEER_UNREACHABLE', 'it died');
+  };
+  const { active, devices } = world.device(0);
+  const task = { active, partition: 0, floorMs: world.ms };
+  await expect(raiseFloor({ devices }, task)).rejects.toThrow('it died');
+  expect(cluster.devices.map((device) => device.info(0)?.tombstones)).toEqual([0, 0, 1]);
+  for (const [id, replicator] of world.replicators.entries()) {
+    await replicator.round(world.device(id).active);
+  }
+  expect(new Set(cluster.devices.map((device) => device.info(0)?.digest)).size).toBe(1);
+  expect(cluster.devices.map((device) => device.info(0)?.floorMs)).toEqual(Array(3).fill(world.ms));
+  expect(victim.value(0, 'kept')).toBe('k');
+  await cluster[Symbol.asyncDispose]();
 });
 
 test('a file restored from before the floor refills and brings nothing back', async () => {

@@ -95,6 +95,12 @@ export class Replicator {
           this.#ports.onBehind(keyspace, partition);
           continue;
         }
+        if (holding.floorMs > mine.floorMs) {
+          // Raised elsewhere while this device was away. It had promised, so all that the floor
+          // stands for is here; the next round compares digests without those tombstones.
+          await store.raiseFloor(keyspace, partition, holding.floorMs);
+          continue;
+        }
         if (holding.digest === mine.digest) {
           const { incarnation } = holding;
           this.#confirm(active, device, {
