@@ -1,44 +1,74 @@
 // Program: real servers under faults and load; then what they promised is checked.
 //     npm run torture -- --minutes 20 --seed 7 --nemesis k,s,p,c,d
 import fs from 'node:fs/promises';
+import { seededBugs } from './bugs/all.ts';
+import type { SeededBug } from './bugs/seeded-bug.ts';
 import { nemeses } from './nemeses/all.ts';
 import { type Options, parseOptions } from './options.ts';
 import { printRun } from './print-run.ts';
+import { checkPatches } from './source-patches.ts';
 import { tortureRun } from './torture-run.ts';
+import { type BugTrial, printTrials, tryBug } from './try-bugs.ts';
+import { tuning } from './tuning.ts';
 
-/** Usage or bad input, as in all programs here. */
-const USAGE_EXIT = 2;
+/** As in all programs here: the answer is no; usage or bad input. */
 const VIOLATED_EXIT = 1;
+const USAGE_EXIT = 2;
+/** On a busy machine; an idle one takes a few seconds. */
+const CONVERGE_MS = 60_000;
+const BUG_RUN_SECONDS = 25;
+const BUG_RUNS_MAX = 4;
 
-async function main(options: Options): Promise<void> {
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+async function torture(options: Options, bug: SeededBug | null): Promise<void> {
   const { seed, seconds, servers, nemesis, json, keep } = options;
-  const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const letters = nemesis.join(',');
-  say(`${servers} servers, ${seconds} s of ${letters}, seed ${seed}`);
+  say(`${servers} servers, ${seconds} s of ${bug?.name ?? letters}, seed ${seed}`);
   const result = await tortureRun({
     seed,
     seconds,
     servers,
-    nemeses: nemeses.filter(({ letter }) => nemesis.includes(letter)),
-    patches: [],
+    nemeses: bug?.nemeses ?? nemeses.filter(({ letter }) => nemesis.includes(letter)),
+    patches: bug?.patches ?? [],
+    convergeMs: CONVERGE_MS,
+    endsEarly: bug !== null,
     onProgress: say,
   });
   const isClean = result.violations.length === 0;
   if (isClean && !keep) await fs.rm(result.folder, { recursive: true, force: true });
-  const words = ['--minutes', seconds / 60, '--seed', seed, '--nemesis', letters];
-  const replay = `npm run torture -- ${words.join(' ')} --servers ${servers}`;
+  const faults = bug === null ? ['--nemesis', letters] : ['--bug', bug.name];
+  const words = ['--minutes', seconds / 60, '--seed', seed, '--servers', servers, ...faults];
+  const replay = `npm run torture -- ${words.join(' ')}`;
   process.stdout.write(printRun(result, { replay, json, kept: !isClean || keep }));
   if (!isClean) process.exitCode = VIOLATED_EXIT;
 }
 
-let options: Options | null = null;
-try {
-  options = parseOptions(
-    process.argv.slice(2),
-    nemeses.map(({ letter }) => letter),
-  );
-} catch (error) {
-  process.stderr.write(`torture: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = USAGE_EXIT;
+async function tryAll({ seed, json }: Options): Promise<void> {
+  const trials: BugTrial[] = [];
+  for (const bug of seededBugs) {
+    say(`${bug.name}: ${bug.about}`);
+    const shape = { seed, seconds: BUG_RUN_SECONDS, runsMax: BUG_RUNS_MAX, onProgress: () => {} };
+    trials.push(await tryBug(bug, shape));
+    say(`  ${trials.at(-1)?.found ?? 'missed'}`);
+  }
+  process.stdout.write(json ? `${JSON.stringify({ seed, trials })}\n` : printTrials(trials));
+  if (trials.some(({ found }) => found === null)) process.exitCode = VIOLATED_EXIT;
 }
-if (options !== null) await main(options);
+
+async function main(words: readonly string[]): Promise<void> {
+  const letters = nemeses.map(({ letter }) => letter);
+  const bugNames = seededBugs.map(({ name }) => name);
+  const options = parseOptions(words, { letters, bugNames });
+  // A bug that no longer fits the sources would prove nothing: all of them, every time.
+  for (const { patches } of seededBugs) checkPatches([...tuning, ...patches]);
+  const bug = seededBugs.find(({ name }) => name === options.bug) ?? null;
+  await (options.bugs ? tryAll(options) : torture(options, bug));
+}
+
+// An exit kills the servers that run; a signal alone would leave them.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+main(process.argv.slice(2)).catch((error: unknown) => {
+  say(`torture: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = USAGE_EXIT;
+});

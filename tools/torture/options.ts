@@ -18,13 +18,19 @@ export interface Options {
 const SEED_MAX = 2 ** 31;
 
 /** Throws an Error whose message says what is wrong. */
-export function parseOptions(args: readonly string[], letters: readonly string[]): Options {
+export function parseOptions(
+  args: readonly string[],
+  {
+    letters,
+    bugNames,
+  }: { readonly letters: readonly string[]; readonly bugNames: readonly string[] },
+): Options {
   const parsed = yargs([...args])
     .scriptName('npm run torture --')
     .usage(
       '$0 [options]\n\nReal servers under faults and load; then what they promised is checked.',
     )
-    .option('minutes', { type: 'number', default: 2, describe: 'how long faults go on' })
+    .option('minutes', { type: 'number', default: 2, describe: 'how long faults go on, at most' })
     .option('seed', { type: 'number', describe: 'replays a run (default: drawn)' })
     .option('nemesis', {
       type: 'string',
@@ -32,7 +38,11 @@ export function parseOptions(args: readonly string[], letters: readonly string[]
       describe: 'kinds of faults, all at once: k kill, s pause, p network, c clock, d disk',
     })
     .option('servers', { type: 'number', default: 0, describe: '3 to 5 (default: by the seed)' })
-    .option('bug', { type: 'string', requiresArg: true, describe: 'put in this seeded bug' })
+    .option('bug', {
+      type: 'string',
+      choices: bugNames,
+      describe: 'put in this seeded bug, under the faults that bring it to light',
+    })
     .option('bugs', { type: 'boolean', default: false, describe: 'try every seeded bug' })
     .option('keep', { type: 'boolean', default: false, describe: 'keep data and logs' })
     .option('json', { type: 'boolean', default: false, describe: 'one JSON document on stdout' })

@@ -7,6 +7,8 @@ import { breakDisk, forgetUnsynced } from './preload-disk.ts';
 import { failpointFunction, patchSources, type SourcePatch } from './source-patches.ts';
 
 const POLL_MS = 50;
+/** By then all modules are loaded: the next start, usually after a kill, finds them compiled. */
+const LOADED_MS = 2_000;
 const file = process.env[environment.control] ?? '';
 let control: Control = calm;
 
@@ -57,5 +59,6 @@ if (isMainThread && file !== '') {
   nameConnections(process.env[environment.source] ?? '127.0.0.1');
   Object.assign(globalThis, { [failpointFunction]: failpoint });
   process.on('SIGUSR2', cutPower);
+  setTimeout(() => module.flushCompileCache(), LOADED_MS).unref();
   module.syncBuiltinESMExports();
 }

@@ -48,12 +48,9 @@ export class Stage implements AsyncDisposable {
   static async open(shape: StageShape): Promise<Stage> {
     const stage = new Stage(shape, await ringBuilderIn(shape.folder));
     try {
-      for (let count = 0; count < shape.servers; count += 1) await stage.addVictim();
-      const counts = ['--partitions', String(shape.partitions), '--replicas', '3'];
-      await stage.builder.json(['create', keyspace, ...counts, '--min-part-hours', '0']);
-      const devices = stage.victims.flatMap(({ text }) => [text, '1']);
-      await stage.builder.json(['add', keyspace, ...devices]);
-      await stage.builder.json(['commit', keyspace, '-m', 'the first version']);
+      for (let count = 0; count < shape.servers; count += 1) await stage.#newVictim();
+      const starting = Promise.all(stage.victims.map((victim) => victim.start()));
+      await Promise.all([starting, stage.#createRing(shape.partitions)]);
       await stage.builder.json(['push', keyspace]);
       return stage;
     } catch (error) {
@@ -62,8 +59,22 @@ export class Stage implements AsyncDisposable {
     }
   }
 
+  async #createRing(partitions: number): Promise<void> {
+    const counts = ['--partitions', String(partitions), '--replicas', '3'];
+    await this.builder.json(['create', keyspace, ...counts, '--min-part-hours', '0']);
+    const devices = this.victims.flatMap(({ text }) => [text, '1']);
+    await this.builder.json(['add', keyspace, ...devices]);
+    await this.builder.json(['commit', keyspace, '-m', 'the first version']);
+  }
+
   /** Starts one more server; no ring names it yet. */
   async addVictim(): Promise<Victim> {
+    const victim = await this.#newVictim();
+    await victim.start();
+    return victim;
+  }
+
+  async #newVictim(): Promise<Victim> {
     const number = this.victims.length;
     const { folder, patches } = this.shape;
     const [port = 0, proxyPort = 0, redisPort = 0] = await freePorts(3);
@@ -71,7 +82,6 @@ export class Stage implements AsyncDisposable {
     this.victims.push(victim);
     this.#turns.set(victim, new Turns());
     await this.network.listen(number, { proxy: proxyPort, target: port });
-    await victim.start();
     return victim;
   }
 
@@ -107,19 +117,23 @@ export class Stage implements AsyncDisposable {
     return turns;
   }
 
-  /** Ends all suffering; resolves when every server is ready and all replicas are equal. */
-  async heal(): Promise<void> {
+  /** Ends all suffering; resolves when every server listens. */
+  async calm(): Promise<void> {
     this.network.heal();
     for (const victim of this.victims) {
       victim.server.resume();
       victim.set(calm);
       await victim.start();
     }
+  }
+
+  /** Resolves when nobody writes and all replicas are equal. Throws when that takes longer. */
+  async converge(withinMs: number): Promise<void> {
     const ring = await this.head();
     await waitFor('all replicas to be equal after the faults', {
       ask: () => unequalReplicas(ring),
       until: (unequal) => unequal.length === 0,
-      deadlineMs: 60_000,
+      deadlineMs: withinMs,
     });
   }
 

@@ -2,6 +2,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { type Operation, violationsOf } from '../../test/support/history.ts';
 import { lasts, type Nemesis } from './nemesis.ts';
@@ -16,8 +17,12 @@ export interface RunShape {
   readonly seconds: number;
   readonly servers: number;
   readonly nemeses: readonly Nemesis[];
-  /** Seeded bugs, besides the tuning of every run. */
+  /** A seeded bug, besides the tuning of every run. */
   readonly patches: readonly SourcePatch[];
+  /** How long replicas may take to be equal after the last fault. */
+  readonly convergeMs: number;
+  /** The first violation is enough. */
+  readonly endsEarly: boolean;
   /** Told now and then how far it is. */
   readonly onProgress: (line: string) => void;
 }
@@ -34,9 +39,14 @@ export interface RunResult {
 }
 
 const PROGRESS_MS = 10_000;
-/** Without faults at first: every key gets something to lose. */
+const LOOK_MS = 1_000;
+/** Without faults, at first and in the end. */
 const QUIET_MS = 1_000;
 const PAUSE_MS_MAX = 1_500;
+/** Of one nemesis, as long as the others let it be. */
+const ACKED_BETWEEN_STRIKES = 100;
+const RECOVERY_MS_MAX = 8_000;
+const RECOVERY_LOOK_MS = 50;
 
 export async function tortureRun(shape: RunShape): Promise<RunResult> {
   const begunMs = performance.now();
@@ -48,64 +58,95 @@ export async function tortureRun(shape: RunShape): Promise<RunResult> {
     patches: [...tuning, ...shape.patches],
   });
   const workload = await Workload.begin(stage, shape.seed);
-  const troubles: string[] = [];
-  await torment(stage, { shape, workload, troubles });
-  const healed = await stage.heal().then(
-    () => true,
-    (error: unknown) => {
-      troubles.push(`no convergence: ${String(error)}`);
-      return false;
-    },
-  );
-  await workload.stop();
-  if (healed) await workload.readBack();
-  workload.close();
-  if (healed) troubles.push(...(await stage.stopAndCheckFiles()));
   const { operations } = workload;
-  const { faults, victims } = stage;
-  troubles.push(...victims.flatMap(({ crashes }) => crashes), ...violationsOf(operations));
-  if (troubles.length === 0) troubles.push(...vacuities(operations, faults));
+  const troubles = await torment(stage, workload, shape);
+  const isOver = shape.endsEarly && violationsOf(operations).length > 0;
+  if (!isOver) troubles.push(...(await aftermath(stage, workload, shape)));
+  await workload.stop();
+  const crashes = stage.victims.flatMap((victim) => victim.crashes);
+  const violations = [...troubles, ...crashes, ...violationsOf(operations)];
+  if (violations.length === 0) violations.push(...vacuities(operations, stage.faults));
   const lines = operations.map((operation) => `${JSON.stringify(operation)}\n`);
   await fs.writeFile(path.join(folder, 'history.jsonl'), lines.join(''));
   return {
-    violations: troubles,
+    violations,
     operations,
-    faults,
-    failpoints: counts(victims.flatMap((victim) => victim.fired())),
+    faults: stage.faults,
+    failpoints: counts(stage.victims.flatMap((victim) => victim.fired())),
     seconds: (performance.now() - begunMs) / 1_000,
     folder,
   };
 }
 
-interface Torment {
-  readonly shape: RunShape;
-  readonly workload: Workload;
-  readonly troubles: string[];
-}
-
-/** Every nemesis strikes again and again, side by side, until the time is up. */
-async function torment(stage: Stage, { shape, workload, troubles }: Torment): Promise<void> {
-  const signal = AbortSignal.timeout(shape.seconds * 1_000);
+/**
+ * Every nemesis strikes again and again, side by side, until the time is up. Resolves with what
+ * went wrong in doing so.
+ */
+async function torment(stage: Stage, workload: Workload, shape: RunShape): Promise<string[]> {
+  const found = new AbortController();
+  const signal = AbortSignal.any([AbortSignal.timeout(shape.seconds * 1_000), found.signal]);
   const progress = setInterval(() => {
     const { length } = workload.operations;
     shape.onProgress(`${length} operations, ${stage.faults.length} faults`);
   }, PROGRESS_MS);
+  const look = setInterval(() => {
+    if (shape.endsEarly && violationsOf(workload.operations).length > 0) found.abort();
+  }, LOOK_MS);
   await lasts(QUIET_MS, signal);
-  await Promise.all(
-    shape.nemeses.map(async (nemesis, index) => {
-      const random: Random = seededRandom(shape.seed * 31 + index);
-      while (!signal.aborted) {
-        try {
-          await nemesis.strike(stage, random, signal);
-        } catch (error) {
-          troubles.push(`nemesis ${nemesis.name}: ${String(error)}`);
-          return;
-        }
-        await lasts(random.below(PAUSE_MS_MAX), signal);
-      }
+  const troubles = await Promise.all(
+    shape.nemeses.map((nemesis, index) => {
+      const random = seededRandom(shape.seed * 31 + index);
+      return strikes(stage, nemesis, { random, signal, workload });
     }),
   );
   clearInterval(progress);
+  clearInterval(look);
+  return troubles.flat();
+}
+
+async function strikes(
+  stage: Stage,
+  nemesis: Nemesis,
+  around: {
+    readonly random: Random;
+    readonly signal: AbortSignal;
+    readonly workload: Workload;
+  },
+): Promise<string[]> {
+  const { random, signal, workload } = around;
+  while (!signal.aborted) {
+    try {
+      await nemesis.strike(stage, random, signal);
+    } catch (error) {
+      return [`nemesis ${nemesis.name}: ${String(error)}`];
+    }
+    await lasts(random.below(PAUSE_MS_MAX), signal);
+    // A cluster that is never up has nothing to lose.
+    const enough = workload.acked + ACKED_BETWEEN_STRIKES;
+    const latest = performance.now() + RECOVERY_MS_MAX;
+    while (workload.acked < enough && performance.now() < latest && !signal.aborted) {
+      await lasts(RECOVERY_LOOK_MS, signal);
+    }
+  }
+  return [];
+}
+
+/** When all faults have ended: everything converges, is read back, and is audited on disk. */
+async function aftermath(
+  stage: Stage,
+  workload: Workload,
+  { convergeMs }: RunShape,
+): Promise<string[]> {
+  try {
+    await stage.calm();
+    await delay(QUIET_MS);
+    await workload.stop();
+    await stage.converge(convergeMs);
+  } catch (error) {
+    return [`no convergence: ${String(error)}`];
+  }
+  await workload.readBack();
+  return stage.stopAndCheckFiles();
 }
 
 function counts(names: readonly string[]): ReadonlyMap<string, number> {

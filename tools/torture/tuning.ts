@@ -17,6 +17,8 @@ export const tuning: readonly SourcePatch[] = [
   small(limits, 'stampsReservedMs = 4_000', 'stampsReservedMs = 400'),
   small(storeLimits, 'limits.logSegmentBytesMax', '512 * 1024'),
   small(storeLimits, 'limits.openPartitionFilesMax', '5'),
+  small(storeLimits, 'limits.memtableRowsMax', '64'),
+  small(storeLimits, 'limits.memtableBytesMax', '128 * 1024'),
   small(storeLimits, 'limits.walBytesMax', '256 * 1024'),
   small(storeLimits, 'limits.diskReserveBytes', '8_192'),
 ];

@@ -11,6 +11,8 @@ import type { Stage } from './stage.ts';
 
 /** Leaves the servers some of two cores. */
 const PAUSE_MS = 5;
+/** After a failure: whoever is down comes back sooner when nobody asks all the time. */
+const FAILED_PAUSE_MS = 60;
 /** Half of the operations go to these: many operations of one key at once. */
 const HOT_KEYS = 12;
 const WARM_KEYS = 150;
@@ -26,6 +28,8 @@ export class Workload {
   readonly #clients: WorkerClient[] = [];
   readonly #stage: Stage;
   readonly #begunMs = performance.now();
+  /** Operations that were acknowledged so far. */
+  acked = 0;
   #values = 0;
   #isStopped = false;
 
@@ -58,13 +62,13 @@ export class Workload {
     while (!this.#isStopped) {
       const draw = random.below(24);
       const kind = draw < 11 ? 'read' : draw === 11 ? 'delete' : 'write';
-      await this.#operate(client, {
+      const isDone = await this.#operate(client, {
         kind,
         key: this.#key(random),
         level: pick(random, client.levels),
         large: random.below(LARGE_EVERY) === 0,
       });
-      await delay(PAUSE_MS);
+      await delay(isDone ? PAUSE_MS : FAILED_PAUSE_MS);
     }
   }
 
@@ -82,26 +86,31 @@ export class Workload {
     const filler = '.'.repeat(large ? LARGE_CHARACTERS : 60);
     const name = `v${(this.#values += 1)} of ${key} `;
     const value = kind === 'write' ? name : null;
-    const invokedMs = performance.now();
     const question = {
       kind,
       key,
       value: value === null ? null : value + filler,
       ...(level && { level }),
+      ...(client.session && { session: client.session }),
     };
+    const invokedMs = performance.now();
+    // As long as it has no answer it may have been done, or not.
+    const open = { outcome: 'unknown', stamp: null, port: 0, returnedMs: Infinity } as const;
+    const place = this.operations.push({ ...question, ...open, value, invokedMs }) - 1;
     const told = await client.ask(question);
     const returnedMs = performance.now();
-    const session = client.session === undefined ? {} : { session: client.session };
     // The filler says nothing, but all of it must be there.
-    const found =
-      told.value === undefined || told.value === null ? value : withoutFiller(told.value);
-    this.operations.push({ ...question, ...told, ...session, value: found, invokedMs, returnedMs });
+    const found = told.value === undefined ? value : withoutFiller(told.value);
+    this.operations[place] = { ...question, ...told, value: found, invokedMs, returnedMs };
+    if (told.outcome === 'acked') this.acked += 1;
+    return told.outcome === 'acked';
   }
 
-  /** Resolves when all workers have ended. */
+  /** Resolves when all workers have ended. Safe to repeat. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all(this.#workers);
+    for (const client of this.#clients) client.close();
   }
 
   /** Reads every key at `all` over every server: what is there in the end. */
@@ -120,14 +129,11 @@ export class Workload {
       client.close();
     }
   }
-
-  close(): void {
-    for (const client of this.#clients) client.close();
-  }
 }
 
 /** The name of a value whose filler is whole; otherwise all of it, which nobody has written. */
-function withoutFiller(value: string): string {
+function withoutFiller(value: string | null): string | null {
+  if (value === null) return null;
   const [, name = value, filler = ''] = /^(v\d+ of \S+ )(\.*)$/.exec(value) ?? [];
   return [60, LARGE_CHARACTERS].includes(filler.length) ? name : value;
 }

@@ -8,11 +8,13 @@ const OFFSET_MS_MAX = 25_000;
 const HOUR_MS = 3_600_000;
 const SKEW_MS_MAX = 6_000;
 const SKEW_MS_MIN = 500;
+const STANDSTILL_EVERY = 5;
 
 export const clock: Nemesis = {
   letter: 'c',
   name: 'clocks',
   async strike(stage, random, signal) {
+    if (random.below(STANDSTILL_EVERY) === 0) return standstill.strike(stage, random, signal);
     const victim = pick(random, stage.victims);
     const { name, wrong } = pick(random, skews)(random);
     const withRestart = random.below(2) === 0;
@@ -27,6 +29,24 @@ export const clock: Nemesis = {
         await lasts(SKEW_MS_MIN + random.below(SKEW_MS_MAX), signal);
       }
       victim.set({ clockStandsAtMs: null, clockOffsetMs: random.below(2) * offset(random) });
+    });
+  },
+};
+
+/** Everybody's clock stands still, and shows the same time again after they were all killed. */
+export const standstill: Nemesis = {
+  letter: 'c',
+  name: 'clocks that stand still',
+  async strike(stage, random, signal) {
+    const { victims } = stage;
+    await stage.fault('clocks of all stand still', victims, async () => {
+      const clockStandsAtMs = Date.now();
+      for (const victim of victims) victim.set({ clockOffsetMs: 0, clockStandsAtMs });
+      await lasts(SKEW_MS_MIN + random.below(SKEW_MS_MAX), signal);
+      await Promise.all(victims.map((victim) => victim.end('kill')));
+      await Promise.all(victims.map((victim) => victim.start()));
+      await lasts(SKEW_MS_MIN + random.below(SKEW_MS_MAX), signal);
+      for (const victim of victims) victim.set({ clockStandsAtMs: null });
     });
   },
 };

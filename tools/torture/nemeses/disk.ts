@@ -19,21 +19,6 @@ interface Strike {
   readonly signal: AbortSignal;
 }
 
-export const disk: Nemesis = {
-  letter: 'd',
-  name: 'disks',
-  async strike(stage, random, signal) {
-    const { name, suffer, loses } = pick(random, troubles);
-    const victim = pick(random, stage.victims);
-    const release = loses ? await stage.losses.take() : () => undefined;
-    try {
-      await stage.fault(name, [victim], () => suffer({ stage, victim, random, signal }));
-    } finally {
-      release();
-    }
-  },
-};
-
 interface Trouble {
   readonly name: string;
   /** Records that were acknowledged are gone from this device. */
@@ -48,6 +33,32 @@ const troubles: readonly Trouble[] = [
   { name: 'disk: flipped bits', loses: true, suffer: flipBits },
   { name: 'disk: wiped', loses: true, suffer: wipe },
 ];
+
+export const disk: Nemesis = nemesisOf('disks', troubles);
+
+/** Nothing but flipped bits. */
+export const flips: Nemesis = nemesisOf('flipped bits', [
+  { name: 'disk: flipped bits', loses: true, suffer: flipBits },
+]);
+
+/** Nothing but wiped devices. */
+export const wipes: Nemesis = nemesisOf('wiped devices', [
+  { name: 'disk: wiped', loses: true, suffer: wipe },
+]);
+
+function nemesisOf(name: string, from: readonly Trouble[]): Nemesis {
+  return {
+    letter: 'd',
+    name,
+    async strike(stage, random, signal) {
+      const trouble = pick(random, from);
+      const victim = pick(random, stage.victims);
+      const release = trouble.loses ? await stage.losses.take() : () => undefined;
+      const suffer = (): Promise<void> => trouble.suffer({ stage, victim, random, signal });
+      await stage.fault(trouble.name, [victim], suffer).finally(release);
+    },
+  };
+}
 
 /** The server ends by itself after it, and its supervisor starts it again. */
 async function failSync({ victim, signal }: Strike): Promise<void> {

@@ -1,0 +1,13 @@
+// All seeded bugs. Pure.
+import { durabilityBugs } from './durability-bugs.ts';
+import { orderBugs } from './order-bugs.ts';
+import { quorumBugs } from './quorum-bugs.ts';
+import { repairBugs } from './repair-bugs.ts';
+import type { SeededBug } from './seeded-bug.ts';
+
+export const seededBugs: readonly SeededBug[] = [
+  ...durabilityBugs,
+  ...quorumBugs,
+  ...orderBugs,
+  ...repairBugs,
+];

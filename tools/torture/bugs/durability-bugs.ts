@@ -1,0 +1,44 @@
+// Bugs of the log and the files: what a power loss or a replay brings to light. Pure.
+import { powerCuts } from '../nemeses/kill.ts';
+import type { SeededBug } from './seeded-bug.ts';
+
+const nemeses = [powerCuts];
+
+export const durabilityBugs: readonly SeededBug[] = [
+  {
+    name: 'ack-before-sync',
+    about: 'a write is acknowledged when it is in the log, before the log is synced',
+    nemeses,
+    patches: [
+      {
+        file: 'packages/partition/src/log-segment.ts',
+        find: 'else fdatasync(fd, (failed) => done(failed));',
+        replace: 'else { done(null); fdatasync(fd, () => undefined); }',
+      },
+    ],
+  },
+  {
+    name: 'replay-skips-last-frame',
+    about: 'the replay of a log ends one frame early',
+    nemeses,
+    patches: [
+      {
+        file: 'packages/partition/src/read-segment.ts',
+        find: 'return { bytes: segment.length, tornAt: null, frames };',
+        replace: 'return { bytes: segment.length, tornAt: null, frames: frames.slice(0, -1) };',
+      },
+    ],
+  },
+  {
+    name: 'segment-freed-early',
+    about: 'a log segment is removed before every partition it touches was checkpointed',
+    nemeses,
+    patches: [
+      {
+        file: 'packages/partition/src/checkpointer.ts',
+        find: 'needed = Math.min(needed, partition.dirtySince);',
+        replace: 'void partition;',
+      },
+    ],
+  },
+];

@@ -1,0 +1,49 @@
+// Bugs of stamps and clocks: which write is the last. Pure.
+import { clock, standstill } from '../nemeses/clock.ts';
+import { part } from '../nemeses/part.ts';
+import type { SeededBug } from './seeded-bug.ts';
+
+export const orderBugs: readonly SeededBug[] = [
+  {
+    name: 'last-arrival-wins',
+    about: 'a record that arrives late replaces a newer one',
+    nemeses: [part],
+    patches: [
+      {
+        file: 'packages/partition/src/partition-file.ts',
+        find: "if (order < 0) return { kind: 'stale', ms: held.ms, tie: held.tie };",
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'clock-not-persisted',
+    about: 'the hybrid clock begins again at the clock of the machine after a restart',
+    nemeses: [standstill],
+    patches: [
+      { file: 'packages/server/src/stamp-issuer.ts', find: 'await save(ms);', replace: '' },
+      {
+        file: 'packages/server/src/assemble-server.ts',
+        find: 'clock.observe({ ms: store.highestMs() + 1, tie: 0 });',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'clock-not-merged',
+    about: 'stamps that are seen elsewhere do not move the clock here',
+    nemeses: [clock],
+    patches: [
+      {
+        file: 'packages/server/src/replica.ts',
+        find: '  clock.observe(stamp);',
+        replace: '',
+      },
+      {
+        file: 'packages/server/src/introduce.ts',
+        find: 'if (clock.aheadMs(stamp) <= clockAheadMsMax) clock.observe(stamp);',
+        replace: '',
+      },
+    ],
+  },
+];

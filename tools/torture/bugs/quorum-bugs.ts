@@ -1,0 +1,97 @@
+// Bugs of the coordinator: counting, writing back, and what clients are told. Pure.
+import { clock } from '../nemeses/clock.ts';
+import { part } from '../nemeses/part.ts';
+import { pause } from '../nemeses/pause.ts';
+import type { SeededBug } from './seeded-bug.ts';
+
+const coordinate = 'packages/server/src/coordinate.ts';
+const spread = 'packages/server/src/spread-record.ts';
+
+export const quorumBugs: readonly SeededBug[] = [
+  {
+    name: 'write-quorum-short',
+    about: 'a write is acknowledged by one slot fewer than its level needs',
+    nemeses: [part],
+    patches: [
+      {
+        file: coordinate,
+        find: 'spreadRecord(ports.devices, { active, slots, record, needed })',
+        replace: 'spreadRecord(ports.devices, { active, slots, record, needed: needed - 1 })',
+      },
+    ],
+  },
+  {
+    name: 'read-quorum-short',
+    about: 'a read asks one slot, whatever its level',
+    nemeses: [part],
+    patches: [
+      {
+        file: coordinate,
+        find: 'gatherReads(ports.devices, { active, partition, key, slots, needed })',
+        replace: 'gatherReads(ports.devices, { active, partition, key, slots, needed: 1 })',
+      },
+    ],
+  },
+  {
+    name: 'errors-count-as-absent',
+    about: 'a device that cannot be read counts as one that has no record',
+    nemeses: [part],
+    patches: [
+      {
+        file: 'packages/server/src/gather-reads.ts',
+        find: 'devices.call({ active, device }, recordRead, { ...request, key });',
+        replace:
+          'devices.call({ active, device }, recordRead, { ...request, key }).catch(() => ({ record: null }));',
+      },
+    ],
+  },
+  {
+    name: 'no-write-back',
+    about: 'a quorum read does not write the newest record back to a quorum',
+    nemeses: [part],
+    patches: [
+      {
+        file: coordinate,
+        find: 'if (tallySlots(slots, known, needed).acked < needed) {',
+        replace: 'if (tallySlots(slots, known, needed).acked < 0) {',
+      },
+    ],
+  },
+  {
+    name: 'write-back-not-awaited',
+    about: 'a quorum read is answered before what it shows is at a quorum',
+    nemeses: [part, pause],
+    patches: [
+      {
+        file: coordinate,
+        find: 'await spreadRecord(ports.devices, { active, slots, record, needed, holders });',
+        replace:
+          'spreadRecord(ports.devices, { active, slots, record, needed, holders }).catch(() => 0);',
+      },
+    ],
+  },
+  {
+    name: 'stale-acknowledged',
+    about: 'a write that lost to a newer one is acknowledged instead of superseded',
+    nemeses: [clock],
+    patches: [{ file: spread, find: "answer.kind === 'stale' && (", replace: 'false && (' }],
+  },
+  {
+    name: 'unknown-called-rejected',
+    about: 'a write that may be stored is reported as stored nowhere',
+    nemeses: [part],
+    patches: [{ file: spread, find: 'return !certainlyNot.has(said);', replace: 'return false;' }],
+  },
+  {
+    name: 'session-not-read-again',
+    about: 'a read at level one is answered although the session has seen more',
+    nemeses: [part, pause],
+    patches: [
+      {
+        file: 'packages/server/src/read-in-session.ts',
+        find: 'if (strength(consistency) >= strength(sure)) return record;',
+        replace: 'if (strength(sure) >= 0) return record;',
+      },
+    ],
+  },
+];

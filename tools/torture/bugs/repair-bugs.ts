@@ -1,0 +1,108 @@
+// Bugs of replication, refills and dropped tombstones: what comes back, and what never does. Pure.
+import { flips, wipes } from '../nemeses/disk.ts';
+import { part } from '../nemeses/part.ts';
+import { pause } from '../nemeses/pause.ts';
+import type { SeededBug } from './seeded-bug.ts';
+
+const partitionFile = 'packages/partition/src/partition-file.ts';
+const raiseFloor = 'packages/server/src/raise-floor.ts';
+const replica = 'packages/server/src/replica.ts';
+const replicationAnswers = 'packages/server/src/replication-answers.ts';
+
+export const repairBugs: readonly SeededBug[] = [
+  {
+    name: 'update-keeps-sequence',
+    about: 'a record that replaces another keeps its sequence number, so peers never see it',
+    nemeses: [part],
+    patches: [
+      {
+        file: partitionFile,
+        find: 'pendingRow(row, { seq: this.#tally.seq,',
+        replace: 'pendingRow(row, { seq: held?.replaces ?? this.#tally.seq,',
+      },
+    ],
+  },
+  {
+    name: 'watermark-too-high',
+    about: 'a peer counts as having what was too young to be offered to it',
+    nemeses: [part],
+    patches: [
+      {
+        file: 'packages/server/src/push-rows.ts',
+        find: 'confirmed = young === -1 ? batch.lastSeq : (rows.at(-1)?.seq ?? confirmed);',
+        replace: 'confirmed = batch.lastSeq;',
+      },
+    ],
+  },
+  {
+    name: 'tombstones-by-clock',
+    about: 'every device drops tombstones by their age, whoever may lack them',
+    nemeses: [part, pause],
+    patches: [
+      {
+        file: raiseFloor,
+        find: 'if (ring.table[0]?.[partition] !== self || moving.has(partition)) continue;',
+        replace: '',
+      },
+      {
+        file: raiseFloor,
+        find: 'raised += (await raiseFloor(ports, { active, partition, floorMs })) ? 1 : 0;',
+        replace:
+          'ports.store.promiseFloor(ring.keyspace, partition, floorMs); await ports.store.raiseFloor(ring.keyspace, partition, floorMs);',
+      },
+      {
+        file: partitionFile,
+        find: 'if (row.ms <= floor_ms) return',
+        replace: 'if (row.ms < 0) return',
+      },
+      { file: replica, find: 'return floorMs === 0 ? null', replace: 'return floorMs >= 0 ? null' },
+      { file: replica, find: 'if (ms > barrierMs) return;', replace: 'if (ms > 0) return;' },
+      {
+        file: replicationAnswers,
+        find: 'record === null ? ms > floorMs :',
+        replace: 'record === null ? true :',
+      },
+      {
+        file: 'packages/server/src/replicate.ts',
+        find: 'if (holding.floorMs > mine.barrierMs) {',
+        replace: 'if (holding.floorMs < 0) {',
+      },
+    ],
+  },
+  {
+    name: 'wiped-begins-empty',
+    about: 'a wiped device serves an empty file instead of refilling it',
+    nemeses: [wipes, part],
+    patches: [
+      {
+        file: 'packages/server/src/open-partitions.ts',
+        find: "survey.missing ? 'filling' : 'ready'",
+        replace: "'ready'",
+      },
+    ],
+  },
+  {
+    name: 'reads-while-filling',
+    about: 'a device answers reads of a partition that it has not refilled yet',
+    nemeses: [wipes, part],
+    patches: [
+      {
+        file: replica,
+        find: "if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);",
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'damage-not-seen',
+    about: 'records are given out without a look at their hash',
+    nemeses: [flips],
+    patches: [
+      {
+        file: 'packages/partition/src/read-records.ts',
+        find: 'if (matchesHash({ key, value, ms, tie }, hash)) return',
+        replace: 'if (matchesHash !== undefined) return',
+      },
+    ],
+  },
+];
