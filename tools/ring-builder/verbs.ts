@@ -115,6 +115,11 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/moves.ts'),
   },
   {
+    usage: 'reconcile <ring>',
+    summary: 'the ring against the disks: absent, partial, left over, duplicated',
+    load: () => import('./commands/reconcile.ts'),
+  },
+  {
     usage: 'servers <ring>',
     summary: 'which server has which version in memory, and why',
     load: () => import('./commands/servers.ts'),

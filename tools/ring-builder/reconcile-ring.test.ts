@@ -1,0 +1,95 @@
+// A ring against disks: every kind of finding, and none where all is well.
+import { initializeMoves, proposeMoves } from '@ringwright/ring/advance-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import { encodeRing } from '@ringwright/ring/ring-file';
+import { expect, test } from 'vitest';
+import { sampleRing, strangerTo } from '../../packages/ring/test/support/sample-ring.ts';
+import { type DiskFile, type DiskListing, reconcileRing } from './reconcile-ring.ts';
+
+const ring = sampleRing({ power: 3, replicas: 3, devices: 5, holes: [] });
+const ready: DiskFile = { state: 'ready', rows: 10, bytes: 1_000 };
+
+/** Disks exactly as the table says. */
+function asAssigned({ table, devices }: Ring): Map<number, Map<number, DiskFile>> {
+  const disks = new Map(devices.map((_, id) => [id, new Map<number, DiskFile>()]));
+  for (const row of table) {
+    for (const [partition, device] of row.entries()) disks.get(device)?.set(partition, ready);
+  }
+  return disks;
+}
+
+const listed = (
+  disks: ReadonlyMap<number, ReadonlyMap<number, DiskFile>>,
+  draining: ReadonlyMap<number, string> = new Map(),
+): DiskListing[] =>
+  [...disks].map(([device, files]) => ({ device, address: `10.0.0.${device}`, files, draining }));
+
+const [a = 0, b = 0, c = 0] = ring.table.map((row) => row[5] ?? 0);
+const stranger = strangerTo(ring, 5);
+
+test('disks as the ring says', () => {
+  expect(reconcileRing(ring, listed(asAssigned(ring)))).toEqual({
+    findings: [],
+    slots: 24,
+    complete: 24,
+  });
+});
+
+test('absent, partial, and what lies elsewhere while a slot is not whole', () => {
+  const disks = asAssigned(ring);
+  disks.get(a)?.delete(5);
+  disks.get(b)?.set(5, { ...ready, state: 'filling' });
+  disks.get(stranger)?.set(5, ready);
+  const { findings, complete } = reconcileRing(
+    ring,
+    listed(disks, new Map([[5, 'd1 has not all of it yet']])),
+  );
+  expect(complete).toBe(22);
+  const found = findings.map(({ kind, device, command }) => [kind, device, command]);
+  expect(new Set(found)).toEqual(
+    new Set([
+      ['absent', a, `push ${ring.keyspace}`],
+      ['partial', b, `servers ${ring.keyspace}`],
+      ['unassigned', stranger, `rollout ${ring.keyspace}`],
+    ]),
+  );
+  expect(findings.find(({ kind }) => kind === 'unassigned')?.why).toContain('d1 has not all');
+});
+
+test('one copy more than wanted is only a duplicate when every slot is whole', () => {
+  const disks = asAssigned(ring);
+  disks.get(stranger)?.set(5, ready);
+  const { findings } = reconcileRing(ring, listed(disks));
+  expect(findings).toMatchObject([{ kind: 'duplicated', device: stranger, bytes: 1_000 }]);
+});
+
+test('no complete file anywhere is said first, with what there is', () => {
+  const disks = asAssigned(ring);
+  for (const id of [a, b]) disks.get(id)?.delete(5);
+  disks.get(c)?.set(5, { ...ready, state: 'filling', rows: 7 });
+  const [first] = reconcileRing(ring, listed(disks)).findings;
+  expect(first).toMatchObject({ kind: 'no-complete-copy', partition: 5, device: null });
+  expect(first?.why).toContain(`d${c} 7`);
+});
+
+test('a device that does not answer is no reason to call its files absent', () => {
+  const disks = asAssigned(ring);
+  disks.delete(a);
+  const { findings, slots, complete } = reconcileRing(ring, listed(disks));
+  expect(findings).toEqual([]);
+  expect(slots).toBe(complete);
+  expect(slots).toBeLessThan(24);
+});
+
+test('a move in flight: the joiner has a part, and that is no surplus', () => {
+  const { id } = encodeRing(ring);
+  const move = { partition: 5, replica: 0, from: a, to: stranger };
+  const proposed = proposeMoves(ring, id, { moves: [move] });
+  const moving = initializeMoves(proposed, encodeRing(proposed).id);
+  const disks = asAssigned(ring);
+  expect(reconcileRing(moving, listed(disks)).findings).toEqual([]);
+  disks.get(stranger)?.set(5, { ...ready, state: 'filling' });
+  const [found] = reconcileRing(moving, listed(disks)).findings;
+  expect(found).toMatchObject({ kind: 'partial', device: stranger });
+  expect(found?.command).toBe(`moves ${ring.keyspace} list 5`);
+});
