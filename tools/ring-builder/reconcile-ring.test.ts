@@ -1,12 +1,10 @@
 // A ring against disks: every kind of finding, and none where all is well.
-import { initializeMoves, proposeMoves } from '@ringwright/ring/advance-ring';
 import type { Ring } from '@ringwright/ring/ring';
-import { encodeRing } from '@ringwright/ring/ring-file';
 import { expect, test } from 'vitest';
-import { sampleRing, strangerTo } from '../../packages/ring/test/support/sample-ring.ts';
+import { moveVersions, servedRing } from '../../test/support/served-ring.ts';
 import { type DiskFile, type DiskListing, reconcileRing } from './reconcile-ring.ts';
 
-const ring = sampleRing({ power: 3, replicas: 3, devices: 5, holes: [] });
+const ring = servedRing({ devices: 5, power: 3 });
 const ready: DiskFile = { state: 'ready', rows: 10, bytes: 1_000 };
 
 /** Disks exactly as the table says. */
@@ -24,8 +22,8 @@ const listed = (
 ): DiskListing[] =>
   [...disks].map(([device, files]) => ({ device, address: `10.0.0.${device}`, files, draining }));
 
-const [a = 0, b = 0, c = 0] = ring.table.map((row) => row[5] ?? 0);
-const stranger = strangerTo(ring, 5);
+/** The holders of partition 5, and a device that has nothing of it. */
+const [a, b, c, stranger] = [0, 1, 2, 3];
 
 test('disks as the ring says', () => {
   expect(reconcileRing(ring, listed(asAssigned(ring)))).toEqual({
@@ -82,10 +80,8 @@ test('a device that does not answer is no reason to call its files absent', () =
 });
 
 test('a move in flight: the joiner has a part, and that is no surplus', () => {
-  const { id } = encodeRing(ring);
   const move = { partition: 5, replica: 0, from: a, to: stranger };
-  const proposed = proposeMoves(ring, id, { moves: [move] });
-  const moving = initializeMoves(proposed, encodeRing(proposed).id);
+  const [, moving] = moveVersions(ring, [move]);
   const disks = asAssigned(ring);
   expect(reconcileRing(moving, listed(disks)).findings).toEqual([]);
   disks.get(stranger)?.set(5, { ...ready, state: 'filling' });

@@ -25,6 +25,8 @@ import { waitForLoads } from './wait-loads.ts';
 export interface RolloutOptions {
   readonly stallMs: number;
   readonly skipDown: boolean;
+  /** Let go drops that servers hold back because no move explains them. */
+  readonly confirmDrops: boolean;
   /** Stop after each version that was made. */
   readonly step: boolean;
   /** Moves that may copy at once. */
@@ -135,7 +137,7 @@ function whyStop({ options, totals, context }: Rollout, step: RolloutStep): Roll
 
 async function drain(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
   const { context, options, totals, watch } = rollout;
-  const drains = await waitForDrains(context, { head, watch, stallMs: options.stallMs });
+  const drains = await waitForDrains(context, { head, watch, ...options });
   if (drains.left.length > 0) return { end: 'drains', drains };
   const isOver = whyStop(rollout, { kind: 'drain' });
   const goesOn =

@@ -30,6 +30,8 @@ const ringSchema = z.object({
   paused: z.array(z.int()),
   first: z.array(z.int()),
   surplus: z.int(),
+  /** Drops and quarantines that wait for an operator. */
+  held: z.object({ drops: z.int(), quarantines: z.int() }),
   draining: z.array(z.object({ partition: z.int(), reason: z.string() })),
   rows: z.number(),
   bytes: z.number(),

@@ -120,6 +120,11 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/reconcile.ts'),
   },
   {
+    usage: 'trash <action> <ring> [names..]',
+    summary: 'dropped partition files: list, restore; confirm drops that are held',
+    load: () => import('./commands/trash.ts'),
+  },
+  {
     usage: 'servers <ring>',
     summary: 'which server has which version in memory, and why',
     load: () => import('./commands/servers.ts'),

@@ -1,5 +1,6 @@
 // Waits until no server still holds partitions that the ring gives to others.
 import type { StoredVersion } from '@ringwright/repository/read-version';
+import { heldDrops, letGo } from './held-drops.ts';
 import { type Look, type MoveWatch, watchMs } from './moves/watch-moves.ts';
 import { ringTargets, type Target } from './ring-targets.ts';
 import type { Context } from './verb.ts';
@@ -24,12 +25,19 @@ export async function waitForDrains(
     readonly head: StoredVersion;
     readonly watch: MoveWatch;
     readonly stallMs: number;
+    /** Let go what servers hold back, as soon as it is seen. */
+    readonly confirmDrops: boolean;
   },
 ): Promise<Drains> {
-  const { head, watch, stallMs } = wanted;
+  const { head, watch, stallMs, confirmDrops } = wanted;
   const targets = ringTargets(head.ring, head.state);
   const { answer } = await waitUntil({
-    ask: async () => leftOn(head, targets, await watch.look(head, 'old holders give up')),
+    ask: async () => {
+      const look = await watch.look(head, 'old holders give up');
+      const held = confirmDrops ? heldDrops(targets, look.said) : [];
+      if (held.length > 0) await letGo(held, head.ring.keyspace, context.nowMs());
+      return leftOn(head, targets, look);
+    },
     isDone: ({ left }) => left.length === 0,
     progressOf: ({ left }) => left.map(({ partitions }) => partitions).join(),
     stallMs,

@@ -36,6 +36,11 @@ export const verb: Verb = {
       requiresArg: true,
       describe: 'hours in which new waves begin, such as 22-6; what runs is brought to its end',
     },
+    'confirm-drops': {
+      type: 'boolean',
+      default: false,
+      describe: 'let servers drop what they hold back: many files that no move explains',
+    },
     'stall-timeout': {
       type: 'string',
       requiresArg: true,
@@ -57,6 +62,7 @@ export const verb: Verb = {
     const options: RolloutOptions = {
       stallMs: (optionalNumber(args, 'stall-timeout') ?? STALL_SECONDS) * 1_000,
       skipDown: flag(args, 'skip-down'),
+      confirmDrops: flag(args, 'confirm-drops'),
       step: flag(args, 'step'),
       movesMax: countOf(args, 'max-moves'),
       wavesMax: countOf(args, 'waves'),

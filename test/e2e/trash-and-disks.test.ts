@@ -1,0 +1,62 @@
+// The operator's view of files: reconcile tells ring from disks, held drops go by a word, and what
+// was dropped comes back by name.
+import { expect, test } from 'vitest';
+import { clusterForTest, keyspace } from '../support/cluster.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+interface Reconciled {
+  readonly counts: readonly { kind: string; count: number }[];
+  readonly away: readonly { address: string }[];
+  readonly slots: number;
+  readonly complete: number;
+}
+
+test('drops by mistake are held, shown, let go, listed and brought back', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 64 });
+  const { builder } = cluster;
+  const reconcile = async (): Promise<{ exit: number | null; found: Reconciled }> => {
+    const { exit, stdout } = await builder.run(['reconcile', keyspace, '--json']);
+    return { exit, found: JSON.parse(stdout) };
+  };
+  expect(await reconcile()).toMatchObject({ exit: 0, found: { slots: 192, complete: 192 } });
+
+  const joiner = await cluster.addServer();
+  await builder.json(['add', keyspace, joiner.text, '1']);
+  const insisting = ['--direct', '--yes', '--override', 'nobody asked'];
+  await builder.json(['commit', keyspace, '-m', 'a mistake', ...insisting]);
+  await cluster.push();
+  const held = await waitFor('the joiner to refill and the others to hold their drops', {
+    ask: async () => (await reconcile()).found,
+    until: ({ counts }) =>
+      counts.length === 1 && counts[0]?.kind === 'duplicated' && counts[0].count === 48,
+  });
+  expect(held).toMatchObject({ slots: 192, complete: 192 });
+
+  const asked = await builder.run(['trash', 'confirm', keyspace, '--json']);
+  expect(asked.exit).toBe(5);
+  expect(JSON.parse(asked.stderr)).toMatchObject({ code: 'CONFIRMATION_NEEDED' });
+  const gone = await builder.json(['rollout', keyspace, '--confirm-drops']);
+  expect(gone).toMatchObject({ end: 'done', left: [] });
+  expect(await reconcile()).toMatchObject({ exit: 0 });
+
+  const listed = await builder.json<{ count: number; items: { name: string }[] }>([
+    'trash',
+    'list',
+    keyspace,
+  ]);
+  expect(listed.count).toBe(48);
+  const name = listed.items[0]?.name ?? '';
+  const { restored } = await builder.json<{ restored: object[] }>([
+    ...['trash', 'restore', keyspace, name],
+  ]);
+  expect(restored).toMatchObject([{ name, duty: 'UNLOAD' }]);
+  const again = await builder.run(['trash', 'restore', keyspace, name, '--json']);
+  expect(JSON.parse(again.stderr)).toMatchObject({ code: 'TRASH_UNKNOWN' });
+
+  await joiner.kill();
+  const { exit, found } = await reconcile();
+  expect(exit === 4 || exit === 1, 'a device does not answer').toBe(true);
+  expect(found.away).toMatchObject([{ address: joiner.address }]);
+  expect(found.slots).toBe(found.complete);
+  await cluster.restart(joiner);
+});
