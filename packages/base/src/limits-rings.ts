@@ -11,6 +11,11 @@ export const forkReasonCharactersMax = 512;
  * version shows within it, also where nobody connects anew. Some 200 bytes a ring and peer.
  */
 export const peerGreetMs = 15_000;
+/**
+ * Ring files up to this size are decoded and audited in one turn of the event loop: 30 ms. 2^20
+ * partitions x 3 take 50, 2^24 x 3 over 400. Larger ones are opened in a thread.
+ */
+export const ringTurnBytesMax = 4 * MIB;
 /** Rings that arrive in chunks at the same time: one from each of some tools and peers. */
 export const ringUploadsMax = 64;
 /** Bytes of all of them that wait to be whole: the largest ring there may be, and small ones. */

@@ -1,14 +1,15 @@
 // The active ring of every keyspace on this server: checked, shelved, then swapped in one step.
 import { CodedError } from '@ringwright/base/coded-error';
-import { auditRing } from '@ringwright/ring/audit-ring';
 import type { AuthenticRing } from '@ringwright/ring/authenticate-ring';
 import type { Ring } from '@ringwright/ring/ring';
-import { decodeRing, type RingFile, readRingHead, splitRingFile } from '@ringwright/ring/ring-file';
+import { readRingHead, splitRingFile } from '@ringwright/ring/ring-file';
 import type { RingHead, RingHeld } from '@ringwright/wire/hello';
 import { type ActiveRing, activeRing, ringHead } from './active-ring.ts';
 import { checkBrake } from './check-brake.ts';
 import { checkSuccession } from './check-succession.ts';
 import type { DeviceIdentity } from './device-identity.ts';
+import type { OpenedRing } from './open-ring.ts';
+import { openRingAside } from './open-ring-aside.ts';
 import { forkOf } from './ring-fork.ts';
 import type { RingForks } from './ring-forks.ts';
 import { type HighestHead, type RingShelf, type ShelvedRing, shelveRing } from './ring-shelf.ts';
@@ -111,7 +112,7 @@ export class Rings {
   }
 
   async #adoptNow(bytes: Uint8Array, claimed: string): Promise<ActiveRing> {
-    const { authentic, decoded } = this.#open(bytes, claimed);
+    const { authentic, decoded } = await this.#open(bytes, claimed);
     const { keyspace } = decoded.ring;
     try {
       const present = this.#active.get(keyspace);
@@ -119,8 +120,8 @@ export class Rings {
       const beginsEpoch = this.#beginsEpoch(keyspace, epoch);
       if (present?.id === decoded.id) return await this.#takeSignatures(present, bytes, authentic);
       this.#checkLine(decoded, beginsEpoch);
-      if (authentic !== null && present !== undefined) checkBrake(present, decoded, authentic);
-      requireSound(decoded.ring);
+      requireSound(decoded);
+      if (authentic !== null) checkBrake(decoded, authentic);
       const active = activeRing({ ...decoded, bytes }, this.#ports.identity, this.#ports.nowMs());
       const head = { ...ringHead(active), ...(epoch > 0 ? { epoch } : {}) };
       await shelveRing(this.#ports.shelf, head, bytes);
@@ -141,7 +142,7 @@ export class Rings {
   }
 
   /** Throws RING_FORK for a line that is not the one here, and as checkSuccession does. */
-  #checkLine(given: RingFile, beginsEpoch: boolean): void {
+  #checkLine(given: OpenedRing, beginsEpoch: boolean): void {
     const { keyspace, version, parent } = given.ring;
     const head = { keyspace, version, id: given.id };
     const present = this.#active.get(keyspace);
@@ -240,15 +241,15 @@ export class Rings {
   }
 
   /** What a file that cannot be trusted says of itself is not looked at, not even for the report. */
-  #open(
+  async #open(
     bytes: Uint8Array,
     claimed: string,
-  ): { authentic: AuthenticRing | null; decoded: RingFile } {
+  ): Promise<{ authentic: AuthenticRing | null; decoded: OpenedRing }> {
     try {
-      return {
-        authentic: this.#ports.trust?.authenticate(bytes) ?? null,
-        decoded: decodeRing(bytes),
-      };
+      const authentic = this.#ports.trust?.authenticate(bytes) ?? null;
+      const isBraked = authentic !== null && !authentic.signing.large;
+      const present = isBraked ? this.#active.get(readRingHead(bytes).keyspace) : undefined;
+      return { authentic, decoded: await openRingAside(bytes, present ?? null) };
     } catch (error) {
       if (error instanceof CodedError && this.#highest.has(claimed)) this.#refuse(claimed, error);
       throw error;
@@ -280,8 +281,7 @@ export class Rings {
   }
 }
 
-function requireSound(ring: Ring): void {
-  const findings = auditRing(ring);
+function requireSound({ ring, findings }: OpenedRing): void {
   if (findings[0] === undefined) return;
   const message = `ring '${ring.keyspace}' version ${ring.version}: ${findings[0].message}`;
   throw new CodedError('RING_AUDIT_FAILED', message, { details: { findings } });
