@@ -24,8 +24,8 @@ export const durabilityBugs: readonly SeededBug[] = [
     patches: [
       {
         file: 'packages/partition/src/read-segment.ts',
-        find: 'return { bytes: segment.length, tornAt: null, frames };',
-        replace: 'return { bytes: segment.length, tornAt: null, frames: frames.slice(0, -1) };',
+        find: 'if (!places.add(frame.payload, start)) {',
+        replace: 'if (frame.end < segment.length && !places.add(frame.payload, start)) {',
       },
     ],
   },

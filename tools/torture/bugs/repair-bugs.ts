@@ -100,7 +100,7 @@ export const repairBugs: readonly SeededBug[] = [
     patches: [
       {
         file: 'packages/partition/src/read-records.ts',
-        find: 'if (matchesHash({ key, value, ms, tie }, hash)) return',
+        find: 'if (matchesHash(content, hash)) return',
         replace: 'if (matchesHash !== undefined) return',
       },
     ],
