@@ -1,6 +1,7 @@
 // Program of one measurement: calls of one kind in a closed loop, so many at a time, in a process
 // of its own. The argument is a Load as JSON; what it prints are the LoadFigures.
 import { seededRandom } from '@ringwright/base/random';
+import { keyOf } from './key-of.ts';
 import type { Load } from './load-run.ts';
 import { type Lane, openTarget } from './load-target.ts';
 import { quantile } from './median.ts';
@@ -11,10 +12,6 @@ const load = JSON.parse(process.argv[2] ?? '') as Load;
 const { kind, addresses, op, seconds, inFlight, from = 0, keys, valueBytes, seed } = load;
 const random = seededRandom(seed);
 const value = Buffer.from(Array.from({ length: valueBytes }, () => 97 + random.below(26)));
-
-/** Different for every index below 2^32, and in no order: as keys come. */
-const keyAt = (index: number): string =>
-  `key:${(Math.imul(index, 0x9e37_79b1) >>> 0).toString().padStart(10, '0')}`;
 
 async function callOnce(lane: Lane, key: string): Promise<void> {
   if (op === 'get') {
@@ -34,7 +31,7 @@ async function fill(lanes: readonly Lane[]): Promise<LoadFigures> {
   const started = performance.now();
   const times: number[] = [];
   const run = async (lane: Lane): Promise<void> => {
-    while (next < keys) times.push(await timed(lane, keyAt(next++)));
+    while (next < keys) times.push(await timed(lane, keyOf(next++)));
   };
   await Promise.all(lanes.map(run));
   return figuresOf(times, started);
@@ -45,7 +42,7 @@ async function measure(lanes: readonly Lane[]): Promise<LoadFigures> {
   const times: number[] = [];
   const fromMs = performance.now() + 250 * seconds;
   const untilMs = fromMs + 1000 * seconds;
-  const call = (lane: Lane): Promise<number> => timed(lane, keyAt(random.below(keys)));
+  const call = (lane: Lane): Promise<number> => timed(lane, keyOf(random.below(keys)));
   const run = async (lane: Lane): Promise<void> => {
     while (performance.now() < fromMs) await call(lane);
     do times.push(await call(lane));

@@ -54,13 +54,16 @@ export async function startCluster(shape: ClusterShape): Promise<RingCluster> {
     servers.push(server);
     return server;
   };
-  for (let count = 0; count < shape.servers; count += 1) await addServer();
-  const counts = ['--partitions', `${shape.partitions}`, '--replicas', `${shape.replicas}`];
-  await builder('create', keyspace, ...counts, '--min-part-hours', '0');
-  await builder('add', keyspace, ...servers.flatMap(({ deviceText }) => [deviceText, '1']));
-  await builder('commit', keyspace, '-m', 'the first devices');
-  await builder('push', keyspace);
-  await Promise.all(servers.map(ready));
+  const stop = async (): Promise<void> => {
+    await Promise.all(servers.map(({ program }) => program.stop()));
+  };
+  try {
+    for (let count = 0; count < shape.servers; count += 1) await addServer();
+    await createRing(builder, shape, servers);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return {
     servers,
     get addresses() {
@@ -72,10 +75,23 @@ export async function startCluster(shape: ClusterShape): Promise<RingCluster> {
       await ready(server);
     },
     builder,
-    stop: async () => {
-      await Promise.all(servers.map(({ program }) => program.stop()));
-    },
+    stop,
   };
+}
+
+async function createRing(
+  builder: RingCluster['builder'],
+  { partitions, replicas }: ClusterShape,
+  servers: readonly RingServer[],
+): Promise<void> {
+  const counts = ['--partitions', `${partitions}`, '--replicas', `${replicas}`];
+  // The partitioner that takes any number of partitions.
+  const rules = ['--partitioner', 'murmur3-mod', '--min-part-hours', '0'];
+  await builder('create', keyspace, ...counts, ...rules);
+  await builder('add', keyspace, ...servers.flatMap(({ deviceText }) => [deviceText, '1']));
+  await builder('commit', keyspace, '-m', 'the first devices');
+  await builder('push', keyspace);
+  await Promise.all(servers.map(ready));
 }
 
 async function startServer(shape: ClusterShape, number: number): Promise<RingServer> {

@@ -2,6 +2,7 @@
 import { must } from '@ringwright/base/assert';
 import { type Comparison, comparison } from './comparison.ts';
 import { folderBytes } from './folder-bytes.ts';
+import { keyBytes } from './key-of.ts';
 import { type Load, runLoad } from './load-run.ts';
 import { residentMb } from './resident-memory.ts';
 import { startCluster } from './ring-cluster.ts';
@@ -10,7 +11,6 @@ import type { StoreSection } from './store-section.ts';
 const partitions = 64;
 const inFlight = 128;
 const valueBytes = 100;
-const keyBytes = 14;
 
 interface Stage {
   readonly putsPerSecond: number;

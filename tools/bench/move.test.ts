@@ -1,0 +1,16 @@
+// The benchmark of moves, small: a real file goes from one real server to another.
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import type { Comparison } from './comparison.ts';
+
+const program = path.join(import.meta.dirname, 'move.ts');
+
+test('one partition file, beside cp', async () => {
+  const words = [program, '--only', 'file', '--mib', '2', '--rounds', '1', '--json'];
+  const { stdout } = await promisify(execFile)(process.execPath, words);
+  const { rows } = JSON.parse(stdout) as { rows: Comparison[] };
+  expect(rows[0]).toMatchObject({ section: 'file', beside: { name: 'cp + fsync' } });
+  expect(rows[0]!.figure).toBeGreaterThan(0);
+});

@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+// Program: partitions on the move, beside their limits and a peer: npm run bench:move -- --help
+import { runBenchmark } from './benchmark.ts';
+import { fileSection } from './move-file.ts';
+import { joinSection } from './move-join.ts';
+import { growthSection, reshardSection } from './move-reshard.ts';
+import type { MoveSize } from './move-section.ts';
+
+await runBenchmark<MoveSize>({
+  name: 'move',
+  about: `Real servers, and ring changes by ring-builder rollout.
+file: one partition beside cp and rsync. join: a device joins three that are under load.
+reshard: beside Redis Cluster. growth: the same bytes in more and more partitions.`,
+  sizes: {
+    mib: { usual: 1_024, about: 'MiB of the file; twice as many join, a quarter is resharded' },
+    rounds: { usual: 3, about: 'times the file is moved' },
+    seconds: { usual: 10, about: 'seconds of load before and after the join' },
+    value: { usual: 1_024, about: 'bytes of a value, the file excepted' },
+  },
+  sections: {
+    file: fileSection,
+    join: joinSection,
+    reshard: reshardSection,
+    growth: growthSection,
+  },
+  example: '--mib 64 --only file',
+});

@@ -1,0 +1,83 @@
+// Program: puts and gets in turn at a given rate, until the parent goes. Each 'mark' of the parent
+// is answered with the figures since the one before. The argument is a Pace as JSON.
+import { setTimeout as delay } from 'node:timers/promises';
+import { assert } from '@ringwright/base/assert';
+import { seededRandom } from '@ringwright/base/random';
+import { keyOf } from './key-of.ts';
+import { type Lane, openTarget } from './load-target.ts';
+import { quantile } from './median.ts';
+import type { Pace, PacedFigures } from './paced-run.ts';
+
+// Written by paced-run.ts.
+const { addresses, perSecond, inFlight, keys, valueBytes, seed } = JSON.parse(
+  process.argv[2] ?? '',
+) as Pace;
+const random = seededRandom(seed);
+const value = Buffer.alloc(valueBytes, 'w');
+/** A key that could not be used is tried again after so long, until it can. */
+const retryMs = 5;
+
+interface Window {
+  readonly fromMs: number;
+  readonly times: number[];
+  errors: number;
+  lastError: string;
+  longestPutMs: number;
+  longestGetMs: number;
+}
+
+function newWindow(): Window {
+  const errors = { errors: 0, lastError: '' };
+  return { fromMs: performance.now(), times: [], ...errors, longestPutMs: 0, longestGetMs: 0 };
+}
+
+let current = newWindow();
+
+/** From when it was due until it was answered well; failures in between are counted. */
+async function succeed(lane: Lane, turn: number, dueMs: number): Promise<void> {
+  const key = keyOf(random.below(keys));
+  const isPut = turn % 2 === 0;
+  for (;;) {
+    try {
+      if (isPut) await lane.put(key, value);
+      else assert((await lane.get(key)) !== null, `${key} is gone`);
+      break;
+    } catch (error) {
+      current.errors += 1;
+      current.lastError = String(error);
+      await delay(retryMs);
+    }
+  }
+  const tookMs = performance.now() - dueMs;
+  current.times.push(tookMs);
+  if (isPut) current.longestPutMs = Math.max(current.longestPutMs, tookMs);
+  else current.longestGetMs = Math.max(current.longestGetMs, tookMs);
+}
+
+/** A call that another one held up counts from when it should have begun. */
+async function run(lane: Lane, index: number): Promise<void> {
+  const everyMs = perSecond === null ? 0 : (1000 * inFlight) / perSecond;
+  let dueMs = performance.now() + (everyMs * index) / inFlight;
+  for (let turn = 0; ; turn += 1) {
+    const waitMs = dueMs - performance.now();
+    if (waitMs > 0) await delay(waitMs);
+    await succeed(lane, turn, waitMs > 0 || everyMs === 0 ? performance.now() : dueMs);
+    dueMs += everyMs;
+  }
+}
+
+function figures(): PacedFigures {
+  const { fromMs, times, errors, lastError, longestPutMs, longestGetMs } = current;
+  const rate = (1000 * times.length) / (performance.now() - fromMs);
+  const [p50Ms, p99Ms] = [quantile(times, 0.5), quantile(times, 0.99)];
+  return { perSecond: rate, p50Ms, p99Ms, errors, lastError, longestPutMs, longestGetMs };
+}
+
+const { lanes } = await openTarget('client', addresses, inFlight);
+process.on('message', () => {
+  process.send?.(figures());
+  current = newWindow();
+});
+process.on('disconnect', () => process.exit());
+process.send?.('ready');
+await Promise.all(lanes.map(run));
