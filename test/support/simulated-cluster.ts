@@ -83,7 +83,7 @@ export class SimulatedDevice {
   }
 
   readonly #store = {
-    info: () => (this.state === 'absent' ? null : { state: this.state }),
+    marks: () => (this.state === 'absent' ? null : { state: this.state, barrierMs: 0, floorMs: 0 }),
     read: (_keyspace: string, _partition: number, key: Uint8Array) =>
       this.rows.get(Buffer.from(key).toString()) ?? null,
     write: async (rows: readonly Row[]) => {
