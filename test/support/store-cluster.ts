@@ -11,6 +11,7 @@ import { CopyThrottle } from '@ringwright/server/copy-throttle';
 import type { DeviceCaller } from '@ringwright/server/device-caller';
 import { answerFloorPromise, answerFloorRaise } from '@ringwright/server/floor-answers';
 import { InFlight } from '@ringwright/server/in-flight';
+import { PartialCopies } from '@ringwright/server/partial-copies';
 import type { ReplicaPorts } from '@ringwright/server/replica';
 import { answerRead, answerWrite } from '@ringwright/server/replica';
 import {
@@ -36,6 +37,7 @@ export class StoreDevice {
   readonly store: Store;
   readonly inFlight = new InFlight();
   readonly throttle = new CopyThrottle(nowMs);
+  readonly partial = new PartialCopies();
   readonly replica: ReplicaPorts;
   readonly copies: CopySource;
   readonly devices: DeviceCaller;
@@ -43,6 +45,8 @@ export class StoreDevice {
   up = true;
   /** Called before this device answers: to change the world in the middle of something. */
   onCall: (method: string) => void | Promise<void> = () => undefined;
+  /** What becomes of its answers on the way. */
+  onAnswer: (method: string, answer: unknown) => unknown = (_method, answer) => answer;
   readonly #answers: ReadonlyMap<string, Answer>;
 
   constructor(cluster: StoreCluster, store: Store, id: number) {
@@ -92,7 +96,7 @@ export class StoreDevice {
   async answer(method: string, request: unknown): Promise<unknown> {
     await this.onCall(method);
     const nobody: Caller = { call: () => Promise.reject(new Error('rings come otherwise')) };
-    return this.#answers.get(method)?.(request as never, nobody);
+    return this.onAnswer(method, await this.#answers.get(method)?.(request as never, nobody));
   }
 
   /** Writes records straight into the store, as if they had come long ago. */
@@ -169,7 +173,8 @@ export class StoreCluster implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const { store, copies } of this.devices) {
+    for (const { store, copies, partial } of this.devices) {
+      await partial.close();
       await copies.close();
       await store.close();
     }

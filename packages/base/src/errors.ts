@@ -116,6 +116,7 @@ export const errorCatalogue = {
   NOT_RESPONSIBLE: kind(3, 421, 'this device has no slot of the partition in the active ring'),
   PARTITION_FILLING: kind(4, 503, 'this device does not hold all records of the partition yet'),
   COPY_BUSY: kind(4, 503, 'the source gives as many copies, or bytes, as it may: ask again'),
+  COPY_CUT: kind(4, 503, 'the connection broke in the middle of a copy; it goes on from there'),
   MOVE_UNKNOWN: kind(3, 409, 'no move with this assignment id is in flight here'),
   MOVE_STOPPED: kind(3, 409, 'an operator paused, retried or cancelled the move'),
   // Records

@@ -27,6 +27,8 @@ export const copyIdleMsMax = 60_000;
 export const copyChunksAhead = 4;
 
 // --- failures ------------------------------------------------------------------
+/** Bad copies of the device replaced before the other slots are asked: memory and lines err. */
+export const copySourceFaultsMax = 3;
 /** First pause before a load or drain that failed is tried again; it doubles for loads. */
 export const dutyRetryMs = 500;
 /** Longest pause of a load: short against copying a file, long against asking for one. */

@@ -140,7 +140,7 @@ export class IncomingCopy {
 }
 
 /** Dropped partitions make room for one that is wanted. Throws DISK_FULL. */
-async function roomFor(parts: StoreParts, bytes: number): Promise<{ release: () => void }> {
+export async function roomFor(parts: StoreParts, bytes: number): Promise<{ release: () => void }> {
   const bytesNeeded = await parts.disk.lackingBytes(bytes);
   const trash = await listTrash(parts.root);
   const isThere = trash.reduce((sum, item) => sum + item.bytes, 0) >= bytesNeeded;

@@ -6,7 +6,7 @@ import { checkWrite } from './check-write.ts';
 import { closeStore } from './close-store.ts';
 import type { CopyManifest } from './copy-manifest.ts';
 import { checkPartitionName } from './data-paths.ts';
-import { type IncomingCopy, receiveCopy } from './incoming-copy.ts';
+import { type IncomingCopy, receiveCopy, roomFor } from './incoming-copy.ts';
 import { bytesInBatch, type WriteCall } from './log-batch.ts';
 import type { Partition } from './partition.ts';
 import type { PartitionFile } from './partition-file.ts';
@@ -229,6 +229,11 @@ export class Store {
   async snapshot(keyspace: string, partition: number): Promise<Snapshot> {
     this.#checkUsable();
     return takeSnapshot(this.#parts, this.#partition(keyspace, partition));
+  }
+
+  /** Throws DISK_FULL with both numbers when a copy of so many bytes cannot be received now. */
+  async requireRoom(bytes: number): Promise<void> {
+    (await roomFor(this.#parts, bytes)).release();
   }
 
   /**

@@ -3,6 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import {
   copyChunksAhead,
@@ -16,11 +17,13 @@ import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { ActiveRing } from './active-ring.ts';
 import type { CopyThrottle } from './copy-throttle.ts';
 import type { DeviceCaller, DeviceTarget } from './device-caller.ts';
+import type { BegunCopy, PartialCopies } from './partial-copies.ts';
 
 interface CopyPorts {
   readonly store: Store;
   readonly devices: DeviceCaller;
   readonly throttle: CopyThrottle;
+  readonly partial: PartialCopies;
 }
 
 export interface CopyTask {
@@ -42,52 +45,106 @@ export interface CopyResult {
   readonly rows: number;
 }
 
-/** After it resolves the file here holds the copy, merged with what was written here meanwhile. */
+/**
+ * After it resolves the file here holds the copy, merged with what was written here meanwhile. A
+ * connection that breaks leaves what has come for the next attempt, which goes on with it if the
+ * source still has the snapshot. Throws COPY_CUT when some came before it broke, and what the
+ * source and `finish` throw.
+ */
 export async function copyPartition(ports: CopyPorts, task: CopyTask): Promise<CopyResult> {
-  const { active, partition, assignment, source } = task;
-  const { keyspace, version } = active.ring;
-  const about = { keyspace, ringVersion: version, partition };
-  const slow = { active, device: source, timeoutMs: copyOpenTimeoutMs };
-  const device = must(active.self, 'a device outside the ring loads nothing');
-  const opened = await ports.devices.call(slow, copyOpen, { ...about, assignment, device });
-  const { copy, ...manifest } = opened;
-  try {
-    const incoming = await ports.store.receiveCopy(keyspace, partition, {
-      keyspace,
-      partition,
-      ...manifest,
-    });
+  const { partition, assignment, source } = task;
+  const { keyspace } = task.active.ring;
+  const kept = await ports.partial.take({ keyspace, partition, assignment, source });
+  if (kept !== null) {
     try {
-      let received = 0;
-      for await (const data of readChunks(ports, {
-        ...task,
-        copy,
-        bytes: manifest.bytes,
-      })) {
-        await incoming.write(received, data);
-        received += data.length;
-        task.onBytes(received, manifest.bytes);
-      }
-      task.onReceived();
-      await incoming.finish();
+      return await receive(ports, task, kept);
     } catch (error) {
-      await incoming.discard();
-      throw error;
+      // The source was restarted, or waited in vain: its snapshot is gone, so it begins anew.
+      if (!(error instanceof CodedError) || error.code !== 'MOVE_UNKNOWN') throw error;
     }
+  }
+  return receive(ports, task, await beginCopy(ports, task));
+}
+
+async function beginCopy(
+  { devices, store }: CopyPorts,
+  { active, partition, assignment, source }: CopyTask,
+): Promise<BegunCopy> {
+  const { keyspace, version: ringVersion } = active.ring;
+  const to = { active, device: source };
+  const device = must(active.self, 'a device outside the ring loads nothing');
+  const asked = { keyspace, ringVersion, partition, assignment, device };
+  const timeoutMs = copyOpenTimeoutMs;
+  const { copy, ...about } = await devices.call({ ...to, timeoutMs }, copyOpen, asked);
+  const manifest = { keyspace, partition, ...about };
+  try {
+    const incoming = await store.receiveCopy(keyspace, partition, manifest);
+    return { keyspace, partition, assignment, source, copy, manifest, incoming };
+  } catch (error) {
+    await release(devices, to, copy);
+    throw error;
+  }
+}
+
+async function receive(ports: CopyPorts, task: CopyTask, begun: BegunCopy): Promise<CopyResult> {
+  const { incoming, manifest, copy } = begun;
+  const from = incoming.received;
+  try {
+    for await (const data of readChunks(ports, { ...task, copy, from, bytes: manifest.bytes })) {
+      await incoming.write(incoming.received, data);
+      task.onBytes(incoming.received, manifest.bytes);
+    }
+    task.onReceived();
+  } catch (error) {
+    if (isCut(error)) {
+      await ports.partial.keep(begun);
+      throw incoming.received > from ? cutOff(begun, error) : error;
+    }
+    await incoming.discard();
+    await release(ports.devices, { active: task.active, device: task.source }, copy);
+    throw error;
+  }
+  try {
+    await incoming.finish();
   } finally {
-    // The source releases an idle copy by itself if this does not arrive.
-    await ports.devices
-      .call({ active, device: source }, copyClose, { copy })
-      .catch(() => undefined);
+    await release(ports.devices, { active: task.active, device: task.source }, copy);
   }
   const { sourceIncarnation: incarnation, seq, digest, bytes, rows } = manifest;
   return { incarnation, seq, digest, bytes, rows };
 }
 
+/** The source releases an idle copy by itself if this does not arrive. */
+async function release(devices: DeviceCaller, to: DeviceTarget, copy: string): Promise<void> {
+  await devices.call(to, copyClose, { copy }).catch(() => undefined);
+}
+
+const cuts: ReadonlySet<string> = new Set<ErrorCode>([
+  'PEER_UNREACHABLE',
+  'PEER_TIMEOUT',
+  'PEER_BUSY',
+]);
+
+function isCut(error: unknown): error is CodedError {
+  return error instanceof CodedError && cuts.has(error.code);
+}
+
+function cutOff({ incoming, manifest, source }: BegunCopy, cause: CodedError): CodedError {
+  const done = `${incoming.received} of ${manifest.bytes} bytes`;
+  const message = `the copy from d${source} was cut off after ${done}: ${cause.message}`;
+  return new CodedError('COPY_CUT', message, { hint: 'it goes on from there by itself', cause });
+}
+
+interface Chunks extends CopyTask {
+  readonly copy: string;
+  /** Bytes that are here already. */
+  readonly from: number;
+  readonly bytes: number;
+}
+
 /** The chunks in order, a few asked for ahead so that the round trip costs nothing. */
 async function* readChunks(
   { devices, throttle }: CopyPorts,
-  { active, source, copy, bytes }: CopyTask & { readonly copy: string; readonly bytes: number },
+  { active, source, copy, from, bytes }: Chunks,
 ): AsyncGenerator<Uint8Array> {
   const ahead: Promise<{ data: Uint8Array }>[] = [];
   const ask = (offset: number): void => {
@@ -98,8 +155,8 @@ async function* readChunks(
     asked.catch(() => undefined); // reported when its turn comes
     ahead.push(asked);
   };
-  let asked = 0;
-  for (let given = 0; given < bytes; ) {
+  let asked = from;
+  for (let given = from; given < bytes; ) {
     for (; ahead.length < copyChunksAhead && asked < bytes; asked += transferChunkBytesMax)
       ask(asked);
     const chunk = await ahead.shift();

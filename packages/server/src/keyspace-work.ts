@@ -9,6 +9,10 @@ export interface LoadAttempt {
   readonly assignment: number | null;
   /** One after the other. */
   readonly failures: number;
+  /** Of them, copies of the device replaced that were not what their manifest said. */
+  readonly sourceFaults: number;
+  /** The last one found the disk too full for a file whose size is known. */
+  readonly lacksRoom: boolean;
   /** The next attempt waits for this time of the monotonic clock. */
   readonly notBeforeMs: number;
 }

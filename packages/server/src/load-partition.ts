@@ -1,6 +1,7 @@
 // Fills this device's file of a partition: from the device it replaces, or from enough other slots.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
+import { copySourceFaultsMax } from '@ringwright/base/limits-copies';
 import type { Store } from '@ringwright/partition/store';
 import type { Move } from '@ringwright/ring/move';
 import { slotsOf } from '@ringwright/ring/slots-of';
@@ -10,12 +11,14 @@ import { type CopyResult, copyPartition } from './copy-partition.ts';
 import type { CopyThrottle } from './copy-throttle.ts';
 import type { DeviceCaller } from './device-caller.ts';
 import type { LoadProgress } from './load-progress.ts';
+import type { PartialCopies } from './partial-copies.ts';
 import { filling } from './replica.ts';
 
 export interface LoadPorts {
   readonly store: Store;
   readonly devices: DeviceCaller;
   readonly throttle: CopyThrottle;
+  readonly partial: PartialCopies;
 }
 
 export interface LoadTask {
@@ -23,6 +26,13 @@ export interface LoadTask {
   readonly partition: number;
   /** The move that brings the partition here; null for a holder that lost its records. */
   readonly move: Move | null;
+  /** What earlier attempts found; absent at the first. */
+  readonly earlier?: {
+    /** Copies of the device replaced that were not what their manifest said. */
+    readonly sourceFaults: number;
+    /** Of the file, if the disk had no room for it; else null. */
+    readonly bytes: number | null;
+  };
   readonly onProgress: (change: Partial<LoadProgress>) => void;
 }
 
@@ -38,20 +48,26 @@ export interface Loaded {
  * After it resolves, this device holds every record that a quorum acknowledged before it began, and
  * through its own writes those acknowledged since. The source is the device replaced in the slot;
  * when that one cannot give its file, or when the slot is a new one, N - W + 1 other slots: one of
- * them took part in every quorum. Throws NOT_ENOUGH_REPLICAS, COPY_BUSY.
+ * them took part in every quorum. Throws NOT_ENOUGH_REPLICAS, COPY_BUSY, COPY_CUT, DISK_FULL before
+ * the source is asked, and COPY_INVALID for the source's first bad copies.
  */
 export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<Loaded> {
-  const { active, partition, move } = task;
+  const { active, partition, move, earlier } = task;
+  const { sourceFaults, bytes: lacking } = earlier ?? { sourceFaults: 0, bytes: null };
+  // The source need not take a snapshot for a disk that has no room for it.
+  if (lacking !== null) await ports.store.requireRoom(lacking);
   const slots = slotsOf(active.ring, partition);
   const others = slots
     .map(({ device }) => device)
     .filter((device) => device !== active.self && device !== move?.from);
-  if (move !== null && move.from !== null) {
+  if (move !== null && move.from !== null && sourceFaults < copySourceFaultsMax) {
     try {
       const copy = await copyAndCatchUp(ports, task, move.from);
       return { copy, merged: [] };
     } catch (error) {
-      if (!isAway(error)) throw error;
+      // One more bad copy of the device that has everything costs less than merging the others.
+      const isFirst = isInvalid(error) && sourceFaults + 1 < copySourceFaultsMax;
+      if (isFirst || !isAway(error)) throw error;
       task.onProgress({ reason: `d${move.from}: ${error.message}; trying the other slots` });
     }
   }
@@ -209,6 +225,10 @@ const away: ReadonlySet<string> = new Set<ErrorCode>([
   'STORE_FAILED',
   'STORE_CLOSED',
 ]);
+
+function isInvalid(error: unknown): boolean {
+  return error instanceof CodedError && error.code === 'COPY_INVALID';
+}
 
 /** It will give its file: nobody else needs to be asked for it. */
 function isBusy(error: unknown): error is CodedError {

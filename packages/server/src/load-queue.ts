@@ -3,17 +3,18 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { dutyRetryMs, dutyRetryMsMax } from '@ringwright/base/limits-copies';
 import type { ActiveRing } from './active-ring.ts';
 import { chooseLoads, type LoadCandidate, loadLimits, type WaitReason } from './choose-loads.ts';
-import type { KeyspaceWork } from './keyspace-work.ts';
-import { type LoadPorts, loadPartition } from './load-partition.ts';
+import type { KeyspaceWork, LoadAttempt } from './keyspace-work.ts';
+import { type LoadPorts, type LoadTask, loadPartition } from './load-partition.ts';
 import { type LoadProgress, startedLoad } from './load-progress.ts';
 import type { MoveControls } from './move-controls.ts';
+import { PartialCopies } from './partial-copies.ts';
 import { placeOf } from './place.ts';
 import type { DutyStep } from './plan-duties.ts';
 import { type LoadReceipt, receiptOfLoad } from './receipt-of-load.ts';
 
 export type LoadStep = Extract<DutyStep, { kind: 'load' | 'refill' }>;
 
-export interface LoadQueuePorts extends LoadPorts {
+export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'> {
   /** What operators have said of moves. */
   readonly controls: Pick<MoveControls, 'isPaused' | 'priority'>;
   /** The line of a receipt, signed. */
@@ -37,6 +38,7 @@ export class LoadQueue {
   readonly #ports: LoadQueuePorts;
   readonly #waiting = new Map<string, readonly Waiting[]>();
   readonly #running = new Set<Waiting>();
+  readonly #partial = new PartialCopies();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -53,6 +55,11 @@ export class LoadQueue {
       stop: new AbortController(),
     }));
     this.#stopEnded(active);
+    const wanted = new Map(waiting.map(({ partition, assignment }) => [partition, assignment]));
+    void this.#partial.discardUnless(
+      active.ring.keyspace,
+      ({ partition, assignment }) => wanted.get(partition) === assignment,
+    );
     this.#waiting.set(active.ring.keyspace, waiting);
     this.#fill();
   }
@@ -69,9 +76,10 @@ export class LoadQueue {
     }
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
+    await this.#partial.close();
   }
 
   #fill(): void {
@@ -114,7 +122,9 @@ export class LoadQueue {
     work.running.add(partition);
     try {
       onProgress({ stage: 'reserving', reason: '' });
-      const loaded = await loadPartition(this.#ports, { active, partition, move, onProgress });
+      const ports = { ...this.#ports, partial: this.#partial };
+      const task = { active, partition, move, earlier: earlierOf(chosen), onProgress };
+      const loaded = await loadPartition(ports, task);
       chosen.stop.signal.throwIfAborted();
       // failpoint: load.before-ready
       if (move === null) this.#ports.store.setState(keyspace, partition, 'ready');
@@ -136,8 +146,8 @@ export class LoadQueue {
   }
 
   /**
-   * Tried again after a pause that doubles, for as long as the ring asks for it. A busy source is
-   * no failure: others go ahead meanwhile.
+   * Tried again after a pause that doubles, for as long as the ring asks for it. A busy source
+   * and a cut are no failures: others go ahead meanwhile.
    */
   #failed(failed: Waiting, error: unknown): void {
     if (this.#closed) return;
@@ -147,16 +157,33 @@ export class LoadQueue {
       showProgress(failed, { stage: 'queued', reason: message, bytes: 0 });
       return;
     }
-    const before = work.attempts.get(partition)?.failures ?? 0;
+    const before = attemptOf(failed);
     const reason = error instanceof Error ? error.message : String(error);
-    const isBusy = error instanceof CodedError && error.code === 'COPY_BUSY';
-    const pauseMs = isBusy ? dutyRetryMs : Math.min(dutyRetryMs * 2 ** before, dutyRetryMsMax);
-    const notBeforeMs = this.#ports.monotonicMs() + pauseMs;
-    const failures = isBusy ? before : before + 1;
-    work.attempts.set(partition, { assignment, failures, notBeforeMs });
-    showProgress(failed, { stage: isBusy ? 'queued' : 'failed', reason });
-    if (!isBusy) this.#ports.onError({ kind: step.kind, keyspace }, error);
+    const code = error instanceof CodedError ? error.code : '';
+    const isPassing = code === 'COPY_BUSY' || code === 'COPY_CUT';
+    const doubled = Math.min(dutyRetryMs * 2 ** before.failures, dutyRetryMsMax);
+    work.attempts.set(partition, {
+      assignment,
+      failures: before.failures + (isPassing ? 0 : 1),
+      sourceFaults: before.sourceFaults + (code === 'COPY_INVALID' ? 1 : 0),
+      lacksRoom: code === 'DISK_FULL',
+      notBeforeMs: this.#ports.monotonicMs() + (isPassing ? dutyRetryMs : doubled),
+    });
+    showProgress(failed, { stage: isPassing ? 'queued' : 'failed', reason });
+    if (!isPassing) this.#ports.onError({ kind: step.kind, keyspace }, error);
   }
+}
+
+/** Of the same move: another one begins anew. */
+function attemptOf({ work, partition, assignment }: Omit<Waiting, 'stop'>): LoadAttempt {
+  const attempt = work.attempts.get(partition);
+  if (attempt?.assignment === assignment) return attempt;
+  return { assignment, failures: 0, sourceFaults: 0, lacksRoom: false, notBeforeMs: 0 };
+}
+
+function earlierOf(chosen: Waiting): NonNullable<LoadTask['earlier']> {
+  const { sourceFaults, lacksRoom } = attemptOf(chosen);
+  return { sourceFaults, bytes: lacksRoom ? chosen.bytes : null };
 }
 
 function candidateOf(

@@ -105,10 +105,10 @@ export class Mover {
     await this.#of(keyspace).review;
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#closed = true;
-    this.#loads.close();
     for (const timer of this.#timers) clearTimeout(timer);
+    await this.#loads.close();
   }
 
   async #reviewLoop(keyspace: string, work: KeyspaceWork): Promise<void> {

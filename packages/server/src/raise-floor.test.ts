@@ -94,10 +94,10 @@ class World {
   }
 
   async refill(): Promise<void> {
-    for (const { store, devices, throttle, active, up } of this.cluster.devices) {
+    for (const { store, devices, throttle, partial, active, up } of this.cluster.devices) {
       if (!up || store.info(keyspace, 0)?.state !== 'filling') continue;
       const task = { active, partition: 0, move: null, onProgress: () => undefined };
-      await loadPartition({ store, devices, throttle }, task).then(
+      await loadPartition({ store, devices, throttle, partial }, task).then(
         () => store.setState(keyspace, 0, 'ready'),
         () => undefined,
       );
@@ -234,7 +234,7 @@ test('tombstones dropped at the source while it is copied: the copy is taken aga
   const world = await World.open();
   await using _ = world.cluster;
   await world.write('a', 'v', [0, 1, 2]);
-  const { store, active, devices, throttle } = world.device(2);
+  const { store, active, devices, throttle, partial } = world.device(2);
   store.setState(keyspace, 0, 'filling');
   let copies = 0;
   world.device(0).onCall = async (method) => {
@@ -249,10 +249,10 @@ test('tombstones dropped at the source while it is copied: the copy is taken aga
   world.device(1).up = false;
   const task = { active, partition: 0, move: null, onProgress: () => undefined };
   const load = () =>
-    loadPartition({ store, devices, throttle }, task).catch((error: unknown) => error);
+    loadPartition({ store, devices, throttle, partial }, task).catch((error: unknown) => error);
   expect(await load()).toMatchObject({ code: 'NOT_ENOUGH_REPLICAS' });
   world.device(1).up = true;
-  expect(await load()).toMatchObject({ copy: { device: 0, rows: 0 }, merged: [1] });
+  expect(await load()).toMatchObject({ copy: { device: 0 }, merged: [1] });
   expect(world.device(2).value(0, 'a')).toBeNull();
 });
 

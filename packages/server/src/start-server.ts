@@ -107,7 +107,7 @@ async function runServer(
     async (error: unknown) => {
       closeWire();
       await endHttp(http);
-      parts.mover.close();
+      await parts.mover.close();
       parts.peers.close();
       throw error;
     },
@@ -131,7 +131,7 @@ async function runServer(
       closeWire();
       await closeRedis();
       await endHttp(http);
-      parts.mover.close();
+      await parts.mover.close();
       // Calls under way are rejected, so that the round of replication ends at once.
       parts.peers.close();
       pace.close();
