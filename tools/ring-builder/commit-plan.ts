@@ -11,11 +11,9 @@ import {
   judgeVersion,
 } from '@ringwright/repository/judge-version';
 import type { OpenedRing } from '@ringwright/repository/open-ring';
-import { readTrust } from '@ringwright/repository/trust-file';
 import { type Ring, slotCount } from '@ringwright/ring/ring';
-import type { Trust } from '@ringwright/ring/trust-root';
 import { requireSound } from './commit-rules.ts';
-import { ringKey, tellSigned } from './signing.ts';
+import { ringKey, tellSigned, trustOf } from './signing.ts';
 import { authorOf } from './stage-verb.ts';
 import type { Context } from './verb.ts';
 
@@ -44,7 +42,7 @@ export interface CommittedPlan {
   readonly next: string;
 }
 
-/** What holds the plan up when it is committed, or null. Throws what readTrust throws. */
+/** What holds the plan up when it is committed, or null. Throws TRUST_INVALID. */
 export async function plannedBrake(context: Context, given: PlanToCommit): Promise<Brake | null> {
   return brakeOf(judgedFrom(given), toJudge(given, ringOf(given)), await trustOf(context));
 }
@@ -136,8 +134,4 @@ function toJudge({ plan, state }: PlanToCommit, ring: Ring) {
   const { moveLowerBound, movesLeft, devices } = plan;
   const figures = { moveLowerBound, movesLeft, devices: devices.length };
   return { ring, state, entry: { kind: 'commit', figures } } as const;
-}
-
-async function trustOf(context: Context): Promise<Trust | null> {
-  return (await readTrust(context.rings))?.trust ?? null;
 }

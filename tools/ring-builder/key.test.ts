@@ -39,6 +39,7 @@ test('unsigned it says so; key generate turns signing on, and from then on it is
     ['beacon', true],
   ]);
   expect(await codeOf(tool, 'push cities')).toEqual([5, 'SIGNATURES_MISSING']);
+  expect((await tool.run('status cities')).stdout).toMatch(/^Next: .* commit cities -m/m);
   expect(await codeOf(tool, 'commit cities -m x')).toEqual([2, 'SIGNING_KEY_UNKNOWN']);
   const signed = await tool.json(`commit cities -m signed ${ada}`);
   expect(signed).toMatchObject({ signed: true, signers: ['ada'], version: 2, moved: 0 });
@@ -62,6 +63,7 @@ test('roles, thresholds and renewals are the next root, which needs the root key
   const first = await tool.json(`commit cities -m first ${ada}`);
   expect(first).toMatchObject({ signed: true, signaturesMissing: 1 });
   expect(await codeOf(tool, 'push cities')).toEqual([5, 'SIGNATURES_MISSING']);
+  expect((await tool.run('status cities')).stdout).toMatch(/^Next: ring-builder sign cities 1$/m);
   expect(await tool.json(`sign cities ${bob}`)).toMatchObject({ missing: 0, changed: true });
   expect(await tool.json(`sign cities ${bob}`)).toMatchObject({ changed: false });
   const log = await tool.json<{ entries: { kind: string }[] }>('log cities');

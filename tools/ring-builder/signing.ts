@@ -14,8 +14,8 @@ import type { Context } from './verb.ts';
  * keys on one machine must not pass for two people.
  */
 export async function ringKey(context: Context): Promise<KeyObject | undefined> {
-  const trust = (await readTrust(context.rings))?.trust;
-  return trust === undefined ? undefined : keyOfRole(context, trust, 'ring');
+  const trust = await trustOf(context);
+  return trust === null ? undefined : keyOfRole(context, trust, 'ring');
 }
 
 export async function keyOfRole(
@@ -50,9 +50,14 @@ export async function localKeys(
   return known.filter(({ id }) => trust.keys[role].has(id));
 }
 
+/** The newest root of the folder, or null where rings are unsigned. Throws TRUST_INVALID. */
+export async function trustOf(context: Context): Promise<Trust | null> {
+  return (await readTrust(context.rings))?.trust ?? null;
+}
+
 /** What may be pushed: throws SIGNATURES_MISSING while a version waits for signatures. */
 export async function requirePushable(context: Context, version: StoredVersion): Promise<void> {
-  requireApproved(version, (await readTrust(context.rings))?.trust ?? null);
+  requireApproved(version, await trustOf(context));
 }
 
 export interface SignedAnswer extends Approval {
@@ -67,7 +72,7 @@ export async function tellSigned(
   ring: string,
   version: number,
 ): Promise<SignedAnswer> {
-  const trust = (await readTrust(context.rings))?.trust ?? null;
+  const trust = await trustOf(context);
   const approval = approvalOf(await readVersion(context.rings, ring, version), trust);
   if (!approval.signed) {
     context.tell(

@@ -59,7 +59,7 @@ test('an imported ring answers as Swift does, and goes back as it came', limit, 
     })),
   );
 
-  expect(await tool.json('export-swift objects o.builder --builder')).toMatchObject({
+  expect(await tool.json('export-swift objects o.builder')).toMatchObject({
     changed: true,
   });
   expect(await tool.json('export-swift objects o.builder --builder')).toMatchObject({

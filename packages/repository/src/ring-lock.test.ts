@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { author, filesOf, scratchRings } from '../../../test/support/small-repository.ts';
 import { ringFolder } from './ring-folder.ts';
-import { withRingLock } from './ring-lock.ts';
+import { lockOwner, withRingLock } from './ring-lock.ts';
 
 async function claim(rings: string, owner: object): Promise<void> {
   await writeFile(join(rings, 'cities', '.lock-a'), JSON.stringify({ ...author, ...owner }));
@@ -20,6 +20,7 @@ test('the claim of a living process is respected, and its owner is named', async
     exit: 3,
     message: expect.stringContaining(`ada (process ${process.pid} on ${hostname()})`),
   });
+  expect(await lockOwner(ringFolder(rings, 'cities'))).toMatchObject({ pid: process.pid });
   expect(await filesOf(rings)).toEqual(before);
 });
 
@@ -28,6 +29,7 @@ test('the claim of a dead process is noticed and removed', async () => {
   const dead = 2 ** 22 + 1;
   await claim(rings, { pid: dead, host: hostname() });
   await writeFile(join(rings, 'cities', `.tmp-.lock-${hostname()}-${dead}-1`), '{"pi');
+  expect(await lockOwner(ringFolder(rings, 'cities'))).toBe(null);
   const locked = withRingLock(ringFolder(rings, 'cities'), author, async () => 'done');
   expect(await locked).toBe('done');
   expect([...(await filesOf(rings)).keys()]).toEqual([join(rings, 'cities', 'builder.json')]);

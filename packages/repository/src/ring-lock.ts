@@ -64,6 +64,12 @@ async function acquire(folder: RingFolder, owner: LockOwner): Promise<string> {
   }
 }
 
+/** Who is changing the ring now, or null; claims of dead processes are left for the next writer. */
+export async function lockOwner(folder: RingFolder): Promise<LockOwner | null> {
+  const claims = await claimsOf(folder, await readdir(folder.path));
+  return claims.find(({ owner }) => owner !== null && !isDead(owner))?.owner ?? null;
+}
+
 /** By rename: a claim is never seen without its owner. It need not survive a power cut. */
 async function writeClaim(folder: RingFolder, name: string, owner: LockOwner): Promise<void> {
   const temporary = join(folder.path, `${temporaryPrefix}${name}`);
@@ -77,19 +83,26 @@ interface Claim {
 }
 
 async function livingClaims(folder: RingFolder, own: string): Promise<Claim[]> {
-  const living: Claim[] = [];
   const names = await readdir(folder.path);
   await removeUnfinished(folder, names);
-  for (const name of names.filter((each) => each.startsWith(lockPrefix)).sort()) {
-    if (name === own) continue;
-    const path = join(folder.path, name);
-    const text = await readFile(path, 'utf8').catch(onlyMissing);
-    if (text === null) continue;
-    const owner = parseOwner(text);
-    if (owner !== null && isDead(owner)) await rm(path, { force: true });
-    else living.push({ name, owner });
+  const living: Claim[] = [];
+  for (const claim of await claimsOf(folder, names)) {
+    if (claim.name === own) continue;
+    const dead = claim.owner !== null && isDead(claim.owner);
+    if (dead) await rm(join(folder.path, claim.name), { force: true });
+    else living.push(claim);
   }
   return living;
+}
+
+/** By name; those that end meanwhile are passed over. */
+async function claimsOf(folder: RingFolder, names: readonly string[]): Promise<Claim[]> {
+  const claims: Claim[] = [];
+  for (const name of names.filter((each) => each.startsWith(lockPrefix)).sort()) {
+    const text = await readFile(join(folder.path, name), 'utf8').catch(onlyMissing);
+    if (text !== null) claims.push({ name, owner: parseOwner(text) });
+  }
+  return claims;
 }
 
 /** Claims that were being written when their process died: never seen by anybody, but left behind. */
@@ -123,12 +136,13 @@ function isDead(owner: Pick<LockOwner, 'pid' | 'host'>): boolean {
 function lockHeld(folder: RingFolder, claim: Claim | undefined): CodedError {
   const owner = claim?.owner ?? null;
   const path = join(folder.path, claim?.name ?? basename(folder.path));
-  const who =
-    owner === null
-      ? 'an unreadable lock file'
-      : `${owner.user} (process ${owner.pid} on ${owner.host}) since ${owner.time}`;
+  const who = owner === null ? 'an unreadable lock file' : describeOwner(owner);
   return new CodedError('LOCK_HELD', `ring ${folder.ring} is being changed by ${who}`, {
     hint: `try again when it has ended; if that process is gone: rm ${path}`,
     details: { ring: folder.ring, owner, path },
   });
+}
+
+export function describeOwner({ user, pid, host, time }: LockOwner): string {
+  return `${user} (process ${pid} on ${host}) since ${time}`;
 }

@@ -102,7 +102,7 @@ function printTiers(tiers: readonly TierTraffic[]): string[] {
 }
 
 function shown(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  return typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
 }
 
 function printDevices(

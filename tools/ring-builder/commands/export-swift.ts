@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { exportSwiftBuilder, exportSwiftRing } from '@ringwright/builder/export-swift';
 import { replaceDurably } from '@ringwright/repository/durable-file';
-import type { LogEntry } from '@ringwright/repository/log-entry';
+import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
 import { readLog } from '@ringwright/repository/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { encodeSwiftRing } from '@ringwright/ring/swift-ring-file';
@@ -14,7 +14,7 @@ import { versionOf } from '../version-reference.ts';
 
 export const verb: Verb = {
   positionals: {
-    file: { describe: 'where to write it: object.ring.gz, or object.builder with --builder' },
+    file: { describe: 'where to write it: object.ring.gz, or object.builder' },
     version: { describe: '7, @~1 or the start of an id; default: the head' },
   },
   options: {
@@ -24,15 +24,19 @@ export const verb: Verb = {
       choices: ['1', '2'],
       describe: 'of a ring file: 1 for every Swift (default), 2 for those that know it',
     },
-    builder: { type: 'boolean', default: false, describe: 'a file for swift-ring-builder instead' },
+    builder: {
+      type: 'boolean',
+      default: false,
+      describe: 'for swift-ring-builder instead, as for any FILE that ends in .builder',
+    },
   },
   examples: [
     ['$0 export-swift objects object.ring.gz', 'the head, for the servers of Swift'],
-    ['$0 export-swift objects object.builder --builder', 'to go on with swift-ring-builder'],
+    ['$0 export-swift objects object.builder', 'to go on with swift-ring-builder'],
   ],
   run: async (args, context) => {
     const [name, file] = [text(args, 'ring'), text(args, 'file')];
-    const builder = flag(args, 'builder');
+    const builder = flag(args, 'builder') || file.endsWith('.builder');
     const format = optionalText(args, 'format');
     if (builder && format !== undefined) throw usage('--format is of ring files, not of builders');
     const entries = await readLog(context.rings, name);
@@ -70,10 +74,10 @@ function builderBytes({ ring, state }: StoredVersion, entries: readonly LogEntry
     throw new CodedError(
       'RING_NOT_CONVERTIBLE',
       `version ${ring.version} of ${ring.keyspace} does not carry its builder`,
-      { hint: 'leave out --builder to export the ring alone' },
+      { hint: 'a FILE that ends in .ring.gz is the ring alone' },
     );
   }
-  const made = entries.filter(({ kind }) => kind !== 'push');
+  const made = entries.filter(makesVersion);
   const seconds = new Map(made.map(({ version, time }) => [version, Date.parse(time) / 1_000]));
   return encodeSwiftBuilder(exportSwiftBuilder(ring, state, seconds));
 }

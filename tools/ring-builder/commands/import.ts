@@ -5,13 +5,19 @@ import { optionalText, text } from '../arguments.ts';
 import { readInput } from '../read-input.ts';
 import type { Verb } from '../verb.ts';
 
+/** The whole of it, with converters for three systems: packages/ring/DESIGN.md. */
+const form =
+  'file, or - for stdin: {partitioner: {kind: "md5-shift", power} or {kind: "murmur3-mod", ' +
+  'partitions, seed}, devices: [{ip, port, device, weight, region?, zone?, meta?} or null, …], ' +
+  'table: [[device id by partition], … by replica], replicas?, minPartHours?, overload?}';
+
 export const verb: Verb = {
   options: {
     'from-json': {
       type: 'string',
       requiresArg: true,
       demandOption: true,
-      describe: 'file with {partitioner, devices, table, …}; - is stdin',
+      describe: form,
     },
     cluster: {
       type: 'string',

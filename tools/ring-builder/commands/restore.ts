@@ -57,6 +57,6 @@ export const verb: Verb = {
 function authenticity({ signed, signers }: Restored, { trust }: RestoreSource): string {
   if (trust !== null) return `signed by ${signers.join(', ')}, as root ${trust.trust.id} demands`;
   return signed
-    ? 'NOT CHECKED by whom it is: the ring is signed, and here is no trust.json and no --trust'
+    ? 'NOT CHECKED by whom it is: no trust.json here, no --trust; verify asks for trust.json'
     : 'UNSIGNED: who can write the file, or answers for the server, can have made it up';
 }

@@ -1,12 +1,16 @@
 // ring-builder status: the head, what is staged, and the next command to type.
 import { applyChanges } from '@ringwright/builder/apply-changes';
+import { type Approval, approvalOf } from '@ringwright/repository/approval';
 import { stagedChanges } from '@ringwright/repository/builder-file';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion } from '@ringwright/repository/read-version';
+import { ringFolder } from '@ringwright/repository/ring-folder';
+import { describeOwner, lockOwner } from '@ringwright/repository/ring-lock';
 import { text } from '../arguments.ts';
 import { nameDevice } from '../device-reference.ts';
 import { lastPushed } from '../prepare-plan.ts';
 import { printTable } from '../print-table.ts';
+import { trustOf } from '../signing.ts';
 import { describeChange } from '../stage-verb.ts';
 import type { Verb } from '../verb.ts';
 
@@ -22,7 +26,10 @@ export const verb: Verb = {
     const stored = head === null ? null : await readVersion(context.rings, ring, 'head');
     const inFlight = stored?.ring.moves.length ?? 0;
     const pushed = lastPushed(entries);
-    const next = context.next(nextWords(opened, { inFlight, pushed, changes: changes.length }));
+    const signing = stored === null ? null : approvalOf(stored, await trustOf(context));
+    const lock = await lockOwner(ringFolder(context.rings, ring));
+    const found = { inFlight, pushed, changes: changes.length, signing };
+    const next = context.next(nextWords(opened, found));
     const state = applyChanges(opened.state, changes);
     const devices = state.devices.filter((device) => device !== null);
     return {
@@ -34,6 +41,8 @@ export const verb: Verb = {
         changes: changes.length,
         inFlight,
         pushed,
+        signing,
+        lock,
         devices,
         next,
       },
@@ -42,6 +51,8 @@ export const verb: Verb = {
           ? `${ring}: no version yet`
           : `${ring}: version ${head.version} (${head.id.slice(0, 12)}), ${inFlight} moves in flight`,
         pushed === null ? 'never pushed to servers' : `pushed up to version ${pushed}`,
+        ...signingLines(signing),
+        ...(lock === null ? [] : [`being changed by ${describeOwner(lock)}`]),
         '',
         ...printTable(devices.slice(0, DEVICES_SHOWN_MAX), [
           { head: 'DEVICE', cell: nameDevice },
@@ -58,10 +69,28 @@ export const verb: Verb = {
   },
 };
 
+function signingLines(signing: Approval | null): string[] {
+  if (signing === null || (signing.missing === 0 && !signing.signed)) return [];
+  const { signed, signers, needed, missing } = signing;
+  if (!signed) return ['made before signing was turned on: it cannot be pushed'];
+  const waits = missing === 0 ? '' : `; ${missing} more needed before it can be pushed`;
+  return [`signed by ${signers.join(', ')} (${signers.length} of ${needed})${waits}`];
+}
+
 function nextWords(
   { ring, head, state }: OpenedRing,
-  found: { inFlight: number; pushed: number | null; changes: number },
+  found: {
+    readonly inFlight: number;
+    readonly pushed: number | null;
+    readonly changes: number;
+    readonly signing: Approval | null;
+  },
 ): string {
+  if (head !== null && found.signing !== null && found.signing.missing > 0) {
+    return found.signing.signed
+      ? `sign ${ring} ${head.version}`
+      : `commit ${ring} -m "signed from here on"`;
+  }
   if (found.inFlight > 0) return `rollout ${ring}`;
   if (found.changes > 0) return `plan ${ring}`;
   if (head === null) {
