@@ -64,7 +64,7 @@ export class StoreDevice {
       inFlight: this.inFlight,
       opened: () => Promise.resolve(),
     };
-    this.copies = new CopySource({ ...this.replica, nowMs, throttle: this.throttle });
+    this.copies = new CopySource({ ...this.replica, monotonicMs: nowMs, throttle: this.throttle });
     const { replica, copies } = this;
     const kinds = messageKinds;
     this.#answers = new Map<string, Answer>([

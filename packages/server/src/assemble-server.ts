@@ -67,6 +67,8 @@ export interface ServerParts {
 }
 
 const nowMs = (): number => Date.now();
+/** For waits and pauses, which a step of the machine's clock must not stretch. */
+const monotonicMs = (): number => performance.now();
 
 /**
  * Loads the rings of the disk and joins the parts. Rings activated from here on set the mover to
@@ -111,7 +113,7 @@ export async function assembleServer(
   };
   const peers = new Peers({
     handlers,
-    nowMs,
+    monotonicMs,
     greet: (address, caller) => greet(introduce, address, caller),
     onConnect: () => {
       replicator.forget();
@@ -135,7 +137,7 @@ export async function assembleServer(
     { rings, requests, devices, clock, stamps },
     { exchange, peers },
   );
-  const copies = new CopySource({ ...replica, nowMs, throttle: pace.given });
+  const copies = new CopySource({ ...replica, monotonicMs, throttle: pace.given });
   const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange };
   fillHandlers(handlers, { replica, introduce, copies, pace, trash: parts, ...edges });
   const work = { mover, replicator, copies, floors, scrubber };
@@ -184,7 +186,7 @@ function createMover(
     requireDropsAllowed,
     current: (keyspace) => rings.get(keyspace),
     isStranger: (active, device) => strangers.has(addressOf(active, device)),
-    monotonicMs: () => performance.now(),
+    monotonicMs,
     brake: new DropBrake(join(directory, 'drops')),
     onError: (step, error) => log.warn({ ...step, error }, 'duty failed, will be tried again'),
   });
@@ -193,7 +195,7 @@ function createMover(
 function createScrubber(store: Store, mover: Mover, log: Logger): Scrubber {
   return new Scrubber({
     store,
-    nowMs,
+    monotonicMs,
     onFindings: (keyspace, partition, findings) => {
       log.error({ keyspace, partition, findings }, 'partition file damaged');
       mover.review(keyspace);

@@ -18,7 +18,7 @@ import { countAt, type Place, placeOf } from './place.ts';
 import { type Fenced, filling, notResponsible, passFence, type ReplicaPorts } from './replica.ts';
 
 interface CopySourcePorts extends ReplicaPorts {
-  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
   readonly throttle: CopyThrottle;
 }
 
@@ -32,14 +32,14 @@ interface OpenCopy {
 /** Snapshots that others are reading. */
 export class CopySource {
   readonly #ports: CopySourcePorts;
-  readonly #nowMs: () => number;
+  readonly #monotonicMs: () => number;
   readonly #open = new Map<string, OpenCopy>();
   /** Where the snapshots go that are being taken. */
   readonly #opening: (Place | null)[] = [];
 
   constructor(ports: CopySourcePorts) {
     this.#ports = ports;
-    this.#nowMs = ports.nowMs;
+    this.#monotonicMs = ports.monotonicMs;
   }
 
   /**
@@ -61,7 +61,7 @@ export class CopySource {
       this.#opening.splice(this.#opening.indexOf(place), 1);
     });
     const copy = randomBytes(12).toString('hex');
-    this.#open.set(copy, { snapshot, place, lastUsedMs: this.#nowMs() });
+    this.#open.set(copy, { snapshot, place, lastUsedMs: this.#monotonicMs() });
     const { sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest } = snapshot.manifest;
     return { copy, sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest };
   }
@@ -81,7 +81,7 @@ export class CopySource {
   }: RequestOf<typeof copyRead>): Promise<AnswerOf<typeof copyRead>> {
     const open = this.#open.get(copy);
     if (open === undefined) throw new CodedError('MOVE_UNKNOWN', `no copy '${copy}' is open here`);
-    open.lastUsedMs = this.#nowMs();
+    open.lastUsedMs = this.#monotonicMs();
     const { throttle } = this.#ports;
     const retryAfterMs = Math.ceil(throttle.backlogMs());
     if (retryAfterMs > copyReadWaitMsMax) {
@@ -106,7 +106,7 @@ export class CopySource {
 
   /** Those whose joiners have gone. To be called now and then. */
   async releaseIdle(): Promise<void> {
-    const before = this.#nowMs() - copyIdleMsMax;
+    const before = this.#monotonicMs() - copyIdleMsMax;
     for (const [copy, { lastUsedMs }] of this.#open) {
       if (lastUsedMs < before) await this.release({ copy });
     }

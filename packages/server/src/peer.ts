@@ -15,7 +15,8 @@ import { socketChannel } from './socket-channel.ts';
 
 export interface PeerPorts {
   readonly handlers: ReadonlyMap<string, CallHandler>;
-  readonly nowMs: () => number;
+  /** A clock that never steps: the machine's may be set back by an hour. */
+  readonly monotonicMs: () => number;
   /** Introduces this server on a fresh connection; nothing else is called before it resolves. */
   readonly greet: (address: string, caller: Caller) => Promise<void>;
   readonly onConnect: (address: string) => void;
@@ -60,7 +61,7 @@ export class Peer implements Caller {
 
   connect(): Promise<CallChannel> {
     if (this.#channel !== null) return this.#channel;
-    if (this.#closed || this.#ports.nowMs() < this.#retryAtMs) {
+    if (this.#closed || this.#ports.monotonicMs() < this.#retryAtMs) {
       return Promise.reject(
         new CodedError('PEER_UNREACHABLE', `${this.address} cannot be reached`),
       );
@@ -111,7 +112,7 @@ export class Peer implements Caller {
     this.#channel = null;
     this.#socket = null;
     this.#connected = false;
-    this.#retryAtMs = this.#ports.nowMs() + this.#retryMs;
+    this.#retryAtMs = this.#ports.monotonicMs() + this.#retryMs;
     this.#retryMs = Math.min(this.#retryMs * 2, peerRetryMsMax);
   }
 }

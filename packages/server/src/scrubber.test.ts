@@ -19,7 +19,7 @@ test('reads each file once a cycle, within the rate, and tells of damage', async
         return Promise.resolve({ bytes: scrubBytesPerSecondMax * 10, findings });
       },
     },
-    nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
     onFindings: (_, partition) => damaged.push(partition),
     onError: (error) => errors.push(error),
   });

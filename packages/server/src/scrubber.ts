@@ -7,7 +7,7 @@ import type { Store } from '@ringwright/partition/store';
 
 interface ScrubberPorts {
   readonly store: Pick<Store, 'list' | 'scrub'>;
-  readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
   /** The file is damaged from now on: it should be replaced. */
   readonly onFindings: (keyspace: string, partition: number, findings: readonly Finding[]) => void;
   /** A file that could not be read now: dropped meanwhile, or no room for its copy. */
@@ -24,13 +24,13 @@ export class Scrubber {
   /** The first cycle begins after scrubFirstMs: no reading while the server starts. */
   constructor(ports: ScrubberPorts) {
     this.#ports = ports;
-    this.#cycleBeganMs = ports.nowMs() - scrubCycleMs + scrubFirstMs;
+    this.#cycleBeganMs = ports.monotonicMs() - scrubCycleMs + scrubFirstMs;
   }
 
   /** Called often: reads at most one file, and none while the rate is used up. */
   async tick(): Promise<void> {
-    const { store, nowMs, onFindings, onError } = this.#ports;
-    const now = nowMs();
+    const { store, monotonicMs, onFindings, onError } = this.#ports;
+    const now = monotonicMs();
     if (now < this.#paidUntilMs) return;
     if (this.#waiting.length === 0 && now - this.#cycleBeganMs >= scrubCycleMs) this.begin();
     const next = this.#waiting.pop();
@@ -47,7 +47,7 @@ export class Scrubber {
 
   /** Begins a cycle with the files that are here now. */
   begin(): void {
-    this.#cycleBeganMs = this.#ports.nowMs();
+    this.#cycleBeganMs = this.#ports.monotonicMs();
     this.#waiting = this.#ports.store.list().map(({ keyspace, partition }) => {
       return { keyspace, partition };
     });
