@@ -56,13 +56,14 @@ export class ServerUnderTest {
   }
 
   /** Resolves when it listens. */
-  async start(extra: readonly string[] = []): Promise<void> {
+  async start(extra: readonly string[] = [], deadlineMs?: number): Promise<void> {
     this.spawn(extra);
     const isUp = async () =>
       (await askServer(this.place.port, { path: '/healthz' })).status === 200;
     await waitFor(`${this.place.device} to listen or to end`, {
       ask: async () => !this.isRunning || (await isUp()),
       until: (is) => is,
+      ...(deadlineMs !== undefined && { deadlineMs }),
     });
     if (this.isRunning) return;
     throw new Error(`${this.place.device} ended at its start: ${this.logText().slice(-600)}`);

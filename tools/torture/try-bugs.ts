@@ -21,7 +21,7 @@ export interface TrialShape {
 }
 
 /** Shorter than a real run may take: bugs that keep replicas apart keep them apart for ever. */
-const CONVERGE_MS = 20_000;
+const CONVERGE_MS = 30_000;
 
 /** Ends with the first run that has a violation. A vacuous run has none. */
 export async function tryBug(bug: SeededBug, shape: TrialShape): Promise<BugTrial> {

@@ -8,6 +8,8 @@ import type { SourcePatch } from './source-patches.ts';
 
 /** `ring-server` ends with it after its store failed. */
 const STORE_FAILED_EXIT = 4;
+/** Whatever else the machine does. */
+const START_MS_MAX = 180_000;
 const preload = new URL('./preload.ts', import.meta.url).href;
 
 export interface VictimPlace {
@@ -84,7 +86,7 @@ export class Victim {
     for (;;) {
       const firedBefore = this.fired().length;
       try {
-        await this.server.start(words);
+        await this.server.start(words, START_MS_MAX);
         this.#supervision = this.#supervise(firedBefore);
         return;
       } catch (error) {

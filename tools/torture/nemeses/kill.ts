@@ -14,6 +14,7 @@ const LOOK_MS = 100;
 /** Between a sync that was asked for and its end, so that a power cut meets many under way. */
 const SLOW_SYNC_MS_MAX = 120;
 const SLOW_SYNCS_MS = 500;
+const UP_MS_MAX = 180_000;
 const PASSES_MAX = 10;
 const WAL_SHARES = 1_000;
 
@@ -103,5 +104,9 @@ async function endInStart({ stage, random, signal, how }: Strike): Promise<void>
 
 /** It may be on its way up again after the failpoint. */
 async function isUp({ name, server }: Victim): Promise<void> {
-  await waitFor(`${name} to be up`, { ask: () => server.status(), until: () => true });
+  await waitFor(`${name} to be up`, {
+    ask: () => server.status(),
+    until: () => true,
+    deadlineMs: UP_MS_MAX,
+  });
 }
