@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Program: one ring pushed to many WebSocket listeners on this machine, whole and as a delta.
-// --listeners N (default 1000), --power P (default 20), --json for machines.
+// --listeners N (default 1000), --power P (default 20), --json for machines, --help.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
@@ -23,6 +23,13 @@ import { type PushedVersion, pushVersions } from './push-versions.ts';
 const serversAtOnce = 32;
 const callTimeoutMs = 60_000;
 const workerCount = 2;
+
+const meaning = [
+  'all swapped: until the last listener has the file whole, decoded, audited and in force.',
+  'whole: the ring file; delta: what makes it of the version before, 0.1 % of the slots moved.',
+  'Each listener is a real WebSocket endpoint that does all of that for itself. Left out: its disk,',
+  'signatures, and other machines: pusher and listeners share the cores, so seconds are an upper bound.',
+];
 
 interface Figures {
   readonly name: 'whole' | 'delta';
@@ -141,6 +148,7 @@ function print(figures: readonly Figures[], listeners: number, power: number): v
     ];
     console.log(cells.join(''));
   }
+  console.log(`\n${meaning.join('\n')}`);
 }
 
 const { values } = parseArgs({
@@ -148,8 +156,14 @@ const { values } = parseArgs({
     listeners: { type: 'string', default: '1000' },
     power: { type: 'string', default: '20' },
     json: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
   },
 });
+if (values.help) {
+  console.log('npm run bench:push -- [--listeners N] [--power P] [--json]\n');
+  console.log(meaning.join('\n'));
+  process.exit(0);
+}
 const [listeners, power] = [Number(values.listeners), Number(values.power)];
 const figures = await run(listeners, power);
 if (values.json) {

@@ -1,6 +1,7 @@
 // The parts of a server that have to do with rings themselves: what is active, where the lines of a
 // ring part, what is exchanged with others.
 import { join } from 'node:path';
+import type { CodedError } from '@ringwright/base/coded-error';
 import type { Logger } from 'pino';
 import type { ActiveRing } from './active-ring.ts';
 import type { OpenedDevice } from './assemble-server.ts';
@@ -39,7 +40,9 @@ export async function assembleRings(opened: OpenedDevice, around: Around): Promi
   const shelved = await loadShelf(shelf, (file, error) => {
     log.error({ file, error }, 'ring file damaged');
   });
-  const rings = new Rings({ shelf, identity, nowMs, trust, forks, onActivate }, shelved);
+  const onRefuse = ({ code }: CodedError): void => metrics.ringRefusals.inc({ code });
+  const ports = { shelf, identity, nowMs, trust, forks, onActivate, onRefuse };
+  const rings = new Rings(ports, shelved);
   const trustExchange = new TrustExchange(trust, log);
   const exchange = new RingExchange(rings, {
     trust: trustExchange,

@@ -1,7 +1,6 @@
 // The parts of a running server, wired by hand. Nothing listens and nothing repeats yet.
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
-import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import type { Store } from '@ringwright/partition/store';
 import { printReceipt } from '@ringwright/ring/move-receipt';
@@ -106,10 +105,7 @@ export async function assembleServer(
     strangers,
     // Without rings nobody knows yet what this device should hold.
     settled: () => rings.list().length > 0 && readiness(status).ready,
-    onRingRefused: (from, error) => {
-      if (error instanceof CodedError) metrics.ringRefusals.inc({ code: error.code });
-      log.warn({ from, error }, 'ring of a peer refused');
-    },
+    onRingRefused: (from, error) => log.warn({ from, error }, 'ring of a peer refused'),
   };
   const peers = new Peers({
     handlers,

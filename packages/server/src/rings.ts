@@ -29,6 +29,8 @@ interface RingsPorts {
   /** Absent or without anchors: unsigned rings are let through. */
   readonly trust?: TrustStore;
   readonly forks: RingForks;
+  /** Told of every ring that was refused and is said to be of a keyspace known here. */
+  readonly onRefuse?: (error: CodedError) => void;
   /** Called after a swap, in the same turn. */
   readonly onActivate: (active: ActiveRing) => void;
 }
@@ -42,6 +44,7 @@ export class Rings {
   readonly #active = new Map<string, ActiveRing>();
   readonly #highest = new Map<string, HighestHead>();
   readonly #refusals = new Map<string, RingRefusal>();
+  #lastRefusal: CodedError | null = null;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(ports: RingsPorts, shelved: readonly ShelvedRing[]) {
@@ -271,7 +274,12 @@ export class Rings {
     return trusts.reduce((max, { root }) => Math.max(max, root.epoch), 0);
   }
 
-  #refuse(keyspace: string, { code, message }: CodedError): void {
+  /** A refusal may pass here twice on its way out: it counts once. */
+  #refuse(keyspace: string, error: CodedError): void {
+    if (this.#lastRefusal === error) return;
+    this.#lastRefusal = error;
+    const { code, message } = error;
+    this.#ports.onRefuse?.(error);
     this.#refusals.set(keyspace, { keyspace, code, message, atMs: this.#ports.nowMs() });
   }
 

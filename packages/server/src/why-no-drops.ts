@@ -24,8 +24,9 @@ export function requireDropsAllowed(
     freshness.state === 'expired'
       ? `the beacon of ring '${ring}' ran out ${Math.round(-(freshness.leftMs ?? 0) / 1_000)} s ago`
       : `a beacon names version ${freshness.version} of ring '${ring}', which is not active here`;
-  throw new CodedError('BEACON_EXPIRED', `nothing is dropped: ${why}`, {
-    hint: `ring-builder beacon ${ring} (a newer version is pushed first)`,
+  // The drain shows nothing but the message.
+  throw new CodedError('BEACON_EXPIRED', `nothing is dropped: ${why} (ring-builder beacon)`, {
+    hint: `ring-builder beacon ${ring}; a newer version is pushed first`,
     details: { ...freshness },
   });
 }

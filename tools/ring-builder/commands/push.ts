@@ -252,7 +252,9 @@ function sentLines(servers: readonly PushOutcome[]): string[] {
   const count = (how: string): number => servers.filter(({ sent }) => sent === how).length;
   const bytes = servers.reduce((sum, { bytesSent = 0 }) => sum + bytesSent, 0);
   if (bytes === 0) return [];
-  return [`${printBytes(bytes)} sent: ${count('delta')} deltas, ${count('whole')} whole files`];
+  const had = count('had') === 0 ? '' : `; ${count('had')} had it, from a peer or before`;
+  const sent = `${count('delta')} deltas, ${count('whole')} whole files`;
+  return [`${printBytes(bytes)} sent: ${sent}${had}`];
 }
 
 const outcomes = ['accepted', 'refused', 'unreachable', 'skipped'] as const;

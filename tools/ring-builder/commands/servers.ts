@@ -57,7 +57,7 @@ export const verb: Verb = {
           { head: 'VERSION', cell: ({ version }) => version ?? '-' },
           { head: 'ID', cell: ({ id }) => id?.slice(0, 12) ?? '-' },
           { head: 'SINCE', cell: sinceOf },
-          { head: 'DISK', cell: ({ disk }) => disk?.version ?? '-' },
+          { head: 'DISK', cell: onDisk },
           { head: 'ON OLDER', cell: onOlder },
           { head: 'ROWS', cell: ({ rows }) => rows },
           { head: 'BYTES', cell: ({ bytes }) => bytes },
@@ -102,6 +102,12 @@ const absent = {
 
 function sinceOf({ sinceMs }: ServerLine): string {
   return sinceMs === null ? '-' : `${new Date(sinceMs).toISOString().slice(0, 19)}Z`;
+}
+
+/** What a restart would take; its id where that is not the one in memory. */
+function onDisk({ id, disk }: ServerLine): string {
+  if (disk === null) return '-';
+  return disk.id === id ? `${disk.version}` : `${disk.version} ${disk.id.slice(0, 12)}`;
 }
 
 /** Requests still in flight on versions below the one that is active. */
