@@ -14,7 +14,9 @@ const stagesOf = async (cluster: Cluster): Promise<string[]> => {
   return moves.map(({ stage }) => stage);
 };
 
-test('moves are paused, resumed and cancelled one by one, under load', async () => {
+test('moves are paused, resumed and cancelled one by one, under load', {
+  timeout: 180_000,
+}, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 16 });
   const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 6 });
   await traffic.goesOn();

@@ -11,7 +11,9 @@ interface Reconciled {
   readonly complete: number;
 }
 
-test('drops by mistake are held, shown, let go, listed and brought back', async () => {
+test('drops by mistake are held, shown, let go, listed and brought back', {
+  timeout: 180_000,
+}, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 64 });
   const { builder } = cluster;
   const reconcile = async (): Promise<{ exit: number | null; found: Reconciled }> => {

@@ -11,6 +11,7 @@ import { CopyThrottle } from '@ringwright/server/copy-throttle';
 import type { DeviceCaller } from '@ringwright/server/device-caller';
 import { answerFloorPromise, answerFloorRaise } from '@ringwright/server/floor-answers';
 import { InFlight } from '@ringwright/server/in-flight';
+import { answerKeys } from '@ringwright/server/list-answers';
 import { PartialCopies } from '@ringwright/server/partial-copies';
 import type { ReplicaPorts } from '@ringwright/server/replica';
 import { answerRead, answerWrite } from '@ringwright/server/replica';
@@ -79,6 +80,7 @@ export class StoreDevice {
       [kinds.offer.method, (request, caller) => answerOffer(replica, request, caller)],
       [kinds.push.method, (request, caller) => answerPush(replica, request, caller)],
       [kinds.rowsSince.method, (request, caller) => answerRows(replica, request, caller)],
+      [kinds.keysAfter.method, (request, caller) => answerKeys(replica, request, caller)],
       [kinds.copyOpen.method, (request, caller) => copies.open(request, caller)],
       [kinds.copyRead.method, (request) => copies.read(request)],
       [kinds.copyClose.method, (request) => copies.release(request)],

@@ -73,13 +73,18 @@ export class DrainQueue {
     this.#running += 1;
     work.running.add(partition);
     work.draining.set(partition, 'offering records to the holders');
+    const { keyspace } = active.ring;
+    if (this.#ports.store.marks(keyspace, partition)?.state === 'ready') {
+      work.returning.add(partition);
+    }
     try {
       await drainPartition(this.#ports, { active, partition });
-      for (const map of [work.draining, work.loaded, work.former]) map.delete(partition);
+      const { draining, loaded, former, returning } = work;
+      for (const noted of [draining, loaded, former, returning]) noted.delete(partition);
       release();
     } catch (error) {
       work.draining.set(partition, error instanceof Error ? error.message : String(error));
-      this.#told.onFailed(active.ring.keyspace, error, release);
+      this.#told.onFailed(keyspace, error, release);
     } finally {
       this.#running -= 1;
       this.#told.onEnded();

@@ -12,6 +12,7 @@ import type { CopyThrottle } from './copy-throttle.ts';
 import type { DeviceCaller } from './device-caller.ts';
 import type { LoadProgress } from './load-progress.ts';
 import type { PartialCopies } from './partial-copies.ts';
+import { reclaimFile } from './reclaim-file.ts';
 import { filling } from './replica.ts';
 
 export interface LoadPorts {
@@ -26,6 +27,8 @@ export interface LoadTask {
   readonly partition: number;
   /** The move that brings the partition here; null for a holder that lost its records. */
   readonly move: Move | null;
+  /** The file here was complete when a ring took the partition away: it may lack little. */
+  readonly isReturning?: boolean;
   /** What earlier attempts found; absent at the first. */
   readonly earlier?: {
     /** Copies of the device replaced that were not what their manifest said. */
@@ -62,8 +65,8 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<L
     .filter((device) => device !== active.self && device !== move?.from);
   if (move !== null && move.from !== null && sourceFaults < copySourceFaultsMax) {
     try {
-      const copy = await copyAndCatchUp(ports, task, move.from);
-      return { copy, merged: [] };
+      const copy = await takeFile(ports, task, move.from);
+      return { copy, merged: copy === null ? [move.from] : [] };
     } catch (error) {
       // One more bad copy of the device that has everything costs less than merging the others.
       const isFirst = isInvalid(error) && sourceFaults + 1 < copySourceFaultsMax;
@@ -110,8 +113,9 @@ async function loadFromOthers(
         fillingToo.push(device);
         throw filling(task.partition);
       }
-      if (sources() === 0) copy = await copyAndCatchUp(ports, task, device);
-      else await merge(device);
+      if (sources() > 0) return merge(device);
+      copy = await takeFile(ports, task, device);
+      if (copy === null) merged.push(device);
     });
   }
   if (sources() >= needed) return { copy, merged };
@@ -135,6 +139,15 @@ async function isFilling(
   const request = { keyspace, ringVersion, partitions: [partition] };
   const { holdings } = await devices.call({ active, device }, digests, request);
   return holdings[0]?.state === 'filling';
+}
+
+/** All the device has: by what was missed here, which gives null, or by its whole file. */
+async function takeFile(ports: LoadPorts, task: LoadTask, device: number): Promise<Loaded['copy']> {
+  const reclaimed = task.isReturning === true ? await reclaimFile(ports, task, device) : null;
+  if (reclaimed === null) return copyAndCatchUp(ports, task, device);
+  task.onProgress({ stage: 'catching-up', rows: reclaimed.rows });
+  await pullRows(ports, task, { device, copied: reclaimed });
+  return null;
 }
 
 async function copyAndCatchUp(

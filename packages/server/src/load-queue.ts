@@ -123,7 +123,9 @@ export class LoadQueue {
     try {
       onProgress({ stage: 'reserving', reason: '' });
       const ports = { ...this.#ports, partial: this.#partial };
-      const task = { active, partition, move, earlier: earlierOf(chosen), onProgress };
+      const isReturning = move !== null && this.#isReturning(chosen);
+      const earlier = earlierOf(chosen);
+      const task = { active, partition, move, isReturning, earlier, onProgress };
       const loaded = await loadPartition(ports, task);
       chosen.stop.signal.throwIfAborted();
       // failpoint: load.before-ready
@@ -133,6 +135,7 @@ export class LoadQueue {
         const receipt = receiptOfLoad(active, move, { loaded, info });
         work.receipts.set(move.assignment, this.#ports.signReceipt(receipt));
         work.loaded.set(partition, move.assignment);
+        work.returning.delete(partition);
       }
       work.attempts.delete(partition);
       showProgress(chosen, { stage: 'available', reason: '' });
@@ -143,6 +146,18 @@ export class LoadQueue {
       work.running.delete(partition);
       if (!this.#closed) this.#ports.onEnded();
     }
+  }
+
+  /**
+   * Whether the file here was complete once. It lacks writes by now: until the table names this
+   * device, and the old quorums are gone, it must not pass for a complete one.
+   */
+  #isReturning({ work, keyspace, partition }: Waiting): boolean {
+    if (this.#ports.store.marks(keyspace, partition)?.state === 'ready') {
+      this.#ports.store.setState(keyspace, partition, 'filling');
+      work.returning.add(partition);
+    }
+    return work.returning.has(partition);
   }
 
   /**

@@ -158,7 +158,8 @@ export class Mover {
     const { store } = this.#ports;
     try {
       for (const partition of await replaceDamaged(store, active, work.quarantinesConfirmed)) {
-        for (const map of [work.loaded, work.progress, work.attempts]) map.delete(partition);
+        const { loaded, progress, attempts, returning } = work;
+        for (const noted of [loaded, progress, attempts, returning]) noted.delete(partition);
       }
     } catch (error) {
       this.#failed({ kind: 'replace', keyspace: active.ring.keyspace }, error);

@@ -1,0 +1,85 @@
+// A device that gets back a partition whose old file is still here: only what it missed travels.
+import { inWaves } from '@ringwright/base/in-waves';
+import { listKeysMax } from '@ringwright/base/limits';
+import { reclaimMissedShareMax, reclaimReadsAtOnce } from '@ringwright/base/limits-moves';
+import { compareStamps } from '@ringwright/base/stamp';
+import { keysAfter } from '@ringwright/wire/listing';
+import { recordRead } from '@ringwright/wire/records';
+import { digests } from '@ringwright/wire/replication';
+import type { LoadPorts, LoadTask } from './load-partition.ts';
+
+/** Up to where the file here goes, as if it had just been copied from there. */
+export interface Reclaimed {
+  readonly incarnation: string;
+  readonly seq: number;
+  readonly rows: number;
+  /** Records that had to travel. */
+  readonly taken: number;
+}
+
+/**
+ * Null when a whole copy is the better way: there is no old file here, it lacks too much, or
+ * deletions that it never saw were dropped at the source meanwhile. Otherwise the file here has
+ * every record that the source had when this began.
+ */
+export async function reclaimFile(
+  ports: LoadPorts,
+  task: LoadTask,
+  device: number,
+): Promise<Reclaimed | null> {
+  const { active, partition } = task;
+  const { keyspace, version: ringVersion } = active.ring;
+  const here = ports.store.info(keyspace, partition);
+  if (here === null || here.rows === 0) return null;
+  const request = { keyspace, ringVersion, partitions: [partition] };
+  const { holdings } = await ports.devices.call({ active, device }, digests, request);
+  const there = holdings[0] ?? null;
+  if (there?.state !== 'ready' || there.floorMs > here.floorMs) return null;
+  const most = Math.floor(there.rows * reclaimMissedShareMax);
+  if (there.rows - here.rows > most) return null;
+  const { incarnation, seq, rows } = there;
+  if (there.digest === here.digest) return { incarnation, seq, rows, taken: 0 };
+  const missed = await listMissed(ports, task, { device, most });
+  if (missed === null) return null;
+  await takeRecords(ports, task, { device, keys: missed });
+  return { incarnation, seq, rows, taken: missed.length };
+}
+
+/** Keys that are newer there; null when they are more than `most`. */
+async function listMissed(
+  { store, devices }: LoadPorts,
+  { active, partition, onProgress }: LoadTask,
+  { device, most }: { readonly device: number; readonly most: number },
+): Promise<Uint8Array[] | null> {
+  const { keyspace, version: ringVersion } = active.ring;
+  const about = { keyspace, ringVersion, partition, limit: listKeysMax, nowMs: 0 };
+  const missed: Uint8Array[] = [];
+  let after: Uint8Array = new Uint8Array();
+  for (;;) {
+    const { keys, more } = await devices.call({ active, device }, keysAfter, { ...about, after });
+    for (const [key, ms, tie] of keys) {
+      const own = store.read(keyspace, partition, key);
+      if (own === null || compareStamps(own, { ms, tie }) < 0) missed.push(key);
+      after = key;
+    }
+    if (missed.length > most) return null;
+    onProgress({}); // it may have been stopped
+    if (!more) return missed;
+  }
+}
+
+async function takeRecords(
+  { store, devices, throttle }: LoadPorts,
+  { active, partition, onProgress }: LoadTask,
+  { device, keys }: { readonly device: number; readonly keys: readonly Uint8Array[] },
+): Promise<void> {
+  const { keyspace, version: ringVersion } = active.ring;
+  await inWaves(keys, reclaimReadsAtOnce, async (key) => {
+    const about = { keyspace, ringVersion, partition, key };
+    const { record } = await devices.call({ active, device }, recordRead, about);
+    if (record === null) return;
+    await throttle.pass(record.value?.length ?? 0);
+    await store.write([{ keyspace, partition, key, ...record }]);
+    onProgress({});
+  });
+}
