@@ -1,0 +1,51 @@
+// A beacon that ran out in the middle of a ring change: copies go on, nothing is dropped, and a
+// fresh one lets the same rollout end.
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { clusterForTest, keyspace } from '../support/cluster.ts';
+import { ringBuilderIn } from '../support/ring-builder-program.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+test('a frozen ring drops nothing', async () => {
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-'));
+  const keys = path.join(folder, 'keys');
+  const away = path.join(folder, 'away');
+  process.env['RING_BUILDER_KEYS'] = keys;
+  process.env['RING_BUILDER_PASSPHRASE'] = 'correct horse';
+  const tool = await ringBuilderIn(folder);
+  const { root } = await tool.json<{ root: string }>('key generate ada');
+  const extra = (): string[] => ['--trust', root];
+  const cluster = await clusterForTest({ servers: 3, partitions: 16, folder, extra });
+  const { builder } = cluster;
+
+  // The last word of the beacon key before it is gone for a while.
+  await builder.json(`beacon ${keyspace} --minutes 0.001`);
+  const beaconKeys = (await fs.readdir(keys)).filter((name) => name.startsWith('ada-beacon'));
+  await fs.mkdir(away);
+  const move = async (from: string, to: string): Promise<void> => {
+    for (const name of beaconKeys) await fs.rename(path.join(from, name), path.join(to, name));
+  };
+  await move(keys, away);
+
+  const joiner = await cluster.addServer();
+  await cluster.commit('add', joiner.text, '1');
+  const rollout = builder.run(`rollout ${keyspace}`);
+  const leaving = cluster.servers.slice(0, 3);
+  const reasons = async (): Promise<string[]> => {
+    const statuses = await Promise.all(leaving.map((server) => server.status()));
+    return statuses.flatMap(({ rings }) => rings[0]?.draining.map(({ reason }) => reason) ?? []);
+  };
+  await waitFor('drops to be stopped', {
+    ask: reasons,
+    until: (all) => all.length > 0 && all.every((reason) => reason.includes('the beacon')),
+  });
+  expect((await builder.run(`servers ${keyspace}`)).stdout).toContain('its beacon ran out');
+  expect((await joiner.status()).rings[0]?.serving, 'copying went on').toBeGreaterThan(0);
+
+  await move(away, keys);
+  await builder.json(`beacon ${keyspace}`);
+  expect((await rollout).exit).toBe(0);
+  expect(await reasons()).toEqual([]);
+});
