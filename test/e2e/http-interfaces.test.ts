@@ -6,6 +6,7 @@ import { httpBatchBytesMax, valueBytesMax } from '@ringwright/base/limits';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askServer, type Response, refusalOf } from '../support/ask-server.ts';
 import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {
@@ -40,21 +41,62 @@ describe('conditions', () => {
     expect(none.status).toBe(404);
   });
 
-  test('writes with a condition are refused and change nothing', async () => {
-    await askServer(port(), { method: 'PUT', path: at('conditional'), body: 'before' });
-    for (const method of ['PUT', 'DELETE'] as const) {
-      for (const headers of [{ 'if-none-match': '*' }, { 'if-match': '"1.0.0"' }]) {
-        const body = method === 'PUT' ? { body: 'after' } : {};
-        const refused = await askServer(port(), {
-          method,
-          path: at('conditional'),
-          headers,
-          ...body,
-        });
-        expect([refused.status, refusalOf(refused).code]).toEqual([501, 'CONDITION_UNSUPPORTED']);
-      }
+  test('writes on conditions, at any server', async () => {
+    const put = (index: number, headers: Record<string, string>, body = 'v') =>
+      askServer(port(index), { method: 'PUT', path: at('conditional'), headers, body });
+    const created = await put(0, { 'if-none-match': '*' });
+    expect(created.status).toBe(204);
+    const etag = String(created.headers.etag);
+    const again = await put(1, { 'if-none-match': '*' });
+    expect([again.status, refusalOf(again).code]).toEqual([412, 'PRECONDITION_FAILED']);
+    expect(again.headers.etag, 'what is there instead').toBe(etag);
+    const swapped = await put(2, { 'if-match': etag }, 'swapped');
+    expect(swapped.status).toBe(204);
+    const late = await put(0, { 'if-match': etag }, 'late');
+    expect([late.status, late.headers.etag]).toEqual([412, swapped.headers.etag]);
+    const remove = { method: 'DELETE', path: at('conditional') } as const;
+    const kept = await askServer(port(1), { ...remove, headers: { 'if-match': etag } });
+    expect(kept.status).toBe(412);
+    expect((await askServer(port(2), { path: at('conditional') })).bytes.toString()).toBe(
+      'swapped',
+    );
+    const headers = { 'if-match': String(swapped.headers.etag) };
+    expect((await askServer(port(2), { ...remove, headers })).status).toBe(204);
+    const gone = await put(0, { 'if-match': '*' });
+    expect([gone.status, gone.headers.etag]).toEqual([412, undefined]);
+    const dated = await put(0, { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT' });
+    expect([dated.status, refusalOf(dated).code]).toEqual([501, 'CONDITION_UNSUPPORTED']);
+    const all = { method: 'PUT', path: at('conditional', 'all'), body: 'v' } as const;
+    const level = await askServer(port(), { ...all, headers: { 'if-none-match': '*' } });
+    expect(refusalOf(level).code).toBe('CONSISTENCY_INVALID');
+  });
+
+  test('a time to live', async () => {
+    const path = at('brief');
+    const put = await askServer(port(), { method: 'PUT', path: `${path}&ttl=0.3`, body: 'v' });
+    const expires = Number(put.headers['x-ringwright-expires']);
+    const read = await askServer(port(1), { path });
+    // A machine may stand still for 0.3 s between the two.
+    if (read.status === 200) expect(Number(read.headers['x-ringwright-expires'])).toBe(expires);
+    await waitFor('the record to expire', {
+      ask: async () => (await askServer(port(2), { path })).status,
+      until: (status) => status === 404,
+    });
+    expect(Date.now()).toBeGreaterThanOrEqual(expires);
+    const gone = await askServer(port(), { path });
+    expect(gone.headers['x-ringwright-stamp']).toBe(put.headers['x-ringwright-stamp']);
+    const again = { method: 'PUT', path, headers: { 'if-none-match': '*' }, body: 'w' } as const;
+    expect((await askServer(port(), again)).status, 'what has expired is not there').toBe(204);
+    for (const ttl of ['0', '-1', 'soon', '1e3', '99999999999']) {
+      const bad = await askServer(port(), { method: 'PUT', path: `${path}&ttl=${ttl}`, body: 'x' });
+      expect([ttl, refusalOf(bad).code]).toEqual([ttl, 'VALUE_OUT_OF_RANGE']);
     }
-    expect((await askServer(port(), { path: at('conditional') })).bytes.toString()).toBe('before');
+  });
+
+  test('the linearizable level', async () => {
+    const path = at('single', 'linearizable');
+    expect((await askServer(port(), { method: 'PUT', path, body: 'v' })).status).toBe(204);
+    expect((await askServer(port(1), { path })).bytes.toString()).toBe('v');
   });
 });
 

@@ -4,29 +4,40 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
+import type { Write } from '@ringwright/partition/record';
+import type { RecordContent } from '@ringwright/partition/record-bytes';
 import type { Store } from '@ringwright/partition/store';
+import { Turns } from '@ringwright/partition/turns';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { type ActiveRing, activeRing, ringHead } from '@ringwright/server/active-ring';
 import { confirmTakeover } from '@ringwright/server/confirm-takeover';
-import type { CoordinatorPorts } from '@ringwright/server/coordinate';
+import { settleKey } from '@ringwright/server/decide-key';
 import type { DeviceCaller } from '@ringwright/server/device-caller';
 import { InFlight } from '@ringwright/server/in-flight';
+import { answerPrepare } from '@ringwright/server/prepare-answer';
 import { answerRead, answerWrite, type ReplicaPorts } from '@ringwright/server/replica';
+import { answerPromises } from '@ringwright/server/replication-answers';
 import type { RingExchange } from '@ringwright/server/ring-exchange';
 import { RingRequests } from '@ringwright/server/ring-requests';
 import type { Rings } from '@ringwright/server/rings';
-import { recordRead, recordWrite } from '@ringwright/wire/records';
+import { settlePromises } from '@ringwright/server/settle-promises';
+import type { CoordinatorPorts } from '@ringwright/server/with-newest-ring';
+import type { RequestOf } from '@ringwright/wire/message';
+import { recordPrepare, recordRead, recordWrite } from '@ringwright/wire/records';
+import { promises } from '@ringwright/wire/replication';
 import { activeOn, identityOf } from './served-ring.ts';
 
-type Row = Stamp & { readonly key: Uint8Array; readonly value: Uint8Array | null };
+type Row = Pick<Write, 'key' | 'value' | 'ms' | 'tie' | 'expiresMs' | 'origin' | 'isPromise'>;
 
 export interface SimulationOptions {
   /** Share of messages that are lost. */
   readonly lossPercent: number;
   /** False: a joiner counts as soon as it has the ring that names it. Loses writes. */
   readonly takeover: boolean;
+  /** False: a joiner leaves the promises of the device it replaces undecided. */
+  readonly settle: boolean;
   /** A device whose clock is further ahead than any write may be. */
   readonly wrongClock?: number;
 }
@@ -37,6 +48,8 @@ const callTimeoutMs = 300;
 const wrongClockMs = 120_000;
 export const partition = 0;
 
+const nobody = { call: () => Promise.reject(new Error('rings are fetched otherwise')) };
+
 export class SimulatedDevice {
   readonly id: number;
   readonly cluster: SimulatedCluster;
@@ -44,7 +57,9 @@ export class SimulatedDevice {
   up = true;
   state: 'absent' | 'filling' | 'ready' = 'absent';
   loaded = false;
-  readonly rows = new Map<string, Row>();
+  readonly rows = new Map<string, RecordContent>();
+  readonly promises = new Map<string, Stamp>();
+  readonly #turns = new Turns();
   readonly clock: HybridClock;
   readonly inFlight = new InFlight();
   readonly #before = { devices: new Set<number>(), slots: 99 };
@@ -82,22 +97,39 @@ export class SimulatedDevice {
     };
   }
 
+  readonly #info = () =>
+    this.state === 'absent' ? null : { state: this.state, barrierMs: 0, floorMs: 0 };
+
   readonly #store = {
-    marks: () => (this.state === 'absent' ? null : { state: this.state, barrierMs: 0, floorMs: 0 }),
+    info: this.#info,
+    marks: this.#info,
     read: (_keyspace: string, _partition: number, key: Uint8Array) =>
       this.rows.get(Buffer.from(key).toString()) ?? null,
+    promises: () => [...this.promises.keys()].map((name) => ({ key: Buffer.from(name) })),
     write: async (rows: readonly Row[]) => {
       await this.cluster.pause(3);
       return rows.map((row) => (this.state === 'absent' ? { kind: 'absent' } : this.put(row)));
     },
   };
 
-  put({ key, value, ms, tie }: Row): { readonly kind: string; ms: number; tie: number } {
-    const held = this.rows.get(Buffer.from(key).toString());
+  /** As a partition file does it. */
+  put(row: Row): { readonly kind: string; ms: number; tie: number } {
+    const { key, value, ms, tie, expiresMs = 0, origin = null, isPromise = false } = row;
+    const name = Buffer.from(key).toString();
+    const held = this.rows.get(name);
     const order = held === undefined ? 1 : compareStamps({ ms, tie }, held);
     if (order < 0 && held !== undefined) return { kind: 'stale', ms: held.ms, tie: held.tie };
-    this.rows.set(Buffer.from(key).toString(), { key, value, ms, tie });
-    return { kind: order === 0 ? 'same' : 'applied', ms, tie };
+    if (order === 0) return { kind: 'same', ms, tie };
+    const promise = this.promises.get(name);
+    if (promise !== undefined && compareStamps(promise, { ms, tie }) > 0) {
+      return { kind: 'promised', ...promise };
+    }
+    if (isPromise) this.promises.set(name, { ms, tie });
+    else {
+      this.promises.delete(name);
+      this.rows.set(name, { key, value, ms, tie, expiresMs, origin });
+    }
+    return { kind: 'applied', ms, tie };
   }
 
   /** Takes this version over; never an older one. */
@@ -159,8 +191,9 @@ export class SimulatedDevice {
       this.activate(this.cluster.devices[device]?.active.ring.version ?? 0);
     };
     const issueStamp = async (device: number) => this.clock.next(device);
-    const requests = new RingRequests();
-    return { rings, requests, devices: this.caller, clock: this.clock, issueStamp, catchUp };
+    const rest = { devices: this.caller, clock: this.clock, issueStamp, catchUp };
+    const backOff = (tries: number): Promise<void> => this.cluster.pause(Math.min(2 ** tries, 50));
+    return { ...rest, rings, requests: new RingRequests(), turns: this.#turns, backOff };
   }
 }
 
@@ -201,12 +234,15 @@ export class SimulatedCluster {
   }
 
   async #answer(target: SimulatedDevice, method: string, request: unknown): Promise<unknown> {
-    const nobody = { call: () => Promise.reject(new Error('rings are fetched otherwise')) };
     switch (method) {
       case recordWrite.method:
         return answerWrite(target.replica, request as Parameters<typeof answerWrite>[1], nobody);
       case recordRead.method:
         return answerRead(target.replica, request as Parameters<typeof answerRead>[1], nobody);
+      case recordPrepare.method:
+        return answerPrepare(target.replica, request as RequestOf<typeof recordPrepare>, nobody);
+      case promises.method:
+        return answerPromises(target.replica, request as RequestOf<typeof promises>, nobody);
       default: {
         const { ringVersion } = request as { readonly ringVersion: number };
         await target.replica.exchange.reach('cities', ringVersion, nobody);
@@ -224,21 +260,26 @@ export class SimulatedCluster {
     throw new CodedError('PEER_TIMEOUT', 'lost');
   }
 
-  /** Rows of the device replaced; when it is down, of all the others. */
+  /** All of the device replaced; when it is down, of all the others. */
   async load(joiner: SimulatedDevice, from: number): Promise<void> {
-    const { ring } = joiner.active;
-    const others = slotsOf(ring, partition).flatMap(({ device }) =>
+    const { active } = joiner;
+    const others = slotsOf(active.ring, partition).flatMap(({ device }) =>
       device === from ? [] : [device],
     );
     const replaced = this.devices[from]?.up === true;
     for (const id of replaced ? [from] : others) {
       const source = this.devices[id];
       if (source === undefined || !source.up) throw new Error('away');
-      await source.replica.exchange.reach('cities', ring.version, { call: () => Promise.reject() });
+      await source.replica.exchange.reach('cities', active.ring.version, nobody);
       await source.inFlight.settled('cities', partition);
       const rows = [...source.rows.values()];
       await this.pause(60);
-      for (const row of rows) joiner.put(row);
+      const decide = (_: string, key: Uint8Array) => settleKey(joiner.coordinator, 'cities', key);
+      for (const row of rows) {
+        if (joiner.put(row).kind === 'promised') await decide('cities', row.key);
+      }
+      const asked = { active, partition, device: id };
+      if (this.options.settle) await settlePromises({ devices: joiner.caller, decide }, asked);
     }
   }
 

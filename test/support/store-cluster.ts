@@ -18,6 +18,7 @@ import { answerRead, answerWrite } from '@ringwright/server/replica';
 import {
   answerDigests,
   answerOffer,
+  answerPromises,
   answerPush,
   answerRows,
 } from '@ringwright/server/replication-answers';
@@ -42,6 +43,8 @@ export class StoreDevice {
   readonly replica: ReplicaPorts;
   readonly copies: CopySource;
   readonly devices: DeviceCaller;
+  /** Nobody promises anything here: rounds have tests of their own. */
+  readonly decide = () => Promise.reject(new Error('there is no promise to decide'));
   active: ActiveRing;
   up = true;
   /** Called before this device answers: to change the world in the middle of something. */
@@ -79,6 +82,7 @@ export class StoreDevice {
       [kinds.digests.method, (request, caller) => answerDigests(replica, request, caller)],
       [kinds.offer.method, (request, caller) => answerOffer(replica, request, caller)],
       [kinds.push.method, (request, caller) => answerPush(replica, request, caller)],
+      [kinds.promises.method, (request, caller) => answerPromises(replica, request, caller)],
       [kinds.rowsSince.method, (request, caller) => answerRows(replica, request, caller)],
       [kinds.keysAfter.method, (request, caller) => answerKeys(replica, request, caller)],
       [kinds.copyOpen.method, (request, caller) => copies.open(request, caller)],

@@ -96,6 +96,12 @@ export const valueBytesMax = 1 * MIB;
  * A write stamped further ahead of this clock is refused: one wrong clock must not win for ever.
  */
 export const clockAheadMsMax = 60_000;
+/** A hundred years: whoever means longer means for ever. */
+export const ttlMsMax = 100 * 366 * 24 * 3_600_000;
+/** Rounds about one key that others overtake, with growing pauses: about a second altogether. */
+export const roundTriesMax = 24;
+/** The longest pause between two rounds: ten times what one takes. */
+export const roundPauseMsMax = 50;
 /**
  * Stamps are covered on disk this far ahead: under load one small write in half of it, and a crash
  * moves the next life's stamps by no more.

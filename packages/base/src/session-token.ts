@@ -35,7 +35,7 @@ export function parseSessionToken(text: string): SessionToken {
 export function advanceSession(
   token: SessionToken | null,
   seen: Stamp | null,
-  level: 'one' | 'quorum' | 'all',
+  level: 'one' | 'quorum' | 'all' | 'linearizable',
 ): SessionToken | null {
   if (seen === null) return token;
   const weak = level === 'one' || (token?.weak ?? false);

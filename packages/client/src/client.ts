@@ -11,6 +11,7 @@ import { formatStamp } from '@ringwright/base/stamp';
 import { type ConsistencyLevel, coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { checkKey, checkValue } from './bytes.ts';
+import { checkTtl, conditionOf } from './condition.ts';
 import { readFailure, writeFailure } from './failure-kind.ts';
 import { hedgedRead } from './hedged-read.ts';
 import type { RingFollower } from './ring-follower.ts';
@@ -30,12 +31,26 @@ export interface WriteOptions extends ReadOptions {
    * false: WRITE_UNKNOWN is thrown, and the caller decides.
    */
   readonly repeatUnknown?: boolean;
+  /**
+   * 'absent', 'present', or the stamp of a record: it is written only if the key has no value, has
+   * one, or holds that very record; else PRECONDITION_FAILED, with the present stamp in
+   * `details.stamp`. Nothing else is ever in force between that record and this one. A quorum
+   * decides it, with two round trips more than a plain write takes.
+   */
+  readonly if?: string;
+}
+
+export interface PutOptions extends WriteOptions {
+  /** Milliseconds after which the record counts as deleted; default: never. */
+  readonly ttlMs?: number;
 }
 
 export interface ClientRecord {
   readonly value: Uint8Array;
   /** `ms.counter.device`: who wrote it and when; equal stamps mean equal records. */
   readonly stamp: string;
+  /** Unix ms at which it expires; null: never. */
+  readonly expiresMs: number | null;
 }
 
 export type PutOutcome =
@@ -87,16 +102,18 @@ export class Client implements AsyncDisposable {
     const { record } = await this.#ask(request);
     this.#session = advanceSession(this.#session, record, consistency);
     if (record === null || record.value === null) return null;
-    return { value: record.value, stamp: formatStamp(record) };
+    const { value, expiresMs = null } = record;
+    return { value, stamp: formatStamp(record.origin ?? record), expiresMs };
   }
 
   /**
    * Stores a value; durable at its consistency when it resolves, with the record's stamp. Throws
    * SUPERSEDED when something newer is there, NOT_ENOUGH_REPLICAS (`details.outcome` says whether
    * it may still appear), WRITE_UNKNOWN when the answer was lost, KEY_INVALID, VALUE_TOO_LARGE,
-   * CLIENT_CLOSED.
+   * VALUE_OUT_OF_RANGE, CLIENT_CLOSED; with a condition also PRECONDITION_FAILED, KEY_CONTENDED and
+   * KEY_OVERTAKEN.
    */
-  put(key: Bytes, value: Bytes, options: WriteOptions = {}): Promise<string> {
+  put(key: Bytes, value: Bytes, options: PutOptions = {}): Promise<string> {
     return this.#write(checkKey(key), checkValue(value), options);
   }
 
@@ -113,7 +130,7 @@ export class Client implements AsyncDisposable {
   /** Stores many values, each for itself: there is an outcome for every entry, in their order. */
   putMany(
     entries: Iterable<readonly [Bytes, Bytes]>,
-    options: WriteOptions = {},
+    options: PutOptions = {},
   ): Promise<PutOutcome[]> {
     return inWaves([...entries], clientItemsAtOnce, async ([key, value]): Promise<PutOutcome> => {
       try {
@@ -150,14 +167,16 @@ export class Client implements AsyncDisposable {
     });
   }
 
-  async #write(key: Uint8Array, value: Uint8Array | null, options: WriteOptions): Promise<string> {
+  async #write(key: Uint8Array, value: Uint8Array | null, options: PutOptions): Promise<string> {
     this.#checkOpen();
     const { keyspace } = this.#settings;
     const consistency = options.consistency ?? this.#settings.consistency;
-    const request = { keyspace, key, value, consistency, session: this.#session };
-    const stamp = await this.#send(request, options.repeatUnknown ?? false);
-    this.#session = advanceSession(this.#session, stamp, consistency);
-    return formatStamp(stamp);
+    const about = { keyspace, key, value, consistency, session: this.#session };
+    const condition = conditionOf(options.if);
+    const request = { ...about, ttlMs: checkTtl(options.ttlMs), condition };
+    const written = await this.#send(request, options.repeatUnknown ?? false);
+    this.#session = advanceSession(this.#session, written, consistency);
+    return formatStamp(written.origin ?? written);
   }
 
   /** Tries one server after the other as long as the write is certainly stored nowhere. */

@@ -1,17 +1,20 @@
 // The parts of a running server, wired by hand. Nothing listens and nothing repeats yet.
 import type { KeyObject } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
+import { roundPauseMsMax } from '@ringwright/base/limits';
 import type { Store } from '@ringwright/partition/store';
+import { Turns } from '@ringwright/partition/turns';
 import { printReceipt } from '@ringwright/ring/move-receipt';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
 import type { ActiveRing } from './active-ring.ts';
 import { assembleRings } from './assemble-rings.ts';
 import type { ClockFile } from './clock-file.ts';
-import type { CoordinatorPorts } from './coordinate.ts';
 import { CopySource } from './copy-answers.ts';
 import type { CopyPace } from './copy-pace.ts';
+import { settleKey } from './decide-key.ts';
 import { type DeviceCaller, deviceCaller } from './device-caller.ts';
 import type { DeviceIdentity } from './device-identity.ts';
 import { DropBrake } from './drop-brake.ts';
@@ -31,9 +34,11 @@ import type { RingExchange } from './ring-exchange.ts';
 import { RingRequests } from './ring-requests.ts';
 import type { Rings } from './rings.ts';
 import { Scrubber } from './scrubber.ts';
+import type { DecideKey } from './settle-promises.ts';
 import { StampIssuer } from './stamp-issuer.ts';
 import { readiness, type StatusPorts } from './status.ts';
 import type { TrustStore } from './trust-store.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 /** What a server has on its disk: opened before, closed after everything else. */
 export interface OpenedDevice {
@@ -117,11 +122,10 @@ export async function assembleServer(
     },
   });
   const devices = deviceCaller({ peers, handlers });
-  const mover = createMover(
-    { ...opened, devices: measureCopies(metrics, devices), inFlight, throttle: pace.taken },
-    { rings, strangers, log, ...gate },
-  );
-  const replicator = createReplicator({ store, devices, mover }, metrics, log);
+  const decide: DecideKey = (keyspace, key) => settleKey(coordinator, keyspace, key);
+  const calls = { devices: measureCopies(metrics, devices), inFlight, throttle: pace.taken };
+  const mover = createMover({ ...opened, ...calls, decide }, { rings, strangers, log, ...gate });
+  const replicator = createReplicator({ store, devices, decide, mover }, metrics, log);
   const floors = { store, devices, nowMs, ...gate };
   const scrubber = createScrubber(store, mover, log);
   const opening = (keyspace: string): Promise<void> => mover.settled(keyspace);
@@ -152,6 +156,8 @@ function coordinatorPorts(
 ): CoordinatorPorts {
   return {
     ...parts,
+    turns: new Turns(),
+    backOff: (tries) => delay(Math.random() * Math.min(2 ** tries, roundPauseMsMax)),
     issueStamp: (device) => stamps.issue(device),
     catchUp: (active, device) =>
       exchange.catchUp(active.ring.keyspace, peers.connect(addressOf(active, device))),
@@ -167,7 +173,7 @@ function createMover(
     directory,
     ...calls
   }: Pick<OpenedDevice, 'store' | 'controls' | 'identity' | 'key' | 'directory'> &
-    Pick<MoverPorts, 'devices' | 'inFlight' | 'throttle'>,
+    Pick<MoverPorts, 'devices' | 'decide' | 'inFlight' | 'throttle'>,
   around: {
     readonly rings: Rings;
     readonly strangers: ReadonlySet<string>;
@@ -204,6 +210,7 @@ function createReplicator(
   parts: {
     readonly store: Store;
     readonly devices: DeviceCaller;
+    readonly decide: DecideKey;
     readonly mover: Mover;
   },
   metrics: Metrics,

@@ -2,9 +2,12 @@
 
 import type { coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
-import { type CoordinatorPorts, coordinateWrite } from './coordinate.ts';
+import { coordinateWrite } from './coordinate.ts';
+import { expiryOf } from './expiry.ts';
 import type { Metrics } from './metrics.ts';
 import { readInSession } from './read-in-session.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
+import { mayWriteIf, writeIf } from './write-if.ts';
 
 export interface ClientPorts {
   readonly coordinator: CoordinatorPorts;
@@ -18,8 +21,15 @@ export async function answerPut(
 ): Promise<AnswerOf<typeof coordinatePut>> {
   const end = metrics.clientSeconds.startTimer({ method: 'put' });
   try {
-    const { ms, tie } = await coordinateWrite(coordinator, request);
-    return { ms, tie, ringVersion: versionOf(coordinator, request.keyspace) };
+    const { ttlMs, condition, ...about } = request;
+    const expiresMs = ttlMs === null ? 0 : expiryOf(ttlMs, coordinator.clock.nowMs());
+    const content = { ...about, expiresMs };
+    const { ms, tie, origin } =
+      condition === null
+        ? await coordinateWrite(coordinator, content)
+        : await writeIf(coordinator, content, mayWriteIf(condition));
+    const ringVersion = versionOf(coordinator, request.keyspace);
+    return { ms, tie, ...(origin && { origin }), ...(expiresMs > 0 && { expiresMs }), ringVersion };
   } finally {
     end();
   }
@@ -34,9 +44,7 @@ export async function answerGet(
     const onEscalation = (): void => metrics.sessionEscalations.inc();
     const record = await readInSession({ coordinator, onEscalation }, request);
     const ringVersion = versionOf(coordinator, request.keyspace);
-    if (record === null) return { record: null, ringVersion };
-    const { value, ms, tie } = record;
-    return { record: { value, ms, tie }, ringVersion };
+    return { record, ringVersion };
   } finally {
     end();
   }

@@ -1,9 +1,9 @@
 // Consistency levels: how many slots of a partition must have acknowledged. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 
-export type Consistency = 'one' | 'quorum' | 'all';
+export type Consistency = 'one' | 'quorum' | 'all' | 'linearizable';
 
-const levels: readonly string[] = ['one', 'quorum', 'all'];
+const levels: readonly string[] = ['one', 'quorum', 'all', 'linearizable'];
 
 export function slotsNeeded(consistency: Consistency, slots: number): number {
   if (consistency === 'one') return 1;
@@ -15,7 +15,7 @@ export function parseConsistency(text: string | null): Consistency {
   if (text === null) return 'quorum';
   if (levels.includes(text)) return text as Consistency;
   throw new CodedError('CONSISTENCY_INVALID', `'${text}' is no consistency level`, {
-    hint: `use ?consistency=one, quorum or all`,
+    hint: 'use ?consistency=one, quorum, all or linearizable',
     details: { given: text, levels },
   });
 }

@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
 import type { ActiveRing } from './active-ring.ts';
-import type { CoordinatorPorts } from './coordinate.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 /**
  * Sums the rows of one ready file of every partition. A holder may lack its newest writes for a

@@ -19,7 +19,7 @@ import { coordinateRead, coordinateWrite } from './coordinate.ts';
 /** Partition 0 is on devices 0, 1, 2; device 3 replaces device 2; device 4 only coordinates. */
 const first = servedRing({ devices: 5, power: 0 });
 const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
-const sound: SimulationOptions = { lossPercent: 3, takeover: true };
+const sound: SimulationOptions = { lossPercent: 3, takeover: true, settle: true };
 
 beforeEach(() =>
   vi.useFakeTimers({ now: 1_763_692_800_000, toFake: ['setTimeout', 'clearTimeout', 'Date'] }),

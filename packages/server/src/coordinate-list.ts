@@ -6,8 +6,8 @@ import type { AnswerOf } from '@ringwright/wire/message';
 import type { ActiveRing } from './active-ring.ts';
 import { byteText } from './byte-text.ts';
 import { type Consistency, slotsNeeded } from './consistency.ts';
-import { type CoordinatorPorts, withNewestRing } from './coordinate.ts';
 import { gatherSlots } from './gather-slots.ts';
+import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
 
 export interface ListRequest {
   readonly keyspace: string;

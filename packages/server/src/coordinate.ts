@@ -1,31 +1,19 @@
 // This device as a coordinator: any server takes any request and asks the devices of the key's
 // slots.
 import { CodedError } from '@ringwright/base/coded-error';
-import type { HybridClock } from '@ringwright/base/hybrid-clock';
-import { ringRetriesMax } from '@ringwright/base/limits';
 import type { SessionToken } from '@ringwright/base/session-token';
 import { compareStamps, formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { ActiveRing } from './active-ring.ts';
+import { byteText } from './byte-text.ts';
 import { type Consistency, slotsNeeded } from './consistency.ts';
-import type { DeviceCaller } from './device-caller.ts';
-import { gatherReads, type ReadAnswer, type ReadRecord } from './gather-reads.ts';
+import { decideKey, type NewContent, settleKey } from './decide-key.ts';
+import { gatherReads, newestOf } from './gather-reads.ts';
 import { checkClock } from './replica.ts';
-import type { RingRequests } from './ring-requests.ts';
-import type { Rings } from './rings.ts';
 import { tallySlots } from './slot-acks.ts';
-import { OutdatedRing, spreadRecord, type WriteOutcome } from './spread-record.ts';
-
-export interface CoordinatorPorts {
-  readonly rings: Rings;
-  readonly requests: RingRequests;
-  readonly devices: DeviceCaller;
-  readonly clock: HybridClock;
-  /** A stamp for a write of this device: stamp-issuer.ts. */
-  readonly issueStamp: (device: number) => Promise<Stamp>;
-  /** Fetches the newer ring from the device that refused for an old one. */
-  readonly catchUp: (active: ActiveRing, device: number) => Promise<void>;
-}
+import { OutdatedRing, spreadRecord, UndecidedKey, type WriteOutcome } from './spread-record.ts';
+import { asOf, type WireContent } from './wire-record.ts';
+import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
 
 export interface KeyRequest {
   readonly keyspace: string;
@@ -35,19 +23,25 @@ export interface KeyRequest {
   readonly session?: SessionToken | null;
 }
 
+/** The stamps of a record that was written. */
+export type Written = Pick<WireContent, 'ms' | 'tie' | 'origin'>;
+
 /**
  * Writes a value (null deletes). Resolves with the record's stamp when the level is reached.
  * Throws CLOCK_BEHIND, SUPERSEDED when a device holds something newer, RING_UNKNOWN,
  * NOT_ENOUGH_REPLICAS and what fetching a newer ring throws; `details.outcome` is then `rejected`
- * (certainly nowhere) or `unknown` (it may appear later, once, at `details.stamp`).
+ * (certainly nowhere) or `unknown` (it may appear later, once, at `details.stamp`). A linearizable
+ * write is never superseded; it throws as decideKey.
  */
 export async function coordinateWrite(
   ports: CoordinatorPorts,
-  request: KeyRequest & { readonly value: Uint8Array | null },
-): Promise<Stamp> {
-  const { keyspace, key, value, consistency } = request;
+  request: KeyRequest & NewContent,
+): Promise<Written> {
+  const { keyspace, key, value, expiresMs, consistency } = request;
   if (request.session) checkClock(ports.clock, request.session);
+  if (consistency === 'linearizable') return writeByRounds(ports, request, null);
   const stamp = await ports.issueStamp(ports.rings.get(keyspace).tieDevice);
+  const content = { value, ...stamp, ...(expiresMs && { expiresMs }) };
   let earlier: WriteOutcome = 'rejected';
   // The stamp stays the same when the ring changes on the way: a retry stores the same record, not
   // a second one.
@@ -55,7 +49,7 @@ export async function coordinateWrite(
     const partition = active.partitionOf(key);
     const slots = slotsOf(active.ring, partition);
     const needed = slotsNeeded(consistency, slots.length);
-    const record = { partition, key, value, ...stamp };
+    const record = { partition, key, ...content };
     try {
       return await spreadRecord(ports.devices, { active, slots, record, needed });
     } catch (error) {
@@ -63,9 +57,14 @@ export async function coordinateWrite(
       throw error;
     }
   };
-  const { newer } = await withNewestRing(ports, keyspace, attempt).catch((error: unknown) => {
-    throw failedWrite(error, stamp, earlier);
-  });
+  let newer: Stamp | null;
+  try {
+    ({ newer } = await withNewestRing(ports, keyspace, attempt));
+  } catch (error) {
+    const failure = failedWrite(error, stamp, earlier);
+    if (!(error instanceof UndecidedKey) || !(failure instanceof CodedError)) throw failure;
+    return writeByRounds(ports, request, failure.details.outcome === 'unknown' ? stamp : null);
+  }
   // failpoint: coordinate.level-reached
   if (newer === null) return stamp;
   ports.clock.observe(newer);
@@ -75,22 +74,44 @@ export async function coordinateWrite(
   throw new CodedError('SUPERSEDED', message, { hint, details });
 }
 
+/** `mine`: the stamp under which an earlier attempt may be stored somewhere. */
+async function writeByRounds(
+  ports: CoordinatorPorts,
+  { keyspace, key, value, expiresMs, consistency }: KeyRequest & NewContent,
+  mine: Stamp | null,
+): Promise<Written> {
+  const nowMs = ports.clock.nowMs();
+  const { record } = await ports.turns.take(`${keyspace}/${byteText(key)}`, () =>
+    decideKey(ports, { keyspace, key, nowMs, change: () => ({ value, expiresMs }), mine }),
+  );
+  if (consistency === 'all') {
+    await withNewestRing(ports, keyspace, (active) => {
+      const partition = active.partitionOf(key);
+      const slots = slotsOf(active.ring, partition);
+      const whole = { partition, key, ...record };
+      return spreadRecord(ports.devices, { active, slots, record: whole, needed: slots.length });
+    });
+  }
+  return record;
+}
+
 /**
- * Reads a key: its newest record, a tombstone included, or null when there is none. The session of
- * the request is not looked at: read-in-session.ts does.
+ * Reads a key: its newest record, a tombstone included, or null when there is none; one that has
+ * expired is given as a tombstone. The session of the request is not looked at: read-in-session.ts
+ * does.
  */
-export function coordinateRead(
+export async function coordinateRead(
   ports: CoordinatorPorts,
   { keyspace, key, consistency }: KeyRequest,
-): Promise<ReadRecord | null> {
-  const attempt = async (active: ActiveRing): Promise<ReadRecord | null> => {
+): Promise<WireContent | null> {
+  const nowMs = ports.clock.nowMs();
+  const attempt = async (active: ActiveRing): Promise<WireContent | null> => {
     const partition = active.partitionOf(key);
     const slots = slotsOf(active.ring, partition);
     const needed = slotsNeeded(consistency, slots.length);
     const answers = await gatherReads(ports.devices, { active, partition, key, slots, needed });
     const newest = newestOf(answers);
-    if (newest === null) return null;
-    if (consistency === 'one') return newest;
+    if (newest === null || consistency === 'one') return newest;
     const holders = answers
       .filter(({ record }) => record !== null && isSame(record, newest))
       .map(({ device }) => device);
@@ -99,50 +120,17 @@ export function coordinateRead(
       // Blocking read repair: what one read has shown, every later quorum read shows too. A slot in
       // flight counts with its joiner only: the next ring may forget the device that answered.
       const record = { partition, key, ...newest };
+      const exact = consistency === 'linearizable';
       // failpoint: coordinate.before-write-back
-      await spreadRecord(ports.devices, { active, slots, record, needed, holders });
+      await spreadRecord(ports.devices, { active, slots, record, needed, holders, exact });
     }
     return newest;
   };
-  return withNewestRing(ports, keyspace, attempt);
-}
-
-/**
- * Runs an attempt with the active ring, again with a newer one as long as devices refuse for an old
- * ring.
- */
-export async function withNewestRing<T>(
-  ports: CoordinatorPorts,
-  keyspace: string,
-  attempt: (active: ActiveRing) => Promise<T>,
-): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    const active = ports.rings.get(keyspace);
-    const madeWith = { keyspace, ringVersion: active.ring.version };
-    ports.requests.begin('coordinated', madeWith);
-    try {
-      return await attempt(active);
-    } catch (error) {
-      if (!(error instanceof OutdatedRing) || tries === ringRetriesMax) throw error;
-      await reachNewer(ports, active, error.device);
-    } finally {
-      ports.requests.end('coordinated', madeWith);
-    }
-  }
-}
-
-/** Fetches the newer ring, unless it came another way meanwhile. */
-async function reachNewer(
-  { rings, catchUp }: CoordinatorPorts,
-  active: ActiveRing,
-  device: number,
-): Promise<void> {
-  const isNewer = (): boolean => rings.get(active.ring.keyspace).ring.version > active.ring.version;
-  if (isNewer()) return;
   try {
-    await catchUp(active, device);
+    return asOf(await withNewestRing(ports, keyspace, attempt), nowMs);
   } catch (error) {
-    if (!isNewer()) throw error;
+    if (!(error instanceof UndecidedKey)) throw error;
+    return asOf((await settleKey(ports, keyspace, key)).record, nowMs);
   }
 }
 
@@ -156,14 +144,6 @@ function failedWrite(error: unknown, stamp: Stamp, earlier: WriteOutcome): unkno
     details: { ...details, stamp: formatStamp(stamp), outcome },
     cause: error,
   });
-}
-
-function newestOf(answers: readonly ReadAnswer[]): ReadRecord | null {
-  let newest: ReadRecord | null = null;
-  for (const { record } of answers) {
-    if (record !== null && (newest === null || compareStamps(record, newest) > 0)) newest = record;
-  }
-  return newest;
 }
 
 function isSame(a: Stamp, b: Stamp): boolean {

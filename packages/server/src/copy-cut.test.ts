@@ -40,12 +40,12 @@ async function joining(): Promise<{
 
 /** 'loaded', or the code of what it threw. */
 async function load(device: StoreDevice, sourceFaults = 0): Promise<string> {
-  const { active, store, devices, throttle, partial } = device;
+  const { active, store, devices, decide, throttle, partial } = device;
   const earlier = { sourceFaults, bytes: null };
   const task = { active, partition: 0, move: active.ring.moves[0] ?? null, earlier };
   try {
     await loadPartition(
-      { store, devices, throttle, partial },
+      { store, devices, decide, throttle, partial },
       { ...task, onProgress: () => undefined },
     );
     return 'loaded';

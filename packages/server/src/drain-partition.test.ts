@@ -26,9 +26,9 @@ async function draining(
   active = device.active,
   requireDropsAllowed = (): void => undefined,
 ) {
-  const { store, devices, inFlight } = device;
+  const { store, devices, decide, inFlight } = device;
   const current = () => device.active;
-  const ports = { store, devices, inFlight, current, requireDropsAllowed };
+  const ports = { store, devices, decide, inFlight, current, requireDropsAllowed };
   try {
     await drainPartition(ports, { active, partition: 0 });
     return 'drained';

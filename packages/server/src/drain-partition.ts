@@ -1,17 +1,13 @@
 // Lets a partition file go that this device should no longer hold: only when every holder has all
 // of it.
 import { CodedError } from '@ringwright/base/coded-error';
-import type { Store } from '@ringwright/partition/store';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import { digests } from '@ringwright/wire/replication';
 import type { ActiveRing } from './active-ring.ts';
-import type { DeviceCaller } from './device-caller.ts';
 import type { InFlight } from './in-flight.ts';
-import { pushRows } from './push-rows.ts';
+import { type PushPorts, pushRows } from './push-rows.ts';
 
-export interface DrainPorts {
-  readonly store: Store;
-  readonly devices: DeviceCaller;
+export interface DrainPorts extends PushPorts {
   readonly inFlight: InFlight;
   /** The active ring at the time of the call. */
   readonly current: (keyspace: string) => ActiveRing;

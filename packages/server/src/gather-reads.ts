@@ -1,18 +1,15 @@
 // Reads one key from as many slots as the level needs.
-import type { Stamp } from '@ringwright/base/stamp';
+import { compareStamps } from '@ringwright/base/stamp';
 import type { Slot } from '@ringwright/ring/slots-of';
 import { recordRead } from '@ringwright/wire/records';
 import type { ActiveRing } from './active-ring.ts';
 import type { DeviceCaller } from './device-caller.ts';
 import { gatherSlots } from './gather-slots.ts';
-
-export interface ReadRecord extends Stamp {
-  readonly value: Uint8Array | null;
-}
+import type { WireContent } from './wire-record.ts';
 
 export interface ReadAnswer {
   readonly device: number;
-  readonly record: ReadRecord | null;
+  readonly record: WireContent | null;
 }
 
 interface Gather {
@@ -30,4 +27,13 @@ export async function gatherReads(devices: DeviceCaller, gather: Gather): Promis
   const ask = (device: number) => devices.call({ active, device }, recordRead, { ...request, key });
   const answers = await gatherSlots({ active, slots, needed, ask });
   return answers.map(({ device, answer: { record } }) => ({ device, record }));
+}
+
+/** The record with the highest stamp, a tombstone included; null when no device has any. */
+export function newestOf(answers: readonly ReadAnswer[]): WireContent | null {
+  let newest: WireContent | null = null;
+  for (const { record } of answers) {
+    if (record !== null && (newest === null || compareStamps(record, newest) > 0)) newest = record;
+  }
+  return newest;
 }

@@ -1,6 +1,8 @@
 // The body of a batch: gets, puts and deletes of keys, texts or base64. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { httpBatchItemsMax, keyBytesMax, valueBytesMax } from '@ringwright/base/limits';
+import { parseStamp } from '@ringwright/base/stamp';
+import type { Condition } from '@ringwright/wire/coordination';
 import { z } from 'zod';
 import { byteText } from './byte-text.ts';
 
@@ -8,14 +10,25 @@ const base64 = z.base64().transform((text) => new Uint8Array(Buffer.from(text, '
 const bytes = z.string().transform((text) => new Uint8Array(Buffer.from(text)));
 
 const keyForms = { key: bytes.optional(), key64: base64.optional() };
+const stampText = z.string().transform((text, context) => {
+  const stamp = parseStamp(text);
+  if (stamp !== null) return stamp;
+  context.addIssue({ code: 'custom', message: 'is neither absent, present nor a stamp' });
+  return z.NEVER;
+});
+/** As Condition, with the stamp in its text form. */
+const condition = { if: z.union([z.enum(['absent', 'present']), stampText]).optional() };
 const itemSchema = z.discriminatedUnion('op', [
   z.strictObject({ op: z.literal('get'), ...keyForms }),
-  z.strictObject({ op: z.literal('delete'), ...keyForms }),
+  z.strictObject({ op: z.literal('delete'), ...keyForms, ...condition }),
   z.strictObject({
     op: z.literal('put'),
     ...keyForms,
     value: bytes.optional(),
     value64: base64.optional(),
+    /** Seconds. */
+    ttl: z.number().positive().optional(),
+    ...condition,
   }),
 ]);
 const batchSchema = z.strictObject({ items: z.array(itemSchema).min(1).max(httpBatchItemsMax) });
@@ -25,6 +38,8 @@ export interface BatchItem {
   readonly key: Uint8Array;
   /** Of a put; null otherwise. */
   readonly value: Uint8Array | null;
+  readonly ttlMs?: number | undefined;
+  readonly condition?: Condition | undefined;
 }
 
 /**
@@ -44,9 +59,12 @@ export function parseBatch(body: Uint8Array): BatchItem[] {
     const name = byteText(key);
     if (seen.has(name)) throw usage(`items.${index}: its key is in the batch already`);
     seen.add(name);
-    if (item.op !== 'put') return { op: item.op, key, value: null };
+    if (item.op === 'get') return { op: item.op, key, value: null };
+    const about = { op: item.op, key, condition: item.if };
+    if (item.op === 'delete') return { ...about, value: null };
     const value = oneOf(`items.${index}`, 'value', [item.value, item.value64]);
-    if (value.length <= valueBytesMax) return { op: item.op, key, value };
+    const ttlMs = item.ttl === undefined ? undefined : Math.round(item.ttl * 1000);
+    if (value.length <= valueBytesMax) return { ...about, value, ttlMs };
     const message = `items.${index}: ${value.length} bytes, ${valueBytesMax} is the most`;
     throw new CodedError('VALUE_TOO_LARGE', message, { hint: 'split the value over several keys' });
   });

@@ -16,13 +16,17 @@ import {
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { type Consistency, parseConsistency } from './consistency.ts';
-import { type CoordinatorPorts, coordinateWrite } from './coordinate.ts';
+import { coordinateWrite } from './coordinate.ts';
+import { expiryOf } from './expiry.ts';
 import { answerJson } from './http-answer.ts';
 import { type BatchItem, parseBatch } from './http-batch-schema.ts';
 import { readBody } from './http-body.ts';
 import { sessionHeader, sessionOf } from './http-session.ts';
 import type { Metrics } from './metrics.ts';
 import { readInSession } from './read-in-session.ts';
+import { identityOf } from './wire-record.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
+import { mayWriteIf, writeIf } from './write-if.ts';
 
 export const batchSegment = '_batch';
 
@@ -41,6 +45,8 @@ interface BatchTarget {
 interface ItemAnswer {
   readonly status: number;
   readonly stamp?: string;
+  /** Unix ms. */
+  readonly expires?: number;
   readonly value64?: string;
   readonly error?: unknown;
 }
@@ -99,12 +105,22 @@ async function answerItem(batch: Batch, item: BatchItem): Promise<ItemAnswer> {
   return answer;
 }
 
-async function writeItem(batch: Batch, { key, value }: BatchItem): Promise<ItemAnswer> {
+async function writeItem(
+  batch: Batch,
+  { key, value, ttlMs, condition }: BatchItem,
+): Promise<ItemAnswer> {
   const { ports, keyspace, consistency, session } = batch;
-  const request = { keyspace, key, consistency, session, value };
-  const stamp = await coordinateWrite(ports.coordinator, request);
-  see(batch, stamp);
-  return { status: 204, stamp: formatStamp(stamp) };
+  const { coordinator } = ports;
+  const expires =
+    ttlMs === undefined ? {} : { expires: expiryOf(ttlMs, coordinator.clock.nowMs()) };
+  const about = { keyspace, key, consistency, session };
+  const request = { ...about, value, expiresMs: expires.expires };
+  const written =
+    condition === undefined
+      ? await coordinateWrite(coordinator, request)
+      : await writeIf(coordinator, request, mayWriteIf(condition));
+  see(batch, written);
+  return { status: 204, stamp: formatStamp(identityOf(written)), ...expires };
 }
 
 async function readItem(batch: Batch, { key }: BatchItem): Promise<ItemAnswer> {
@@ -115,7 +131,7 @@ async function readItem(batch: Batch, { key }: BatchItem): Promise<ItemAnswer> {
   if (batch.bytes > httpBatchAnswerBytesMax) throw tooManyBytes();
   const record = await readInSession(readers, { keyspace, key, consistency, session });
   see(batch, record);
-  const stamp = record === null ? {} : { stamp: formatStamp(record) };
+  const stamp = record === null ? {} : { stamp: formatStamp(identityOf(record)) };
   if (record === null || record.value === null) {
     const error = new CodedError('KEY_UNKNOWN', 'no record with this key');
     return { status: error.http, ...stamp, error: error.toJSON() };
@@ -124,7 +140,8 @@ async function readItem(batch: Batch, { key }: BatchItem): Promise<ItemAnswer> {
   if (batch.bytes > httpBatchAnswerBytesMax) throw tooManyBytes();
   const { buffer, byteOffset, length } = record.value;
   const value64 = Buffer.from(buffer, byteOffset, length).toString('base64');
-  return { status: 200, ...stamp, value64 };
+  const expires = record.expiresMs ? { expires: record.expiresMs } : {};
+  return { status: 200, ...stamp, ...expires, value64 };
 }
 
 function see(batch: Batch, stamp: Stamp | null): void {

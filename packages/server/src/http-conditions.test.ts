@@ -1,7 +1,7 @@
-// Conditional requests: tags, lists of tags, and writes that are refused.
+// Conditional requests: tags, lists of tags, and what a write may replace.
 import { makeStamp } from '@ringwright/base/stamp';
 import { expect, test } from 'vitest';
-import { checkRead, etagOf, refuseConditionalWrite } from './http-conditions.ts';
+import { checkRead, etagOf, writeCondition } from './http-conditions.ts';
 
 const stamp = makeStamp(1_700_000_000_000, 3, 9);
 const tag = '"1700000000000.3.9"';
@@ -34,8 +34,25 @@ test('If-Match names the record or refuses it', () => {
   expect(() => checkRead({ 'if-match': '"1.0.0"' }, stamp)).toThrow(refusal);
 });
 
-test.each(['if-match', 'if-none-match', 'if-unmodified-since'])('a write with %s', (name) => {
+test.each<[string, Record<string, string>, boolean, boolean]>([
+  ['if there is none', { 'if-none-match': '*' }, true, false],
+  ['if there is one', { 'if-match': '*' }, false, true],
+  ['if it is that one', { 'if-match': tag }, false, true],
+  ['if it is another one', { 'if-match': '"1.0.0"' }, false, false],
+  ['if it is not that one', { 'if-none-match': tag }, true, false],
+  ['if it is one of them', { 'if-match': `"1.0.0", ${tag}` }, false, true],
+  ['if both hold', { 'if-match': '*', 'if-none-match': '"1.0.0"' }, false, true],
+])('a write %s', (...[, headers, whenAbsent, whenPresent]) => {
+  const mayWrite = writeCondition(headers);
+  expect(mayWrite?.(null)).toBe(whenAbsent);
+  expect(mayWrite?.({ value: Buffer.from('v'), ...stamp })).toBe(whenPresent);
+  // Stored again under a higher stamp, it is the same record.
+  const again = { value: Buffer.from('v'), ms: stamp.ms + 9, tie: 1, origin: stamp };
+  expect(mayWrite?.(again)).toBe(whenPresent);
+});
+
+test('a write without condition, and one with a time', () => {
+  expect(writeCondition({ 'content-length': '1' })).toBeNull();
   const refusal = expect.objectContaining({ code: 'CONDITION_UNSUPPORTED', http: 501 });
-  expect(() => refuseConditionalWrite({ [name]: '*' })).toThrow(refusal);
-  expect(() => refuseConditionalWrite({ 'content-length': '1' })).not.toThrow();
+  expect(() => writeCondition({ 'if-unmodified-since': 'today' })).toThrow(refusal);
 });

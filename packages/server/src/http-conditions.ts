@@ -2,6 +2,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
+import { identityOf } from './wire-record.ts';
+import type { MayWrite } from './write-if.ts';
 
 export function etagOf(stamp: Stamp): string {
   return `"${formatStamp(stamp)}"`;
@@ -20,18 +22,23 @@ export function checkRead(headers: IncomingHttpHeaders, stamp: Stamp | null): 'w
 }
 
 /**
- * Refuses conditions on writes. A coordinator could compare before it writes, but another one may
- * write between: only the replicas could decide it, and they cannot yet. Better no answer than one
- * that is right most of the time.
+ * The condition of a write, or null. `If-None-Match: *` wants no record, `If-Match: *` any record,
+ * tags those records. Throws CONDITION_UNSUPPORTED for a condition on a time: a second holds many
+ * records.
  */
-export function refuseConditionalWrite(headers: IncomingHttpHeaders): void {
-  const given = ['if-match', 'if-none-match', 'if-unmodified-since'].find(
-    (name) => headers[name] !== undefined,
-  );
-  if (given === undefined) return;
-  const message = `${given} on a write is not supported: writes cannot be made conditional yet`;
-  const hint = 'write without it; a write that lost to a newer one is answered with SUPERSEDED';
-  throw new CodedError('CONDITION_UNSUPPORTED', message, { hint, details: { header: given } });
+export function writeCondition(headers: IncomingHttpHeaders): MayWrite | null {
+  const { 'if-match': wanted, 'if-none-match': unwanted } = headers;
+  if (headers['if-unmodified-since'] !== undefined) {
+    const message = 'if-unmodified-since on a write is not supported: its seconds are too coarse';
+    const hint = 'use If-Match with the ETag of the record';
+    throw new CodedError('CONDITION_UNSUPPORTED', message, { hint });
+  }
+  if (wanted === undefined && unwanted === undefined) return null;
+  return (present) => {
+    const stamp = present === null ? null : identityOf(present);
+    const isWanted = wanted === undefined || names(wanted, stamp);
+    return isWanted && !(unwanted !== undefined && names(unwanted, stamp));
+  };
 }
 
 /** A list of tags, or `*` for any record. A weak tag names the same stamp as the strong one. */

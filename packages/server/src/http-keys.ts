@@ -1,19 +1,27 @@
 // The key resource: PUT, GET, HEAD and DELETE of /v1/KEYSPACE/KEY.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
-import { formatStamp } from '@ringwright/base/stamp';
+import { formatStamp, parseStamp, type Stamp } from '@ringwright/base/stamp';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { parseConsistency } from './consistency.ts';
-import { type CoordinatorPorts, coordinateWrite, type KeyRequest } from './coordinate.ts';
+import { coordinateWrite, type KeyRequest } from './coordinate.ts';
+import type { NewContent } from './decide-key.ts';
+import { expiryOf, ttlMsOf } from './expiry.ts';
 import { answerBytes, answerError } from './http-answer.ts';
 import { readBody } from './http-body.ts';
-import { checkRead, etagOf, refuseConditionalWrite } from './http-conditions.ts';
+import { checkRead, etagOf, writeCondition } from './http-conditions.ts';
 import { nextSession, sessionOf } from './http-session.ts';
 import { keyOfPath } from './key-path.ts';
 import type { Metrics } from './metrics.ts';
 import { readInSession } from './read-in-session.ts';
+import { identityOf } from './wire-record.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
+import { writeIf } from './write-if.ts';
 
 export const stampHeader = 'x-ringwright-stamp';
+/** Unix ms at which the record expires; on no other records. */
+export const expiresHeader = 'x-ringwright-expires';
+export const ttlHeader = 'x-ringwright-ttl';
 
 export interface KeyTarget {
   readonly keyspace: string;
@@ -38,18 +46,26 @@ export async function answerKey(
   exchange: Exchange,
 ): Promise<void> {
   const { request } = exchange;
+  const query = new URLSearchParams(target.query);
   const about = {
     keyspace: checkKeyspaceName(target.keyspace),
     key: keyOfPath(target.keyPath),
-    consistency: parseConsistency(new URLSearchParams(target.query).get('consistency')),
+    consistency: parseConsistency(query.get('consistency')),
     session: sessionOf(request.headers),
   };
+  const ttl = query.get('ttl') ?? request.headers[ttlHeader] ?? null;
+  if (ttl !== null && request.method !== 'PUT') {
+    const hint = 'give a time to live with the PUT of the value';
+    throw new CodedError('USAGE', `a time to live with ${request.method}`, { hint });
+  }
   switch (request.method) {
-    case 'PUT':
-      refuseConditionalWrite(request.headers);
-      return answerWrite(ports, { ...about, value: await readBody(request) }, exchange);
+    case 'PUT': {
+      const ttlMs = ttl === null ? null : ttlMsOf(String(ttl));
+      const expiry =
+        ttlMs === null ? {} : { expiresMs: expiryOf(ttlMs, ports.coordinator.clock.nowMs()) };
+      return answerWrite(ports, { ...about, value: await readBody(request), ...expiry }, exchange);
+    }
     case 'DELETE':
-      refuseConditionalWrite(request.headers);
       return answerWrite(ports, { ...about, value: null }, exchange);
     case 'GET':
     case 'HEAD':
@@ -63,13 +79,35 @@ export async function answerKey(
 
 async function answerWrite(
   { coordinator }: KeyPorts,
-  about: KeyRequest & { readonly value: Uint8Array | null },
-  { response }: Exchange,
+  about: KeyRequest & NewContent,
+  { request, response }: Exchange,
 ): Promise<void> {
-  const stamp = await coordinateWrite(coordinator, about);
+  const condition = writeCondition(request.headers);
+  const written =
+    condition === null
+      ? await coordinateWrite(coordinator, about)
+      : await writeIf(coordinator, about, condition).catch((error: unknown) => {
+          nameRecord(response, presentOf(error));
+          throw error;
+        });
+  const stamp = identityOf(written);
   const etag = about.value === null ? {} : { etag: etagOf(stamp) };
-  const session = nextSession(about.session ?? null, stamp, about.consistency);
-  response.writeHead(204, { [stampHeader]: formatStamp(stamp), ...etag, ...session }).end();
+  const expires = about.expiresMs ? { [expiresHeader]: about.expiresMs } : {};
+  const session = nextSession(about.session ?? null, written, about.consistency);
+  const headers = { [stampHeader]: formatStamp(stamp), ...expires, ...etag, ...session };
+  response.writeHead(204, headers).end();
+}
+
+/** The stamp of the record that a failed condition found. */
+function presentOf(error: unknown): Stamp | null {
+  const isFailed = error instanceof CodedError && error.code === 'PRECONDITION_FAILED';
+  return isFailed ? parseStamp(String(error.details.stamp)) : null;
+}
+
+function nameRecord(response: ServerResponse, stamp: Stamp | null): void {
+  if (stamp === null) return;
+  response.setHeader(stampHeader, formatStamp(stamp));
+  response.setHeader('etag', etagOf(stamp));
 }
 
 async function answerGet(
@@ -81,15 +119,16 @@ async function answerGet(
   const record = await readInSession({ coordinator, onEscalation }, about);
   const session = nextSession(about.session ?? null, record, about.consistency);
   for (const [name, text] of Object.entries(session)) response.setHeader(name, text);
-  if (record !== null) response.setHeader(stampHeader, formatStamp(record));
+  if (record !== null) response.setHeader(stampHeader, formatStamp(identityOf(record)));
   if (record === null || record.value === null) {
     checkRead(request.headers, null);
     answerError(response, new CodedError('KEY_UNKNOWN', 'no record with this key'));
     return;
   }
-  const { value } = record;
-  const etag = etagOf(record);
-  if (checkRead(request.headers, record) === 'same') {
+  const { value, expiresMs } = record;
+  if (expiresMs) response.setHeader(expiresHeader, expiresMs);
+  const etag = etagOf(identityOf(record));
+  if (checkRead(request.headers, identityOf(record)) === 'same') {
     response.writeHead(304, { etag }).end();
     return;
   }

@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { CodedError } from '@ringwright/base/coded-error';
 import { httpConnectionsMax } from '@ringwright/base/limits-rings';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
-import type { CoordinatorPorts } from './coordinate.ts';
 import { answerBytes, answerError, answerJson } from './http-answer.ts';
 import { answerBatch, batchSegment } from './http-batch.ts';
 import { discardBody } from './http-body.ts';
@@ -12,6 +11,7 @@ import { measurePartitions } from './measure-store.ts';
 import type { Metrics } from './metrics.ts';
 import { partitionDuty } from './partition-duty.ts';
 import { partitionSizes, readiness, type StatusPorts, serverStatus } from './status.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 export interface HttpPorts {
   readonly coordinator: CoordinatorPorts;

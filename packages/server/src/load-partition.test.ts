@@ -12,11 +12,11 @@ const first = servedRing({ power: 0 });
 const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
 
 async function loading(device: StoreDevice, how: 'join' | 'refill' = 'join'): Promise<string> {
-  const { active, store, devices, throttle, partial } = device;
+  const { active, store, devices, decide, throttle, partial } = device;
   const move = how === 'join' ? (active.ring.moves[0] ?? null) : null;
   const task = { active, partition: 0, move, onProgress: () => undefined };
   try {
-    await loadPartition({ store, devices, throttle, partial }, task);
+    await loadPartition({ store, devices, decide, throttle, partial }, task);
     return 'loaded';
   } catch (error) {
     if (error instanceof CodedError) return error.code;

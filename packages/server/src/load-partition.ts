@@ -14,12 +14,14 @@ import type { LoadProgress } from './load-progress.ts';
 import type { PartialCopies } from './partial-copies.ts';
 import { reclaimFile } from './reclaim-file.ts';
 import { filling } from './replica.ts';
+import { type DecideKey, settlePromises } from './settle-promises.ts';
 
 export interface LoadPorts {
   readonly store: Store;
   readonly devices: DeviceCaller;
   readonly throttle: CopyThrottle;
   readonly partial: PartialCopies;
+  readonly decide: DecideKey;
 }
 
 export interface LoadTask {
@@ -217,8 +219,12 @@ async function pullRows(
     if (outcomes.some(({ kind }) => kind === 'absent')) {
       throw new CodedError('PARTITION_ABSENT', `partition ${partition} went while it was filled`);
     }
+    for (const [index, { kind }] of outcomes.entries()) {
+      const key = answer.rows[index]?.key;
+      if (kind === 'promised' && key !== undefined) await ports.decide(keyspace, key);
+    }
     onProgress({});
-    if (!answer.more) return;
+    if (!answer.more) return settlePromises(ports, { active, partition, device });
     if (answer.lastSeq <= since) {
       throw new CodedError(
         'PEER_FAILED',

@@ -6,11 +6,13 @@ import type { RequestOf } from '@ringwright/wire/message';
 import { offer, offerRowsMax, push } from '@ringwright/wire/replication';
 import type { ActiveRing } from './active-ring.ts';
 import type { DeviceCaller } from './device-caller.ts';
+import type { DecideKey } from './settle-promises.ts';
 import { wireContent } from './wire-record.ts';
 
 export interface PushPorts {
   readonly store: Store;
   readonly devices: DeviceCaller;
+  readonly decide: DecideKey;
 }
 
 interface PushTask {
@@ -55,7 +57,12 @@ export async function pushRows(ports: PushPorts, task: PushTask): Promise<PushRe
         wanted.map((index) => rows[index]?.key),
       )) {
         // failpoint: push.before
-        await ports.devices.call({ active, device }, push, { ...about, rows: group });
+        const sent = { ...about, rows: group };
+        const { undecided } = await ports.devices.call({ active, device }, push, sent);
+        for (const index of undecided) {
+          const key = group[index]?.key;
+          if (key !== undefined) await ports.decide(keyspace, key);
+        }
         pushed += group.length;
       }
       offered += rows.length;

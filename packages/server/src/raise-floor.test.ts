@@ -34,10 +34,11 @@ class World {
     this.cluster = cluster;
     this.#ms = cluster.nowMs() - 40 * 3_600_000;
     this.replicators = cluster.devices.map(
-      ({ store, devices, id }) =>
+      ({ store, devices, decide, id }) =>
         new Replicator({
           store,
           devices,
+          decide,
           nowMs: cluster.nowMs,
           onPushed: () => undefined,
           onBehind: (_, partition) =>
@@ -94,10 +95,10 @@ class World {
   }
 
   async refill(): Promise<void> {
-    for (const { store, devices, throttle, partial, active, up } of this.cluster.devices) {
+    for (const { store, devices, decide, throttle, partial, active, up } of this.cluster.devices) {
       if (!up || store.info(keyspace, 0)?.state !== 'filling') continue;
       const task = { active, partition: 0, move: null, onProgress: () => undefined };
-      await loadPartition({ store, devices, throttle, partial }, task).then(
+      await loadPartition({ store, devices, decide, throttle, partial }, task).then(
         () => store.setState(keyspace, 0, 'ready'),
         () => undefined,
       );
@@ -234,7 +235,7 @@ test('tombstones dropped at the source while it is copied: the copy is taken aga
   const world = await World.open();
   await using _ = world.cluster;
   await world.write('a', 'v', [0, 1, 2]);
-  const { store, active, devices, throttle, partial } = world.device(2);
+  const { store, active, devices, decide, throttle, partial } = world.device(2);
   store.setState(keyspace, 0, 'filling');
   let copies = 0;
   world.device(0).onCall = async (method) => {
@@ -249,7 +250,9 @@ test('tombstones dropped at the source while it is copied: the copy is taken aga
   world.device(1).up = false;
   const task = { active, partition: 0, move: null, onProgress: () => undefined };
   const load = () =>
-    loadPartition({ store, devices, throttle, partial }, task).catch((error: unknown) => error);
+    loadPartition({ store, devices, decide, throttle, partial }, task).catch(
+      (error: unknown) => error,
+    );
   expect(await load()).toMatchObject({ code: 'NOT_ENOUGH_REPLICAS' });
   world.device(1).up = true;
   expect(await load()).toMatchObject({ copy: { device: 0 }, merged: [1] });

@@ -3,8 +3,9 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { formatSessionToken, type SessionToken } from '@ringwright/base/session-token';
 import { compareStamps } from '@ringwright/base/stamp';
 import type { Consistency } from './consistency.ts';
-import { type CoordinatorPorts, coordinateRead, type KeyRequest } from './coordinate.ts';
-import type { ReadRecord } from './gather-reads.ts';
+import { coordinateRead, type KeyRequest } from './coordinate.ts';
+import type { WireContent } from './wire-record.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 interface SessionPorts {
   readonly coordinator: CoordinatorPorts;
@@ -21,7 +22,7 @@ interface SessionPorts {
 export async function readInSession(
   { coordinator, onEscalation }: SessionPorts,
   request: KeyRequest,
-): Promise<ReadRecord | null> {
+): Promise<WireContent | null> {
   const { session = null, consistency } = request;
   const record = await coordinateRead(coordinator, request);
   if (session === null || (record !== null && compareStamps(record, session) >= 0)) return record;
@@ -45,5 +46,5 @@ function surelySees({ weak }: SessionToken): Consistency {
 }
 
 function strength(level: Consistency): number {
-  return ['one', 'quorum', 'all'].indexOf(level);
+  return ['one', 'quorum', 'all'].indexOf(level === 'linearizable' ? 'quorum' : level);
 }

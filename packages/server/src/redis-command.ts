@@ -1,9 +1,9 @@
 // A command of the Redis protocol: its form, what it does to which words, and what it is given.
 import type { Consistency } from './consistency.ts';
-import type { CoordinatorPorts } from './coordinate.ts';
 import type { RespReply, RespVersion } from './resp-reply.ts';
 import type { RespRequest } from './resp-requests.ts';
 import type { ScanCursors } from './scan-cursors.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 /** What one connection has chosen; commands such as SELECT change it. */
 export interface RedisClient {

@@ -2,11 +2,11 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { redisConnectionsMax } from '@ringwright/base/limits';
 import type { Consistency } from './consistency.ts';
-import type { CoordinatorPorts } from './coordinate.ts';
 import type { Metrics } from './metrics.ts';
 import type { RedisAbout, RedisClient } from './redis-command.ts';
 import { type ConnectionPorts, RedisConnection } from './redis-connection.ts';
 import { ScanCursors } from './scan-cursors.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 export interface RedisSettings {
   readonly device: string;

@@ -14,6 +14,7 @@ function replicatorOf(device: StoreDevice, cluster: StoreCluster) {
   const replicator = new Replicator({
     store: device.store,
     devices: device.devices,
+    decide: device.decide,
     nowMs: cluster.nowMs,
     onBehind: () => undefined,
     onPushed: (rows) => pushed.push(rows),

@@ -8,11 +8,11 @@ import { recordWrite } from '@ringwright/wire/records';
 import type { ActiveRing } from './active-ring.ts';
 import type { DeviceCaller } from './device-caller.ts';
 import { slotDevices, tallySlots } from './slot-acks.ts';
+import type { WireContent } from './wire-record.ts';
 
-export interface RecordToSpread extends Stamp {
+export interface RecordToSpread extends WireContent {
   readonly partition: number;
   readonly key: Uint8Array;
-  readonly value: Uint8Array | null;
 }
 
 interface Spread {
@@ -22,6 +22,8 @@ interface Spread {
   readonly needed: number;
   /** Devices known to hold this very record: they count as acknowledged and are not asked. */
   readonly holders?: readonly number[];
+  /** Only this very record counts: a device that holds something newer has not taken it. */
+  readonly exact?: boolean;
 }
 
 export interface SpreadResult {
@@ -32,10 +34,12 @@ export interface SpreadResult {
 /**
  * Resolves when `needed` slots have the record (or something newer) durably; the other devices go
  * on meanwhile. Rejects when `needed` cannot be reached any more: with OutdatedRing when a device
- * knows a newer ring, else with NOT_ENOUGH_REPLICAS and what each device said.
+ * knows a newer ring, with UndecidedKey when a promise kept the record out, else with
+ * NOT_ENOUGH_REPLICAS and what each device said.
  */
 export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<SpreadResult> {
-  const { active, slots, record, needed } = spread;
+  const { active, slots, record, needed, exact = false } = spread;
+  const isKept = (kind: string): boolean => kind === 'promised' || (exact && kind === 'stale');
   // Devices of slots that the table does not have yet get the record too, and count for nothing.
   const takers = [...slotDevices(slots), ...newcomersOf(active.ring, record.partition)];
   const asked = takers.filter((device) => !spread.holders?.includes(device));
@@ -56,6 +60,11 @@ export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<Spr
         reject(
           new OutdatedRing(outdated, outdated.device, isOpen || isStored ? 'unknown' : 'rejected'),
         );
+      } else if ([...said.values()].some(isKept)) {
+        const outcome = isOpen || isStored ? 'unknown' : 'rejected';
+        reject(
+          new UndecidedKey(tooFewSlots(acked, { slots: slots.length, needed, said, outcome })),
+        );
       } else if (isStored || !isOpen) {
         const outcome = isStored ? 'unknown' : 'rejected';
         reject(tooFewSlots(acked, { slots: slots.length, needed, said, outcome }));
@@ -67,7 +76,7 @@ export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<Spr
       const request = { keyspace, ringVersion: version, ...record };
       devices.call({ active, device }, recordWrite, request).then(
         (answer) => {
-          answered.set(device, answer.kind !== 'promised');
+          answered.set(device, !isKept(answer.kind));
           said.set(device, answer.kind);
           if (answer.kind === 'stale' && (newer === null || compareStamps(answer, newer) > 0)) {
             newer = { ms: answer.ms, tie: answer.tie };
@@ -106,6 +115,13 @@ const certainlyNot: ReadonlySet<string> = new Set<ErrorCode | 'stale' | 'promise
 /** Stored, a lost answer, or a failure in the middle. */
 function mayBeStored(said: string): boolean {
   return !certainlyNot.has(said);
+}
+
+/** Thrown when others are at work on the key by rounds, or left one half done: one has to decide. */
+export class UndecidedKey extends CodedError {
+  constructor({ message, hint, details }: CodedError) {
+    super('NOT_ENOUGH_REPLICAS', message, { hint, details });
+  }
 }
 
 /** Thrown when a device refused because it knows a newer ring than the request was made with. */

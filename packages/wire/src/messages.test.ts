@@ -11,6 +11,7 @@ import {
   socketMessageBytesMax,
   transferChunkBytesMax,
   trustFileBytesMax,
+  ttlMsMax,
   valueBytesMax,
 } from '@ringwright/base/limits';
 import { copyRateMin, trashListMax } from '@ringwright/base/limits-copies';
@@ -343,8 +344,12 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   [
     'coordinate-put',
     kinds.coordinatePut.request,
-    { ...client, value: record.value },
+    { ...client, value: record.value, ttlMs: ttlMsMax, condition: stamp },
     [
+      { ttlMs: ttlMsMax + 1 },
+      { ttlMs: 0 },
+      { condition: 'new' },
+      { condition: { ms: 1 } },
       { consistency: 'two' },
       { session: {} },
       { session: { ...stamp, weak: 1 } },
@@ -356,14 +361,14 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   [
     'coordinate-put answer',
     kinds.coordinatePut.answer,
-    { ...stamp, ringVersion: most },
-    [{ ms: -1 }],
+    { ...stamp, origin: stamp, expiresMs: stampMsMax, ringVersion: most },
+    [{ ms: -1 }, { origin: null }],
   ],
   ['coordinate-get', kinds.coordinateGet.request, client, [{ value: null }, { session: 1 }]],
   [
     'coordinate-get answer',
     kinds.coordinateGet.answer,
-    { record: { value: record.value, ...stamp }, ringVersion: 1 },
+    { record: content, ringVersion: 1 },
     [{ ringVersion: 0 }, { record: { ...stamp } }],
   ],
   [

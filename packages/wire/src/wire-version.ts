@@ -16,5 +16,6 @@
  * 9: the signatures a ring is held with (hello, ring offer), deltas fetched (ring fetch), the word
  *    on a fork (ring settle).
  * 10: dropped partitions (trash-list, trash-restore), drops that wait for a word (confirm-drops).
+ * 11: puts with a time to live and a condition, gets with an expiry; linearizable.
  */
-export const wireVersion = 10;
+export const wireVersion = 11;

@@ -1,0 +1,66 @@
+// The first half of a round: devices promise to take nothing older, and tell what they hold.
+import { CodedError } from '@ringwright/base/coded-error';
+import { compareStamps, type Stamp } from '@ringwright/base/stamp';
+import { newcomersOf, type Slot } from '@ringwright/ring/slots-of';
+import { recordPrepare } from '@ringwright/wire/records';
+import type { ActiveRing } from './active-ring.ts';
+import type { DeviceCaller } from './device-caller.ts';
+import type { ReadAnswer } from './gather-reads.ts';
+import { slotDevices, tallySlots } from './slot-acks.ts';
+import { type OutdatedRing, outdatedRing, tooFewSlots } from './spread-record.ts';
+
+interface Prepare {
+  readonly active: ActiveRing;
+  readonly partition: number;
+  readonly key: Uint8Array;
+  readonly slots: readonly Slot[];
+  readonly needed: number;
+  readonly ballot: Stamp;
+}
+
+export type Prepared =
+  /** `needed` slots have promised; what their devices in the table hold. */
+  | { readonly kind: 'given'; readonly answers: readonly ReadAnswer[] }
+  /** Too many hold or promised something higher; the highest of it. */
+  | { readonly kind: 'refused'; readonly above: Stamp };
+
+/** Rejects as spreadRecord does. */
+export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Prepared> {
+  const { active, partition, key, slots, needed, ballot } = prepare;
+  const { keyspace, version } = active.ring;
+  const request = { keyspace, ringVersion: version, partition, key, ...ballot };
+  const servers = new Set(slots.map(({ device }) => device));
+  const answers: ReadAnswer[] = [];
+  const answered = new Map<number, boolean>();
+  const said = new Map<number, string>();
+  let above: Stamp | null = null;
+  let outdated: OutdatedRing | null = null;
+  return new Promise((resolve, reject) => {
+    const settle = (device: number, isGiven: boolean): void => {
+      answered.set(device, isGiven);
+      const { acked, possible } = tallySlots(slots, answered, needed);
+      if (acked >= needed) resolve({ kind: 'given', answers: [...answers] });
+      else if (possible >= needed) return;
+      else if (outdated !== null) reject(outdated);
+      else if (above !== null) resolve({ kind: 'refused', above });
+      else reject(tooFewSlots(acked, { slots: slots.length, needed, said, outcome: 'rejected' }));
+    };
+    for (const device of [...slotDevices(slots), ...newcomersOf(active.ring, partition)]) {
+      devices.call({ active, device }, recordPrepare, request).then(
+        (answer) => {
+          said.set(device, answer.kind);
+          if (answer.kind === 'refused') {
+            const { ms, tie } = answer;
+            if (above === null || compareStamps(answer, above) > 0) above = { ms, tie };
+          } else if (servers.has(device)) answers.push({ device, record: answer.record });
+          settle(device, answer.kind === 'given' && (answer.serves || !servers.has(device)));
+        },
+        (error: unknown) => {
+          said.set(device, error instanceof CodedError ? error.code : String(error));
+          outdated ??= outdatedRing(error, { active, device });
+          settle(device, false);
+        },
+      );
+    }
+  });
+}
