@@ -45,6 +45,10 @@ test('unsigned: the plan asks for the reason that the commit asks for', async ()
   expect([refused.exit, code]).toEqual([5, 'BRAKE']);
   expect(message).toContain(large.brake?.large);
   await tool.json(['commit', 'cities', '-m', 'no typo', '--override', 'it is meant']);
+  const told = /^ *large change, .* slots move.*; override: it is meant$/m;
+  for (const words of ['log cities', 'show cities']) {
+    expect((await tool.run(words)).stdout).toMatch(told);
+  }
 });
 
 test('a revert that the brake stops has cancelled nothing, and its plan said so', async () => {
@@ -81,4 +85,9 @@ test('signed: the plan tells of the second signature, or that nothing helps', as
   expect(both.brake).toMatchObject({ override: true, secondSignature: true });
   const { stdout } = await tool.run('plan cities --offline');
   expect(stdout).toMatch(/waits for a second signature .*, or needs --override REASON/);
+  await tool.json(`commit cities -m typo --sign-as ada ${keys}`);
+  const signed = await tool.run(`sign cities --sign-as bob ${keys}`);
+  expect(signed.stdout).toMatch(
+    /set weight of d1 .* to 9000\nlarge change, .*; two people have to/,
+  );
 });

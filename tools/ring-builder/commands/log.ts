@@ -6,6 +6,7 @@ import { flag, optionalNumber, optionalText, text, usage } from '../arguments.ts
 import { parseTime } from '../parse-time.ts';
 import type { Verb } from '../verb.ts';
 import { readStat, type VersionStat } from '../version-stat.ts';
+import { brakeLines } from '../version-story.ts';
 
 const string = { type: 'string', requiresArg: true } as const;
 
@@ -80,6 +81,7 @@ function printEntry(
   const head = `v${version}  ${id.slice(0, 12)}  ${time}  ${user}  ${kind}  ${moves} moves`;
   return [
     `${head}  ${message}`.trimEnd(),
+    ...brakeLines(entry).map((line) => `    ${line}`),
     ...(options.commands ? commands.map((command) => `    ${command}`) : []),
     ...(stat === undefined ? [] : stat.lines.map((line) => `    ${line}`)),
   ];

@@ -1,6 +1,4 @@
 // ring-builder show: one version: settings, devices, figures.
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import type { Change } from '@ringwright/builder/change';
 import { ringFigures } from '@ringwright/builder/figures';
 import { makesVersion } from '@ringwright/repository/log-entry';
 import { readLog } from '@ringwright/repository/read-log';
@@ -10,11 +8,9 @@ import { slotCount } from '@ringwright/ring/ring';
 import { optionalText, text } from '../arguments.ts';
 import { nameDevice } from '../device-reference.ts';
 import { printTable } from '../print-table.ts';
-import { describeChange } from '../stage-verb.ts';
 import type { Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';
-
-const STAGED_SHOWN_MAX = 20;
+import { madeLines } from '../version-story.ts';
 
 export const verb: Verb = {
   positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
@@ -69,9 +65,7 @@ export const verb: Verb = {
         `${name} version ${version}, id ${id}`,
         `parent ${parent ?? 'none'}, cluster ${cluster}, ${bytes.length} bytes`,
         `${partitioner.kind}, ${partitions} partitions x ${replicas} replicas = ${slots} slots`,
-        `${entry?.time} ${entry?.user}: ${entry?.message}`,
-        ...(entry?.commands ?? []).map((command) => `    ${command}`),
-        ...stagedLines(staged, state),
+        ...(entry === undefined ? [] : madeLines(entry, { staged, state })),
         `${moves.length} moves in flight`,
         ...(settings === null
           ? []
@@ -90,15 +84,3 @@ export const verb: Verb = {
     };
   },
 };
-
-/** What the commands above staged: --from FILE and the like do not say. */
-function stagedLines(staged: readonly Change[] | null, state: BuilderState | null): string[] {
-  if (staged === null || state === null) return [];
-  const hidden = staged.length - STAGED_SHOWN_MAX;
-  return [
-    ...staged
-      .slice(0, STAGED_SHOWN_MAX)
-      .map((change) => `        ${describeChange(change, state)}`),
-    ...(hidden > 0 ? [`        … and ${hidden} changes more: --json lists them`] : []),
-  ];
-}

@@ -1,13 +1,17 @@
 // ring-builder sign: a further signature on a version that waits for it, or after a rotation.
+import { makesVersion } from '@ringwright/repository/log-entry';
 import { readLog } from '@ringwright/repository/read-log';
+import { readVersion } from '@ringwright/repository/read-version';
 import { requireRingKey } from '@ringwright/repository/seal-version';
 import { signVersion } from '@ringwright/repository/sign-version';
+import { stagedChangesOf } from '@ringwright/repository/staged-section';
 import { requireTrust } from '@ringwright/repository/trust-file';
 import { optionalText, text } from '../arguments.ts';
 import { ringKey } from '../signing.ts';
 import { authorOf } from '../stage-verb.ts';
-import type { Verb } from '../verb.ts';
+import type { Context, Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';
+import { madeLines } from '../version-story.ts';
 
 export const verb: Verb = {
   positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
@@ -28,8 +32,21 @@ export const verb: Verb = {
     const left = missing === 0 ? 'it may be pushed' : `${missing} more needed`;
     return {
       json: { ring, version, id, signers, needed, missing, changed },
-      lines: [`version ${version} of ${ring} ${how}: ${signers.join(', ')}; ${left}`],
+      lines: [
+        ...(await storyOf(context, ring, version)),
+        `version ${version} of ${ring} ${how}: ${signers.join(', ')}; ${left}`,
+      ],
       next: context.next(missing === 0 ? `push ${ring}` : `sign ${ring} ${version}`),
     };
   },
 };
+
+/** What the signature stands for. */
+async function storyOf(context: Context, ring: string, version: number): Promise<string[]> {
+  const entries = await readLog(context.rings, ring);
+  const made = entries.find((entry) => makesVersion(entry) && entry.version === version);
+  const { state, extraSections } = await readVersion(context.rings, ring, version);
+  return made === undefined
+    ? []
+    : madeLines(made, { staged: stagedChangesOf(extraSections), state });
+}
