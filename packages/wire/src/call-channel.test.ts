@@ -263,4 +263,15 @@ describe('frames stay under the size of a message', () => {
     ]);
     expect(clock.timers).toBe(0);
   });
+
+  test('a refusal that fits no frame arrives cut short', async () => {
+    const long = 'x'.repeat(socketMessageBytesMax);
+    const { clock, here } = pairWith(() => {
+      throw new CodedError('RING_UNKNOWN', long, { details: { long } });
+    }, 'data');
+    const refused = here.channel.call(data, Buffer.alloc(5), 100).catch((error: unknown) => error);
+    await clock.settle();
+    expect(await refused).toMatchObject({ code: 'RING_UNKNOWN', details: {} });
+    expect(((await refused) as Error).message.length).toBeLessThan(2_000);
+  });
 });

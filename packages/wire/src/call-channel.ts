@@ -51,6 +51,9 @@ interface WaitingCall {
 const FRAME_BYTES_AIM = socketMessageBytesMax / 4;
 /** What a frame takes besides its envelopes. */
 const FRAME_BYTES_RESERVE = 64;
+const MESSAGE_BYTES_MAX = socketMessageBytesMax - FRAME_BYTES_RESERVE;
+/** Of the message of a refusal that fits no frame. */
+const REFUSAL_LETTERS_KEPT = 1_000;
 
 export class CallChannel implements Caller {
   readonly #port: ChannelPort;
@@ -130,7 +133,7 @@ export class CallChannel implements Caller {
       this.#checkRoom();
       this.#post(packOne([1, id, answer]));
     } catch (error) {
-      this.#post(packOne([2, id, errorDocument(error)]));
+      this.#post(packRefusal(id, error));
       // The caller only learns that the call failed; a bug is a crash, after the frame has left.
       if (error instanceof AssertionError) {
         this.#port.defer(() => {
@@ -187,14 +190,22 @@ export class CallChannel implements Caller {
   }
 }
 
+/** Never fails: a refusal that names what it was given may be larger than a frame. */
+function packRefusal(id: number, error: unknown): Uint8Array {
+  const document = errorDocument(error);
+  const packed = packEnvelope([2, id, document]);
+  if (packed.length <= MESSAGE_BYTES_MAX) return packed;
+  const message = `${document.message.slice(0, REFUSAL_LETTERS_KEPT)}…`;
+  return packEnvelope([2, id, { code: document.code, message, hint: '', details: {} }]);
+}
+
 /** Packs an envelope. Throws VALUE_OUT_OF_RANGE when no frame could hold it. */
 function packOne(envelope: Envelope): Uint8Array {
   const packed = packEnvelope(envelope);
-  const max = socketMessageBytesMax - FRAME_BYTES_RESERVE;
-  if (packed.length <= max) return packed;
+  if (packed.length <= MESSAGE_BYTES_MAX) return packed;
   throw new CodedError(
     'VALUE_OUT_OF_RANGE',
-    `a message of ${packed.length} bytes, ${max} is the most`,
+    `a message of ${packed.length} bytes, ${MESSAGE_BYTES_MAX} is the most`,
   );
 }
 
@@ -207,7 +218,7 @@ function badMessage(what: string, error: z.ZodError): CodedError {
   );
 }
 
-function errorDocument(error: unknown): unknown {
+function errorDocument(error: unknown) {
   if (error instanceof CodedError) return error.toJSON();
   return { code: 'PEER_FAILED', message: String(error), hint: '', details: {} };
 }

@@ -1,0 +1,160 @@
+// Real servers under input that nobody should send: HTTP, WebSocket and Redis parsers from a seed.
+// FUZZ_ROUNDS makes it long, FUZZ_SEED replays.
+import net from 'node:net';
+import { seededRandom } from '@ringwright/base/random';
+import { joinFrame, packEnvelope } from '@ringwright/wire/frame';
+import { messageKinds } from '@ringwright/wire/messages';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { askServer } from '../support/ask-server.ts';
+import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
+import { freePorts } from '../support/free-ports.ts';
+import {
+  hostileHttp,
+  hostileRedis,
+  hostileValue,
+  mutated,
+  pick,
+  randomBytes,
+  webSocketFrame,
+} from '../support/hostile-input.ts';
+
+const rounds = Number(process.env.FUZZ_ROUNDS ?? 150);
+const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
+/** Sockets open at the same time. */
+const atOnce = 10;
+const timeoutMs = 60_000 + rounds * 100;
+/** Generous: what is sent is far more, should a parser keep it. */
+const residentGrowthBytesMax = 600 * 1024 * 1024;
+
+let cluster: Cluster;
+let port = 0;
+let redisPort = 0;
+let residentBefore = 0;
+
+beforeAll(async () => {
+  [redisPort = 0] = await freePorts(1);
+  const extra = () => ['--redis-port', String(redisPort)];
+  cluster = await startCluster({ servers: 1, replicas: 1, partitions: 8, extra });
+  [port = 0] = cluster.ports();
+  await askServer(port, { method: 'PUT', path: there, body: 'before' });
+  residentBefore = await resident();
+});
+afterAll(() => endCluster(cluster));
+
+const there = `/v1/${keyspace}/there`;
+
+async function resident(): Promise<number> {
+  const { bytes } = await askServer(port, { path: '/metrics' });
+  return Number(/^process_resident_memory_bytes\S* (\S+)/m.exec(bytes.toString())?.[1]);
+}
+
+/** The process is the same, reads and writes, has the ring it had, and keeps nothing it was sent. */
+async function isWell(): Promise<void> {
+  const read = await askServer(port, { path: there });
+  expect(`${read.status} ${read.bytes.toString()}`).toBe('200 before');
+  const written = await askServer(port, { method: 'PUT', path: `${there}-${seed}`, body: 'x' });
+  expect(written.status).toBe(204);
+  const status = await cluster.servers[0]!.status();
+  expect(status.rings).toMatchObject([{ version: 1 }]);
+  expect((await resident()) - residentBefore).toBeLessThan(residentGrowthBytesMax);
+  expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+}
+
+/** Sends, says that it sends no more, and waits until the server has closed its side too. */
+function sendAndEnd(to: number, pieces: readonly Uint8Array[]): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = net.connect({ port: to, host: '127.0.0.1' });
+    socket.on('error', () => undefined); // a reset is an answer too
+    socket.on('close', () => resolve());
+    socket.resume();
+    for (const piece of pieces) socket.write(piece);
+    socket.end();
+  });
+}
+
+async function inBatches(count: number, one: (number: number) => Promise<void>): Promise<void> {
+  for (let from = 0; from < count; from += atOnce) {
+    const numbers = Array.from({ length: Math.min(atOnce, count - from) }, (_, n) => from + n);
+    await Promise.all(numbers.map(one));
+  }
+}
+
+const replay = (what: string): string =>
+  `replay: FUZZ_SEED=${seed} FUZZ_ROUNDS=${rounds} npx vitest run test/e2e/parser-fuzz -t ${what}`;
+
+describe(`seed ${seed}`, { timeout: timeoutMs }, () => {
+  test('http', async () => {
+    await inBatches(rounds, (number) => {
+      const random = seededRandom(seed + number);
+      return sendAndEnd(port, [hostileHttp(random, there), hostileHttp(random, there)]);
+    });
+    await expect(isWell(), replay('http')).resolves.toBeUndefined();
+  });
+
+  test('websocket: frames', async () => {
+    const upgrade = [
+      'GET /v1/wire HTTP/1.1',
+      'Host: a',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      `Sec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}`,
+    ];
+    const hello = Buffer.from(`${upgrade.join('\r\n')}\r\n\r\n`);
+    await inBatches(rounds, (number) => {
+      const random = seededRandom(seed + number);
+      const call = joinFrame([packEnvelope([0, 1, pick(random, methods), {}])]);
+      const payloads = [call, randomBytes(random, 300), mutated(random, call)];
+      const frames = Array.from({ length: 1 + random.below(20) }, () =>
+        mutated(random, webSocketFrame(random, pick(random, payloads))),
+      );
+      return sendAndEnd(port, [hello, ...frames]);
+    });
+    await expect(isWell(), replay('frames')).resolves.toBeUndefined();
+  });
+
+  test('websocket: messages', async () => {
+    await inBatches(rounds, (number) => sendCalls(seededRandom(seed + number)));
+    await expect(isWell(), replay('messages')).resolves.toBeUndefined();
+  });
+
+  test('redis', async () => {
+    await inBatches(rounds, (number) => {
+      const random = seededRandom(seed + number);
+      const sent = Array.from({ length: 1 + random.below(8) }, () => hostileRedis(random));
+      return sendAndEnd(redisPort, sent);
+    });
+    await expect(isWell(), replay('redis')).resolves.toBeUndefined();
+  });
+});
+
+const kinds = Object.values(messageKinds);
+const methods = kinds.map(({ method }) => method);
+
+/** Calls of every kind with fields that no caller would set. Whatever comes back is let go. */
+function sendCalls(random: ReturnType<typeof seededRandom>): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/wire`, { perMessageDeflate: false });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve());
+    socket.on('open', () => {
+      for (let id = 1; id <= 10; id += 1) socket.send(joinFrame([hostileCall(random, id)]));
+      socket.close();
+    });
+  });
+}
+
+function hostileCall(random: ReturnType<typeof seededRandom>, id: number): Uint8Array {
+  const { method, request } = pick(random, kinds);
+  const usual = { keyspace, partition: 0, ringVersion: 1, key: Buffer.from('there'), limit: 1 };
+  const fields = Object.keys('shape' in request ? request.shape : {});
+  const body = Object.fromEntries(
+    fields.map((name) => {
+      const known = usual[name as keyof typeof usual];
+      return [name, known !== undefined && random.below(3) > 0 ? known : hostileValue(random)];
+    }),
+  );
+  const packed = packEnvelope([0, id, method, random.below(8) === 0 ? hostileValue(random) : body]);
+  return random.below(4) === 0 ? mutated(random, packed) : packed;
+}
