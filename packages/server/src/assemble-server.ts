@@ -26,6 +26,7 @@ import { createMetrics, type Metrics } from './metrics.ts';
 import type { MoveControls } from './move-controls.ts';
 import { Mover, type MoverPorts } from './mover.ts';
 import { joinAddress } from './options.ts';
+import { PeerClocks } from './peer-clocks.ts';
 import type { PeerMemory } from './peer-memory.ts';
 import { Peers } from './peers.ts';
 import type { FloorPorts } from './raise-floor.ts';
@@ -84,6 +85,7 @@ export async function assembleServer(
 ): Promise<ServerParts> {
   const { identity, store, trust, controls } = opened;
   const clock = new HybridClock(nowMs);
+  const peerClocks = new PeerClocks(monotonicMs);
   // One above: a stamp of the last millisecond before the restart must not be issued twice.
   clock.observe({ ms: store.highestMs() + 1, tie: 0 });
   const stamps = new StampIssuer({ clock, ...opened.clockFile });
@@ -106,6 +108,7 @@ export async function assembleServer(
     rings,
     exchange,
     clock,
+    peerClocks,
     nowMs,
     strangers,
     // Without rings nobody knows yet what this device should hold.
@@ -126,23 +129,21 @@ export async function assembleServer(
   const calls = { devices: measureCopies(metrics, devices), inFlight, throttle: pace.taken };
   const mover = createMover({ ...opened, ...calls, decide }, { rings, strangers, log, ...gate });
   const replicator = createReplicator({ store, devices, decide, mover }, metrics, log);
-  const floors = { store, devices, nowMs, ...gate };
+  // A floor is not raised by a clock that is ahead of the others.
+  const floors = { store, devices, nowMs: () => nowMs() - peerClocks.aheadMs(nowMs()), ...gate };
   const scrubber = createScrubber(store, mover, log);
-  const opening = (keyspace: string): Promise<void> => mover.settled(keyspace);
-  const replica = { store, exchange, clock, inFlight, opened: opening };
+  const replica = { store, exchange, clock, inFlight, opened: mover.settled.bind(mover) };
   const requests = new RingRequests();
   const parts = { identity, rings, forks, requests, store, mover, controls, peers, trust, pace };
   const status: StatusPorts = { ...parts, startedMs: nowMs(), nowMs };
-  const coordinator = coordinatorPorts(
-    { rings, requests, devices, clock, stamps },
-    { exchange, peers },
-  );
+  const asked = { rings, requests, devices, clock, stamps };
+  const coordinator = coordinatorPorts(asked, { exchange, peers, peerClocks });
   const copies = new CopySource({ ...replica, monotonicMs, throttle: pace.given });
   const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange };
   fillHandlers(handlers, { replica, introduce, copies, pace, trash: parts, ...edges });
-  const work = { mover, replicator, copies, floors, scrubber };
   const greetPeers = (): Promise<void> => greetConnected(introduce, peers);
-  return { ...work, greetPeers, rings, peers, handlers, coordinator, stamps, status, metrics };
+  const work = { mover, replicator, copies, floors, scrubber, greetPeers };
+  return { ...work, rings, peers, handlers, coordinator, stamps, status, metrics };
 }
 
 function coordinatorPorts(
@@ -152,13 +153,24 @@ function coordinatorPorts(
   }: Pick<CoordinatorPorts, 'rings' | 'requests' | 'devices' | 'clock'> & {
     readonly stamps: StampIssuer;
   },
-  { exchange, peers }: { readonly exchange: RingExchange; readonly peers: Peers },
+  {
+    exchange,
+    peers,
+    peerClocks,
+  }: {
+    readonly exchange: RingExchange;
+    readonly peers: Peers;
+    readonly peerClocks: PeerClocks;
+  },
 ): CoordinatorPorts {
   return {
     ...parts,
     turns: new Turns(),
     backOff: (tries) => delay(Math.random() * Math.min(2 ** tries, roundPauseMsMax)),
-    issueStamp: (device) => stamps.issue(device),
+    issueStamp: async (device) => {
+      peerClocks.check(nowMs());
+      return stamps.issue(device);
+    },
     catchUp: (active, device) =>
       exchange.catchUp(active.ring.keyspace, peers.connect(addressOf(active, device))),
   };

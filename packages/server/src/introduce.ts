@@ -10,6 +10,7 @@ import { wireVersion } from '@ringwright/wire/wire-version';
 import { ringHead } from './active-ring.ts';
 import type { DeviceIdentity } from './device-identity.ts';
 import { joinAddress } from './options.ts';
+import type { PeerClocks } from './peer-clocks.ts';
 import type { PeerMemory } from './peer-memory.ts';
 import type { Peers } from './peers.ts';
 import type { RingExchange } from './ring-exchange.ts';
@@ -21,6 +22,7 @@ export interface IntroducePorts {
   readonly exchange: RingExchange;
   readonly memory: PeerMemory;
   readonly clock: HybridClock;
+  readonly peerClocks: PeerClocks;
   readonly nowMs: () => number;
   readonly settled: () => boolean;
   /** Addresses whose servers remember another data directory here. */
@@ -54,6 +56,7 @@ export function answerHello(
 export async function greet(ports: IntroducePorts, address: string, peer: Caller): Promise<void> {
   const answer = await peer.call(hello, introduction(ports), peerCallTimeoutMs);
   checkWireVersion(answer.wireVersion);
+  ports.peerClocks.learn(address, answer.ms);
   learnClock(ports, answer.ms);
   if (answer.remembered !== null && answer.remembered !== ports.identity.born) {
     ports.strangers.add(address);

@@ -1,4 +1,4 @@
-// Clocks that jump, stand still, or lie an hour behind; also while the server is down.
+// Clocks that jump, stand still, or are wrong by an hour; also while the server is down.
 import type { Random } from '@ringwright/base/random';
 import type { Control } from '../control.ts';
 import { lasts, type Nemesis, pick } from '../nemesis.ts';
@@ -17,14 +17,15 @@ export const clock: Nemesis = {
     if (random.below(STANDSTILL_EVERY) === 0) return standstill.strike(stage, random, signal);
     const victim = pick(random, stage.victims);
     const { name, wrong } = pick(random, skews)(random);
-    const withRestart = random.below(2) === 0;
+    // A server that starts an hour ahead, and has heard nobody yet, cannot know it.
+    const withRestart = random.below(2) === 0 && wrong.clockOffsetMs < HOUR_MS;
     await stage.fault(`clock ${name}`, [victim], async () => {
       victim.set(wrong);
       await lasts(SKEW_MS_MIN + random.below(SKEW_MS_MAX), signal);
       if (withRestart) {
         await victim.end('kill');
         // A clock that stands still shows the same time again after the restart.
-        if (wrong.clockStandsAtMs === null) victim.set(pick(random, skews)(random).wrong);
+        if (wrong.clockStandsAtMs === null) victim.set(jumps(random).wrong);
         await victim.start();
         await lasts(SKEW_MS_MIN + random.below(SKEW_MS_MAX), signal);
       }
@@ -66,6 +67,10 @@ const skews: readonly ((random: Random) => Skew)[] = [
   () => ({
     name: 'an hour behind',
     wrong: { clockOffsetMs: -HOUR_MS, clockStandsAtMs: null },
+  }),
+  () => ({
+    name: 'an hour ahead',
+    wrong: { clockOffsetMs: HOUR_MS, clockStandsAtMs: null },
   }),
 ];
 

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { PeerClocks } from './peer-clocks.ts';
+
+const hourMs = 3_600_000;
+
+test.each([
+  ['nobody was heard', [], 0],
+  ['a single other server: which of the two is wrong?', [-hourMs], 0],
+  ['ahead of both others', [-hourMs, -hourMs], hourMs],
+  ['one of the others is wrong', [-hourMs, 0], 0],
+  ['one of the others is wrong, in the other direction', [hourMs, -hourMs], 0],
+  ['ahead of most of five', [-hourMs, -2 * hourMs, -hourMs, 0], hourMs],
+  ['behind all others', [hourMs, hourMs], 0],
+])('%s', (_, others, expected) => {
+  let monotonicMs = 5;
+  const nowMs = 1_763_692_800_000;
+  const clocks = new PeerClocks(() => monotonicMs);
+  for (const [index, offset] of others.entries()) clocks.learn(`peer ${index}`, nowMs + offset);
+  expect(clocks.aheadMs(nowMs)).toBe(expected);
+  // Time goes by everywhere; then the clock here is set forward by somebody.
+  monotonicMs += 1_000;
+  expect(clocks.aheadMs(nowMs + 1_000)).toBe(expected);
+  const details: unknown = expect.objectContaining({ outcome: 'rejected' });
+  const refused = { code: 'CLOCK_AHEAD', details };
+  const check = (): void => clocks.check(nowMs + 1_000 + 5 * hourMs);
+  if (others.length > 1) expect(check).toThrow(expect.objectContaining(refused));
+  else expect(check).not.toThrow();
+});

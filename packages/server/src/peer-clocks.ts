@@ -1,0 +1,42 @@
+// What the clocks of the other servers showed: by them a server notices that its own is the wrong
+// one, before it stores a record under a stamp that nobody else will take for an hour.
+import { CodedError } from '@ringwright/base/coded-error';
+import { clockAheadMsMax } from '@ringwright/base/limits';
+
+export class PeerClocks {
+  readonly #monotonicMs: () => number;
+  /** What each clock shows, less the monotonic clock here. */
+  readonly #offsets = new Map<string, number>();
+
+  constructor(monotonicMs: () => number) {
+    this.#monotonicMs = monotonicMs;
+  }
+
+  /** Only of servers that this one has called: whoever calls may say anything. */
+  learn(address: string, ms: number): void {
+    this.#offsets.set(address, ms - this.#monotonicMs());
+  }
+
+  /** By how much `nowMs` is ahead of most clocks, this one counted among them; 0 if it is not. */
+  aheadMs(nowMs: number): number {
+    const ahead = [...this.#offsets.values()].map((offset) => {
+      return nowMs - offset - this.#monotonicMs();
+    });
+    const most = Math.floor((ahead.length + 1) / 2) + 1;
+    return Math.max(0, ahead.sort((a, b) => b - a)[most - 1] ?? 0);
+  }
+
+  /** Throws CLOCK_AHEAD: then nothing has been written. */
+  check(nowMs: number): void {
+    const aheadMs = Math.round(this.aheadMs(nowMs));
+    if (aheadMs <= clockAheadMsMax) return;
+    throw new CodedError(
+      'CLOCK_AHEAD',
+      `the clock here lies ${aheadMs} ms ahead of most servers, ${clockAheadMsMax} is the most`,
+      {
+        hint: 'set the clock right, or write through another server',
+        details: { aheadMs, outcome: 'rejected' },
+      },
+    );
+  }
+}
