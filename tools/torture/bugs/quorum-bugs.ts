@@ -64,9 +64,9 @@ export const quorumBugs: readonly SeededBug[] = [
     patches: [
       {
         file: coordinate,
-        find: 'await spreadRecord(ports.devices, { active, slots, record, needed, holders });',
+        find: 'await spreadRecord(ports.devices, { active, slots, record, needed, holders, exact });',
         replace:
-          'spreadRecord(ports.devices, { active, slots, record, needed, holders }).catch(() => 0);',
+          'spreadRecord(ports.devices, { active, slots, record, needed, holders, exact }).catch(() => 0);',
       },
     ],
   },
