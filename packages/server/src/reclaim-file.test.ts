@@ -31,7 +31,14 @@ async function returning(): Promise<{
   return { cluster, old: old!, source: source!, asked };
 }
 
-async function load({ active, store, devices, decide, throttle, partial }: StoreDevice): Promise<Loaded> {
+async function load({
+  active,
+  store,
+  devices,
+  decide,
+  throttle,
+  partial,
+}: StoreDevice): Promise<Loaded> {
   const move = active.ring.moves[0]!;
   const task = { active, partition: 0, move, isReturning: true, onProgress: () => undefined };
   return loadPartition({ store, devices, decide, throttle, partial }, task);
