@@ -21,6 +21,13 @@ export const drainsMax = 16;
 // --- one copy ------------------------------------------------------------------
 /** Taking and hashing a snapshot of the largest partition file may take this long. */
 export const copyOpenTimeoutMs = 600_000;
+/** From this length on another process copies the file: below it starting one costs as much. */
+export const copyByProcessBytesMin = 8 * 1024 * 1024;
+/**
+ * Checkpoints wait for such a copy until the WAL is so long; then it is taken in the other way. To
+ * move 16 MiB takes ~80 ms of one turn.
+ */
+export const heldWalBytesMax = 16 * 1024 * 1024;
 /** A snapshot nobody has read from for this long is released. */
 export const copyIdleMsMax = 60_000;
 /** Chunks asked for ahead of the one being written: hides the round trip. */

@@ -1,5 +1,6 @@
 // Checkpoints partition files one per turn, and frees the log segments that nobody needs any more.
 import { setImmediate } from 'node:timers/promises';
+import { heldWalBytesMax } from '@ringwright/base/limits-copies';
 import type { CommitLog } from './commit-log.ts';
 import { listSegments, removeSegments } from './log-segment.ts';
 import { clean, type Partition } from './partition.ts';
@@ -56,6 +57,7 @@ export class Checkpointer {
       this.#queue.delete(partition);
       await setImmediate();
       if (this.#stopped) return;
+      if (mayWait(partition)) continue;
       // failpoint: checkpoint.before
       checkpointPartition(partition);
     }
@@ -83,6 +85,11 @@ export class Checkpointer {
     this.#freeSegments = false;
     await this.#running;
   }
+}
+
+/** Who holds a file asks for its checkpoint afterwards. */
+function mayWait({ held, file }: Partition): boolean {
+  return held > 0 && file?.walExceeds(heldWalBytesMax) === false;
 }
 
 /** Checkpoints an open file; a damaged one is marked and goes on holding back its segments. */

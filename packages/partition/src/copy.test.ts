@@ -2,11 +2,14 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { copyPartition, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
+import { checkPartitionFile } from './check-store.ts';
 import type { CopyManifest } from './copy-manifest.ts';
 import { pageBytes } from './schema.ts';
+import type { Snapshot } from './snapshot.ts';
 import type { Store } from './store.ts';
 
 /** Fills a partition with `count` records of `bytes` each. */
@@ -68,6 +71,52 @@ test('a copy of 64 MiB under writes to both ends equal, and stalls nobody', asyn
   cutWals(image.directory, () => 0);
   expect((await image.open()).info('test', 0)?.digest).toBe(mine?.digest);
 }, 120_000);
+
+test('a long file is copied by another process, unless a checkpoint comes in between', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await store.create('test', 0, 'ready');
+  await fill(store, 12_000, 1_000);
+  const backup = vi.spyOn(Database.prototype, 'backup');
+  const audited = async (snapshot: Snapshot): Promise<void> => {
+    expect(checkPartitionFile(snapshot.file)).toEqual([]);
+    const { seq, digest } = store.info('test', 0)!;
+    expect(snapshot.manifest).toMatchObject({ seq, digest });
+    await snapshot.release();
+  };
+  await audited(await store.snapshot('test', 0));
+  expect(backup).toHaveBeenCalledTimes(0);
+  const path = process.env.PATH;
+  try {
+    process.env.PATH = slowCopies(place.directory);
+    const taking = store.snapshot('test', 0);
+    await until(() => existsSync(join(place.directory, 'copied')));
+    // The state is in the file itself when it is set: what was copied cannot be trusted.
+    store.setState('test', 0, 'filling');
+    writeFileSync(join(place.directory, 'go'), '');
+    await audited(await taking);
+    expect(backup).toHaveBeenCalledTimes(1);
+    process.env.PATH = '/nowhere';
+    await audited(await store.snapshot('test', 0));
+    expect(backup).toHaveBeenCalledTimes(2);
+  } finally {
+    process.env.PATH = path;
+    backup.mockRestore();
+  }
+});
+
+/** A folder with a `cp` that has copied, and ends when it is told to. */
+function slowCopies(directory: string): string {
+  const wait = `: > '${directory}/copied'; until [ -e '${directory}/go' ]; do :; done`;
+  const bin = join(directory, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'cp'), `#!/bin/sh\n/bin/cp "$@" && { ${wait}; }\n`, { mode: 0o755 });
+  return bin;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await setImmediate();
+}
 
 test('bytes that are not what the manifest says are refused, the live file stays', async () => {
   await using from = scratch();

@@ -27,13 +27,12 @@ const SAME: WriteOutcome = { kind: 'same' };
 const WAL_BYTES_PER_TRANSACTION = 8_192;
 const WAL_BYTES_PER_ROW = 12_288;
 
-/**
- * The one connection to a live partition file. Everything is synchronous and belongs to this
- * thread.
- */
+/** The one connection to a live partition file, of this thread; everything is synchronous. */
 export class PartitionFile {
   readonly db: Database.Database;
   readonly watermarks: Watermarks;
+  /** How often the file itself may have been written: nothing but a checkpoint does that. */
+  checkpoints = 0;
   readonly promises: Promises;
   readonly #sql: ReturnType<typeof partitionStatements>;
   readonly #pending = new Memtable();
@@ -257,6 +256,7 @@ export class PartitionFile {
   /** Moves the WAL into the file and syncs both; false when something kept it from finishing. */
   checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
     this.flush();
+    this.checkpoints += 1;
     const [busy, log, done] = this.#checkpointRow(mode);
     const complete = busy === 0 && log === done;
     if (complete) this.#walBytes = 0;

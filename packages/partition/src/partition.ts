@@ -19,6 +19,8 @@ export interface Partition {
   infoWhenClosed: PartitionInfo | null;
   /** While above 0 the file must not be closed. */
   pins: number;
+  /** While above 0 another process reads the file: it is not checkpointed before it must be. */
+  held: number;
   /** Turn counter of the last use, for closing the least recently used. */
   usedAt: number;
   /** Number of the oldest log segment with writes that no checkpoint has synced; or `clean`. */
@@ -47,6 +49,7 @@ export function newPartition(place: {
     file: null,
     infoWhenClosed: null,
     pins: 0,
+    held: 0,
     usedAt: 0,
     dirtySince: clean,
     logSegment: -1,

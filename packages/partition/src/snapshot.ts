@@ -8,6 +8,8 @@ import { setImmediate } from 'node:timers/promises';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { snapshotPagesPerTurn, transferChunkBytesMax } from '@ringwright/base/limits';
+import { copyByProcessBytesMin } from '@ringwright/base/limits-copies';
+import { copyByProcess } from './copy-by-process.ts';
 import type { CopyManifest } from './copy-manifest.ts';
 import { openUntrusted } from './open-sqlite.ts';
 import type { Partition } from './partition.ts';
@@ -74,17 +76,20 @@ export class Snapshot {
 }
 
 /**
- * Writes go on meanwhile: the backup API mirrors those of its own connection, so the copy is of the
- * moment it ends. Throws DISK_FULL before anything is written, PARTITION_ABSENT when dropped
- * meanwhile.
+ * Writes go on meanwhile. A long file is copied by another process while its checkpoints wait, and
+ * is of the moment that begins; where that fails, and for short ones, the backup API mirrors the
+ * writes of its own connection, so that the copy is of the moment it ends: DESIGN.md says why.
+ * Throws DISK_FULL before anything is written, PARTITION_ABSENT when dropped meanwhile.
  */
 export async function takeSnapshot(parts: StoreParts, partition: Partition): Promise<Snapshot> {
   const directory = parts.stagingPath('snapshot');
   const file = join(directory, 'data.db');
-  const room = await parts.disk.promise(expectedBytes(parts, partition));
+  const bytes = expectedBytes(parts, partition);
+  const room = await parts.disk.promise(bytes);
   try {
     await mkdir(directory, { recursive: true });
-    await backUp(parts, partition, file);
+    const isCopied = bytes >= copyByProcessBytesMin && (await copyHeld(parts, partition, file));
+    if (!isCopied) await backUp(parts, partition, file);
     const meta = makeSingleFile(file);
     const handle = await open(file, 'r+');
     try {
@@ -112,7 +117,29 @@ function expectedBytes(parts: StoreParts, partition: Partition): number {
   return pages * Number(db.pragma('page_size', { simple: true }));
 }
 
+/** False when the copy cannot be trusted, or was not made: it is taken otherwise. */
+async function copyHeld(parts: StoreParts, partition: Partition, to: string): Promise<boolean> {
+  const file = parts.files.use(partition);
+  partition.pins += 1;
+  partition.held += 1;
+  try {
+    if (!file.checkpoint('TRUNCATE')) return false;
+    const { checkpoints } = file;
+    await copyByProcess(file.db.name, to);
+    checkOpen(parts);
+    return partition.file === file && file.checkpoints === checkpoints;
+  } catch {
+    checkOpen(parts);
+    return false;
+  } finally {
+    partition.pins -= 1;
+    partition.held -= 1;
+    parts.checkpointer.request(partition);
+  }
+}
+
 async function backUp(parts: StoreParts, partition: Partition, file: string): Promise<void> {
+  if (partition.gone) throw absent(partition);
   const { db } = parts.files.use(partition);
   partition.pins += 1;
   try {
@@ -120,14 +147,15 @@ async function backUp(parts: StoreParts, partition: Partition, file: string): Pr
   } catch (error) {
     checkOpen(parts);
     if (partition.file?.db === db) throw error;
-    throw new CodedError(
-      'PARTITION_ABSENT',
-      `${partition.keyspace}/${partition.partition} was dropped or replaced while it was copied`,
-      { cause: error },
-    );
+    throw absent(partition, error);
   } finally {
     partition.pins -= 1;
   }
+}
+
+function absent({ keyspace, partition }: Partition, cause?: unknown): CodedError {
+  const message = `${keyspace}/${partition} was dropped or replaced while it was copied`;
+  return new CodedError('PARTITION_ABSENT', message, { cause });
 }
 
 /** Takes the WAL flag off the staged copy, and reads what the copy really holds inside it. */
