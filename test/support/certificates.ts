@@ -11,6 +11,7 @@ export interface Certificates {
 }
 
 export const opensslHere = spawnSync('openssl', ['version']).status === 0;
+if (!opensslHere) process.stderr.write('openssl is not installed: tests with it are skipped\n');
 
 export async function makeCertificates(folder: string): Promise<Certificates> {
   const at = (name: string): string => join(folder, name);

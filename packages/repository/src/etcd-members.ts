@@ -61,10 +61,15 @@ export function etcdMembers(members: readonly string[], place: EtcdPlace): EtcdM
       const signal = AbortSignal.any([ending, AbortSignal.timeout(etcdWatchMs)]);
       const response = await post({ member, path, body }, signal);
       let rest = '';
-      for await (const chunk of response.setEncoding('utf8')) {
-        const lines = (rest + String(chunk)).split('\n');
-        rest = lines.pop() ?? '';
-        for (const line of lines) yield JSON.parse(line);
+      try {
+        for await (const chunk of response.setEncoding('utf8')) {
+          const lines = (rest + String(chunk)).split('\n');
+          rest = lines.pop() ?? '';
+          for (const line of lines) yield JSON.parse(line);
+        }
+      } catch (error) {
+        // Its minute is over, or nobody listens any more.
+        if (!signal.aborted) throw error;
       }
     },
   };

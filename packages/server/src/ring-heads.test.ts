@@ -1,5 +1,6 @@
 // What a server makes of the heads that a store announces, on each kind of store.
 import { rename } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { openAccess } from '@ringwright/repository/store-access';
@@ -67,3 +68,26 @@ for (const [kind, here, urlOf] of kinds) {
     });
   });
 }
+
+test('a store that breaks off every request is told of once', async () => {
+  let requests = 0;
+  const store = createServer((socket) => {
+    requests += 1;
+    socket.on('error', () => undefined).destroy();
+  });
+  await new Promise<void>((resolve) => void store.listen(0, '127.0.0.1', resolve));
+  const { port } = store.address() as AddressInfo;
+  const troubles: unknown[] = [];
+  const stop = followHeads(
+    {
+      adopt: () => Promise.reject(new Error('nothing to adopt')),
+      onRefusal: () => undefined,
+      onTrouble: (error) => troubles.push(error),
+    },
+    { url: `etcd://127.0.0.1:${port}`, access: openAccess },
+  );
+  await waitFor('four tries', { ask: () => requests, until: (count) => count >= 4 });
+  stop();
+  store.close();
+  expect(troubles).toMatchObject([{ code: 'HEAD_STORE_UNREACHABLE' }]);
+});

@@ -11,7 +11,7 @@ import type { StoreAccess } from '@ringwright/repository/store-access';
 interface HeadPorts {
   readonly adopt: (bytes: Uint8Array) => Promise<unknown>;
   readonly onRefusal: (ring: string, error: unknown) => void;
-  /** The store is away; the rings that are here stay in force. */
+  /** The store is away; the rings that are here stay in force. Told once, not at every try. */
   readonly onTrouble: (error: unknown) => void;
 }
 
@@ -42,13 +42,18 @@ export function followHeads(
     }
     busy.delete(ring);
   };
+  let trouble = '';
   const stop = openHeadStore(url, access).watch({
     onHead: (ring, value) => {
+      trouble = '';
       if (wanted.get(ring) === value) return;
       wanted.set(ring, value);
       if (!busy.has(ring)) void work(ring);
     },
-    onTrouble: ports.onTrouble,
+    onTrouble: (error) => {
+      if (String(error) !== trouble) ports.onTrouble(error);
+      trouble = String(error);
+    },
   });
   return () => {
     ended = true;
