@@ -5,6 +5,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import { makeRingDelta } from '@ringwright/ring/ring-delta';
 import { encodeRing } from '@ringwright/ring/ring-file';
 import type { Caller } from '@ringwright/wire/call-channel';
+import type { RingHead } from '@ringwright/wire/hello';
 import { type SentRing, sendRing } from '@ringwright/wire/send-ring';
 import { describe, expect, test } from 'vitest';
 import { activeOn, idOf, servedRing } from '../../../test/support/served-ring.ts';
@@ -112,6 +113,42 @@ describe('reaching the version of a request', () => {
     await expect(exchange.reach('cities', 9, peerAt(2).caller)).rejects.toThrow(
       expect.objectContaining({ code: 'RING_VERSION_UNKNOWN' }),
     );
+  });
+});
+
+describe('fetching as a delta', () => {
+  /** A peer that answers a base with this delta, and without one with the whole file. */
+  function deltaPeer(delta: Uint8Array) {
+    const { bytes, id } = encodeRing(ringOf(2));
+    const asked: string[] = [];
+    const call = (_kind: unknown, { base }: { base: RingHead | null }): Promise<unknown> => {
+      asked.push(base === null ? 'whole' : `from ${base.version}`);
+      const data = base === null ? bytes : delta;
+      const isDelta = base !== null;
+      return Promise.resolve({ version: 2, id, bytes: data.length, isDelta, data });
+    };
+    return { asked, caller: { call: call as Caller['call'] } };
+  }
+  const good = makeRingDelta(encodeRing(ringOf(1)).bytes, encodeRing(ringOf(2)).bytes)!;
+
+  test('what is here is named, and the delta makes the ring', async () => {
+    const { exchange, adopted } = exchangeAt(1);
+    const { asked, caller } = deltaPeer(good);
+    await exchange.catchUp('cities', caller);
+    expect([adopted, asked]).toEqual([[2], ['from 1']]);
+  });
+
+  test.each([
+    ['another base', makeRingDelta(encodeRing(ringOf(3)).bytes, encodeRing(ringOf(2)).bytes)!],
+    [
+      'a flipped bit',
+      Buffer.from(good.map((byte, at) => (at === good.length - 3 ? byte ^ 1 : byte))),
+    ],
+  ])('a delta of %s is no harm: the whole file follows', async (...[, delta]) => {
+    const { exchange, adopted } = exchangeAt(1);
+    const { asked, caller } = deltaPeer(delta);
+    await exchange.catchUp('cities', caller);
+    expect([adopted, asked]).toEqual([[2], ['from 1', 'whole']]);
   });
 });
 

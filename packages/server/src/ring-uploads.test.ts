@@ -5,7 +5,7 @@ import {
   ringUploadsMax,
 } from '@ringwright/base/limits-rings';
 import type { Caller } from '@ringwright/wire/call-channel';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { RingUploads } from './ring-uploads.ts';
 
 const connection = (): Caller => ({ call: () => Promise.reject(new Error('not called')) });
@@ -29,6 +29,22 @@ test('so many at once, then none until one ends or is idle', () => {
   expect(uploads.find(callers[2]!)).toBeUndefined();
   expect(uploads.add(late, Buffer.of(2))?.content).toEqual(Buffer.of(1, 2));
   expect(uploads.find(late)).toBeUndefined();
+});
+
+afterEach(() => void vi.useRealTimers());
+
+test('what a broken connection left goes by itself', () => {
+  vi.useFakeTimers();
+  const uploads = new RingUploads(() => Date.now());
+  const [broken, slow] = [connection(), connection()];
+  for (const caller of [broken, slow]) uploads.begin(caller, { ...expected, bytes: 9 });
+  vi.advanceTimersByTime(ringUploadIdleMsMax);
+  expect(uploads.add(slow, Buffer.of(1))).toBeNull();
+  vi.advanceTimersByTime(ringUploadIdleMsMax);
+  expect([broken, slow].map((caller) => uploads.find(caller)?.received)).toEqual([undefined, 1]);
+  vi.advanceTimersByTime(2 * ringUploadIdleMsMax);
+  expect(uploads.find(slow)).toBeUndefined();
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test('so many bytes of all together', () => {

@@ -30,6 +30,8 @@ export class RingUploads {
   readonly #nowMs: () => number;
   readonly #uploads = new Map<Caller, Upload>();
   #received = 0;
+  /** Whether a timer looks for idle uploads. */
+  #looks = false;
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -41,6 +43,7 @@ export class RingUploads {
     this.#endIdle();
     if (this.#uploads.size >= ringUploadsMax) throw busy(`${ringUploadsMax} rings arrive`);
     this.#uploads.set(caller, { ...expected, chunks: [], received: 0, lastMs: this.#nowMs() });
+    if (!this.#looks) this.#lookLater();
   }
 
   find(caller: Caller): Readonly<Upload> | undefined {
@@ -70,7 +73,17 @@ export class RingUploads {
     this.#uploads.delete(caller);
   }
 
-  /** A connection that broke says nothing here: its upload goes when room is wanted. */
+  #lookLater(): void {
+    this.#looks = true;
+    const look = (): void => {
+      this.#endIdle();
+      this.#looks = this.#uploads.size > 0;
+      if (this.#looks) this.#lookLater();
+    };
+    setTimeout(look, ringUploadIdleMsMax).unref();
+  }
+
+  /** A connection that broke says nothing here. */
   #endIdle(): void {
     const before = this.#nowMs() - ringUploadIdleMsMax;
     for (const [caller, { lastMs }] of this.#uploads) if (lastMs < before) this.end(caller);

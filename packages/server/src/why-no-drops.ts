@@ -6,15 +6,16 @@ import type { RingFork } from './ring-fork.ts';
 
 /**
  * Throws RING_FORK under an alarm, BEACON_EXPIRED when nobody vouches for the ring any more or a
- * newer one is known to exist. Where no beacon was ever sent, the lack of one holds nothing up.
+ * newer one is known to exist. Where no beacon was ever sent, the lack of one holds nothing up. A
+ * drain shows nothing but the message.
  */
 export function requireDropsAllowed(
   ring: string,
   { alarm, freshness }: { readonly alarm: RingFork | null; readonly freshness: Freshness },
 ): void {
   if (alarm !== null) {
-    const message = `nothing is dropped: version ${alarm.version} of ring '${ring}' exists twice`;
-    throw new CodedError('RING_FORK', message, {
+    const twice = `version ${alarm.version} of ring '${ring}' exists twice`;
+    throw new CodedError('RING_FORK', `nothing is dropped: ${twice} (ring-builder settle)`, {
       hint: `where the right history is: ring-builder settle ${ring} -m REASON`,
       details: { alarm },
     });
@@ -24,7 +25,6 @@ export function requireDropsAllowed(
     freshness.state === 'expired'
       ? `the beacon of ring '${ring}' ran out ${Math.round(-(freshness.leftMs ?? 0) / 1_000)} s ago`
       : `a beacon names version ${freshness.version} of ring '${ring}', which is not active here`;
-  // The drain shows nothing but the message.
   throw new CodedError('BEACON_EXPIRED', `nothing is dropped: ${why} (ring-builder beacon)`, {
     hint: `ring-builder beacon ${ring}; a newer version is pushed first`,
     details: { ...freshness },
