@@ -23,7 +23,9 @@ export async function redisCluster(shape: {
     servers,
     replicas,
     partitions: 16,
-    extra: ({ servers: started }) => ['--redis-port', String(ports[started.length - 1]), ...extra],
+    // A server that is added later has none.
+    extra: ({ servers: { length } }) =>
+      length > servers ? extra : ['--redis-port', String(ports[length - 1]), ...extra],
   });
   return { cluster, ports };
 }

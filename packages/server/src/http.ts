@@ -7,6 +7,7 @@ import { answerBytes, answerError, answerJson } from './http-answer.ts';
 import { answerBatch, batchSegment } from './http-batch.ts';
 import { discardBody } from './http-body.ts';
 import { answerKey } from './http-keys.ts';
+import { answerList, listSegment } from './http-list.ts';
 import { measurePartitions } from './measure-store.ts';
 import type { Metrics } from './metrics.ts';
 import { partitionDuty } from './partition-duty.ts';
@@ -75,6 +76,9 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
     const target = { keyspace: key[1] ?? '', keyPath: key[2] ?? '', query };
     if (target.keyspace === batchSegment) {
       return answerBatch(ports, { keyspace: target.keyPath, query }, exchange);
+    }
+    if (target.keyspace === listSegment) {
+      return answerList(ports.coordinator, { keyspace: target.keyPath, query }, exchange);
     }
     return answerKey(ports, target, exchange);
   }

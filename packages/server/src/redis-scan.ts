@@ -1,7 +1,7 @@
 // SCAN: the keys of a keyspace, partition by partition, at the connection's consistency.
-import { listKeysMax, redisScanCountMax } from '@ringwright/base/limits';
-import { coordinateList } from './coordinate-list.ts';
+import { redisScanCountMax } from '@ringwright/base/limits';
 import { globMatcher } from './glob.ts';
+import { listKeyspace } from './list-keyspace.ts';
 import { type RedisCall, RedisRefusal } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
 import { integerOf, lowerOf, syntaxError } from './redis-words.ts';
@@ -13,37 +13,19 @@ interface ScanOptions {
   readonly isWanted: (key: Uint8Array) => boolean;
 }
 
-/** Partitions looked at in one answer: of a nearly empty keyspace a scan takes few round trips. */
-const PARTITIONS_AT_ONCE = 64;
-
 /** Every key that was there from the first call to the last is given at least once. */
 export async function scan(call: RedisCall): Promise<RespReply> {
   const { ports, consistency } = call;
   const keyspace = currentKeyspace(call);
   const { partitions } = ports.coordinator.rings.get(keyspace).ring;
   const options = readOptions(call.words.slice(1));
-  let place = ports.cursors.read(readCursor(call.words[0]), keyspace, partitions);
-  if (place === null) throw new RedisRefusal('ERR invalid cursor');
-  const keys: Uint8Array[] = [];
-  let looked = 0;
-  for (let turn = 0; turn < PARTITIONS_AT_ONCE && looked < options.count; turn += 1) {
-    if (place.partition >= partitions) break;
-    const limit = Math.min(options.count - looked, listKeysMax);
-    const page = await coordinateList(ports.coordinator, {
-      keyspace,
-      ...place,
-      limit,
-      consistency,
-    });
-    looked += Math.max(page.keys.length, 1);
-    keys.push(...page.keys.filter(options.isWanted));
-    place =
-      page.next === null
-        ? { partition: place.partition + 1, after: new Uint8Array() }
-        : { partition: place.partition, after: page.next };
-  }
+  const from = ports.cursors.read(readCursor(call.words[0]), keyspace, partitions);
+  if (from === null) throw new RedisRefusal('ERR invalid cursor');
+  const listing = { keyspace, place: from, end: partitions, limit: options.count, consistency };
+  const { keys, place } = await listKeyspace(ports.coordinator, listing);
   const cursor = ports.cursors.write(place, keyspace, partitions);
-  return arrayReply([textReply(String(cursor)), arrayReply(keys.map(bulkReply))]);
+  const wanted = keys.filter(options.isWanted).map(bulkReply);
+  return arrayReply([textReply(String(cursor)), arrayReply(wanted)]);
 }
 
 function readCursor(word: Uint8Array | undefined): number {

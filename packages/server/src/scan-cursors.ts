@@ -1,11 +1,6 @@
 // Cursors of SCAN: numbers that clients send back, without a promise to come.
 import { redisCursorsMax } from '@ringwright/base/limits';
-
-export interface ScanPlace {
-  readonly partition: number;
-  /** Keys above this one; empty for the whole partition. */
-  readonly after: Uint8Array;
-}
+import type { KeyPlace } from './list-keyspace.ts';
 
 /** Places inside partitions are numbered below it; 24 bits of partition and 28 make 2^52. */
 const PLACE_SPAN = 2 ** 28;
@@ -26,7 +21,7 @@ export class ScanCursors {
   }
 
   /** Null when the number is no cursor of a keyspace with so many partitions. */
-  read(cursor: number, keyspace: string, partitions: number): ScanPlace | null {
+  read(cursor: number, keyspace: string, partitions: number): KeyPlace | null {
     const partition = Math.floor(cursor / PLACE_SPAN);
     if (!Number.isSafeInteger(cursor) || cursor < 0 || partition >= partitions) return null;
     const place = this.#places.get(cursor);
@@ -35,7 +30,7 @@ export class ScanCursors {
   }
 
   /** The cursor of a place; 0, the end of a scan, when there are no such partitions. */
-  write({ partition, after }: ScanPlace, keyspace: string, partitions: number): number {
+  write({ partition, after }: KeyPlace, keyspace: string, partitions: number): number {
     if (partition >= partitions) return 0;
     if (after.length === 0) return partition * PLACE_SPAN;
     this.#next = (this.#next + 1) % PLACE_SPAN || 1;

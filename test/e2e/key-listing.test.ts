@@ -1,0 +1,94 @@
+// The keys of a keyspace, page by page, while the ring changes under the listing.
+import { Redis } from 'ioredis';
+import { expect, onTestFinished, test } from 'vitest';
+import { askServer, refusalOf } from '../support/ask-server.ts';
+import { type Cluster, keyspace } from '../support/cluster.ts';
+import { redisCluster } from '../support/redis-server.ts';
+
+const keyCount = 300;
+const keyOf = (number: number): string => (number % 10 === 0 ? `%ff${number}` : `key-${number}`);
+/** As a listing names it. */
+const nameOf = (number: number): string =>
+  number % 10 === 0 ? Buffer.from(`\xff${number}`, 'latin1').toString('base64') : keyOf(number);
+
+interface Page {
+  readonly keys: readonly { readonly key?: string; readonly key64?: string }[];
+  readonly cursor: string | null;
+}
+
+async function listPage(port: number, query: string): Promise<Page> {
+  const answer = await askServer(port, { path: `/v1/_keys/${keyspace}?${query}` });
+  expect(answer.status, answer.bytes.toString()).toBe(200);
+  return JSON.parse(answer.bytes.toString()) as Page;
+}
+
+const namesOf = ({ keys }: Page): string[] => keys.map(({ key, key64 }) => key ?? key64 ?? '');
+
+async function fill(cluster: Cluster): Promise<void> {
+  const [port = 0] = cluster.ports();
+  const numbers = Array.from({ length: keyCount }, (_, number) => number);
+  const put = async (number: number): Promise<void> => {
+    const path = `/v1/${keyspace}/${keyOf(number)}?consistency=all`;
+    expect((await askServer(port, { method: 'PUT', path, body: 'x' })).status).toBe(204);
+  };
+  await Promise.all(numbers.map(put));
+}
+
+async function joins(cluster: Cluster): Promise<void> {
+  const joiner = await cluster.addServer();
+  await cluster.commit('add', joiner.text, '1');
+  await cluster.push();
+  await cluster.builder.json(['rollout', keyspace]);
+}
+
+test('a listing that a join interrupts goes on anywhere, and leaves no key out', async () => {
+  const { cluster, ports } = await redisCluster({ servers: 3, replicas: 2 });
+  await fill(cluster);
+  const [first = 0] = cluster.ports();
+  const begun = await listPage(first, 'limit=70');
+  const redis = new Redis({ port: ports[0]!, host: '127.0.0.1', lazyConnect: true });
+  onTestFinished(() => redis.disconnect());
+  const scanned = await redis.scanBuffer('0', 'COUNT', 70);
+
+  await joins(cluster);
+
+  const found = namesOf(begun);
+  const everywhere = cluster.ports();
+  let { cursor } = begun;
+  for (let turn = 0; cursor !== null; turn += 1) {
+    const port = everywhere[turn % everywhere.length] ?? 0;
+    const page = await listPage(port, `limit=41&cursor=${encodeURIComponent(cursor)}`);
+    found.push(...namesOf(page));
+    ({ cursor } = page);
+  }
+  const wanted = Array.from({ length: keyCount }, (_, number) => nameOf(number)).sort();
+  expect(found.sort()).toEqual(wanted);
+
+  let [at, keys] = scanned;
+  const scannedKeys = [...keys];
+  while (at.toString() !== '0') {
+    [at, keys] = await redis.scanBuffer(at.toString(), 'COUNT', 50);
+    scannedKeys.push(...keys);
+  }
+  const names = new Set(scannedKeys.map((key) => key.toString('latin1')));
+  expect(names.size).toBe(keyCount);
+});
+
+test('one partition alone, and questions that are refused', async () => {
+  const { cluster } = await redisCluster({ servers: 1, replicas: 1 });
+  await fill(cluster);
+  const [port = 0] = cluster.ports();
+  const pages = await Promise.all(
+    Array.from({ length: 16 }, (_, partition) => listPage(port, `partition=${partition}`)),
+  );
+  expect(pages.every(({ cursor }) => cursor === null)).toBe(true);
+  expect(pages.flatMap(namesOf)).toHaveLength(keyCount);
+  const refused = ['limit=0', 'limit=x', 'partition=16', 'cursor=1', 'cursor=99.', 'cursor=1.%00'];
+  for (const query of refused) {
+    const answer = await askServer(port, { path: `/v1/_keys/${keyspace}?${query}` });
+    expect([answer.status, refusalOf(answer).code]).toEqual([400, 'USAGE']);
+    expect(refusalOf(answer).hint).not.toBe('');
+  }
+  const elsewhere = await askServer(port, { path: '/v1/_keys/nowhere' });
+  expect(refusalOf(elsewhere).code).toBe('RING_UNKNOWN');
+});
