@@ -41,7 +41,11 @@ async function rotate(
   const keys = await Promise.all(
     usable.map(({ name }) => loadKey(context.keys.folder, name, context.keys.passphrase)),
   );
-  const rotation = await rotateTrust(context.rings, authorOf(context), { change, keys });
+  const rotation = await rotateTrust(context.rings, authorOf(context), {
+    change,
+    keys,
+    replacesWaiting: context.yes,
+  });
   return rotationAnswer(context, rotation);
 }
 

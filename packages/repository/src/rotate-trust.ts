@@ -65,7 +65,8 @@ export async function beginTrust(
 
 /**
  * Makes the root that follows. `change` is given the root in force; null signs the one that waits.
- * In force at once when the keys suffice, else it waits. Throws TRUST_UNKNOWN, TRUST_INVALID.
+ * In force at once when the keys suffice, else it waits. Throws TRUST_UNKNOWN, TRUST_INVALID, and
+ * CONFIRMATION_NEEDED when another change waits already.
  */
 export async function rotateTrust(
   rings: string,
@@ -73,10 +74,14 @@ export async function rotateTrust(
   given: {
     readonly change: ((root: TrustRoot) => TrustRoot) | null;
     readonly keys: readonly KeyObject[];
+    /** Whether a root that waits, and the signatures it has, may be given up for this one. */
+    readonly replacesWaiting?: boolean;
   },
 ): Promise<Rotation> {
   return withTrustLock(rings, author, async () => {
     const { trust, documents } = await requireTrust(rings);
+    if (given.change !== null && given.replacesWaiting !== true)
+      await requireNoneWaits(rings, trust);
     const sketch =
       given.change === null
         ? await readPending(rings, trust.root.version + 1)
@@ -92,6 +97,18 @@ export async function rotateTrust(
       await rm(pendingPath(rings), { force: true });
     } else await replaceDurably(pendingPath(rings), `${printSigned(document)}\n`);
     return rotation;
+  });
+}
+
+async function requireNoneWaits(rings: string, { root }: Trust): Promise<void> {
+  const waiting = await waitingRoot(rings);
+  if (waiting?.root.version !== root.version + 1) return;
+  const [found, needed] = waiting.byPrevious;
+  const signed = `${found} of ${needed} signatures of root ${root.version}`;
+  const message = `root ${waiting.root.version} waits already, with ${signed}`;
+  throw new CodedError('CONFIRMATION_NEEDED', message, {
+    hint: 'ring-builder key trust --sign signs it as it is; --yes gives it up for this change',
+    details: { version: waiting.root.version, id: waiting.id },
   });
 }
 

@@ -172,6 +172,9 @@ test('a root waits until enough of the old and the new root keys have signed', a
   const change = () => withoutAda;
   const one = { change, keys: roots.slice(0, 1) };
   expect(await rotateTrust(folder, author, one)).toMatchObject({ inForce: false });
+  await expect(rotateTrust(folder, author, one)).rejects.toEqual(coded('CONFIRMATION_NEEDED'));
+  const instead = { ...one, replacesWaiting: true };
+  expect(await rotateTrust(folder, author, instead)).toMatchObject({ inForce: false });
   expect(await waitingRoot(folder)).toMatchObject({ byPrevious: [1, 2], byItself: [1, 2] });
   expect(await codesOf(folder)).toEqual([]);
   const stranger = { change: null, keys: [testKey('mallory').privateKey] };
