@@ -30,6 +30,8 @@ export interface PlanToCommit {
 export interface CommitWords {
   readonly message: string;
   readonly override: string | null;
+  /** Partitions that were forced and may move on, and why. */
+  readonly unproved?: { readonly partitions: readonly number[]; readonly reason: string };
   /** The version a revert goes back to. */
   readonly revert?: number;
 }
@@ -66,7 +68,7 @@ export async function requireCommittable(
 export async function commitPlan(
   context: Context,
   given: PlanToCommit,
-  { message, override, revert }: CommitWords,
+  { message, override, revert, unproved }: CommitWords,
 ): Promise<CommittedPlan> {
   const { opened, plan, direct, head } = given;
   const { ring, moves, moveLowerBound, movesLeft } = plan;
@@ -79,7 +81,13 @@ export async function commitPlan(
       ...toJudge(given, next).entry,
       message,
       moves: moves.length,
-      details: { direct, digest: plan.digest, ...(revert === undefined ? {} : { revert }) },
+      details: {
+        ...{ direct, digest: plan.digest },
+        ...(revert === undefined ? {} : { revert }),
+        ...(unproved === undefined
+          ? {}
+          : { unproved: [...unproved.partitions], unprovedReason: unproved.reason }),
+      },
     },
     ...(revert === undefined ? {} : { commands: [context.command] }),
     expected: {

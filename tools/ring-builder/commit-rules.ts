@@ -2,6 +2,8 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Plan } from '@ringwright/builder/plan';
 import type { Brake } from '@ringwright/repository/judge-version';
+import type { LogEntry } from '@ringwright/repository/log-entry';
+import { unprovedPartitions } from '@ringwright/repository/move-proof';
 import type { Head } from '@ringwright/repository/read-log';
 import { auditRing } from '@ringwright/ring/audit-ring';
 import type { Ring } from '@ringwright/ring/ring';
@@ -58,6 +60,28 @@ export function requireReplicasAtOnce(plan: Plan, most: number | undefined): voi
       details: { ring: plan.ring, most, partitions: over.length, first: shown },
     },
   );
+}
+
+/**
+ * Partitions of the plan that an operator forced before, which a commit with a reason takes on.
+ * Throws RECEIPTS_MISSING without one: what they may have lost should be looked for first.
+ */
+export function requireProved(
+  plan: Plan,
+  entries: readonly LogEntry[],
+  reason: string | null,
+): number[] {
+  const unproved = unprovedPartitions(entries);
+  const moving = [...new Set(plan.moves.map(({ partition }) => partition))];
+  const found = moving.filter((partition) => unproved.has(partition));
+  const [first] = found;
+  if (first === undefined || reason !== null) return found;
+  const shown = found.slice(0, PARTITIONS_SHOWN_MAX).join(' ');
+  const message = `partitions ${shown} of ${plan.ring} were forced`;
+  throw new CodedError('RECEIPTS_MISSING', `${message}: ${unproved.get(first)}`, {
+    hint: 'see what they have lost (ring-builder reconcile), then add --unproved REASON',
+    details: { ring: plan.ring, partitions: found },
+  });
 }
 
 /** Throws RING_AUDIT_FAILED. */

@@ -225,7 +225,7 @@ async function advance(
       figures: {},
       details: {},
     },
-    ...(receipts !== undefined && { proof: { lines: receipts, forced: [] } }),
+    ...(receipts !== undefined && { receipts }),
     expected: { head: { version: head.ring.version, id: head.id } },
     key: await ringKey(context),
   });

@@ -2,8 +2,10 @@
 import { assert } from './assert.ts';
 import { socketMessageBytesMax } from './limits.ts';
 
-/** A receipt with 32 merged devices and every number at its largest has about 1,400 bytes. */
-export const receiptBytesMax = 2_048;
+/** A sentence or two. */
+export const forceReasonCharactersMax = 256;
+/** A receipt with 32 merged devices and every number at its largest has about 2,500 bytes. */
+export const receiptBytesMax = 3_072;
 /** Receipts of one answer of a server. */
 export const receiptsPerAnswerMax = 1_024;
 /** A device that gets a partition back asks for what it missed, up to this share of the records. */

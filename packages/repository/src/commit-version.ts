@@ -18,7 +18,7 @@ import { printBuilderFile, type Staged, stagedChanges, stagedDigest } from './bu
 import { addDurably, replaceDurably, syncFolder } from './durable-file.ts';
 import { type JudgedFrom, judgeVersion } from './judge-version.ts';
 import type { LogEntry } from './log-entry.ts';
-import { type ForcedMove, proofDetails, proofFindings, receiptsText } from './move-proof.ts';
+import { proofDetails, proofFindings, receiptsText } from './move-proof.ts';
 import type { PublishStep } from './publish-head.ts';
 import type { Head } from './read-log.ts';
 import { readVersionFile } from './read-version.ts';
@@ -45,8 +45,8 @@ export interface VersionToCommit {
     /** OpenedRing.stagedDigest the version was planned with; needed by a commit only. */
     readonly stagedDigest?: string;
   };
-  /** What proves the moves that it finalizes; needed by a version that finalizes any. */
-  readonly proof?: { readonly lines: readonly string[]; readonly forced: readonly ForcedMove[] };
+  /** Of the moves that it finalizes, one line each; needed by a version that finalizes any. */
+  readonly receipts?: readonly string[];
   /** The key that signs it, in a folder with a trust document. */
   readonly key?: KeyObject | undefined;
   /** Why a large change shall pass the brake; logged, and in the manifest of a signed version. */
@@ -112,23 +112,21 @@ async function judgedFrom({ folder, file, log }: WritableRing): Promise<JudgedFr
 /** Receipts come first: a version whose receipts are missing must never be the head. */
 async function writeProof(
   folder: RingFolder,
-  { ring, proof = { lines: [], forced: [] } }: VersionToCommit,
+  { ring, receipts = [] }: VersionToCommit,
   previous: Ring | null,
 ): Promise<object> {
   if (previous === null) return {};
-  const [fault] = proofFindings({ previous, next: ring }, proof);
+  const [fault] = proofFindings({ previous, next: ring }, receipts);
   if (fault !== undefined) {
     throw new CodedError('RECEIPTS_MISSING', fault.message, {
       hint: `ring-builder moves ${ring.keyspace} list shows what its joiner says`,
     });
   }
-  if (proof.lines.length + proof.forced.length === 0) return {};
-  if (proof.lines.length > 0) {
-    const made = await mkdir(folder.receipts, { recursive: true });
-    if (made !== undefined) await syncFolder(folder.path);
-    await replaceDurably(receiptsPath(folder, ring.version), receiptsText(proof.lines));
-  }
-  return proofDetails(proof.lines, proof.forced);
+  if (receipts.length === 0) return {};
+  const made = await mkdir(folder.receipts, { recursive: true });
+  if (made !== undefined) await syncFolder(folder.path);
+  await replaceDurably(receiptsPath(folder, ring.version), receiptsText(receipts));
+  return proofDetails(receipts);
 }
 
 function commandOf({ command }: Staged): string {

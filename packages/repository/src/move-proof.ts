@@ -11,7 +11,7 @@ import type { LogEntry } from './log-entry.ts';
 /** What the log says of a version that finalized moves: how many receipts, and of which bytes. */
 const proofSchema = z.object({
   receipts: z.object({ count: z.int(), sha256: z.string() }),
-  /** Moves that were finalized without one, in an operator's words. */
+  /** Moves whose joiners may lack records, in an operator's words. */
   forced: z
     .array(z.object({ partition: z.int(), assignment: z.int(), reason: z.string() }))
     .default([]),
@@ -27,10 +27,17 @@ export function proofOf({ details }: Pick<LogEntry, 'details'>): MoveProof | nul
 
 export function proofDetails(
   lines: readonly string[],
-  forced: readonly ForcedMove[],
 ): Pick<MoveProof, 'receipts'> & Partial<Pick<MoveProof, 'forced'>> {
   const receipts = { count: lines.length, sha256: sha256Of(receiptsText(lines)) };
-  return { receipts, ...(forced.length > 0 && { forced: forced.map((one) => ({ ...one })) }) };
+  const forced = forcedMoves(lines);
+  return { receipts, ...(forced.length > 0 && { forced }) };
+}
+
+/** What receipts say of moves that an operator forced. Throws RECEIPT_INVALID. */
+export function forcedMoves(lines: readonly string[]): ForcedMove[] {
+  return lines.map(openReceipt).flatMap(({ partition, assignment, forced }) => {
+    return forced === null ? [] : [{ partition, assignment, reason: forced }];
+  });
 }
 
 /** The file of a version's receipts: one line each. */
@@ -56,20 +63,15 @@ export function finalizedMoves(
 
 /**
  * Receipts against the difference of two rings: each finalized move has exactly one that names it,
- * or was forced, and there is no other receipt. Empty when that is so.
+ * and there is no other receipt. Empty when that is so.
  */
 export function proofFindings(
   { previous, next }: { readonly previous: Ring; readonly next: Ring },
-  { lines, forced }: { readonly lines: readonly string[]; readonly forced: readonly ForcedMove[] },
+  lines: readonly string[],
 ): Finding[] {
   const findings: Finding[] = [];
   const report = (code: string, message: string): void => void findings.push({ code, message });
   const open = new Map(finalizedMoves(previous, next).map((move) => [move.assignment, move]));
-  for (const { assignment, partition } of forced) {
-    if (open.get(assignment)?.partition !== partition) {
-      report('RECEIPT_STRAY', `partition ${partition} was forced, but no move of it was finalized`);
-    } else open.delete(assignment);
-  }
   for (const line of lines) {
     const receipt = readReceipt(line);
     if (receipt instanceof CodedError) {
@@ -117,8 +119,8 @@ function readReceipt(line: string): MoveReceipt | CodedError {
 }
 
 /**
- * Partitions of which the last finalized move was forced and nobody has taken that on since, with
- * the reason that was given.
+ * Partitions whose last finalized move was forced, and that nobody has taken on since: they may
+ * have lost writes. With the reason that was given.
  */
 export function unprovedPartitions(entries: readonly LogEntry[]): Map<number, string> {
   const unproved = new Map<number, string>();

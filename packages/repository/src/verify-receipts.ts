@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import type { Finding } from '@ringwright/base/finding';
 import { openReceipt } from '@ringwright/ring/move-receipt';
 import { type LogEntry, makesVersion } from './log-entry.ts';
-import { finalizedMoves, proofFindings, proofOf, sha256Of } from './move-proof.ts';
+import { finalizedMoves, forcedMoves, proofFindings, proofOf, sha256Of } from './move-proof.ts';
 import { logLines } from './read-log.ts';
 import type { StoredVersion } from './read-version.ts';
 import { onlyMissing, type RingFolder, receiptsFileName, receiptsPath } from './ring-folder.ts';
@@ -57,10 +57,16 @@ export function receiptChecks(
       return [{ code: 'RECEIPTS_WRONG', message }];
     }
     const lines = logLines(text);
-    const forced = proof?.forced ?? [];
-    totals.forced += forced.length;
-    const findings = proofFindings({ previous: previous.ring, next: next.ring }, { lines, forced });
-    if (findings.length === 0) findings.push(...addUp(lines, totals, keys));
+    const findings = proofFindings({ previous: previous.ring, next: next.ring }, lines);
+    if (findings.length === 0) {
+      findings.push(...addUp(lines, totals, keys));
+      const [told, found] = [proof?.forced ?? [], forcedMoves(lines)];
+      totals.forced += found.length;
+      if (JSON.stringify(told) !== JSON.stringify(found)) {
+        const message = `the log names ${told.length} forced moves, receipts ${found.length}`;
+        findings.push({ code: 'RECEIPTS_WRONG', message });
+      }
+    }
     return findings.map((one) => ({ ...one, message: `version ${version}: ${one.message}` }));
   };
   return { totals, check };

@@ -1,6 +1,6 @@
 // Receipts: one spelling, and no byte of a signed one can be changed.
 import { generateKeyPairSync } from 'node:crypto';
-import { receiptBytesMax } from '@ringwright/base/limits-moves';
+import { forceReasonCharactersMax, receiptBytesMax } from '@ringwright/base/limits-moves';
 import { seededRandom } from '@ringwright/base/random';
 import { describe, expect, test } from 'vitest';
 import { type MoveReceipt, openReceipt, printReceipt } from './move-receipt.ts';
@@ -26,6 +26,7 @@ const largest: Omit<MoveReceipt, 'key'> = {
     rows: most,
     bytes: most,
   },
+  forced: '"'.repeat(forceReasonCharactersMax),
   merged: Array.from({ length: 32 }, () => 99_999),
   file: { incarnation: long, seq: most, digest: 'f'.repeat(16), rows: most, bytes: most },
   ms: most,

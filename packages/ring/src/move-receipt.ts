@@ -4,7 +4,7 @@ import type { KeyObject } from 'node:crypto';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { deviceCountMax, partitionCountMax, replicaCountMax } from '@ringwright/base/limits';
-import { receiptBytesMax } from '@ringwright/base/limits-moves';
+import { forceReasonCharactersMax, receiptBytesMax } from '@ringwright/base/limits-moves';
 import { z } from 'zod';
 import { firstComplaint } from './device-fields.ts';
 import { type Payload, signersOf, signPayload } from './dsse.ts';
@@ -36,6 +36,11 @@ const receiptSchema = z.strictObject({
     .nullable(),
   /** Devices whose records were merged, one after the other. */
   merged: z.array(device).max(replicaCountMax),
+  /**
+   * Why an operator let it join without all records that a quorum may have acknowledged; null: it
+   * has them all.
+   */
+  forced: z.string().min(1).max(forceReasonCharactersMax).nullable(),
   /** The joiner's file when it had caught up. */
   file: z.strictObject({ incarnation, seq: count, digest, rows: count, bytes: count }),
   /** Milliseconds since 1970 by the joiner's clock. */

@@ -15,6 +15,7 @@ import type { PartialCopies } from './partial-copies.ts';
 import { reclaimFile } from './reclaim-file.ts';
 import { filling } from './replica.ts';
 import { type DecideKey, settlePromises } from './settle-promises.ts';
+import { takeRows } from './take-rows.ts';
 
 export interface LoadPorts {
   readonly store: Store;
@@ -31,6 +32,8 @@ export interface LoadTask {
   readonly move: Move | null;
   /** The file here was complete when a ring took the partition away: it may lack little. */
   readonly isReturning?: boolean;
+  /** An operator has said that what there is must do. */
+  readonly isForced?: boolean;
   /** What earlier attempts found; absent at the first. */
   readonly earlier?: {
     /** Copies of the device replaced that were not what their manifest said. */
@@ -47,6 +50,8 @@ export interface Loaded {
   readonly copy: (CopyResult & { readonly device: number }) | null;
   /** Devices that gave all their records, one after the other. */
   readonly merged: readonly number[];
+  /** Fewer devices gave theirs than a quorum's records need; absent: enough did. */
+  readonly isForced?: boolean;
 }
 
 /**
@@ -125,6 +130,7 @@ async function loadFromOthers(
     for (const device of fillingToo) await attempt(device, () => merge(device));
     if (sources() === others.length) return { copy, merged };
   }
+  if (task.isForced === true) return { copy, merged, isForced: true };
   const gave = `${sources()} of the ${needed} slots needed gave partition ${task.partition}`;
   const message = `${gave}: ${failures.join('; ')}`;
   throw new CodedError('NOT_ENOUGH_REPLICAS', message, {
@@ -212,17 +218,7 @@ async function pullRows(
     }
     incarnation = answer.incarnation;
     if (copied !== undefined) checkFloor(ports.store, about, answer.floorMs);
-    const rows = answer.rows.map((row) => ({ keyspace, partition, ...row }));
-    await ports.throttle.pass(rows.reduce((sum, { value }) => sum + (value?.length ?? 0), 0));
-    const outcomes = await ports.store.write(rows);
-    // failpoint: load.rows
-    if (outcomes.some(({ kind }) => kind === 'absent')) {
-      throw new CodedError('PARTITION_ABSENT', `partition ${partition} went while it was filled`);
-    }
-    for (const [index, { kind }] of outcomes.entries()) {
-      const key = answer.rows[index]?.key;
-      if (kind === 'promised' && key !== undefined) await ports.decide(keyspace, key);
-    }
+    await takeRows(ports, about, answer.rows);
     onProgress({});
     if (!answer.more) return settlePromises(ports, { active, partition, device });
     if (answer.lastSeq <= since) {

@@ -16,7 +16,7 @@ export type LoadStep = Extract<DutyStep, { kind: 'load' | 'refill' }>;
 
 export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'> {
   /** What operators have said of moves. */
-  readonly controls: Pick<MoveControls, 'isPaused' | 'priority'>;
+  readonly controls: Pick<MoveControls, 'isPaused' | 'priority' | 'forceReason' | 'endForce'>;
   /** The line of a receipt, signed. */
   readonly signReceipt: (receipt: LoadReceipt) => string;
   /** Of a clock that never steps back. */
@@ -109,7 +109,7 @@ export class LoadQueue {
   }
 
   async #run(chosen: Waiting): Promise<void> {
-    const { active, work, step, partition, keyspace } = chosen;
+    const { active, work, step, partition, keyspace, assignment } = chosen;
     const move = step.kind === 'load' ? step.move : null;
     const left = this.#waiting.get(keyspace)?.filter((one) => one !== chosen) ?? [];
     this.#waiting.set(keyspace, left);
@@ -125,14 +125,18 @@ export class LoadQueue {
       const ports = { ...this.#ports, partial: this.#partial };
       const isReturning = move !== null && this.#isReturning(chosen);
       const earlier = earlierOf(chosen);
-      const task = { active, partition, move, isReturning, earlier, onProgress };
+      const forceReason = this.#ports.controls.forceReason(keyspace, partition, assignment);
+      const isForced = forceReason !== null;
+      const task = { active, partition, move, isReturning, isForced, earlier, onProgress };
       const loaded = await loadPartition(ports, task);
       chosen.stop.signal.throwIfAborted();
       // failpoint: load.before-ready
-      if (move === null) this.#ports.store.setState(keyspace, partition, 'ready');
-      else {
+      if (move === null) {
+        this.#ports.store.setState(keyspace, partition, 'ready');
+        await this.#ports.controls.endForce(keyspace, partition);
+      } else {
         const info = this.#ports.store.info(keyspace, partition);
-        const receipt = receiptOfLoad(active, move, { loaded, info });
+        const receipt = receiptOfLoad(active, move, { loaded, info, forceReason });
         work.receipts.set(move.assignment, this.#ports.signReceipt(receipt));
         work.loaded.set(partition, move.assignment);
         work.returning.delete(partition);

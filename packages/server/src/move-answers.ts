@@ -1,7 +1,7 @@
 // This device's answers about moves that it joins by: what operators say of them, and receipts.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
-import type { moveControl, moveReceipts } from '@ringwright/wire/moves';
+import type { MoveAction, moveControl, moveReceipts } from '@ringwright/wire/moves';
 import type { MoveControls } from './move-controls.ts';
 import type { Mover } from './mover.ts';
 import type { Rings } from './rings.ts';
@@ -12,22 +12,34 @@ export interface MovePorts {
   readonly mover: Mover;
 }
 
+/** Why loads under way end; without a text they go on. */
+const stopTexts: Partial<Record<MoveAction, string>> = {
+  pause: 'paused by an operator',
+  retry: 'begun anew by an operator',
+  force: 'forced by an operator',
+};
+
 /** What was asked for holds, and survives a restart, when it is answered. */
 export async function answerMoveControl(
   { rings, controls, mover }: MovePorts,
-  { keyspace, action, assignments }: RequestOf<typeof moveControl>,
+  { keyspace, action, assignments, reason }: RequestOf<typeof moveControl>,
 ): Promise<AnswerOf<typeof moveControl>> {
   const { ring, self } = rings.get(keyspace);
   const joins = ring.moves.filter(({ to }) => to === self);
   const inFlight = new Set(joins.map(({ assignment }) => assignment));
-  const named = [...new Set(assignments)].filter((assignment) => inFlight.has(assignment));
-  await controls.change(keyspace, action, { assignments: named, inFlight });
-  if (action === 'pause' || action === 'retry') {
-    const reason = action === 'pause' ? 'paused by an operator' : 'begun anew by an operator';
-    mover.stopLoads(keyspace, new Set(named), new CodedError('MOVE_STOPPED', reason));
+  if (action === 'force' && reason === null) {
+    throw new CodedError('USAGE', 'a move is forced with a reason, or not at all');
+  }
+  const byId = new Map(joins.map((move) => [move.assignment, move]));
+  const moves = [...new Set(assignments)].flatMap((assignment) => byId.get(assignment) ?? []);
+  await controls.change(keyspace, action, { moves, inFlight, reason });
+  const stopped = stopTexts[action];
+  if (stopped !== undefined) {
+    const named = new Set(moves.map(({ assignment }) => assignment));
+    mover.stopLoads(keyspace, named, new CodedError('MOVE_STOPPED', stopped));
   }
   mover.review(keyspace);
-  return { known: named.length };
+  return { known: moves.length };
 }
 
 export function answerMoveReceipts(

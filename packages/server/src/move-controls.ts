@@ -1,6 +1,7 @@
 // Which moves an operator has paused or put first. Durable: a restart must not resume what somebody
 // stopped, perhaps because the disk was filling up.
 import { join } from 'node:path';
+import type { Move } from '@ringwright/ring/move';
 import type { MoveAction } from '@ringwright/wire/moves';
 import { z } from 'zod';
 import { readIfThere } from './read-if-there.ts';
@@ -11,12 +12,24 @@ const controlsSchema = z.strictObject({
   /** Assignment ids by keyspace; those to come first in their order. */
   keyspaces: z.record(
     z.string(),
-    z.strictObject({ paused: z.array(z.int()), first: z.array(z.int()) }),
+    z.strictObject({
+      paused: z.array(z.int()),
+      first: z.array(z.int()),
+      /** Until the partition serves: a later refill may not do with less. */
+      forced: z.array(
+        z.strictObject({ assignment: z.int(), partition: z.int(), reason: z.string() }),
+      ),
+    }),
   ),
 });
 type Control = z.infer<typeof controlsSchema>['keyspaces'][string];
 
-const none: Control = { paused: [], first: [] };
+const noted = ({ assignment, partition }: Pick<Move, 'assignment' | 'partition'>) => ({
+  assignment,
+  partition,
+});
+
+const none: Control = { paused: [], first: [], forced: [] };
 
 export class MoveControls {
   readonly #file: string;
@@ -51,16 +64,32 @@ export class MoveControls {
   }
 
   /**
+   * Why a partition may join, or refill, without all records; null when it may not. Of a move: of
+   * that move only.
+   */
+  forceReason(keyspace: string, partition: number, assignment: number | null): string | null {
+    const found = this.of(keyspace).forced.findLast(
+      (one) => one.partition === partition && (assignment ?? one.assignment) === one.assignment,
+    );
+    return found?.reason ?? null;
+  }
+
+  /**
    * Durable when it resolves. What is noted of moves that are not in flight any more, and were not
    * named, is dropped with it: assignment ids never come back.
    */
   async change(
     keyspace: string,
     action: MoveAction,
-    given: { readonly assignments: readonly number[]; readonly inFlight: ReadonlySet<number> },
+    given: {
+      readonly moves: readonly Pick<Move, 'assignment' | 'partition'>[];
+      readonly inFlight: ReadonlySet<number>;
+      readonly reason: string | null;
+    },
   ): Promise<void> {
-    const { assignments, inFlight } = given;
-    const { paused, first } = this.of(keyspace);
+    const { moves, inFlight, reason } = given;
+    const assignments = moves.map(({ assignment }) => assignment);
+    const { paused, first, forced } = this.of(keyspace);
     const without = (ids: readonly number[]): number[] =>
       ids.filter((id) => inFlight.has(id) && !assignments.includes(id));
     const kept = paused.filter((id) => inFlight.has(id));
@@ -72,10 +101,27 @@ export class MoveControls {
             ? without(paused)
             : kept,
       first: action === 'prioritise' ? [...assignments, ...without(first)] : first,
+      forced:
+        action === 'force' && reason !== null
+          ? [...forced, ...moves.map((one) => ({ ...noted(one), reason }))]
+          : forced,
     };
     this.#controls.set(keyspace, next);
+    await this.#save();
+  }
+
+  /** The partition serves: from now on it is like any other. */
+  async endForce(keyspace: string, partition: number): Promise<void> {
+    const control = this.of(keyspace);
+    const forced = control.forced.filter((one) => one.partition !== partition);
+    if (forced.length === control.forced.length) return;
+    this.#controls.set(keyspace, { ...control, forced });
+    await this.#save();
+  }
+
+  #save(): Promise<void> {
     this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
-    await this.#writing;
+    return this.#writing;
   }
 
   async #write(): Promise<void> {

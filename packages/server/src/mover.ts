@@ -196,15 +196,23 @@ export class Mover {
       for (const partition of partitions) work.running.delete(partition);
     };
     try {
+      const { controls, devices } = this.#ports;
+      // The devices that do not answer are gone, an operator has said.
+      const isForced = (partition: number): boolean =>
+        controls.forceReason(keyspace, partition, work.loaded.get(partition) ?? null) !== null;
       const former = new Map(
-        partitions.map((partition) => [partition, work.former.get(partition) ?? unknownSlots]),
+        partitions
+          .filter((partition) => !isForced(partition))
+          .map((partition) => [partition, work.former.get(partition) ?? unknownSlots]),
       );
-      const safe = await confirmTakeover(this.#ports.devices, active, former);
+      const confirmed = await confirmTakeover(devices, active, former);
+      const safe = [...confirmed, ...partitions.filter(isForced)];
       for (const partition of safe) {
         if (this.#closed || this.#ports.current(keyspace) !== active) break;
         this.#ports.store.setState(keyspace, partition, 'ready');
         work.loaded.delete(partition);
         work.former.delete(partition);
+        await controls.endForce(keyspace, partition);
         await setImmediate(); // each state is synced: not all in one turn
       }
       if (safe.length < partitions.length) {

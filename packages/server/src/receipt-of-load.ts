@@ -11,7 +11,15 @@ export type LoadReceipt = Omit<MoveReceipt, 'key' | 'born' | 'ms'>;
 export function receiptOfLoad(
   { ring, id }: ActiveRing,
   move: Move,
-  { loaded, info }: { readonly loaded: Loaded; readonly info: PartitionInfo | null },
+  {
+    loaded,
+    info,
+    forceReason,
+  }: {
+    readonly loaded: Loaded;
+    readonly info: PartitionInfo | null;
+    readonly forceReason: string | null;
+  },
 ): LoadReceipt {
   const { partition, replica, assignment, from, to } = move;
   const { cluster, keyspace, version } = ring;
@@ -22,6 +30,7 @@ export function receiptOfLoad(
     ...{ partition, replica, assignment, from, to },
     copy: loaded.copy,
     merged: [...loaded.merged],
+    forced: loaded.isForced === true ? forceReason : null,
     file: { incarnation, seq, digest, rows, bytes },
   };
 }

@@ -54,7 +54,8 @@ describe('no file travels', () => {
     const { cluster, old, asked } = await returning();
     await using _ = cluster;
     expect(await load(old)).toEqual({ copy: null, merged: [3] });
-    expect(asked).toEqual(['digests', 'rows']);
+    expect(asked.slice(0, 2)).toEqual(['digests', 'rows']);
+    for (const method of ['read', 'copy-open']) expect(asked).not.toContain(method);
   });
 
   test('only what was written, changed and deleted meanwhile does', async () => {

@@ -7,6 +7,7 @@ import { keysAfter } from '@ringwright/wire/listing';
 import { recordRead } from '@ringwright/wire/records';
 import { digests } from '@ringwright/wire/replication';
 import type { LoadPorts, LoadTask } from './load-partition.ts';
+import { takeRows } from './take-rows.ts';
 
 /** Up to where the file here goes, as if it had just been copied from there. */
 export interface Reclaimed {
@@ -69,17 +70,15 @@ async function listMissed(
 }
 
 async function takeRecords(
-  { store, devices, throttle }: LoadPorts,
+  ports: LoadPorts,
   { active, partition, onProgress }: LoadTask,
   { device, keys }: { readonly device: number; readonly keys: readonly Uint8Array[] },
 ): Promise<void> {
   const { keyspace, version: ringVersion } = active.ring;
   await inWaves(keys, reclaimReadsAtOnce, async (key) => {
     const about = { keyspace, ringVersion, partition, key };
-    const { record } = await devices.call({ active, device }, recordRead, about);
-    if (record === null) return;
-    await throttle.pass(record.value?.length ?? 0);
-    await store.write([{ keyspace, partition, key, ...record }]);
+    const { record } = await ports.devices.call({ active, device }, recordRead, about);
+    if (record !== null) await takeRows(ports, about, [{ key, ...record }]);
     onProgress({});
   });
 }

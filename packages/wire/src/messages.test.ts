@@ -15,7 +15,11 @@ import {
   valueBytesMax,
 } from '@ringwright/base/limits';
 import { copyRateMin, trashListMax } from '@ringwright/base/limits-copies';
-import { receiptBytesMax, receiptsPerAnswerMax } from '@ringwright/base/limits-moves';
+import {
+  forceReasonCharactersMax,
+  receiptBytesMax,
+  receiptsPerAnswerMax,
+} from '@ringwright/base/limits-moves';
 import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
@@ -374,8 +378,15 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   [
     'move-control',
     kinds.moveControl.request,
-    { keyspace, action: 'pause', assignments: Array(movesInFlightMax).fill(most) },
-    [{ action: 'stop' }, { assignments: Array(movesInFlightMax + 1).fill(0) }],
+    {
+      ...{ keyspace, action: 'force', assignments: Array(movesInFlightMax).fill(most) },
+      reason: 'x'.repeat(forceReasonCharactersMax),
+    },
+    [
+      { action: 'stop' },
+      { assignments: Array(movesInFlightMax + 1).fill(0) },
+      { reason: 'x'.repeat(forceReasonCharactersMax + 1) },
+    ],
   ],
   ['move-control answer', kinds.moveControl.answer, { known: most }, [{ known: -1 }]],
   [

@@ -1,6 +1,10 @@
 // What an operator says of single moves to the device that joins, and the receipts it gives. Pure.
 import { movesInFlightMax } from '@ringwright/base/limits';
-import { receiptBytesMax, receiptsPerAnswerMax } from '@ringwright/base/limits-moves';
+import {
+  forceReasonCharactersMax,
+  receiptBytesMax,
+  receiptsPerAnswerMax,
+} from '@ringwright/base/limits-moves';
 import { z } from 'zod';
 import { assignmentField, bytesField, countField, keyspaceField } from './fields.ts';
 import { messageKind } from './message.ts';
@@ -8,8 +12,9 @@ import { messageKind } from './message.ts';
 /**
  * pause: nothing is copied for the moves until resume, not even after a restart. retry: what runs
  * for them ends, and begins anew at once. prioritise: they come before all others, in this order.
+ * force: where too few devices are left to give all records, they join with what there is.
  */
-export const moveActions = ['pause', 'resume', 'retry', 'prioritise'] as const;
+export const moveActions = ['pause', 'resume', 'retry', 'prioritise', 'force'] as const;
 export type MoveAction = (typeof moveActions)[number];
 
 /** Moves that do not join the receiver are no fault: `known` counts those that do. */
@@ -19,6 +24,8 @@ export const moveControl = messageKind({
     keyspace: keyspaceField,
     action: z.enum(moveActions),
     assignments: z.array(assignmentField).max(movesInFlightMax),
+    /** Of force, for the receipt; null for the others. */
+    reason: z.nullable(z.string().min(1).max(forceReasonCharactersMax)),
   }),
   answer: z.strictObject({ known: countField }),
 });

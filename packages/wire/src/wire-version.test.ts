@@ -19,6 +19,7 @@ const frozen: Readonly<Record<number, string>> = {
   9: 'd6ec577e95b7f4bca6d80dd4e850acfdcd535733557200b270d465029b60964f',
   10: 'c02996f6ae0340cdb159f16dbb04564e243330b88ca6252470d8bf2f35842e22',
   11: '5c2b68ee7b638ccbae0383fb4a8584f994356c2a60ab68f296387e7e072ecae2',
+  12: 'a956b21ae91b903373179c11ad06a0689b3319c7b07ec4f5afe304f521fc78c9',
 };
 
 test('the messages are those of the wire version', () => {

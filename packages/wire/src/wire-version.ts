@@ -17,5 +17,6 @@
  *    on a fork (ring settle).
  * 10: dropped partitions (trash-list, trash-restore), drops that wait for a word (confirm-drops).
  * 11: puts with a time to live and a condition, gets with an expiry; linearizable.
+ * 12: moves that are forced, with a reason (move-control).
  */
-export const wireVersion = 11;
+export const wireVersion = 12;

@@ -4,8 +4,13 @@ import type { BuilderState } from '@ringwright/builder/builder-state';
 import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
 import { readTrust } from '@ringwright/repository/trust-file';
 import { flag, optionalNumber, optionalText, text } from '../arguments.ts';
-import { commitPlan, ringOf } from '../commit-plan.ts';
-import { replicasAtOnceOption, requireDigest, requireReplicasAtOnce } from '../commit-rules.ts';
+import { type CommitWords, commitPlan, ringOf } from '../commit-plan.ts';
+import {
+  replicasAtOnceOption,
+  requireDigest,
+  requireProved,
+  requireReplicasAtOnce,
+} from '../commit-rules.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 
@@ -30,6 +35,11 @@ export const verb: Verb = {
       requiresArg: true,
       describe: 'why a large change is right; it is logged, and stands for a second signature',
     },
+    unproved: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'why partitions that were forced to join may move again; it is logged',
+    },
   },
   examples: [
     ['$0 commit cities -m "zone 3 joins"', 'plans and commits'],
@@ -49,14 +59,19 @@ export const verb: Verb = {
     if (!prepared.changed && !signsFirst) return nothingToDo(context, prepared);
     if (direct && !context.yes) requireUnpushed(ring, prepared);
     const override = optionalText(args, 'override') ?? null;
-    return commit(context, prepared, { message: text(args, 'message'), override });
+    const reason = optionalText(args, 'unproved') ?? null;
+    const partitions = requireProved(prepared.plan, prepared.opened.entries, reason);
+    return commit(context, prepared, {
+      ...{ message: text(args, 'message'), override },
+      ...(partitions.length > 0 && reason !== null && { unproved: { partitions, reason } }),
+    });
   },
 };
 
 async function commit(
   context: Context,
   prepared: PreparedPlan,
-  words: { readonly message: string; readonly override: string | null },
+  words: CommitWords,
 ): Promise<Answer> {
   const state = stateToCommit(prepared);
   const { json, lines, next } = await commitPlan(context, { ...prepared, state }, words);

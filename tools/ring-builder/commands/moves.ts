@@ -6,7 +6,7 @@ import { readVersion, type StoredVersion } from '@ringwright/repository/read-ver
 import { cancelMoves } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
 import { type MoveAction, moveActions } from '@ringwright/wire/moves';
-import { parseNumber, text, texts, usage } from '../arguments.ts';
+import { optionalText, parseNumber, text, texts, usage } from '../arguments.ts';
 import { askMoves } from '../moves/ask-moves.ts';
 import { controlMoves } from '../moves/control-moves.ts';
 import { moveRows } from '../moves/move-rows.ts';
@@ -25,12 +25,20 @@ export const verb: Verb = {
     action: { choices: actions, describe: 'what to do; list changes nothing' },
     which: { array: true, describe: 'partitions, or all' },
   },
+  options: {
+    reason: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'force: why the partition may lose writes; it is in the receipt and in the log',
+    },
+  },
   examples: [
     ['$0 moves cities list', 'where each move stands, and why'],
     ['$0 moves cities pause all', 'joiners stop copying, also over a restart'],
     ['$0 moves cities resume 17 18', 'partitions 17 and 18 go on'],
     ['$0 moves cities cancel 17', 'a version without that move: the slot stays where it is'],
     ['$0 moves cities prioritise 17', 'before all others'],
+    ['$0 moves cities force 17 --reason "both others burnt" --yes', 'it joins with what there is'],
   ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
@@ -40,7 +48,9 @@ export const verb: Verb = {
     if (action === 'list') return listMoves(context, head, words);
     const moves = chosenMoves(head, words);
     if (action === 'cancel') return cancel(context, head, moves);
-    return control(context, head, { action, moves });
+    const reason = optionalText(args, 'reason') ?? null;
+    if (action === 'force') requireForce(context, { ring, words, reason });
+    return control(context, head, { action, moves, reason: action === 'force' ? reason : null });
   },
 };
 
@@ -90,7 +100,11 @@ async function listMoves(
 async function control(
   context: Context,
   { ring }: StoredVersion,
-  given: { readonly action: MoveAction; readonly moves: readonly Move[] },
+  given: {
+    readonly action: MoveAction;
+    readonly moves: readonly Move[];
+    readonly reason: string | null;
+  },
 ): Promise<Answer> {
   const { action, moves } = given;
   const servers = await controlMoves(ring, given, context.nowMs());
@@ -117,6 +131,25 @@ async function control(
     ),
     exit: known < moves.length ? 4 : 0,
   };
+}
+
+/** Throws USAGE without a reason, CONFIRMATION_NEEDED without --yes. */
+function requireForce(
+  context: Context,
+  asked: {
+    readonly ring: string;
+    readonly words: readonly string[];
+    readonly reason: string | null;
+  },
+): void {
+  const { ring, words, reason } = asked;
+  if (reason === null) throw usage('a move is forced with --reason TEXT, or not at all');
+  if (context.yes) return;
+  const message = `partitions ${words.join(' ')} of ${ring} may lose writes that were acknowledged`;
+  throw new CodedError('CONFIRMATION_NEEDED', message, {
+    hint: 'bring back one of the devices that have the records; or add --yes',
+    details: { ring, partitions: words, reason },
+  });
 }
 
 /** New slots come and go together, so cancelling one of them cancels all. */

@@ -2,6 +2,7 @@
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import { type Approval, approvalOf } from '@ringwright/repository/approval';
 import { stagedChanges } from '@ringwright/repository/builder-file';
+import { unprovedPartitions } from '@ringwright/repository/move-proof';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion } from '@ringwright/repository/read-version';
 import { ringFolder } from '@ringwright/repository/ring-folder';
@@ -31,6 +32,7 @@ export const verb: Verb = {
     const found = { inFlight, pushed, changes: changes.length, signing };
     const next = context.next(nextWords(opened, found));
     const state = applyChanges(opened.state, changes);
+    const forced = unprovedPartitions(entries);
     const devices = state.devices.filter((device) => device !== null);
     return {
       json: {
@@ -41,6 +43,7 @@ export const verb: Verb = {
         changes: changes.length,
         inFlight,
         pushed,
+        forced: [...forced].map(([partition, reason]) => ({ partition, reason })),
         signing,
         lock,
         devices,
@@ -52,6 +55,9 @@ export const verb: Verb = {
           : `${ring}: version ${head.version} (${head.id.slice(0, 12)}), ${inFlight} moves in flight`,
         pushed === null ? 'never pushed to servers' : `pushed up to version ${pushed}`,
         ...signingLines(signing),
+        ...(forced.size > 0
+          ? [`forced, may have lost writes: partitions ${[...forced.keys()].join(' ')}`]
+          : []),
         ...(lock === null ? [] : [`being changed by ${describeOwner(lock)}`]),
         '',
         ...printTable(devices.slice(0, DEVICES_SHOWN_MAX), [

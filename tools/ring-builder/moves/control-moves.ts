@@ -22,11 +22,20 @@ const controlTimeoutMs = 10_000;
 /** Every joiner is asked once; who cannot be reached is in the outcome, with the reason. */
 export async function controlMoves(
   ring: Ring,
-  { action, moves }: { readonly action: MoveAction; readonly moves: readonly Move[] },
+  {
+    action,
+    moves,
+    reason,
+  }: {
+    readonly action: MoveAction;
+    readonly moves: readonly Move[];
+    /** Of force only. */
+    readonly reason: string | null;
+  },
   nowMs: number,
 ): Promise<ControlOutcome[]> {
   return fanOut([...byJoiner(ring, moves)], async ([address, assignments]) => {
-    const request = { keyspace: ring.keyspace, action, assignments };
+    const request = { keyspace: ring.keyspace, action, assignments, reason };
     try {
       const { known } = await withServer(address, nowMs, (server) =>
         server.call(moveControl, request, controlTimeoutMs),

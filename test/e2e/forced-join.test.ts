@@ -1,0 +1,66 @@
+// Two of three holders are gone: a move that cannot be proved is forced with a reason, which stays
+// in its receipt, in the log, and in the way of the next change.
+import { expect, test } from 'vitest';
+import { askServer } from '../support/ask-server.ts';
+import { clusterForTest, keyspace } from '../support/cluster.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+test('a forced join needs a reason, is logged, and gates the next change', {
+  timeout: 240_000,
+}, async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 8 });
+  const { builder } = cluster;
+  for (let index = 0; index < 40; index += 1) {
+    const path = `/v1/${keyspace}/kept/${index}`;
+    const port = cluster.ports()[index % 3]!;
+    expect((await askServer(port, { method: 'PUT', path, body: 'kept' })).status).toBe(204);
+  }
+  const joiner = await cluster.addServer();
+  const ring = await cluster.commit('add', joiner.text, '1');
+  await cluster.push();
+  const gone = [0, 1].map((device) => cluster.serverOf(ring, device));
+  for (const server of gone) await server.kill();
+  const stuck = ring.moves.filter(({ from }) => from === 0 || from === 1);
+  const partitions = stuck.map(({ partition }) => String(partition));
+  const words = ['rollout', keyspace, '--json', '--skip-down', '--stall-timeout', '3'];
+  const stalled = await builder.run(words);
+  expect(stalled.exit).toBe(4);
+  expect(stalled.stderr).toContain('ROLLOUT_STALLED');
+  expect(stalled.stderr).toContain('1 of the 2 slots needed');
+
+  const force = ['moves', keyspace, 'force', ...partitions, '--json'];
+  expect((await builder.run(force)).exit, 'without a reason').toBe(2);
+  const reason = ['--reason', 'both machines burnt'];
+  expect((await builder.run([...force, ...reason])).exit, 'without --yes').toBe(5);
+  const forced = await builder.run([...force, ...reason, '--yes']);
+  expect(JSON.parse(forced.stdout), forced.stderr).toMatchObject({ known: stuck.length });
+  const rollout = await builder.run(words);
+  expect(JSON.parse(rollout.stdout), rollout.stderr).toMatchObject({
+    ...{ moved: ring.moves.length, end: 'drains' },
+  });
+  // The others it has all records of, but old quorums may still be out there: those wait.
+  await waitFor('the joiner to serve what was forced', {
+    ask: async () => (await joiner.status()).rings[0],
+    until: (one) => one?.serving === stuck.length,
+  });
+
+  const { receipts } = await builder.json<{ receipts: object }>(['verify', keyspace]);
+  expect(receipts).toMatchObject({ moves: ring.moves.length, forced: stuck.length });
+  const { forced: flagged } = await builder.json<{ forced: object[] }>(['status', keyspace]);
+  expect(flagged).toHaveLength(stuck.length);
+  await builder.json(['set-weight', keyspace, 'd3', '0']);
+  const next = ['commit', keyspace, '-m', 'away from it', '--json'];
+  const refused = await builder.run(next);
+  expect(JSON.parse(refused.stderr)).toMatchObject({ code: 'RECEIPTS_MISSING' });
+  expect(refused.stderr).toContain('both machines burnt');
+
+  // They come back after all: what they have goes to the others, and nothing was lost.
+  for (const server of gone) await cluster.restart(server);
+  const back = await builder.run([...next, '--unproved', 'the machines are back']);
+  expect(back.exit, back.stderr).toBe(0);
+  expect(await builder.json(['rollout', keyspace])).toMatchObject({ end: 'done', left: [] });
+  for (let index = 0; index < 40; index += 1) {
+    const path = `/v1/${keyspace}/kept/${index}?consistency=all`;
+    expect((await askServer(gone[0]!.place.port, { path })).bytes.toString()).toBe('kept');
+  }
+});
