@@ -10,6 +10,7 @@ import { keyspace } from '../support/cluster.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { isInstalled, RawConnection, redisCluster, runProgram } from '../support/redis-server.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const hasTools = await isInstalled('redis-cli');
 if (!hasTools)
@@ -145,38 +146,36 @@ describe('by hand', () => {
     expect(failures, `seed ${seed}`).toEqual([]);
   });
 
-  test('what the store cannot do yet is refused, what is exact is answered', async () => {
-    const { ports } = await redisCluster({ servers: 1, replicas: 1 });
-    const client = ioredisTo(ports[0]!);
-    await client.set('a', 'b');
-    for (const words of [
-      ['set', 'a', 'b', 'EX', '10'],
-      ['set', 'a', 'b', 'px', '10'],
-      ['setex', 'a', '10', 'b'],
-      ['expire', 'a', '10'],
-    ]) {
-      await expect(client.call(...(words as [string, ...string[]]))).rejects.toThrow(
-        /^ERR .*expire/,
-      );
-    }
-    for (const words of [
-      ['set', 'a', 'b', 'NX'],
-      ['set', 'a', 'b', 'XX'],
-      ['set', 'a', 'b', 'GET'],
-      ['setnx', 'a', 'b'],
-      ['getset', 'a', 'b'],
-    ]) {
-      await expect(client.call(...(words as [string, ...string[]]))).rejects.toThrow(
-        /^ERR .*condit/,
-      );
-    }
-    await expect(client.call('set', 'a', 'b', 'SOON')).rejects.toThrow('ERR syntax error');
-    expect(await client.get('a')).toBe('b');
-    expect(await client.set('a', 'c', 'KEEPTTL')).toBe('OK');
-    expect([await client.ttl('a'), await client.pttl('none')]).toEqual([-1, -2]);
-    expect([await client.persist('a'), await client.expire('none', 0)]).toEqual([0, 0]);
-    expect(await client.expire('a', -1)).toBe(1);
-    expect(await client.exists('a')).toBe(0);
+  test('keys expire, also in listings and counts', async () => {
+    const { ports } = await redisCluster({ servers: 3, replicas: 3 });
+    const [first, second] = ports.map(ioredisTo);
+    await first!.set('kept', 'v');
+    await first!.set('brief', 'v', 'PX', 150);
+    await first!.setex('long', 1_000, 'v');
+    expect(await second!.ttl('long')).toBeGreaterThan(900);
+    await waitFor('the key to expire', {
+      ask: () => second!.exists('brief'),
+      until: (count) => count === 0,
+    });
+    expect(await second!.dbsize()).toBe(2);
+    expect((await second!.scan(0, 'COUNT', 100))[1].sort()).toEqual(['kept', 'long']);
+    expect([await first!.ttl('brief'), await first!.pttl('kept')]).toEqual([-2, -1]);
+    expect(await second!.setnx('brief', 'again')).toBe(1);
+  });
+
+  test('changes that depend on the value are atomic at all servers', async () => {
+    const { ports } = await redisCluster({ servers: 3, replicas: 3 });
+    const clients = ports.map(ioredisTo);
+    const taken = await Promise.all(
+      clients.map((client) => client.set('lock', 'x', 'PX', 60_000, 'NX')),
+    );
+    expect(taken.filter((answer) => answer === 'OK')).toHaveLength(1);
+    const [client] = clients;
+    await client!.call('RINGWRIGHT.CONSISTENCY', 'all');
+    await expect(client!.setnx('other', 'x')).rejects.toThrow('decided by a quorum');
+    await client!.call('RINGWRIGHT.CONSISTENCY', 'linearizable');
+    await client!.set('other', 'y');
+    expect(await client!.get('other')).toBe('y');
   });
 });
 

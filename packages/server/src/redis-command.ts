@@ -52,6 +52,8 @@ export interface RedisCommand {
   readonly keys: 'none' | 'first' | 'all' | 'even';
   /** What it does to them; `swap` reads and then writes. */
   readonly effect: 'none' | 'read' | 'write' | 'swap';
+  /** Words after the name with which a command that writes reads too. */
+  readonly swapsWith?: (words: RespRequest) => boolean;
   readonly run: (call: RedisCall) => RespReply | Promise<RespReply>;
 }
 

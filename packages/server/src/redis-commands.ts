@@ -1,8 +1,10 @@
 // The table of Redis commands, and COMMAND, which describes it.
 import { fitsArity, type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { connectionCommands } from './redis-connection-commands.ts';
+import { expiryCommands } from './redis-expiry.ts';
 import { keyCommands } from './redis-keys.ts';
 import { serverCommands } from './redis-server-commands.ts';
+import { setCommands } from './redis-set.ts';
 import { lowerOf, textOf, unknownSubcommand, wrongArguments } from './redis-words.ts';
 import { arrayReply, integerReply, nullReply, type RespReply, textReply } from './resp-reply.ts';
 import type { RespRequest } from './resp-requests.ts';
@@ -10,6 +12,8 @@ import type { RespRequest } from './resp-requests.ts';
 const table: ReadonlyMap<string, RedisCommand> = new Map([
   ...Object.entries(connectionCommands),
   ...Object.entries(keyCommands),
+  ...Object.entries(setCommands),
+  ...Object.entries(expiryCommands),
   ...Object.entries(serverCommands),
   ['command', { arity: -1, keys: 'none', effect: 'none', run: describeCommands }],
 ]);

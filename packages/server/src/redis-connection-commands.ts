@@ -95,7 +95,7 @@ function clientCommand(call: RedisCall): RespReply {
   }
 }
 
-/** RINGWRIGHT.CONSISTENCY one|quorum|all; without a level it tells the present one. */
+/** RINGWRIGHT.CONSISTENCY one|quorum|all|linearizable; without a level it tells the present one. */
 function consistency({ client, words }: RedisCall): RespReply {
   if (words.length > 1) throw syntaxError();
   if (words[0] === undefined) return textReply(client.consistency);

@@ -105,8 +105,9 @@ export class RedisConnection {
     const { keyspace, consistency } = this.#client;
     const words = request.slice(1);
     const call = { ports: this.#ports, client: this.#client, words, keyspace, consistency };
-    if (found.command.effect === 'none') this.#runAlone(found, call);
-    else this.#runOnKeys(found, { call, effect: found.command.effect });
+    const effect = found.command.swapsWith?.(words) ? 'swap' : found.command.effect;
+    if (effect === 'none') this.#runAlone(found, call);
+    else this.#runOnKeys(found, { call, effect });
     if (found.name === 'quit') this.#ending = true;
   }
 

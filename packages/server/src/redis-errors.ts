@@ -12,6 +12,7 @@ const words: Partial<Record<ErrorCode, string>> = {
   STORE_FAILED: 'MISCONF',
   STORE_BUSY: 'TRYAGAIN',
   PEER_BUSY: 'TRYAGAIN',
+  KEY_CONTENDED: 'TRYAGAIN',
   SUPERSEDED: 'SUPERSEDED',
   CLOCK_AHEAD: 'CLOCKAHEAD',
 };
@@ -31,8 +32,14 @@ export function failureReply(error: unknown): Failure {
   return { reply: errorReply('ERR the server failed; its log has the reason'), isBug: true };
 }
 
+const withOutcome: ReadonlySet<ErrorCode> = new Set([
+  'NOT_ENOUGH_REPLICAS',
+  'KEY_CONTENDED',
+  'KEY_OVERTAKEN',
+]);
+
 /** A write that failed at some replicas may still appear: the client must hear it. */
 function outcomeOf({ code, details }: CodedError): string {
-  if (code !== 'NOT_ENOUGH_REPLICAS') return '';
+  if (!withOutcome.has(code)) return '';
   return details.outcome === 'unknown' ? '; a write may still appear' : '; nothing was written';
 }

@@ -1,0 +1,89 @@
+// Commands about when keys expire: EXPIRE and TTL with their relatives, PERSIST, GETEX.
+import type { RedisCall, RedisCommand } from './redis-command.ts';
+import {
+  expireCondition,
+  expiring,
+  positiveTimeOf,
+  type TimeForm,
+  timeOf,
+  timeOptions,
+} from './redis-times.ts';
+import { readRecord, readValue, swapContent } from './redis-values.ts';
+import { lowerOf, syntaxError } from './redis-words.ts';
+import { bulkReply, integerReply, nullReply, type RespReply } from './resp-reply.ts';
+
+const clockOf = ({ ports }: RedisCall): number => ports.coordinator.clock.nowMs();
+
+/** A time that has passed deletes the key. */
+const expire =
+  (command: string, form: TimeForm) =>
+  async (call: RedisCall): Promise<RespReply> => {
+    const [key, word, ...options] = call.words;
+    const nowMs = clockOf(call);
+    const { isMet } = expireCondition(options);
+    const expiresMs = timeOf(word, form, { command, nowMs });
+    const { isChanged } = await swapContent(call, key, (present) => {
+      if (present === null || !isMet(present.expiresMs, expiresMs)) return null;
+      return expiring(present.value, Math.max(expiresMs, 1), nowMs);
+    });
+    return integerReply(isChanged ? 1 : 0);
+  };
+
+/** -2 without the key, -1 for a key that does not expire. */
+const timeLeft =
+  ({ unitMs, isAbsolute }: TimeForm) =>
+  async (call: RedisCall): Promise<RespReply> => {
+    const record = await readRecord(call, call.words[0]);
+    if (record === null) return integerReply(-2);
+    if (record.expiresMs === undefined) return integerReply(-1);
+    const ms = record.expiresMs - (isAbsolute ? 0 : clockOf(call));
+    return integerReply(Math.round(Math.max(ms, 0) / unitMs));
+  };
+
+async function persist(call: RedisCall): Promise<RespReply> {
+  const { isChanged } = await swapContent(call, call.words[0], (present) =>
+    present?.expiresMs === undefined ? null : { value: present.value },
+  );
+  return integerReply(isChanged ? 1 : 0);
+}
+
+async function getex(call: RedisCall): Promise<RespReply> {
+  const [key, option, word, ...more] = call.words;
+  const form = timeOptions.get(lowerOf(option));
+  const isPersist = lowerOf(option) === 'persist';
+  const isRight = isPersist ? word === undefined : form !== undefined && word !== undefined;
+  if (option === undefined) return valueReply(await readValue(call, key));
+  if (!isRight || more.length > 0) throw syntaxError();
+  const nowMs = clockOf(call);
+  const context = { command: 'getex', nowMs };
+  const expiresMs = form === undefined ? 0 : positiveTimeOf(word, form, context);
+  const { before } = await swapContent(call, key, (present) => {
+    if (present === null || (present.expiresMs ?? 0) === expiresMs) return null;
+    return expiring(present.value, expiresMs, nowMs);
+  });
+  return valueReply(before?.value ?? null);
+}
+
+function valueReply(value: Uint8Array | null): RespReply {
+  return value === null ? nullReply : bulkReply(value);
+}
+
+const seconds = { unitMs: 1000, isAbsolute: false } as const;
+const milliseconds = { unitMs: 1, isAbsolute: false } as const;
+const atSecond = { unitMs: 1000, isAbsolute: true } as const;
+const atMillisecond = { unitMs: 1, isAbsolute: true } as const;
+const swap = { keys: 'first', effect: 'swap' } as const;
+const read = { keys: 'first', effect: 'read' } as const;
+
+export const expiryCommands: Readonly<Record<string, RedisCommand>> = {
+  expire: { arity: -3, ...swap, run: expire('expire', seconds) },
+  pexpire: { arity: -3, ...swap, run: expire('pexpire', milliseconds) },
+  expireat: { arity: -3, ...swap, run: expire('expireat', atSecond) },
+  pexpireat: { arity: -3, ...swap, run: expire('pexpireat', atMillisecond) },
+  ttl: { arity: 2, ...read, run: timeLeft(seconds) },
+  pttl: { arity: 2, ...read, run: timeLeft(milliseconds) },
+  expiretime: { arity: 2, ...read, run: timeLeft(atSecond) },
+  pexpiretime: { arity: 2, ...read, run: timeLeft(atMillisecond) },
+  persist: { arity: 2, ...swap, run: persist },
+  getex: { arity: -2, ...swap, run: getex },
+};

@@ -1,0 +1,85 @@
+// Times at which keys expire, as Redis commands give and tell them. Pure.
+import { stampMsMax } from '@ringwright/base/stamp';
+import { RedisRefusal } from './redis-command.ts';
+import { integerOf, lowerOf, textOf } from './redis-words.ts';
+
+/** How a command counts: from now or from 1970, in seconds or in milliseconds. */
+export interface TimeForm {
+  readonly unitMs: 1 | 1000;
+  readonly isAbsolute: boolean;
+}
+
+/** The options of SET and GETEX. */
+export const timeOptions: ReadonlyMap<string, TimeForm> = new Map([
+  ['ex', { unitMs: 1000, isAbsolute: false }],
+  ['px', { unitMs: 1, isAbsolute: false }],
+  ['exat', { unitMs: 1000, isAbsolute: true }],
+  ['pxat', { unitMs: 1, isAbsolute: true }],
+]);
+
+export interface TimeContext {
+  readonly command: string;
+  readonly nowMs: number;
+}
+
+/** Unix ms of a time; it may lie in the past. Throws Redis's refusals. */
+export function timeOf(
+  word: Uint8Array | undefined,
+  { unitMs, isAbsolute }: TimeForm,
+  { command, nowMs }: TimeContext,
+): number {
+  const atMs = integerOf(word) * unitMs + (isAbsolute ? 0 : nowMs);
+  if (atMs > stampMsMax || atMs < -stampMsMax) throw invalidTime(command);
+  return atMs;
+}
+
+/** As timeOf, where only a positive number is allowed. */
+export function positiveTimeOf(
+  word: Uint8Array | undefined,
+  form: TimeForm,
+  context: TimeContext,
+): number {
+  if (integerOf(word) <= 0) throw invalidTime(context.command);
+  return timeOf(word, form, context);
+}
+
+/** What a key that is to expire then holds from now on: nothing, when that is past. */
+export function expiring<Value extends Uint8Array | null>(
+  value: Value,
+  expiresMs: number,
+  nowMs: number,
+): { readonly value: Value | null; readonly expiresMs?: number } {
+  return expiresMs <= nowMs && expiresMs !== 0 ? { value: null } : { value, expiresMs };
+}
+
+export interface ExpireCondition {
+  readonly isMet: (nowAtMs: number | undefined, nextAtMs: number) => boolean;
+}
+
+/** The words behind the time of an EXPIRE: NX, XX, GT, LT. Throws Redis's refusals. */
+export function expireCondition(words: readonly Uint8Array[]): ExpireCondition {
+  const given = new Set(words.map(lowerOf));
+  const unknown = words.find((word) => !['nx', 'xx', 'gt', 'lt'].includes(lowerOf(word)));
+  if (unknown !== undefined) {
+    throw new RedisRefusal(`ERR Unsupported option ${textOf(unknown).slice(0, 64)}`);
+  }
+  if (given.has('nx') && given.size > 1) {
+    throw new RedisRefusal('ERR NX and XX, GT or LT options at the same time are not compatible');
+  }
+  if (given.has('gt') && given.has('lt')) {
+    throw new RedisRefusal('ERR GT and LT options at the same time are not compatible');
+  }
+  return {
+    isMet: (nowAtMs, nextAtMs) => {
+      const present = nowAtMs ?? Number.POSITIVE_INFINITY;
+      if (given.has('nx')) return nowAtMs === undefined;
+      if (given.has('xx') && nowAtMs === undefined) return false;
+      if (given.has('gt')) return nextAtMs > present;
+      return !given.has('lt') || nextAtMs < present;
+    },
+  };
+}
+
+function invalidTime(command: string): RedisRefusal {
+  return new RedisRefusal(`ERR invalid expire time in '${command}' command`);
+}

@@ -1,0 +1,63 @@
+// What commands on keys share: reads and writes at the connection's level, and changes that depend
+// on what the key holds.
+import { changeKey } from './change-key.ts';
+import { coordinateRead, coordinateWrite } from './coordinate.ts';
+import type { NewContent } from './decide-key.ts';
+import { type RedisCall, RedisRefusal } from './redis-command.ts';
+import { currentKeyspace } from './redis-keyspace.ts';
+import { checkKey } from './redis-words.ts';
+import type { WireContent } from './wire-record.ts';
+
+/** A record with a value; null where there is none, or it has expired. */
+export type Valued = (WireContent & { readonly value: Uint8Array }) | null;
+
+export async function readRecord(call: RedisCall, key: Uint8Array | undefined): Promise<Valued> {
+  const about = { keyspace: currentKeyspace(call), consistency: call.consistency };
+  const record = await coordinateRead(call.ports.coordinator, { ...about, key: checkKey(key) });
+  return valued(record);
+}
+
+export async function readValue(
+  call: RedisCall,
+  key: Uint8Array | undefined,
+): Promise<Uint8Array | null> {
+  return (await readRecord(call, key))?.value ?? null;
+}
+
+export async function writeContent(
+  call: RedisCall,
+  key: Uint8Array | undefined,
+  content: NewContent,
+): Promise<void> {
+  const about = { keyspace: currentKeyspace(call), consistency: call.consistency };
+  await coordinateWrite(call.ports.coordinator, { ...about, key: checkKey(key), ...content });
+}
+
+export interface Swapped {
+  /** What the key held when the change was decided. */
+  readonly before: Valued;
+  readonly isChanged: boolean;
+}
+
+/** Changes a key by what it holds: atomic, at every server. Null leaves it as it is. */
+export async function swapContent(
+  call: RedisCall,
+  key: Uint8Array | undefined,
+  change: (before: Valued) => NewContent | null,
+): Promise<Swapped> {
+  if (call.consistency === 'all') {
+    const hint = 'choose it with RINGWRIGHT.CONSISTENCY quorum';
+    throw new RedisRefusal(`ERR changes that depend on the value are decided by a quorum: ${hint}`);
+  }
+  const about = { keyspace: currentKeyspace(call), key: checkKey(key) };
+  let before: Valued = null;
+  const { isChanged } = await changeKey(call.ports.coordinator, about, (present) => {
+    before = valued(present);
+    return change(before);
+  });
+  return { before, isChanged };
+}
+
+function valued(record: WireContent | null): Valued {
+  return record === null || record.value === null ? null : { ...record, value: record.value };
+}
