@@ -10,6 +10,9 @@ import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
 import { waitFor } from '../support/wait-for.ts';
 
+/** Forty commands and four servers. */
+const slow = { timeout: 180_000 };
+
 interface PushAnswer {
   readonly accepted: number;
   readonly servers: { readonly outcome: string; readonly code?: string }[];
@@ -39,7 +42,7 @@ async function trustingCluster(): Promise<Cluster> {
   });
 }
 
-test('signed from the first push to a rotation that a server slept through', async () => {
+test('signed from the first push to a rotation that a server slept through', slow, async () => {
   const cluster = await trustingCluster();
   const { builder } = cluster;
   const { rings: active } = await statusOf(cluster, 0);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type RingBuilder, ringBuilderIn } from '../../test/support/ring-builder-program.ts';
 
+const slow = { timeout: 180_000 };
 const devices = [1, 2, 3, 4].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb 100`).join(' ');
 
 /** A ring that servers may know, because it was restored from what one of them may have had. */
@@ -27,7 +28,7 @@ interface Planned {
 
 const codesOf = ({ warnings }: Planned): string[] => warnings.map(({ code }) => code);
 
-test('unsigned: the plan asks for the reason that the commit asks for', async () => {
+test('unsigned: the plan asks for the reason that the commit asks for', slow, async () => {
   const tool = await knownRing(null);
   await tool.json('set-weight cities d0 90');
   const small = await tool.json<Planned>('plan cities --offline');
@@ -51,7 +52,7 @@ test('unsigned: the plan asks for the reason that the commit asks for', async ()
   }
 });
 
-test('a revert that the brake stops has cancelled nothing, and its plan said so', async () => {
+test('a revert that the brake stops has cancelled nothing', slow, async () => {
   const tool = await knownRing(null);
   for (const weight of [9000, 100]) {
     await tool.json(`set-weight cities d1 ${weight}`);
@@ -70,7 +71,7 @@ test('a revert that the brake stops has cancelled nothing, and its plan said so'
   expect(await tool.json('verify cities')).toMatchObject({ ok: true });
 });
 
-test('signed: the plan tells of the second signature, or that nothing helps', async () => {
+test('signed: the plan tells of the second signature, or that nothing helps', slow, async () => {
   const home = await ringBuilderIn();
   const passphrase = join(home.folder, 'passphrase');
   await writeFile(passphrase, 'correct horse battery\n', { mode: 0o600 });

@@ -1,0 +1,52 @@
+// Attack: what a rings folder remembers of its store: the same for all operators, and no secret.
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { storeAccessOf } from './store-access.ts';
+import { readStoreFile, useStore } from './store-file.ts';
+
+const stores = ['/srv/a', '/srv/b'];
+const url = 'etcds://10.0.0.1:2379,10.0.0.2:2379/rings';
+
+test('options come before the environment, paths become absolute', () => {
+  const env = {
+    RINGWRIGHT_STORE_CA: '/etc/ca.pem',
+    RINGWRIGHT_STORE_KEY: '/etc/key.pem',
+    RINGWRIGHT_STORE_USER: 'ada',
+    RINGWRIGHT_STORE_PASSWORD_FILE: '/run/secret',
+  };
+  const option = (name: string): string | undefined => (name === 'store-ca' ? 'ca.pem' : undefined);
+  expect(storeAccessOf(option, env)).toEqual({
+    ca: resolve('ca.pem'),
+    key: '/etc/key.pem',
+    user: 'ada',
+    passwordFile: '/run/secret',
+  });
+  expect(storeAccessOf(() => undefined, {})).toEqual({});
+});
+
+test('the user is of this machine, the store is the same whoever opens it', async () => {
+  const rings = await mkdtemp(join(tmpdir(), 'ringwright-store-'));
+  await useStore(rings, {
+    url: url.replace('//', '//ada@'),
+    stores,
+    access: { ca: '/etc/ca.pem' },
+  });
+  const ada = { url, stores, access: { ca: '/etc/ca.pem', user: 'ada' } };
+  expect(await readStoreFile(rings)).toEqual({ format: 1, ...ada });
+  // What is not given again stays.
+  await useStore(rings, { url, stores: [], access: { passwordFile: '/run/secret' } });
+  const both = { ...ada.access, passwordFile: '/run/secret' };
+  expect(await readStoreFile(rings)).toEqual({ format: 1, ...ada, access: both });
+  await useStore(rings, { url: url.replace('//', '//bob@'), stores: [] });
+  expect(await readStoreFile(rings)).toMatchObject({ url, access: { user: 'bob' } });
+});
+
+const refused = ['etcds://ada:pencil@h:1', 'etcd://@h:1', 'etcds://h', 'etcds://h:1,/x'];
+
+test.for(refused)('%s is refused, and nothing is remembered', async (given) => {
+  const rings = await mkdtemp(join(tmpdir(), 'ringwright-store-'));
+  await expect(useStore(rings, { url: given, stores })).rejects.toMatchObject({ code: 'USAGE' });
+  expect(await readStoreFile(rings)).toBe(null);
+});
