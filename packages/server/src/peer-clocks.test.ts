@@ -17,6 +17,7 @@ test.each([
   const clocks = new PeerClocks(() => monotonicMs);
   for (const [index, offset] of others.entries()) clocks.learn(`peer ${index}`, nowMs + offset);
   expect(clocks.aheadMs(nowMs)).toBe(expected);
+  expect(clocks.aheadMs(nowMs + 0.4) % 1).toBe(0);
   // Time goes by everywhere; then the clock here is set forward by somebody.
   monotonicMs += 1_000;
   expect(clocks.aheadMs(nowMs + 1_000)).toBe(expected);

@@ -17,18 +17,21 @@ export class PeerClocks {
     this.#offsets.set(address, ms - this.#monotonicMs());
   }
 
-  /** By how much `nowMs` is ahead of most clocks, this one counted among them; 0 if it is not. */
+  /**
+   * By how many whole ms `nowMs` is ahead of most clocks, this one counted among them; 0 if it is
+   * not.
+   */
   aheadMs(nowMs: number): number {
     const ahead = [...this.#offsets.values()].map((offset) => {
       return nowMs - offset - this.#monotonicMs();
     });
     const most = Math.floor((ahead.length + 1) / 2) + 1;
-    return Math.max(0, ahead.sort((a, b) => b - a)[most - 1] ?? 0);
+    return Math.max(0, Math.ceil(ahead.sort((a, b) => b - a)[most - 1] ?? 0));
   }
 
   /** Throws CLOCK_AHEAD: then nothing has been written. */
   check(nowMs: number): void {
-    const aheadMs = Math.round(this.aheadMs(nowMs));
+    const aheadMs = this.aheadMs(nowMs);
     if (aheadMs <= clockAheadMsMax) return;
     throw new CodedError(
       'CLOCK_AHEAD',
