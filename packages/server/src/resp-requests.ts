@@ -130,36 +130,37 @@ export class RespRequests {
 
   /** The number of a header line, or null when the line is not whole. */
   #readNumber(what: string): number | null {
-    const line = this.#takeLine(HEADER_BYTES_MAX);
-    if (line === 'long') throw new RespProtocolError(`invalid ${what} length`);
-    if (line === null) return null;
-    const text = line.toString('latin1', 1);
+    const start = this.#start;
+    const end = this.#takeLine(HEADER_BYTES_MAX);
+    if (end === 'long') throw new RespProtocolError(`invalid ${what} length`);
+    if (end === null) return null;
+    const text = this.#bytes.toString('latin1', start + 1, end);
     if (!/^-?\d{1,10}$/.test(text)) throw new RespProtocolError(`invalid ${what} length`);
     return Number(text);
   }
 
   #readLine(): 'more' | RespRequest {
-    const line = this.#takeLine(redisInlineBytesMax);
-    if (line === 'long') throw new RespProtocolError('too big inline request');
-    if (line === null) return 'more';
-    const words = splitInline(line);
+    const start = this.#start;
+    const end = this.#takeLine(redisInlineBytesMax);
+    if (end === 'long') throw new RespProtocolError('too big inline request');
+    if (end === null) return 'more';
+    const words = splitInline(this.#bytes.subarray(start, end));
     if (words === null) throw new RespProtocolError('unbalanced quotes in request');
     return words;
   }
 
-  /** The line at the start without its end, `long` when it has more than `most` bytes. */
-  #takeLine(most: number): Buffer | 'long' | null {
-    const from = Math.max(this.#start, this.#searched);
-    const at = this.#bytes.subarray(0, this.#end).indexOf(LF, from);
-    if (at === -1) {
+  /** Passes the line at the start: where it ends, `long` when it has more than `most` bytes. */
+  #takeLine(most: number): number | 'long' | null {
+    let at = Math.max(this.#start, this.#searched);
+    while (at < this.#end && this.#bytes[at] !== LF) at += 1;
+    if (at === this.#end) {
       this.#searched = this.#end;
       return this.heldBytes > most ? 'long' : null;
     }
     if (at - this.#start > most) return 'long';
     const end = at > this.#start && this.#bytes[at - 1] === CR ? at - 1 : at;
-    const line = this.#bytes.subarray(this.#start, end);
     this.#advance(at + 1);
-    return line;
+    return end;
   }
 
   #advance(to: number): void {
