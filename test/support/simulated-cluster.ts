@@ -90,7 +90,7 @@ export class SimulatedDevice {
     };
     return {
       store: this.#store as unknown as Store,
-      exchange: { reach } as unknown as RingExchange,
+      exchange: { reach, reached: () => null } as unknown as RingExchange,
       clock: this.clock,
       inFlight: this.inFlight,
       opened: () => Promise.resolve(),

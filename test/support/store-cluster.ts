@@ -63,7 +63,7 @@ export class StoreDevice {
     };
     this.replica = {
       store,
-      exchange: { reach } as unknown as RingExchange,
+      exchange: { reach, reached: () => null } as unknown as RingExchange,
       clock: new HybridClock(nowMs),
       inFlight: this.inFlight,
       opened: () => Promise.resolve(),

@@ -15,11 +15,24 @@ export type Duty =
 /** `pushTo`: every other device that must have the partition's records, joiners included. */
 export function dutyOf(ring: Ring, partition: number, device: number): Duty {
   const pushTo = holdersOf(ring, partition).filter((holder) => holder !== device);
-  for (const row of ring.table) {
-    if (row[partition] === device) return { kind: 'SERVE', pushTo };
-  }
-  const move = movesOf(ring, partition).find(({ to }) => to === device);
+  if (isServing(ring, partition, device)) return { kind: 'SERVE', pushTo };
+  const move = moveTo(ring, partition, device);
   return move === undefined ? { kind: 'UNLOAD', pushTo } : { kind: 'LOAD', move, pushTo };
+}
+
+/** The kind of dutyOf alone, for what is asked with every request. */
+export function dutyKindOf(ring: Ring, partition: number, device: number): Duty['kind'] {
+  if (isServing(ring, partition, device)) return 'SERVE';
+  return moveTo(ring, partition, device) === undefined ? 'UNLOAD' : 'LOAD';
+}
+
+function isServing({ table }: Ring, partition: number, device: number): boolean {
+  for (const row of table) if (row[partition] === device) return true;
+  return false;
+}
+
+function moveTo(ring: Ring, partition: number, device: number): Move | undefined {
+  return movesOf(ring, partition).find(({ to }) => to === device);
 }
 
 /** Partitions a device serves (ascending) and the moves that bring it more. O(slots). */

@@ -12,12 +12,14 @@ export interface Slot {
   readonly joiner: number | null;
 }
 
+const noMoves: readonly Move[] = [];
+
 /** Moves in flight of a partition, by replica. O(log moves). */
 export function movesOf(ring: Pick<Ring, 'moves'>, partition: number): readonly Move[] {
   const start = firstMoveAt(ring.moves, partition);
   let end = start;
   while (ring.moves[end]?.partition === partition) end += 1;
-  return start === end ? [] : ring.moves.slice(start, end);
+  return start === end ? noMoves : ring.moves.slice(start, end);
 }
 
 /** Slots of a partition in replica order: the preference list, joiners included. */
@@ -28,13 +30,17 @@ export function slotsOf(ring: Ring, partition: number): Slot[] {
   );
   const moves = movesOf(ring, partition);
   const slots: Slot[] = [];
-  for (const [replica, row] of ring.table.entries()) {
-    const device = row[partition];
-    if (device === undefined) continue;
-    const move = moves.find((candidate) => candidate.replica === replica);
-    slots.push({ replica, device, joiner: move?.to ?? null });
+  // Plain loops: this runs for every request.
+  for (let replica = 0; replica < ring.table.length; replica += 1) {
+    const device = ring.table[replica]?.[partition];
+    if (device !== undefined) slots.push({ replica, device, joiner: joinerOf(moves, replica) });
   }
   return slots;
+}
+
+function joinerOf(moves: readonly Move[], replica: number): number | null {
+  for (const move of moves) if (move.replica === replica) return move.to;
+  return null;
 }
 
 /**

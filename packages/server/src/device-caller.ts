@@ -35,12 +35,23 @@ const ownCaller: Caller = {
   call: () => Promise.reject(new Error('a device does not call itself back')),
 };
 
+/** Of a handler that may answer or throw at once. */
+function answerOf<Answer>(run: () => unknown): Promise<Answer> {
+  try {
+    // The answer of a kind's handler is of the kind.
+    return Promise.resolve(run()) as Promise<Answer>;
+  } catch (error) {
+    return Promise.reject(error as Error);
+  }
+}
+
 export function deviceCaller({ peers, handlers }: CallerPorts): DeviceCaller {
   return {
-    async call({ active, device, timeoutMs = peerCallTimeoutMs }, kind, request) {
+    // Not async, and the answers are passed on as they are: this is on the path of every request.
+    call({ active, device, timeoutMs = peerCallTimeoutMs }, kind, request) {
       if (device === active.self) {
         const handler = must(handlers.get(kind.method), `no handler of '${kind.method}'`);
-        return (await handler.answer(request, ownCaller)) as z.infer<typeof kind.answer>;
+        return answerOf<z.infer<typeof kind.answer>>(() => handler.answer(request, ownCaller));
       }
       const { ip, port } = must(active.ring.devices[device], `no device ${device} in the ring`);
       return peers.connect(joinAddress({ ip, port })).call(kind, request, timeoutMs);

@@ -71,7 +71,11 @@ export function fillHandlers(
   ): void => {
     answer(kind, async (request, caller) => {
       requests.begin('answered', request);
-      return await run(request, caller).finally(() => requests.end('answered', request));
+      try {
+        return await run(request, caller);
+      } finally {
+        requests.end('answered', request);
+      }
     });
   };
   answer(hello, (request, caller) => answerHello(introduce, request, caller));

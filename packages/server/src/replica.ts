@@ -5,7 +5,7 @@ import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax } from '@ringwright/base/limits';
 import { compareStamps, formatStamp, type Stamp, stampTieMax } from '@ringwright/base/stamp';
 import type { Store } from '@ringwright/partition/store';
-import { type Duty, dutyOf } from '@ringwright/ring/duty-of';
+import { type Duty, dutyKindOf } from '@ringwright/ring/duty-of';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { recordRead, recordWrite } from '@ringwright/wire/records';
@@ -31,7 +31,7 @@ interface PartitionRequest {
 
 export interface Fenced {
   readonly active: ActiveRing;
-  readonly duty: Duty;
+  readonly duty: Pick<Duty, 'kind'>;
 }
 
 /**
@@ -40,7 +40,22 @@ export interface Fenced {
  * knows the last change of the partition. Throws RING_STALE with the head the sender lacks,
  * RING_UNKNOWN.
  */
-export async function passFence(
+export function passFence(
+  ports: ReplicaPorts,
+  request: PartitionRequest,
+  caller: Caller,
+): Fenced | Promise<Fenced> {
+  const { keyspace, ringVersion, partition } = request;
+  // Nearly always nothing has to be waited for, and a promise for every request costs more than
+  // the fence itself.
+  const active = ports.exchange.reached(keyspace, ringVersion);
+  if (active === null || ports.store.marks(keyspace, partition) === null) {
+    return waitAtFence(ports, request, caller);
+  }
+  return fence(active, request);
+}
+
+async function waitAtFence(
   ports: ReplicaPorts,
   request: PartitionRequest,
   caller: Caller,
@@ -52,17 +67,18 @@ export async function passFence(
     await ports.opened(keyspace);
     active = await ports.exchange.reach(keyspace, ringVersion, caller);
   }
+  return fence(active, request);
+}
+
+function fence(active: ActiveRing, { ringVersion, partition }: PartitionRequest): Fenced {
   const minVersion = active.ring.minVersions[partition];
   if (minVersion === undefined || ringVersion < minVersion) {
     const needs = `partition ${partition} needs ring version ${minVersion}`;
     const message = `${needs}, the request has ${ringVersion}`;
     throw new CodedError('RING_STALE', message, { details: { head: ringHead(active) } });
   }
-  const duty: Duty =
-    active.self === null
-      ? { kind: 'UNLOAD', pushTo: [] }
-      : dutyOf(active.ring, partition, active.self);
-  return { active, duty };
+  const { ring, self } = active;
+  return { active, duty: { kind: self === null ? 'UNLOAD' : dutyKindOf(ring, partition, self) } };
 }
 
 /** Stores a record; resolves when it is durable here. */
@@ -71,7 +87,8 @@ export async function answerWrite(
   request: RequestOf<typeof recordWrite>,
   caller: Caller,
 ): Promise<AnswerOf<typeof recordWrite>> {
-  const { active, duty } = await passFence(ports, request, caller);
+  const passed = passFence(ports, request, caller);
+  const { active, duty } = passed instanceof Promise ? await passed : passed;
   if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
   checkClock(ports.clock, request);
   const { ringVersion: _, ...write } = request;
@@ -96,7 +113,8 @@ export async function answerRead(
   request: RequestOf<typeof recordRead>,
   caller: Caller,
 ): Promise<AnswerOf<typeof recordRead>> {
-  const { active, duty } = await passFence(ports, request, caller);
+  const passed = passFence(ports, request, caller);
+  const { active, duty } = passed instanceof Promise ? await passed : passed;
   if (duty.kind !== 'SERVE') throw notResponsible(active, request.partition);
   const { keyspace, partition, key } = request;
   if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);

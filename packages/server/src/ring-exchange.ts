@@ -166,15 +166,18 @@ export class RingExchange {
     return {};
   }
 
+  /** The active ring when it is at least of this version, else null. */
+  reached(keyspace: string, version: number): ActiveRing | null {
+    const active = this.#rings.find(keyspace);
+    return active !== undefined && active.ring.version >= version ? active : null;
+  }
+
   /**
    * The active ring, at least as new as the caller's. Throws RING_UNKNOWN when neither has one,
    * RING_VERSION_UNKNOWN when the caller cannot give the ring it speaks of.
    */
   async reach(keyspace: string, version: number, caller: Caller): Promise<ActiveRing> {
-    const reached = (): ActiveRing | null => {
-      const active = this.#rings.find(keyspace);
-      return active !== undefined && active.ring.version >= version ? active : null;
-    };
+    const reached = (): ActiveRing | null => this.reached(keyspace, version);
     // A fetch under way may be from another peer, with a lower version or a failure of its own: it
     // counts only when it brought the ring. Else this caller is asked, in its turn.
     for (let isOwn = false; reached() === null && !isOwn; ) {
