@@ -1,4 +1,4 @@
-// What a rollout does next, for every mix of moves: at most so many copy at once, new slots together.
+// What a rollout does next, for every mix of moves: so many copy at once, new slots together.
 import type { Move } from '@ringwright/ring/move';
 import { expect, test } from 'vitest';
 import { nextRolloutStep } from './rollout-step.ts';
@@ -25,6 +25,6 @@ test.each<[string, readonly Move[], number, string]>([
   ['all copy', copying, 1, 'finalize 2'],
   ['new slots come together, however many', [...fresh, ...copying], 1, 'initialize 3'],
   ['and take nobody else a place', [...fresh, ...proposed], 2, 'initialize 5'],
-])('%s', (_, moves, most, wanted) => {
+])('%s', (...[, moves, most, wanted]) => {
   expect(stepOf(moves, most)).toBe(wanted);
 });

@@ -26,7 +26,12 @@ const seed = 20_261_121;
 let rings = '';
 let receiptsFile = '';
 
-const receiptOf = (ring: Ring, id: string, move: Move, forced: string | null = null): string => {
+interface Loaded {
+  readonly ring: Ring;
+  readonly id: string;
+}
+
+const receiptOf = ({ ring, id }: Loaded, move: Move, forced: string | null = null): string => {
   const { partition, replica, assignment, from, to } = move;
   const held = { incarnation: 'life-1', seq: 9, digest: '0'.repeat(16), rows: 5, bytes: 4_096 };
   const about = { cluster: ring.cluster, keyspace: ring.keyspace, version: ring.version, ring: id };
@@ -52,7 +57,7 @@ async function advance(
   });
 }
 
-const all = (ring: Ring, id: string) => ring.moves.map((move) => receiptOf(ring, id, move));
+const all = (ring: Ring, id: string) => ring.moves.map((move) => receiptOf({ ring, id }, move));
 const codesOf = async () => {
   const { findings } = await verifyRepository(rings, 'cities');
   return findings.map(({ code }) => code);
@@ -111,7 +116,9 @@ describe('a version that finalizes moves', () => {
 
   test('with one that was forced: the log says so, until somebody takes it on', async () => {
     await advance(finalizeMoves, (ring, id) =>
-      ring.moves.map((move) => receiptOf(ring, id, move, move.partition === 2 ? 'burnt' : null)),
+      ring.moves.map((move) =>
+        receiptOf({ ring, id }, move, move.partition === 2 ? 'burnt' : null),
+      ),
     );
     const entries = await readLog(rings, 'cities');
     expect(unprovedPartitions(entries)).toEqual(new Map([[2, 'burnt']]));

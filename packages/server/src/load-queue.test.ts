@@ -57,7 +57,12 @@ async function joining(paused: ReadonlySet<number> = new Set()): Promise<Joining
   };
   const queue = new LoadQueue({
     ...{ store, devices: caller, decide, throttle },
-    controls: { isPaused: (_keyspace, assignment) => paused.has(assignment), priority: () => 0 },
+    controls: {
+      isPaused: (_keyspace, assignment) => paused.has(assignment),
+      priority: () => 0,
+      forceReason: () => null,
+      endForce: () => Promise.resolve(),
+    },
     signReceipt: () => '',
     monotonicMs: () => performance.now(),
     onError: (_step, error) => errors.push(error),
