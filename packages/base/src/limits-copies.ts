@@ -28,6 +28,8 @@ export const copyByProcessBytesMin = 8 * 1024 * 1024;
  * move 16 MiB takes ~80 ms of one turn.
  */
 export const heldWalBytesMax = 16 * 1024 * 1024;
+/** Snapshots taken at once: the rate of copies does not slow down how a disk copies to itself. */
+export const snapshotsAtOnceMax = 2;
 /** A snapshot nobody has read from for this long is released. */
 export const copyIdleMsMax = 60_000;
 /** Chunks asked for ahead of the one being written: hides the round trip. */
@@ -44,8 +46,8 @@ export const dutyRetryMsMax = 4_000;
 // --- speed ---------------------------------------------------------------------
 /** The slowest that an operator may ask for: a chunk per second, far from any timeout. */
 export const copyRateMin = 256 * 1024;
-/** Backing off goes no lower: a cluster that is always busy must still get its copies. */
-export const copyRateFloor = 1024 * 1024;
+/** Backing off goes no lower: a cluster that is always busy gets a copy of 1 GiB in 4 minutes. */
+export const copyRateFloor = 4 * 1024 * 1024;
 /** A rate that has recovered to this holds nothing back any more. */
 export const copyRateFree = 1024 * 1024 * 1024;
 /** How often it is judged whether requests suffer. */

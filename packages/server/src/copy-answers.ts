@@ -8,6 +8,7 @@ import {
   copiesToZoneMax,
   copyIdleMsMax,
   copyReadWaitMsMax,
+  snapshotsAtOnceMax,
 } from '@ringwright/base/limits-copies';
 import type { Snapshot } from '@ringwright/partition/snapshot';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -36,6 +37,7 @@ export class CopySource {
   readonly #open = new Map<string, OpenCopy>();
   /** Where the snapshots go that are being taken. */
   readonly #opening: (Place | null)[] = [];
+  readonly #lanes = Array<Promise<void>>(snapshotsAtOnceMax).fill(Promise.resolve());
 
   constructor(ports: CopySourcePorts) {
     this.#ports = ports;
@@ -57,13 +59,21 @@ export class CopySource {
     const place = placeOf(fenced.active.ring, request.device);
     checkRoom([...this.#opening, ...[...this.#open.values()].map((open) => open.place)], place);
     this.#opening.push(place);
-    const snapshot = await this.#take(request).finally(() => {
+    const snapshot = await this.#lane(() => this.#take(request)).finally(() => {
       this.#opening.splice(this.#opening.indexOf(place), 1);
     });
     const copy = randomBytes(12).toString('hex');
     this.#open.set(copy, { snapshot, place, lastUsedMs: this.#monotonicMs() });
     const { sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest } = snapshot.manifest;
     return { copy, sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest };
+  }
+
+  /** After those that came before, in one of few lanes. */
+  #lane<T>(work: () => Promise<T>): Promise<T> {
+    const lane = this.#lanes.shift() ?? Promise.resolve();
+    const mine = lane.then(work);
+    this.#lanes.push(mine.then(noMatter, noMatter));
+    return mine;
   }
 
   async #take({ keyspace, partition }: RequestOf<typeof copyOpen>): Promise<Snapshot> {
@@ -112,6 +122,8 @@ export class CopySource {
     }
   }
 }
+
+const noMatter = (): void => undefined;
 
 /** Throws COPY_BUSY: the joiner goes on with another partition and asks again. */
 function checkRoom(given: readonly (Place | null)[], to: Place | null): void {

@@ -36,10 +36,14 @@ describe('one turn', () => {
     expect(after([...turns, stressed]).rate).toBe(20 * MIB);
   });
 
-  test('a disk that is slow without copies too is no reason', () => {
+  test('what is as slow without copies is no reason', () => {
     const slow = Array<PaceSample>(40).fill({ ...calm, p99Ms: 60 });
     expect(after([...slow, { ...stressed, p99Ms: 110 }]).rate).toBeNull();
     expect(after([...slow, { ...stressed, p99Ms: 130 }]).rate).toBe(40 * MIB);
+    const late = Array<PaceSample>(40).fill({ ...calm, loopDelayMs: 150 });
+    const lateToo = { ...stressed, p99Ms: null, loopDelayMs: 280 };
+    expect(after([...late, lateToo]).rate).toBeNull();
+    expect(after([...late, { ...lateToo, loopDelayMs: 310 }]).rate).toBe(40 * MIB);
   });
 
   test('slow requests without any copy change nothing', () => {

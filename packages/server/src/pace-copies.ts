@@ -13,6 +13,8 @@ export interface Pace {
   readonly rate: number | null;
   /** The 99th percentile while nothing was copied, in ms; null: not known yet. */
   readonly calmP99Ms: number | null;
+  /** How late the event loop was while nothing was copied: others may have the processor. */
+  readonly calmLoopMs: number;
   /** Turns for which it is not halved again: what is measured began before the last change. */
   readonly heldTurns: number;
 }
@@ -26,7 +28,7 @@ export interface PaceSample {
   readonly copiedBytesPerSecond: number;
 }
 
-export const freePace: Pace = { rate: null, calmP99Ms: null, heldTurns: 0 };
+export const freePace: Pace = { rate: null, calmP99Ms: null, calmLoopMs: 0, heldTurns: 0 };
 
 /** What a turn adds to a rate, and the weight of a new figure in the calm percentile. */
 const RECOVERY = 1.1;
@@ -36,7 +38,7 @@ export function nextPace(pace: Pace, sample: PaceSample): Pace {
   const heldTurns = Math.max(0, pace.heldTurns - 1);
   const { copiedBytesPerSecond: copied } = sample;
   if (copied === 0) {
-    return { rate: recovered(pace.rate), calmP99Ms: learned(pace, sample), heldTurns };
+    return { rate: recovered(pace.rate), ...learned(pace, sample), heldTurns };
   }
   if (!isStressed(pace, sample)) {
     return { ...pace, rate: recovered(pace.rate), heldTurns };
@@ -47,14 +49,10 @@ export function nextPace(pace: Pace, sample: PaceSample): Pace {
   return { ...pace, rate: Math.max(half, copyRateFloor), heldTurns: paceWindowTurns };
 }
 
-/**
- * Requests may take twice as long as they do while nothing is copied: a slow disk is slow without
- * copies too.
- */
-function isStressed({ calmP99Ms }: Pace, { p99Ms, loopDelayMs }: PaceSample): boolean {
-  if (loopDelayMs > loopDelayMsMax) return true;
-  const boundMs = Math.max(foregroundP99MsMax, 2 * (calmP99Ms ?? 0));
-  return p99Ms !== null && p99Ms > boundMs;
+/** Both may be twice what they are while nothing is copied: a slow disk is slow without copies. */
+function isStressed({ calmP99Ms, calmLoopMs }: Pace, { p99Ms, loopDelayMs }: PaceSample): boolean {
+  if (loopDelayMs > Math.max(loopDelayMsMax, 2 * calmLoopMs)) return true;
+  return p99Ms !== null && p99Ms > Math.max(foregroundP99MsMax, 2 * (calmP99Ms ?? 0));
 }
 
 function recovered(rate: number | null): number | null {
@@ -63,7 +61,13 @@ function recovered(rate: number | null): number | null {
   return more >= copyRateFree ? null : more;
 }
 
-function learned({ calmP99Ms }: Pace, { p99Ms }: PaceSample): number | null {
-  if (p99Ms === null || calmP99Ms === null) return p99Ms ?? calmP99Ms;
-  return calmP99Ms + CALM_WEIGHT * (p99Ms - calmP99Ms);
+function learned(
+  { calmP99Ms, calmLoopMs }: Pace,
+  { p99Ms, loopDelayMs }: PaceSample,
+): Pick<Pace, 'calmP99Ms' | 'calmLoopMs'> {
+  const towards = (known: number, now: number): number => known + CALM_WEIGHT * (now - known);
+  return {
+    calmP99Ms: p99Ms === null ? calmP99Ms : towards(calmP99Ms ?? p99Ms, p99Ms),
+    calmLoopMs: towards(calmLoopMs, loopDelayMs),
+  };
 }
