@@ -1,10 +1,13 @@
 // ring-builder verify: the audit of a ring's whole folder; --optimal: the proof of one version.
 import { readLog } from '@ringwright/repository/read-log';
-import { verifyRepository } from '@ringwright/repository/verify-repository';
+import { type Verification, verifyRepository } from '@ringwright/repository/verify-repository';
 import { flag, optionalText, text } from '../arguments.ts';
+import { printBytes } from '../print-bytes.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 import { type OptimalityCheck, verifyOptimal } from '../verify-optimal.ts';
 import { versionOf } from '../version-reference.ts';
+
+type Receipts = Verification['receipts'];
 
 export const verb: Verb = {
   positionals: { version: { describe: 'with --optimal: 7, @~1 or the start of an id' } },
@@ -40,6 +43,7 @@ export const verb: Verb = {
       lines: [
         ...findings.map(({ code, message }) => `${code}: ${message}`),
         ...(signed ? [] : ['unsigned: who can write the folder can write another history']),
+        ...receiptLines(found.receipts),
         ...(waiting > 0 ? [`the head waits for ${waiting} more signatures`] : []),
         sound ? `${checked} are sound` : `${findings.length} findings in ${checked}`,
       ],
@@ -48,6 +52,15 @@ export const verb: Verb = {
     };
   },
 };
+
+function receiptLines({ moves, receipts, forced, bytes, absent }: Receipts): string[] {
+  if (moves === 0) return [];
+  const sum = `${receipts} receipts of ${moves} finalized moves, ${printBytes(bytes)} copied`;
+  return [
+    forced === 0 ? sum : `${sum}, ${forced} of them forced`,
+    ...(absent === 0 ? [] : [`receipts of ${absent} versions are not in this copy`]),
+  ];
+}
 
 async function optimality(context: Context, ring: string, reference?: string): Promise<Answer> {
   const version = versionOf(ring, await readLog(context.rings, ring), reference);

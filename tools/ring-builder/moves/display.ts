@@ -5,6 +5,8 @@ import { type Board, printBoard, printBoardLine, type Screen } from './print-boa
 /** A terminal redrawn five times a second reads as moving, and costs nothing. */
 const REDRAW_MS = 200;
 const LINE_MS = 1_000;
+/** Moves in one JSON line, those that need eyes first: a second of 65,536 would be 15 MB. */
+const JSON_MOVES_MAX = 1_000;
 
 export interface DisplayOutput {
   readonly write: (text: string) => void;
@@ -72,9 +74,11 @@ export class Display {
 
 function jsonLine({ pace, rows, ...board }: Board): string {
   const { bytesPerSecond, secondsLeft, stalled } = pace;
-  const moves = rows.map((row) => {
+  const moves = rows.slice(0, JSON_MOVES_MAX).map((row) => {
     const isStalled = row.assignment !== null && stalled.has(row.assignment);
     return { ...row, stalled: isStalled };
   });
-  return JSON.stringify({ event: 'progress', ...board, bytesPerSecond, secondsLeft, moves });
+  const inFlight = rows.length;
+  const figures = { inFlight, bytesPerSecond, secondsLeft };
+  return JSON.stringify({ event: 'progress', ...board, ...figures, moves });
 }

@@ -170,7 +170,9 @@ describe('the display', () => {
     const { written, display } = shown(false, true);
     display.show(board());
     const [document] = written.map((line) => JSON.parse(line));
-    expect(document).toMatchObject({ event: 'progress', ring: 'cities', version: 9, finished: 0 });
+    expect(document).toMatchObject({
+      ...{ event: 'progress', ring: 'cities', version: 9, finished: 0, inFlight: 6 },
+    });
     expect(document.moves).toHaveLength(6);
     expect(document.moves[0]).toMatchObject({ partition: 7, stage: 'failed', stalled: false });
   });

@@ -1,0 +1,26 @@
+// A head that somebody else moves is noticed; notes about the same head are not.
+import { appendPush } from '@ringwright/repository/append-push';
+import { commitVersion } from '@ringwright/repository/commit-version';
+import { readVersion } from '@ringwright/repository/read-version';
+import { expect, test } from 'vitest';
+import {
+  author,
+  nextVersion,
+  scratchRings,
+  stageDevices,
+} from '../../../test/support/small-repository.ts';
+import { headWatch } from './head-watch.ts';
+
+test('only another head counts', async () => {
+  const rings = await scratchRings();
+  await stageDevices(rings);
+  await commitVersion(rings, await nextVersion(rings));
+  const head = await readVersion(rings, 'cities', 'head');
+  const hasMoved = headWatch(rings, head);
+  expect([await hasMoved(), await hasMoved()]).toEqual([false, false]);
+  const noted = { version: head.ring.version, id: head.id };
+  await appendPush({ rings, ring: 'cities' }, noted, { ...author, message: '', details: {} });
+  expect(await hasMoved()).toBe(false);
+  await commitVersion(rings, await nextVersion(rings));
+  expect(await hasMoved()).toBe(true);
+});
