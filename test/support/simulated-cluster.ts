@@ -22,6 +22,7 @@ import { answerPromises } from '@ringwright/server/replication-answers';
 import type { RingExchange } from '@ringwright/server/ring-exchange';
 import { RingRequests } from '@ringwright/server/ring-requests';
 import type { Rings } from '@ringwright/server/rings';
+import { RoundQueue } from '@ringwright/server/round-queue';
 import { settlePromises } from '@ringwright/server/settle-promises';
 import type { CoordinatorPorts } from '@ringwright/server/with-newest-ring';
 import type { RequestOf } from '@ringwright/wire/message';
@@ -60,6 +61,7 @@ export class SimulatedDevice {
   readonly rows = new Map<string, RecordContent>();
   readonly promises = new Map<string, Stamp>();
   readonly #turns = new Turns();
+  readonly #rounds = new RoundQueue();
   readonly clock: HybridClock;
   readonly inFlight = new InFlight();
   readonly #before = { devices: new Set<number>(), slots: 99 };
@@ -93,6 +95,7 @@ export class SimulatedDevice {
       exchange: { reach, reached: () => null } as unknown as RingExchange,
       clock: this.clock,
       inFlight: this.inFlight,
+      rounds: this.#rounds,
       opened: () => Promise.resolve(),
     };
   }

@@ -23,6 +23,7 @@ import {
   answerRows,
 } from '@ringwright/server/replication-answers';
 import type { RingExchange } from '@ringwright/server/ring-exchange';
+import { RoundQueue } from '@ringwright/server/round-queue';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { messageKinds } from '@ringwright/wire/messages';
 import { scratchFolder } from './scratch-folder.ts';
@@ -66,6 +67,7 @@ export class StoreDevice {
       exchange: { reach, reached: () => null } as unknown as RingExchange,
       clock: new HybridClock(nowMs),
       inFlight: this.inFlight,
+      rounds: new RoundQueue(),
       opened: () => Promise.resolve(),
     };
     this.copies = new CopySource({ ...this.replica, monotonicMs: nowMs, throttle: this.throttle });

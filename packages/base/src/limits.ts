@@ -100,6 +100,10 @@ export const clockAheadMsMax = 60_000;
 export const ttlMsMax = 100 * 366 * 24 * 3_600_000;
 /** Rounds about one key that others overtake, with growing pauses: about a second altogether. */
 export const roundTriesMax = 24;
+/** A round has its turn at a device for so long: then its coordinator is gone, or somebody slow. */
+export const roundPatienceMs = 50;
+/** The device that gives the turns is waited for: some rounds of others, or a sync or two. */
+export const roundTurnMs = 100;
 /** The longest pause between two rounds: ten times what one takes. */
 export const roundPauseMsMax = 50;
 /**

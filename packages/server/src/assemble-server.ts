@@ -34,6 +34,7 @@ import { Replicator } from './replicate.ts';
 import type { RingExchange } from './ring-exchange.ts';
 import { RingRequests } from './ring-requests.ts';
 import type { Rings } from './rings.ts';
+import { RoundQueue } from './round-queue.ts';
 import { Scrubber } from './scrubber.ts';
 import type { DecideKey } from './settle-promises.ts';
 import { StampIssuer } from './stamp-issuer.ts';
@@ -132,7 +133,9 @@ export async function assembleServer(
   // A floor is not raised by a clock that is ahead of the others.
   const floors = { store, devices, nowMs: () => nowMs() - peerClocks.aheadMs(nowMs()), ...gate };
   const scrubber = createScrubber(store, mover, log);
-  const replica = { store, exchange, clock, inFlight, opened: mover.settled.bind(mover) };
+  const rounds = new RoundQueue();
+  const opening = mover.settled.bind(mover);
+  const replica = { store, exchange, clock, inFlight, rounds, opened: opening };
   const requests = new RingRequests();
   const parts = { identity, rings, forks, requests, store, mover, controls, peers, trust, pace };
   const status: StatusPorts = { ...parts, startedMs: nowMs(), nowMs };

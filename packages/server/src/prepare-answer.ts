@@ -9,6 +9,7 @@ import {
   notResponsible,
   passFence,
   type ReplicaPorts,
+  roundName,
 } from './replica.ts';
 import { wireContent } from './wire-record.ts';
 
@@ -24,15 +25,33 @@ export async function answerPrepare(
   const { active, duty } = await passFence(ports, request, caller);
   if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
   checkClock(ports.clock, request);
+  const givesTurns = active.ring.table[0]?.[request.partition] === active.self;
+  const leave = givesTurns ? await ports.rounds.enter(roundName(request)) : () => undefined;
+  let isGiven = false;
+  try {
+    const answer = await promise(ports, request, duty.kind === 'SERVE');
+    isGiven = answer.kind === 'given';
+    return answer;
+  } finally {
+    // Else it ends with the record that is to come.
+    if (!isGiven) leave();
+  }
+}
+
+async function promise(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof recordPrepare>,
+  serves: boolean,
+): Promise<AnswerOf<typeof recordPrepare>> {
   const { keyspace, partition, key, ms, tie } = request;
-  const promise = { keyspace, partition, key, value: null, ms, tie, isPromise: true };
-  const writing = ports.store.write([promise]);
+  const write = { keyspace, partition, key, value: null, ms, tie, isPromise: true };
+  const writing = ports.store.write([write]);
   const [outcome] = await ports.inFlight.track(keyspace, partition, writing);
   if (outcome === undefined || outcome.kind === 'absent') throw filling(partition);
   if (outcome.kind === 'stale' || outcome.kind === 'promised') {
     return { kind: 'refused', ms: outcome.ms, tie: outcome.tie };
   }
-  if (duty.kind !== 'SERVE') return { kind: 'given', serves: false, record: null };
+  if (!serves) return { kind: 'given', serves: false, record: null };
   if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
   const record = ports.store.read(keyspace, partition, key);
   const found = record === null ? impliedRecord(ports.store, keyspace, partition) : null;

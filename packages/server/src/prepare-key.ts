@@ -1,5 +1,6 @@
 // The first half of a round: devices promise to take nothing older, and tell what they hold.
 import { CodedError } from '@ringwright/base/coded-error';
+import { roundTurnMs } from '@ringwright/base/limits';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { newcomersOf, type Slot } from '@ringwright/ring/slots-of';
 import { recordPrepare } from '@ringwright/wire/records';
@@ -24,7 +25,10 @@ export type Prepared =
   /** Too many hold or promised something higher; the highest of it. */
   | { readonly kind: 'refused'; readonly above: Stamp };
 
-/** Rejects as spreadRecord does. */
+/**
+ * The device of the first slot is asked first: it gives the turns to those who change the key. The
+ * others when it has answered, or takes long. Rejects as spreadRecord does.
+ */
 export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Prepared> {
   const { active, partition, key, slots, needed, ballot } = prepare;
   const { keyspace, version } = active.ring;
@@ -45,22 +49,37 @@ export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Pre
       else if (above !== null) resolve({ kind: 'refused', above });
       else reject(tooFewSlots(acked, { slots: slots.length, needed, said, outcome: 'rejected' }));
     };
-    for (const device of [...slotDevices(slots), ...newcomersOf(active.ring, partition)]) {
+    const [first = -1, ...others] = slotDevices(slots);
+    others.push(...newcomersOf(active.ring, partition));
+    const askOthers = (): void => {
+      clearTimeout(hedge);
+      for (const device of others.splice(0)) ask(device);
+    };
+    const hedge = setTimeout(askOthers, roundTurnMs);
+    const ask = (device: number): void => {
       devices.call({ active, device }, recordPrepare, request).then(
         (answer) => {
           said.set(device, answer.kind);
           if (answer.kind === 'refused') {
             const { ms, tie } = answer;
             if (above === null || compareStamps(answer, above) > 0) above = { ms, tie };
+            if (device === first && others.length > 0) {
+              clearTimeout(hedge);
+              resolve({ kind: 'refused', above });
+              return;
+            }
           } else if (servers.has(device)) answers.push({ device, record: answer.record });
           settle(device, answer.kind === 'given' && (answer.serves || !servers.has(device)));
+          if (device === first) askOthers();
         },
         (error: unknown) => {
           said.set(device, error instanceof CodedError ? error.code : String(error));
           outdated ??= outdatedRing(error, { active, device });
           settle(device, false);
+          if (device === first) askOthers();
         },
       );
-    }
+    };
+    ask(first);
   });
 }

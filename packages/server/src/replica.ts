@@ -10,8 +10,10 @@ import type { Caller } from '@ringwright/wire/call-channel';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { recordRead, recordWrite } from '@ringwright/wire/records';
 import { type ActiveRing, ringHead } from './active-ring.ts';
+import { byteText } from './byte-text.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RingExchange } from './ring-exchange.ts';
+import type { RoundQueue } from './round-queue.ts';
 import { wireContent } from './wire-record.ts';
 
 export interface ReplicaPorts {
@@ -19,6 +21,7 @@ export interface ReplicaPorts {
   readonly exchange: RingExchange;
   readonly clock: HybridClock;
   readonly inFlight: InFlight;
+  readonly rounds: RoundQueue;
   /** Resolves when the files of a keyspace that can be opened now are open. */
   readonly opened: (keyspace: string) => Promise<void>;
 }
@@ -98,6 +101,7 @@ export async function answerWrite(
   const [outcome] = await ports.inFlight.track(keyspace, partition, writing);
   if (outcome === undefined || outcome.kind === 'absent') throw filling(partition);
   if (outcome.kind === 'promised') return outcome;
+  ports.rounds.ended(() => roundName(request));
   // failpoint: write.stored
   // Stored, but it does not count: this device may lack what a quorum took for granted that it has,
   // or a quorum of the ring before may still read without it (confirm-takeover.ts).
@@ -170,4 +174,8 @@ export function notResponsible(active: ActiveRing, partition: number): CodedErro
 
 export function filling(partition: number): CodedError {
   return new CodedError('PARTITION_FILLING', `partition ${partition} is not complete here yet`);
+}
+
+export function roundName(of: { readonly keyspace: string; readonly key: Uint8Array }): string {
+  return `${of.keyspace}/${byteText(of.key)}`;
 }
