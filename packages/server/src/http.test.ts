@@ -48,7 +48,7 @@ const info = (_keyspace: string, partition: number) =>
 // Only what the routes below touch is there.
 const ports = {
   coordinator: { rings, requests: new RingRequests(), devices, clock, issueStamp },
-  status: { rings, store: { info } },
+  status: { rings, store: { info }, mover: { draining: () => new Map(), progress: () => [] } },
   metrics: createMetrics(),
   onBug: (error: unknown) => bugs.push(error),
 } as unknown as HttpPorts;

@@ -137,10 +137,10 @@ async function statusDocument(status: StatusPorts, query: string): Promise<unkno
 }
 
 /** `named`: RING/PARTITION. */
-function answerDuty({ rings, store }: StatusPorts, response: ServerResponse, named: string): void {
+function answerDuty(ports: StatusPorts, response: ServerResponse, named: string): void {
   const [ring = '', partition = ''] = named.split(/\/(.*)/s);
-  const active = rings.get(checkKeyspaceName(ring));
-  answerJson(response, 200, partitionDuty(store, active, partition));
+  const active = ports.rings.get(checkKeyspaceName(ring));
+  answerJson(response, 200, partitionDuty(ports, active, partition));
 }
 
 /** The active ring: as a JSON head, or with ?format=file as the ring file itself. */

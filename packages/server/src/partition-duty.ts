@@ -6,8 +6,14 @@ import { type Duty, dutyOf } from '@ringwright/ring/duty-of';
 import type { Move } from '@ringwright/ring/move';
 import { holdersOf, movesOf } from '@ringwright/ring/slots-of';
 import type { ActiveRing } from './active-ring.ts';
+import type { Mover } from './mover.ts';
 import { joinAddress } from './options.ts';
 import { usableInfo } from './usable-info.ts';
+
+interface DutyPorts {
+  readonly store: Store;
+  readonly mover: Pick<Mover, 'draining' | 'progress'>;
+}
 
 interface DeviceDuty {
   /** Device id in the ring, and where it listens. */
@@ -28,9 +34,15 @@ export interface PartitionDuty {
   /** The version that last changed who takes its reads or writes: older ones are refused. */
   readonly minVersion: number;
   /** This device's; null when the ring does not name it. UNLOAD also where nothing ever was. */
-  readonly here: (DeviceDuty & { readonly file: HeldFile | null }) | null;
+  readonly here: (DeviceDuty & HereDuty) | null;
   /** Every device that the partition concerns, those it leaves included: replica order, joiners. */
   readonly devices: readonly DeviceDuty[];
+}
+
+interface HereDuty {
+  readonly file: HeldFile | null;
+  /** How far the load is, or why the file is still here; null when the duty is done. */
+  readonly waits: string | null;
 }
 
 /** The file of the partition on this device. */
@@ -45,7 +57,11 @@ interface HeldFile {
 }
 
 /** Throws VALUE_OUT_OF_RANGE for a partition that the ring does not have. */
-export function partitionDuty(store: Store, active: ActiveRing, word: string): PartitionDuty {
+export function partitionDuty(
+  { store, mover }: DutyPorts,
+  active: ActiveRing,
+  word: string,
+): PartitionDuty {
   const { ring, id, self } = active;
   const partition = /^\d{1,8}$/.test(word) ? Number(word) : Number.NaN;
   const minVersion = ring.minVersions[partition];
@@ -60,9 +76,21 @@ export function partitionDuty(store: Store, active: ActiveRing, word: string): P
   const here = self === null ? null : deviceDuty(active, partition, self);
   return {
     ...{ ring: ring.keyspace, version: ring.version, id, partition, minVersion },
-    here: here && { ...here, file: heldFile(store, ring.keyspace, partition) },
+    here: here && {
+      ...here,
+      file: heldFile(store, ring.keyspace, partition),
+      waits: whyWaits(mover, ring.keyspace, partition),
+    },
     devices: holdersOf(ring, partition).map((device) => deviceDuty(active, partition, device)),
   };
+}
+
+function whyWaits(mover: DutyPorts['mover'], keyspace: string, partition: number): string | null {
+  const draining = mover.draining(keyspace).get(partition);
+  if (draining !== undefined) return draining;
+  const load = mover.progress(keyspace).find((one) => one.partition === partition);
+  if (load === undefined || load.stage === 'available') return null;
+  return load.reason === '' ? load.stage : `${load.stage}: ${load.reason}`;
 }
 
 function deviceDuty({ ring }: ActiveRing, partition: number, device: number): DeviceDuty {
