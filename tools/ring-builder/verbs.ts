@@ -111,7 +111,7 @@ export const verbs: readonly VerbEntry[] = [
   },
   {
     usage: 'moves <ring> <action> [which..]',
-    summary: 'slots on their way: list, pause, resume, cancel, retry, prioritise',
+    summary: 'slots on their way: list, pause, resume, cancel, retry, prioritise, force',
     load: () => import('./commands/moves.ts'),
   },
   {

@@ -1,6 +1,7 @@
 // A second change while one runs: planned as if the first had ended, on other partitions. Pure.
 // At most one slot of a partition changes at a time, so partitions with a move in flight wait.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
 import type { Ring } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
 import type { BuilderState } from './builder-state.ts';
@@ -46,6 +47,12 @@ export function landedHead(
   for (const { partition, replica, to } of head.moves) table[replica]![partition] = to;
   const moving = new Set(head.moves.map(({ partition }) => partition));
   return { head: { ...head, table, moves: [] }, moving };
+}
+
+export function inFlightFindings(moving: ReadonlySet<number>): Finding[] {
+  if (moving.size === 0) return [];
+  const message = `${moving.size} partitions have a move in flight and are left for later versions`;
+  return [{ code: 'MOVES_IN_FLIGHT', message, details: { partitions: moving.size } }];
 }
 
 /** `frozen` with the partitions of moves in flight marked too; null when none is. */

@@ -92,6 +92,8 @@ test('a second change while one runs takes other partitions, and both end where 
   const state = applyChanges(joined, [{ kind: 'set-weight', id: 0, weight: 0 }]);
   const second = planVersion({ head: running, headId: ID, state });
   expect(second.moves.length).toBeGreaterThan(0);
+  expect(second.warnings.map(({ code }) => code)).toContain('MOVES_IN_FLIGHT');
+  expect(second.warnings.map(({ code }) => code)).not.toContain('PARTITIONS_FROZEN');
   expect(second.moves.filter(({ partition }) => moving.has(partition))).toEqual([]);
   const both = nextRing(second, { head: running, headId: ID, state, direct: false });
   expect(auditRing(both)).toEqual([]);

@@ -14,7 +14,7 @@ import {
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
 import { heldLeaves, heldProblem, withoutHeld } from './held-devices.ts';
 import { interimTargets } from './interim-targets.ts';
-import { frozenToo, type LandedHead, landedHead } from './moves-in-flight.ts';
+import { frozenToo, inFlightFindings, type LandedHead, landedHead } from './moves-in-flight.ts';
 import { placeInitial } from './place-initial.ts';
 import { type Placement, placementOf, tableOf } from './placement.ts';
 import { type PlacementProblem, placementProblem } from './placement-problem.ts';
@@ -126,7 +126,8 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
     moves,
     movesLeft,
     partitionsMovingTwice: partitionsTwice(moves),
-    frozen: frozen === null ? 0 : frozen.reduce((sum, one) => sum + one, 0),
+    // Those that wait for a move in flight are no matter of hours.
+    frozen: (frozen?.reduce((sum, one) => sum + one, 0) ?? 0) - moving.size,
   };
   return {
     ring: state.ring,
@@ -140,7 +141,11 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
     partitionsMovingTwice: outcome.partitionsMovingTwice,
     movesLeft,
     devices: devicePlans(state, problem, outcome),
-    warnings: [...planWarnings(state, problem, outcome), ...(free ? gapFindings(asked) : [])],
+    warnings: [
+      ...inFlightFindings(moving),
+      ...planWarnings(state, problem, outcome),
+      ...(free ? gapFindings(asked) : []),
+    ],
     digest: planDigest(headId, state, moves),
   };
 }
