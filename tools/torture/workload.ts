@@ -14,7 +14,7 @@ const PAUSE_MS = 5;
 /** After a failure: whoever is down comes back sooner when nobody asks all the time. */
 const FAILED_PAUSE_MS = 60;
 /** Half of the operations go to these: many operations of one key at once. */
-const HOT_KEYS = 12;
+const HOT_KEYS = 6;
 const WARM_KEYS = 150;
 /** One value in so many is large: the log and the WALs turn over. */
 const LARGE_EVERY = 16;

@@ -1,14 +1,29 @@
 // Bugs of stamps and clocks: which write is the last. Pure.
 import { clock, standstill } from '../nemeses/clock.ts';
-import { part } from '../nemeses/part.ts';
+import type { SourcePatch } from '../source-patches.ts';
 import type { SeededBug } from './seeded-bug.ts';
+
+/** Clocks that learn from each other hide most of what is wrong with the order of stamps. */
+const unmerged: readonly SourcePatch[] = [
+  {
+    file: 'packages/server/src/replica.ts',
+    find: '  clock.observe(stamp);',
+    replace: '',
+  },
+  {
+    file: 'packages/server/src/introduce.ts',
+    find: 'if (clock.aheadMs(stamp) <= clockAheadMsMax) clock.observe(stamp);',
+    replace: '',
+  },
+];
 
 export const orderBugs: readonly SeededBug[] = [
   {
     name: 'last-arrival-wins',
     about: 'a record that arrives late replaces a newer one',
-    nemeses: [part],
+    nemeses: [clock],
     patches: [
+      ...unmerged,
       {
         file: 'packages/partition/src/partition-file.ts',
         find: "if (order < 0) return { kind: 'stale', ms: held.ms, tie: held.tie };",
@@ -33,16 +48,18 @@ export const orderBugs: readonly SeededBug[] = [
     name: 'clock-not-merged',
     about: 'stamps that are seen elsewhere do not move the clock here',
     nemeses: [clock],
+    patches: unmerged,
+  },
+  {
+    name: 'stale-acknowledged',
+    about: 'a write that lost to a newer one is acknowledged instead of superseded',
+    nemeses: [clock],
     patches: [
+      ...unmerged,
       {
-        file: 'packages/server/src/replica.ts',
-        find: '  clock.observe(stamp);',
-        replace: '',
-      },
-      {
-        file: 'packages/server/src/introduce.ts',
-        find: 'if (clock.aheadMs(stamp) <= clockAheadMsMax) clock.observe(stamp);',
-        replace: '',
+        file: 'packages/server/src/spread-record.ts',
+        find: "answer.kind === 'stale' && (",
+        replace: 'false && (',
       },
     ],
   },

@@ -1,5 +1,4 @@
 // Bugs of the coordinator: counting, writing back, and what clients are told. Pure.
-import { clock } from '../nemeses/clock.ts';
 import { part } from '../nemeses/part.ts';
 import { pause } from '../nemeses/pause.ts';
 import type { SeededBug } from './seeded-bug.ts';
@@ -69,12 +68,6 @@ export const quorumBugs: readonly SeededBug[] = [
           'spreadRecord(ports.devices, { active, slots, record, needed, holders, exact }).catch(() => 0);',
       },
     ],
-  },
-  {
-    name: 'stale-acknowledged',
-    about: 'a write that lost to a newer one is acknowledged instead of superseded',
-    nemeses: [clock],
-    patches: [{ file: spread, find: "answer.kind === 'stale' && (", replace: 'false && (' }],
   },
   {
     name: 'unknown-called-rejected',
