@@ -1,12 +1,11 @@
 // The key of a data directory: made once, never leaves it, signs the receipts of moves.
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfThere } from './read-if-there.ts';
 import { writeDurably } from './write-durably.ts';
 
 /**
- * Unencrypted, for a server that starts by itself: who reads the directory has its records too.
+ * Unencrypted, mode 0600, for a server that starts by itself: who reads it has the records too.
  * Throws DISK_FAILED when the key is there but cannot be read.
  */
 export async function loadDeviceKey(directory: string): Promise<KeyObject> {
@@ -15,6 +14,5 @@ export async function loadDeviceKey(directory: string): Promise<KeyObject> {
   if (stored !== null) return stored;
   const { privateKey } = generateKeyPairSync('ed25519');
   await writeDurably(file, Buffer.from(privateKey.export({ format: 'pem', type: 'pkcs8' })));
-  await chmod(file, 0o600);
   return privateKey;
 }
