@@ -7,8 +7,8 @@ const MIB = 1024 * 1024;
 /** Why an operator took one of two lines of a ring for the right one: a sentence, on each server. */
 export const forkReasonCharactersMax = 512;
 /**
- * How often a server tells the peers it is connected to which rings it has: a fork or a missed
- * version shows within it, also where nobody connects anew. Some 200 bytes a ring and peer.
+ * How often a server tells its peers which rings it has: a fork or a missed version shows within
+ * it, also where nobody has a request. Some 200 bytes a ring and peer.
  */
 export const peerGreetMs = 15_000;
 /**

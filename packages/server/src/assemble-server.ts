@@ -20,7 +20,7 @@ import type { DeviceIdentity } from './device-identity.ts';
 import { DropBrake } from './drop-brake.ts';
 import { fillHandlers } from './handlers.ts';
 import { InFlight } from './in-flight.ts';
-import { greet, greetConnected, type IntroducePorts } from './introduce.ts';
+import { greet, greetPeers, type IntroducePorts } from './introduce.ts';
 import { measureCopies } from './measure-store.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { MoveControls } from './move-controls.ts';
@@ -68,7 +68,7 @@ export interface ServerParts {
   readonly scrubber: Scrubber;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
-  /** Tells every connected peer which rings are here, and hears which are there. */
+  /** Tells every peer which rings are here, and hears which are there. */
   readonly greetPeers: () => Promise<void>;
 }
 
@@ -144,8 +144,8 @@ export async function assembleServer(
   const copies = new CopySource({ ...replica, monotonicMs, throttle: pace.given });
   const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange };
   fillHandlers(handlers, { replica, introduce, copies, pace, trash: parts, ...edges });
-  const greetPeers = (): Promise<void> => greetConnected(introduce, peers);
-  const work = { mover, replicator, copies, floors, scrubber, greetPeers };
+  const greetAll = (): Promise<void> => greetPeers(introduce, peers);
+  const work = { mover, replicator, copies, floors, scrubber, greetPeers: greetAll };
   return { ...work, rings, peers, handlers, coordinator, stamps, status, metrics };
 }
 

@@ -67,10 +67,16 @@ export async function greet(ports: IntroducePorts, address: string, peer: Caller
     .catch((error: unknown) => ports.onRingRefused(address, error));
 }
 
-/** Whatever a peer answers, the others are greeted too. */
-export async function greetConnected(ports: IntroducePorts, peers: Peers): Promise<void> {
-  const connected = peers.list().filter((peer) => peer.connected);
-  await Promise.allSettled(connected.map((peer) => greet(ports, peer.address, peer)));
+/**
+ * Tells every server that was ever called which rings are here; one that was away is connected to
+ * anew, which greets it. Whatever one of them answers, the others are greeted too.
+ */
+export async function greetPeers(ports: IntroducePorts, peers: Peers): Promise<void> {
+  const greetings = peers.list().map(async (peer) => {
+    if (peer.connected) await greet(ports, peer.address, peer);
+    else await peer.connect();
+  });
+  await Promise.allSettled(greetings);
 }
 
 /** Anybody may say any address: only those of devices are kept without a limit. */
