@@ -3,6 +3,7 @@
 import { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
 import { expect, test } from 'vitest';
 import { withServer } from '../../tools/ring-builder/server-connection.ts';
+import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
 import { Traffic } from '../support/traffic.ts';
@@ -55,6 +56,8 @@ test('drops without moves wait for a word, and go when it is the right one', asy
   await cluster.restart(first!);
   const { held, draining, surplus, id: ringId } = await ringOf(first!);
   expect({ held, surplus }).toEqual({ held: { drops: 16, quarantines: 0 }, surplus: 16 });
+  const { bytes } = await askServer(first!.place.port, { path: '/metrics' });
+  expect(bytes.toString()).toContain(`ringwright_held_drops{ring="${keyspace}"} 16`);
   expect(draining[0]?.reason).toContain(`ring-builder trash confirm ${keyspace}`);
   await withServer(first!.address, Date.now(), async (caller) => {
     const wrong = [

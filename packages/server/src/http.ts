@@ -116,7 +116,7 @@ async function answerService(
     case '/v1/status':
       return answerJson(response, 200, await statusDocument(ports.status, query));
     case '/metrics': {
-      measurePartitions(ports.metrics, ports.status.store);
+      measurePartitions(ports.metrics, ports.status);
       const text = Buffer.from(await ports.metrics.registry.metrics());
       const headers = { 'content-type': ports.metrics.registry.contentType };
       return answerBytes(response, text, { status: 200, headers });

@@ -1,11 +1,19 @@
 // Figures of the store and of copies, taken where they pass: gauges on request, bytes on arrival.
-import type { Store } from '@ringwright/partition/store';
 import { copyRead } from '@ringwright/wire/copies';
 import type { DeviceCaller } from './device-caller.ts';
 import type { Metrics } from './metrics.ts';
+import type { StatusPorts } from './status.ts';
 
-/** Counts the partition files by ring and state; called when the metrics are asked for. */
-export function measurePartitions({ partitions }: Metrics, store: Store): void {
+/** Counts the partition files by ring and state, and what holds moves up; called for the metrics. */
+export function measurePartitions(
+  { partitions, heldDrops, copyRate }: Metrics,
+  { store, mover, rings, pace }: Pick<StatusPorts, 'store' | 'mover' | 'rings' | 'pace'>,
+): void {
+  copyRate.set(pace.status().inForce ?? 0);
+  for (const { ring } of rings.list()) {
+    const { drops, quarantines } = mover.held(ring.keyspace);
+    heldDrops.set({ ring: ring.keyspace }, drops + quarantines);
+  }
   const counts = new Map<string, number>();
   for (const { keyspace, state } of store.list()) {
     const name = `${keyspace}/${state}`;

@@ -10,6 +10,8 @@ export interface Metrics {
   readonly fetchedRingBytes: Counter<'form'>;
   readonly partitions: Gauge<'ring' | 'state'>;
   readonly copiedBytes: Counter;
+  readonly copyRate: Gauge;
+  readonly heldDrops: Gauge<'ring'>;
   readonly ringRefusals: Counter<'code'>;
   readonly redisSeconds: Histogram<'command'>;
   readonly redisConnections: Gauge;
@@ -63,18 +65,36 @@ export function createMetrics(): Metrics {
       labelNames: ['ring', 'state'],
       registers,
     }),
-    copiedBytes: new Counter({
-      name: 'ringwright_copied_bytes_total',
-      help: 'Bytes of partition files received',
-      registers,
-    }),
     ringRefusals: new Counter({
       name: 'ringwright_ring_refusals_total',
       help: 'Rings refused, by code',
       labelNames: ['code'],
       registers,
     }),
+    ...copyMetrics(registers),
     ...interfaceMetrics(registers),
+  };
+}
+
+/** Partition files on their way, and what holds them up. */
+function copyMetrics(registers: Registry[]) {
+  return {
+    copiedBytes: new Counter({
+      name: 'ringwright_copied_bytes_total',
+      help: 'Bytes of partition files received',
+      registers,
+    }),
+    copyRate: new Gauge({
+      name: 'ringwright_copy_rate_bytes_per_second',
+      help: 'Limit of copies in each direction; 0: none',
+      registers,
+    }),
+    heldDrops: new Gauge({
+      name: 'ringwright_held_drops',
+      help: 'Drops and quarantines that wait for an operator',
+      labelNames: ['ring'] as const,
+      registers,
+    }),
   };
 }
 
