@@ -7,6 +7,7 @@ import {
   type SimulatedDevice,
   type SimulationOptions,
 } from '../../../test/support/simulated-cluster.ts';
+import { changeKey } from './change-key.ts';
 import { coordinateRead, coordinateWrite } from './coordinate.ts';
 
 /** Partition 0 is on devices 0, 1, 2; device 3 replaces device 2; device 4 only coordinates. */
@@ -192,5 +193,75 @@ describe('what is said of a write that failed', () => {
     cluster.devices[2]!.up = true;
     cluster.devices[0]!.up = false;
     expect(await read(cluster.devices[2])).toBe('two');
+  });
+});
+
+describe('a round that was left half done', () => {
+  const content = { value: Buffer.from('new') };
+  const change = (device: SimulatedDevice | undefined) =>
+    changeKey(device!.coordinator, about, () => content);
+
+  /** Only these devices are there while something is tried. */
+  async function among(
+    cluster: SimulatedCluster,
+    ids: readonly number[],
+    work: () => Promise<void>,
+  ) {
+    for (const device of cluster.devices) device.up = ids.includes(device.id);
+    await work();
+    for (const device of cluster.devices) device.up = true;
+  }
+
+  /** A record on device 0 alone; devices 1 and 2 have promised to take nothing that old. */
+  async function undecided(version: number) {
+    const cluster = await clusterAt(version);
+    expect(await write(cluster.devices[4], 'old')).toBe('acked');
+    const { ms = 0 } = cluster.devices[0]!.rows.get('key') ?? {};
+    cluster.devices[0]!.put({ key, value: Buffer.from('half'), ms: ms + 1, tie: 0 });
+    const promise = { key, value: null, ms: ms + 10_000, tie: 0, isPromise: true };
+    for (const id of [1, 2]) expect(cluster.devices[id]!.put(promise).kind).toBe('applied');
+    return cluster;
+  }
+
+  test('a read that meets it decides it, and every later read agrees', async () => {
+    const cluster = await undecided(1);
+    const found = await read(cluster.devices[0]);
+    expect(['old', 'half']).toContain(found);
+    for (const device of cluster.devices) expect(await read(device)).toBe(found);
+    for (const device of cluster.devices) expect([...device.promises]).toEqual([]);
+  });
+
+  test('a plain write below the promise goes on as a round', async () => {
+    const cluster = await undecided(1);
+    expect(await write(cluster.devices[1], 'plain')).toBe('acked');
+    expect(await read(cluster.devices[2])).toBe('plain');
+  });
+
+  test('a joiner has it decided before it takes the place of a device that promised', async () => {
+    const cluster = await undecided(1);
+    for (const version of [2, 3]) {
+      for (const device of cluster.devices) device.activate(version);
+      await vi.advanceTimersByTimeAsync(5_000);
+    }
+    const joiner = cluster.devices[3]!;
+    expect(joiner.loaded).toBe(true);
+    const held = cluster.devices.slice(0, 4).map(({ rows }) => rows.get('key')?.ms);
+    expect(new Set(held).size, 'the same record everywhere').toBe(1);
+    for (const { promises } of cluster.devices) expect([...promises]).toEqual([]);
+  });
+
+  test('without a quorum nothing is changed, and it says so', async () => {
+    const cluster = await clusterAt(1);
+    expect(await write(cluster.devices[4], 'old')).toBe('acked');
+    await among(cluster, [0, 4], async () => {
+      const failure = await soon(change(cluster.devices[4])).catch((error: unknown) => error);
+      expect(failure).toMatchObject({
+        code: 'NOT_ENOUGH_REPLICAS',
+        details: { outcome: 'rejected' },
+      });
+    });
+    expect(await read(cluster.devices[0])).toBe('old');
+    expect(await soon(change(cluster.devices[4]))).toMatchObject({ isChanged: true });
+    expect(await read(cluster.devices[0])).toBe('new');
   });
 });

@@ -63,15 +63,23 @@ export async function coordinateWrite(
   } catch (error) {
     const failure = failedWrite(error, stamp, earlier);
     if (!(error instanceof UndecidedKey) || !(failure instanceof CodedError)) throw failure;
-    return writeByRounds(ports, request, failure.details.outcome === 'unknown' ? stamp : null);
+    const mine = failure.details.outcome === 'unknown' ? stamp : null;
+    return writeByRounds(ports, request, mine).catch((later: unknown) => {
+      const isNewer = later instanceof CodedError && later.code === 'KEY_OVERTAKEN';
+      throw isNewer ? superseded(stamp, String(later.details.newer)) : later;
+    });
   }
   // failpoint: coordinate.level-reached
   if (newer === null) return stamp;
   ports.clock.observe(newer);
-  const details = { stamp: formatStamp(stamp), newer: formatStamp(newer) };
-  const message = `a record of ${details.newer} is newer than this write of ${details.stamp}`;
+  throw superseded(stamp, formatStamp(newer));
+}
+
+function superseded(stamp: Stamp, newer: string): CodedError {
+  const details = { stamp: formatStamp(stamp), newer };
+  const message = `a record of ${newer} is newer than this write of ${details.stamp}`;
   const hint = 'read the key and decide whether to write again';
-  throw new CodedError('SUPERSEDED', message, { hint, details });
+  return new CodedError('SUPERSEDED', message, { hint, details });
 }
 
 /** `mine`: the stamp under which an earlier attempt may be stored somewhere. */
