@@ -8,7 +8,10 @@ import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { ringBuilderIn } from '../support/ring-builder-program.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-test('a frozen ring drops nothing', async () => {
+/** Some twenty processes start one after the other, on a machine that may be busy. */
+const limit = { timeout: 180_000 };
+
+test('a frozen ring drops nothing', limit, async () => {
   const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-'));
   const keys = path.join(folder, 'keys');
   const away = path.join(folder, 'away');

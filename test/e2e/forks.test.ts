@@ -9,6 +9,9 @@ import { ringBuilderIn } from '../support/ring-builder-program.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
 import { waitFor } from '../support/wait-for.ts';
 
+/** Some twenty processes start one after the other, on a machine that may be busy. */
+const limit = { timeout: 180_000 };
+
 interface ServersAnswer {
   readonly current: number;
   readonly servers: { readonly why: string; readonly fork: { version: number } | null }[];
@@ -18,66 +21,70 @@ async function forkOf(server: ServerUnderTest) {
   return (await server.status()).rings[0]?.fork ?? null;
 }
 
-test('a fork between servers, from the first contact to the word that settles it', async () => {
-  const cluster = await clusterForTest({ servers: 3, partitions: 4 });
-  const [first, second, third] = cluster.servers as [
-    ServerUnderTest,
-    ServerUnderTest,
-    ServerUnderTest,
-  ];
-  await Promise.all(cluster.servers.map((server) => server.ready()));
-  const folder = path.join(cluster.folder, 'twin');
-  await fs.cp(cluster.rings, path.join(folder, 'rings'), { recursive: true });
-  const twin = await ringBuilderIn(folder);
+test(
+  'a fork between servers, from the first contact to the word that settles it',
+  limit,
+  async () => {
+    const cluster = await clusterForTest({ servers: 3, partitions: 4 });
+    const [first, second, third] = cluster.servers as [
+      ServerUnderTest,
+      ServerUnderTest,
+      ServerUnderTest,
+    ];
+    await Promise.all(cluster.servers.map((server) => server.ready()));
+    const folder = path.join(cluster.folder, 'twin');
+    await fs.cp(cluster.rings, path.join(folder, 'rings'), { recursive: true });
+    const twin = await ringBuilderIn(folder);
 
-  // Each operator commits a version 2; each reaches only some of the servers.
-  await third.kill();
-  await cluster.commit('set-device', 'd0', '--meta', 'ours');
-  expect((await cluster.builder.run(`push ${keyspace}`)).exit).toBe(4);
-  await Promise.all([first.kill(), second.kill()]);
-  await cluster.restart(third);
-  await twin.json(['set-device', keyspace, 'd0', '--meta', 'theirs']);
-  await twin.json(['commit', keyspace, '-m', 'theirs']);
-  expect((await twin.run(`push ${keyspace}`)).exit).toBe(4);
-  expect(await forkOf(third)).toBeNull();
+    // Each operator commits a version 2; each reaches only some of the servers.
+    await third.kill();
+    await cluster.commit('set-device', 'd0', '--meta', 'ours');
+    expect((await cluster.builder.run(`push ${keyspace}`)).exit).toBe(4);
+    await Promise.all([first.kill(), second.kill()]);
+    await cluster.restart(third);
+    await twin.json(['set-device', keyspace, 'd0', '--meta', 'theirs']);
+    await twin.json(['commit', keyspace, '-m', 'theirs']);
+    expect((await twin.run(`push ${keyspace}`)).exit).toBe(4);
+    expect(await forkOf(third)).toBeNull();
 
-  // They meet: every server sees both lines.
-  await Promise.all([cluster.restart(first), cluster.restart(second)]);
-  const write = { method: 'PUT', body: 'x' } as const;
-  for (const server of cluster.servers) {
-    await waitFor(`${server.place.device} to raise the alarm`, {
-      ask: async () => {
-        await askServer(server.place.port, {
-          ...write,
-          path: `/v1/${keyspace}/k${server.place.zone}`,
-        });
-        return forkOf(server);
-      },
-      until: (fork) => fork?.version === 2 && fork.settled === null,
-    });
-  }
-  const metrics = await askServer(first.place.port, { path: '/metrics' });
-  expect(metrics.bytes.toString()).toContain(`ringwright_ring_fork{ring="${keyspace}"} 1`);
-  expect(third.logText()).toContain('FORK: two rings of one version exist');
-  const seen = await cluster.builder.json<ServersAnswer>(`servers ${keyspace}`);
-  for (const { why } of seen.servers) expect(why).toContain('FORK: version 2');
-  expect((await cluster.builder.run(`servers ${keyspace}`)).stdout).toContain('settle');
+    // They meet: every server sees both lines.
+    await Promise.all([cluster.restart(first), cluster.restart(second)]);
+    const write = { method: 'PUT', body: 'x' } as const;
+    for (const server of cluster.servers) {
+      await waitFor(`${server.place.device} to raise the alarm`, {
+        ask: async () => {
+          await askServer(server.place.port, {
+            ...write,
+            path: `/v1/${keyspace}/k${server.place.zone}`,
+          });
+          return forkOf(server);
+        },
+        until: (fork) => fork?.version === 2 && fork.settled === null,
+      });
+    }
+    const metrics = await askServer(first.place.port, { path: '/metrics' });
+    expect(metrics.bytes.toString()).toContain(`ringwright_ring_fork{ring="${keyspace}"} 1`);
+    expect(third.logText()).toContain('FORK: two rings of one version exist');
+    const seen = await cluster.builder.json<ServersAnswer>(`servers ${keyspace}`);
+    for (const { why } of seen.servers) expect(why).toContain('FORK: version 2');
+    expect((await cluster.builder.run(`servers ${keyspace}`)).stdout).toContain('settle');
 
-  // It lasts, and another push from either side does not end it.
-  await third.stop();
-  await cluster.restart(third);
-  expect(await forkOf(third)).toMatchObject({ version: 2, settled: null });
-  const again = await cluster.builder.run(`push ${keyspace} --keep-going --json`);
-  expect(again.exit).toBe(5);
+    // It lasts, and another push from either side does not end it.
+    await third.stop();
+    await cluster.restart(third);
+    expect(await forkOf(third)).toMatchObject({ version: 2, settled: null });
+    const again = await cluster.builder.run(`push ${keyspace} --keep-going --json`);
+    expect(again.exit).toBe(5);
 
-  const unsure = await cluster.builder.run(`settle ${keyspace} -m ours --json`);
-  expect([unsure.exit, JSON.parse(unsure.stderr).code]).toEqual([5, 'CONFIRMATION_NEEDED']);
-  const word = ['settle', keyspace, '-m', 'ours was reviewed', '--yes'];
-  expect(await cluster.builder.json(word)).toMatchObject({ settled: 3, quiet: 0 });
-  const after = await cluster.builder.json<ServersAnswer>(`servers ${keyspace}`);
-  expect(after.current).toBe(3);
-  for (const { why } of after.servers) expect(why).toBe('');
-  expect(await forkOf(third)).toMatchObject({ settled: { reason: 'ours was reviewed' } });
-  await cluster.commit('set-device', 'd0', '--meta', 'goes on');
-  await cluster.push();
-});
+    const unsure = await cluster.builder.run(`settle ${keyspace} -m ours --json`);
+    expect([unsure.exit, JSON.parse(unsure.stderr).code]).toEqual([5, 'CONFIRMATION_NEEDED']);
+    const word = ['settle', keyspace, '-m', 'ours was reviewed', '--yes'];
+    expect(await cluster.builder.json(word)).toMatchObject({ settled: 3, quiet: 0 });
+    const after = await cluster.builder.json<ServersAnswer>(`servers ${keyspace}`);
+    expect(after.current).toBe(3);
+    for (const { why } of after.servers) expect(why).toBe('');
+    expect(await forkOf(third)).toMatchObject({ settled: { reason: 'ours was reviewed' } });
+    await cluster.commit('set-device', 'd0', '--meta', 'goes on');
+    await cluster.push();
+  },
+);
