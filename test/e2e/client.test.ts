@@ -96,6 +96,22 @@ test('the examples of the documentation', async () => {
     expect(String(answered['x-ringwright-session'])).toMatch(/\.one$/);
   }
 
+  // On conditions, for a while, and in one order for everybody.
+  const lock = await client.put('lock', 'me', { if: 'absent', ttlMs: 30_000 });
+  const taken = { code: 'PRECONDITION_FAILED', details: { stamp: lock } };
+  await expect(other.put('lock', 'you', { if: 'absent' })).rejects.toMatchObject(taken);
+  const held = await other.get('lock', { consistency: 'linearizable' });
+  expect([textOf(held?.value), held?.stamp]).toEqual(['me', lock]);
+  expect(held!.expiresMs! - Number(lock.split('.')[0])).toBeLessThanOrEqual(30_000);
+  const next = await other.put('lock', 'you', { if: lock, consistency: 'linearizable' });
+  await expect(client.delete('lock', { if: lock })).rejects.toMatchObject({ code: taken.code });
+  await client.delete('lock', { if: next });
+  await expect(client.put('lock', 'x', { if: 'present' })).rejects.toMatchObject({
+    code: taken.code,
+  });
+  expect(await client.get('lock')).toBeNull();
+  await expect(client.put('lock', 'x', { if: 'soon' })).rejects.toMatchObject({ code: 'USAGE' });
+
   // Errors have codes.
   const empty = expect.objectContaining({ code: 'KEY_INVALID' });
   expect(() => client.put('', 'x')).toThrow(empty);
