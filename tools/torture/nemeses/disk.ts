@@ -11,6 +11,8 @@ const SLOW_SYNC_MS_MAX = 800;
 /** Two cycles of the scrub at the speed of a torture run, and a refill. */
 const REPAIR_MS_MAX = 20_000;
 const LOOK_MS = 100;
+const FILLER = '....';
+const PAGE_BYTES = 4_096;
 
 interface Strike {
   readonly stage: Stage;
@@ -103,14 +105,15 @@ function currentOf(partition: string): string {
   return fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
 }
 
-/** One bit in one of the fillers that values end with. */
+/** A bit in every filler behind some place: values end with them. */
 function flip(file: string, random: Random): boolean {
   const bytes = fs.readFileSync(file);
-  const at = bytes.indexOf('....', random.below(bytes.length));
-  if (at === -1) return false;
-  bytes[at] = (bytes[at] ?? 0) ^ (1 << random.below(8));
+  const first = bytes.indexOf(FILLER, random.below(bytes.length));
+  for (let at = first; at !== -1; at = bytes.indexOf(FILLER, at + PAGE_BYTES)) {
+    bytes[at] = (bytes[at] ?? 0) ^ (1 << random.below(8));
+  }
   fs.writeFileSync(file, bytes);
-  return true;
+  return first !== -1;
 }
 
 /** Every partition that the ring gives it has all its records again. */
