@@ -13,9 +13,11 @@ import type { Stage } from './stage.ts';
 const PAUSE_MS = 5;
 /** After a failure: whoever is down comes back sooner when nobody asks all the time. */
 const FAILED_PAUSE_MS = 60;
-/** Half of the operations go to these: many operations of one key at once. */
+/** Half of the operations go to these: many of one key at once. */
 const HOT_KEYS = 6;
 const WARM_KEYS = 150;
+/** Keys of the last writes of which nobody knows whether they are there: worth asking again. */
+const DOUBTFUL_KEYS = 4;
 /** One value in so many is large: the log and the WALs turn over. */
 const LARGE_EVERY = 16;
 const LARGE_CHARACTERS = 24_000;
@@ -30,6 +32,7 @@ export class Workload {
   readonly #begunMs = performance.now();
   /** Operations that were acknowledged so far. */
   acked = 0;
+  readonly #doubtful: string[] = [];
   #values = 0;
   #isStopped = false;
 
@@ -73,7 +76,10 @@ export class Workload {
   }
 
   #key(random: Random): string {
-    if (random.below(2) === 0) return `warm/${random.below(WARM_KEYS)}`;
+    const draw = random.below(4);
+    const doubtful = this.#doubtful[random.below(DOUBTFUL_KEYS)];
+    if (draw === 0 && doubtful !== undefined) return doubtful;
+    if (draw < 2) return `warm/${random.below(WARM_KEYS)}`;
     const epoch = Math.floor((performance.now() - this.#begunMs) / EPOCH_MS);
     return `hot/${epoch}/${random.below(HOT_KEYS)}`;
   }
@@ -103,6 +109,10 @@ export class Workload {
     const found = told.value === undefined ? value : withoutFiller(told.value);
     this.operations[place] = { ...question, ...told, value: found, invokedMs, returnedMs };
     if (told.outcome === 'acked') this.acked += 1;
+    if (kind !== 'read' && told.outcome === 'unknown') {
+      this.#doubtful.unshift(key);
+      this.#doubtful.length = Math.min(this.#doubtful.length, DOUBTFUL_KEYS);
+    }
     return told.outcome === 'acked';
   }
 

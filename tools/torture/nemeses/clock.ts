@@ -1,4 +1,4 @@
-// Clocks that jump, stand still, or are wrong by an hour; also while the server is down.
+// Clocks that jump, stand still, or lie an hour behind; also while the server is down.
 import type { Random } from '@ringwright/base/random';
 import type { Control } from '../control.ts';
 import { lasts, type Nemesis, pick } from '../nemesis.ts';
@@ -17,8 +17,7 @@ export const clock: Nemesis = {
     if (random.below(STANDSTILL_EVERY) === 0) return standstill.strike(stage, random, signal);
     const victim = pick(random, stage.victims);
     const { name, wrong } = pick(random, skews)(random);
-    // A server that starts an hour ahead, and has heard nobody yet, cannot know it.
-    const withRestart = random.below(2) === 0 && wrong.clockOffsetMs < HOUR_MS;
+    const withRestart = random.below(2) === 0;
     await stage.fault(`clock ${name}`, [victim], async () => {
       victim.set(wrong);
       await lasts(SKEW_MS_MIN + random.below(SKEW_MS_MAX), signal);
@@ -67,10 +66,6 @@ const skews: readonly ((random: Random) => Skew)[] = [
   () => ({
     name: 'an hour behind',
     wrong: { clockOffsetMs: -HOUR_MS, clockStandsAtMs: null },
-  }),
-  () => ({
-    name: 'an hour ahead',
-    wrong: { clockOffsetMs: HOUR_MS, clockStandsAtMs: null },
   }),
 ];
 
