@@ -12,6 +12,17 @@ export interface Nemesis {
    * early when the signal is aborted. What is noted by `stage.fault` counts as having happened.
    */
   readonly strike: (stage: Stage, random: Random, signal: AbortSignal) => Promise<void>;
+  /** Names of faults and failpoints without which a long run proves little; absent: none. */
+  readonly planned?: readonly string[];
+  /** After all faults: brings to its end what strikes began, and looks at what has become of it. */
+  readonly settle?: (stage: Stage, withinMs: number) => Promise<Settled>;
+}
+
+export interface Settled {
+  /** What is wrong, as sentences. */
+  readonly troubles: readonly string[];
+  /** Figures for the reader. */
+  readonly notes: readonly string[];
 }
 
 /** Resolves after a time, or at once when the signal is aborted. */

@@ -35,7 +35,7 @@ export function parseOptions(
     .option('nemesis', {
       type: 'string',
       default: letters.join(','),
-      describe: 'kinds of faults, all at once: k kill, s pause, p network, c clock, d disk',
+      describe: 'kinds of faults, all at once: k kill, s pause, p network, c clock, d disk, rings',
     })
     .option('servers', { type: 'number', default: 0, describe: '3 to 5 (default: by the seed)' })
     .option('bug', {

@@ -17,14 +17,15 @@ export function printRun(result: RunResult, { replay, json, kept }: Told): strin
   const figures = figuresOf(result);
   const folder = kept ? result.folder : null;
   if (json) {
-    const { violations } = result;
-    return `${JSON.stringify({ ok: violations.length === 0, replay, folder, ...figures, violations })}\n`;
+    const { violations, notes } = result;
+    return `${JSON.stringify({ ok: violations.length === 0, replay, folder, ...figures, notes, violations })}\n`;
   }
   const lines = [
     `operations   ${print(figures.outcomes)}`,
     `faults       ${print(figures.faults)}`,
     `failpoints   ${print(figures.failpoints)}`,
     `latency      p50 ${figures.p50Ms} ms, p99 ${figures.p99Ms} ms; in faults p99 ${figures.p99MsInFaults} ms`,
+    ...result.notes,
     ...result.violations.slice(0, VIOLATIONS_SHOWN),
     ...(result.violations.length === 0
       ? ['clean: every promise was kept']

@@ -9,7 +9,7 @@ import { lasts, type Nemesis } from './nemesis.ts';
 import type { SourcePatch } from './source-patches.ts';
 import { type FaultWindow, Stage } from './stage.ts';
 import { tuning } from './tuning.ts';
-import { vacuities } from './vacuities.ts';
+import { neverFired, vacuities } from './vacuities.ts';
 import { Workload } from './workload.ts';
 
 export interface RunShape {
@@ -33,6 +33,8 @@ export interface RunResult {
   readonly faults: readonly FaultWindow[];
   /** How often each failpoint ended a server. */
   readonly failpoints: ReadonlyMap<string, number>;
+  /** What nemeses tell of their doings. */
+  readonly notes: readonly string[];
   readonly seconds: number;
   /** Data, logs and history. */
   readonly folder: string;
@@ -60,19 +62,25 @@ export async function tortureRun(shape: RunShape): Promise<RunResult> {
   const workload = await Workload.begin(stage, shape.seed);
   const { operations } = workload;
   const troubles = await torment(stage, workload, shape);
-  const isOver = shape.endsEarly && violationsOf(operations).length > 0;
-  if (!isOver) troubles.push(...(await aftermath(stage, workload, shape)));
+  const isOver = shape.endsEarly && (troubles.length > 0 || violationsOf(operations).length > 0);
+  const notes: string[] = [];
+  if (!isOver) troubles.push(...(await aftermath(stage, workload, { ...shape, notes })));
   await workload.stop();
   const crashes = stage.victims.flatMap((victim) => victim.crashes);
   const violations = [...troubles, ...crashes, ...violationsOf(operations)];
-  if (violations.length === 0) violations.push(...vacuities(operations, stage.faults));
+  const fired = stage.victims.flatMap((victim) => victim.fired());
+  if (violations.length === 0) {
+    violations.push(...vacuities(operations, stage.faults));
+    violations.push(...neverFired(shape, [...stage.faults.map(({ name }) => name), ...fired]));
+  }
   const lines = operations.map((operation) => `${JSON.stringify(operation)}\n`);
   await fs.writeFile(path.join(folder, 'history.jsonl'), lines.join(''));
   return {
     violations,
     operations,
     faults: stage.faults,
-    failpoints: counts(stage.victims.flatMap((victim) => victim.fired())),
+    failpoints: counts(fired),
+    notes,
     seconds: (performance.now() - begunMs) / 1_000,
     folder,
   };
@@ -135,18 +143,24 @@ async function strikes(
 async function aftermath(
   stage: Stage,
   workload: Workload,
-  { convergeMs }: RunShape,
+  { convergeMs, nemeses, notes }: RunShape & { readonly notes: string[] },
 ): Promise<string[]> {
+  const troubles: string[] = [];
   try {
     await stage.calm();
     await delay(QUIET_MS);
     await workload.stop();
+    for (const { settle } of nemeses) {
+      const settled = await settle?.(stage, convergeMs);
+      troubles.push(...(settled?.troubles ?? []));
+      notes.push(...(settled?.notes ?? []));
+    }
     await stage.converge(convergeMs);
   } catch (error) {
-    return [`no convergence: ${String(error)}`];
+    return [...troubles, `no convergence: ${String(error)}`];
   }
   await workload.readBack();
-  return stage.stopAndCheckFiles();
+  return [...troubles, ...(await stage.stopAndCheckFiles())];
 }
 
 function counts(names: readonly string[]): ReadonlyMap<string, number> {

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { seededBugs } from './bugs/all.ts';
 import { kill } from './nemeses/kill.ts';
 import { part } from './nemeses/part.ts';
+import { rings } from './nemeses/rings.ts';
 import { checkPatches, failpointNames } from './source-patches.ts';
 import { type RunShape, tortureRun } from './torture-run.ts';
 import { tuning } from './tuning.ts';
@@ -50,4 +51,25 @@ test.each([
     expect(violations.join('\n')).toContain(expected);
   },
   240_000,
+);
+
+test('ring changes with deaths in them break no promise', { timeout: 300_000 }, async () => {
+  const { violations, folder } = await tortureRun({ ...short, seconds: 8, nemeses: [rings] });
+  const vacuous = violations.filter((violation) => violation.startsWith('vacuous'));
+  const replay = `npm run torture -- --nemesis rings --seed ${short.seed}; ${folder}`;
+  expect(violations, replay).toEqual(vacuous);
+  await fs.rm(folder, { recursive: true, force: true });
+});
+
+test.each(['bootstrap-from-any', 'drop-unasked'])(
+  'finds %s in ring changes',
+  async (name) => {
+    const bug = seededBugs.find((one) => one.name === name)!;
+    const { nemeses, patches } = bug;
+    const bent = { ...short, seconds: 60, endsEarly: true, nemeses, patches };
+    const { violations, folder } = await tortureRun(bent);
+    await fs.rm(folder, { recursive: true, force: true });
+    expect(violations.join('\n')).toMatch(/receipt of partition|dropped too early/);
+  },
+  300_000,
 );

@@ -1,10 +1,13 @@
 // Runs that proved nothing: too little was answered, or too little happened. Pure.
 import type { Operation } from '../../test/support/history.ts';
+import type { Nemesis } from './nemesis.ts';
 import type { FaultWindow } from './stage.ts';
 
 /** Of all operations. Kills of all servers and cuts through the middle take their share. */
 const ACKED_SHARE_MIN = 0.3;
 const ACKED_IN_FAULTS_MIN = 50;
+/** Of a run in which every planned fault must have happened. */
+const LONG_SECONDS = 600;
 
 /** What keeps a clean run from meaning anything, as sentences. */
 export function vacuities(
@@ -28,4 +31,16 @@ export function vacuities(
 
 function percent(share: number): string {
   return `only ${Math.round(100 * share)} % of the operations`;
+}
+
+/** Of a long run: planned faults that did not happen, as one sentence. */
+export function neverFired(
+  shape: { readonly seconds: number; readonly nemeses: readonly Pick<Nemesis, 'planned'>[] },
+  fired: readonly string[],
+): string[] {
+  if (shape.seconds < LONG_SECONDS) return [];
+  const happened = new Set(fired);
+  const planned = shape.nemeses.flatMap((nemesis) => nemesis.planned ?? []);
+  const never = planned.filter((name) => !happened.has(name));
+  return never.length === 0 ? [] : [`vacuous: never happened: ${never.join(', ')}`];
 }

@@ -77,6 +77,7 @@ export function dropPartition(
         partition: number,
         incarnation,
       });
+      // failpoint: drop.in-trash
     } catch (error) {
       parts.fail(error);
       throw parts.failure ?? error;

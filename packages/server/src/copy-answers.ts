@@ -59,11 +59,13 @@ export class CopySource {
     const place = placeOf(fenced.active.ring, request.device);
     checkRoom([...this.#opening, ...[...this.#open.values()].map((open) => open.place)], place);
     this.#opening.push(place);
+    // failpoint: copy-out.before-snapshot
     const snapshot = await this.#lane(() => this.#take(request)).finally(() => {
       this.#opening.splice(this.#opening.indexOf(place), 1);
     });
     const copy = randomBytes(12).toString('hex');
     this.#open.set(copy, { snapshot, place, lastUsedMs: this.#monotonicMs() });
+    // failpoint: copy-out.opened
     const { sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest } = snapshot.manifest;
     return { copy, sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest };
   }
@@ -99,6 +101,7 @@ export class CopySource {
       throw new CodedError('COPY_BUSY', message, { details: { retryAfterMs } });
     }
     await throttle.pass(length);
+    // failpoint: copy-out.chunk
     return { data: await open.snapshot.readChunk(offset, Math.min(length, transferChunkBytesMax)) };
   }
 

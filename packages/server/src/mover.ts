@@ -207,6 +207,7 @@ export class Mover {
       );
       const confirmed = await confirmTakeover(devices, active, former);
       const safe = [...confirmed, ...partitions.filter(isForced)];
+      // failpoint: takeover.confirmed
       for (const partition of safe) {
         if (this.#closed || this.#ports.current(keyspace) !== active) break;
         this.#ports.store.setState(keyspace, partition, 'ready');

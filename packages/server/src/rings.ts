@@ -132,6 +132,7 @@ export class Rings {
       if (beginsEpoch) await this.#ports.forks.forget(keyspace);
       this.#refusals.delete(keyspace);
       this.#swap(active);
+      // failpoint: ring.activated
       return active;
     } catch (error) {
       if (error instanceof CodedError) {

@@ -3,6 +3,7 @@ import { durabilityBugs } from './durability-bugs.ts';
 import { orderBugs } from './order-bugs.ts';
 import { quorumBugs } from './quorum-bugs.ts';
 import { repairBugs } from './repair-bugs.ts';
+import { ringBugs } from './ring-bugs.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 export const seededBugs: readonly SeededBug[] = [
@@ -10,4 +11,5 @@ export const seededBugs: readonly SeededBug[] = [
   ...quorumBugs,
   ...orderBugs,
   ...repairBugs,
+  ...ringBugs,
 ];

@@ -5,5 +5,6 @@ import { disk } from './disk.ts';
 import { kill } from './kill.ts';
 import { part } from './part.ts';
 import { pause } from './pause.ts';
+import { rings } from './rings.ts';
 
-export const nemeses: readonly Nemesis[] = [kill, pause, part, clock, disk];
+export const nemeses: readonly Nemesis[] = [kill, pause, part, clock, disk, rings];

@@ -1,0 +1,147 @@
+// Bugs of ring changes: who gives a joiner its records, when its word counts, when files go. Pure.
+import { absentHolder, splitInFlight, splitTakeover } from '../nemeses/ring-scenes.ts';
+import { rings } from '../nemeses/rings.ts';
+import type { SeededBug } from './seeded-bug.ts';
+
+const loadPartition = 'packages/server/src/load-partition.ts';
+const drainPartition = 'packages/server/src/drain-partition.ts';
+
+export const ringBugs: readonly SeededBug[] = [
+  {
+    name: 'bootstrap-from-any',
+    about: 'a joiner takes the file of any holder, not of the device that it replaces',
+    nemeses: [rings],
+    patches: [
+      {
+        file: loadPartition,
+        find: 'const copy = await takeFile(ports, task, move.from);',
+        replace:
+          'const copy = await takeFile(ports, task, others[0]); if (copy === null) return { copy, merged: [others[0]] };',
+      },
+    ],
+  },
+  {
+    name: 'bootstrap-from-one',
+    about: 'where the device replaced is away, one other slot is enough for a joiner',
+    nemeses: [absentHolder],
+    patches: [
+      { file: loadPartition, find: 'needed: slots.length - quorum + 1', replace: 'needed: 1' },
+    ],
+  },
+  {
+    name: 'available-before-loaded',
+    about: 'a joiner says that it is available, and has copied nothing',
+    nemeses: [rings],
+    patches: [
+      {
+        file: 'packages/server/src/load-queue.ts',
+        find: 'const loaded = await loadPartition(ports, task);',
+        replace: 'const loaded = { copy: null, merged: [], forced: null };',
+      },
+    ],
+  },
+  {
+    name: 'no-new-incarnation',
+    about: 'a copied file keeps the incarnation of the one it is a copy of',
+    nemeses: [rings],
+    patches: [
+      {
+        file: 'packages/partition/src/adopt-copy.ts',
+        find: 'copy.takeOver({ incarnation, life',
+        replace: 'copy.takeOver({ incarnation: copy.info().incarnation, life',
+      },
+    ],
+  },
+  {
+    name: 'drop-unasked',
+    about: 'an old holder drops its file without a word to the holders',
+    nemeses: [absentHolder],
+    patches: [
+      {
+        file: drainPartition,
+        find: 'for (const device of pushTo) await confirmAll(ports, { active, partition, device });',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'drop-after-quorum',
+    about: 'an old holder drops its file when a quorum of the holders has everything',
+    nemeses: [absentHolder],
+    patches: [
+      {
+        file: drainPartition,
+        find: 'for (const device of pushTo) await confirmAll(ports, { active, partition, device });',
+        replace:
+          'let lacking = 0; for (const device of pushTo) await confirmAll(ports, { active, partition, device }).catch(() => { lacking += 1; }); if (lacking > 1) throw changed(partition);',
+      },
+    ],
+  },
+  {
+    name: 'drop-forgotten',
+    about: 'an old holder has given everything, and keeps its file',
+    nemeses: [rings],
+    patches: [
+      {
+        file: drainPartition,
+        find: 'await ports.store.drop(keyspace, partition);',
+        replace: '',
+      },
+    ],
+  },
+  {
+    name: 'cancelled-file-kept',
+    about: 'a joiner keeps the incomplete file of a move that was cancelled',
+    nemeses: [rings],
+    patches: [
+      {
+        file: 'packages/server/src/plan-duties.ts',
+        find: 'if (isSurplus(active, partition)) steps',
+        replace:
+          "if (isSurplus(active, partition) && holdings.states.get(partition) === 'ready') steps",
+      },
+    ],
+  },
+  {
+    name: 'acks-by-device',
+    about: 'both devices of a slot in flight count towards a quorum',
+    nemeses: [splitInFlight],
+    patches: [
+      {
+        file: 'packages/server/src/slot-acks.ts',
+        find: 'if (first === true && second === true) acked += 1;',
+        replace: 'acked += Number(first === true) + Number(joiner !== null && second === true);',
+      },
+      {
+        file: 'packages/server/src/slot-acks.ts',
+        find: 'if (first !== false && second !== false) possible += 1;',
+        replace:
+          'possible += Number(first !== false) + Number(joiner !== null && second !== false);',
+      },
+    ],
+  },
+  {
+    name: 'takeover-not-asked',
+    about: 'a joiner counts as soon as its ring names it, whatever ring the former holders have',
+    nemeses: [splitTakeover],
+    patches: [
+      {
+        file: 'packages/server/src/confirm-takeover.ts',
+        find: 'return behind < quorum ? [partition] : [];',
+        replace: 'return behind >= 0 ? [partition] : [];',
+      },
+    ],
+  },
+  {
+    name: 'acks-while-filling',
+    about: 'a device of the table acknowledges writes before its file counts as complete',
+    nemeses: [splitTakeover],
+    patches: [
+      {
+        file: 'packages/server/src/replica.ts',
+        find: "if (duty.kind === 'SERVE' && !complete) throw filling(partition);",
+        replace: 'void complete;',
+      },
+    ],
+  },
+];

@@ -1,0 +1,197 @@
+// Scenes of a ring change that chance brings about too rarely: each ends with the ring as it began,
+// or throws with what must not have happened.
+import fs from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import type { Ring } from '@ringwright/ring/ring';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { askRecord } from '../../../test/support/ask-record.ts';
+import { lasts, type Nemesis } from '../nemesis.ts';
+import { outside } from '../network.ts';
+import { headOf, rollOut, startRollout } from '../rings/operator.ts';
+import { proveRings } from '../rings/prove-rings.ts';
+import { commitChange } from '../rings/ring-changes.ts';
+import { keyspace, type Stage } from '../stage.ts';
+import type { Victim } from '../victim.ts';
+
+const SERVERS_IN_RING = 4;
+const LOOK_MS = 200;
+/** Keys that are written on one side of a split and read on the other. */
+const PROBES = 40;
+
+/** One server joins, one is away meanwhile: nobody may drop what that one has not confirmed. */
+export const absentHolder: Nemesis = {
+  letter: 'rings',
+  name: 'a holder that is away',
+  async strike(stage, _random, signal) {
+    const [away, joiner] = await cast(stage, signal);
+    const { ring: before } = await headOf(stage);
+    await stage.fault('rings: holder away', [away], async () => {
+      await away.end('kill');
+      await commitChange(stage, { name: 'joins' }, [['add', joiner.text, '1']]);
+      await startRollout(stage, ['--skip-down']).ended;
+      const { ring: after } = await headOf(stage);
+      const dropped = droppedWithout(stage, away, { before, after });
+      await away.start();
+      if (dropped.length > 0) throw new Error(`dropped too early: ${dropped.join('; ')}`);
+    });
+    await leave(stage, joiner);
+  },
+  settle: proveRings,
+};
+
+/** A network that splits while slots are in flight. */
+export const splitInFlight: Nemesis = {
+  letter: 'rings',
+  name: 'a split in mid-move',
+  async strike(stage, _random, signal) {
+    const [, joiner] = await cast(stage, signal);
+    await initialize(stage, joiner);
+    const { moves } = (await headOf(stage)).ring;
+    await stage.fault('rings: split in flight', [], async () => {
+      const source = await victimOf(stage, moves[0]?.from ?? 0);
+      await probeSides(stage, [source, joiner]);
+    });
+    await leave(stage, joiner);
+  },
+  settle: proveRings,
+};
+
+/** A network that splits before the joiners' ring is known on its other side. */
+export const splitTakeover: Nemesis = {
+  letter: 'rings',
+  name: 'a split at the takeover',
+  async strike(stage, _random, signal) {
+    const [, joiner] = await cast(stage, signal);
+    await initialize(stage, joiner);
+    const { ring } = await headOf(stage);
+    const { partition = 0, from = null } = ring.moves[0] ?? {};
+    const stays = slotsOf(ring, partition).find(({ device }) => device !== from)?.device ?? 0;
+    const side = [await victimOf(stage, stays), joiner];
+    await stage.fault('rings: split at takeover', [], async () => {
+      const rest = stage.victims.filter((victim) => !side.includes(victim));
+      for (const { place } of rest) stage.network.rule(outside, place.number, { held: true });
+      separate(stage, side, rest);
+      const rollout = startRollout(stage, ['--skip-down', '--step']);
+      await until(signal, async () => {
+        const versions = await Promise.all(side.map(versionOn));
+        return versions.every((version) => version > ring.version);
+      });
+      await probeSides(stage, side).finally(rollout.kill);
+      await rollout.ended;
+    });
+    await leave(stage, joiner);
+  },
+  settle: proveRings,
+};
+
+/** Four servers of a ring, the first of them, and one that is to join. */
+async function cast(stage: Stage, signal: AbortSignal): Promise<readonly [Victim, Victim]> {
+  while (stage.victims.length <= SERVERS_IN_RING) await stage.addVictim();
+  const { devices } = (await headOf(stage)).ring;
+  const isIn = ({ place }: Victim): boolean =>
+    devices.some((device) => device?.port === place.proxyPort);
+  const missing = stage.victims.filter((victim) => !isIn(victim));
+  const joiner = missing.pop();
+  for (const victim of missing) {
+    await commitChange(stage, { name: 'fills up' }, [['add', victim.text, '1']]);
+  }
+  if (missing.length > 0) await rollOut(stage);
+  const [first] = stage.victims;
+  if (first === undefined || joiner === undefined || signal.aborted) throw new Error('no cast');
+  return [first, joiner];
+}
+
+/** The joiner has loaded all that is to come to it; the table does not name it yet. */
+async function initialize(stage: Stage, joiner: Victim): Promise<void> {
+  await commitChange(stage, { name: 'joins' }, [['add', joiner.text, '1']]);
+  await startRollout(stage, ['--step']).ended;
+  const isLoaded = async (): Promise<boolean> => {
+    const words = ['moves', keyspace, 'list'];
+    const { moves } = await stage.builder.json<{ moves: { stage: string }[] }>(words);
+    return moves.every((move) => move.stage === 'available');
+  };
+  await until(AbortSignal.timeout(60_000), isLoaded);
+}
+
+async function leave(stage: Stage, joiner: Victim): Promise<void> {
+  await rollOut(stage);
+  const { devices } = (await headOf(stage)).ring;
+  const id = devices.findIndex((device) => device?.port === joiner.place.proxyPort);
+  if (id === -1) return;
+  await commitChange(stage, { name: 'leaves' }, [['remove', `d${id}`]]);
+  await rollOut(stage);
+}
+
+function separate(stage: Stage, some: readonly Victim[], others: readonly Victim[]): void {
+  for (const { place: one } of some) {
+    for (const { place: other } of others) {
+      stage.network.rule(one.number, other.number, { held: true });
+      stage.network.rule(other.number, one.number, { held: true });
+    }
+  }
+}
+
+/** What one side acknowledges at a quorum, no quorum on the other side may miss. */
+async function probeSides(stage: Stage, side: readonly Victim[]): Promise<void> {
+  const rest = stage.victims.filter((victim) => !side.includes(victim));
+  separate(stage, side, rest);
+  const agent = new http.Agent({ keepAlive: true });
+  try {
+    const probes = Array.from({ length: PROBES }, async (_, number) => {
+      const key = `split/${stage.faults.length}/${number}`;
+      const about = { key, keyspace, agent };
+      const [writer, reader] = [side[number % side.length], rest[number % rest.length]];
+      if (writer === undefined || reader === undefined) return [];
+      const value = `probe ${key}`;
+      const write = { ...about, kind: 'write', value, port: writer.place.port } as const;
+      if ((await askRecord(write)).outcome !== 'acked') return [];
+      const read = { ...about, kind: 'read', value: null, port: reader.place.port } as const;
+      const told = await askRecord(read);
+      return told.outcome === 'acked' && told.value !== value ? [key] : [];
+    });
+    const lost = (await Promise.all(probes)).flat();
+    if (lost.length > 0) throw new Error(`lost ack across a split: ${lost.join(', ')}`);
+  } finally {
+    agent.destroy();
+    stage.network.heal();
+  }
+}
+
+/** Partitions whose former holder has no file although the one that is away should have it. */
+function droppedWithout(
+  stage: Stage,
+  away: Victim,
+  { before, after }: { readonly before: Ring; readonly after: Ring },
+): string[] {
+  return stage.victims.flatMap((victim) => {
+    const id = before.devices.findIndex((device) => device?.port === victim.place.proxyPort);
+    const { data } = victim.server.place;
+    return Array.from({ length: after.partitions }, (_, partition) => partition).flatMap(
+      (partition) => {
+        const was = slotsOf(before, partition).some(({ device }) => device === id);
+        const now = slotsOf(after, partition).map(({ device }) => after.devices[device]?.port);
+        const waits = was && !now.includes(victim.place.proxyPort);
+        if (!waits || !now.includes(away.place.proxyPort)) return [];
+        const isThere = fs.existsSync(path.join(data, 'partitions', keyspace, String(partition)));
+        return isThere ? [] : [`partition ${partition} by ${victim.name} without ${away.name}`];
+      },
+    );
+  });
+}
+
+async function victimOf(stage: Stage, device: number): Promise<Victim> {
+  const { devices } = (await headOf(stage)).ring;
+  const victim = stage.victims.find(({ place }) => place.proxyPort === devices[device]?.port);
+  if (victim === undefined) throw new Error(`no server is d${device}`);
+  return victim;
+}
+
+async function versionOn({ server }: Victim): Promise<number> {
+  const { rings } = await server.status();
+  return rings.find((ring) => ring.ring === keyspace)?.version ?? 0;
+}
+
+async function until(signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {
+  while (!signal.aborted && !(await isSo())) await lasts(LOOK_MS, signal);
+}

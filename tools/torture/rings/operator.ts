@@ -1,0 +1,72 @@
+// The operator of a tortured ring: types commands of the real ring-builder, and dies in rollouts.
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
+import type { Ended } from '../../../test/support/ring-builder-program.ts';
+import { keyspace, type Stage } from '../stage.ts';
+
+const program = path.join(import.meta.dirname, '../../ring-builder/main.ts');
+/** Soon enough to be typed again while faults go on. */
+const STALL_SECONDS = 5;
+/** Only partly done: servers were away, or nothing went on. To be typed again. */
+const AGAIN_EXIT = 4;
+/** Whatever the machine does besides; a rollout without faults takes a few seconds. */
+const ROLLOUT_MS_MAX = 180_000;
+
+export interface Rollout {
+  readonly ended: Promise<Ended>;
+  /** The way a machine dies. Safe to repeat. */
+  readonly kill: () => void;
+}
+
+export function ringsOf(stage: Stage): string {
+  return path.join(stage.shape.folder, 'rings');
+}
+
+export function headOf(stage: Stage): Promise<StoredVersion> {
+  return readVersion(ringsOf(stage), keyspace, 'head');
+}
+
+/** A command that must end well. Throws with what it said otherwise. */
+export async function type(stage: Stage, verb: string, ...words: string[]): Promise<void> {
+  const { exit, stderr } = await stage.builder.run([verb, keyspace, ...words, '--json']);
+  if (exit !== 0) throw new Error(`${verb} ${words.join(' ')} ended with ${exit}: ${stderr}`);
+}
+
+export function startRollout(stage: Stage, options: readonly string[] = []): Rollout {
+  const stall = ['--stall-timeout', String(STALL_SECONDS)];
+  const words = ['rollout', keyspace, '--json', ...stall, ...options];
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd: stage.shape.folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const ended = Promise.all([exited, text(child.stdout), text(child.stderr)]).then(
+    ([exit, stdout, stderr]) => {
+      process.off('exit', kill);
+      return { exit, stdout, stderr };
+    },
+  );
+  return { ended, kill };
+}
+
+/** True when all is moved and given up. Throws when it ended as none may, killed or not. */
+export function isRolledOut({ exit, stderr }: Ended): boolean {
+  if (exit === 0) return true;
+  if (exit === AGAIN_EXIT || exit === null) return false;
+  throw new Error(`rollout ended with ${exit}: ${stderr}`);
+}
+
+/** Types `rollout` until it is done. Throws when it is not in this time. */
+export async function rollOut(stage: Stage, withinMs = ROLLOUT_MS_MAX): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const ended = await startRollout(stage).ended;
+    if (isRolledOut(ended)) return;
+    if (performance.now() < deadline) continue;
+    throw new Error(`no end of a rollout: ${ended.stdout}${ended.stderr}`);
+  }
+}

@@ -1,0 +1,84 @@
+// After a run of ring changes: are files, repository and receipts what the rings say?
+import fs from 'node:fs';
+import path from 'node:path';
+import { makesVersion } from '@ringwright/repository/log-entry';
+import { readLog } from '@ringwright/repository/read-log';
+import { readVersion } from '@ringwright/repository/read-version';
+import type { Ring } from '@ringwright/ring/ring';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import type { Settled } from '../nemesis.ts';
+import { keyspace, type Stage } from '../stage.ts';
+import { headOf, ringsOf, rollOut } from './operator.ts';
+import { readReceipts } from './read-receipts.ts';
+import { receiptFaults } from './receipt-faults.ts';
+
+const MOVES_PER_MINUTE_MIN = 1;
+const MINUTE_MS = 60_000;
+
+/** After the last rollout. Throws when that does not end, or replicas do not become equal. */
+export async function proveRings(stage: Stage, withinMs: number): Promise<Settled> {
+  await rollOut(stage, withinMs);
+  await stage.converge(withinMs);
+  const { ring } = await headOf(stage);
+  const troubles = orphans(stage, ring);
+  const audits = ['verify', 'reconcile'] as const;
+  for (const verb of audits) {
+    const { exit, stdout, stderr } = await stage.builder.run([verb, keyspace, '--json']);
+    if (exit !== 0) troubles.push(`${verb} ended with ${exit}: ${stdout}${stderr}`);
+  }
+  const { moved, minutes } = await sums(stage);
+  const receipts = readReceipts(stage);
+  troubles.push(...receiptFaults(receipts));
+  if (moved !== receipts.length) {
+    troubles.push(`receipts: ${receipts.length}, but ${moved} slots changed their device`);
+  }
+  const rate = moved / minutes;
+  if (minutes >= 1 && rate < MOVES_PER_MINUTE_MIN) {
+    troubles.push(`vacuous: ${moved} moves were finished in ${minutes.toFixed(1)} minutes`);
+  }
+  const figures = `${moved} moves finished, each with a receipt; ${rate.toFixed(1)} a minute`;
+  return { troubles, notes: [`rings        ${ring.version} versions, ${figures}`] };
+}
+
+/** Files of partitions that the ring does not give to their device, also on devices outside it. */
+function orphans(stage: Stage, ring: Ring): string[] {
+  return stage.victims.flatMap(({ name, place, server }) => {
+    const home = path.join(server.place.data, 'partitions', keyspace);
+    const files = fs.existsSync(home) ? fs.readdirSync(home).map(Number) : [];
+    const id = ring.devices.findIndex((device) => device?.port === place.proxyPort);
+    const isOrphan = (partition: number): boolean =>
+      !slotsOf(ring, partition).some(({ device }) => device === id);
+    return files
+      .filter(isOrphan)
+      .map((partition) => `orphan: ${name} has a file of partition ${partition}`);
+  });
+}
+
+interface Sums {
+  /** Slots that are elsewhere from one version to the next, all versions together. */
+  readonly moved: number;
+  /** From the first line of the log to the last. */
+  readonly minutes: number;
+}
+
+async function sums(stage: Stage): Promise<Sums> {
+  const entries = await readLog(ringsOf(stage), keyspace);
+  let moved = 0;
+  let before: Ring | null = null;
+  for (const { version } of entries.filter(makesVersion)) {
+    const { ring } = await readVersion(ringsOf(stage), keyspace, version);
+    if (before !== null) moved += differing(before, ring);
+    before = ring;
+  }
+  const times = entries.map(({ time }) => Date.parse(time));
+  const minutes = (Math.max(...times) - Math.min(...times)) / MINUTE_MS;
+  return { moved, minutes };
+}
+
+function differing(before: Ring, after: Ring): number {
+  const changed = after.table.map(
+    (row, replica) =>
+      row.filter((device, partition) => device !== before.table[replica]?.[partition]).length,
+  );
+  return changed.reduce((sum, count) => sum + count, 0);
+}

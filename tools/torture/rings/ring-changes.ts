@@ -1,0 +1,86 @@
+// The changes an operator makes to a tortured ring, each possible in some states of it only.
+import type { Random } from '@ringwright/base/random';
+import type { BuilderDevice } from '@ringwright/builder/builder-state';
+import { pick } from '../nemesis.ts';
+import type { Stage } from '../stage.ts';
+import type { Victim } from '../victim.ts';
+import { headOf, type } from './operator.ts';
+
+/** One more than a partition has replicas: a ring that cannot give anything up proves little. */
+const DEVICES_MIN = 4;
+const WEIGHTS = ['0.5', '1', '2'];
+/** Nearly everything here is a large change: a device is a fourth of the ring. */
+const OVERRIDE = ['--override', 'the torture wants it'];
+
+/** How a ring stands: who is in it, and which servers are not. */
+interface Standing {
+  readonly devices: readonly BuilderDevice[];
+  readonly spares: readonly Victim[];
+}
+
+export interface RingChange {
+  readonly name: string;
+  readonly isPossible: (standing: Standing) => boolean;
+  /** Words of the commands that are committed together. */
+  readonly commands: (standing: Standing, random: Random) => readonly (readonly string[])[];
+}
+
+export const ringChanges: readonly RingChange[] = [
+  {
+    name: 'add',
+    isPossible: ({ spares }) => spares.length > 0,
+    commands: ({ spares }, random) => [joins(spares, random)],
+  },
+  {
+    name: 'remove',
+    isPossible: ({ devices }) => devices.length > DEVICES_MIN,
+    commands: ({ devices }, random) => [leaves(devices, random)],
+  },
+  {
+    name: 'replace',
+    isPossible: ({ devices, spares }) => devices.length >= DEVICES_MIN && spares.length > 0,
+    commands: ({ devices, spares }, random) => [leaves(devices, random), joins(spares, random)],
+  },
+  {
+    name: 'set-weight',
+    isPossible: ({ devices }) => devices.length >= DEVICES_MIN,
+    commands: ({ devices }, random) => {
+      const { id, weight } = pick(random, devices);
+      const others = WEIGHTS.filter((one) => Number(one) !== weight);
+      return [['set-weight', `d${id}`, pick(random, others)]];
+    },
+  },
+];
+
+function joins(spares: readonly Victim[], random: Random): readonly string[] {
+  return ['add', pick(random, spares).text, '1'];
+}
+
+function leaves(devices: readonly BuilderDevice[], random: Random): readonly string[] {
+  return ['remove', `d${pick(random, devices).id}`];
+}
+
+export async function standingOf(stage: Stage): Promise<Standing> {
+  const { state } = await headOf(stage);
+  const known = (state?.devices ?? []).filter((device) => device !== null);
+  const ports = new Set(known.map(({ port }) => port));
+  return {
+    devices: known.filter((device) => device.state === 'active'),
+    spares: stage.victims.filter(({ place }) => !ports.has(place.proxyPort)),
+  };
+}
+
+/** Stages the commands of a change and commits them. */
+export async function commitChange(
+  stage: Stage,
+  change: Pick<RingChange, 'name'>,
+  commands: readonly (readonly string[])[],
+): Promise<void> {
+  for (const [verb = '', ...words] of commands) await type(stage, verb, ...words);
+  await type(stage, 'commit', '-m', change.name, ...OVERRIDE);
+}
+
+/** Takes back what the head is about, moves in flight or done. */
+export async function revertTo(stage: Stage, version: number): Promise<void> {
+  await type(stage, 'revert', String(version), '-m', 'back again', ...OVERRIDE);
+}

@@ -1,0 +1,121 @@
+// Who dies where in a ring change: named places that a source, a joiner or a coordinator passes.
+import type { Random } from '@ringwright/base/random';
+import type { Move } from '@ringwright/ring/move';
+import type { Ring } from '@ringwright/ring/ring';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { isUp } from '../nemeses/kill.ts';
+import { lasts, pick } from '../nemesis.ts';
+import type { Stage } from '../stage.ts';
+import type { Victim } from '../victim.ts';
+
+type Role = 'source' | 'joiner' | 'coordinator';
+
+const LOOK_MS = 50;
+/** A place is passed once for each partition that moves, and for most changes these are few. */
+const PASSES_MAX = 2;
+/** One death in so many is a power cut. */
+const CUT_EVERY = 4;
+const WAL_SHARES = 1_000;
+
+/** Every change passes these, whatever else happens. */
+export const placesOf: Readonly<Record<Role, readonly string[]>> = {
+  source: [
+    'copy-out.before-snapshot',
+    'copy-out.opened',
+    'copy-out.chunk',
+    'ring.file-written',
+    'ring.activated',
+    'drain.fenced',
+    'drain.before-drop',
+    'drop.before-trash',
+    'drop.in-trash',
+  ],
+  joiner: [
+    'create.before',
+    'create.made',
+    'copy-in.before-verify',
+    'copy-in.taken-over',
+    'copy-in.before-switch',
+    'copy-in.switched',
+    'copy-in.before-removal',
+    'load.copied',
+    'load.rows',
+    'load.before-ready',
+    'takeover.confirmed',
+    'ring.activated',
+  ],
+  coordinator: ['write.stored', 'coordinate.level-reached', 'ring.file-written', 'ring.activated'],
+};
+
+const roles = Object.keys(placesOf) as Role[];
+
+/** Names of the faults that a long run must have met: every place, in one role or another. */
+export const plannedPlaces: readonly string[] = [...new Set(Object.values(placesOf).flat())];
+
+export interface Death {
+  readonly role: Role;
+  readonly place: string;
+}
+
+/** One of those that were tried least. */
+export function nextDeath({ faults }: Stage, random: Random): Death {
+  const all = roles.flatMap((role) => placesOf[role].map((place) => ({ role, place })));
+  const tried = (death: Death): number =>
+    faults.filter(({ name }) => name === nameOf(death)).length;
+  const fewest = Math.min(...all.map(tried));
+  return pick(
+    random,
+    all.filter((death) => tried(death) === fewest),
+  );
+}
+
+function nameOf({ role, place }: Death): string {
+  return `rings: ${role} dies at ${place}`;
+}
+
+/** Armed until it has happened, or until `over`. */
+export async function dieAt(
+  stage: Stage,
+  death: Death,
+  around: {
+    readonly random: Random;
+    readonly ring: Ring;
+    readonly over: AbortSignal;
+    /** Called when the place is armed: what leads there may begin. */
+    readonly onArmed: () => void;
+  },
+): Promise<void> {
+  const { random, ring, over, onArmed } = around;
+  const victim = pick(random, victimsOf(stage, ring, death.role));
+  const action = random.below(CUT_EVERY) === 0 ? 'cut' : 'kill';
+  await stage.fault(nameOf(death), [victim], async () => {
+    const before = victim.fired().length;
+    const walShare = random.below(WAL_SHARES) / WAL_SHARES;
+    const passes = random.below(PASSES_MAX);
+    victim.set({ walShare, failpoint: { name: death.place, action, passes } });
+    onArmed();
+    while (!over.aborted && victim.fired().length === before) await lasts(LOOK_MS, over);
+    victim.set({ failpoint: null });
+    await isUp(victim);
+  });
+}
+
+/** Those that play the role in a move; anybody else's part is to coordinate. */
+function victimsOf(stage: Stage, ring: Ring, role: Role): readonly Victim[] {
+  if (role === 'coordinator') return stage.victims;
+  const idsOf = ({ from, to }: Move): number[] =>
+    role === 'joiner' ? [to] : from === null ? [] : [from];
+  const ids = new Set(ring.moves.flatMap(idsOf));
+  const found = stage.victims.filter(({ place }) =>
+    ring.devices.some((device) => device?.port === place.proxyPort && ids.has(device.id)),
+  );
+  return found.length > 0 ? found : holdersOf(stage, ring);
+}
+
+/** Without moves: who holds anything. */
+function holdersOf(stage: Stage, ring: Ring): readonly Victim[] {
+  const ids = new Set(slotsOf(ring, 0).map(({ device }) => device));
+  return stage.victims.filter(({ place }) =>
+    ring.devices.some((device) => device?.port === place.proxyPort && ids.has(device.id)),
+  );
+}
