@@ -45,7 +45,7 @@ const optionsSchema = z.strictObject({
     .optional()
     .describe('ring that Redis clients use unless they SELECT another; default: the only ring'),
   redisConsistency: z
-    .enum(['one', 'quorum', 'all'])
+    .enum(['one', 'quorum', 'all', 'linearizable'])
     .default('quorum')
     .describe('consistency of Redis clients unless they send RINGWRIGHT.CONSISTENCY'),
   trust: z
