@@ -12,7 +12,8 @@ const SLOW_SYNC_MS_MAX = 800;
 const REPAIR_MS_MAX = 20_000;
 const LOOK_MS = 100;
 const FILLER = '....';
-const PAGE_BYTES = 4_096;
+/** Longer than the filler of a small value: the next hit is in another record. */
+const FLIP_EVERY_BYTES = 64;
 
 interface Strike {
   readonly stage: Stage;
@@ -90,7 +91,8 @@ async function wipe({ victim, signal }: Strike): Promise<void> {
 
 /** Bits in the values of a partition file: what is damaged was a record. */
 async function flipBits({ victim, random, signal }: Strike): Promise<void> {
-  await victim.end('kill');
+  // Not killed: pages of a WAL that is left behind would cover those that are hit.
+  await victim.end('stop');
   const home = path.join(victim.server.place.data, 'partitions', keyspace);
   const partition = path.join(home, pick(random, fs.readdirSync(home)));
   const current = currentOf(partition);
@@ -109,7 +111,7 @@ function currentOf(partition: string): string {
 function flip(file: string, random: Random): boolean {
   const bytes = fs.readFileSync(file);
   const first = bytes.indexOf(FILLER, random.below(bytes.length));
-  for (let at = first; at !== -1; at = bytes.indexOf(FILLER, at + PAGE_BYTES)) {
+  for (let at = first; at !== -1; at = bytes.indexOf(FILLER, at + FLIP_EVERY_BYTES)) {
     bytes[at] = (bytes[at] ?? 0) ^ (1 << random.below(8));
   }
   fs.writeFileSync(file, bytes);
