@@ -18,13 +18,18 @@ const SERVERS_IN_RING = 4;
 const LOOK_MS = 200;
 /** Keys that are written on one side of a split and read on the other. */
 const PROBES = 40;
+const PROBE_PAUSE_MS = 1_000;
+/** Until a joiner has given up asking those who do not answer. */
+const TAKEOVER_ROUNDS = 8;
 
 /** One server joins, one is away meanwhile: nobody may drop what that one has not confirmed. */
 export const absentHolder: Nemesis = {
   letter: 'rings',
   name: 'a holder that is away',
   async strike(stage, _random, signal) {
-    const [away, joiner] = await cast(stage, signal);
+    const found = await cast(stage, signal);
+    if (found === null) return;
+    const [away, joiner] = found;
     const { ring: before } = await headOf(stage);
     await stage.fault('rings: holder away', [away], async () => {
       await away.end('kill');
@@ -45,12 +50,14 @@ export const splitInFlight: Nemesis = {
   letter: 'rings',
   name: 'a split in mid-move',
   async strike(stage, _random, signal) {
-    const [, joiner] = await cast(stage, signal);
+    const found = await cast(stage, signal);
+    if (found === null) return;
+    const [, joiner] = found;
     await initialize(stage, joiner);
     const { moves } = (await headOf(stage)).ring;
     await stage.fault('rings: split in flight', [], async () => {
       const source = await victimOf(stage, moves[0]?.from ?? 0);
-      await probeSides(stage, [source, joiner]);
+      await probeSides(stage, [source, joiner], 1);
     });
     await leave(stage, joiner);
   },
@@ -62,7 +69,9 @@ export const splitTakeover: Nemesis = {
   letter: 'rings',
   name: 'a split at the takeover',
   async strike(stage, _random, signal) {
-    const [, joiner] = await cast(stage, signal);
+    const found = await cast(stage, signal);
+    if (found === null) return;
+    const [, joiner] = found;
     await initialize(stage, joiner);
     const { ring } = await headOf(stage);
     const { partition = 0, from = null } = ring.moves[0] ?? {};
@@ -77,7 +86,7 @@ export const splitTakeover: Nemesis = {
         const versions = await Promise.all(side.map(versionOn));
         return versions.every((version) => version > ring.version);
       });
-      await probeSides(stage, side).finally(rollout.kill);
+      await probeSides(stage, side, TAKEOVER_ROUNDS).finally(rollout.kill);
       await rollout.ended;
     });
     await leave(stage, joiner);
@@ -85,8 +94,10 @@ export const splitTakeover: Nemesis = {
   settle: proveRings,
 };
 
-/** Four servers of a ring, the first of them, and one that is to join. */
-async function cast(stage: Stage, signal: AbortSignal): Promise<readonly [Victim, Victim]> {
+type Cast = readonly [first: Victim, joiner: Victim];
+
+/** Null when time is up. Four servers of a ring, the first of them, and one that is to join. */
+async function cast(stage: Stage, signal: AbortSignal): Promise<Cast | null> {
   while (stage.victims.length <= SERVERS_IN_RING) await stage.addVictim();
   const { devices } = (await headOf(stage)).ring;
   const isIn = ({ place }: Victim): boolean =>
@@ -98,7 +109,7 @@ async function cast(stage: Stage, signal: AbortSignal): Promise<readonly [Victim
   }
   if (missing.length > 0) await rollOut(stage);
   const [first] = stage.victims;
-  if (first === undefined || joiner === undefined || signal.aborted) throw new Error('no cast');
+  if (first === undefined || joiner === undefined || signal.aborted) return null;
   return [first, joiner];
 }
 
@@ -133,29 +144,46 @@ function separate(stage: Stage, some: readonly Victim[], others: readonly Victim
 }
 
 /** What one side acknowledges at a quorum, no quorum on the other side may miss. */
-async function probeSides(stage: Stage, side: readonly Victim[]): Promise<void> {
+async function probeSides(stage: Stage, side: readonly Victim[], rounds: number): Promise<void> {
   const rest = stage.victims.filter((victim) => !side.includes(victim));
   separate(stage, side, rest);
   const agent = new http.Agent({ keepAlive: true });
   try {
-    const probes = Array.from({ length: PROBES }, async (_, number) => {
-      const key = `split/${stage.faults.length}/${number}`;
-      const about = { key, keyspace, agent };
-      const [writer, reader] = [side[number % side.length], rest[number % rest.length]];
-      if (writer === undefined || reader === undefined) return [];
-      const value = `probe ${key}`;
-      const write = { ...about, kind: 'write', value, port: writer.place.port } as const;
-      if ((await askRecord(write)).outcome !== 'acked') return [];
-      const read = { ...about, kind: 'read', value: null, port: reader.place.port } as const;
-      const told = await askRecord(read);
-      return told.outcome === 'acked' && told.value !== value ? [key] : [];
-    });
-    const lost = (await Promise.all(probes)).flat();
-    if (lost.length > 0) throw new Error(`lost ack across a split: ${lost.join(', ')}`);
+    for (let round = 0; round < rounds; round += 1) {
+      const keys = Array.from({ length: PROBES }, (_, number) => `split/${round}/${number}`);
+      const missed = await Promise.all(
+        keys.map((key, number) => {
+          const writer = side[number % side.length] ?? side[0];
+          const reader = rest[number % rest.length] ?? rest[0];
+          return isMissed({ key, agent, writer, reader });
+        }),
+      );
+      const lost = keys.filter((_, index) => missed[index]);
+      if (lost.length > 0) throw new Error(`lost ack across a split: ${lost.join(', ')}`);
+      await lasts(PROBE_PAUSE_MS, AbortSignal.timeout(PROBE_PAUSE_MS));
+    }
   } finally {
     agent.destroy();
     stage.network.heal();
   }
+}
+
+interface Probe {
+  readonly key: string;
+  readonly agent: http.Agent;
+  readonly writer: Victim | undefined;
+  readonly reader: Victim | undefined;
+}
+
+/** Acknowledged through one server, and then not found through the other. */
+async function isMissed({ key, agent, writer, reader }: Probe): Promise<boolean> {
+  if (writer === undefined || reader === undefined) return false;
+  const value = `probe ${key} ${performance.now()}`;
+  const about = { key, keyspace, agent, value };
+  const write = { ...about, kind: 'write', port: writer.place.port } as const;
+  if ((await askRecord(write)).outcome !== 'acked') return false;
+  const told = await askRecord({ ...about, kind: 'read', value: null, port: reader.place.port });
+  return told.outcome === 'acked' && told.value !== value;
 }
 
 /** Partitions whose former holder has no file although the one that is away should have it. */
