@@ -90,19 +90,6 @@ export const ringBugs: readonly SeededBug[] = [
     ],
   },
   {
-    name: 'cancelled-file-kept',
-    about: 'a joiner keeps the incomplete file of a move that was cancelled',
-    nemeses: [rings],
-    patches: [
-      {
-        file: 'packages/server/src/plan-duties.ts',
-        find: 'if (isSurplus(active, partition)) steps',
-        replace:
-          "if (isSurplus(active, partition) && holdings.states.get(partition) === 'ready') steps",
-      },
-    ],
-  },
-  {
     name: 'acks-by-device',
     about: 'both devices of a slot in flight count towards a quorum',
     nemeses: [splitInFlight],
