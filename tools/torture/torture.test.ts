@@ -54,9 +54,11 @@ test.each([
 );
 
 test('ring changes with deaths in them break no promise', { timeout: 300_000 }, async () => {
-  const { violations, folder } = await tortureRun({ ...short, seconds: 8, nemeses: [rings] });
+  // With this seed the joiner dies when it has its first copy.
+  const shape = { ...short, seed: 12, seconds: 8, nemeses: [rings] };
+  const { violations, folder } = await tortureRun(shape);
   const vacuous = violations.filter((violation) => violation.startsWith('vacuous'));
-  const replay = `npm run torture -- --nemesis rings --seed ${short.seed}; ${folder}`;
+  const replay = `npm run torture -- --nemesis rings --seed ${shape.seed}; ${folder}`;
   expect(violations, replay).toEqual(vacuous);
   await fs.rm(folder, { recursive: true, force: true });
 });
