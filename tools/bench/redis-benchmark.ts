@@ -35,12 +35,16 @@ export async function redisBenchmark(load: RedisLoad): Promise<LoadFigures> {
   return { perSecond, p50Ms, p99Ms };
 }
 
+/** Fewer may end within a millisecond, which redis-benchmark calls infinitely fast. */
+const TRIAL_REQUESTS_MIN = 5_000;
+
 /** As many requests as take about `seconds`, found by a short run that warms the server up. */
 export async function requestsFor(
   load: Omit<RedisLoad, 'requests'>,
   seconds: number,
 ): Promise<number> {
-  const trial = Math.ceil(load.keys / 10 / Math.max(1, load.valueBytes / 1_024));
+  const usual = load.keys / 10 / Math.max(1, load.valueBytes / 1_024);
+  const trial = Math.max(TRIAL_REQUESTS_MIN, Math.ceil(usual));
   const { perSecond } = await redisBenchmark({ ...load, requests: trial });
   return Math.max(trial, Math.ceil(perSecond * seconds));
 }
