@@ -4,7 +4,7 @@ import { type Aim, type Comparison, comparison } from './comparison.ts';
 import type { MoveSection } from './move-section.ts';
 import { fillRecords, join, type Moved } from './moved-cluster.ts';
 import { type Pace, type PacedFigures, startPacedLoad } from './paced-run.ts';
-import { keyspace, type RingCluster, startCluster } from './ring-cluster.ts';
+import { type RingCluster, startCluster } from './ring-cluster.ts';
 
 const section = 'join';
 const partitions = 256;
@@ -13,10 +13,7 @@ const inFlight = 64;
 
 interface Joined {
   readonly moved: Moved;
-  /** Of partition files, whatever became of them. */
   readonly receivedBytes: number;
-  /** Of the files that it has now: each has to come once. */
-  readonly leastBytes: number;
   readonly before: PacedFigures;
   readonly during: PacedFigures;
 }
@@ -61,27 +58,26 @@ async function joinUnder(cluster: RingCluster, pace: Pace, seconds: number): Pro
     const before = await load.figures();
     const moved = await join(cluster);
     const during = await load.figures();
-    return { moved, ...(await bytesOf(cluster.addresses.at(-1) ?? '')), before, during };
+    const receivedBytes = await receivedBytesOf(cluster.addresses.at(-1) ?? '');
+    return { moved, receivedBytes, before, during };
   } finally {
     load.stop();
   }
 }
 
-async function bytesOf(joiner: string): Promise<Pick<Joined, 'receivedBytes' | 'leastBytes'>> {
+/** Bytes of partition files that came to the joiner, whatever became of them. */
+async function receivedBytesOf(joiner: string): Promise<number> {
   const metrics = await (await fetch(`http://${joiner}/metrics`)).text();
-  const receivedBytes = Number(/^ringwright_copied_bytes_total (\S+)$/m.exec(metrics)?.[1]);
-  const status = await fetch(`http://${joiner}/v1/status?sizes=${keyspace}`);
-  const { sizes } = (await status.json()) as { sizes: [partition: number, bytes: number][] };
-  return { receivedBytes, leastBytes: sizes.reduce((sum, [, bytes]) => sum + bytes, 0) };
+  return Number(/^ringwright_copied_bytes_total (\S+)$/m.exec(metrics)?.[1]);
 }
 
 function rowsOf(joined: Joined, mib: number): Comparison[] {
-  const { moved, receivedBytes, leastBytes, before, during } = joined;
+  const { moved, receivedBytes, before, during } = joined;
   const row = (what: string, unit: string, given: Given): Comparison =>
     comparison({ section, what, unit, ...given });
   const rate = moved.bytes / 1e6 / moved.copySeconds;
   const files = `${moved.partitions} files of ${mib} MiB`;
-  const once = { name: 'each file once', figure: leastBytes / 1e6 };
+  const once = { name: 'each file once', figure: moved.bytes / 1e6 };
   const quiet = { name: 'before', figure: before.p99Ms };
   return [
     row(`${files} copied`, 'MB/s', { figure: rate, note: rolloutNote(moved) }),
