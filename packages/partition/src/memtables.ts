@@ -31,7 +31,6 @@ export class Memtables {
       this.#bytes += bytes - (this.#waiting.get(partition) ?? 0);
       this.#waiting.set(partition, bytes);
       if (size >= memtableRowsMax || bytes >= memtableBytesMax) this.#flush(partition);
-      changed.add(partition);
     }
     for (const [partition] of this.#waiting) {
       if (this.#bytes <= memtablesBytesMax) break;

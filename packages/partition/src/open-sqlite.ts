@@ -58,6 +58,8 @@ function trimCache(db: Database.Database): void {
   db.pragma('shrink_memory');
   db.pragma('user_version');
   db.pragma(`cache_size = -${CACHE_KIB}`);
+  const read: unknown = db.pragma('cache_size', { simple: true });
+  if (read !== -CACHE_KIB) throw unfit(`cache_size is ${String(read)}, expected -${CACHE_KIB}`);
 }
 
 function assertVersion(db: Database.Database): void {
