@@ -2,27 +2,19 @@
 // losses, delays, crashes and clocks that differ: every history has an order that explains it.
 import { CodedError } from '@ringwright/base/coded-error';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { type RegisterOperation, unexplained } from '../../../test/support/linearizable.ts';
-import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import {
   SimulatedCluster,
   type SimulatedDevice,
   type SimulationOptions,
 } from '../../../test/support/simulated-cluster.ts';
+import { sound, useSimulatedTime, versions } from '../../../test/support/simulated-move.ts';
 import { changeKey } from './change-key.ts';
 import { coordinateRead, coordinateWrite } from './coordinate.ts';
 import { identityOf, type WireContent } from './wire-record.ts';
 
-/** Partition 0 is on devices 0, 1, 2; device 3 replaces device 2; device 4 only coordinates. */
-const first = servedRing({ devices: 5, power: 0 });
-const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
-const sound: SimulationOptions = { lossPercent: 3, takeover: true, settle: true };
-
-beforeEach(() =>
-  vi.useFakeTimers({ now: 1_763_692_800_000, toFake: ['setTimeout', 'clearTimeout', 'Date'] }),
-);
-afterEach(() => vi.useRealTimers());
+useSimulatedTime();
 
 type State = string | null;
 type Told = (RegisterOperation<State> & { readonly key: string }) | null;
