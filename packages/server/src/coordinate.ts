@@ -127,7 +127,7 @@ export async function coordinateRead(
     if (tallySlots(slots, known, needed).acked < needed) {
       // Blocking read repair: what one read has shown, every later quorum read shows too. A slot in
       // flight counts with its joiner only: the next ring may forget the device that answered.
-      const record = { partition, key, ...newest };
+      const record = { partition, key, ...newest, repair: true } as const;
       const exact = consistency === 'linearizable';
       // failpoint: coordinate.before-write-back
       await spreadRecord(ports.devices, { active, slots, record, needed, holders, exact });

@@ -13,6 +13,8 @@ import type { WireContent } from './wire-record.ts';
 export interface RecordToSpread extends WireContent {
   readonly partition: number;
   readonly key: Uint8Array;
+  /** A holder gave it to a read: it may be older than what holders take from writers. */
+  readonly repair?: true;
 }
 
 interface Spread {

@@ -15,10 +15,17 @@ const staleAnswer = z.strictObject({ kind: z.literal('stale'), ...stampField.sha
 /** Not stored: a promise with this stamp, which is higher, keeps it out. */
 const promisedAnswer = z.strictObject({ kind: z.literal('promised'), ...stampField.shape });
 
-/** Durable when answered. `stale` carries the newer timestamp that the device holds. */
+/**
+ * Durable when answered. `stale` carries the newer timestamp that the device holds. `repair`: a
+ * holder gave the record to a read, so it may be older than what holders take from writers.
+ */
 export const recordWrite = messageKind({
   method: 'write',
-  request: z.strictObject({ ...partitionFields, ...recordFields }),
+  request: z.strictObject({
+    ...partitionFields,
+    ...recordFields,
+    repair: z.optional(z.literal(true)),
+  }),
   answer: z.union([z.strictObject({ kind: z.literal('stored') }), staleAnswer, promisedAnswer]),
 });
 

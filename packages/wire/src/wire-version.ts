@@ -18,5 +18,6 @@
  * 10: dropped partitions (trash-list, trash-restore), drops that wait for a word (confirm-drops).
  * 11: puts with a time to live and a condition, gets with an expiry; linearizable.
  * 12: moves that are forced, with a reason (move-control).
+ * 13: writes that repair what a read found (write).
  */
-export const wireVersion = 12;
+export const wireVersion = 13;
