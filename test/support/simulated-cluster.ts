@@ -193,7 +193,7 @@ export class SimulatedDevice {
       await this.cluster.pause(20);
       this.activate(this.cluster.devices[device]?.active.ring.version ?? 0);
     };
-    const issueStamp = async (device: number) => this.clock.next(device);
+    const issueStamp = async ({ tieDevice }: ActiveRing) => this.clock.next(tieDevice);
     const rest = { devices: this.caller, clock: this.clock, issueStamp, catchUp };
     const backOff = (tries: number): Promise<void> => this.cluster.pause(Math.min(2 ** tries, 50));
     return { ...rest, rings, requests: new RingRequests(), turns: this.#turns, backOff };

@@ -6,6 +6,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import type { Signing } from '@ringwright/ring/ring-manifest';
 import type { RingHead } from '@ringwright/wire/hello';
 import type { DeviceIdentity } from './device-identity.ts';
+import { joinAddress } from './options.ts';
 
 export interface ActiveRing {
   readonly ring: Ring;
@@ -37,6 +38,12 @@ export function activeRing(
 
 export function ringHead(active: ActiveRing): RingHead {
   return { keyspace: active.ring.keyspace, version: active.ring.version, id: active.id };
+}
+
+/** The address of a device, or the empty text for a hole, which no connection is ever made to. */
+export function addressOf({ ring }: Pick<ActiveRing, 'ring'>, id: number): string {
+  const device = ring.devices[id];
+  return device === null || device === undefined ? '' : joinAddress(device);
 }
 
 function findSelf(devices: Ring['devices'], { name, address }: DeviceIdentity): number | null {

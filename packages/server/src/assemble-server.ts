@@ -9,7 +9,7 @@ import { Turns } from '@ringwright/partition/turns';
 import { printReceipt } from '@ringwright/ring/move-receipt';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
-import type { ActiveRing } from './active-ring.ts';
+import { type ActiveRing, addressOf } from './active-ring.ts';
 import { assembleRings } from './assemble-rings.ts';
 import type { ClockFile } from './clock-file.ts';
 import { CopySource } from './copy-answers.ts';
@@ -25,10 +25,10 @@ import { measureCopies } from './measure-store.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { MoveControls } from './move-controls.ts';
 import { Mover, type MoverPorts } from './mover.ts';
-import { joinAddress } from './options.ts';
 import { PeerClocks } from './peer-clocks.ts';
 import type { PeerMemory } from './peer-memory.ts';
 import { Peers } from './peers.ts';
+import { proveClock } from './prove-clock.ts';
 import type { FloorPorts } from './raise-floor.ts';
 import { Replicator } from './replicate.ts';
 import type { RingExchange } from './ring-exchange.ts';
@@ -166,13 +166,16 @@ function coordinatorPorts(
     readonly peerClocks: PeerClocks;
   },
 ): CoordinatorPorts {
+  const meet = (address: string): Promise<unknown> => peers.connect(address).connect();
+  const proof = { clocks: peerClocks, nowMs, meet };
   return {
     ...parts,
     turns: new Turns(),
     backOff: (tries) => delay(Math.random() * Math.min(2 ** tries, roundPauseMsMax)),
-    issueStamp: async (device) => {
+    issueStamp: async (active, key) => {
+      await proveClock(proof, active, active.partitionOf(key));
       peerClocks.check(nowMs());
-      return stamps.issue(device);
+      return stamps.issue(active.tieDevice);
     },
     catchUp: (active, device) =>
       exchange.catchUp(active.ring.keyspace, peers.connect(addressOf(active, device))),
@@ -242,10 +245,4 @@ function createReplicator(
     onPushed: (rows) => metrics.replicatedRows.inc(rows),
     onError: (device, error) => log.debug({ device, error }, 'replication waits'),
   });
-}
-
-/** The address of a device, or the empty text for a hole, which no connection is ever made to. */
-function addressOf(active: ActiveRing, id: number): string {
-  const device = active.ring.devices[id];
-  return device === null || device === undefined ? '' : joinAddress(device);
 }

@@ -40,7 +40,7 @@ export async function coordinateWrite(
   const { keyspace, key, value, expiresMs, consistency } = request;
   if (request.session) checkClock(ports.clock, request.session);
   if (consistency === 'linearizable') return writeByRounds(ports, request, null);
-  const stamp = await ports.issueStamp(ports.rings.get(keyspace).tieDevice);
+  const stamp = await ports.issueStamp(ports.rings.get(keyspace), key);
   const content = { value, ...stamp, ...(expiresMs && { expiresMs }) };
   let earlier: WriteOutcome = 'rejected';
   // The stamp stays the same when the ring changes on the way: a retry stores the same record, not

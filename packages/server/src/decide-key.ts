@@ -83,7 +83,7 @@ async function runRound(
   round: DecideRequest & { readonly active: ActiveRing; readonly work: Work },
 ): Promise<Decided | null> {
   const { key, active, work, nowMs } = round;
-  const ballot = await ports.issueStamp(active.tieDevice);
+  const ballot = await ports.issueStamp(active, key);
   const partition = active.partitionOf(key);
   const slots = slotsOf(active.ring, partition);
   const needed = slotsNeeded('quorum', slots.length);

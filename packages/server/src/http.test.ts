@@ -6,6 +6,7 @@ import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { valueBytesMax } from '@ringwright/base/limits';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { activeOn, servedRing } from '../../../test/support/served-ring.ts';
+import type { ActiveRing } from './active-ring.ts';
 import type { DeviceCaller } from './device-caller.ts';
 import { createHttp, type HttpPorts } from './http.ts';
 import { createMetrics } from './metrics.ts';
@@ -42,7 +43,7 @@ const rings = {
   find: () => active,
 };
 const clock = new HybridClock(() => 1_763_692_800_000);
-const issueStamp = (device: number) => Promise.resolve(clock.next(device));
+const issueStamp = ({ tieDevice }: ActiveRing) => Promise.resolve(clock.next(tieDevice));
 const info = (_keyspace: string, partition: number) =>
   partition === 0 ? { state: 'ready', incarnation: 'i', seq: 7, rows: 2, digest: 'd' } : null;
 // Only what the routes below touch is there.

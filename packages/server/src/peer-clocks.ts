@@ -17,6 +17,12 @@ export class PeerClocks {
     this.#offsets.set(address, ms - this.#monotonicMs());
   }
 
+  /** By how many whole ms `nowMs` is ahead of one clock; null when it was not heard yet. */
+  aheadOf(address: string, nowMs: number): number | null {
+    const offset = this.#offsets.get(address);
+    return offset === undefined ? null : Math.ceil(nowMs - offset - this.#monotonicMs());
+  }
+
   /**
    * By how many whole ms `nowMs` is ahead of most clocks, this one counted among them; 0 if it is
    * not.

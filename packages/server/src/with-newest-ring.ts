@@ -14,8 +14,8 @@ export interface CoordinatorPorts {
   readonly requests: RingRequests;
   readonly devices: DeviceCaller;
   readonly clock: HybridClock;
-  /** A stamp for a write of this device: stamp-issuer.ts. */
-  readonly issueStamp: (device: number) => Promise<Stamp>;
+  /** A stamp for a write of a key: prove-clock.ts, stamp-issuer.ts. */
+  readonly issueStamp: (active: ActiveRing, key: Uint8Array) => Promise<Stamp>;
   /** Fetches the newer ring from the device that refused for an old one. */
   readonly catchUp: (active: ActiveRing, device: number) => Promise<void>;
   /** Rounds about one key that begin here wait for each other. */

@@ -1,9 +1,9 @@
-// Clocks that jump, stand still, or lie an hour behind; also while the server is down.
+// Clocks that jump, stand still, or lie an hour behind or ahead; also while the server is down.
 import type { Random } from '@ringwright/base/random';
 import type { Control } from '../control.ts';
 import { lasts, type Nemesis, pick } from '../nemesis.ts';
 
-/** Any two clocks then differ by less than a stamp may lie ahead. */
+/** Any two of these clocks differ by less than a stamp may lie ahead. */
 const OFFSET_MS_MAX = 25_000;
 const HOUR_MS = 3_600_000;
 const SKEW_MS_MAX = 6_000;
@@ -23,8 +23,10 @@ export const clock: Nemesis = {
       await lasts(SKEW_MS_MIN + random.below(SKEW_MS_MAX), signal);
       if (withRestart) {
         await victim.end('kill');
-        // A clock that stands still shows the same time again after the restart.
-        if (wrong.clockStandsAtMs === null) victim.set(jumps(random).wrong);
+        // A clock that stands still shows the same time again after the restart; one that is far
+        // ahead has then heard nobody who knows better.
+        const stays = wrong.clockStandsAtMs !== null || wrong.clockOffsetMs === HOUR_MS;
+        if (!stays) victim.set(jumps(random).wrong);
         await victim.start();
         await lasts(SKEW_MS_MIN + random.below(SKEW_MS_MAX), signal);
       }
@@ -66,6 +68,10 @@ const skews: readonly ((random: Random) => Skew)[] = [
   () => ({
     name: 'an hour behind',
     wrong: { clockOffsetMs: -HOUR_MS, clockStandsAtMs: null },
+  }),
+  () => ({
+    name: 'an hour ahead',
+    wrong: { clockOffsetMs: HOUR_MS, clockStandsAtMs: null },
   }),
 ];
 

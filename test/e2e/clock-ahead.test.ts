@@ -1,0 +1,41 @@
+// A server whose clock is an hour ahead stores nothing that the others would refuse, also right
+// after its start, when it has heard nobody.
+import { expect, test } from 'vitest';
+import { askServer, refusalOf } from '../support/ask-server.ts';
+import { clusterForTest, keyspace } from '../support/cluster.ts';
+import { ServerUnderTest } from '../support/server-under-test.ts';
+
+const hourAhead = 'const now = Date.now; Date.now = () => now() + 3_600_000;';
+const node = {
+  options: ['--import', `data:text/javascript,${encodeURIComponent(hourAhead)}`],
+  environment: {},
+};
+
+test('it rejects writes while nobody, or only a server with the right time, is heard', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 4 });
+  const [first, second, third] = cluster.servers;
+  const path = `/v1/${keyspace}/key`;
+  const put = (server: ServerUnderTest, query: string) =>
+    askServer(server.place.port, { method: 'PUT', path: `${path}?${query}`, body: query });
+  expect((await put(first!, 'consistency=all')).status).toBe(204);
+  await Promise.all(cluster.servers.map((server) => server.kill()));
+
+  const ahead = new ServerUnderTest({ ...first!.place, node });
+  cluster.servers[0] = ahead;
+  await ahead.start();
+  const alone = refusalOf(await put(ahead, 'consistency=one'));
+  expect(alone).toMatchObject({ code: 'NOT_ENOUGH_REPLICAS', details: { outcome: 'rejected' } });
+  expect(alone.message).toContain('its clock may be wrong');
+
+  await cluster.restart(second!);
+  await second!.ready();
+  for (const query of ['consistency=one', 'consistency=quorum', 'consistency=linearizable']) {
+    const refused = refusalOf(await put(ahead, query));
+    expect(refused).toMatchObject({ code: 'CLOCK_AHEAD', details: { outcome: 'rejected' } });
+  }
+  const read = async (port: number) => (await askServer(port, { path })).bytes.toString();
+  expect(await read(ahead.place.port)).toBe('consistency=all');
+  expect((await put(second!, 'consistency=quorum')).status).toBe(204);
+  expect(await read(ahead.place.port)).toBe('consistency=quorum');
+  await cluster.restart(third!);
+});
