@@ -13,17 +13,19 @@ export interface RecordQuestion extends Pick<Operation, 'kind' | 'key' | 'value'
   readonly port: number;
   readonly keyspace: string;
   readonly agent: http.Agent;
+  /** Such as a session. */
+  readonly headers?: http.OutgoingHttpHeaders;
 }
 
 /** Never rejects: a broken connection is an outcome too. */
 export async function askRecord(question: RecordQuestion): Promise<Told> {
-  const { kind, key, value, level, port, keyspace, agent } = question;
+  const { kind, key, value, level, port, keyspace, agent, headers = {} } = question;
   const query = level === undefined ? '' : `?consistency=${level}`;
   const method = kind === 'write' ? 'PUT' : kind === 'delete' ? 'DELETE' : 'GET';
   const body = value === null ? {} : { body: value };
   try {
     const path = `/v1/${keyspace}/${key}${query}`;
-    const response = await askServer(port, { method, path, agent, ...body });
+    const response = await askServer(port, { method, path, agent, headers, ...body });
     return kind === 'read' ? readOutcome(response) : changeOutcome(response);
   } catch (error) {
     return unanswered(error);

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseCommandLine } from '../../tools/ring-builder/command-line.ts';
-import type { Context } from '../../tools/ring-builder/verb.ts';
 
 export interface RingBuilderHere {
   readonly folder: string;
@@ -14,15 +13,13 @@ export interface RingBuilderHere {
   readonly refusal: (words: string) => Promise<{ exit: number; code: string }>;
 }
 
-/** `world`: what of the context is otherwise than usual. */
-export async function ringBuilderHere(world: Partial<Context> = {}): Promise<RingBuilderHere> {
+export async function ringBuilderHere(): Promise<RingBuilderHere> {
   const folder = await mkdtemp(join(tmpdir(), 'ring-builder-'));
   const run = async (words: readonly string[]): Promise<unknown> => {
-    const rings = world.rings ?? join(folder, 'rings');
-    const parsed = await parseCommandLine([`--rings=${rings}`, ...words.map(inFolder)]);
+    const parsed = await parseCommandLine([`--rings=${folder}/rings`, ...words.map(inFolder)]);
     if (parsed.kind === 'help') throw new Error(`help instead of ${words.join(' ')}`);
     const answer = await parsed.verb.run(parsed.args, {
-      rings,
+      rings: join(folder, 'rings'),
       yes: words.includes('--yes'),
       command: `ring-builder ${words.join(' ')}`,
       user: 'ada',
@@ -32,7 +29,6 @@ export async function ringBuilderHere(world: Partial<Context> = {}): Promise<Rin
       show: () => undefined,
       localHour: () => 3,
       next: (command) => `ring-builder ${command}`,
-      ...world,
     });
     return JSON.parse(JSON.stringify(answer.json));
   };

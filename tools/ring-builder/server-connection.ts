@@ -31,8 +31,7 @@ export async function withServer<Result>(
     const introduction = {
       wireVersion,
       address: '',
-      life: null,
-      remembered: null,
+      born: '',
       settled: false,
       ms: nowMs,
       rings: [],

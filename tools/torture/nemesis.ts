@@ -12,6 +12,8 @@ export interface Nemesis {
    * early when the signal is aborted. What is noted by `stage.fault` counts as having happened.
    */
   readonly strike: (stage: Stage, random: Random, signal: AbortSignal) => Promise<void>;
+  /** A scene: it brings its own operations, and nobody else works meanwhile. */
+  readonly isAlone?: boolean;
   /** Names of faults and failpoints without which a long run proves little; absent: none. */
   readonly planned?: readonly string[];
   /** After all faults: brings to its end what strikes began, and looks at what has become of it. */
@@ -24,6 +26,9 @@ export interface Settled {
   /** Figures for the reader. */
   readonly notes: readonly string[];
 }
+
+/** A promise that a strike found broken: its message is the violation. */
+export class Broken extends Error {}
 
 /** Resolves after a time, or at once when the signal is aborted. */
 export async function lasts(ms: number, signal: AbortSignal): Promise<void> {

@@ -20,6 +20,8 @@ export const sourceOf = (server: number): string => `127.0.1.${server + 1}`;
 
 export class Network implements AsyncDisposable {
   readonly #rules = new Map<string, LinkRule>();
+  /** Who asks whom in vain. */
+  readonly #heldCalls = new Set<string>();
   readonly #sockets = new Map<net.Socket, string>();
   readonly #proxies: net.Server[] = [];
 
@@ -35,8 +37,25 @@ export class Network implements AsyncDisposable {
     this.#rules.set(`${from}>${to}`, { ...this.#ruleOf(from, to), ...rule });
   }
 
+  /** What one asks the other waits, over connections that the first has made; not the answers. */
+  holdCalls(caller: number, callee: number): void {
+    this.#heldCalls.add(`${caller}>${callee}`);
+  }
+
+  releaseCalls(caller: number, callee: number): void {
+    this.#heldCalls.delete(`${caller}>${callee}`);
+  }
+
   heal(): void {
     this.#rules.clear();
+    this.#heldCalls.clear();
+  }
+
+  /** Breaks the connections that one has made to the other: what it asked is lost. */
+  cutCalls(caller: number, callee: number): void {
+    for (const [socket, link] of this.#sockets) {
+      if (link === `${caller}>${callee}`) socket.destroy();
+    }
   }
 
   /** Breaks every connection between the two: what was on its way is lost. */
@@ -64,7 +83,10 @@ export class Network implements AsyncDisposable {
         leaving.destroy();
       });
     }
-    void this.#carry(arriving, leaving, () => this.#ruleOf(from, to));
+    void this.#carry(arriving, leaving, () => {
+      const rule = this.#ruleOf(from, to);
+      return this.#heldCalls.has(`${from}>${to}`) ? { ...rule, held: true } : rule;
+    });
     void this.#carry(leaving, arriving, () => this.#ruleOf(to, from));
   }
 

@@ -11,6 +11,8 @@ export interface Options {
   readonly bug: string | null;
   /** Try every bug. */
   readonly bugs: boolean;
+  /** The faults that bring bugs to light, without the bugs. */
+  readonly sound: boolean;
   readonly json: boolean;
   readonly keep: boolean;
 }
@@ -44,6 +46,11 @@ export function parseOptions(
       describe: 'put in this seeded bug, under the faults that bring it to light',
     })
     .option('bugs', { type: 'boolean', default: false, describe: 'try every seeded bug' })
+    .option('sound', {
+      type: 'boolean',
+      default: false,
+      describe: 'with --bug and --bugs: their faults without the bugs, which must be clean',
+    })
     .option('keep', { type: 'boolean', default: false, describe: 'keep data and logs' })
     .option('json', { type: 'boolean', default: false, describe: 'one JSON document on stdout' })
     .example('$0 --minutes 20 --seed 7', 'twenty minutes of every fault there is')
@@ -68,7 +75,7 @@ export function parseOptions(
     throw new Error(`--nemesis ${unknown}: there are ${letters.join(', ')}`);
   }
   const { seed = Date.now() % SEED_MAX, minutes, bug = null, ...rest } = parsed;
-  const { bugs, json, keep } = rest;
+  const { bugs, sound, json, keep } = rest;
   const servers = parsed.servers === 0 ? 3 + (seed % 3) : parsed.servers;
-  return { seconds: minutes * 60, seed, nemesis, servers, bug, bugs, json, keep };
+  return { seconds: minutes * 60, seed, nemesis, servers, bug, bugs, sound, json, keep };
 }

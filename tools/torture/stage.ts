@@ -4,6 +4,7 @@ import { checkStore } from '@ringwright/partition/check-store';
 import { readVersion } from '@ringwright/repository/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { freePorts } from '../../test/support/free-ports.ts';
+import type { Operation } from '../../test/support/history.ts';
 import { unequalReplicas } from '../../test/support/replica-digests.ts';
 import { type RingBuilder, ringBuilderIn } from '../../test/support/ring-builder-program.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
@@ -35,6 +36,8 @@ export class Stage implements AsyncDisposable {
   readonly victims: Victim[] = [];
   readonly network = new Network();
   readonly faults: FaultWindow[] = [];
+  /** All that clients asked, in the order in which they began. */
+  readonly history: Operation[] = [];
   /** One device at a time may lose data: more would be more than is promised. */
   readonly losses = new Turns();
   readonly #turns = new Map<Victim, Turns>();

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { type Operation, violationsOf } from '../../test/support/history.ts';
-import { lasts, type Nemesis } from './nemesis.ts';
+import { Broken, lasts, type Nemesis } from './nemesis.ts';
 import type { SourcePatch } from './source-patches.ts';
 import { type FaultWindow, Stage } from './stage.ts';
 import { tuning } from './tuning.ts';
@@ -59,8 +59,8 @@ export async function tortureRun(shape: RunShape): Promise<RunResult> {
     partitions: 8 + 8 * (shape.seed % 2),
     patches: [...tuning, ...shape.patches],
   });
-  const workload = await Workload.begin(stage, shape.seed);
-  const { operations } = workload;
+  const workload = await begin(stage, shape);
+  const operations = stage.history;
   const troubles = await torment(stage, workload, shape);
   const isOver = shape.endsEarly && (troubles.length > 0 || violationsOf(operations).length > 0);
   const notes: string[] = [];
@@ -70,7 +70,8 @@ export async function tortureRun(shape: RunShape): Promise<RunResult> {
   const violations = [...troubles, ...crashes, ...violationsOf(operations)];
   const fired = stage.victims.flatMap((victim) => victim.fired());
   if (violations.length === 0) {
-    violations.push(...vacuities(operations, stage.faults));
+    const isAlone = shape.nemeses.some((nemesis) => nemesis.isAlone);
+    if (!isAlone) violations.push(...vacuities(operations, stage.faults));
     violations.push(...neverFired(shape, [...stage.faults.map(({ name }) => name), ...fired]));
   }
   const lines = operations.map((operation) => `${JSON.stringify(operation)}\n`);
@@ -86,6 +87,12 @@ export async function tortureRun(shape: RunShape): Promise<RunResult> {
   };
 }
 
+/** Scenes would be spoiled by others: then nobody works. */
+function begin(stage: Stage, { seed, nemeses }: RunShape): Promise<Workload> {
+  const isAlone = nemeses.some((nemesis) => nemesis.isAlone);
+  return isAlone ? Promise.resolve(new Workload(stage)) : Workload.begin(stage, seed);
+}
+
 /**
  * Every nemesis strikes again and again, side by side, until the time is up. Resolves with what
  * went wrong in doing so.
@@ -94,11 +101,11 @@ async function torment(stage: Stage, workload: Workload, shape: RunShape): Promi
   const found = new AbortController();
   const signal = AbortSignal.any([AbortSignal.timeout(shape.seconds * 1_000), found.signal]);
   const progress = setInterval(() => {
-    const { length } = workload.operations;
+    const { length } = stage.history;
     shape.onProgress(`${length} operations, ${stage.faults.length} faults`);
   }, PROGRESS_MS);
   const look = setInterval(() => {
-    if (shape.endsEarly && violationsOf(workload.operations).length > 0) found.abort();
+    if (shape.endsEarly && violationsOf(stage.history).length > 0) found.abort();
   }, LOOK_MS);
   await lasts(QUIET_MS, signal);
   const troubles = await Promise.all(
@@ -126,8 +133,10 @@ async function strikes(
     try {
       await nemesis.strike(stage, random, signal);
     } catch (error) {
+      if (error instanceof Broken) return [error.message];
       return [`nemesis ${nemesis.name}: ${String(error)}`];
     }
+    if (nemesis.isAlone) continue;
     await lasts(random.below(PAUSE_MS_MAX), signal);
     // A cluster that is never up has nothing to lose.
     const enough = workload.acked + ACKED_BETWEEN_STRIKES;

@@ -13,10 +13,8 @@ export interface BugTrial {
 
 export interface TrialShape {
   readonly seed: number;
-  /** Of one run. */
-  readonly seconds: number;
-  /** With other seeds, before the bug counts as missed. */
-  readonly runsMax: number;
+  /** Of one run after the other, each with another seed, before the bug counts as missed. */
+  readonly seconds: readonly number[];
   readonly onProgress: (line: string) => void;
 }
 
@@ -28,10 +26,11 @@ export async function tryBug(bug: SeededBug, shape: TrialShape): Promise<BugTria
   const begunMs = performance.now();
   let found: string | null = null;
   let runs = 0;
-  while (found === null && runs < shape.runsMax) {
+  for (const seconds of shape.seconds) {
     const { violations, folder } = await tortureRun({
       ...shape,
       seed: shape.seed + runs,
+      seconds,
       servers: 3,
       nemeses: bug.nemeses,
       patches: bug.patches,
@@ -41,18 +40,42 @@ export async function tryBug(bug: SeededBug, shape: TrialShape): Promise<BugTria
     await fs.rm(folder, { recursive: true, force: true });
     runs += 1;
     found = violations.find((violation) => !violation.startsWith('vacuous')) ?? null;
+    if (found !== null) break;
   }
   return { name: bug.name, found, runs, seconds: (performance.now() - begunMs) / 1_000 };
 }
 
+/** A table: bug, the check that caught it, and how long that took. */
 export function printTrials(trials: readonly BugTrial[]): string {
-  const width = Math.max(...trials.map(({ name }) => name.length));
-  const lines = trials.map(({ name, found, runs, seconds }) => {
-    const how = found === null ? 'MISSED' : `${found.split(':')[0]}`;
-    return `${name.padEnd(width)}  ${how.padEnd(16)}  ${runs} runs, ${Math.round(seconds)} s`;
-  });
+  const rows = [
+    ['bug', 'caught by', 'runs', 'seconds'],
+    ...trials.map(({ name, found, runs, seconds }) => {
+      return [
+        name,
+        found === null ? 'MISSED' : checkOf(found),
+        `${runs}`,
+        `${Math.round(seconds)}`,
+      ];
+    }),
+  ];
+  const widthOf = (column: number): number =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) =>
+        column < 2 ? cell.padEnd(widthOf(column)) : cell.padStart(widthOf(column)),
+      )
+      .join('  '),
+  );
   const missed = trials.filter(({ found }) => found === null).length;
   const verdict =
     missed === 0 ? `all ${trials.length} bugs were found` : `${missed} of ${trials.length} missed`;
   return `${[...lines, verdict].join('\n')}\n`;
+}
+
+/** The first words of a violation name the check. */
+function checkOf(violation: string): string {
+  return (
+    /^(?:sd\d+: |nemesis [^:]+: (?:Error: )?)?(.+?)(?: of |:|$)/.exec(violation)?.[1] ?? violation
+  );
 }

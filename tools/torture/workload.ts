@@ -7,6 +7,7 @@ import { packageClient } from './clients/package-client.ts';
 import { redisClient } from './clients/redis-client.ts';
 import type { WorkerClient } from './clients/worker-client.ts';
 import { pick } from './nemesis.ts';
+import { noted } from './noted.ts';
 import type { Stage } from './stage.ts';
 
 /** Leaves the servers some of two cores. */
@@ -25,7 +26,6 @@ const LARGE_CHARACTERS = 24_000;
 const EPOCH_MS = 30_000;
 
 export class Workload {
-  readonly operations: Operation[] = [];
   readonly #workers: Promise<void>[] = [];
   readonly #clients: WorkerClient[] = [];
   readonly #stage: Stage;
@@ -36,7 +36,8 @@ export class Workload {
   #values = 0;
   #isStopped = false;
 
-  private constructor(stage: Stage) {
+  /** One in which nobody works. */
+  constructor(stage: Stage) {
     this.#stage = stage;
   }
 
@@ -99,21 +100,17 @@ export class Workload {
       ...(level && { level }),
       ...(client.session && { session: client.session }),
     };
-    const invokedMs = performance.now();
-    // As long as it has no answer it may have been done, or not.
-    const open = { outcome: 'unknown', stamp: null, port: 0, returnedMs: Infinity } as const;
-    const place = this.operations.push({ ...question, ...open, value, invokedMs }) - 1;
-    const told = await client.ask(question);
-    const returnedMs = performance.now();
-    // The filler says nothing, but all of it must be there.
-    const found = told.value === undefined ? value : withoutFiller(told.value);
-    this.operations[place] = { ...question, ...told, value: found, invokedMs, returnedMs };
-    if (told.outcome === 'acked') this.acked += 1;
-    if (kind !== 'read' && told.outcome === 'unknown') {
+    const { outcome } = await noted(this.#stage.history, { ...question, value }, async () => {
+      const told = await client.ask(question);
+      // The filler says nothing, but all of it must be there.
+      return told.value === undefined ? told : { ...told, value: withoutFiller(told.value) };
+    });
+    if (outcome === 'acked') this.acked += 1;
+    if (kind !== 'read' && outcome === 'unknown') {
       this.#doubtful.unshift(key);
       this.#doubtful.length = Math.min(this.#doubtful.length, DOUBTFUL_KEYS);
     }
-    return told.outcome === 'acked';
+    return outcome === 'acked';
   }
 
   /** Resolves when all workers have ended. Safe to repeat. */
@@ -125,7 +122,7 @@ export class Workload {
 
   /** Reads every key at `all` over every server: what is there in the end. */
   async readBack(): Promise<void> {
-    const all = new Set(this.operations.map(({ key }) => key));
+    const all = new Set(this.#stage.history.map(({ key }) => key));
     for (const [index] of this.#stage.victims.entries()) {
       const keys = [...all];
       const client = httpClient(this.#stage, { next: () => 0, below: () => index });

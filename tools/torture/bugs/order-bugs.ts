@@ -1,5 +1,6 @@
 // Bugs of stamps and clocks: which write is the last. Pure.
 import { clock, standstill } from '../nemeses/clock.ts';
+import { lateArrival, lowStamp } from '../scenes/quorum-scenes.ts';
 import type { SourcePatch } from '../source-patches.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
@@ -21,9 +22,8 @@ export const orderBugs: readonly SeededBug[] = [
   {
     name: 'last-arrival-wins',
     about: 'a record that arrives late replaces a newer one',
-    nemeses: [clock],
+    nemeses: [lateArrival],
     patches: [
-      ...unmerged,
       {
         file: 'packages/partition/src/partition-file.ts',
         find: "if (order < 0) return { kind: 'stale', ms: held.ms, tie: held.tie };",
@@ -53,9 +53,8 @@ export const orderBugs: readonly SeededBug[] = [
   {
     name: 'stale-acknowledged',
     about: 'a write that lost to a newer one is acknowledged instead of superseded',
-    nemeses: [clock],
+    nemeses: [lowStamp],
     patches: [
-      ...unmerged,
       {
         file: 'packages/server/src/spread-record.ts',
         find: "answer.kind === 'stale' && (",

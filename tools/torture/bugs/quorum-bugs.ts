@@ -1,6 +1,7 @@
 // Bugs of the coordinator: counting, writing back, and what clients are told. Pure.
 import { part } from '../nemeses/part.ts';
-import { pause } from '../nemeses/pause.ts';
+import { halfWritten, missedWrite } from '../scenes/quorum-scenes.ts';
+import { wipedDevice } from '../scenes/repair-scenes.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 const coordinate = 'packages/server/src/coordinate.ts';
@@ -10,7 +11,7 @@ export const quorumBugs: readonly SeededBug[] = [
   {
     name: 'write-quorum-short',
     about: 'a write is acknowledged by one slot fewer than its level needs',
-    nemeses: [part],
+    nemeses: [halfWritten],
     patches: [
       {
         file: coordinate,
@@ -22,7 +23,7 @@ export const quorumBugs: readonly SeededBug[] = [
   {
     name: 'read-quorum-short',
     about: 'a read asks one slot, whatever its level',
-    nemeses: [part],
+    nemeses: [missedWrite],
     patches: [
       {
         file: coordinate,
@@ -34,7 +35,7 @@ export const quorumBugs: readonly SeededBug[] = [
   {
     name: 'errors-count-as-absent',
     about: 'a device that cannot be read counts as one that has no record',
-    nemeses: [part],
+    nemeses: [wipedDevice],
     patches: [
       {
         file: 'packages/server/src/gather-reads.ts',
@@ -47,7 +48,7 @@ export const quorumBugs: readonly SeededBug[] = [
   {
     name: 'no-write-back',
     about: 'a quorum read does not write the newest record back to a quorum',
-    nemeses: [part],
+    nemeses: [halfWritten],
     patches: [
       {
         file: coordinate,
@@ -59,7 +60,7 @@ export const quorumBugs: readonly SeededBug[] = [
   {
     name: 'write-back-not-awaited',
     about: 'a quorum read is answered before what it shows is at a quorum',
-    nemeses: [part, pause],
+    nemeses: [halfWritten],
     patches: [
       {
         file: coordinate,
@@ -78,7 +79,7 @@ export const quorumBugs: readonly SeededBug[] = [
   {
     name: 'session-not-read-again',
     about: 'a read at level one is answered although the session has seen more',
-    nemeses: [part, pause],
+    nemeses: [missedWrite],
     patches: [
       {
         file: 'packages/server/src/read-in-session.ts',

@@ -1,10 +1,12 @@
 // Bugs of replication, refills and dropped tombstones: what comes back, and what never does. Pure.
-import { flips, wipes } from '../nemeses/disk.ts';
+import { flips } from '../nemeses/disk.ts';
 import { part } from '../nemeses/part.ts';
 import { pause } from '../nemeses/pause.ts';
+import { missedUpdates, wipedDevice } from '../scenes/repair-scenes.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 const partitionFile = 'packages/partition/src/partition-file.ts';
+const pushRows = 'packages/server/src/push-rows.ts';
 const raiseFloor = 'packages/server/src/raise-floor.ts';
 const replica = 'packages/server/src/replica.ts';
 const replicationAnswers = 'packages/server/src/replication-answers.ts';
@@ -13,7 +15,7 @@ export const repairBugs: readonly SeededBug[] = [
   {
     name: 'update-keeps-sequence',
     about: 'a record that replaces another keeps its sequence number, so peers never see it',
-    nemeses: [part],
+    nemeses: [missedUpdates],
     patches: [
       {
         file: partitionFile,
@@ -25,12 +27,38 @@ export const repairBugs: readonly SeededBug[] = [
   {
     name: 'watermark-too-high',
     about: 'a peer counts as having what was too young to be offered to it',
-    nemeses: [part],
+    nemeses: [missedUpdates],
     patches: [
       {
-        file: 'packages/server/src/push-rows.ts',
+        file: pushRows,
         find: 'confirmed = young === -1 ? batch.lastSeq : (rows.at(-1)?.seq ?? confirmed);',
         replace: 'confirmed = batch.lastSeq;',
+      },
+    ],
+  },
+  {
+    name: 'watermark-unanswered',
+    about: 'a peer counts as having what it was sent, whatever it answers',
+    nemeses: [missedUpdates],
+    patches: [
+      {
+        file: pushRows,
+        find: 'const { undecided } = await ports.devices.call({ active, device }, push, sent);',
+        replace:
+          'const { undecided } = await ports.devices.call({ active, device }, push, sent).catch(() => ({ undecided: [] }));',
+      },
+    ],
+  },
+  {
+    name: 'first-offer-only',
+    about: 'what does not fit the first offer counts as offered',
+    nemeses: [missedUpdates],
+    patches: [
+      {
+        file: pushRows,
+        find: 'if (young !== -1 || !batch.more) return { confirmed, offered, pushed };',
+        replace:
+          'if (young === -1) confirmed = ports.store.info(keyspace, partition)?.seq ?? confirmed; return { confirmed, offered, pushed };',
       },
     ],
   },
@@ -72,7 +100,7 @@ export const repairBugs: readonly SeededBug[] = [
   {
     name: 'wiped-begins-empty',
     about: 'a wiped device serves an empty file instead of refilling it',
-    nemeses: [wipes, part],
+    nemeses: [wipedDevice],
     patches: [
       {
         file: 'packages/server/src/open-partitions.ts',
@@ -84,7 +112,7 @@ export const repairBugs: readonly SeededBug[] = [
   {
     name: 'reads-while-filling',
     about: 'a device answers reads of a partition that it has not refilled yet',
-    nemeses: [wipes, part],
+    nemeses: [wipedDevice],
     patches: [
       {
         file: replica,

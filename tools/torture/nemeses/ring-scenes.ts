@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { askRecord } from '../../../test/support/ask-record.ts';
-import { lasts, type Nemesis } from '../nemesis.ts';
+import { Broken, lasts, type Nemesis } from '../nemesis.ts';
 import { outside } from '../network.ts';
 import { headOf, rollOut, startRollout } from '../rings/operator.ts';
 import { proveRings } from '../rings/prove-rings.ts';
@@ -38,7 +38,7 @@ export const absentHolder: Nemesis = {
       const { ring: after } = await headOf(stage);
       const dropped = droppedWithout(stage, away, { before, after });
       await away.start();
-      if (dropped.length > 0) throw new Error(`dropped too early: ${dropped.join('; ')}`);
+      if (dropped.length > 0) throw new Broken(`dropped too early: ${dropped.join('; ')}`);
     });
     await leave(stage, joiner);
   },
@@ -159,7 +159,7 @@ async function probeSides(stage: Stage, side: readonly Victim[], rounds: number)
         }),
       );
       const lost = keys.filter((_, index) => missed[index]);
-      if (lost.length > 0) throw new Error(`lost ack across a split: ${lost.join(', ')}`);
+      if (lost.length > 0) throw new Broken(`lost ack across a split: ${lost.join(', ')}`);
       await lasts(PROBE_PAUSE_MS, AbortSignal.timeout(PROBE_PAUSE_MS));
     }
   } finally {

@@ -1,7 +1,7 @@
 // Ring changes all the time, by the real ring-builder: one after the other, with deaths of all who
 // take part in them, the operator's too.
 import type { Random } from '@ringwright/base/random';
-import { lasts, type Nemesis, pick } from '../nemesis.ts';
+import { Broken, lasts, type Nemesis, pick } from '../nemesis.ts';
 import { headOf, isRolledOut, type Rollout, startRollout, type } from '../rings/operator.ts';
 import { proveRings } from '../rings/prove-rings.ts';
 import { readReceipts } from '../rings/read-receipts.ts';
@@ -55,7 +55,7 @@ export const rings: Nemesis = {
       await rollOutUnderFire(scene);
     });
     const faults = receiptFaults(readReceipts(stage));
-    if (faults.length > 0) throw new Error(faults.join('; '));
+    if (faults.length > 0) throw new Broken(faults.join('; '));
   },
   settle: proveRings,
 };

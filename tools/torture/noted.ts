@@ -1,0 +1,22 @@
+// Asks something of a server, and notes it in a history from its beginning on.
+import type { Operation } from '../../test/support/history.ts';
+import type { Answer, Question } from './clients/worker-client.ts';
+
+export type Noted = Question & Pick<Operation, 'session'>;
+
+export async function noted(
+  history: Operation[],
+  question: Noted,
+  ask: () => Promise<Answer>,
+): Promise<Operation> {
+  const invokedMs = performance.now();
+  // As long as it has no answer it may have been done, or not.
+  const open = { outcome: 'unknown', stamp: null, port: 0, returnedMs: Infinity } as const;
+  const place = history.push({ ...question, ...open, invokedMs }) - 1;
+  const told = await ask();
+  const returnedMs = performance.now();
+  const { value = question.value } = told;
+  const operation = { ...question, ...told, value, invokedMs, returnedMs };
+  history[place] = operation;
+  return operation;
+}

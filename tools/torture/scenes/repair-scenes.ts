@@ -1,0 +1,57 @@
+// Scenes of repair: a device that missed updates, and one that has lost everything.
+import fs from 'node:fs';
+import { Broken, lasts } from '../nemesis.ts';
+import { isText, sceneOf } from './scene.ts';
+
+/** Several rounds of replication. */
+const ROUNDS_MS = 3_000;
+/** Some three seconds are usual; a bug takes for ever. */
+const REPAIR_MS_MAX = 15_000;
+const READY_MS_MAX = 30_000;
+const READS = 4;
+const READ_PAUSE_MS = 500;
+
+/** A device without room misses updates of records whose first versions are confirmed. */
+export const missedUpdates = sceneOf('a device that missed updates', async (scene) => {
+  const { signal } = scene;
+  const [a, , c] = scene.cast;
+  await lasts(ROUNDS_MS, signal);
+  await scene.suffer({ diskFull: true }, c);
+  // It notices with one of the next writes.
+  for (let round = 0; !signal.aborted; round += 1) {
+    await scene.askAll(a, { text: `after ${round}` });
+    const held = await scene.askAll(c, { level: 'one' });
+    if (!held.some(isText(`after ${round}`))) break;
+  }
+  await scene.askAll(a, { text: 'last' });
+  await lasts(ROUNDS_MS, signal);
+  await scene.suffer({ diskFull: false }, c);
+  const repaired = { isSo: isText('last'), withinMs: REPAIR_MS_MAX };
+  const open = await scene.askUntil(c, { level: 'one' }, repaired);
+  if (open.length === 0 || signal.aborted) return;
+  throw new Broken(`no convergence: ${c.name} lacks ${open.join(', ')} after all that time`);
+});
+
+/** Only one of two devices that have a record is left, and the other begins anew. */
+export const wipedDevice = sceneOf('a wiped device', async (scene) => {
+  const { signal } = scene;
+  const { network } = scene.stage;
+  const [a, b, c] = scene.cast;
+  scene.hold([a, b], [c, b]);
+  await scene.askAll(c, { text: 'after' });
+  for (const { place } of [b, c]) {
+    network.rule(a.place.number, place.number, { held: true });
+    network.rule(place.number, a.place.number, { held: true });
+  }
+  await c.end('kill');
+  fs.rmSync(c.server.place.data, { recursive: true });
+  scene.release([c, b]);
+  await c.start();
+  for (let read = 0; read < READS; read += 1) {
+    await Promise.all([scene.askAll(b, {}), lasts(READ_PAUSE_MS, signal)]);
+  }
+  network.reset(a.place.number, b.place.number);
+  network.reset(a.place.number, c.place.number);
+  network.heal();
+  await scene.askUntil(c, {}, { isSo: isText('after'), withinMs: READY_MS_MAX });
+});
