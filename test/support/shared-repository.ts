@@ -47,7 +47,8 @@ export async function storeAgainstHead(
   const name = transactionName(record);
   if (!found.includes(name)) return { beside: found, lacking: [name] };
   const content = parseTransaction(await readFile(join(store, 'cities', name), 'utf8'));
-  const named = [name, ...content.files.map((file) => file.name)];
+  const files = [...content.files, ...content.receipts];
+  const named = [name, ...files.map((file) => file.name)];
   return {
     beside: found.filter((one) => !named.includes(one)),
     lacking: named.filter((one) => !found.includes(one)),

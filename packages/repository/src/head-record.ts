@@ -1,14 +1,13 @@
 // What is recorded as the head of a ring that several machines share, and the transaction file that
-// it names: the log as a whole, and which file holds which version. Pure.
+// it names: the log as a whole, and which file holds what of which version. Pure.
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringStoresMax } from '@ringwright/base/limits';
 import { z } from 'zod';
-import { versionFileName } from './ring-folder.ts';
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/);
-const fileName = z.string().regex(/^\d{10}-[0-9a-f]{40}(-\d{7,10}\.ring|\.json)$/);
+const fileName = z.string().regex(/^\d{10}-[0-9a-f]{40}(-\d{7,10}\.(ring|jsonl)|\.json)$/);
 
 const recordSchema = z.strictObject({
   format: z.literal(1),
@@ -30,6 +29,8 @@ const recordSchema = z.strictObject({
 });
 export type HeadRecord = z.infer<typeof recordSchema>;
 
+const storedFile = z.strictObject({ version: z.int().positive(), name: fileName, sha256: digest });
+
 const transactionSchema = z.strictObject({
   format: z.literal(1),
   ring: z.string(),
@@ -38,10 +39,12 @@ const transactionSchema = z.strictObject({
   /** log.jsonl as it is. */
   log: z.string(),
   /** Versions whose files were not pruned, oldest first. */
-  files: z.array(z.strictObject({ version: z.int().positive(), name: fileName, sha256: digest })),
+  files: z.array(storedFile),
+  /** Receipts of the versions that finalized moves; those of an older program name none. */
+  receipts: z.array(storedFile).default([]),
 });
 export type TransactionFile = z.infer<typeof transactionSchema>;
-export type StoredFile = TransactionFile['files'][number];
+export type StoredFile = z.infer<typeof storedFile>;
 
 export function printRecord(record: HeadRecord | TransactionFile): string {
   return `${canonicalJson(record)}\n`;
@@ -66,11 +69,12 @@ export function transactionName(one: Pick<HeadRecord, 'sequence' | 'transaction'
   return `${prefixOf(one)}.json`;
 }
 
+/** `name`: as the file is called in a rings folder. */
 export function storedName(
   one: Pick<HeadRecord, 'sequence' | 'transaction'>,
-  version: number,
+  name: string,
 ): string {
-  return `${prefixOf(one)}-${versionFileName(version)}`;
+  return `${prefixOf(one)}-${name}`;
 }
 
 function prefixOf({ sequence, transaction }: Pick<HeadRecord, 'sequence' | 'transaction'>): string {

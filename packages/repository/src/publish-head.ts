@@ -5,6 +5,7 @@
 //   stored    old head; files that the next transaction's sweep removes
 //   swapped   new head; the working copy is behind, and catches up with the next command
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import {
   type HeadRecord,
@@ -16,11 +17,12 @@ import {
   type TransactionFile,
 } from './head-record.ts';
 import type { StoredHead } from './head-store.ts';
-import { makesVersion } from './log-entry.ts';
+import { type LogEntry, makesVersion } from './log-entry.ts';
+import { proofOf } from './move-proof.ts';
 import { pruningOf } from './pruned-versions.ts';
 import { headOf, type RingLog } from './read-log.ts';
-import { onlyMissing, type RingFolder, versionPath } from './ring-folder.ts';
-import { discard, hold, sweep, type Transaction } from './ring-store.ts';
+import { onlyMissing, type RingFolder, receiptsPath, versionPath } from './ring-folder.ts';
+import { discard, hold, sweep, type Transaction, workingPath } from './ring-store.ts';
 import { readSharedFile, type SharedHead } from './shared-head.ts';
 
 export type PublishStep = 'stored' | 'swapped';
@@ -69,29 +71,56 @@ async function nextTransaction(
 ): Promise<Transaction> {
   const { transaction } = shared;
   const sequence = (shared.record?.sequence ?? 0) + 1;
-  const files: StoredFile[] = [];
-  for (const { version } of log.entries.filter(makesVersion)) {
-    if (pruningOf(log.entries, version) !== null) continue;
-    const before = shared.content?.files.find((one) => one.version === version);
-    const stored = changed.includes(version) || before === undefined;
-    const bytes = stored ? await readFile(versionPath(folder, version)).catch(onlyMissing) : null;
-    const name = storedName({ sequence, transaction }, version);
-    if (bytes !== null) files.push({ version, name, sha256: sha256(bytes) });
-    else if (before !== undefined) files.push(before);
-  }
+  const made = log.entries.filter(makesVersion);
+  const kept = made.filter(({ version }) => pruningOf(log.entries, version) === null);
+  const proved = made.filter((entry) => (proofOf(entry)?.receipts.count ?? 0) > 0);
+  const named = { sequence, transaction };
+  const files = await storedFiles(kept, {
+    before: shared.content?.files ?? [],
+    changed,
+    pathOf: (version) => versionPath(folder, version),
+    named,
+  });
+  // Receipts never change: what is in the store already is as good.
+  const receipts = await storedFiles(proved, {
+    before: shared.content?.receipts ?? [],
+    changed: [],
+    pathOf: (version) => receiptsPath(folder, version),
+    named,
+  });
   const { ring } = folder;
-  const content: TransactionFile = { format: 1, ring, transaction, sequence, log: log.text, files };
+  const about = { format: 1, ring, transaction, sequence } as const;
+  const content: TransactionFile = { ...about, log: log.text, files, receipts };
   const text = printRecord(content);
   const head = headOf(log.entries);
   const end = log.hashes.at(-1);
   if (head === null || end === undefined || stores.length === 0) throw noStores(ring, stores);
   const base = shared.record?.transaction ?? null;
-  const named = { format: 1, ring, transaction, sequence, base, ...head } as const;
-  return {
-    record: { ...named, log: end, file: sha256(text), stores: [...stores] },
-    content,
-    text,
-  };
+  const record = { ...about, base, ...head, log: end, file: sha256(text), stores: [...stores] };
+  return { record, content, text };
+}
+
+/** As they were, or as they are in the working copy: new ones, changed ones, and absent ones not. */
+async function storedFiles(
+  entries: readonly LogEntry[],
+  from: {
+    readonly before: readonly StoredFile[];
+    readonly changed: readonly number[];
+    readonly pathOf: (version: number) => string;
+    readonly named: { readonly sequence: number; readonly transaction: string };
+  },
+): Promise<StoredFile[]> {
+  const files: StoredFile[] = [];
+  for (const { version } of entries) {
+    const before = from.before.find((one) => one.version === version);
+    const path = from.pathOf(version);
+    const isRead = from.changed.includes(version) || before === undefined;
+    const bytes = isRead ? await readFile(path).catch(onlyMissing) : null;
+    const name = storedName(from.named, basename(path));
+    if (bytes !== null) files.push({ version, name, sha256: sha256(bytes) });
+    else if (before !== undefined) files.push(before);
+  }
+  return files;
 }
 
 /** A majority of the stores that were, too, and every one that joins. */
@@ -127,7 +156,7 @@ async function readFileOf(
   { record }: SharedHead,
   file: StoredFile,
 ): Promise<Uint8Array> {
-  const bytes = await readFile(versionPath(folder, file.version)).catch(onlyMissing);
+  const bytes = await readFile(workingPath(folder, file)).catch(onlyMissing);
   if (bytes !== null && sha256(bytes) === file.sha256) return bytes;
   if (record !== null) return readSharedFile(record, file);
   throw new Error(`version ${file.version} of ${folder.ring} changed while it was stored`);

@@ -1,6 +1,6 @@
 // A working copy catches up with the head of record: files first, then the log, as git would bring
 // them; builder.json follows by the rules of open-ring.ts.
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -10,7 +10,15 @@ import { printBuilderFile } from './builder-file.ts';
 import { replaceDurably, syncFolder, temporaryPrefix } from './durable-file.ts';
 import { publishHead } from './publish-head.ts';
 import { headOf, parseRingLog, type RingLog, readRingLog } from './read-log.ts';
-import { exists, type RingFolder, ringFolder, versionPath } from './ring-folder.ts';
+import {
+  exists,
+  onlyMissing,
+  type RingFolder,
+  receiptsFileName,
+  ringFolder,
+  versionPath,
+} from './ring-folder.ts';
+import { workingPath } from './ring-store.ts';
 import { readSharedFile, readSharedHead, type SharedHead } from './shared-head.ts';
 
 /**
@@ -28,6 +36,7 @@ export async function pullHead(rings: string, folder: RingFolder): Promise<Share
     return readSharedHead(rings, folder.ring);
   }
   const log = parseRingLog(folder, shared.content.log);
+  await fetchReceipts(folder, shared);
   if (log.text === own.text) return shared;
   if (!log.text.startsWith(own.text)) throw diverged(folder, own, log);
   const missed = log.entries.slice(own.entries.length);
@@ -49,6 +58,7 @@ export async function cloneRing(rings: string, ring: string): Promise<boolean> {
     await mkdir(made.versions, { recursive: true });
     const log = parseRingLog(made, shared.content.log);
     await fetchFiles(made, shared, new Set(shared.content.files.map(({ version }) => version)));
+    await fetchReceipts(made, shared);
     await replaceDurably(made.log, log.text);
     await replaceDurably(made.builder, await builderText(shared, log));
     await rename(made.path, folder.path);
@@ -81,6 +91,19 @@ async function fetchFiles(
     if (!versions.has(file.version)) continue;
     const bytes = await readSharedFile(must(record, 'content is of a record'), file);
     await replaceDurably(versionPath(folder, file.version), bytes);
+  }
+}
+
+/** Those that this copy lacks, of whatever version: another copy may have brought them later. */
+async function fetchReceipts(folder: RingFolder, { record, content }: SharedHead): Promise<void> {
+  const there = new Set((await readdir(folder.receipts).catch(onlyMissing)) ?? []);
+  const lacking = (content?.receipts ?? []).filter(
+    ({ version }) => !there.has(receiptsFileName(version)),
+  );
+  if (lacking.length > 0) await mkdir(folder.receipts, { recursive: true });
+  for (const file of lacking) {
+    const bytes = await readSharedFile(must(record, 'content is of a record'), file);
+    await replaceDurably(workingPath(folder, file), bytes);
   }
 }
 

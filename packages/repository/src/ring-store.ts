@@ -12,13 +12,19 @@ import {
   type TransactionFile,
   transactionName,
 } from './head-record.ts';
-import { onlyMissing } from './ring-folder.ts';
+import { onlyMissing, type RingFolder, receiptsPath, versionPath } from './ring-folder.ts';
 
 /** A transaction with what it takes to store it. */
 export interface Transaction {
   readonly record: HeadRecord;
   readonly content: TransactionFile;
   readonly text: string;
+}
+
+/** Where the file lies in a working copy. */
+export function workingPath(folder: RingFolder, { name, version }: StoredFile): string {
+  const isReceipts = name.endsWith('.jsonl');
+  return isReceipts ? receiptsPath(folder, version) : versionPath(folder, version);
 }
 
 /**
@@ -34,7 +40,7 @@ export async function hold(
   await readdir(store);
   if ((await mkdir(folder, { recursive: true })) !== undefined) await syncFolder(store);
   const there = new Set(await readdir(folder));
-  for (const file of content.files) {
+  for (const file of [...content.files, ...content.receipts]) {
     if (!there.has(file.name)) await addDurably(join(folder, file.name), await read(file));
   }
   await addDurably(join(folder, transactionName(record)), text);
@@ -72,7 +78,8 @@ export async function discard(store: string, record: HeadRecord): Promise<void> 
  * name. They are of older heads, or of commits that were stopped or lost against this one.
  */
 export async function sweep(store: string, { record, content }: Transaction): Promise<void> {
-  const named = new Set([transactionName(record), ...content.files.map(({ name }) => name)]);
+  const files = [...content.files, ...content.receipts];
+  const named = new Set([transactionName(record), ...files.map(({ name }) => name)]);
   await removeWhere(join(store, record.ring), (name) => {
     const sequence = Number(/^(\d{10})-[0-9a-f]{40}/.exec(name)?.[1] ?? Number.NaN);
     return sequence <= record.sequence && !named.has(name);

@@ -7,8 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
+import { finalizeMoves } from '@ringwright/ring/advance-ring';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type EtcdCluster, etcdHere, startEtcd } from '../../../test/support/etcd-cluster.ts';
+import { advance, beginMoves, receiptsOf } from '../../../test/support/finalized-moves.ts';
 import {
   type SharedRepository,
   sharedRepository,
@@ -70,6 +72,24 @@ async function requireSound({ url, stores }: SharedRepository, copies: readonly 
 
 for (const [kind, here, urlOf] of kinds) {
   describe.skipIf(!here)(`a history whose head is in ${kind}`, () => {
+    test('receipts of moves reach every copy, and a new one', async () => {
+      const shared = await withFirst(await urlOf());
+      const other = await shared.copy();
+      await beginMoves(shared.rings);
+      await advance(shared.rings, finalizeMoves, receiptsOf);
+      const place = { rings: other, ring: 'cities' };
+      await catchUp(place, author);
+      // The next transaction is made by a copy that got them from the store.
+      const { head } = await openRing(other, 'cities');
+      await appendPush(place, head!, { ...author, message: '', details: {} });
+      const copies = [shared.rings, other, await shared.copy()];
+      await requireSound(shared, copies);
+      for (const rings of copies) {
+        const { receipts } = await verifyRepository(rings, 'cities');
+        expect(receipts).toMatchObject({ moves: 2, receipts: 2, absent: 0 });
+      }
+    });
+
     test('a second copy has the same, commits, and the first catches up', async () => {
       const shared = await withFirst(await urlOf());
       const other = await shared.copy();

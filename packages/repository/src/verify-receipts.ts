@@ -31,8 +31,8 @@ export interface ReceiptChecks {
 }
 
 /**
- * Of one version after the other, oldest first. `shared`: the history comes from a head store,
- * which does not carry receipts; then their absence is counted, and no fault.
+ * Of one version after the other, oldest first. `shared`: the history comes from a head store, to
+ * which an older program brought no receipts; then their absence is counted, and no fault.
  */
 export function receiptChecks(
   folder: RingFolder,
