@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseCommandLine } from '../../tools/ring-builder/command-line.ts';
+import type { Context } from '../../tools/ring-builder/verb.ts';
 
 export interface RingBuilderHere {
   readonly folder: string;
@@ -13,13 +14,15 @@ export interface RingBuilderHere {
   readonly refusal: (words: string) => Promise<{ exit: number; code: string }>;
 }
 
-export async function ringBuilderHere(): Promise<RingBuilderHere> {
+/** `world`: what of the context is otherwise than usual. */
+export async function ringBuilderHere(world: Partial<Context> = {}): Promise<RingBuilderHere> {
   const folder = await mkdtemp(join(tmpdir(), 'ring-builder-'));
   const run = async (words: readonly string[]): Promise<unknown> => {
-    const parsed = await parseCommandLine([`--rings=${folder}/rings`, ...words.map(inFolder)]);
+    const rings = world.rings ?? join(folder, 'rings');
+    const parsed = await parseCommandLine([`--rings=${rings}`, ...words.map(inFolder)]);
     if (parsed.kind === 'help') throw new Error(`help instead of ${words.join(' ')}`);
     const answer = await parsed.verb.run(parsed.args, {
-      rings: join(folder, 'rings'),
+      rings,
       yes: words.includes('--yes'),
       command: `ring-builder ${words.join(' ')}`,
       user: 'ada',
@@ -29,6 +32,7 @@ export async function ringBuilderHere(): Promise<RingBuilderHere> {
       show: () => undefined,
       localHour: () => 3,
       next: (command) => `ring-builder ${command}`,
+      ...world,
     });
     return JSON.parse(JSON.stringify(answer.json));
   };

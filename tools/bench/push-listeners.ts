@@ -55,7 +55,7 @@ class ListenerRings {
 
 function handlersOf(rings: ListenerRings): Map<string, CallHandler> {
   const exchange = new RingExchange(rings as unknown as Rings);
-  const introduction = { wireVersion, address: '', born: 'bench', settled: true, remembered: null };
+  const introduction = { wireVersion, address: '', life: null, settled: true, remembered: null };
   const kinds: [typeof hello | typeof ringOffer | typeof ringDelta | typeof ringChunk, unknown][] =
     [
       [hello, () => ({ ...introduction, ms: Date.now(), rings: [] })],

@@ -73,7 +73,8 @@ async function pushTo(port: number, ring: SentRing): Promise<Sending> {
   const channel = socketChannel(socket, `listener ${port}`, new Map());
   try {
     await once(socket, 'open');
-    const introduction = { wireVersion, address: '', born: '', settled: false, ms: 0, rings: [] };
+    const nobody = { address: '', life: null, remembered: null, settled: false };
+    const introduction = { wireVersion, ...nobody, ms: 0, rings: [] };
     await channel.call(hello, introduction, callTimeoutMs);
     return await sendRing(channel, ring);
   } finally {

@@ -46,6 +46,13 @@ export async function proposeNextWave(context: Context, head: StoredVersion): Pr
   return true;
 }
 
+/** Whether there is a next wave to propose. */
+export async function isWaveLeft(context: Context, head: StoredVersion): Promise<boolean> {
+  const state = must(head.state, `version ${head.ring.version} carries the builder`);
+  const entries = await readLog(context.rings, head.ring.keyspace);
+  return (await nextWave(context, head, { state, entries })).moves.length > 0;
+}
+
 /** The next wave of a revert goes on to the old placement; any other, to the planned one. */
 async function nextWave(
   context: Context,

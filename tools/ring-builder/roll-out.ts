@@ -1,5 +1,6 @@
 // Drives the moves of the head to their end. Its state is the ring and the servers, nothing else,
 // so that it can die at any point, and be typed again, here or by somebody else.
+import { setTimeout } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { commitVersion } from '@ringwright/repository/commit-version';
@@ -9,10 +10,11 @@ import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import { dropGoneDevices } from './drop-gone-devices.ts';
 import { collectReceipts } from './moves/collect-receipts.ts';
+import { headWatch } from './moves/head-watch.ts';
 import { setCopyRate } from './moves/set-copy-rate.ts';
 import { type MoveWatch, watchMoves } from './moves/watch-moves.ts';
 import { type HourWindow, isInside } from './parse-window.ts';
-import { proposeNextWave } from './propose-next-wave.ts';
+import { isWaveLeft, proposeNextWave } from './propose-next-wave.ts';
 import { pushToAll } from './push-to-all.ts';
 import { ringTargets } from './ring-targets.ts';
 import { nextRolloutStep, type RolloutStep } from './rollout-step.ts';
@@ -21,6 +23,11 @@ import { authorOf } from './stage-verb.ts';
 import type { Context } from './verb.ts';
 import { type Drains, waitForDrains } from './wait-drains.ts';
 import { waitForLoads } from './wait-loads.ts';
+
+/** Hours begin on the minute at the earliest: somebody who looks sees that it goes on. */
+const hoursPollMs = 1_000;
+/** Nobody who waits for one lock is without an answer for longer. */
+const lockAnewMs = 5_000;
 
 export interface RolloutOptions {
   readonly stallMs: number;
@@ -40,7 +47,7 @@ export interface RolloutOptions {
 }
 
 /** Why it ended: nothing is left to do, files are not given up, or somebody wanted a stop. */
-export type RolloutEnd = 'done' | 'drains' | 'step' | 'waves' | 'window' | 'paused';
+export type RolloutEnd = 'done' | 'drains' | 'step' | 'waves' | 'paused';
 
 export interface RolloutOutcome {
   readonly head: StoredVersion;
@@ -76,19 +83,44 @@ export async function rollOut(
   const totals = { moved: 0, bytes: 0, verified: 0, copyMs: 0, versions: 0, waves: 0 };
   const watch = watchMoves(context, () => totals.moved);
   const rollout = { context, options, totals, watch };
+  const goesOn = afterOthers(context, options);
   await slowDown(context, ring, options);
   for (;;) {
     const head = await readVersion(context.rings, ring, 'head');
-    watch.show(head, 'goes to the servers');
-    await pushToAll(context, head, options);
-    const end = await takeStep(rollout, head).catch((error: unknown) => {
-      // Another operator was faster: what is next, the new head says.
-      if (!(error instanceof CodedError) || error.code !== 'HEAD_MOVED') throw error;
-      context.tell(`${ring}: ${error.message}; going on with the new head`);
-      return null;
-    });
+    const end = await pushAndStep(rollout, head).catch(goesOn);
     if (end !== null) return { ...noDrains, paused: 0, ...end, head, totals };
   }
+}
+
+async function pushAndStep(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
+  const { context, options, watch } = rollout;
+  watch.show(head, 'goes to the servers');
+  await pushToAll(context, head, options);
+  return takeStep(rollout, head);
+}
+
+/**
+ * What other operators do ends no rollout: when one was faster, the new head says what is next; one
+ * who holds the lock is waited for, as long as for servers that make no progress.
+ */
+function afterOthers(context: Context, { stallMs }: RolloutOptions): (error: unknown) => null {
+  let lockedFrom: number | null = null;
+  let seenMs = 0;
+  return (error) => {
+    if (!(error instanceof CodedError)) throw error;
+    const now = context.nowMs();
+    if (error.code === 'LOCK_HELD') {
+      // After a while without it, another command holds it.
+      if (lockedFrom === null || now - seenMs > lockAnewMs) lockedFrom = now;
+      seenMs = now;
+      if (now - lockedFrom > stallMs) throw error;
+      context.tell(`${error.message}; waits for it`);
+      return null;
+    }
+    if (error.code !== 'HEAD_MOVED') throw error;
+    context.tell(`${error.message}; going on with the new head`);
+    return null;
+  };
 }
 
 async function slowDown(context: Context, name: string, { rate }: RolloutOptions): Promise<void> {
@@ -108,6 +140,7 @@ async function takeStep(rollout: Rollout, head: StoredVersion): Promise<Ended | 
   const step = nextRolloutStep(head.ring, options.movesMax);
   const isOver = step.kind === 'drain' ? null : whyStop(rollout, step);
   if (isOver !== null) return { end: isOver };
+  if (step.kind === 'initialize' && (await waitForHours(rollout, head))) return null;
   if (step.kind === 'initialize') {
     const which = new Set(step.moves.map(({ assignment }) => assignment));
     const { keyspace, version } = head.ring;
@@ -126,13 +159,31 @@ async function takeStep(rollout: Rollout, head: StoredVersion): Promise<Ended | 
   return null;
 }
 
-/** Before a new wave begins: the manual barrier, the hours, the number of waves. */
-function whyStop({ options, totals, context }: Rollout, step: RolloutStep): RolloutEnd | null {
+/** Before a new wave begins: the manual barrier, the number of waves. */
+function whyStop({ options, totals }: Rollout, step: RolloutStep): RolloutEnd | null {
   if (options.step && totals.versions > 0) return 'step';
   if (step.kind === 'finalize') return null;
-  if (totals.waves >= options.wavesMax) return 'waves';
+  return totals.waves >= options.wavesMax ? 'waves' : null;
+}
+
+function isOutside({ context, options: { window } }: Rollout): boolean {
+  return window !== null && !isInside(window, context.localHour());
+}
+
+/** False at once inside the hours; true after a wait for them, or when the head is another one. */
+async function waitForHours(rollout: Rollout, head: StoredVersion): Promise<boolean> {
+  const { context, options, watch } = rollout;
   const { window } = options;
-  return window === null || isInside(window, context.localHour()) ? null : 'window';
+  if (window === null || !isOutside(rollout)) return false;
+  const { keyspace } = head.ring;
+  const hours = `${window.from}-${window.until}`;
+  context.tell(`${keyspace}: no new wave begins outside the hours of ${hours}; waits for them`);
+  const headMoved = headWatch(context.rings, head);
+  while (isOutside(rollout) && !(await headMoved())) {
+    await watch.look(head, `waits for the hours of ${hours}`);
+    await setTimeout(hoursPollMs);
+  }
+  return true;
 }
 
 async function drain(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
@@ -140,6 +191,8 @@ async function drain(rollout: Rollout, head: StoredVersion): Promise<Ended | nul
   const drains = await waitForDrains(context, { head, watch, ...options });
   if (drains.left.length > 0) return { end: 'drains', drains };
   const isOver = whyStop(rollout, { kind: 'drain' });
+  const waits = isOver === null && isOutside(rollout) && (await isWaveLeft(context, head));
+  if (waits && (await waitForHours(rollout, head))) return null;
   const goesOn =
     isOver === null &&
     ((await proposeNextWave(context, head)) || (await dropGoneDevices(context, head)));

@@ -31,7 +31,8 @@ export async function withServer<Result>(
     const introduction = {
       wireVersion,
       address: '',
-      born: '',
+      life: null,
+      remembered: null,
       settled: false,
       ms: nowMs,
       rings: [],

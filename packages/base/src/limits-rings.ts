@@ -11,6 +11,15 @@ export const forkReasonCharactersMax = 512;
  * it, also where nobody has a request. Some 200 bytes a ring and peer.
  */
 export const peerGreetMs = 15_000;
+/** Devices that a server meets before it answers anybody: one that remembers it is enough. */
+export const startMeetingsMax = 64;
+/** And for how long it waits for them: a dead one answers at once, only a stopped one never. */
+export const startMeetingMsMax = 1_000;
+/**
+ * Ages that a directory put back from a backup skips: four hours of peerGreetMs, so that peers
+ * which heard more of the lost state than the first one asked do not send it to refill again.
+ */
+export const ageAfterRestore = 1_000;
 /**
  * Ring files up to this size are decoded and audited in one turn of the event loop: 30 ms. 2^20
  * partitions x 3 take 50, 2^24 x 3 over 400. Larger ones are opened in a thread.

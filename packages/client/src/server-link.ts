@@ -84,7 +84,8 @@ export class ServerLink {
 
   /** A client has no address and no rings; its clock counts for nothing. */
   async #greet(channel: CallChannel): Promise<void> {
-    const introduction = { wireVersion, address: '', born: '', settled: false, ms: 0, rings: [] };
+    const nobody = { address: '', life: null, remembered: null, settled: false };
+    const introduction = { wireVersion, ...nobody, ms: 0, rings: [] };
     const answer = await channel.call(hello, introduction, this.#timeoutMs);
     if (answer.wireVersion === wireVersion) return;
     const message = `${this.address} speaks wire version ${answer.wireVersion}, not ${wireVersion}`;

@@ -2,6 +2,7 @@
 // hold.
 import { CodedError } from '@ringwright/base/coded-error';
 import Database from 'better-sqlite3';
+import { once } from './once.ts';
 
 /** First version without the WAL-reset corruption race (reliability research F2). */
 const SQLITE_VERSION_MIN = [3, 51, 3] as const;
@@ -29,9 +30,9 @@ const SETTINGS: readonly (readonly [name: string, set: string, read: string | nu
  * Opens an existing file. Throws STORE_UNFIT when SQLite does not keep a setting, or SqliteError.
  */
 export function openSqlite(file: string): Database.Database {
+  checkVersion();
   const db = new Database(file, { fileMustExist: true, timeout: 0 });
   try {
-    assertVersion(db);
     for (const [name, set, expected] of SETTINGS) {
       db.pragma(`${name} = ${set}`);
       // A build without memory mapping answers nothing at all for mmap_size, which is as good as 0.
@@ -62,15 +63,19 @@ function trimCache(db: Database.Database): void {
   if (read !== -CACHE_KIB) throw unfit(`cache_size is ${String(read)}, expected -${CACHE_KIB}`);
 }
 
-function assertVersion(db: Database.Database): void {
+/** Asked of an empty database: any SELECT reads the schema, and would be the first access. */
+const checkVersion = once((): true => {
+  const db = new Database(':memory:');
   const text = String(db.prepare('SELECT sqlite_version()').pluck().get());
+  db.close();
   const found = text.split('.').map(Number);
   for (const [index, least] of SQLITE_VERSION_MIN.entries()) {
     const part = found[index] ?? 0;
-    if (part > least) return;
+    if (part > least) return true;
     if (part < least) throw unfit(`SQLite is ${text}, needed is ${SQLITE_VERSION_MIN.join('.')}`);
   }
-}
+  return true;
+});
 
 function unfit(message: string): CodedError {
   return new CodedError('STORE_UNFIT', message, { hint: 'reinstall the better-sqlite3 package' });

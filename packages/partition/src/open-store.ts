@@ -2,7 +2,6 @@
 // one.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { assert } from '@ringwright/base/assert';
 import { auditsWaitingMax, auditThreadIdleMsMax } from '@ringwright/base/limits';
 import { applyWrites } from './apply-writes.ts';
@@ -79,7 +78,7 @@ async function emptyStaging(root: string): Promise<void> {
 
 /** Nobody is served yet: the more rows share a transaction, the sooner it is done. */
 const RECOVERY = {
-  memtableRowsMax: 4_096,
+  memtableRowsMax: 16_384,
   memtableBytesMax: 16 * 1024 * 1024,
   memtablesBytesMax: 64 * 1024 * 1024,
 };
@@ -92,17 +91,19 @@ type Recovering = Pick<StoreParts, 'files' | 'registry' | 'limits'>;
 async function recover(root: string, { files, registry, limits }: Recovering) {
   const memtables = new Memtables(RECOVERY);
   const directory = dataPaths.log(root);
-  const segments = await replayLog(directory, (logged) => {
-    const options = { files, segment: logged.segment, answer: () => {}, refuse: () => {} };
-    for (const partition of memtables.afterWrites(applyWrites(placed(logged, registry), options))) {
-      if (partition.file?.walExceeds(limits.walBytesMax)) checkpointPartition(partition);
-    }
+  const segments = await replayLog(directory, {
+    apply: (logged) => {
+      const options = { files, segment: logged.segment, answer: () => {}, refuse: () => {} };
+      const writes = placed(logged, registry);
+      for (const partition of memtables.afterWrites(applyWrites(writes, options))) {
+        if (partition.file?.walExceeds(limits.walBytesMax)) checkpointPartition(partition);
+      }
+    },
+    applied: ({ keyspace, partition }) => {
+      const known = registry.get(keyspace, partition);
+      if (known?.damage === null && known.dirtySince !== clean) checkpointPartition(known);
+    },
   });
-  for (const partition of registry.all()) {
-    if (partition.damage !== null || partition.dirtySince === clean) continue;
-    checkpointPartition(partition);
-    await setImmediate();
-  }
   const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
   // failpoint: replay.before-removal
   await removeSegments(

@@ -4,12 +4,14 @@ import { open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { LogPartition } from './log-entries.ts';
 import { listSegments, removeSegments, segmentFile } from './log-segment.ts';
-import { damaged, readSegment } from './read-segment.ts';
+import { damaged, readSegment, type SegmentContent } from './read-segment.ts';
 import { type DecodedRecord, decodeRecord } from './record-bytes.ts';
 
 /** Writes of one partition given at once, in one turn of the event loop. */
 const WRITES_AT_ONCE = 2_048;
 const BYTES_AT_ONCE = 4 * 1024 * 1024;
+/** In memory together: more than a log has unless something held its checkpoints back. */
+const SEGMENTS_AT_ONCE = 4;
 
 /** A write as found in the log. */
 export interface LoggedWrite {
@@ -21,6 +23,7 @@ export interface LoggedWrite {
 export interface LoggedWrites {
   readonly partition: LogPartition;
   readonly writes: readonly LoggedWrite[];
+  /** The oldest segment that may hold them. */
   readonly segment: number;
 }
 
@@ -33,47 +36,84 @@ export function checkContiguous(directory: string, segments: readonly number[]):
   }
 }
 
+/** Takes all whole writes of a log. */
+export interface Replaying {
+  /** Some writes of one partition, in the order in which they were acknowledged. */
+  readonly apply: (writes: LoggedWrites) => void;
+  /** That was all of the partition, or of the life that it had, for now. */
+  readonly applied: (partition: LogPartition) => void;
+}
+
 /**
- * Calls `apply` with all whole writes, then cuts the torn tail. Those of a segment come partition
- * by partition: the more rows of one partition are stored together, the more of them share a page
- * of its WAL. Within a partition they keep the order in which they were acknowledged, on which
- * their sequence numbers depend; between partitions there is none. Resolves to the segments that
- * remain.
+ * Gives all whole writes, then cuts the torn tail. Those of a few segments come partition by
+ * partition: so a row that is written again is mostly stored once, rows share the pages of a WAL,
+ * and only one partition has rows in memory. Sequence numbers depend on the order within a
+ * partition; between partitions there is none. Resolves to the segments that remain.
  */
 export async function replayLog(
   directory: string,
-  apply: (writes: LoggedWrites) => void,
+  { apply, applied }: Replaying,
 ): Promise<number[]> {
   const segments = await listSegments(directory);
   checkContiguous(directory, segments);
   const last = segments.at(-1);
-  for (const segment of segments) {
-    const { bytes, writes, tornAt } = await readSegment(directory, segment, segment === last);
-    for (const [partition, places] of writes) {
-      for (const piece of pieces(bytes, places)) {
-        apply({ partition, writes: piece, segment });
+  for (let at = 0; at < segments.length; at += SEGMENTS_AT_ONCE) {
+    const contents: SegmentContent[] = [];
+    for (const segment of segments.slice(at, at + SEGMENTS_AT_ONCE)) {
+      contents.push(await readSegment(directory, segment, segment === last));
+    }
+    for (const { partition, parts } of partitionsIn(contents)) {
+      for (const writes of pieces(parts)) {
+        apply({ partition, writes, segment: segments[at] ?? 0 });
         await setImmediate();
       }
+      applied(partition);
+      await setImmediate();
     }
+    const tornAt = contents.at(-1)?.tornAt ?? null;
+    if (tornAt === null || last === undefined) continue;
     if (tornAt === 0) {
-      await removeSegments(directory, [segment]);
+      await removeSegments(directory, [last]);
       return segments.slice(0, -1);
     }
-    if (tornAt !== null) await cut(segmentFile(directory, segment), tornAt);
+    await cut(segmentFile(directory, last), tornAt);
   }
   return segments;
 }
 
-function* pieces(segment: Buffer, places: readonly number[]): Iterable<LoggedWrite[]> {
+/** Places of one partition's writes in the bytes of a segment: see SegmentContent. */
+interface Part {
+  readonly bytes: Buffer;
+  readonly places: readonly number[];
+}
+
+function partitionsIn(
+  contents: readonly SegmentContent[],
+): Iterable<{ readonly partition: LogPartition; readonly parts: readonly Part[] }> {
+  const found = new Map<string, { partition: LogPartition; parts: Part[] }>();
+  for (const { bytes, writes } of contents) {
+    for (const [partition, places] of writes) {
+      const name = `${partition.keyspace}/${partition.partition}/${partition.life}`;
+      const known = found.get(name);
+      if (known === undefined) found.set(name, { partition, parts: [{ bytes, places }] });
+      else known.parts.push({ bytes, places });
+    }
+  }
+  return found.values();
+}
+
+function* pieces(parts: readonly Part[]): Iterable<LoggedWrite[]> {
   let piece: LoggedWrite[] = [];
   let pieceBytes = 0;
-  for (let at = 0; at < places.length; at += 2) {
-    const [start = 0, end = 0] = [places[at], places[at + 1]];
-    piece.push({ record: decodeRecord(segment, start, end), bytes: segment.subarray(start, end) });
-    pieceBytes += end - start;
-    if (piece.length < WRITES_AT_ONCE && pieceBytes < BYTES_AT_ONCE) continue;
-    yield piece;
-    [piece, pieceBytes] = [[], 0];
+  for (const { bytes, places } of parts) {
+    for (let at = 0; at < places.length; at += 2) {
+      const [start = 0, end = 0] = [places[at], places[at + 1]];
+      piece.push({ record: decodeRecord(bytes, start, end), bytes: bytes.subarray(start, end) });
+      pieceBytes += end - start;
+      if (piece.length < WRITES_AT_ONCE && pieceBytes < BYTES_AT_ONCE) continue;
+      yield piece;
+      [piece, pieceBytes] = [[], 0];
+    }
   }
   if (piece.length > 0) yield piece;
 }

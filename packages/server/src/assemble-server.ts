@@ -17,11 +17,13 @@ import type { CopyPace } from './copy-pace.ts';
 import { settleKey } from './decide-key.ts';
 import { type DeviceCaller, deviceCaller } from './device-caller.ts';
 import type { DeviceIdentity } from './device-identity.ts';
+import type { DeviceLife } from './device-life.ts';
 import { DropBrake } from './drop-brake.ts';
 import { fillHandlers } from './handlers.ts';
 import { InFlight } from './in-flight.ts';
 import { greet, greetPeers, type IntroducePorts } from './introduce.ts';
 import { measureCopies } from './measure-store.ts';
+import { meetHolders } from './meet-holders.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { MoveControls } from './move-controls.ts';
 import { Mover, type MoverPorts } from './mover.ts';
@@ -46,6 +48,7 @@ import type { CoordinatorPorts } from './with-newest-ring.ts';
 export interface OpenedDevice {
   readonly directory: string;
   readonly identity: DeviceIdentity;
+  readonly life: DeviceLife;
   readonly store: Store;
   readonly clockFile: ClockFile;
   readonly memory: PeerMemory;
@@ -70,6 +73,8 @@ export interface ServerParts {
   readonly metrics: Metrics;
   /** Tells every peer which rings are here, and hears which are there. */
   readonly greetPeers: () => Promise<void>;
+  /** Resolves when those that know this directory could say so. */
+  readonly meetHolders: () => Promise<void>;
 }
 
 const nowMs = (): number => Date.now();
@@ -85,25 +90,22 @@ export async function assembleServer(
   { log, pace }: { readonly log: Logger; readonly pace: CopyPace },
 ): Promise<ServerParts> {
   const { identity, store, trust, controls } = opened;
-  const clock = new HybridClock(nowMs);
-  const peerClocks = new PeerClocks(monotonicMs);
-  // One above: a stamp of the last millisecond before the restart must not be issued twice.
-  clock.observe({ ms: store.highestMs() + 1, tie: 0 });
-  const stamps = new StampIssuer({ clock, ...opened.clockFile });
+  const { clock, peerClocks, stamps } = createClocks(opened);
   const metrics = createMetrics();
   const handlers = new Map<string, CallHandler>();
   const inFlight = new InFlight();
   const strangers = new Set<string>();
 
   const onActivate = (active: ActiveRing): void => {
-    const { keyspace, version } = active.ring;
-    log.info({ ring: keyspace, version, id: active.id, device: active.self }, 'ring activated');
-    metrics.ringVersion.set({ ring: keyspace }, version);
+    noteActivation(active, metrics, log);
     // Not in the turn of the swap: at start the mover is not there yet.
-    setImmediate(() => mover.review(keyspace));
+    setImmediate(() => mover.review(active.ring.keyspace));
   };
   const around = { metrics, log, nowMs, onActivate };
   const { rings, forks, exchange, trustExchange, ...gate } = await assembleRings(opened, around);
+  const reviewAll = (): void => {
+    for (const active of rings.list()) mover.review(active.ring.keyspace);
+  };
   const introduce: IntroducePorts = {
     ...opened,
     rings,
@@ -112,6 +114,11 @@ export async function assembleServer(
     peerClocks,
     nowMs,
     strangers,
+    turns: new Turns(),
+    onRefill: (remembered, partitions) => {
+      log.error({ remembered, partitions }, 'data put back from a backup: it refills');
+      reviewAll();
+    },
     // Without rings nobody knows yet what this device should hold.
     settled: () => rings.list().length > 0 && readiness(status).ready,
     onRingRefused: (from, error) => log.warn({ from, error }, 'ring of a peer refused'),
@@ -122,7 +129,7 @@ export async function assembleServer(
     greet: (address, caller) => greet(introduce, address, caller),
     onConnect: () => {
       replicator.forget();
-      for (const active of rings.list()) mover.review(active.ring.keyspace);
+      reviewAll();
     },
   });
   const devices = deviceCaller({ peers, handlers });
@@ -144,9 +151,40 @@ export async function assembleServer(
   const copies = new CopySource({ ...replica, monotonicMs, throttle: pace.given });
   const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange };
   fillHandlers(handlers, { replica, introduce, copies, pace, trash: parts, ...edges });
-  const greetAll = (): Promise<void> => greetPeers(introduce, peers);
-  const work = { mover, replicator, copies, floors, scrubber, greetPeers: greetAll };
+  const greetings = greetingsOf(introduce, peers, log);
+  const work = { mover, replicator, copies, floors, scrubber, ...greetings };
   return { ...work, rings, peers, handlers, coordinator, stamps, status, metrics };
+}
+
+function createClocks({ store, clockFile }: OpenedDevice) {
+  const clock = new HybridClock(nowMs);
+  // One above: a stamp of the last millisecond before the restart must not be issued twice.
+  clock.observe({ ms: store.highestMs() + 1, tie: 0 });
+  const stamps = new StampIssuer({ clock, ...clockFile });
+  return { clock, peerClocks: new PeerClocks(monotonicMs), stamps };
+}
+
+function noteActivation({ ring, id, self }: ActiveRing, metrics: Metrics, log: Logger): void {
+  const { keyspace, version } = ring;
+  log.info({ ring: keyspace, version, id, device: self }, 'ring activated');
+  metrics.ringVersion.set({ ring: keyspace }, version);
+}
+
+function greetingsOf(
+  introduce: IntroducePorts,
+  peers: Peers,
+  log: Logger,
+): Pick<ServerParts, 'greetPeers' | 'meetHolders'> {
+  const { life, rings } = introduce;
+  const meet = (address: string): Promise<unknown> => peers.connect(address).connect();
+  return {
+    greetPeers: async () => {
+      // The disk may be full: then this age only lasts longer.
+      await life.age().catch((error: unknown) => log.warn({ error }, 'age not written'));
+      await greetPeers(introduce, peers);
+    },
+    meetHolders: () => meetHolders({ rings, meet, pause: delay }),
+  };
 }
 
 function coordinatorPorts(

@@ -13,10 +13,11 @@ import { joinAddress } from './options.ts';
 import type { PeerClocks } from './peer-clocks.ts';
 import type { PeerMemory } from './peer-memory.ts';
 import type { Peers } from './peers.ts';
+import { type RefillPorts, refillIfRestored } from './refill-all.ts';
 import type { RingExchange } from './ring-exchange.ts';
 import type { Rings } from './rings.ts';
 
-export interface IntroducePorts {
+export interface IntroducePorts extends RefillPorts {
   readonly identity: DeviceIdentity;
   readonly rings: Rings;
   readonly exchange: RingExchange;
@@ -31,22 +32,23 @@ export interface IntroducePorts {
 }
 
 /** Answers a hello; fetches the rings of which the other end has higher versions soon after. */
-export function answerHello(
+export async function answerHello(
   ports: IntroducePorts,
   request: RequestOf<typeof hello>,
   caller: Caller,
-): AnswerOf<typeof hello> {
+): Promise<AnswerOf<typeof hello>> {
   checkWireVersion(request.wireVersion);
-  const { address, born, settled } = request;
-  const remembered = address === '' ? null : ports.memory.recall(address);
-  remember(ports, { address, born, settled });
+  const { address } = request;
+  await refillIfRestored(ports, request.remembered);
+  const answer = introduction(ports, address);
+  remember(ports, request);
   learnClock(ports, request.ms);
   setImmediate(() => {
     ports.exchange
       .catchUpAll(request.rings, caller, address)
       .catch((error: unknown) => ports.onRingRefused(address, error));
   });
-  return { ...introduction(ports), remembered };
+  return answer;
 }
 
 /**
@@ -54,11 +56,13 @@ export function answerHello(
  * it is used.
  */
 export async function greet(ports: IntroducePorts, address: string, peer: Caller): Promise<void> {
-  const answer = await peer.call(hello, introduction(ports), peerCallTimeoutMs);
+  const answer = await peer.call(hello, introduction(ports, address), peerCallTimeoutMs);
   checkWireVersion(answer.wireVersion);
+  // Before anything else is asked of the peer: what is here may be older than it should be.
+  await refillIfRestored(ports, answer.remembered);
   ports.peerClocks.learn(address, answer.ms);
   learnClock(ports, answer.ms);
-  if (answer.remembered !== null && answer.remembered !== ports.identity.born) {
+  if (answer.remembered !== null && answer.remembered.born !== ports.life.current.born) {
     ports.strangers.add(address);
   } else ports.strangers.delete(address);
   remember(ports, { ...answer, address });
@@ -82,13 +86,9 @@ export async function greetPeers(ports: IntroducePorts, peers: Peers): Promise<v
 /** Anybody may say any address: only those of devices are kept without a limit. */
 function remember(
   { memory, rings }: IntroducePorts,
-  {
-    address,
-    born,
-    settled,
-  }: { readonly address: string; readonly born: string; readonly settled: boolean },
+  { address, life, settled }: Pick<RequestOf<typeof hello>, 'address' | 'life' | 'settled'>,
 ): void {
-  if (!/^[^/?#@ ]+:\d{1,5}$/.test(address)) return;
+  if (life === null || !/^[^/?#@ ]+:\d{1,5}$/.test(address)) return;
   const isDevice = (): boolean =>
     rings
       .list()
@@ -96,19 +96,21 @@ function remember(
         ring.devices.some((device) => device !== null && joinAddress(device) === address),
       );
   const mayLearn = !memory.isFull || memory.recall(address) !== null || isDevice();
-  if (mayLearn) memory.learn(address, born, settled);
+  if (mayLearn) memory.learn(address, life, settled);
 }
 
-function introduction(ports: IntroducePorts): RequestOf<typeof hello> {
+/** What the one at an address is told; empty for a tool. */
+function introduction(ports: IntroducePorts, to: string): RequestOf<typeof hello> {
   return {
     wireVersion,
     address: joinAddress(ports.identity.address),
-    born: ports.identity.born,
+    life: ports.life.current,
     settled: ports.settled(),
     ms: ports.nowMs(),
     rings: ports.rings.list().map((active) => {
       return { ...ringHead(active), signers: ports.rings.signers(active) };
     }),
+    remembered: ports.memory.recall(to),
   };
 }
 

@@ -2,21 +2,37 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { peersRememberedMax } from '@ringwright/base/limits-rings';
+import type { Life } from '@ringwright/wire/hello';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
 import { PeerMemory } from './peer-memory.ts';
 
+const life = (born: string, age = 0): Life => ({ born, age, mark: age ? `mark ${age}` : '' });
+
+test('of one directory the highest age stays; what has no age is read', async () => {
+  await using folder = await scratchFolder();
+  await writeFile(join(folder.path, 'peers.json'), '{"a:1":"first"}');
+  const memory = await PeerMemory.load(folder.path);
+  expect(memory.recall('a:1')).toEqual(life('first'));
+  for (const age of [7, 3]) memory.learn('a:1', life('first', age), true);
+  expect(memory.recall('a:1')).toEqual(life('first', 7));
+  memory.learn('a:1', { ...life('first', 7), mark: 'of a copy' }, true);
+  expect(memory.recall('a:1')).toEqual(life('first', 7));
+  await memory.close();
+  expect((await PeerMemory.load(folder.path)).recall('a:1')).toEqual(life('first', 7));
+});
+
 test('a newcomer at once; another directory only when it is settled', async () => {
   await using folder = await scratchFolder();
   const memory = await PeerMemory.load(folder.path);
   expect(memory.recall('a:1')).toBeNull();
-  memory.learn('a:1', 'first', false);
-  expect(memory.recall('a:1')).toBe('first');
-  memory.learn('a:1', 'wiped', false);
-  expect(memory.recall('a:1'), 'it must go on hearing that it was wiped').toBe('first');
-  memory.learn('a:1', 'wiped', true);
-  expect(memory.recall('a:1')).toBe('wiped');
+  memory.learn('a:1', life('first'), false);
+  expect(memory.recall('a:1')).toEqual(life('first'));
+  memory.learn('a:1', life('wiped'), false);
+  expect(memory.recall('a:1'), 'it must go on hearing that it was wiped').toEqual(life('first'));
+  memory.learn('a:1', life('wiped'), true);
+  expect(memory.recall('a:1')).toEqual(life('wiped'));
   await memory.close();
 });
 
@@ -37,15 +53,15 @@ test('any history: what a restart finds is what was known', async () => {
         const known = new Map<string, string>();
         for (const lessons of lives) {
           const memory = await PeerMemory.load(directory);
-          for (const [address, born] of known) expect(memory.recall(address)).toBe(born);
+          for (const [address, born] of known) expect(memory.recall(address)).toEqual(life(born));
           for (const [address, born, settled] of lessons) {
-            memory.learn(address, born, settled);
+            memory.learn(address, life(born), settled);
             if (settled || !known.has(address)) known.set(address, born);
           }
           await memory.close();
         }
         const memory = await PeerMemory.load(directory);
-        for (const [address, born] of known) expect(memory.recall(address)).toBe(born);
+        for (const [address, born] of known) expect(memory.recall(address)).toEqual(life(born));
       },
     ),
     { numRuns: 30 },
@@ -61,7 +77,7 @@ test('it knows when it is full', async () => {
   await writeFile(join(folder.path, 'peers.json'), JSON.stringify(Object.fromEntries(all)));
   const memory = await PeerMemory.load(folder.path);
   expect(memory.isFull).toBe(false);
-  memory.learn('10.0.0.2:1', 'x', false);
+  memory.learn('10.0.0.2:1', life('x'), false);
   expect(memory.isFull).toBe(true);
   await memory.close();
 });

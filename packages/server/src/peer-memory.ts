@@ -1,49 +1,53 @@
-// Which data directory was last seen at each peer's address: peers.json. A wiped device is told
-// that it was.
+// Which data directory was last seen at each peer's address, and how old: peers.json. A device that
+// was wiped, or put back from a backup, is told that it was.
 import { join } from 'node:path';
 import { peersRememberedMax } from '@ringwright/base/limits-rings';
+import { type Life, lifeSchema } from '@ringwright/wire/hello';
 import { z } from 'zod';
 import { readIfThere } from './read-if-there.ts';
 import { writeDurably } from './write-durably.ts';
 
-const memorySchema = z.record(z.string(), z.string());
+/** Servers once remembered no age. */
+const bornAlone = z.string().transform((born): Life => ({ born, age: 0, mark: '' }));
+const memorySchema = z.record(z.string(), z.union([lifeSchema, bornAlone]));
 
 export class PeerMemory {
   readonly #file: string;
-  readonly #born: Map<string, string>;
+  readonly #lives: Map<string, Life>;
   #saving: Promise<void> = Promise.resolve();
   #unsaved = false;
 
-  private constructor(file: string, born: Map<string, string>) {
+  private constructor(file: string, lives: Map<string, Life>) {
     this.#file = file;
-    this.#born = born;
+    this.#lives = lives;
   }
 
   /** Throws DISK_FAILED. */
   static async load(directory: string): Promise<PeerMemory> {
     const file = join(directory, 'peers.json');
-    const born = await readIfThere(file, (text) => memorySchema.parse(JSON.parse(text)));
-    return new PeerMemory(file, new Map(Object.entries(born ?? {})));
+    const lives = await readIfThere(file, (text) => memorySchema.parse(JSON.parse(text)));
+    return new PeerMemory(file, new Map(Object.entries(lives ?? {})));
   }
 
   get isFull(): boolean {
-    return this.#born.size >= peersRememberedMax;
+    return this.#lives.size >= peersRememberedMax;
   }
 
-  /** The `born` id last known of an address; null when nobody was met there. */
-  recall(address: string): string | null {
-    return this.#born.get(address) ?? null;
+  /** The latest life known of an address; null when nobody was met there. */
+  recall(address: string): Life | null {
+    return this.#lives.get(address) ?? null;
   }
 
   /**
    * A newcomer is remembered at once. Another directory at a known address only when it is settled,
-   * that is, has
-   * refilled: until then it must go on hearing that it was wiped, also after a restart.
+   * that is, has refilled: until then it must go on hearing that it was wiped, also after a
+   * restart. Of one directory the highest age stays.
    */
-  learn(address: string, born: string, settled: boolean): void {
-    const known = this.#born.get(address);
-    if (known === born || (known !== undefined && !settled)) return;
-    this.#born.set(address, born);
+  learn(address: string, life: Life, settled: boolean): void {
+    const known = this.#lives.get(address);
+    const isNews = known?.born === life.born ? life.age > known.age : settled;
+    if (known !== undefined && !isNews) return;
+    this.#lives.set(address, life);
     this.#unsaved = true;
     this.#saving = this.#saving.then(() => this.#save()).catch(() => undefined);
   }
@@ -52,7 +56,7 @@ export class PeerMemory {
   async #save(): Promise<void> {
     if (!this.#unsaved) return;
     this.#unsaved = false;
-    const bytes = Buffer.from(`${JSON.stringify(Object.fromEntries(this.#born))}\n`);
+    const bytes = Buffer.from(`${JSON.stringify(Object.fromEntries(this.#lives))}\n`);
     await writeDurably(this.#file, bytes);
   }
 

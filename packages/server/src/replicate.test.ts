@@ -2,7 +2,7 @@
 import { seededRandom } from '@ringwright/base/random';
 import { digests, offer, push } from '@ringwright/wire/replication';
 import { describe, expect, test } from 'vitest';
-import { servedRing } from '../../../test/support/served-ring.ts';
+import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import { firstMs, StoreCluster, type StoreDevice } from '../../../test/support/store-cluster.ts';
 import { Replicator } from './replicate.ts';
 
@@ -132,6 +132,24 @@ describe('rounds', () => {
     replicator.forget();
     await round();
     expect(peer!.value(0, 'a')).toBe('1');
+  });
+
+  test('one that takes whole files is sent no records meanwhile', async () => {
+    const place = servedRing({ devices: 4, power: 1 });
+    const moving = moveVersions(place, [{ partition: 0, replica: 0, from: 0, to: 3 }]);
+    await using cluster = await StoreCluster.open([place, ...moving]);
+    await cluster.create(0, [0, 1]);
+    await cluster.create(0, [2, 3], 'filling');
+    await cluster.devices[0]!.put(0, { a: '1' });
+    cluster.activate(3);
+    const { round } = replicatorOf(cluster.devices[0]!, cluster);
+    await round();
+    expect(cluster.devices.map((device) => device.value(0, 'a'))).toEqual(['1', '1', null, null]);
+    // The joiner has loaded, the other has refilled: what they missed since comes to both.
+    cluster.activate(4);
+    for (const id of [2, 3]) cluster.devices[id]!.store.setState('cities', 0, 'ready');
+    await replicatorOf(cluster.devices[1]!, cluster).round();
+    expect(cluster.devices.map((device) => device.value(0, 'a'))).toEqual(['1', '1', '1', '1']);
   });
 
   test('a partition that is refused does not keep the next one back', async () => {

@@ -2,7 +2,7 @@
 // lack.
 import { CodedError } from '@ringwright/base/coded-error';
 import { replicationAgeMsMin } from '@ringwright/base/limits';
-import { holdersOf } from '@ringwright/ring/slots-of';
+import { slotsOf } from '@ringwright/ring/slots-of';
 import type { AnswerOf } from '@ringwright/wire/message';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
 import { activeDuties } from './active-duties.ts';
@@ -109,7 +109,10 @@ export class Replicator {
             incarnation,
             seq: mine.seq,
           });
-        } else await this.#tryPush(active, device, { partition, own: mine.incarnation, holding });
+        } else if (holding.state === 'ready') {
+          // One that refills takes whole files: the same records one by one would cost it twice.
+          await this.#tryPush(active, device, { partition, own: mine.incarnation, holding });
+        }
       }
     }
   }
@@ -177,7 +180,8 @@ export class Replicator {
     const shares = new Map<number, number[]>();
     const { serve } = activeDuties(active);
     for (const partition of serve) {
-      for (const device of holdersOf(active.ring, partition)) {
+      // Not the joiners: their loads bring them everything, and by the file.
+      for (const { device } of slotsOf(active.ring, partition)) {
         if (device === active.self) continue;
         const list = shares.get(device) ?? [];
         shares.set(device, list);

@@ -25,6 +25,7 @@ import type { CopySource } from './copy-answers.ts';
 import { CopyPace } from './copy-pace.ts';
 import { loadIdentity } from './device-identity.ts';
 import { loadDeviceKey } from './device-key.ts';
+import { DeviceLife } from './device-life.ts';
 import { createHttp } from './http.ts';
 import { MoveControls } from './move-controls.ts';
 import { joinAddress, type ServerOptions, splitAddress } from './options.ts';
@@ -77,13 +78,15 @@ async function openDevice(
   const newIncarnation = (): string => randomBytes(12).toString('hex');
   const store = await openStore({ directory: data, newIncarnation, onFailure });
   try {
+    const life = await DeviceLife.begin(data, identity.born);
     const memory = await PeerMemory.load(data);
     const clockFile = await openClockFile(data);
     const trustPorts = { directory: join(data, 'trust'), nowMs: () => Date.now() };
     const trust = await TrustStore.load(trustPorts, given);
     const controls = await MoveControls.load(data);
     const key = await loadDeviceKey(data);
-    return { directory: data, identity, store, clockFile, memory, trust, controls, key };
+    const files = { life, clockFile, memory, trust, controls, key };
+    return { directory: data, identity, store, ...files };
   } catch (error) {
     await store.close();
     throw error;
@@ -102,6 +105,7 @@ async function runServer(
   const onBug = (error: unknown): void => log.error({ error }, 'request failed');
   const http = createHttp({ ...parts, onBug });
   const closeWire = acceptWire(http, parts.handlers);
+  await parts.meetHolders();
   await listen(http, options.listen);
   const closeRedis = await openRedis(options, { ...parts, onBug }, log).catch(
     async (error: unknown) => {

@@ -21,6 +21,7 @@ const frozen: Readonly<Record<number, string>> = {
   11: '5c2b68ee7b638ccbae0383fb4a8584f994356c2a60ab68f296387e7e072ecae2',
   12: 'a956b21ae91b903373179c11ad06a0689b3319c7b07ec4f5afe304f521fc78c9',
   13: '666c9a65e4717132e7e60c826b8501d238ff3310c21d307910efd5e0085dbe71',
+  14: '34a6eb4d85294d92aa3d4c83eaa3c398b2673f5231bfedf0c55029f63883fff8',
 };
 
 test('the messages are those of the wire version', () => {

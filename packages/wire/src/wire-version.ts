@@ -19,5 +19,6 @@
  * 11: puts with a time to live and a condition, gets with an expiry; linearizable.
  * 12: moves that are forced, with a reason (move-control).
  * 13: writes that repair what a read found (write).
+ * 14: how old a data directory is, and what is remembered of the receiver's (hello).
  */
-export const wireVersion = 13;
+export const wireVersion = 14;

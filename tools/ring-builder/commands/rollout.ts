@@ -34,7 +34,8 @@ export const verb: Verb = {
     window: {
       type: 'string',
       requiresArg: true,
-      describe: 'hours in which new waves begin, such as 22-6; what runs is brought to its end',
+      describe:
+        'hours in which new waves begin, such as 22-6; outside them it waits, and ends what runs',
     },
     'confirm-drops': {
       type: 'boolean',
@@ -69,7 +70,7 @@ export const verb: Verb = {
       rate: rateOf(args),
       window: windowOf(args),
     };
-    return rolloutAnswer(context, await rollOut(context, text(args, 'ring'), options), args);
+    return rolloutAnswer(context, await rollOut(context, text(args, 'ring'), options));
   },
 };
 
@@ -94,7 +95,6 @@ function windowOf(args: Arguments): RolloutOptions['window'] {
 function rolloutAnswer(
   context: Context,
   { head, end, drains, totals, paused }: RolloutOutcome,
-  args: Arguments,
 ): Answer {
   const { moved, bytes, verified, copyMs, versions } = totals;
   const { keyspace, version, moves } = head.ring;
@@ -116,7 +116,7 @@ function rolloutAnswer(
         ({ address, partitions, reason }) =>
           `${address} still holds ${partitions} partitions: ${reason}`,
       ),
-      ...endLines[end]({ inFlight: moves.length, paused, window: String(args['window']) }),
+      ...endLines[end]({ inFlight: moves.length, paused }),
     ],
     next: context.next(nextWords(keyspace, end)),
     exit: end === 'drains' || end === 'paused' ? 4 : 0,
@@ -126,7 +126,6 @@ function rolloutAnswer(
 interface EndFigures {
   readonly inFlight: number;
   readonly paused: number;
-  readonly window: string;
 }
 
 const endLines: Readonly<Record<RolloutEnd, (figures: EndFigures) => readonly string[]>> = {
@@ -134,7 +133,6 @@ const endLines: Readonly<Record<RolloutEnd, (figures: EndFigures) => readonly st
   drains: () => [],
   step: ({ inFlight }) => [`stopped after one version (--step): ${inFlight} moves in flight`],
   waves: ({ inFlight }) => [`stopped after as many waves as asked: ${inFlight} moves in flight`],
-  window: ({ window }) => [`no new wave begins outside the hours of ${window}`],
   paused: ({ paused }) => [`${paused} moves are paused; nothing else is left to do for now`],
 };
 

@@ -1,5 +1,6 @@
 // What a rollout has seen of its moves so far, shown as a board after every look.
 import type { StoredVersion } from '@ringwright/repository/read-version';
+import { keepBeacon } from '../keep-beacon.ts';
 import { ringTargets } from '../ring-targets.ts';
 import type { Context } from '../verb.ts';
 import { askMoves } from './ask-moves.ts';
@@ -15,7 +16,7 @@ export interface Look {
 }
 
 export interface MoveWatch {
-  /** Asks all servers of the version, and shows what they say. */
+  /** Asks all servers of the version, and shows what they say; beacons live on meanwhile. */
   readonly look: (head: StoredVersion, doing: string) => Promise<Look>;
   /** Shows what is done without asking. */
   readonly show: (head: StoredVersion, doing: string) => void;
@@ -23,6 +24,7 @@ export interface MoveWatch {
 
 /** `finished`: moves that this rollout has brought to their end. */
 export function watchMoves(context: Context, finished: () => number): MoveWatch {
+  const renewBeacon = keepBeacon(context);
   let pace = noPace;
   let rows: readonly MoveRow[] = [];
   const show: MoveWatch['show'] = ({ ring: { keyspace: ring, version } }, doing) =>
@@ -30,6 +32,7 @@ export function watchMoves(context: Context, finished: () => number): MoveWatch 
   return {
     show,
     look: async (head, doing) => {
+      await renewBeacon(head);
       const said = await askMoves(head.ring, ringTargets(head.ring, head.state));
       rows = moveRows(head.ring, said);
       pace = observe(pace, rows, context.nowMs());

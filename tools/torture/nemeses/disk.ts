@@ -94,7 +94,10 @@ async function flipBits({ victim, random, signal }: Strike): Promise<void> {
   // Not killed: pages of a WAL that is left behind would cover those that are hit.
   await victim.end('stop');
   const home = path.join(victim.server.place.data, 'partitions', keyspace);
-  const partition = path.join(home, pick(random, fs.readdirSync(home)));
+  // A device that the ring has given up, or not named yet, has none.
+  const partitions = fs.existsSync(home) ? fs.readdirSync(home) : [];
+  if (partitions.length === 0) return victim.start();
+  const partition = path.join(home, pick(random, partitions));
   const current = currentOf(partition);
   const isHit = flip(path.join(partition, current.trim(), 'data.db'), random);
   await victim.start();

@@ -1,0 +1,69 @@
+// life.json: how old the data directory is, counted so that one put back from a backup is younger
+// than its peers remember.
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { ageAfterRestore } from '@ringwright/base/limits-rings';
+import { type Life, lifeSchema } from '@ringwright/wire/hello';
+import { readIfThere } from './read-if-there.ts';
+import { writeDurably } from './write-durably.ts';
+
+/**
+ * The age rises with every start, and while the server runs before it greets its peers; each has a
+ * mark by chance. What is told is on disk before. So peers that remember a higher age of the same
+ * directory, or another mark of the same age, have seen what this copy of it never was.
+ */
+export class DeviceLife {
+  readonly #file: string;
+  #current: Life;
+  #saving: Promise<void> = Promise.resolve();
+
+  private constructor(file: string, current: Life) {
+    this.#file = file;
+    this.#current = current;
+  }
+
+  /** Begins the next age. Throws DISK_FAILED. */
+  static async begin(directory: string, born: string): Promise<DeviceLife> {
+    const file = join(directory, 'life.json');
+    const found = await readIfThere(file, (text) => lifeSchema.parse(JSON.parse(text)));
+    const age = found?.born === born ? found.age : 0;
+    const life = new DeviceLife(file, { born, age, mark: '' });
+    await life.age();
+    return life;
+  }
+
+  /** What peers are told. */
+  get current(): Life {
+    return this.#current;
+  }
+
+  /** Whether a peer that remembers this has met a later state of this directory. */
+  isBefore(remembered: Life): boolean {
+    const { born, age, mark } = this.#current;
+    if (remembered.born !== born) return false;
+    return remembered.age > age || (remembered.age === age && remembered.mark !== mark);
+  }
+
+  /** Durable when it resolves. */
+  age(): Promise<void> {
+    return this.#become(({ age }) => age + 1);
+  }
+
+  /** Older than what any peer remembers of the state that was lost. */
+  outlive(remembered: Life): Promise<void> {
+    return this.#become(({ age }) => Math.max(age, remembered.age) + ageAfterRestore);
+  }
+
+  #become(ageOf: (current: Life) => number): Promise<void> {
+    const saved = this.#saving.then(() => this.#save(ageOf));
+    this.#saving = saved.catch(() => undefined);
+    return saved;
+  }
+
+  async #save(ageOf: (current: Life) => number): Promise<void> {
+    const mark = randomBytes(8).toString('hex');
+    const next: Life = { born: this.#current.born, age: ageOf(this.#current), mark };
+    await writeDurably(this.#file, Buffer.from(`${JSON.stringify(next)}\n`));
+    this.#current = next;
+  }
+}

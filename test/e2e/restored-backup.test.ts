@@ -1,0 +1,85 @@
+// Data directories that are copied aside and put back: one of them refills, because its peers know
+// better; all of them together are simply an older state.
+import fs from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { askServer } from '../support/ask-server.ts';
+import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
+import type { ServerUnderTest } from '../support/server-under-test.ts';
+
+const keys = Array.from({ length: 24 }, (_, index) => `kept/${index}`);
+const refills = 'data put back from a backup: it refills';
+
+/** Deletes every third key for the value null. */
+async function write(cluster: Cluster, value: string | null): Promise<void> {
+  for (const [index, key] of keys.entries()) {
+    if (value === null && index % 3 > 0) continue;
+    const method = value === null ? 'DELETE' : 'PUT';
+    const path = `/v1/${keyspace}/${key}?consistency=all`;
+    const ports = cluster.ports();
+    const port = ports[index % ports.length] ?? 0;
+    const body = value === null ? {} : { body: value };
+    expect((await askServer(port, { method, path, ...body })).status).toBe(204);
+  }
+}
+
+/** What this server alone answers; no text: it has no such key. */
+function readAll({ place }: ServerUnderTest): Promise<string[]> {
+  return Promise.all(
+    keys.map(async (key) => {
+      const path = `/v1/${keyspace}/${key}?consistency=one`;
+      const { status, bytes } = await askServer(place.port, { path });
+      return status === 404 ? '' : bytes.toString();
+    }),
+  );
+}
+
+async function copyAside({ place }: ServerUnderTest): Promise<void> {
+  await fs.cp(place.data, `${place.data}.backup`, { recursive: true });
+}
+
+async function putBack({ place }: ServerUnderTest): Promise<void> {
+  await fs.rm(place.data, { recursive: true });
+  await fs.cp(`${place.data}.backup`, place.data, { recursive: true });
+}
+
+const expected = keys.map((_, index) => (index % 3 === 0 ? '' : 'after'));
+
+test('a directory of an earlier day refills, each time it is put back', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 8 });
+  const [restored] = cluster.servers;
+  await write(cluster, 'before');
+  expect(await restored!.stop()).toBe(0);
+  await copyAside(restored!);
+  await cluster.restart(restored!);
+  await restored!.ready();
+  await write(cluster, 'after');
+  await write(cluster, null);
+  for (const time of [1, 2]) {
+    await restored!.kill();
+    await putBack(restored!);
+    await cluster.restart(restored!);
+    await restored!.ready();
+    const said = restored!.logLines().filter(({ msg }) => msg === refills);
+    expect(said).toHaveLength(time);
+    expect(said.at(-1)).toMatchObject({ partitions: 8 });
+    expect(await readAll(restored!)).toEqual(expected);
+  }
+});
+
+test('a backup of all is taken for what it is: nobody knows better', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 8 });
+  await write(cluster, 'before');
+  for (const server of cluster.servers) expect(await server.stop()).toBe(0);
+  for (const server of cluster.servers) await copyAside(server);
+  for (const server of cluster.servers) await cluster.restart(server);
+  for (const server of cluster.servers) await server.ready();
+  await write(cluster, 'after');
+  for (const server of cluster.servers) await server.kill();
+  for (const server of cluster.servers) await putBack(server);
+  for (const server of cluster.servers) await cluster.restart(server);
+  for (const server of cluster.servers) {
+    await server.ready();
+    expect(await readAll(server)).toEqual(keys.map(() => 'before'));
+    expect(server.logText()).not.toContain(refills);
+  }
+});

@@ -1,0 +1,98 @@
+// A rollout that waits: for the hours it was given, for a command that holds the lock, and longer
+// than a beacon lives.
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { readVersion } from '@ringwright/repository/read-version';
+import { expect, test } from 'vitest';
+import { watchMoves } from '../../tools/ring-builder/moves/watch-moves.ts';
+import type { Context } from '../../tools/ring-builder/verb.ts';
+import { clusterForTest, keyspace } from '../support/cluster.ts';
+import { ringBuilderHere } from '../support/ring-builder-here.ts';
+import { ringBuilderIn } from '../support/ring-builder-program.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const limit = { timeout: 180_000 };
+
+/** What a rollout in this process says, and its board shows. */
+function listener() {
+  const told: string[] = [];
+  const world: Pick<Context, 'tell' | 'show' | 'nowMs'> = {
+    nowMs: Date.now,
+    tell: (line) => void told.push(line),
+    show: ({ doing }) => void (told.at(-1) !== doing && told.push(doing)),
+  };
+  const hears = (what: string) =>
+    waitFor(what, {
+      ask: async () => told.some((line) => line.includes(what)),
+      until: (is) => is,
+    });
+  return { world, hears };
+}
+
+test('outside its hours it waits, and goes on by itself', limit, async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 16 });
+  const joiner = await cluster.addServer();
+  const { version } = await cluster.commit('add', joiner.text, '1');
+  let hour = 12;
+  const { world, hears } = listener();
+  const here = await ringBuilderHere({ ...world, rings: cluster.rings, localHour: () => hour });
+  const rollout = here.json(`rollout ${keyspace} --max-moves 3 --window 22-6`);
+  await hears('waits for the hours of 22-6');
+  expect((await cluster.head()).version).toBe(version);
+  hour = 23;
+  await cluster.committed(version + 2);
+  hour = 7;
+  expect((await cluster.head()).moves.length).toBeGreaterThan(0);
+  hour = 22;
+  expect(await rollout).toMatchObject({ end: 'done', left: [], inFlight: 0 });
+});
+
+test('a lock that another command holds is waited for, and then named', limit, async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 4 });
+  const joiner = await cluster.addServer();
+  await cluster.commit('add', joiner.text, '1');
+  const claim = path.join(cluster.rings, keyspace, `.lock-${os.hostname()}-1-1`);
+  const owner = { pid: process.pid, host: os.hostname(), user: 'bob', time: '2026-11-21' };
+  await fs.writeFile(claim, JSON.stringify(owner));
+  const refused = await cluster.builder.run(['rollout', keyspace, '--stall-timeout', '2']);
+  expect(refused.exit).toBe(3);
+  expect(refused.stderr).toContain('is being changed by bob');
+
+  const { world, hears } = listener();
+  const here = await ringBuilderHere({ ...world, rings: cluster.rings });
+  const rollout = here.json(`rollout ${keyspace}`);
+  await hears('is being changed by bob');
+  await fs.rm(claim);
+  expect(await rollout).toMatchObject({ end: 'done', left: [] });
+});
+
+test('a beacon is renewed while it works', limit, async () => {
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-e2e-'));
+  process.env['RING_BUILDER_KEYS'] = path.join(folder, 'keys');
+  process.env['RING_BUILDER_PASSPHRASE'] = 'correct horse';
+  const tool = await ringBuilderIn(folder);
+  const { root } = await tool.json<{ root: string }>('key generate ada');
+  const extra = (): string[] => ['--trust', root];
+  const cluster = await clusterForTest({ servers: 3, partitions: 4, folder, extra });
+  const { rings } = cluster;
+  const keys = { folder: path.join(folder, 'keys'), name: null, passphrase: 'correct horse' };
+  let agoMs = 240_000;
+  const nowMs = (): number => Date.now() - agoMs;
+  // All that looking at moves needs of a context.
+  const context = { ...listener().world, rings, keys, nowMs } as unknown as Context;
+  const watch = watchMoves(context, () => 0);
+  agoMs = 0;
+  const [first] = cluster.servers;
+  const minutesLeft = async () =>
+    ((await first!.status()).rings[0]?.freshness.leftMs ?? 0) / 60_000;
+  const head = await readVersion(rings, keyspace, 'head');
+  for (const [moment, isRenewed] of [
+    ['four minutes after the push', true],
+    ['a moment later', false],
+  ] as const) {
+    await cluster.builder.json(`beacon ${keyspace} --minutes 5`);
+    await watch.look(head, moment);
+    expect((await minutesLeft()) > 5, moment).toBe(isRenewed);
+  }
+});
