@@ -14,12 +14,17 @@ import { hoursOf, MS_PER_HOUR } from './prepare-plan.ts';
 import { ringKey } from './signing.ts';
 import { authorOf } from './stage-verb.ts';
 import type { Context } from './verb.ts';
+import { waveOverride } from './wave-override.ts';
 
 /**
  * Commits the next wave of what was committed before, staged changes left out; false when there is
- * none.
+ * none. Throws BRAKE when it is a large change with the waves before it, and nobody said why.
  */
-export async function proposeNextWave(context: Context, head: StoredVersion): Promise<boolean> {
+export async function proposeNextWave(
+  context: Context,
+  head: StoredVersion,
+  override: string | null,
+): Promise<boolean> {
   const state = must(head.state, `version ${head.ring.version} carries the builder`);
   const entries = await readLog(context.rings, head.ring.keyspace);
   const plan = await nextWave(context, head, { state, entries });
@@ -27,8 +32,9 @@ export async function proposeNextWave(context: Context, head: StoredVersion): Pr
   context.tell(
     `${head.ring.keyspace}: ${plan.moves.length} moves of the same commit are left; next wave`,
   );
+  const ring = nextRing(plan, { head: head.ring, headId: head.id, state, direct: false });
   await commitVersion(context.rings, {
-    ring: nextRing(plan, { head: head.ring, headId: head.id, state, direct: false }),
+    ring,
     state,
     entry: {
       ...authorOf(context),
@@ -40,8 +46,7 @@ export async function proposeNextWave(context: Context, head: StoredVersion): Pr
     },
     expected: { head: { version: head.ring.version, id: head.id } },
     key: await ringKey(context),
-    // A wave belongs to the commit it was planned with, and to what was said of that.
-    override: overrideOf(entries),
+    override: override ?? (await waveOverride(context.rings, { head, ring, entries })),
   });
   return true;
 }
@@ -78,9 +83,4 @@ function cancelledSince(entries: readonly LogEntry[]): ReadonlySet<number> {
   const since = entries.slice(entries.findLastIndex(({ kind }) => kind === 'commit') + 1);
   const lists = since.map(({ details }) => z.array(z.int()).safeParse(details['cancelled']));
   return new Set(lists.flatMap(({ data }) => data ?? []));
-}
-
-function overrideOf(entries: readonly LogEntry[]): string | null {
-  const override = entries.findLast(({ kind }) => kind === 'commit')?.details['override'];
-  return typeof override === 'string' ? override : null;
 }

@@ -44,6 +44,8 @@ export interface RolloutOptions {
   readonly rate: number | null;
   /** Null: at any hour. */
   readonly window: HourWindow | null;
+  /** Why later waves are right although the brake would stop them. */
+  readonly override: string | null;
 }
 
 /** Why it ended: nothing is left to do, files are not given up, or somebody wanted a stop. */
@@ -195,7 +197,8 @@ async function drain(rollout: Rollout, head: StoredVersion): Promise<Ended | nul
   if (waits && (await waitForHours(rollout, head))) return null;
   const goesOn =
     isOver === null &&
-    ((await proposeNextWave(context, head)) || (await dropGoneDevices(context, head)));
+    ((await proposeNextWave(context, head, options.override)) ||
+      (await dropGoneDevices(context, head)));
   if (!goesOn) return { end: isOver ?? 'done' };
   totals.versions += 1;
   return null;

@@ -47,6 +47,11 @@ export const verb: Verb = {
       requiresArg: true,
       describe: `seconds without any progress after which it gives up (default ${STALL_SECONDS})`,
     },
+    override: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'why a later wave that the brake stops is right; logged',
+    },
     'skip-down': {
       type: 'boolean',
       default: false,
@@ -69,6 +74,7 @@ export const verb: Verb = {
       wavesMax: countOf(args, 'waves'),
       rate: rateOf(args),
       window: windowOf(args),
+      override: optionalText(args, 'override') ?? null,
     };
     return rolloutAnswer(context, await rollOut(context, text(args, 'ring'), options));
   },

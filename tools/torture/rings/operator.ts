@@ -9,6 +9,8 @@ import { keyspace, type Stage } from '../stage.ts';
 const program = path.join(import.meta.dirname, '../../ring-builder/main.ts');
 /** Soon enough to be typed again while faults go on. */
 const STALL_SECONDS = 5;
+/** Nearly everything here is a large change: a device is a fourth of the ring. */
+export const override = ['--override', 'the torture wants it'];
 /** Only partly done: servers were away, or nothing went on. To be typed again. */
 const AGAIN_EXIT = 4;
 /** Whatever the machine does besides; a rollout without faults takes a few seconds. */
@@ -36,7 +38,7 @@ export async function type(stage: Stage, verb: string, ...words: string[]): Prom
 
 export function startRollout(stage: Stage, options: readonly string[] = []): Rollout {
   const stall = ['--stall-timeout', String(STALL_SECONDS)];
-  const words = ['rollout', keyspace, '--json', ...stall, ...options];
+  const words = ['rollout', keyspace, '--json', ...stall, ...override, ...options];
   const child = spawn(process.execPath, [program, ...words], {
     cwd: stage.shape.folder,
     stdio: ['ignore', 'pipe', 'pipe'],

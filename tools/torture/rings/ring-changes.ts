@@ -4,13 +4,11 @@ import type { BuilderDevice } from '@ringwright/builder/builder-state';
 import { pick } from '../nemesis.ts';
 import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
-import { headOf, type } from './operator.ts';
+import { headOf, override, type } from './operator.ts';
 
 /** One more than a partition has replicas: a ring that cannot give anything up proves little. */
 const DEVICES_MIN = 4;
 const WEIGHTS = ['0.5', '1', '2'];
-/** Nearly everything here is a large change: a device is a fourth of the ring. */
-const OVERRIDE = ['--override', 'the torture wants it'];
 
 /** How a ring stands: who is in it, and which servers are not. */
 interface Standing {
@@ -77,10 +75,10 @@ export async function commitChange(
   commands: readonly (readonly string[])[],
 ): Promise<void> {
   for (const [verb = '', ...words] of commands) await type(stage, verb, ...words);
-  await type(stage, 'commit', '-m', change.name, ...OVERRIDE);
+  await type(stage, 'commit', '-m', change.name, ...override);
 }
 
 /** Takes back what the head is about, moves in flight or done. */
 export async function revertTo(stage: Stage, version: number): Promise<void> {
-  await type(stage, 'revert', String(version), '-m', 'back again', ...OVERRIDE);
+  await type(stage, 'revert', String(version), '-m', 'back again', ...override);
 }
