@@ -1,7 +1,7 @@
 // Waits until no server still holds partitions that the ring gives to others.
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import { heldDrops, letGo } from './held-drops.ts';
-import { type Look, type MoveWatch, watchMs } from './moves/watch-moves.ts';
+import { type Look, type MoveWatch, watchPauseMs } from './moves/watch-moves.ts';
 import { ringTargets, type Target } from './ring-targets.ts';
 import type { Context } from './verb.ts';
 import { waitUntil } from './wait-until.ts';
@@ -41,7 +41,7 @@ export async function waitForDrains(
     isDone: ({ left }) => left.length === 0,
     progressOf: ({ left }) => left.map(({ partitions }) => partitions).join(),
     stallMs,
-    pollMs: watchMs,
+    pollMs: watchPauseMs,
     nowMs: context.nowMs,
     tell: () => undefined, // the board says more
   });

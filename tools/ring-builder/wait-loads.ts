@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import type { Move } from '@ringwright/ring/move';
 import { headWatch } from './moves/head-watch.ts';
-import { type Look, type MoveWatch, watchMs } from './moves/watch-moves.ts';
+import { type Look, type MoveWatch, watchPauseMs } from './moves/watch-moves.ts';
 import type { Context } from './verb.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -53,7 +53,7 @@ export async function waitForLoads(
         .map(({ stage, bytes, rows }) => `${stage} ${bytes} ${rows}`)
         .join(),
     stallMs,
-    pollMs: watchMs,
+    pollMs: watchPauseMs,
     nowMs: context.nowMs,
     tell: () => undefined, // the board says more
   });

@@ -10,8 +10,8 @@ interface Wait<Answer> {
   /** Changes whenever there is progress; without any for stallMs the wait ends. */
   readonly progressOf: (answer: Answer) => string;
   readonly stallMs: number;
-  /** Between two questions; 100 by default. */
-  readonly pollMs?: number;
+  /** Between two questions, or by how long the last one took; 100 by default. */
+  readonly pollMs?: (tookMs: number) => number;
   readonly nowMs: () => number;
   readonly tell: (line: string) => void;
 }
@@ -24,6 +24,7 @@ export async function waitUntil<Answer>(
   let changedMs = wait.nowMs();
   let toldMs = changedMs;
   for (;;) {
+    const askedMs = wait.nowMs();
     const answer = await wait.ask();
     if (wait.isDone(answer)) return { answer, done: true };
     const now = wait.nowMs();
@@ -34,6 +35,6 @@ export async function waitUntil<Answer>(
       wait.tell(progress);
       toldMs = now;
     }
-    await setTimeout(wait.pollMs ?? POLL_MS);
+    await setTimeout(wait.pollMs?.(wait.nowMs() - askedMs) ?? POLL_MS);
   }
 }

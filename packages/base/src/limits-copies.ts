@@ -17,6 +17,8 @@ export const copiesToZoneMax = 6;
  * Partition files given up at the same time per device: each waits on its peers, not on this disk.
  */
 export const drainsMax = 16;
+/** Empty files created together: their syncs wait for the disk side by side. */
+export const filesCreatedAtOnce = 8;
 
 // --- one copy ------------------------------------------------------------------
 /** Taking and hashing a snapshot of the largest partition file may take this long. */

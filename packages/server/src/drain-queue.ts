@@ -16,9 +16,17 @@ interface Told {
   readonly onEnded: () => void;
 }
 
+interface Waiting {
+  readonly active: ActiveRing;
+  readonly work: KeyspaceWork;
+  readonly partition: number;
+}
+
 export class DrainQueue {
   readonly #ports: DrainQueuePorts;
   readonly #told: Told;
+  /** By keyspace, as the last review offered them. */
+  readonly #waiting = new Map<string, Waiting[]>();
   #running = 0;
 
   constructor(ports: DrainQueuePorts, told: Told) {
@@ -42,13 +50,31 @@ export class DrainQueue {
     },
   ): Promise<void> {
     const whyHeld = await this.#judge(active, infos);
+    const waiting: Waiting[] = [];
     for (const partition of partitions) {
       if (work.running.has(partition)) continue;
       const reason = whyHeld(partition);
-      if (reason !== null) work.draining.set(partition, reason);
-      else if (this.#running < drainsMax) void this.#drain(active, work, partition);
-      else work.draining.set(partition, `${drainsMax} others are given up first`);
+      work.draining.set(partition, reason ?? `${drainsMax} others are given up first`);
+      if (reason === null) waiting.push({ active, work, partition });
     }
+    this.#waiting.set(active.ring.keyspace, waiting);
+    this.#fill();
+  }
+
+  #fill(): void {
+    for (const waiting of this.#waiting.values()) {
+      while (this.#running < drainsMax) {
+        const next = waiting.shift();
+        if (next === undefined) break;
+        if (next.work.running.has(next.partition)) continue;
+        void this.#drain(next);
+      }
+    }
+  }
+
+  /** What waits stays where it is. */
+  close(): void {
+    this.#waiting.clear();
   }
 
   async #judge(
@@ -68,7 +94,7 @@ export class DrainQueue {
     }
   }
 
-  async #drain(active: ActiveRing, work: KeyspaceWork, partition: number): Promise<void> {
+  async #drain({ active, work, partition }: Waiting): Promise<void> {
     const release = (): void => void work.running.delete(partition);
     this.#running += 1;
     work.running.add(partition);
@@ -87,6 +113,7 @@ export class DrainQueue {
       this.#told.onFailed(keyspace, error, release);
     } finally {
       this.#running -= 1;
+      this.#fill();
       this.#told.onEnded();
     }
   }

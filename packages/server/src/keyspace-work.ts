@@ -38,6 +38,10 @@ export interface KeyspaceWork {
   /** The review under way; null between reviews. */
   review: Promise<void> | null;
   again: boolean;
+  /** How long the last one took. */
+  reviewMs: number;
+  /** A timer will begin one. */
+  isReviewDue: boolean;
 }
 
 export function newWork(): KeyspaceWork {
@@ -53,6 +57,8 @@ export function newWork(): KeyspaceWork {
     quarantinesConfirmed: 0,
     review: null,
     again: false,
+    reviewMs: 0,
+    isReviewDue: false,
   };
 }
 

@@ -22,7 +22,7 @@ export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'> {
   /** Of a clock that never steps back. */
   readonly monotonicMs: () => number;
   readonly onError: (step: { kind: string; keyspace: string }, error: unknown) => void;
-  /** A load has ended, well or not: files may serve now, and others may start. */
+  /** A load has ended, well or not: its file may serve now, or is to be offered again. */
   readonly onEnded: () => void;
 }
 
@@ -148,6 +148,7 @@ export class LoadQueue {
     } finally {
       this.#running.delete(chosen);
       work.running.delete(partition);
+      this.#fill();
       if (!this.#closed) this.#ports.onEnded();
     }
   }
@@ -246,5 +247,8 @@ function showProgress(
   change: Partial<LoadProgress>,
 ): void {
   const before = work.progress.get(partition) ?? startedLoad({ keyspace, partition, assignment });
+  // Most of the thousands that wait have said so before.
+  const { stage, reason } = change;
+  if (stage === 'queued' && before.stage === stage && before.reason === reason) return;
   work.progress.set(partition, { ...before, assignment, ...change });
 }

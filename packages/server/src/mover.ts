@@ -2,7 +2,8 @@
 // the rings.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { dutyRetryMs } from '@ringwright/base/limits-copies';
+import { inWaves } from '@ringwright/base/in-waves';
+import { dutyRetryMs, filesCreatedAtOnce } from '@ringwright/base/limits-copies';
 import type { ActiveRing } from './active-ring.ts';
 import { confirmTakeover, rememberFormer, unknownSlots } from './confirm-takeover.ts';
 import { DrainQueue, type DrainQueuePorts } from './drain-queue.ts';
@@ -11,7 +12,7 @@ import { forgetEnded, type KeyspaceWork, newWork } from './keyspace-work.ts';
 import type { LoadProgress } from './load-progress.ts';
 import { LoadQueue, type LoadQueuePorts, type LoadStep } from './load-queue.ts';
 import { openPartitions } from './open-partitions.ts';
-import { type DutyStep, planDuties } from './plan-duties.ts';
+import { planDuties } from './plan-duties.ts';
 import { damagedOf, heldQuarantines, replaceDamaged } from './replace-damaged.ts';
 
 export interface MoverPorts
@@ -41,7 +42,9 @@ export class Mover {
 
   constructor(ports: MoverPorts) {
     this.#ports = ports;
-    const onEnded = (): void => this.#reviewAll();
+    const onEnded = (): void => {
+      for (const keyspace of this.#work.keys()) this.#reviewSoon(keyspace);
+    };
     this.#loads = new LoadQueue({ ...ports, onEnded });
     this.#drains = new DrainQueue(ports, {
       onFailed: (keyspace, error, release) =>
@@ -100,6 +103,25 @@ export class Mover {
     });
   }
 
+  /**
+   * After a load or a drain. A review looks at every partition: with thousands of both they may
+   * take a tenth of the time, no more.
+   */
+  #reviewSoon(keyspace: string): void {
+    const work = this.#of(keyspace);
+    if (work.isReviewDue || this.#closed) return;
+    work.isReviewDue = true;
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer);
+        work.isReviewDue = false;
+        this.review(keyspace);
+      },
+      Math.min(9 * work.reviewMs, dutyRetryMs),
+    );
+    this.#timers.add(timer);
+  }
+
   /** Resolves when no review runs: then the files that can be opened are open. */
   async settled(keyspace: string): Promise<void> {
     await this.#of(keyspace).review;
@@ -108,17 +130,20 @@ export class Mover {
   async close(): Promise<void> {
     this.#closed = true;
     for (const timer of this.#timers) clearTimeout(timer);
+    this.#drains.close();
     await this.#loads.close();
   }
 
   async #reviewLoop(keyspace: string, work: KeyspaceWork): Promise<void> {
     while (work.again && !this.#closed) {
       work.again = false;
+      const begunMs = this.#ports.monotonicMs();
       try {
         await this.#reviewOnce(keyspace, work);
       } catch (error) {
         this.#failed({ kind: 'review', keyspace }, error);
       }
+      work.reviewMs = this.#ports.monotonicMs() - begunMs;
     }
   }
 
@@ -144,12 +169,14 @@ export class Mover {
     await this.#drains.offer(active, work, { infos, partitions });
     const serves: number[] = [];
     const loads: LoadStep[] = [];
+    const accepts: number[] = [];
     for (const step of steps) {
       if (work.running.has(step.partition)) continue;
       if (step.kind === 'serve') serves.push(step.partition);
       else if (step.kind === 'load' || step.kind === 'refill') loads.push(step);
-      else await this.#tryStart(active, work, step);
+      else if (step.kind === 'accept') accepts.push(step.partition);
     }
+    await inWaves(accepts, filesCreatedAtOnce, (one) => this.#accept(keyspace, work, one));
     this.#loads.offer(active, work, loads);
     if (serves.length > 0) void this.#serve(active, work, serves);
   }
@@ -166,25 +193,13 @@ export class Mover {
     }
   }
 
-  /** A step that fails does not keep the others back: a drain may free the disk that is full. */
-  async #tryStart(active: ActiveRing, work: KeyspaceWork, step: DutyStep): Promise<void> {
+  /** One that fails does not keep the others back: a drain may free the disk that is full. */
+  async #accept(keyspace: string, work: KeyspaceWork, partition: number): Promise<void> {
     try {
-      await this.#start(active, work, step);
+      await this.#ports.store.create(keyspace, partition, 'filling');
+      work.again = true;
     } catch (error) {
-      this.#failed({ kind: step.kind, keyspace: active.ring.keyspace }, error);
-    }
-  }
-
-  async #start(active: ActiveRing, work: KeyspaceWork, step: DutyStep): Promise<void> {
-    const { keyspace } = active.ring;
-    const { partition } = step;
-    switch (step.kind) {
-      case 'accept':
-        await this.#ports.store.create(keyspace, partition, 'filling');
-        work.again = true;
-        return;
-      default:
-        return; // the others are done for all at once
+      this.#failed({ kind: 'accept', keyspace }, error);
     }
   }
 
@@ -243,11 +258,6 @@ export class Mover {
       this.review(keyspace);
     }, dutyRetryMs);
     this.#timers.add(timer);
-  }
-
-  /** A place among the loads is free: any keyspace may take it. */
-  #reviewAll(): void {
-    for (const keyspace of this.#work.keys()) this.review(keyspace);
   }
 
   #of(keyspace: string): KeyspaceWork {

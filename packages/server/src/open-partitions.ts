@@ -2,6 +2,8 @@
 // else to be refilled.
 
 import { CodedError } from '@ringwright/base/coded-error';
+import { inWaves } from '@ringwright/base/in-waves';
+import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
 import type { Store } from '@ringwright/partition/store';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
@@ -40,12 +42,12 @@ export async function openPartitions(
   const { keyspace } = active.ring;
   const surveys = await surveyPeers(ports, active, partitions);
   const undecided: number[] = [];
-  for (const partition of partitions) {
+  await inWaves(partitions, filesCreatedAtOnce, async (partition) => {
     const survey = surveys.get(partition);
     if (survey === undefined) await ports.store.create(keyspace, partition, 'ready');
     else if (survey.answered === 0) undecided.push(partition);
     else await ports.store.create(keyspace, partition, survey.missing ? 'filling' : 'ready');
-  }
+  });
   return undecided;
 }
 

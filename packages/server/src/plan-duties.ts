@@ -1,5 +1,5 @@
 // What a device has to do so that its files match a ring: data first, then run. Pure.
-import { dutyOf } from '@ringwright/ring/duty-of';
+import { dutyKindOf } from '@ringwright/ring/duty-of';
 import type { Move } from '@ringwright/ring/move';
 import { activeDuties } from './active-duties.ts';
 import type { ActiveRing } from './active-ring.ts';
@@ -58,5 +58,5 @@ export function planDuties(active: ActiveRing, holdings: Holdings): DutyStep[] {
 /** Whether the ring gives the partition to other devices only. */
 export function isSurplus({ ring, self }: ActiveRing, partition: number): boolean {
   const known = self !== null && partition < ring.partitions;
-  return known && dutyOf(ring, partition, self).kind === 'UNLOAD';
+  return known && dutyKindOf(ring, partition, self) === 'UNLOAD';
 }

@@ -7,8 +7,14 @@ import { askMoves } from './ask-moves.ts';
 import { type MoveRow, moveRows, type Said } from './move-rows.ts';
 import { noPace, observe } from './pace.ts';
 
-/** All servers are asked so often: they have other work, and a person sees no more. */
-export const watchMs = 250;
+/** A small move should not wait for the look that sees its end. */
+const watchMsMin = 25;
+const watchMsMax = 1_000;
+
+/** All servers are asked, and they have other work: looking takes a tenth of the time at most. */
+export function watchPauseMs(tookMs: number): number {
+  return Math.min(Math.max(9 * tookMs, watchMsMin), watchMsMax);
+}
 
 export interface Look {
   readonly said: Said;
