@@ -1,5 +1,5 @@
 // A revert in mid-move is free of copying wherever the old file still exists: the old holders take
-// only the records that they missed.
+// only the records that they missed. Also when they have restarted meanwhile.
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
@@ -46,6 +46,12 @@ test('back to where the data still is', { timeout: 180_000 }, async () => {
     ...['revert', keyspace, String(before.version), '-m', 'sd4 is too slow'],
     ...['--override', 'nothing is copied'],
   ]);
+  // The old holders end and start again in the middle of giving up their files.
+  for (const id of [0, 2]) {
+    const holder = cluster.serverOf(proposed, id);
+    await holder.kill();
+    await cluster.restart(holder);
+  }
   const home = await builder.run(words);
   expect(JSON.parse(home.stdout), home.stderr).toMatchObject({
     ...{ moved, verified: 0, copied: { bytes: 0 }, version: reverted.version + 2 },

@@ -27,6 +27,7 @@ import { meetHolders } from './meet-holders.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { MoveControls } from './move-controls.ts';
 import { Mover, type MoverPorts } from './mover.ts';
+import type { OnceComplete } from './once-complete.ts';
 import { PeerClocks } from './peer-clocks.ts';
 import type { PeerMemory } from './peer-memory.ts';
 import { Peers } from './peers.ts';
@@ -54,6 +55,7 @@ export interface OpenedDevice {
   readonly memory: PeerMemory;
   readonly trust: TrustStore;
   readonly controls: MoveControls;
+  readonly onceComplete: OnceComplete;
   /** Signs what this device says. */
   readonly key: KeyObject;
 }
@@ -224,11 +226,12 @@ function createMover(
   {
     store,
     controls,
+    onceComplete,
     identity,
     key,
     directory,
     ...calls
-  }: Pick<OpenedDevice, 'store' | 'controls' | 'identity' | 'key' | 'directory'> &
+  }: Pick<OpenedDevice, 'store' | 'controls' | 'onceComplete' | 'identity' | 'key' | 'directory'> &
     Pick<MoverPorts, 'devices' | 'decide' | 'inFlight' | 'throttle'>,
   around: {
     readonly rings: Rings;
@@ -239,7 +242,7 @@ function createMover(
 ): Mover {
   const { rings, strangers, log, requireDropsAllowed } = around;
   return new Mover({
-    ...{ store, controls, ...calls },
+    ...{ store, controls, onceComplete, ...calls },
     signReceipt: (receipt) => printReceipt({ ...receipt, born: identity.born, ms: nowMs() }, key),
     requireDropsAllowed,
     current: (keyspace) => rings.get(keyspace),

@@ -5,9 +5,11 @@ import type { ActiveRing } from './active-ring.ts';
 import { type DrainPorts, drainPartition } from './drain-partition.ts';
 import type { DropBrake } from './drop-brake.ts';
 import type { KeyspaceWork } from './keyspace-work.ts';
+import type { OnceComplete } from './once-complete.ts';
 
 export interface DrainQueuePorts extends DrainPorts {
   readonly brake: DropBrake;
+  readonly onceComplete: OnceComplete;
 }
 
 interface Told {
@@ -100,13 +102,13 @@ export class DrainQueue {
     work.running.add(partition);
     work.draining.set(partition, 'offering records to the holders');
     const { keyspace } = active.ring;
-    if (this.#ports.store.marks(keyspace, partition)?.state === 'ready') {
-      work.returning.add(partition);
-    }
     try {
+      const held = this.#ports.store.info(keyspace, partition);
+      if (held?.state === 'ready') await this.#ports.onceComplete.note(held);
       await drainPartition(this.#ports, { active, partition });
-      const { draining, loaded, former, returning } = work;
-      for (const noted of [draining, loaded, former, returning]) noted.delete(partition);
+      const { draining, loaded, former } = work;
+      for (const noted of [draining, loaded, former]) noted.delete(partition);
+      this.#ports.onceComplete.forget(keyspace, partition);
       release();
     } catch (error) {
       work.draining.set(partition, error instanceof Error ? error.message : String(error));

@@ -27,8 +27,6 @@ export interface KeyspaceWork {
   readonly attempts: Map<number, LoadAttempt>;
   /** Signed receipts of moves loaded in this life, by assignment id. */
   readonly receipts: Map<number, string>;
-  /** Partitions of which the file here was complete when a ring took them away. */
-  readonly returning: Set<number>;
   /** Partitions a load or drain runs for, and drains that wait to run again after a failure. */
   readonly running: Set<number>;
   /** Why drains have not ended yet. */
@@ -51,7 +49,6 @@ export function newWork(): KeyspaceWork {
     former: new Map(),
     attempts: new Map(),
     receipts: new Map(),
-    returning: new Set(),
     running: new Set(),
     draining: new Map(),
     quarantinesConfirmed: 0,

@@ -9,6 +9,7 @@ import { StoreCluster, type StoreDevice } from '../../../test/support/store-clus
 import { waitFor } from '../../../test/support/wait-for.ts';
 import { type KeyspaceWork, newWork } from './keyspace-work.ts';
 import { LoadQueue, type LoadStep } from './load-queue.ts';
+import { OnceComplete } from './once-complete.ts';
 
 const partitions = 16;
 /** Device 3 joins for device 0, which has slot 0 of all partitions. */
@@ -55,8 +56,9 @@ async function joining(paused: ReadonlySet<number> = new Set()): Promise<Joining
     });
     queue.offer(active, work, steps);
   };
+  const onceComplete = await OnceComplete.load(store.directory);
   const queue = new LoadQueue({
-    ...{ store, devices: caller, decide, throttle },
+    ...{ store, devices: caller, decide, throttle, onceComplete },
     controls: {
       isPaused: (_keyspace, assignment) => paused.has(assignment),
       priority: () => 0,

@@ -7,6 +7,7 @@ import type { KeyspaceWork, LoadAttempt } from './keyspace-work.ts';
 import { type LoadPorts, type LoadTask, loadPartition } from './load-partition.ts';
 import { type LoadProgress, startedLoad } from './load-progress.ts';
 import type { MoveControls } from './move-controls.ts';
+import type { OnceComplete } from './once-complete.ts';
 import { PartialCopies } from './partial-copies.ts';
 import { placeOf } from './place.ts';
 import type { DutyStep } from './plan-duties.ts';
@@ -17,6 +18,7 @@ export type LoadStep = Extract<DutyStep, { kind: 'load' | 'refill' }>;
 export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'> {
   /** What operators have said of moves. */
   readonly controls: Pick<MoveControls, 'isPaused' | 'priority' | 'forceReason' | 'endForce'>;
+  readonly onceComplete: OnceComplete;
   /** The line of a receipt, signed. */
   readonly signReceipt: (receipt: LoadReceipt) => string;
   /** Of a clock that never steps back. */
@@ -123,7 +125,7 @@ export class LoadQueue {
     try {
       onProgress({ stage: 'reserving', reason: '' });
       const ports = { ...this.#ports, partial: this.#partial };
-      const isReturning = move !== null && this.#isReturning(chosen);
+      const isReturning = move !== null && (await this.#isReturning(chosen));
       const earlier = earlierOf(chosen);
       const forceReason = this.#ports.controls.forceReason(keyspace, partition, assignment);
       const isForced = forceReason !== null;
@@ -139,7 +141,6 @@ export class LoadQueue {
         const receipt = receiptOfLoad(active, move, { loaded, info, forceReason });
         work.receipts.set(move.assignment, this.#ports.signReceipt(receipt));
         work.loaded.set(partition, move.assignment);
-        work.returning.delete(partition);
       }
       work.attempts.delete(partition);
       showProgress(chosen, { stage: 'available', reason: '' });
@@ -157,12 +158,15 @@ export class LoadQueue {
    * Whether the file here was complete once. It lacks writes by now: until the table names this
    * device, and the old quorums are gone, it must not pass for a complete one.
    */
-  #isReturning({ work, keyspace, partition }: Waiting): boolean {
-    if (this.#ports.store.marks(keyspace, partition)?.state === 'ready') {
-      this.#ports.store.setState(keyspace, partition, 'filling');
-      work.returning.add(partition);
+  async #isReturning({ keyspace, partition, stop }: Waiting): Promise<boolean> {
+    const { store, onceComplete } = this.#ports;
+    const held = store.info(keyspace, partition);
+    if (held?.state === 'ready') {
+      await onceComplete.note(held);
+      stop.signal.throwIfAborted(); // by a ring that has no such move any more
+      store.setState(keyspace, partition, 'filling');
     }
-    return work.returning.has(partition);
+    return held !== null && onceComplete.has(held);
   }
 
   /**

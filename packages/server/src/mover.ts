@@ -185,8 +185,8 @@ export class Mover {
     const { store } = this.#ports;
     try {
       for (const partition of await replaceDamaged(store, active, work.quarantinesConfirmed)) {
-        const { loaded, progress, attempts, returning } = work;
-        for (const noted of [loaded, progress, attempts, returning]) noted.delete(partition);
+        const { loaded, progress, attempts } = work;
+        for (const noted of [loaded, progress, attempts]) noted.delete(partition);
       }
     } catch (error) {
       this.#failed({ kind: 'replace', keyspace: active.ring.keyspace }, error);
@@ -226,6 +226,7 @@ export class Mover {
       for (const partition of safe) {
         if (this.#closed || this.#ports.current(keyspace) !== active) break;
         this.#ports.store.setState(keyspace, partition, 'ready');
+        this.#ports.onceComplete.forget(keyspace, partition);
         work.loaded.delete(partition);
         work.former.delete(partition);
         await controls.endForce(keyspace, partition);

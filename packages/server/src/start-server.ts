@@ -28,6 +28,7 @@ import { loadDeviceKey } from './device-key.ts';
 import { DeviceLife } from './device-life.ts';
 import { createHttp } from './http.ts';
 import { MoveControls } from './move-controls.ts';
+import { OnceComplete } from './once-complete.ts';
 import { joinAddress, type ServerOptions, splitAddress } from './options.ts';
 import { PeerMemory } from './peer-memory.ts';
 import { raiseFloors } from './raise-floor.ts';
@@ -84,8 +85,9 @@ async function openDevice(
     const trustPorts = { directory: join(data, 'trust'), nowMs: () => Date.now() };
     const trust = await TrustStore.load(trustPorts, given);
     const controls = await MoveControls.load(data);
+    const onceComplete = await OnceComplete.load(data);
     const key = await loadDeviceKey(data);
-    const files = { life, clockFile, memory, trust, controls, key };
+    const files = { life, clockFile, memory, trust, controls, onceComplete, key };
     return { directory: data, identity, store, ...files };
   } catch (error) {
     await store.close();
