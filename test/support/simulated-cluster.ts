@@ -139,7 +139,7 @@ export class SimulatedDevice {
   activate(version: number): void {
     const ring = this.cluster.versions[version - 1];
     if (ring === undefined || ring.version <= this.active.ring.version) return;
-    this.active = activeRing(activeOn(ring, this.id), identityOf(ring, this.id), 0);
+    this.active = activeRing(activeOn(ring, this.id), identityOf(ring, this.id), Date.now());
     void this.work();
   }
 

@@ -11,6 +11,11 @@ export const forkReasonCharactersMax = 512;
  * it, also where nobody has a request. Some 200 bytes a ring and peer.
  */
 export const peerGreetMs = 15_000;
+/**
+ * So long after a ring is activated a coordinator waits for joiners to count: every device hears of
+ * the ring within a second, unless it is away, and then nobody should wait for it.
+ */
+export const takeoverMsMax = 3_000;
 /** Devices that a server meets before it answers anybody: one that remembers it is enough. */
 export const startMeetingsMax = 64;
 /** And for how long it waits for them: a dead one answers at once, only a stopped one never. */

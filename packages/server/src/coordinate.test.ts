@@ -121,6 +121,34 @@ describe('the old ring and the new one at once', () => {
     expect(await write(cluster.devices[4], 'new')).toBe('acked');
   });
 
+  test('a write of all slots waits for the joiner to count, and is one record', async () => {
+    const cluster = await clusterAt(3);
+    cluster.cutOff = new Set([1, 2]);
+    for (const id of [0, 3, 4]) cluster.devices[id]!.activate(4);
+    const asked = { ...about, consistency: 'all' } as const;
+    const { coordinator } = cluster.devices[4]!;
+    const wrote = coordinateWrite(coordinator, { ...asked, value: Buffer.from('one') });
+    await vi.advanceTimersByTimeAsync(600);
+    expect(cluster.devices[3]!.state, 'devices 1 and 2 may still be a quorum').toBe('filling');
+    cluster.cutOff = new Set();
+    const stamp = await soon(wrote);
+    for (const id of [0, 1, 3]) expect(cluster.devices[id]!.rows.get('key')).toMatchObject(stamp);
+    expect(await soon(coordinateRead(coordinator, asked))).toMatchObject(stamp);
+  });
+
+  test('for a moment only: a joiner that is cut off makes it fail, and it is told', async () => {
+    const cluster = await clusterAt(3);
+    cluster.cutOff = new Set([1, 2]);
+    for (const id of [0, 3, 4]) cluster.devices[id]!.activate(4);
+    const value = Buffer.from('one');
+    const { coordinator } = cluster.devices[4]!;
+    const wrote = coordinateWrite(coordinator, { ...about, consistency: 'all', value });
+    await expect(soon(wrote)).rejects.toMatchObject({
+      code: 'NOT_ENOUGH_REPLICAS',
+      details: { outcome: 'unknown' },
+    });
+  });
+
   test('a coordinator that is behind fetches the ring and stores the same record', async () => {
     const cluster = await clusterAt(1);
     for (const id of [0, 1, 2, 3]) cluster.devices[id]!.activate(2);

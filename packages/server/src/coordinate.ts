@@ -53,7 +53,7 @@ export async function coordinateWrite(
     try {
       return await spreadRecord(ports.devices, { active, slots, record, needed });
     } catch (error) {
-      if (error instanceof OutdatedRing && error.outcome === 'unknown') earlier = 'unknown';
+      if (outcomeOf(error) === 'unknown') earlier = 'unknown';
       throw error;
     }
   };
@@ -73,6 +73,12 @@ export async function coordinateWrite(
   if (newer === null) return stamp;
   ports.clock.observe(newer);
   throw superseded(stamp, formatStamp(newer));
+}
+
+/** Of one attempt that failed; another one may follow. */
+function outcomeOf(error: unknown): unknown {
+  if (error instanceof OutdatedRing) return error.outcome;
+  return error instanceof CodedError ? error.details.outcome : 'unknown';
 }
 
 function superseded(stamp: Stamp, newer: string): CodedError {

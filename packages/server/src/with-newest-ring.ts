@@ -1,6 +1,8 @@
 // What a coordinator works with, and how it follows rings that change under a request.
+import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { ringRetriesMax } from '@ringwright/base/limits';
+import { takeoverMsMax } from '@ringwright/base/limits-rings';
 import type { Stamp } from '@ringwright/base/stamp';
 import type { Turns } from '@ringwright/partition/turns';
 import type { ActiveRing } from './active-ring.ts';
@@ -26,26 +28,48 @@ export interface CoordinatorPorts {
 
 /**
  * Runs an attempt with the active ring, again with a newer one as long as devices refuse for an old
- * ring.
+ * ring, and again for a moment after a ring was activated, while joiners may not count yet. An
+ * attempt may have stored something when it is run again: it must store the same.
  */
 export async function withNewestRing<T>(
   ports: CoordinatorPorts,
   keyspace: string,
   attempt: (active: ActiveRing) => Promise<T>,
 ): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
+  let waits = 0;
+  for (let tries = 1; ; ) {
     const active = ports.rings.get(keyspace);
     const madeWith = { keyspace, ringVersion: active.ring.version };
     ports.requests.begin('coordinated', madeWith);
     try {
       return await attempt(active);
     } catch (error) {
+      if (isTakingOver(ports, active, error)) {
+        waits += 1;
+        await ports.backOff(waits);
+        continue;
+      }
       if (!(error instanceof OutdatedRing) || tries === ringRetriesMax) throw error;
+      tries += 1;
       await reachNewer(ports, active, error.device);
     } finally {
       ports.requests.end('coordinated', madeWith);
     }
   }
+}
+
+/**
+ * Whether a device did not count because the table has just named it (confirm-takeover.ts): it
+ * counts as soon as the devices of the old ring have heard of the new one.
+ */
+function isTakingOver(
+  { clock }: CoordinatorPorts,
+  { activatedMs }: ActiveRing,
+  error: unknown,
+): boolean {
+  if (!(error instanceof CodedError) || error.code !== 'NOT_ENOUGH_REPLICAS') return false;
+  const said = Object.values(error.details['devices'] ?? {});
+  return said.includes('PARTITION_FILLING') && clock.nowMs() - activatedMs < takeoverMsMax;
 }
 
 /** Fetches the newer ring, unless it came another way meanwhile. */
