@@ -22,7 +22,9 @@ export function changeKey(
   return ports.turns.take(`${keyspace}/${byteText(key)}`, async () => {
     if (session) checkClock(ports.clock, session);
     const about = { keyspace, key, nowMs: ports.clock.nowMs() };
-    const reading = coordinateRead(ports, { ...about, consistency: 'linearizable' });
+    const reading = Promise.resolve(
+      coordinateRead(ports, { ...about, consistency: 'linearizable' }),
+    );
     const found = await reading.catch((error: unknown) => {
       throw nothingWritten(error);
     });

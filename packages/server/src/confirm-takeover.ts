@@ -48,10 +48,12 @@ export async function confirmTakeover(
   await Promise.all(
     [...asked].map(async (device) => {
       const request = { keyspace, ringVersion: version, partitions: [] };
-      await devices.call({ active, device }, digests, request).then(
-        () => confirmed.add(device),
-        () => undefined, // not confirmed: that is all there is to know
-      );
+      try {
+        await devices.call({ active, device }, digests, request);
+        confirmed.add(device);
+      } catch {
+        // Not confirmed: that is all there is to know.
+      }
     }),
   );
   return [...former].flatMap(([partition, one]) => {

@@ -71,7 +71,8 @@ async function countOn(
   for (let start = 0; start < partitions.length; start += digestPartitionsMax) {
     const asked = partitions.slice(start, start + digestPartitionsMax);
     const request = { ...about, partitions: asked, nowMs };
-    const holdings = await ports.devices.call({ active, device }, digests, request).then(
+    const asking = Promise.resolve(ports.devices.call({ active, device }, digests, request));
+    const holdings = await asking.then(
       (answer) => answer.holdings,
       (error: unknown) => {
         if (!(error instanceof CodedError)) throw error;

@@ -1,4 +1,5 @@
 // Lists the keys of a partition at a consistency level: pages of several slots, merged by key.
+import { after, type Soon } from '@ringwright/base/soon';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { keysAfter } from '@ringwright/wire/listing';
@@ -28,18 +29,19 @@ export interface KeyPage {
 type Page = AnswerOf<typeof keysAfter>;
 
 /** Throws NOT_ENOUGH_REPLICAS, RING_UNKNOWN. */
-export function coordinateList(ports: CoordinatorPorts, request: ListRequest): Promise<KeyPage> {
-  const { keyspace, partition, after, limit, consistency } = request;
+export function coordinateList(ports: CoordinatorPorts, request: ListRequest): Soon<KeyPage> {
+  const { keyspace, partition, limit, consistency } = request;
   const nowMs = ports.clock.nowMs();
-  const attempt = async (active: ActiveRing): Promise<KeyPage> => {
+  const attempt = (active: ActiveRing): Soon<KeyPage> => {
     const slots = slotsOf(active.ring, partition);
     const needed = slotsNeeded(consistency, slots.length);
     const about = { keyspace, ringVersion: active.ring.version, partition };
-    const asked = { ...about, after, limit, nowMs };
-    const ask = (device: number): Promise<Page> =>
+    const asked = { ...about, after: request.after, limit, nowMs };
+    const ask = (device: number): Soon<Page> =>
       ports.devices.call({ active, device }, keysAfter, asked);
-    const answers = await gatherSlots({ active, slots, needed, ask });
-    return mergePages(answers.map(({ answer }) => answer));
+    return after(gatherSlots({ active, slots, needed, ask }), (answers) =>
+      mergePages(answers.map(({ answer }) => answer)),
+    );
   };
   return withNewestRing(ports, keyspace, attempt);
 }

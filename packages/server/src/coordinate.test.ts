@@ -1,5 +1,7 @@
 // The coordinator where two rings meet, and what it says of a write that failed, case by case.
+
 import { CodedError } from '@ringwright/base/coded-error';
+import type { Soon } from '@ringwright/base/soon';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import {
@@ -32,8 +34,8 @@ async function clusterAt(version: number, options: SimulationOptions = sound) {
   return cluster;
 }
 
-async function soon<T>(work: Promise<T>): Promise<T> {
-  work.catch(() => undefined);
+async function soon<T>(work: Soon<T>): Promise<T> {
+  Promise.resolve(work).catch(() => undefined);
   await vi.advanceTimersByTimeAsync(60_000);
   return work;
 }

@@ -2,6 +2,7 @@
 // slots.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { SessionToken } from '@ringwright/base/session-token';
+import { after, type Soon } from '@ringwright/base/soon';
 import { compareStamps, formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { ActiveRing } from './active-ring.ts';
@@ -114,38 +115,48 @@ async function writeByRounds(
  * expired is given as a tombstone. The session of the request is not looked at: read-in-session.ts
  * does.
  */
-export async function coordinateRead(
+export function coordinateRead(
   ports: CoordinatorPorts,
-  { keyspace, key, consistency }: KeyRequest,
-): Promise<WireContent | null> {
+  request: KeyRequest,
+): Soon<WireContent | null> {
+  const { keyspace, key } = request;
   const nowMs = ports.clock.nowMs();
-  const attempt = async (active: ActiveRing): Promise<WireContent | null> => {
-    const partition = active.partitionOf(key);
-    const slots = slotsOf(active.ring, partition);
-    const needed = slotsNeeded(consistency, slots.length);
-    const answers = await gatherReads(ports.devices, { active, partition, key, slots, needed });
+  const read = withNewestRing(ports, keyspace, (active) => readNewest(ports, active, request));
+  if (!(read instanceof Promise)) return asOf(read, nowMs);
+  return read.then(
+    (record) => asOf(record, nowMs),
+    async (error: unknown) => {
+      if (!(error instanceof UndecidedKey)) throw error;
+      return asOf((await settleKey(ports, keyspace, key)).record, nowMs);
+    },
+  );
+}
+
+function readNewest(
+  { devices }: CoordinatorPorts,
+  active: ActiveRing,
+  { key, consistency }: KeyRequest,
+): Soon<WireContent | null> {
+  const partition = active.partitionOf(key);
+  const slots = slotsOf(active.ring, partition);
+  const needed = slotsNeeded(consistency, slots.length);
+  const gathered = gatherReads(devices, { active, partition, key, slots, needed });
+  return after(gathered, (answers) => {
     const newest = newestOf(answers);
     if (newest === null || consistency === 'one') return newest;
     const holders = answers
       .filter(({ record }) => record !== null && isSame(record, newest))
       .map(({ device }) => device);
     const known = new Map(holders.map((device) => [device, true]));
-    if (tallySlots(slots, known, needed).acked < needed) {
-      // Blocking read repair: what one read has shown, every later quorum read shows too. A slot in
-      // flight counts with its joiner only: the next ring may forget the device that answered.
-      const record = { partition, key, ...newest, repair: true } as const;
-      const exact = consistency === 'linearizable';
-      // failpoint: coordinate.before-write-back
-      await spreadRecord(ports.devices, { active, slots, record, needed, holders, exact });
-    }
-    return newest;
-  };
-  try {
-    return asOf(await withNewestRing(ports, keyspace, attempt), nowMs);
-  } catch (error) {
-    if (!(error instanceof UndecidedKey)) throw error;
-    return asOf((await settleKey(ports, keyspace, key)).record, nowMs);
-  }
+    if (tallySlots(slots, known, needed).acked >= needed) return newest;
+    // Blocking read repair: what one read has shown, every later quorum read shows too. A slot in
+    // flight counts with its joiner only: the next ring may forget the device that answered.
+    const record = { partition, key, ...newest, repair: true } as const;
+    const exact = consistency === 'linearizable';
+    // failpoint: coordinate.before-write-back
+    const spread = { active, slots, record, needed, holders, exact };
+    return spreadRecord(devices, spread).then(() => newest);
+  });
 }
 
 /** A failed write says whether it may still appear, and at which timestamp. */

@@ -1,6 +1,7 @@
 // How fast this device gives and takes copies: what the operator allows, and less while requests
 // suffer. Holds the throttles of both directions.
 import { paceRequestsMin, paceTurnMs, paceWindowTurns } from '@ringwright/base/limits-copies';
+import type { Soon } from '@ringwright/base/soon';
 import { CopyThrottle } from './copy-throttle.ts';
 import { LatencyWindow } from './latency-window.ts';
 import { freePace, nextPace } from './pace-copies.ts';
@@ -47,7 +48,11 @@ export class CopyPace {
   }
 
   /** The same work, with the time it takes counted as that of a request. */
-  timed<Answer>(work: Promise<Answer>): Promise<Answer> {
+  timed<Answer>(work: Soon<Answer>): Soon<Answer> {
+    if (!(work instanceof Promise)) {
+      this.#latency.add(0);
+      return work;
+    }
     const begunMs = this.#ports.monotonicMs();
     const end = (): void => this.#latency.add(this.#ports.monotonicMs() - begunMs);
     work.then(end, end);

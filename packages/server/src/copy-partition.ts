@@ -115,7 +115,7 @@ async function receive(ports: CopyPorts, task: CopyTask, begun: BegunCopy): Prom
 
 /** The source releases an idle copy by itself if this does not arrive. */
 async function release(devices: DeviceCaller, to: DeviceTarget, copy: string): Promise<void> {
-  await devices.call(to, copyClose, { copy }).catch(() => undefined);
+  await Promise.resolve(devices.call(to, copyClose, { copy })).catch(() => undefined);
 }
 
 const cuts: ReadonlySet<string> = new Set<ErrorCode>([

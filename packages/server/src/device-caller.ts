@@ -3,6 +3,7 @@
 
 import { must } from '@ringwright/base/assert';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
+import { attempt, type Soon } from '@ringwright/base/soon';
 import type { Caller, CallHandler } from '@ringwright/wire/call-channel';
 import type { MessageKind } from '@ringwright/wire/message';
 import type { z } from 'zod';
@@ -17,12 +18,15 @@ export interface DeviceTarget {
 }
 
 export interface DeviceCaller {
-  /** Calls a device of the ring by id. Rejects with the device's CodedError or a PEER_ one. */
+  /**
+   * Calls a device of the ring by id: this device may have its answer at once. Rejects with the
+   * device's CodedError or a PEER_ one.
+   */
   call<Request extends z.ZodType, Answer extends z.ZodType>(
     to: DeviceTarget,
     kind: MessageKind<Request, Answer>,
     request: z.infer<Request>,
-  ): Promise<z.infer<Answer>>;
+  ): Soon<z.infer<Answer>>;
 }
 
 interface CallerPorts {
@@ -35,23 +39,15 @@ const ownCaller: Caller = {
   call: () => Promise.reject(new Error('a device does not call itself back')),
 };
 
-/** Of a handler that may answer or throw at once. */
-function answerOf<Answer>(run: () => unknown): Promise<Answer> {
-  try {
-    // The answer of a kind's handler is of the kind.
-    return Promise.resolve(run()) as Promise<Answer>;
-  } catch (error) {
-    return Promise.reject(error as Error);
-  }
-}
-
 export function deviceCaller({ peers, handlers }: CallerPorts): DeviceCaller {
   return {
     // Not async, and the answers are passed on as they are: this is on the path of every request.
     call({ active, device, timeoutMs = peerCallTimeoutMs }, kind, request) {
       if (device === active.self) {
         const handler = must(handlers.get(kind.method), `no handler of '${kind.method}'`);
-        return answerOf<z.infer<typeof kind.answer>>(() => handler.answer(request, ownCaller));
+        const answer = attempt(() => handler.answer(request, ownCaller));
+        // The answer of a kind's handler is of the kind.
+        return answer as Soon<z.infer<typeof kind.answer>>;
       }
       const { ip, port } = must(active.ring.devices[device], `no device ${device} in the ring`);
       return peers.connect(joinAddress({ ip, port })).call(kind, request, timeoutMs);

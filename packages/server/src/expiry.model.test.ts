@@ -1,6 +1,8 @@
 // Records that expire, at coordinators whose clocks differ: a read sees what the last write says of
 // the time by its own coordinator's clock, and no device is needed to have deleted anything.
+
 import { seededRandom } from '@ringwright/base/random';
+import type { Soon } from '@ringwright/base/soon';
 import { compareStamps } from '@ringwright/base/stamp';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { servedRing } from '../../../test/support/served-ring.ts';
@@ -17,12 +19,12 @@ beforeEach(() =>
 );
 afterEach(() => vi.useRealTimers());
 
-async function soon<T>(work: Promise<T>): Promise<T> {
+async function soon<T>(work: Soon<T>): Promise<T> {
   let isDone = false;
   const end = (): void => {
     isDone = true;
   };
-  work.then(end, end);
+  Promise.resolve(work).then(end, end);
   while (!isDone) await vi.advanceTimersByTimeAsync(50);
   return work;
 }

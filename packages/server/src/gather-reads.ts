@@ -1,4 +1,5 @@
 // Reads one key from as many slots as the level needs.
+import { after, type Soon } from '@ringwright/base/soon';
 import { compareStamps } from '@ringwright/base/stamp';
 import type { Slot } from '@ringwright/ring/slots-of';
 import { recordRead } from '@ringwright/wire/records';
@@ -21,12 +22,13 @@ interface Gather {
 }
 
 /** The first `needed` answers, as gatherSlots gives them. */
-export async function gatherReads(devices: DeviceCaller, gather: Gather): Promise<ReadAnswer[]> {
+export function gatherReads(devices: DeviceCaller, gather: Gather): Soon<ReadAnswer[]> {
   const { active, partition, key, slots, needed } = gather;
   const request = { keyspace: active.ring.keyspace, ringVersion: active.ring.version, partition };
   const ask = (device: number) => devices.call({ active, device }, recordRead, { ...request, key });
-  const answers = await gatherSlots({ active, slots, needed, ask });
-  return answers.map(({ device, answer: { record } }) => ({ device, record }));
+  return after(gatherSlots({ active, slots, needed, ask }), (answers) =>
+    answers.map(({ device, answer: { record } }) => ({ device, record })),
+  );
 }
 
 /** The record with the highest stamp, a tombstone included; null when no device has any. */

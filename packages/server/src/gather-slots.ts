@@ -1,6 +1,7 @@
 // Asks as many slots as a level needs, hedging when one is slow; what is asked is the caller's.
 import { CodedError } from '@ringwright/base/coded-error';
 import { readHedgeMs } from '@ringwright/base/limits';
+import type { Soon } from '@ringwright/base/soon';
 import type { Slot } from '@ringwright/ring/slots-of';
 import type { ActiveRing } from './active-ring.ts';
 import { type OutdatedRing, outdatedRing, tooFewSlots } from './spread-record.ts';
@@ -14,18 +15,39 @@ interface Gather<Answer> {
   readonly active: ActiveRing;
   readonly slots: readonly Slot[];
   readonly needed: number;
-  readonly ask: (device: number) => Promise<Answer>;
+  /** Throws nothing: a failure is a rejection. */
+  readonly ask: (device: number) => Soon<Answer>;
 }
 
 /**
  * Asks `needed` devices, this one first; another for each that fails, all the rest when the hedge
- * time has passed.
- * Resolves with the first `needed` answers. Rejects like spreadRecord.
+ * time has passed. The first `needed` answers, at once when this device has all of them. Rejects
+ * like spreadRecord.
  */
-export function gatherSlots<Answer>(gather: Gather<Answer>): Promise<SlotAnswer<Answer>[]> {
+export function gatherSlots<Answer>(gather: Gather<Answer>): Soon<SlotAnswer<Answer>[]> {
   const { active, slots, needed, ask } = gather;
   const waiting = readOrder(slots, active.self);
+  const asked = waiting.splice(0, needed).map((device) => ({ device, answer: ask(device) }));
   const answers: SlotAnswer<Answer>[] = [];
+  for (const { device, answer } of asked) {
+    if (!(answer instanceof Promise)) answers.push({ device, answer });
+  }
+  if (answers.length === needed) return answers;
+  const open = asked.filter(({ answer }) => answer instanceof Promise);
+  return awaitSlots({ ...gather, answers, open, waiting });
+}
+
+interface Asking<Answer> extends Gather<Answer> {
+  /** Given so far. */
+  readonly answers: SlotAnswer<Answer>[];
+  /** Asked and not answered yet. */
+  readonly open: readonly { readonly device: number; readonly answer: Soon<Answer> }[];
+  /** Not asked yet. */
+  readonly waiting: number[];
+}
+
+function awaitSlots<Answer>(asking: Asking<Answer>): Promise<SlotAnswer<Answer>[]> {
+  const { active, slots, needed, ask, answers, open, waiting } = asking;
   const said = new Map<number, string>();
   let outdated: OutdatedRing | null = null;
   let ended = false;
@@ -40,8 +62,10 @@ export function gatherSlots<Answer>(gather: Gather<Answer>): Promise<SlotAnswer<
     };
     const askNext = (): void => {
       const device = waiting.shift();
-      if (device === undefined) return;
-      ask(device).then(
+      if (device !== undefined) follow(device, ask(device));
+    };
+    const follow = (device: number, asked: Soon<Answer>): void => {
+      Promise.resolve(asked).then(
         (answer) => {
           answers.push({ device, answer });
           if (answers.length === needed) finish(() => resolve([...answers]));
@@ -57,7 +81,7 @@ export function gatherSlots<Answer>(gather: Gather<Answer>): Promise<SlotAnswer<
         },
       );
     };
-    for (let asked = 0; asked < needed; asked += 1) askNext();
+    for (const { device, answer } of open) follow(device, answer);
   });
 }
 

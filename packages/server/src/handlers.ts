@@ -1,5 +1,6 @@
 // What this server answers on the wire, by method.
 import { assert } from '@ringwright/base/assert';
+import type { Soon } from '@ringwright/base/soon';
 import type { Answering, Caller, CallHandler } from '@ringwright/wire/call-channel';
 import { coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
 import { copyClose, copyOpen, copyRate, copyRead } from '@ringwright/wire/copies';
@@ -60,22 +61,22 @@ export function fillHandlers(
   const { requests } = clients.coordinator;
   const answer = <Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
-    run: (request: z.infer<Request>, caller: Caller) => Promise<z.infer<Answer>> | z.infer<Answer>,
+    run: (request: z.infer<Request>, caller: Caller) => Soon<z.infer<Answer>>,
   ): void => {
     // The channel passes only requests that have passed kind.request.
     handlers.set(kind.method, { request: kind.request, answer: run as Answering });
   };
   const counted = <Request extends z.ZodType<MadeWith>, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
-    run: (request: z.infer<Request>, caller: Caller) => Promise<z.infer<Answer>>,
+    run: (request: z.infer<Request>, caller: Caller) => Soon<z.infer<Answer>>,
   ): void => {
-    answer(kind, async (request, caller) => {
+    answer(kind, (request, caller) => {
+      const answered = run(request, caller);
+      if (!(answered instanceof Promise)) return answered;
       requests.begin('answered', request);
-      try {
-        return await run(request, caller);
-      } finally {
-        requests.end('answered', request);
-      }
+      const end = (): void => requests.end('answered', request);
+      answered.then(end, end);
+      return answered;
     });
   };
   answer(hello, (request, caller) => answerHello(introduce, request, caller));

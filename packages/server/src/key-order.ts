@@ -1,4 +1,5 @@
 // Which requests of one connection wait for which: those of one key, where order can be seen.
+import type { Soon } from '@ringwright/base/soon';
 import { byteText } from './byte-text.ts';
 
 interface Pending {
@@ -23,30 +24,30 @@ export class KeyOrder {
   #writes = 0;
 
   /**
-   * Starts `work` when its turn has come. `overtaken` tells whether a later write of the same key
-   * has begun.
+   * Starts `work` when its turn has come; what it gives at once is given at once. `overtaken` tells
+   * whether a later write of the same key has begun.
    */
   run<T>(
     keys: readonly Uint8Array[],
     effect: KeyEffect,
-    work: (overtaken: () => boolean) => Promise<T>,
-  ): Promise<T> {
+    work: (overtaken: () => boolean) => Soon<T>,
+  ): Soon<T> {
     const names = keys.map(byteText);
-    const entries = names.map((name) => this.#entryOf(name));
-    const waits = entries.flatMap(({ writes, reads }) => [
-      ...(effect !== 'write' && writes !== null ? [writes] : []),
-      ...(effect !== 'read' && reads !== null ? [reads] : []),
-    ]);
+    const waits = names.flatMap((name) => waitsOf(this.#pending.get(name), effect));
     this.#writes += effect === 'read' ? 0 : 1;
     const number = this.#writes;
-    const overtaken = (): boolean => entries.every(({ lastWrite }) => lastWrite > number);
+    const overtaken = (): boolean =>
+      names.every((name) => (this.#pending.get(name)?.lastWrite ?? 0) > number);
     const done =
       waits.length === 0 ? work(overtaken) : Promise.all(waits).then(() => work(overtaken));
+    // Ended in the turn in which it began: nobody can come to wait for it.
+    if (!(done instanceof Promise)) return done;
     const ended = done.then(
       () => this.#leave(names),
       () => this.#leave(names),
     );
-    for (const entry of entries) {
+    for (const name of names) {
+      const entry = this.#entryOf(name);
       entry.running += 1;
       // A swap is a read as well: a later write must neither be seen nor be deleted by it.
       if (effect !== 'write') entry.reads = both(entry.reads, ended);
@@ -74,6 +75,15 @@ export class KeyOrder {
       if (entry.running === 0) this.#pending.delete(name);
     }
   }
+}
+
+function waitsOf(entry: Pending | undefined, effect: KeyEffect): Promise<unknown>[] {
+  if (entry === undefined) return [];
+  const { writes, reads } = entry;
+  return [
+    ...(effect !== 'write' && writes !== null ? [writes] : []),
+    ...(effect !== 'read' && reads !== null ? [reads] : []),
+  ];
 }
 
 function both(first: Promise<unknown> | null, second: Promise<unknown>): Promise<unknown> {

@@ -175,7 +175,7 @@ describe('a source gives so many copies at once', () => {
       const asked = { keyspace: 'cities', ringVersion: 1, partition: 0, assignment: null, device };
       const answer = source!.devices.call({ active: source!.active, device: 0 }, copyOpen, asked);
       answers.push(
-        await answer.then(
+        await Promise.resolve(answer).then(
           () => 'opened',
           (error: CodedError) => `${error.code} ${/to \w+|in all/.exec(error.message)?.[0]}`,
         ),

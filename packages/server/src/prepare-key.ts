@@ -57,7 +57,7 @@ export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Pre
     };
     const hedge = setTimeout(askOthers, roundTurnMs);
     const ask = (device: number): void => {
-      devices.call({ active, device }, recordPrepare, request).then(
+      Promise.resolve(devices.call({ active, device }, recordPrepare, request)).then(
         (answer) => {
           said.set(device, answer.kind);
           if (answer.kind === 'refused') {

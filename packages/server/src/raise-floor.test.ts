@@ -79,7 +79,7 @@ class World {
     const bytes = { key: Buffer.from(op.key), value: value === null ? null : Buffer.from(value) };
     const to = { active: this.device(0).active, device };
     const call = this.device(0).devices.call(to, recordWrite, { ...about, ...bytes, ms, tie });
-    const said = await call.then(
+    const said = await Promise.resolve(call).then(
       ({ kind }) => kind,
       (error: { code: string }) => error.code,
     );
@@ -150,12 +150,11 @@ class World {
   async #read(device: number, key: string) {
     const request = { ...about, key: Buffer.from(key) };
     const to = { active: this.device(0).active, device };
-    return this.device(0)
-      .devices.call(to, recordRead, request)
-      .then(
-        ({ record }) => record,
-        () => 'away' as const,
-      );
+    try {
+      return (await this.device(0).devices.call(to, recordRead, request)).record;
+    } catch {
+      return 'away' as const;
+    }
   }
 
   get tombstones(): number[] {

@@ -61,11 +61,13 @@ export async function raiseFloor(
   const holders = [...new Set(slotsOf(active.ring, partition).map(({ device }) => device))];
   const asked = { keyspace, ringVersion: version, partitions: [partition] };
   const held = () =>
-    Promise.all(holders.map((device) => devices.call({ active, device }, digests, asked)));
+    Promise.all(holders.map(async (device) => devices.call({ active, device }, digests, asked)));
   // A promise that leads to nothing would keep reads from repairing old records that differ.
   if (!isEqual(await held())) return false;
   const promised = await Promise.all(
-    holders.map((device) => devices.call({ active, device }, floorPromise, { ...about, floorMs })),
+    holders.map(async (device) =>
+      devices.call({ active, device }, floorPromise, { ...about, floorMs }),
+    ),
   );
   // Only after every promise: equal digests then mean that nobody lacks anything below the floor.
   // failpoint: floors.promised
@@ -74,7 +76,7 @@ export async function raiseFloor(
     ({ holdings: [holding] }, index) => holding?.incarnation === promised[index]?.incarnation,
   );
   if (!same || !isEqual(after)) return false;
-  const raising = promised.map(({ incarnation }, index) => {
+  const raising = promised.map(async ({ incarnation }, index) => {
     const to = { active, device: holders[index] ?? -1 };
     return devices.call(to, floorRaise, { ...about, floorMs, incarnation });
   });

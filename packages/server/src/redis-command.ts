@@ -1,4 +1,5 @@
 // A command of the Redis protocol: its form, what it does to which words, and what it is given.
+import type { Soon } from '@ringwright/base/soon';
 import type { Consistency } from './consistency.ts';
 import type { RespReply, RespVersion } from './resp-reply.ts';
 import type { RespRequest } from './resp-requests.ts';
@@ -54,7 +55,7 @@ export interface RedisCommand {
   readonly effect: 'none' | 'read' | 'write' | 'swap';
   /** Words after the name with which a command that writes reads too. */
   readonly swapsWith?: (words: RespRequest) => boolean;
-  readonly run: (call: RedisCall) => RespReply | Promise<RespReply>;
+  readonly run: (call: RedisCall) => Soon<RespReply>;
 }
 
 /** An answer that begins with `-`: its text is what the client shows. */

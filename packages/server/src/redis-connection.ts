@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
 import { redisOutputBytesMax, redisPipelineMax } from '@ringwright/base/limits';
+import type { Soon } from '@ringwright/base/soon';
 import { byteText } from './byte-text.ts';
 import { type KeyEffect, KeyOrder } from './key-order.ts';
 import { keysOf, type RedisCall, type RedisClient, type RedisPorts } from './redis-command.ts';
@@ -106,18 +107,19 @@ export class RedisConnection {
     const words = request.slice(1);
     const call = { ports: this.#ports, client: this.#client, words, keyspace, consistency };
     const effect = found.command.swapsWith?.(words) ? 'swap' : found.command.effect;
-    if (effect === 'none') this.#runAlone(found, call);
-    else this.#runOnKeys(found, { call, effect });
+    this.#run(found.name, () =>
+      effect === 'none' ? found.command.run(call) : this.#runOnKeys(found, { call, effect }),
+    );
     if (found.name === 'quit') this.#ending = true;
   }
 
-  /** A command about no key: most have their answer at once. */
-  #runAlone({ name, command }: FoundCommand, call: RedisCall): void {
+  /** Many commands have their answer at once, those about no key and reads of what is here. */
+  #run(name: string, command: () => Soon<RespReply>): void {
     const startMs = performance.now();
     try {
-      const reply = command.run(call);
+      const reply = command();
       if (reply instanceof Promise) {
-        this.#await(name, reply);
+        this.#await(reply, { name, startMs });
         return;
       }
       this.#reply(reply);
@@ -130,18 +132,17 @@ export class RedisConnection {
   #runOnKeys(
     { name, command }: FoundCommand,
     { call, effect }: { readonly call: RedisCall; readonly effect: KeyEffect },
-  ): void {
-    const work = async (overtaken: () => boolean): Promise<RespReply> => {
-      try {
-        return await command.run(call);
-      } catch (error) {
+  ): Soon<RespReply> {
+    return this.#order.run(keysOf(command, call.words), effect, (overtaken) => {
+      const reply = command.run(call);
+      if (name !== 'set' || !(reply instanceof Promise)) return reply;
+      return reply.catch((error: unknown) => {
         // The pipeline itself wrote the key again: this write had its moment before that one.
         const isOwn = error instanceof CodedError && error.code === 'SUPERSEDED' && overtaken();
-        if (isOwn && name === 'set') return okReply;
+        if (isOwn) return okReply;
         throw error;
-      }
-    };
-    this.#await(name, this.#order.run(keysOf(command, call.words), effect, work));
+      });
+    });
   }
 
   #refuseUnknown(request: RespRequest, error: unknown): void {
@@ -165,21 +166,21 @@ export class RedisConnection {
     return reply;
   }
 
-  #await(name: string, work: Promise<RespReply>): void {
-    const startMs = performance.now();
+  #await(
+    work: Promise<RespReply>,
+    { name, startMs }: { readonly name: string; readonly startMs: number },
+  ): void {
     const { protocol } = this.#client;
     const answer: Answer = { bytes: null };
     this.#answers.push(answer);
     this.#running += 1;
-    work
-      .catch((error: unknown) => this.#failed(error))
-      .then((reply) => {
-        this.#running -= 1;
-        answer.bytes = encodeReply(reply, protocol);
-        this.#ports.onCommand(name, (performance.now() - startMs) / 1000);
-        this.#flushSoon();
-      })
-      .catch(this.#ports.onBug);
+    const end = (reply: RespReply): void => {
+      this.#running -= 1;
+      answer.bytes = encodeReply(reply, protocol);
+      this.#ports.onCommand(name, (performance.now() - startMs) / 1000);
+      this.#flushSoon();
+    };
+    work.then(end, (error: unknown) => end(this.#failed(error))).catch(this.#ports.onBug);
   }
 
   /** Answers that come in one turn leave in one write; a lone one leaves at once. */

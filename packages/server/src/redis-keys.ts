@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { redisAnswerBytesMax, redisKeysAtOnce } from '@ringwright/base/limits';
+import { after, type Soon } from '@ringwright/base/soon';
 import { byteText } from './byte-text.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { readValue, writeContent } from './redis-values.ts';
@@ -22,9 +23,10 @@ async function deleteKey(call: RedisCall, key: Uint8Array): Promise<boolean> {
   return there;
 }
 
-async function get(call: RedisCall): Promise<RespReply> {
-  const value = await readValue(call, call.words[0]);
-  return value === null ? nullReply : bulkReply(value);
+function get(call: RedisCall): Soon<RespReply> {
+  return after(readValue(call, call.words[0]), (value) =>
+    value === null ? nullReply : bulkReply(value),
+  );
 }
 
 async function mget(call: RedisCall): Promise<RespReply> {

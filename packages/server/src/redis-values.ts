@@ -1,5 +1,6 @@
 // What commands on keys share: reads and writes at the connection's level, and changes that depend
 // on what the key holds.
+import { after, type Soon } from '@ringwright/base/soon';
 import { changeKey } from './change-key.ts';
 import { coordinateRead, coordinateWrite } from './coordinate.ts';
 import type { NewContent } from './decide-key.ts';
@@ -11,17 +12,14 @@ import type { WireContent } from './wire-record.ts';
 /** A record with a value; null where there is none, or it has expired. */
 export type Valued = (WireContent & { readonly value: Uint8Array }) | null;
 
-export async function readRecord(call: RedisCall, key: Uint8Array | undefined): Promise<Valued> {
-  const about = { keyspace: currentKeyspace(call), consistency: call.consistency };
-  const record = await coordinateRead(call.ports.coordinator, { ...about, key: checkKey(key) });
-  return valued(record);
+export function readRecord(call: RedisCall, key: Uint8Array | undefined): Soon<Valued> {
+  const { consistency, ports } = call;
+  const about = { keyspace: currentKeyspace(call), consistency, key: checkKey(key) };
+  return after(coordinateRead(ports.coordinator, about), valued);
 }
 
-export async function readValue(
-  call: RedisCall,
-  key: Uint8Array | undefined,
-): Promise<Uint8Array | null> {
-  return (await readRecord(call, key))?.value ?? null;
+export function readValue(call: RedisCall, key: Uint8Array | undefined): Soon<Uint8Array | null> {
+  return after(readRecord(call, key), (record) => record?.value ?? null);
 }
 
 export async function writeContent(

@@ -3,6 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax } from '@ringwright/base/limits';
+import { after, type Soon } from '@ringwright/base/soon';
 import { compareStamps, formatStamp, type Stamp, stampTieMax } from '@ringwright/base/stamp';
 import type { Store } from '@ringwright/partition/store';
 import { type Duty, dutyKindOf } from '@ringwright/ring/duty-of';
@@ -47,7 +48,7 @@ export function passFence(
   ports: ReplicaPorts,
   request: PartitionRequest,
   caller: Caller,
-): Fenced | Promise<Fenced> {
+): Soon<Fenced> {
   const { keyspace, ringVersion, partition } = request;
   // Nearly always nothing has to be waited for, and a promise for every request costs more than
   // the fence itself.
@@ -113,13 +114,19 @@ export async function answerWrite(
 }
 
 /** Reads a record; only a device that the table names and that has all records may answer. */
-export async function answerRead(
+export function answerRead(
   ports: ReplicaPorts,
   request: RequestOf<typeof recordRead>,
   caller: Caller,
-): Promise<AnswerOf<typeof recordRead>> {
-  const passed = passFence(ports, request, caller);
-  const { active, duty } = passed instanceof Promise ? await passed : passed;
+): Soon<AnswerOf<typeof recordRead>> {
+  return after(passFence(ports, request, caller), (passed) => readPassed(ports, request, passed));
+}
+
+function readPassed(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof recordRead>,
+  { active, duty }: Fenced,
+): AnswerOf<typeof recordRead> {
   if (duty.kind !== 'SERVE') throw notResponsible(active, request.partition);
   const { keyspace, partition, key } = request;
   if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);

@@ -76,7 +76,7 @@ export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<Spr
     for (const device of asked) {
       const { keyspace, version } = active.ring;
       const request = { keyspace, ringVersion: version, ...record };
-      devices.call({ active, device }, recordWrite, request).then(
+      Promise.resolve(devices.call({ active, device }, recordWrite, request)).then(
         (answer) => {
           answered.set(device, !isKept(answer.kind));
           said.set(device, answer.kind);

@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { ringRetriesMax } from '@ringwright/base/limits';
 import { takeoverMsMax } from '@ringwright/base/limits-rings';
+import { attempt as attemptOf, type Soon } from '@ringwright/base/soon';
 import type { Stamp } from '@ringwright/base/stamp';
 import type { Turns } from '@ringwright/partition/turns';
 import type { ActiveRing } from './active-ring.ts';
@@ -31,18 +32,34 @@ export interface CoordinatorPorts {
  * ring, and again for a moment after a ring was activated, while joiners may not count yet. An
  * attempt may have stored something when it is run again: it must store the same.
  */
-export async function withNewestRing<T>(
+export function withNewestRing<T>(
   ports: CoordinatorPorts,
   keyspace: string,
-  attempt: (active: ActiveRing) => Promise<T>,
+  attempt: (active: ActiveRing) => Soon<T>,
+): Soon<T> {
+  return attemptOf(() => {
+    const active = ports.rings.get(keyspace);
+    const first = attemptOf(() => attempt(active));
+    return first instanceof Promise ? follow(ports, keyspace, { attempt, first }) : first;
+  });
+}
+
+/** Counts as under way only what is waited for. `first` has begun in this turn. */
+async function follow<T>(
+  ports: CoordinatorPorts,
+  keyspace: string,
+  { attempt, first }: { attempt: (active: ActiveRing) => Soon<T>; first: Promise<T> },
 ): Promise<T> {
+  let begun: Promise<T> | null = first;
   let waits = 0;
   for (let tries = 1; ; ) {
     const active = ports.rings.get(keyspace);
     const madeWith = { keyspace, ringVersion: active.ring.version };
     ports.requests.begin('coordinated', madeWith);
     try {
-      return await attempt(active);
+      const result = begun ?? attempt(active);
+      begun = null;
+      return await result;
     } catch (error) {
       if (isTakingOver(ports, active, error)) {
         waits += 1;

@@ -27,8 +27,8 @@ export const quorumBugs: readonly SeededBug[] = [
     patches: [
       {
         file: coordinate,
-        find: 'gatherReads(ports.devices, { active, partition, key, slots, needed })',
-        replace: 'gatherReads(ports.devices, { active, partition, key, slots, needed: 1 })',
+        find: 'gatherReads(devices, { active, partition, key, slots, needed })',
+        replace: 'gatherReads(devices, { active, partition, key, slots, needed: 1 })',
       },
     ],
   },
@@ -41,7 +41,7 @@ export const quorumBugs: readonly SeededBug[] = [
         file: 'packages/server/src/gather-reads.ts',
         find: 'devices.call({ active, device }, recordRead, { ...request, key });',
         replace:
-          'devices.call({ active, device }, recordRead, { ...request, key }).catch(() => ({ record: null }));',
+          'Promise.resolve(devices.call({ active, device }, recordRead, { ...request, key })).catch(() => ({ record: null }));',
       },
     ],
   },
@@ -52,8 +52,8 @@ export const quorumBugs: readonly SeededBug[] = [
     patches: [
       {
         file: coordinate,
-        find: 'if (tallySlots(slots, known, needed).acked < needed) {',
-        replace: 'if (tallySlots(slots, known, needed).acked < 0) {',
+        find: 'if (tallySlots(slots, known, needed).acked >= needed) return newest;',
+        replace: 'return newest;',
       },
     ],
   },
@@ -64,9 +64,8 @@ export const quorumBugs: readonly SeededBug[] = [
     patches: [
       {
         file: coordinate,
-        find: 'await spreadRecord(ports.devices, { active, slots, record, needed, holders, exact });',
-        replace:
-          'spreadRecord(ports.devices, { active, slots, record, needed, holders, exact }).catch(() => 0);',
+        find: 'return spreadRecord(devices, spread).then(() => newest);',
+        replace: 'spreadRecord(devices, spread).catch(() => 0); return newest;',
       },
     ],
   },
