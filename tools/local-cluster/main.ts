@@ -50,6 +50,7 @@ async function run(options: Options): Promise<void> {
       rings,
       signal: ending.signal,
       announce: (line) => teller.command(line),
+      say: (line) => teller.say(line),
     });
     const cities = await readCities(options.records);
     const { partitions } = options;

@@ -1,8 +1,10 @@
-// Runs the real ring-builder, as a person would type it, and reads its JSON answer. On a terminal
-// a rollout shows its moves while they go on.
+// Runs the real ring-builder, as a person would type it, and reads its JSON answer. A rollout shows
+// its moves while they go on: drawn on a terminal, as lines elsewhere.
 import { spawn } from 'node:child_process';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { failure } from './failure.ts';
+import { rolloutLine } from './rollout-line.ts';
 
 const BUILDER_MAIN = path.resolve(import.meta.dirname, '../ring-builder/main.ts');
 
@@ -13,18 +15,22 @@ export interface RingBuilderOptions {
   readonly signal: AbortSignal;
   /** Called with every command before it runs, without --json and --rings. */
   readonly announce: (command: string) => void;
+  /** Called with what a rollout says while it runs, where it cannot draw on a terminal itself. */
+  readonly say: (line: string) => void;
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 export type RingBuilder = (...args: string[]) => Promise<JsonObject>;
 
-export function ringBuilder({ rings, signal, announce }: RingBuilderOptions): RingBuilder {
+export function ringBuilder({ rings, signal, announce, say }: RingBuilderOptions): RingBuilder {
   return async (...args) => {
     const command = `ring-builder ${args.map(quoteForShell).join(' ')}`;
     announce(command);
     const all = [BUILDER_MAIN, ...args, '--rings', rings, '--json', '--yes'];
-    const isShown = args[0] === 'rollout' && process.stderr.isTTY;
-    const { code, stdout, stderr } = await run(all, signal, isShown ? 'inherit' : 'pipe');
+    const isShown = args[0] === 'rollout';
+    const listen = (line: string): void => (isShown ? say(rolloutLine(line) ?? line) : undefined);
+    const isDrawn = isShown && process.stderr.isTTY;
+    const { code, stdout, stderr } = await run(all, signal, isDrawn ? null : listen);
     if (code !== 0) {
       throw failure(`\`${command}\` ended with ${code}: ${stderr.trim() || stdout.trim()}`);
     }
@@ -42,22 +48,30 @@ function parseDocument(command: string, stdout: string): JsonObject {
   throw failure(`\`${command}\` printed ${stdout.slice(0, 200)}, not an object`);
 }
 
+/** `listen` hears each line on stderr at once; null: the terminal shows them. */
 function run(
   args: readonly string[],
   signal: AbortSignal,
-  errors: 'inherit' | 'pipe',
+  listen: ((line: string) => void) | null,
 ): Promise<{ code: number | string; stdout: string; stderr: string }> {
   return new Promise((resolve, reject) => {
+    const errors = listen === null ? 'inherit' : 'pipe';
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', errors], signal });
-    const [stdout, stderr]: [Buffer[], Buffer[]] = [[], []];
+    const stdout: Buffer[] = [];
+    const stderr: string[] = [];
     child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));
-    child.stderr?.on('data', (chunk: Buffer) => stderr.push(chunk));
+    if (child.stderr) {
+      createInterface({ input: child.stderr }).on('line', (line) => {
+        stderr.push(line);
+        listen?.(line);
+      });
+    }
     child.once('error', reject);
     child.once('close', (code, killedBy) =>
       resolve({
         code: code ?? killedBy ?? 'no code',
         stdout: Buffer.concat(stdout).toString('utf8'),
-        stderr: Buffer.concat(stderr).toString('utf8'),
+        stderr: stderr.filter((line) => rolloutLine(line) === null).join('\n'),
       }),
     );
   });

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { rolloutLine } from './rollout-line.ts';
+
+const progress = { event: 'progress', ring: 'cities', version: 4, finished: 0 };
+
+test('stages are counted in their order, with what was copied', () => {
+  const stages = ['available', 'copying', 'queued', 'paused', 'copying'];
+  const moves = stages.map((stage) => ({ stage, bytes: 50_000 }));
+  const line = rolloutLine(JSON.stringify({ ...progress, doing: 'joiners copy', moves }));
+  const counts = '1 queued, 2 copying, 1 available, 1 paused';
+  expect(line).toBe(`version 4: joiners copy; ${counts}; 0.3 MB copied`);
+});
+
+test('without moves in flight there are those that have ended', () => {
+  const end = { ...progress, finished: 24, doing: 'old holders give up', moves: [] };
+  expect(rolloutLine(JSON.stringify(end))).toBe('version 4: old holders give up; 24 finished');
+});
+
+test.each(['cities version 3: every server knows of 24 moves', '{"code":"LOCK_HELD"}', ''])(
+  'what is no progress is left alone: %s',
+  (line) => expect(rolloutLine(line)).toBeNull(),
+);
