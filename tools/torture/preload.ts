@@ -50,7 +50,7 @@ function nameConnections(localAddress: string): void {
 
 // Our own words, written by the runner.
 patchSources(JSON.parse(process.env[environment.patches] ?? '[]') as SourcePatch[]);
-// The thread that audits copies has neither clock nor log nor connections.
+// Threads have neither clock nor log nor connections.
 if (isMainThread && file !== '') {
   follow();
   fs.watchFile(file, { interval: POLL_MS, persistent: false }, follow);

@@ -23,8 +23,12 @@ export const filesCreatedAtOnce = 8;
 // --- one copy ------------------------------------------------------------------
 /** Taking and hashing a snapshot of the largest partition file may take this long. */
 export const copyOpenTimeoutMs = 600_000;
-/** From this length on another process copies the file: below it starting one costs as much. */
-export const copyByProcessBytesMin = 8 * 1024 * 1024;
+/** Files that wait for the process that copies, or audits, whole files of a store. */
+export const sideJobsMax = 64;
+/** Starting such a process costs ~100 ms, keeping it ~45 MB: kept between the copies of one join. */
+export const sideProcessIdleMsMax = 10_000;
+/** As `nice` counts: it gets a tenth of a processor that requests want too, and all that is left. */
+export const sideProcessPriority = 10;
 /**
  * Checkpoints wait for such a copy until the WAL is so long; then it is taken in the other way. To
  * move 16 MiB takes ~80 ms of one turn.

@@ -216,10 +216,6 @@ export const scrubCycleMs = 24 * 3_600_000;
 export const scrubFirstMs = 600_000;
 /** How often the scrub looks whether it may read the next file. */
 export const scrubTickMs = 1_000;
-/** Files that wait to be read whole by the auditing thread of a store: copies in, and the scrub. */
-export const auditsWaitingMax = 64;
-/** Starting that thread costs ~70 ms, keeping it ~10 MB: kept between the copies of one join. */
-export const auditThreadIdleMsMax = 10_000;
 
 // --- Redis protocol ----------------------------------------------------------
 /** One word of a request: as long as a value; longer ones end the connection, as in Redis. */

@@ -46,6 +46,8 @@ export async function adoptCopy(
     const present = switchNow(parts, partition, { copy, promised, merged, incarnation, home });
     const info = copy.info();
     await setImmediate();
+    // It goes: what closing moves from its WAL need not reach the disk.
+    present.db.pragma('synchronous = OFF');
     present.db.close();
     await removeOld(parts, home, old);
     return info;
@@ -75,8 +77,9 @@ async function mergeAllButLast(
       checkAdoptable(parts, partition);
       const present = parts.files.use(partition);
       ({ lastSeq: merged, more } = mergePiece(parts, { present, copy, from: merged }));
-      // Before the last turn, so that it has little to sync.
-      if (!more || copy.walExceeds(parts.limits.walBytesMax)) copy.checkpoint('PASSIVE');
+      // What is merged is synced before the last turn, so that this has little to do.
+      const isLast = !more && merged > 0;
+      if (isLast || copy.walExceeds(parts.limits.walBytesMax)) copy.checkpoint('PASSIVE');
       await setImmediate();
     }
     return merged;
@@ -141,8 +144,8 @@ function promiseRow(promise: StoredPromise): HashedRecord {
 async function removeOld(parts: StoreParts, home: string, incarnation: string): Promise<void> {
   const aside = parts.stagingPath('old');
   try {
+    // Not synced: what a crash brings back beside CURRENT goes at the next start.
     await rename(join(home, incarnation), aside);
-    await syncDirectory(home);
     // failpoint: copy-in.before-removal
     await rm(aside, { recursive: true, force: true });
   } catch (error) {

@@ -1,5 +1,5 @@
 // Reads a whole partition file that nobody else has open, and says everything that is wrong with
-// it. Long and synchronous: a server runs it in a worker thread.
+// it. Long and synchronous: a server runs it in another process.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import type Database from 'better-sqlite3';

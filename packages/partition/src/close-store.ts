@@ -10,12 +10,13 @@ import type { StoreParts } from './store-parts.ts';
  * replayed.
  */
 export async function closeStore(parts: StoreParts): Promise<void> {
-  const { log, turns, audits, checkpointer, files, registry, root, lock } = parts;
+  const { log, turns, audits, copies, checkpointer, files, registry, root, lock } = parts;
   parts.closed = true;
   try {
     await log.drained();
     await turns.settled();
-    await audits.close();
+    audits.close();
+    copies.close();
     await checkpointer.stop();
     for (const partition of [...files.all()]) {
       if (parts.failure !== null || partition.damage !== null) files.abandon(partition);

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setImmediate } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import { copyPartition, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
 import { checkPartitionFile } from './check-store.ts';
 import type { CopyManifest } from './copy-manifest.ts';
 import { pageBytes } from './schema.ts';
+import { SideProcess } from './side-process.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Store } from './store.ts';
 
@@ -72,7 +72,7 @@ test('a copy of 64 MiB under writes to both ends equal, and stalls nobody', asyn
   expect((await image.open()).info('test', 0)?.digest).toBe(mine?.digest);
 }, 120_000);
 
-test('a long file is copied by another process, unless a checkpoint comes in between', async () => {
+test('a file is copied by another process, unless a checkpoint comes in between', async () => {
   await using place = scratch();
   const store = await place.open();
   await store.create('test', 0, 'ready');
@@ -86,37 +86,31 @@ test('a long file is copied by another process, unless a checkpoint comes in bet
   };
   await audited(await store.snapshot('test', 0));
   expect(backup).toHaveBeenCalledTimes(0);
-  const path = process.env.PATH;
+  const copy = vi.spyOn(SideProcess.prototype, 'copy');
   try {
-    process.env.PATH = slowCopies(place.directory);
+    const toEnd = Promise.withResolvers<void>();
+    const copied = Promise.withResolvers<void>();
+    copy.mockImplementationOnce(async function (this: SideProcess, from, to) {
+      const done = await this.copy(from, to);
+      copied.resolve();
+      await toEnd.promise;
+      return done;
+    });
     const taking = store.snapshot('test', 0);
-    await until(() => existsSync(join(place.directory, 'copied')));
+    await copied.promise;
     // The state is in the file itself when it is set: what was copied cannot be trusted.
     store.setState('test', 0, 'filling');
-    writeFileSync(join(place.directory, 'go'), '');
+    toEnd.resolve();
     await audited(await taking);
     expect(backup).toHaveBeenCalledTimes(1);
-    process.env.PATH = '/nowhere';
+    copy.mockRejectedValueOnce(new Error('the process was killed'));
     await audited(await store.snapshot('test', 0));
     expect(backup).toHaveBeenCalledTimes(2);
   } finally {
-    process.env.PATH = path;
+    copy.mockRestore();
     backup.mockRestore();
   }
 });
-
-/** A folder with a `cp` that has copied, and ends when it is told to. */
-function slowCopies(directory: string): string {
-  const wait = `: > '${directory}/copied'; until [ -e '${directory}/go' ]; do :; done`;
-  const bin = join(directory, 'bin');
-  mkdirSync(bin);
-  writeFileSync(join(bin, 'cp'), `#!/bin/sh\n/bin/cp "$@" && { ${wait}; }\n`, { mode: 0o755 });
-  return bin;
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await setImmediate();
-}
 
 test('bytes that are not what the manifest says are refused, the live file stays', async () => {
   await using from = scratch();

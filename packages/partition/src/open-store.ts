@@ -3,9 +3,8 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { assert } from '@ringwright/base/assert';
-import { auditsWaitingMax, auditThreadIdleMsMax } from '@ringwright/base/limits';
+import { sideJobsMax, sideProcessIdleMsMax } from '@ringwright/base/limits-copies';
 import { applyWrites } from './apply-writes.ts';
-import { AuditThread } from './audit-thread.ts';
 import { Checkpointer, checkpointPartition } from './checkpointer.ts';
 import { CommitLog } from './commit-log.ts';
 import { dataPaths, isIncarnation } from './data-paths.ts';
@@ -20,6 +19,7 @@ import { readPartitions } from './read-partitions.ts';
 import { hashRecordBytes } from './record-bytes.ts';
 import type { Registry } from './registry.ts';
 import { type LoggedWrites, replayLog } from './replay-log.ts';
+import { SideProcess } from './side-process.ts';
 import { Store } from './store.ts';
 import { type StoreLimits, storeLimits } from './store-limits.ts';
 import { failureOf, type StoreParts } from './store-parts.ts';
@@ -164,13 +164,15 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     segmentsBehindMax: limits.logSegmentsBehindMax,
     onFailure: fail,
   });
+  const side = { jobsMax: sideJobsMax, idleMsMax: sideProcessIdleMsMax };
   let staged = 0;
   const parts: StoreParts = {
     ...ready,
     log,
     checkpointer,
     turns: new Turns(),
-    audits: new AuditThread({ jobsMax: auditsWaitingMax, idleMsMax: auditThreadIdleMsMax }),
+    audits: new SideProcess(side),
+    copies: new SideProcess(side),
     newIncarnation: () => {
       const incarnation = options.newIncarnation();
       assert(isIncarnation(incarnation), `incarnation ${JSON.stringify(incarnation)}`);

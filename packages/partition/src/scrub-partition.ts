@@ -1,4 +1,4 @@
-// Reads a partition in use as a whole: a copy of one moment is audited in the worker thread.
+// Reads a partition in use as a whole: a copy of one moment is audited in a process of its own.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { findingOf } from './audit-file.ts';

@@ -1,20 +1,17 @@
 // A copy of one partition file, taken while it is written to, staged as a single file that can be
 // streamed.
 import { createHash } from 'node:crypto';
-import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, rm, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { snapshotPagesPerTurn, transferChunkBytesMax } from '@ringwright/base/limits';
-import { copyByProcessBytesMin } from '@ringwright/base/limits-copies';
-import { copyByProcess } from './copy-by-process.ts';
 import type { CopyManifest } from './copy-manifest.ts';
 import { openUntrusted } from './open-sqlite.ts';
 import type { Partition } from './partition.ts';
 import { readMeta } from './partition-meta.ts';
-import type { MetaRow } from './schema.ts';
+import type { CopiedFile } from './side-process.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
 /** Holds a staged file until released. */
@@ -76,9 +73,10 @@ export class Snapshot {
 }
 
 /**
- * Writes go on meanwhile. A long file is copied by another process while its checkpoints wait, and
- * is of the moment that begins; where that fails, and for short ones, the backup API mirrors the
- * writes of its own connection, so that the copy is of the moment it ends: DESIGN.md says why.
+ * Writes go on meanwhile. Another process copies the file while its checkpoints wait: it is of the
+ * moment that begins. Where that fails, the backup API mirrors the writes of its own connection, so
+ * that the copy is of the moment it ends: DESIGN.md says why. Nothing is synced: no crash is
+ * survived by what is staged.
  * Throws DISK_FULL before anything is written, PARTITION_ABSENT when dropped meanwhile.
  */
 export async function takeSnapshot(parts: StoreParts, partition: Partition): Promise<Snapshot> {
@@ -88,19 +86,9 @@ export async function takeSnapshot(parts: StoreParts, partition: Partition): Pro
   const room = await parts.disk.promise(bytes);
   try {
     await mkdir(directory, { recursive: true });
-    const isCopied = bytes >= copyByProcessBytesMin && (await copyHeld(parts, partition, file));
-    if (!isCopied) await backUp(parts, partition, file);
-    const meta = makeSingleFile(file);
-    const handle = await open(file, 'r+');
-    try {
-      await handle.sync();
-      const { size } = await stat(file);
-      const manifest = manifestOf(meta, { bytes: size, sha256: await hashFile(handle, size) });
-      return new Snapshot(manifest, { directory, handle });
-    } catch (error) {
-      await handle.close();
-      throw error;
-    }
+    const manifest =
+      (await copyHeld(parts, partition, file)) ?? (await backUp(parts, partition, file));
+    return new Snapshot(manifest, { directory, handle: await open(file, 'r') });
   } catch (error) {
     await rm(directory, { recursive: true, force: true });
     throw error;
@@ -117,28 +105,40 @@ function expectedBytes(parts: StoreParts, partition: Partition): number {
   return pages * Number(db.pragma('page_size', { simple: true }));
 }
 
-/** False when the copy cannot be trusted, or was not made: it is taken otherwise. */
-async function copyHeld(parts: StoreParts, partition: Partition, to: string): Promise<boolean> {
+/** Null when the copy cannot be trusted, or was not made: it is taken otherwise. */
+async function copyHeld(
+  parts: StoreParts,
+  partition: Partition,
+  to: string,
+): Promise<CopyManifest | null> {
   const file = parts.files.use(partition);
   partition.pins += 1;
   partition.held += 1;
   try {
-    if (!file.checkpoint('TRUNCATE')) return false;
+    if (!file.checkpoint('TRUNCATE')) return null;
     const { checkpoints } = file;
-    await copyByProcess(file.db.name, to);
+    // Of the file, too: nothing waits in memory or in the WAL.
+    const info = file.info();
+    const copied = await parts.copies.copy(file.db.name, to);
     checkOpen(parts);
-    return partition.file === file && file.checkpoints === checkpoints;
+    if (partition.file === file && file.checkpoints === checkpoints)
+      return manifestOf(info, copied);
   } catch {
     checkOpen(parts);
-    return false;
   } finally {
     partition.pins -= 1;
     partition.held -= 1;
     parts.checkpointer.request(partition);
   }
+  await rm(to, { force: true });
+  return null;
 }
 
-async function backUp(parts: StoreParts, partition: Partition, file: string): Promise<void> {
+async function backUp(
+  parts: StoreParts,
+  partition: Partition,
+  file: string,
+): Promise<CopyManifest> {
   if (partition.gone) throw absent(partition);
   const { db } = parts.files.use(partition);
   partition.pins += 1;
@@ -151,6 +151,8 @@ async function backUp(parts: StoreParts, partition: Partition, file: string): Pr
   } finally {
     partition.pins -= 1;
   }
+  const meta = metaOf(file);
+  return manifestOf(meta, await hashFile(file));
 }
 
 function absent({ keyspace, partition }: Partition, cause?: unknown): CodedError {
@@ -158,32 +160,31 @@ function absent({ keyspace, partition }: Partition, cause?: unknown): CodedError
   return new CodedError('PARTITION_ABSENT', message, { cause });
 }
 
-/** Takes the WAL flag off the staged copy, and reads what the copy really holds inside it. */
-function makeSingleFile(file: string): MetaRow {
+/** What the copy really holds. */
+function metaOf(file: string): Described {
   const db = openUntrusted(file);
   try {
-    const mode = db.pragma('journal_mode = DELETE', { simple: true });
-    assert(mode === 'delete', `journal mode ${String(mode)} of a staged copy`);
     return readMeta(db);
   } finally {
     db.close();
   }
 }
 
-async function hashFile(handle: FileHandle, size: number): Promise<string> {
+async function hashFile(file: string): Promise<CopiedFile> {
   const hash = createHash('sha256');
-  const chunk = Buffer.allocUnsafe(transferChunkBytesMax * 4);
-  for (let offset = 0; offset < size; ) {
-    const { bytesRead } = await handle.read(chunk, 0, chunk.length, offset);
-    assert(bytesRead > 0, 'the staged file keeps its length');
-    hash.update(chunk.subarray(0, bytesRead));
-    offset += bytesRead;
-    await setImmediate();
+  let bytes = 0;
+  for await (const chunk of createReadStream(file, { highWaterMark: 4 * transferChunkBytesMax })) {
+    hash.update(chunk as Buffer); // no encoding was asked for
+    bytes += (chunk as Buffer).length;
   }
-  return hash.digest('hex');
+  return { bytes, sha256: hash.digest('hex') };
 }
 
-function manifestOf(meta: MetaRow, file: { bytes: number; sha256: string }): CopyManifest {
+type Described = Omit<CopyManifest, 'sourceIncarnation' | 'bytes' | 'sha256'> & {
+  readonly incarnation: string;
+};
+
+function manifestOf(meta: Described, file: CopiedFile): CopyManifest {
   const { keyspace, partition, incarnation, seq, rows, tombstones, digest } = meta;
   return {
     keyspace,

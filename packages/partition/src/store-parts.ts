@@ -1,6 +1,5 @@
 // What the operations of one store share.
 import { CodedError } from '@ringwright/base/coded-error';
-import type { AuditThread } from './audit-thread.ts';
 import type { Checkpointer } from './checkpointer.ts';
 import type { CommitLog } from './commit-log.ts';
 import type { DirectoryLock } from './directory-lock.ts';
@@ -9,6 +8,7 @@ import type { LogBatch } from './log-batch.ts';
 import type { Memtables } from './memtables.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { Registry } from './registry.ts';
+import type { SideProcess } from './side-process.ts';
 import type { StoreLimits } from './store-limits.ts';
 import type { Turns } from './turns.ts';
 
@@ -24,7 +24,9 @@ export interface StoreParts {
   readonly log: CommitLog;
   readonly checkpointer: Checkpointer;
   readonly turns: Turns;
-  readonly audits: AuditThread;
+  /** A scrub of a long file must not hold copies up: each kind of work has a process. */
+  readonly audits: SideProcess;
+  readonly copies: SideProcess;
   readonly newIncarnation: () => string;
   /** A fresh path in the staging folder, which is emptied when a store opens. */
   readonly stagingPath: (purpose: string) => string;

@@ -2,19 +2,19 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import type { PartitionAudit } from './audit-partition-file.ts';
-import type { AuditThread } from './audit-thread.ts';
 import type { CopyManifest } from './copy-manifest.ts';
+import type { SideProcess } from './side-process.ts';
 
 /**
  * Resolves when the file is whole, of our schema, every row matches its hash, and all figures are
  * those of the manifest. Rejects with COPY_INVALID that lists what differed.
  */
 export async function verifyCopy(
-  thread: AuditThread,
+  audits: SideProcess,
   file: string,
   manifest: CopyManifest,
 ): Promise<void> {
-  const findings = compareManifest(await thread.audit(file), manifest);
+  const findings = compareManifest(await audits.audit(file), manifest);
   const [first] = findings;
   if (first === undefined) return;
   throw new CodedError(

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { AuditThread } from './audit-thread.ts';
 import { newPartitionBytes } from './new-partition-file.ts';
+import { SideProcess } from './side-process.ts';
 
 const limits = { jobsMax: 4, idleMsMax: 60_000 };
 const folder = mkdtempSync(join(tmpdir(), 'audits-'));
@@ -19,29 +19,30 @@ function goodFile(): string {
   return file;
 }
 
-function thread(options: Partial<ConstructorParameters<typeof AuditThread>[0]> = {}): AuditThread {
-  const made = new AuditThread({ ...limits, ...options });
+function sideProcess(
+  options: Partial<ConstructorParameters<typeof SideProcess>[0]> = {},
+): SideProcess {
+  const made = new SideProcess({ ...limits, ...options });
   onTestFinished(() => made.close());
   return made;
 }
 
-/** A thread that dies of files named `crash`, and finds nothing in others. */
+/** A process that dies of files named `crash`, and finds nothing in others. */
 function crashing(): URL {
   const program = join(folder, 'crash.mjs');
   writeFileSync(
     program,
-    `import { parentPort } from 'node:worker_threads';
-     parentPort.on('message', (file) => {
+    `process.on('message', ({ file }) => {
        if (file.startsWith('throw')) throw new Error('boom');
        if (file.startsWith('exit')) process.exit(3);
-       if (file !== 'hang') parentPort.postMessage({ findings: [], meta: null });
+       if (file !== 'hang') process.send({ kind: 'audited', audit: { findings: [], meta: null } });
      });`,
   );
   return pathToFileURL(program);
 }
 
-test('one thread audits many files, good and bad', async () => {
-  const audits = thread();
+test('one process audits many files, good and bad', async () => {
+  const audits = sideProcess();
   expect(audits.running).toBe(false);
   const bad = join(folder, 'bad.db');
   writeFileSync(bad, 'no database at all, but long enough to be looked at'.repeat(20));
@@ -56,8 +57,8 @@ test('one thread audits many files, good and bad', async () => {
   expect(audits.running).toBe(true);
 });
 
-test('a thread that dies takes only the file it was reading with it', async () => {
-  const audits = thread({ program: crashing() });
+test('a process that dies takes only the file it was reading with it', async () => {
+  const audits = sideProcess({ program: crashing() });
   const settled = await Promise.allSettled(
     ['fine', 'throw', 'exit', 'fine'].map((file) => audits.audit(file)),
   );
@@ -70,11 +71,11 @@ test('a thread that dies takes only the file it was reading with it', async () =
 });
 
 test('files beyond the limit are refused; closing fails what waits', async () => {
-  const audits = thread({ program: crashing() });
+  const audits = sideProcess({ program: crashing() });
   const waiting = Array.from({ length: limits.jobsMax }, () => audits.audit('hang'));
   const settled = Promise.allSettled(waiting);
   await expect(audits.audit('one too many')).rejects.toMatchObject({ code: 'STORE_BUSY' });
-  await audits.close();
+  audits.close();
   for (const result of await settled) {
     expect(result).toMatchObject({ status: 'rejected', reason: { code: 'STORE_CLOSED' } });
   }
@@ -82,8 +83,8 @@ test('files beyond the limit are refused; closing fails what waits', async () =>
   expect(audits.running).toBe(false);
 });
 
-test('an idle thread ends and is started again', async () => {
-  const audits = thread({ idleMsMax: 1 });
+test('an idle process ends and is started again', async () => {
+  const audits = sideProcess({ idleMsMax: 1 });
   const file = goodFile();
   await audits.audit(file);
   await expect.poll(() => audits.running).toBe(false);

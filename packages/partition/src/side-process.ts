@@ -1,0 +1,171 @@
+// A process beside a store that copies and audits whole partition files: long work that delays
+// nobody.
+import { type ChildProcess, fork } from 'node:child_process';
+import { setPriority } from 'node:os';
+import { CodedError } from '@ringwright/base/coded-error';
+import { sideProcessPriority } from '@ringwright/base/limits-copies';
+import type { PartitionAudit } from './audit-partition-file.ts';
+
+export type SideWork =
+  | { readonly kind: 'audit'; readonly file: string }
+  | { readonly kind: 'copy'; readonly from: string; readonly to: string };
+
+/** What the program answers. */
+export type SideAnswer =
+  | { readonly kind: 'audited'; readonly audit: PartitionAudit }
+  | { readonly kind: 'copied'; readonly copy: CopiedFile }
+  | { readonly kind: 'failed'; readonly message: string };
+
+export interface CopiedFile {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+interface Job {
+  readonly work: SideWork;
+  readonly resolve: (answer: SideAnswer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface SideProcessOptions {
+  /** Files that may wait, the one at work included; beyond it STORE_BUSY. */
+  readonly jobsMax: number;
+  /** A process without work for this long is ended: it holds ~45 MB. */
+  readonly idleMsMax: number;
+  /** The program; tests give one that crashes. */
+  readonly program?: URL;
+}
+
+const PROGRAM = new URL('./side-program.ts', import.meta.url);
+
+/**
+ * Another process, because closing a descriptor of a live database here would drop the locks that
+ * SQLite holds on it (reliability research F3), and because it can stand back: requests go first
+ * when the processor is short. Starting one costs as much as auditing 30 MB, so it is kept from one
+ * file to the next. It has one file at a time: when it dies, only that job fails, and the next one
+ * gets a new process. It holds this one only while it has work.
+ */
+export class SideProcess {
+  readonly #options: SideProcessOptions;
+  readonly #waiting: Job[] = [];
+  #job: Job | null = null;
+  #child: ChildProcess | null = null;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: SideProcessOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a process exists now. */
+  get running(): boolean {
+    return this.#child !== null;
+  }
+
+  /** What is wrong with a file that nobody else has open. Rejects with STORE_BUSY, STORE_CLOSED. */
+  async audit(file: string): Promise<PartitionAudit> {
+    const answer = await this.#do({ kind: 'audit', file });
+    if (answer.kind === 'audited') return answer.audit;
+    throw unexpected(answer);
+  }
+
+  /**
+   * Copies a file that has no WAL, and that nobody writes to meanwhile. Not synced. Rejects also
+   * when it was not copied; what is at `to` then is worth nothing.
+   */
+  async copy(from: string, to: string): Promise<CopiedFile> {
+    const answer = await this.#do({ kind: 'copy', from, to });
+    if (answer.kind === 'copied') return answer.copy;
+    throw unexpected(answer);
+  }
+
+  #do(work: SideWork): Promise<SideAnswer> {
+    const { jobsMax } = this.#options;
+    return new Promise((resolve, reject) => {
+      if (this.#closed) reject(closedError());
+      else if (this.#waiting.length + (this.#job === null ? 0 : 1) >= jobsMax) {
+        reject(
+          new CodedError('STORE_BUSY', `${jobsMax} files wait to be copied or audited`, {
+            hint: 'move fewer files at the same time',
+          }),
+        );
+      } else {
+        this.#waiting.push({ work, resolve, reject });
+        this.#startNext();
+      }
+    });
+  }
+
+  #startNext(): void {
+    if (this.#job !== null || this.#closed) return;
+    const job = this.#waiting.shift();
+    if (job === undefined) return this.#idle();
+    clearTimeout(this.#idleTimer);
+    this.#job = job;
+    this.#child ??= this.#start();
+    this.#child.ref();
+    this.#child.channel?.ref();
+    // Not sent: it is about to exit, and that fails the job.
+    this.#child.send(job.work, () => undefined);
+  }
+
+  #start(): ChildProcess {
+    const child = fork(this.#options.program ?? PROGRAM, {
+      execArgv: [],
+      serialization: 'advanced',
+    });
+    child.on('message', (answer: SideAnswer) => {
+      const job = this.#job;
+      this.#job = null;
+      job?.resolve(answer);
+      this.#startNext();
+    });
+    child.once('error', (error) => this.#ended(child, error));
+    child.once('exit', (code, signal) => {
+      this.#ended(child, new Error(`the process beside the store ended with ${code ?? signal}`));
+    });
+    if (child.pid !== undefined) setPriority(child.pid, sideProcessPriority);
+    return child;
+  }
+
+  #ended(child: ChildProcess, reason: unknown): void {
+    if (this.#child !== child) return;
+    this.#child = null;
+    const job = this.#job;
+    this.#job = null;
+    job?.reject(reason);
+    this.#startNext();
+  }
+
+  #idle(): void {
+    this.#child?.unref();
+    this.#child?.channel?.unref();
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => this.#stop(), this.#options.idleMsMax);
+    this.#idleTimer.unref();
+  }
+
+  #stop(): void {
+    const child = this.#child;
+    this.#child = null;
+    child?.kill('SIGKILL');
+  }
+
+  /** Fails what waits with STORE_CLOSED and ends the process. Safe to repeat. */
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#idleTimer);
+    const jobs = [...(this.#job === null ? [] : [this.#job]), ...this.#waiting.splice(0)];
+    this.#job = null;
+    for (const { reject } of jobs) reject(closedError());
+    this.#stop();
+  }
+}
+
+function unexpected(answer: SideAnswer): Error {
+  return new Error(answer.kind === 'failed' ? answer.message : `answered with ${answer.kind}`);
+}
+
+function closedError(): CodedError {
+  return new CodedError('STORE_CLOSED', 'the store is closed');
+}
