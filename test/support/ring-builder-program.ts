@@ -21,11 +21,21 @@ export interface RingBuilder {
   readonly json: <T = Record<string, unknown>>(words: string | readonly string[]) => Promise<T>;
 }
 
-export async function ringBuilderIn(folder?: string): Promise<RingBuilder> {
+/** What Node itself is started with, besides the usual. */
+export interface NodeShape {
+  readonly options: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export async function ringBuilderIn(folder?: string, node?: NodeShape): Promise<RingBuilder> {
   const cwd = folder ?? (await mkdtemp(join(tmpdir(), 'ring-builder-')));
   const run = async (words: string | readonly string[], stdin = ''): Promise<Ended> => {
     const args = typeof words === 'string' ? words.split(' ') : words;
-    const child = spawn(process.execPath, [program, ...args], { cwd });
+    const env = { ...process.env, ...node?.environment };
+    const child = spawn(process.execPath, [...(node?.options ?? []), program, ...args], {
+      cwd,
+      env,
+    });
     const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
     child.stdin.end(stdin);
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { CopyFault } from './copy-fault.ts';
 
 /** Bytes from one end to another: they wait while held, and each piece takes a while longer. */
 export interface LinkRule {
@@ -18,8 +19,15 @@ export const outside = -1;
 /** Connections of server n come from this address. */
 export const sourceOf = (server: number): string => `127.0.1.${server + 1}`;
 
+/** One direction of a connection. */
+interface Way {
+  readonly rule: () => LinkRule;
+  readonly fault: () => CopyFault | undefined;
+}
+
 export class Network implements AsyncDisposable {
   readonly #rules = new Map<string, LinkRule>();
+  readonly #copyFaults = new Map<number, CopyFault>();
   /** Who asks whom in vain. */
   readonly #heldCalls = new Set<string>();
   readonly #sockets = new Map<net.Socket, string>();
@@ -37,6 +45,12 @@ export class Network implements AsyncDisposable {
     this.#rules.set(`${from}>${to}`, { ...this.#ruleOf(from, to), ...rule });
   }
 
+  /** What goes wrong with copies that this server asks for; null: nothing. */
+  harmCopies(joiner: number, fault: CopyFault | null): void {
+    if (fault === null) this.#copyFaults.delete(joiner);
+    else this.#copyFaults.set(joiner, fault);
+  }
+
   /** What one asks the other waits, over connections that the first has made; not the answers. */
   holdCalls(caller: number, callee: number): void {
     this.#heldCalls.add(`${caller}>${callee}`);
@@ -49,6 +63,7 @@ export class Network implements AsyncDisposable {
   heal(): void {
     this.#rules.clear();
     this.#heldCalls.clear();
+    this.#copyFaults.clear();
   }
 
   /** Breaks the connections that one has made to the other: what it asked is lost. */
@@ -83,21 +98,27 @@ export class Network implements AsyncDisposable {
         leaving.destroy();
       });
     }
-    void this.#carry(arriving, leaving, () => {
+    const asked = (): LinkRule => {
       const rule = this.#ruleOf(from, to);
       return this.#heldCalls.has(`${from}>${to}`) ? { ...rule, held: true } : rule;
-    });
-    void this.#carry(leaving, arriving, () => this.#ruleOf(to, from));
+    };
+    void this.#carry(arriving, leaving, { rule: asked, fault: () => undefined });
+    const fault = (): CopyFault | undefined => this.#copyFaults.get(from);
+    void this.#carry(leaving, arriving, { rule: () => this.#ruleOf(to, from), fault });
   }
 
   /** One direction of a connection: back pressure keeps what is held at its sender. */
-  async #carry(source: net.Socket, target: net.Socket, rule: () => LinkRule): Promise<void> {
+  async #carry(source: net.Socket, target: net.Socket, { rule, fault }: Way): Promise<void> {
     try {
       for await (const chunk of source) {
         while (rule().held && !target.destroyed) await delay(LOOK_MS);
         if (rule().delayMs > 0) await delay(rule().delayMs);
         if (target.destroyed) return;
-        if (!target.write(chunk as Buffer)) await once(target, 'drain');
+        const harm = fault();
+        const passed = harm?.pass(source, chunk as Buffer);
+        while (passed?.isStalled === true && fault() === harm) await delay(LOOK_MS);
+        if (!target.write(passed?.bytes ?? (chunk as Buffer))) await once(target, 'drain');
+        if (passed?.isCut === true) break;
       }
       target.end();
     } catch {

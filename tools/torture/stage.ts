@@ -6,9 +6,13 @@ import type { Ring } from '@ringwright/ring/ring';
 import { freePorts } from '../../test/support/free-ports.ts';
 import type { Operation } from '../../test/support/history.ts';
 import { unequalReplicas } from '../../test/support/replica-digests.ts';
-import { type RingBuilder, ringBuilderIn } from '../../test/support/ring-builder-program.ts';
+import {
+  type NodeShape,
+  type RingBuilder,
+  ringBuilderIn,
+} from '../../test/support/ring-builder-program.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
-import { calm } from './control.ts';
+import { calm, environment } from './control.ts';
 import { Network } from './network.ts';
 import type { SourcePatch } from './source-patches.ts';
 import { Turns } from './turns.ts';
@@ -20,7 +24,10 @@ export interface StageShape {
   readonly folder: string;
   readonly servers: number;
   readonly partitions: number;
+  /** Of servers. */
   readonly patches: readonly SourcePatch[];
+  /** Of ring-builder. */
+  readonly bug: readonly SourcePatch[];
 }
 
 /** From the start of a fault to its end, by the clock of the history. */
@@ -49,7 +56,7 @@ export class Stage implements AsyncDisposable {
 
   /** Servers that run and serve version 1 of a ring. */
   static async open(shape: StageShape): Promise<Stage> {
-    const stage = new Stage(shape, await ringBuilderIn(shape.folder));
+    const stage = new Stage(shape, await ringBuilderIn(shape.folder, patchedNode(shape.bug)));
     try {
       for (let count = 0; count < shape.servers; count += 1) await stage.#newVictim();
       const starting = Promise.all(stage.victims.map((victim) => victim.start()));
@@ -161,4 +168,14 @@ export class Stage implements AsyncDisposable {
     }
     await this.network[Symbol.asyncDispose]();
   }
+}
+
+/** How Node is started so that a program has these patches. */
+export function patchedNode(patches: readonly SourcePatch[]): NodeShape {
+  if (patches.length === 0) return { options: [], environment: {} };
+  const preload = new URL('./preload.ts', import.meta.url).href;
+  return {
+    options: ['--no-warnings', '--import', preload],
+    environment: { [environment.patches]: JSON.stringify(patches) },
+  };
 }

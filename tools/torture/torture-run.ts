@@ -58,6 +58,7 @@ export async function tortureRun(shape: RunShape): Promise<RunResult> {
     servers: shape.servers,
     partitions: 8 + 8 * (shape.seed % 2),
     patches: [...tuning, ...shape.patches],
+    bug: shape.patches,
   });
   const workload = await begin(stage, shape);
   const operations = stage.history;

@@ -1,6 +1,12 @@
 // Bugs of ring changes: who gives a joiner its records, when its word counts, when files go. Pure.
 import { absentHolder, splitInFlight, splitTakeover } from '../nemeses/ring-scenes.ts';
 import { rings } from '../nemeses/rings.ts';
+import {
+  cancelledJoin,
+  flippedCopy,
+  staleCoordinator,
+  writtenMeanwhile,
+} from '../scenes/move-scenes.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 const loadPartition = 'packages/server/src/load-partition.ts';
@@ -128,6 +134,70 @@ export const ringBugs: readonly SeededBug[] = [
         file: 'packages/server/src/replica.ts',
         find: "if (duty.kind === 'SERVE' && !complete) throw filling(partition);",
         replace: 'void complete;',
+      },
+    ],
+  },
+  {
+    name: 'min-version-not-raised',
+    about: 'the version that names a joiner does not fence those who know only the one before',
+    nemeses: [staleCoordinator],
+    patches: [
+      {
+        file: 'packages/ring/src/advance-ring.ts',
+        find: 'moves: without(ring.moves, done), touched: done });',
+        replace: 'moves: without(ring.moves, done), touched: [] });',
+      },
+      {
+        file: 'packages/ring/src/audit-transition.ts',
+        find: 'if (found === wanted) continue;',
+        replace: 'if (found !== undefined || wanted === 0) continue;',
+      },
+    ],
+  },
+  {
+    name: 'copy-without-delta',
+    about: 'what came while a copy was on its way is neither merged nor asked for',
+    nemeses: [writtenMeanwhile],
+    patches: [
+      {
+        file: 'packages/partition/src/adopt-copy.ts',
+        find: 'if (rows.length > 0) {',
+        replace: 'if (rows.length < 0) {',
+      },
+      {
+        file: loadPartition,
+        find: 'await pullRows(ports, task, { device, copied });',
+        replace: 'void pullRows;',
+      },
+    ],
+  },
+  {
+    name: 'copy-not-verified',
+    about: 'a copy is taken over as it came: no hash, no check, no comparison with its manifest',
+    nemeses: [flippedCopy],
+    patches: [
+      {
+        file: 'packages/partition/src/incoming-copy.ts',
+        find: 'if (found !== sha256)',
+        replace: "if (found === '')",
+      },
+      {
+        file: 'packages/partition/src/verify-copy.ts',
+        find: 'if (first === undefined) return;',
+        replace: 'if (first !== null) return;',
+      },
+    ],
+  },
+  {
+    name: 'cancelled-file-kept',
+    about: 'a joiner keeps what it had copied when its move is cancelled',
+    nemeses: [cancelledJoin],
+    patches: [
+      {
+        file: 'packages/server/src/plan-duties.ts',
+        find: "if (isSurplus(active, partition)) steps.push({ kind: 'drain', partition });",
+        replace:
+          "if (isSurplus(active, partition) && holdings.states.get(partition) === 'ready') steps.push({ kind: 'drain', partition });",
       },
     ],
   },

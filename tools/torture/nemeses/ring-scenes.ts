@@ -117,15 +117,18 @@ async function cast(stage: Stage, signal: AbortSignal): Promise<Cast | null> {
 async function initialize(stage: Stage, joiner: Victim): Promise<void> {
   await commitChange(stage, { name: 'joins' }, [['add', joiner.text, '1']]);
   await startRollout(stage, ['--step']).ended;
-  const isLoaded = async (): Promise<boolean> => {
-    const words = ['moves', keyspace, 'list'];
-    const { moves } = await stage.builder.json<{ moves: { stage: string }[] }>(words);
-    return moves.every((move) => move.stage === 'available');
-  };
-  await until(AbortSignal.timeout(60_000), isLoaded);
+  await until(AbortSignal.timeout(60_000), () => isLoaded(stage));
 }
 
-async function leave(stage: Stage, joiner: Victim): Promise<void> {
+/** Every joiner has all that is to come to it. */
+export async function isLoaded(stage: Stage): Promise<boolean> {
+  const words = ['moves', keyspace, 'list'];
+  const { moves } = await stage.builder.json<{ moves: { stage: string }[] }>(words);
+  return moves.every((move) => move.stage === 'available');
+}
+
+/** The ring is without it again, whatever was in flight. */
+export async function leave(stage: Stage, joiner: Victim): Promise<void> {
   await rollOut(stage);
   const { devices } = (await headOf(stage)).ring;
   const id = devices.findIndex((device) => device?.port === joiner.place.proxyPort);
@@ -208,7 +211,7 @@ function droppedWithout(
   });
 }
 
-async function victimOf(stage: Stage, device: number): Promise<Victim> {
+export async function victimOf(stage: Stage, device: number): Promise<Victim> {
   const { devices } = (await headOf(stage)).ring;
   const victim = stage.victims.find(({ place }) => place.proxyPort === devices[device]?.port);
   if (victim === undefined) throw new Error(`no server is d${device}`);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import type { Ended } from '../../../test/support/ring-builder-program.ts';
-import { keyspace, type Stage } from '../stage.ts';
+import { keyspace, patchedNode, type Stage } from '../stage.ts';
 
 const program = path.join(import.meta.dirname, '../../ring-builder/main.ts');
 /** Soon enough to be typed again while faults go on. */
@@ -39,8 +39,10 @@ export async function type(stage: Stage, verb: string, ...words: string[]): Prom
 export function startRollout(stage: Stage, options: readonly string[] = []): Rollout {
   const stall = ['--stall-timeout', String(STALL_SECONDS)];
   const words = ['rollout', keyspace, '--json', ...stall, ...override, ...options];
-  const child = spawn(process.execPath, [program, ...words], {
+  const node = patchedNode(stage.shape.bug);
+  const child = spawn(process.execPath, [...node.options, program, ...words], {
     cwd: stage.shape.folder,
+    env: { ...process.env, ...node.environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const kill = (): void => void child.kill('SIGKILL');

@@ -13,6 +13,8 @@ import type { Victim } from '../victim.ts';
 
 /** More than one offer of a tortured server takes. */
 const KEYS = 24;
+/** Where bits of copies may be flipped. */
+const FILLER = '.'.repeat(60);
 /** A tortured server reads what it is to suffer every 50 ms. */
 const CONTROL_MS = 200;
 
@@ -79,7 +81,7 @@ export class Scene {
 
   /** No two are equal. */
   value(key: string, text: string): string {
-    return `${text} of ${key} (${(this.#values += 1)})`;
+    return `${text} of ${key} (${(this.#values += 1)}) ${FILLER}`;
   }
 
   /** Asks until every key is answered so; the keys that are not when the time is up. */
@@ -141,7 +143,11 @@ export function sceneOf(name: string, play: (scene: Scene) => Promise<void>): Ne
     name,
     isAlone: true,
     async strike(stage, _random, signal) {
-      const scene = new Scene(stage, keysOf(await stage.head(), stage.history.length), signal);
+      const scene = new Scene(
+        stage,
+        keysOf(await stage.head(), { play: stage.history.length, partition: 0 }),
+        signal,
+      );
       const [a] = scene.cast;
       const isAcked = ({ outcome }: Operation): boolean => outcome === 'acked';
       const before = { level: 'all', text: 'before' } as const;
@@ -156,9 +162,16 @@ export function sceneOf(name: string, play: (scene: Scene) => Promise<void>): Ne
   };
 }
 
-function keysOf({ partitioner }: Ring, play: number): string[] {
+/** Of one partition; `play` makes them others than before. */
+export function keysOf(
+  { partitioner }: Ring,
+  { play, partition }: { readonly play: number; readonly partition: number },
+): string[] {
   const partitionOf = partitionerOf(partitioner);
-  const all = Array.from({ length: 2_000 }, (_, number) => `scene/${play}/${number}`);
-  const [first = []] = Map.groupBy(all, (key) => partitionOf(Buffer.from(key))).values();
-  return first.slice(0, KEYS);
+  const keys: string[] = [];
+  for (let number = 0; keys.length < KEYS; number += 1) {
+    const key = `scene/${play}/${number}`;
+    if (partitionOf(Buffer.from(key)) === partition) keys.push(key);
+  }
+  return keys;
 }

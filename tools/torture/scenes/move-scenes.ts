@@ -1,0 +1,165 @@
+// Scenes of a single move: three servers have a ring, a fourth takes one partition over.
+import fs from 'node:fs';
+import path from 'node:path';
+import { must } from '@ringwright/base/assert';
+import { seededRandom } from '@ringwright/base/random';
+import { checkStore } from '@ringwright/partition/check-store';
+import type { Move } from '@ringwright/ring/move';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { askServer } from '../../../test/support/ask-server.ts';
+import { CopyFault } from '../copy-fault.ts';
+import { isLoaded, leave, victimOf } from '../nemeses/ring-scenes.ts';
+import { Broken, lasts, type Nemesis } from '../nemesis.ts';
+import { outside } from '../network.ts';
+import { headOf, startRollout, type } from '../rings/operator.ts';
+import { proveRings } from '../rings/prove-rings.ts';
+import { commitChange } from '../rings/ring-changes.ts';
+import { keyspace } from '../stage.ts';
+import type { Victim } from '../victim.ts';
+import { keysOf, Scene } from './scene.ts';
+
+const SERVERS = 4;
+const LOOK_MS = 100;
+const STEP_MS_MAX = 30_000;
+/** A file that is to go goes within a second or two. */
+const DROP_MS_MAX = 10_000;
+
+/** The partition of a move, and who takes part. */
+interface MoveScene {
+  readonly scene: Scene;
+  readonly move: Move;
+  readonly joiner: Victim;
+  readonly source: Victim;
+  /** The two that stay. */
+  readonly stays: readonly [Victim, Victim];
+}
+
+/** A coordinator that has not heard of the takeover asks one holder that has. */
+export const staleCoordinator = sceneOfMove('an old ring after a takeover', async (about) => {
+  const { scene, joiner, source, stays, move } = about;
+  const { stage } = scene;
+  const [near, far] = stays;
+  await initialized(about);
+  await scene.askAll(near, { text: 'before', level: 'all' });
+  scene.hold([near, source], [far, source], [joiner, source]);
+  stage.network.rule(outside, source.place.number, { held: true });
+  const rollout = startRollout(stage, ['--skip-down', '--step']);
+  await until(scene, () => serves(joiner, move.partition));
+  scene.hold([near, far], [joiner, far]);
+  await scene.askAll(near, { text: 'after' });
+  scene.hold([source, near]);
+  await scene.askAll(source, {});
+  rollout.kill();
+  await rollout.ended;
+});
+
+/** Records that come to the joiner while the copy is on its way. */
+export const writtenMeanwhile = sceneOfMove('writes during a copy', async (about) => {
+  const { scene, joiner, source, stays, move } = about;
+  const { network } = scene.stage;
+  const [near, far] = stays;
+  const stall = new CopyFault({ how: 'stall', place: 'head' }, seededRandom(1));
+  network.harmCopies(joiner.place.number, stall);
+  await startRollout(scene.stage, ['--step']).ended;
+  await until(scene, async () => stall.isFired);
+  scene.hold([near, far], [source, far]);
+  await scene.askAll(near, { text: 'after' });
+  scene.hold([near, joiner], [source, joiner]);
+  network.harmCopies(joiner.place.number, null);
+  await until(scene, () => isLoaded(scene.stage));
+  const rollout = startRollout(scene.stage, ['--step']);
+  await until(scene, () => serves(joiner, move.partition));
+  scene.hold([joiner, near]);
+  await scene.askAll(joiner, {});
+  rollout.kill();
+  await rollout.ended;
+});
+
+/** A copy with a flipped bit in a value is never taken for the file. */
+export const flippedCopy = sceneOfMove('a flipped bit in a copy', async (about) => {
+  const { scene, joiner } = about;
+  const { network } = scene.stage;
+  const flip = new CopyFault({ how: 'flip', place: 'values' }, seededRandom(1));
+  network.harmCopies(joiner.place.number, flip);
+  await initialized(about);
+  network.harmCopies(joiner.place.number, null);
+  await joiner.end('stop');
+  const findings = await checkStore(joiner.server.place.data);
+  await joiner.start();
+  if (findings.length === 0 || !flip.isFired) return;
+  throw new Broken(`damaged copy: ${joiner.name} has ${findings[0]?.code} in a file that it took`);
+});
+
+/** A joiner whose move is cancelled gives up what it had copied. */
+export const cancelledJoin = sceneOfMove('a join that is cancelled', async (about) => {
+  const { scene, joiner } = about;
+  const { stage } = scene;
+  await initialized(about);
+  await type(stage, 'moves', 'cancel', 'all');
+  await type(stage, 'push');
+  const home = path.join(joiner.server.place.data, 'partitions', keyspace);
+  const files = (): readonly string[] => (fs.existsSync(home) ? fs.readdirSync(home) : []);
+  await until(scene, async () => files().length === 0, DROP_MS_MAX);
+  if (files().length === 0 || scene.signal.aborted) return;
+  throw new Broken(`orphan: ${joiner.name} keeps partition ${files().join()} of a cancelled move`);
+});
+
+/** The joiner is in a committed ring, and a partition is on its way to it; in the end it leaves. */
+function sceneOfMove(name: string, play: (about: MoveScene) => Promise<void>): Nemesis {
+  return {
+    letter: 'scene',
+    name,
+    isAlone: true,
+    async strike(stage, _random, signal) {
+      while (stage.victims.length < SERVERS) await stage.addVictim();
+      const joiner = must(stage.victims.at(-1), 'servers');
+      // With three devices of weight 1 there, this is the share of one slot, and a little more.
+      const weight = (1.1 / stage.shape.partitions).toFixed(3);
+      await commitChange(stage, { name: 'joins' }, [['add', joiner.text, weight]]);
+      await type(stage, 'push');
+      const { ring } = await headOf(stage);
+      const move = must(ring.moves[0], 'a device that joins gets a partition');
+      const { partition } = move;
+      const source = await victimOf(stage, move.from ?? 0);
+      const holders = slotsOf(ring, partition).map(({ device }) => victimOf(stage, device));
+      const [one, other] = (await Promise.all(holders)).filter((holder) => holder !== source);
+      const stays = [must(one, 'a holder'), must(other, 'a second one')] as const;
+      const keys = keysOf(ring, { play: stage.history.length, partition });
+      const scene = new Scene(stage, keys, signal);
+      await scene.askAll(source, { text: 'first', level: 'all' });
+      const about = { scene, move, joiner, source, stays };
+      if (!signal.aborted) await stage.fault(`scene: ${name}`, [], () => play(about));
+      stage.network.heal();
+      scene.end();
+      if (!signal.aborted) await leave(stage, joiner);
+    },
+    settle: proveRings,
+  };
+}
+
+/** The joiner has all of the partition; the table does not name it yet. */
+async function initialized({ scene }: MoveScene): Promise<void> {
+  await startRollout(scene.stage, ['--step']).ended;
+  await until(scene, () => isLoaded(scene.stage));
+}
+
+async function serves({ place }: Victim, partition: number): Promise<boolean> {
+  const { bytes } = await askServer(place.port, { path: `/v1/duty/${keyspace}/${partition}` });
+  const { here } = JSON.parse(bytes.toString()) as Duty;
+  return here?.duty === 'SERVE' && here.file?.state === 'ready';
+}
+
+interface Duty {
+  readonly here: { readonly duty: string; readonly file: { readonly state: string } | null } | null;
+}
+
+async function until(
+  { signal }: Scene,
+  isSo: () => Promise<boolean>,
+  withinMs = STEP_MS_MAX,
+): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!signal.aborted && performance.now() < deadline && !(await isSo())) {
+    await lasts(LOOK_MS, signal);
+  }
+}
