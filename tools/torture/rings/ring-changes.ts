@@ -50,6 +50,13 @@ export const ringChanges: readonly RingChange[] = [
   },
 ];
 
+/** The change of this name. */
+export function changeOf(name: string): RingChange {
+  const found = ringChanges.find((change) => change.name === name);
+  if (found === undefined) throw new Error(`no change is named ${name}`);
+  return found;
+}
+
 function joins(spares: readonly Victim[], random: Random): readonly string[] {
   return ['add', pick(random, spares).text, '1'];
 }

@@ -7,6 +7,7 @@ import { isUp } from '../nemeses/kill.ts';
 import { lasts, pick } from '../nemesis.ts';
 import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
+import { leastOf } from './least-of.ts';
 
 type Role = 'source' | 'joiner' | 'coordinator';
 
@@ -58,15 +59,9 @@ export interface Death {
 }
 
 /** One of those that were tried least. */
-export function nextDeath({ faults }: Stage, random: Random): Death {
+export function nextDeath(stage: Stage, random: Random): Death {
   const all = roles.flatMap((role) => placesOf[role].map((place) => ({ role, place })));
-  const tried = (death: Death): number =>
-    faults.filter(({ name }) => name === nameOf(death)).length;
-  const fewest = Math.min(...all.map(tried));
-  return pick(
-    random,
-    all.filter((death) => tried(death) === fewest),
-  );
+  return leastOf(stage, all, { nameOf, random });
 }
 
 function nameOf({ role, place }: Death): string {

@@ -1,0 +1,80 @@
+// What befalls the copies of a ring change: cut or flipped bytes, and joiners without room.
+import type { Random } from '@ringwright/base/random';
+import type { Ring } from '@ringwright/ring/ring';
+import { CopyFault, type CopyFaultShape, copyFaultPlaces } from '../copy-fault.ts';
+import { lasts, pick } from '../nemesis.ts';
+import type { Stage } from '../stage.ts';
+import type { Victim } from '../victim.ts';
+import { leastOf } from './least-of.ts';
+
+const LOOK_MS = 50;
+/** Of one rollout: then its copies come through, so that moves are finished all the time. */
+const HARMED_MAX = 2;
+/** The joiner has been refused, and a rollout has not given up yet. */
+const NO_ROOM_MS = 3_000;
+const NO_ROOM_EVERY = 6;
+const NO_ROOM = 'rings: joiner without room';
+const REFUSED = 'DISK_FULL';
+
+/** A cut in values is a cut in pages. */
+const shapes: readonly CopyFaultShape[] = (['cut', 'flip'] as const).flatMap((how) =>
+  copyFaultPlaces
+    .filter((place) => how === 'flip' || place !== 'values')
+    .map((place) => ({ how, place })),
+);
+
+const nameOf = ({ how, place }: CopyFaultShape): string => `rings: copy ${how} in its ${place}`;
+
+export const plannedCopyTroubles: readonly string[] = [...shapes.map(nameOf), NO_ROOM];
+
+/** Copies to the joiners of a ring go wrong, one after the other, until `over`. */
+export async function troubleCopies(
+  stage: Stage,
+  {
+    random,
+    ring,
+    over,
+  }: { readonly random: Random; readonly ring: Ring; readonly over: AbortSignal },
+): Promise<void> {
+  const joiners = joinersOf(stage, ring);
+  if (joiners.length === 0) return;
+  const joiner = pick(random, joiners);
+  if (random.below(NO_ROOM_EVERY) === 0) return fillUp(stage, joiner, over);
+  for (let harmed = 0; harmed < HARMED_MAX && !over.aborted; harmed += 1) {
+    const shape = leastOf(stage, shapes, { nameOf, random });
+    await harmOne(stage, joiner, { shape, random, over });
+  }
+}
+
+/** One copy to the joiner; what did not happen before `over` is not noted. */
+export async function harmOne(
+  stage: Stage,
+  joiner: Victim,
+  about: { readonly shape: CopyFaultShape; readonly random: Random; readonly over: AbortSignal },
+): Promise<void> {
+  const { shape, random, over } = about;
+  const { number } = joiner.place;
+  const fault = new CopyFault(shape, random);
+  const fromMs = performance.now();
+  stage.network.harmCopies(number, fault);
+  while (!over.aborted && !fault.isFired) await lasts(LOOK_MS, over);
+  stage.network.harmCopies(number, null);
+  if (fault.isFired) stage.faults.push({ name: nameOf(shape), fromMs, toMs: performance.now() });
+}
+
+/** The joiner refuses copies for a while; noted when it did. */
+async function fillUp(stage: Stage, joiner: Victim, over: AbortSignal): Promise<void> {
+  const fromMs = performance.now();
+  const refusals = (): number => joiner.server.logText().split(REFUSED).length;
+  const before = refusals();
+  joiner.set({ diskFull: true });
+  await lasts(NO_ROOM_MS, over);
+  joiner.set({ diskFull: false });
+  if (refusals() === before) return;
+  stage.faults.push({ name: NO_ROOM, fromMs, toMs: performance.now() });
+}
+
+export function joinersOf({ victims }: Stage, { moves, devices }: Ring): readonly Victim[] {
+  const ports = new Set(moves.map(({ to }) => devices[to]?.port));
+  return victims.filter(({ place }) => ports.has(place.proxyPort));
+}

@@ -1,0 +1,46 @@
+// A device that dies for good: it is removed, its replicas are made anew, and then it comes back.
+
+import { pick } from '../nemesis.ts';
+import type { Victim } from '../victim.ts';
+import type { RingScene } from './fates.ts';
+import { headOf, isRolledOut, startRollout } from './operator.ts';
+import { commitChange } from './ring-changes.ts';
+
+export const DEAD = 'rings: dead device removed';
+
+/** Its server comes back with its old files, as a new device of the ring. */
+export async function buryOne({ stage, random, signal }: RingScene): Promise<void> {
+  const { devices } = (await headOf(stage)).ring;
+  const idOf = ({ place }: Victim): number =>
+    devices.findIndex((device) => device?.port === place.proxyPort);
+  const dead = pick(
+    random,
+    stage.victims.filter((victim) => idOf(victim) !== -1),
+  );
+  const release = await stage.losses.take();
+  const roll = async (...options: readonly string[]): Promise<void> => {
+    while (!signal.aborted) {
+      const rollout = startRollout(stage, options);
+      signal.addEventListener('abort', rollout.kill, { once: true });
+      if (isRolledOut(await rollout.ended)) return;
+    }
+  };
+  try {
+    await stage.fault(DEAD, [dead], async () => {
+      await dead.end('kill');
+      try {
+        await commitChange(stage, { name: 'dead' }, [['remove', `d${idOf(dead)}`]]);
+        await roll('--skip-down');
+      } finally {
+        await dead.start();
+      }
+    });
+    // Where time is up before it has left the ring, its server is one of it.
+    const { ring } = await headOf(stage);
+    if (ring.devices.some((device) => device?.port === dead.place.proxyPort)) return;
+    await commitChange(stage, { name: 'back' }, [['add', dead.text, '1']]);
+    await roll('--confirm-drops');
+  } finally {
+    release();
+  }
+}

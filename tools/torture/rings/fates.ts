@@ -1,0 +1,118 @@
+// What becomes of a ring change before its rollout ends: taken back, held up, or joined by another.
+import type { Random } from '@ringwright/base/random';
+import { Broken, lasts, pick } from '../nemesis.ts';
+import { keyspace, type Stage } from '../stage.ts';
+import { leastOf } from './least-of.ts';
+import { headOf, isRolledOut, startRollout, type } from './operator.ts';
+import { changeOf, commitChange, revertTo, standingOf } from './ring-changes.ts';
+
+export interface RingScene {
+  readonly stage: Stage;
+  readonly random: Random;
+  readonly signal: AbortSignal;
+}
+
+interface Fate {
+  readonly name: string;
+  /** How many versions after the one before the change it comes, at least and at most. */
+  readonly after: readonly [number, number];
+  readonly befall: (scene: RingScene, before: number) => Promise<void>;
+}
+
+const LOOK_MS = 50;
+/** One change in so many goes through as it was meant. */
+const PLAIN_EVERY = 2;
+/** Refused by a safety rule. */
+const REFUSED_EXIT = 5;
+
+const fates: readonly Fate[] = [
+  { name: 'rings: cancelled', after: [1, 2], befall: cancel },
+  {
+    name: 'rings: reverted',
+    after: [1, 3],
+    befall: ({ stage }, before) => revertTo(stage, before),
+  },
+  { name: 'rings: second change', after: [1, 2], befall: commitSecond },
+  { name: 'rings: second change refused', after: [1, 2], befall: removeJoiner },
+  { name: 'rings: paused', after: [2, 2], befall: pauseAll },
+];
+
+export const plannedFates: readonly string[] = fates.map(({ name }) => name);
+
+/** `before`: the version of the head before the change. */
+export async function befall(scene: RingScene, before: number): Promise<void> {
+  const { stage, random, signal } = scene;
+  if (random.below(PLAIN_EVERY) === 0 || signal.aborted) return;
+  const {
+    name,
+    after,
+    befall: happen,
+  } = leastOf(stage, fates, { random, nameOf: (fate) => fate.name });
+  const [least, most] = after;
+  const version = before + least + random.below(most - least + 1);
+  await rollOutUpTo(scene, version);
+  if (signal.aborted) return;
+  const { moves } = (await headOf(stage)).ring;
+  // Nothing was to move, or it was done too soon.
+  if (moves.length === 0 && name !== 'rings: reverted') return;
+  await stage.fault(name, [], () => happen(scene, before));
+}
+
+/** Until the head is this version: the rollout is killed then, or has ended before. */
+async function rollOutUpTo({ stage, signal }: RingScene, version: number): Promise<void> {
+  if ((await headOf(stage)).ring.version >= version) return;
+  const rollout = startRollout(stage);
+  const over = new AbortController();
+  const ended = rollout.ended.finally(() => over.abort());
+  const until = AbortSignal.any([over.signal, signal]);
+  while (!until.aborted && (await headOf(stage)).ring.version < version) {
+    await lasts(LOOK_MS, until);
+  }
+  rollout.kill();
+  isRolledOut(await ended);
+}
+
+async function cancel({ stage, random }: RingScene): Promise<void> {
+  const { moves } = (await headOf(stage)).ring;
+  const one = String(pick(random, moves).partition);
+  await type(stage, 'moves', 'cancel', random.below(2) === 0 ? 'all' : one);
+}
+
+/** Partitions whose moves are in flight wait; the others may move at once. */
+async function commitSecond({ stage, random }: RingScene): Promise<void> {
+  const standing = await standingOf(stage);
+  const { moves } = (await headOf(stage)).ring;
+  const change = changeOf(standing.spares.length > 0 ? 'add' : 'set-weight');
+  await commitChange(stage, { name: 'second' }, change.commands(standing, random));
+  const { ring } = await headOf(stage);
+  const kept = new Set(ring.moves.map(({ assignment }) => assignment));
+  const lost = moves.filter(({ assignment }) => !kept.has(assignment));
+  const moving = ring.moves.map(({ partition, replica }) => `${partition}/${replica}`);
+  if (lost.length === 0 && new Set(moving).size === moving.length) return;
+  throw new Broken(`second change: ${lost.length} moves are gone, or slots move twice`);
+}
+
+/** A device that moves are on their way to cannot be removed before they have ended. */
+async function removeJoiner({ stage, random }: RingScene): Promise<void> {
+  const { ring } = await headOf(stage);
+  await type(stage, 'remove', `d${pick(random, ring.moves).to}`);
+  const words = ['commit', ring.keyspace, '-m', 'too soon', '--override', 'a try', '--json'];
+  const { exit, stderr } = await stage.builder.run(words);
+  await type(stage, 'unstage');
+  if (exit === REFUSED_EXIT && stderr.includes('MOVES_IN_FLIGHT')) return;
+  throw new Broken(`second change: not refused, but ended with ${exit}: ${stderr}`);
+}
+
+/** A rollout of moves that are paused ends; resumed, and begun anew, they go on. */
+async function pauseAll({ stage, random, signal }: RingScene): Promise<void> {
+  const tell = async (action: string): Promise<void> => {
+    // Joiners that are down do not hear of it: exit 4.
+    await stage.builder.run(['moves', keyspace, action, 'all', '--json']);
+  };
+  await tell('pause');
+  const rollout = startRollout(stage);
+  signal.addEventListener('abort', rollout.kill, { once: true });
+  isRolledOut(await rollout.ended);
+  await tell('resume');
+  if (random.below(2) === 0) await tell('retry');
+}

@@ -1,0 +1,17 @@
+// Which of several faults comes next: one of those that happened least so far.
+import type { Random } from '@ringwright/base/random';
+import { pick } from '../nemesis.ts';
+import type { Stage } from '../stage.ts';
+
+export function leastOf<T>(
+  { faults }: Pick<Stage, 'faults'>,
+  from: readonly T[],
+  { nameOf, random }: { readonly nameOf: (one: T) => string; readonly random: Random },
+): T {
+  const happened = (one: T): number => faults.filter(({ name }) => name === nameOf(one)).length;
+  const fewest = Math.min(...from.map(happened));
+  return pick(
+    random,
+    from.filter((one) => happened(one) === fewest),
+  );
+}
