@@ -11,7 +11,7 @@ import { hashRecordBytes } from './record-bytes.ts';
 export interface WriteCall {
   readonly outcomes: WriteOutcome[];
   waiting: number;
-  readonly resolve: (outcomes: WriteOutcome[]) => void;
+  readonly resolve: (outcomes: readonly WriteOutcome[]) => void;
   readonly reject: (error: unknown) => void;
 }
 

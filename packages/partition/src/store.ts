@@ -2,16 +2,15 @@
 /* oxlint-disable max-params -- keyspace and partition come first in every method, as agreed */
 import { CodedError } from '@ringwright/base/coded-error';
 import { applyBatch } from './apply-batch.ts';
-import { checkWrite } from './check-write.ts';
 import { closeStore } from './close-store.ts';
 import type { CopyManifest } from './copy-manifest.ts';
 import { checkPartitionName } from './data-paths.ts';
 import { type IncomingCopy, receiveCopy, roomFor } from './incoming-copy.ts';
-import { bytesInBatch, type WriteCall } from './log-batch.ts';
 import type { Partition } from './partition.ts';
 import type { PartitionFile } from './partition-file.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
 import { createPartition, dropPartition } from './partition-life.ts';
+import { queueWrites } from './queue-writes.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { readRecord, recordsSince, scanRecords, stampsSince } from './read-records.ts';
 import type {
@@ -53,35 +52,8 @@ export class Store {
    * each write may or may not be there after the store is reopened. A partition already known as
    * damaged counts as absent.
    */
-  async write(writes: readonly Write[]): Promise<WriteOutcome[]> {
-    this.#checkUsable();
-    if (writes.length === 0) return [];
-    for (const write of writes) checkWrite(write);
-    if (this.#parts.disk.low) {
-      await this.#parts.disk.require(0);
-      this.#checkUsable();
-    }
-    return new Promise((resolve, reject) => {
-      const outcomes = new Array<WriteOutcome>(writes.length).fill({ kind: 'absent' });
-      this.#queue(writes, { outcomes, waiting: 0, resolve, reject });
-    });
-  }
-
-  #queue(writes: readonly Write[], call: WriteCall): void {
-    const { registry, log, disk } = this.#parts;
-    const placed: { write: Write; partition: Partition; index: number }[] = [];
-    let bytes = 0;
-    for (const [index, write] of writes.entries()) {
-      const partition = registry.get(write.keyspace, write.partition);
-      if (partition === undefined || partition.gone || partition.damage !== null) continue;
-      placed.push({ write, partition, index });
-      bytes += bytesInBatch(write, partition);
-    }
-    log.checkRoom(bytes);
-    disk.note(bytes);
-    call.waiting = placed.length;
-    if (placed.length === 0) call.resolve(call.outcomes);
-    for (const { write, partition, index } of placed) log.append(write, { partition, call, index });
+  write(writes: readonly Write[]): Promise<readonly WriteOutcome[]> {
+    return queueWrites(this.#parts, writes);
   }
 
   /**

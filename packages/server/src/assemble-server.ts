@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { roundPauseMsMax } from '@ringwright/base/limits';
+import { after } from '@ringwright/base/soon';
 import type { Store } from '@ringwright/partition/store';
 import { Turns } from '@ringwright/partition/turns';
 import { printReceipt } from '@ringwright/ring/move-receipt';
@@ -212,11 +213,11 @@ function coordinatorPorts(
     ...parts,
     turns: new Turns(),
     backOff: (tries) => delay(Math.random() * Math.min(2 ** tries, roundPauseMsMax)),
-    issueStamp: async (active, key) => {
-      await proveClock(proof, active, active.partitionOf(key));
-      peerClocks.check(nowMs());
-      return stamps.issue(active.tieDevice);
-    },
+    issueStamp: (active, key) =>
+      after(proveClock(proof, active, active.partitionOf(key)), () => {
+        peerClocks.check(nowMs());
+        return stamps.issue(active.tieDevice);
+      }),
     catchUp: (active, device) =>
       exchange.catchUp(active.ring.keyspace, peers.connect(addressOf(active, device))),
   };

@@ -2,6 +2,7 @@
 // stamp is given, so that no record is stored first where it is stored alone.
 import { CodedError } from '@ringwright/base/coded-error';
 import { clockAheadMsMax } from '@ringwright/base/limits';
+import type { Soon } from '@ringwright/base/soon';
 import { holdersOf } from '@ringwright/ring/slots-of';
 import { type ActiveRing, addressOf } from './active-ring.ts';
 import type { PeerClocks } from './peer-clocks.ts';
@@ -22,7 +23,7 @@ export function proveClock(
   ports: ClockProofPorts,
   active: ActiveRing,
   partition: number,
-): Promise<void> | undefined {
+): Soon<void> {
   const { ring, self } = active;
   const holders = holdersOf(ring, partition);
   const others = holders.filter((device) => device !== self);

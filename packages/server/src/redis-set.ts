@@ -43,14 +43,21 @@ function readOptions(words: RespRequest, nowMs: number): SetOptions {
 /** Words behind the value with which a SET depends on what the key holds. */
 const READING = /^(nx|xx|get|keepttl)$/;
 
-async function set(call: RedisCall): Promise<RespReply> {
+function set(call: RedisCall): Promise<RespReply> {
   const [key, value = new Uint8Array(), ...words] = call.words;
   const nowMs = call.ports.coordinator.clock.nowMs();
-  const { only, isAnswered, expiresMs } = readOptions(words, nowMs);
-  if (only === null && !isAnswered && expiresMs !== null) {
-    await writeContent(call, key, expiring(value, expiresMs, nowMs));
-    return okReply;
-  }
+  const options = readOptions(words, nowMs);
+  const { only, isAnswered, expiresMs } = options;
+  if (only !== null || isAnswered || expiresMs === null) return setBySwap(call, options, nowMs);
+  return writeContent(call, key, expiring(value, expiresMs, nowMs)).then(() => okReply);
+}
+
+async function setBySwap(
+  call: RedisCall,
+  { only, isAnswered, expiresMs }: SetOptions,
+  nowMs: number,
+): Promise<RespReply> {
+  const [key, value = new Uint8Array()] = call.words;
   const { before, isChanged } = await swapContent(call, key, (present) => {
     if (only !== null && (only === 'nx') !== (present === null)) return null;
     return expiring(value, expiresMs ?? present?.expiresMs ?? 0, nowMs);

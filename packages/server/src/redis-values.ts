@@ -2,7 +2,7 @@
 // on what the key holds.
 import { after, type Soon } from '@ringwright/base/soon';
 import { changeKey } from './change-key.ts';
-import { coordinateRead, coordinateWrite } from './coordinate.ts';
+import { coordinateRead, coordinateWrite, type Written } from './coordinate.ts';
 import type { NewContent } from './decide-key.ts';
 import { type RedisCall, RedisRefusal } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
@@ -22,13 +22,14 @@ export function readValue(call: RedisCall, key: Uint8Array | undefined): Soon<Ui
   return after(readRecord(call, key), (record) => record?.value ?? null);
 }
 
-export async function writeContent(
+export function writeContent(
   call: RedisCall,
   key: Uint8Array | undefined,
   content: NewContent,
-): Promise<void> {
-  const about = { keyspace: currentKeyspace(call), consistency: call.consistency };
-  await coordinateWrite(call.ports.coordinator, { ...about, key: checkKey(key), ...content });
+): Promise<Written> {
+  const { consistency, ports } = call;
+  const about = { keyspace: currentKeyspace(call), consistency, key: checkKey(key) };
+  return coordinateWrite(ports.coordinator, { ...about, ...content });
 }
 
 export interface Swapped {

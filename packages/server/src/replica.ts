@@ -5,6 +5,7 @@ import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax } from '@ringwright/base/limits';
 import { after, type Soon } from '@ringwright/base/soon';
 import { compareStamps, formatStamp, type Stamp, stampTieMax } from '@ringwright/base/stamp';
+import type { WriteOutcome } from '@ringwright/partition/record';
 import type { Store } from '@ringwright/partition/store';
 import { type Duty, dutyKindOf } from '@ringwright/ring/duty-of';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -86,21 +87,35 @@ function fence(active: ActiveRing, { ringVersion, partition }: PartitionRequest)
 }
 
 /** Stores a record; resolves when it is durable here. */
-export async function answerWrite(
+export function answerWrite(
   ports: ReplicaPorts,
   request: RequestOf<typeof recordWrite>,
   caller: Caller,
+): Soon<AnswerOf<typeof recordWrite>> {
+  return after(passFence(ports, request, caller), (passed) => writePassed(ports, request, passed));
+}
+
+function writePassed(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof recordWrite>,
+  { active, duty }: Fenced,
 ): Promise<AnswerOf<typeof recordWrite>> {
-  const passed = passFence(ports, request, caller);
-  const { active, duty } = passed instanceof Promise ? await passed : passed;
   if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
   checkClock(ports.clock, request);
   const { ringVersion: _, repair, ...write } = request;
   const { keyspace, partition } = write;
   // What a holder has is no news to the holders: like a push it may pass, and floors refuse it.
   if (!repair) checkBarrier(ports.store, request);
-  const writing = ports.store.write([write]);
-  const [outcome] = await ports.inFlight.track(keyspace, partition, writing);
+  const writing = ports.inFlight.track(keyspace, partition, ports.store.write([write]));
+  return writing.then(([outcome]) => storedAnswer(ports, { request, duty }, outcome));
+}
+
+function storedAnswer(
+  ports: ReplicaPorts,
+  { request, duty }: Pick<Fenced, 'duty'> & { readonly request: RequestOf<typeof recordWrite> },
+  outcome: WriteOutcome | undefined,
+): AnswerOf<typeof recordWrite> {
+  const { keyspace, partition } = request;
   if (outcome === undefined || outcome.kind === 'absent') throw filling(partition);
   if (outcome.kind === 'promised') return outcome;
   ports.rounds.ended(() => roundName(request));

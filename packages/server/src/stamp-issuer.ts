@@ -3,6 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, stampsReservedMs } from '@ringwright/base/limits';
+import { attempt, type Soon } from '@ringwright/base/soon';
 import type { Stamp } from '@ringwright/base/stamp';
 
 export interface StampIssuerPorts {
@@ -39,22 +40,20 @@ export class StampIssuer {
    * with CLOCK_BEHIND while this machine's clock lies more than clockAheadMsMax behind those, with
    * DISK_FAILED, and with STORE_CLOSED.
    */
-  async issue(device: number): Promise<Stamp> {
-    const { clock } = this.#ports;
-    for (;;) {
+  issue(device: number): Soon<Stamp> {
+    return attempt(() => {
       if (this.#closed) throw new CodedError('STORE_CLOSED', 'the server is closing');
+      const { clock } = this.#ports;
       const stamp = clock.next(device);
       const aheadMs = clock.aheadMs(stamp);
       if (aheadMs > clockAheadMsMax) throw behind(aheadMs);
-      if (stamp.ms < this.#reservedMs) {
-        this.#issuedBelowMs = Math.max(this.#issuedBelowMs, stamp.ms + 1);
-        // Early enough that under steady load nobody waits for it.
-        if (stamp.ms + stampsReservedMs / 2 > this.#reservedMs) this.#renew(stamp).catch(() => {});
-        return stamp;
-      }
-      // This stamp is given to nobody: the next one is taken when it is covered.
-      await this.#renew(stamp);
-    }
+      // This stamp is given to nobody: another one is taken when it is covered.
+      if (stamp.ms >= this.#reservedMs) return this.#renew(stamp).then(() => this.issue(device));
+      this.#issuedBelowMs = Math.max(this.#issuedBelowMs, stamp.ms + 1);
+      // Early enough that under steady load nobody waits for it.
+      if (stamp.ms + stampsReservedMs / 2 > this.#reservedMs) this.#renew(stamp).catch(() => {});
+      return stamp;
+    });
   }
 
   #renew(stamp: Stamp): Promise<void> {

@@ -18,7 +18,7 @@ export interface CoordinatorPorts {
   readonly devices: DeviceCaller;
   readonly clock: HybridClock;
   /** A stamp for a write of a key: prove-clock.ts, stamp-issuer.ts. */
-  readonly issueStamp: (active: ActiveRing, key: Uint8Array) => Promise<Stamp>;
+  readonly issueStamp: (active: ActiveRing, key: Uint8Array) => Soon<Stamp>;
   /** Fetches the newer ring from the device that refused for an old one. */
   readonly catchUp: (active: ActiveRing, device: number) => Promise<void>;
   /** Rounds about one key that begin here wait for each other. */

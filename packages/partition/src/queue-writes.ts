@@ -1,0 +1,52 @@
+// The way of writes into the log: checked, given room, answered when they are durable.
+import { checkWrite } from './check-write.ts';
+import { bytesInBatch, type WriteCall } from './log-batch.ts';
+import type { Partition } from './partition.ts';
+import type { Write, WriteOutcome } from './record.ts';
+import { checkOpen, type StoreParts } from './store-parts.ts';
+
+/** As Store.write. One promise a call: this is the path of every single write. */
+export function queueWrites(
+  parts: StoreParts,
+  writes: readonly Write[],
+): Promise<readonly WriteOutcome[]> {
+  return new Promise((resolve, reject) => {
+    checkOpen(parts);
+    for (const write of writes) checkWrite(write);
+    const outcomes = writes.map((): WriteOutcome => ({ kind: 'absent' }));
+    const call = { outcomes, waiting: 0, resolve, reject };
+    if (!parts.disk.low) queue(parts, writes, call);
+    else
+      parts.disk
+        .require(0)
+        .then(() => queue(parts, writes, call))
+        .catch(reject);
+  });
+}
+
+function queue(parts: StoreParts, writes: readonly Write[], call: WriteCall): void {
+  checkOpen(parts);
+  const { log, disk } = parts;
+  const places: (Partition | null)[] = [];
+  let bytes = 0;
+  for (const write of writes) {
+    const partition = placeOf(parts, write);
+    places.push(partition);
+    if (partition === null) continue;
+    call.waiting += 1;
+    bytes += bytesInBatch(write, partition);
+  }
+  log.checkRoom(bytes);
+  disk.note(bytes);
+  if (call.waiting === 0) call.resolve(call.outcomes);
+  for (const [index, write] of writes.entries()) {
+    const partition = places[index] ?? null;
+    if (partition !== null) log.append(write, { partition, call, index });
+  }
+}
+
+/** Null where a write counts as absent. */
+function placeOf({ registry }: StoreParts, { keyspace, partition }: Write): Partition | null {
+  const found = registry.get(keyspace, partition);
+  return found === undefined || found.gone || found.damage !== null ? null : found;
+}
