@@ -12,6 +12,7 @@ import type { DeviceCaller } from '@ringwright/server/device-caller';
 import { answerFloorPromise, answerFloorRaise } from '@ringwright/server/floor-answers';
 import { InFlight } from '@ringwright/server/in-flight';
 import { answerKeys } from '@ringwright/server/list-answers';
+import { freePace } from '@ringwright/server/pace-copies';
 import { PartialCopies } from '@ringwright/server/partial-copies';
 import type { ReplicaPorts } from '@ringwright/server/replica';
 import { answerRead, answerWrite } from '@ringwright/server/replica';
@@ -70,7 +71,8 @@ export class StoreDevice {
       rounds: new RoundQueue(),
       opened: () => Promise.resolve(),
     };
-    this.copies = new CopySource({ ...this.replica, monotonicMs: nowMs, throttle: this.throttle });
+    const giving = { throttle: this.throttle, loadPace: () => freePace };
+    this.copies = new CopySource({ ...this.replica, monotonicMs: nowMs, ...giving });
     const { replica, copies } = this;
     const kinds = messageKinds;
     this.#answers = new Map<string, Answer>([

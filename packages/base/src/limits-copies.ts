@@ -68,6 +68,10 @@ export const foregroundP99MsMax = 25;
 export const loopDelayMsMax = 100;
 /** How often the delay is looked at. */
 export const loopDelayResolutionMs = 20;
+/** Where one copy at a time is too much for requests, the next begins after a gap of this... */
+export const copyGapMsMin = 125;
+/** ... or up to this: a thousand files are still copied within the hour. */
+export const copyGapMsMax = 2_000;
 /** The longest a source lets a chunk wait for its rate; then it says when to ask again. */
 export const copyReadWaitMsMax = 1_000;
 /** A throttle looks again after so long, in case its rate was changed. */

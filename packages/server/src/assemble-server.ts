@@ -137,7 +137,7 @@ export async function assembleServer(
   });
   const devices = deviceCaller({ peers, handlers });
   const decide: DecideKey = (keyspace, key) => settleKey(coordinator, keyspace, key);
-  const calls = { devices: measureCopies(metrics, devices), inFlight, throttle: pace.taken };
+  const calls = { devices: measureCopies(metrics, devices), inFlight, ...pace.taking };
   const mover = createMover({ ...opened, ...calls, decide }, { rings, strangers, log, ...gate });
   const replicator = createReplicator({ store, devices, decide, mover }, metrics, log);
   // A floor is not raised by a clock that is ahead of the others.
@@ -151,7 +151,7 @@ export async function assembleServer(
   const status: StatusPorts = { ...parts, startedMs: nowMs(), nowMs };
   const asked = { rings, requests, devices, clock, stamps };
   const coordinator = coordinatorPorts(asked, { exchange, peers, peerClocks });
-  const copies = new CopySource({ ...replica, monotonicMs, throttle: pace.given });
+  const copies = new CopySource({ ...replica, monotonicMs, ...pace.giving });
   const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange };
   fillHandlers(handlers, { replica, introduce, copies, pace, trash: parts, ...edges });
   const greetings = greetingsOf(introduce, peers, log);
@@ -233,7 +233,7 @@ function createMover(
     directory,
     ...calls
   }: Pick<OpenedDevice, 'store' | 'controls' | 'onceComplete' | 'identity' | 'key' | 'directory'> &
-    Pick<MoverPorts, 'devices' | 'decide' | 'inFlight' | 'throttle'>,
+    Pick<MoverPorts, 'devices' | 'decide' | 'inFlight' | 'throttle' | 'loadPace'>,
   around: {
     readonly rings: Rings;
     readonly strangers: ReadonlySet<string>;

@@ -1,10 +1,11 @@
 // Which loads start: the order, each limit, and that nothing waits without a reason.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chooseLoads, type LoadCandidate } from './choose-loads.ts';
+import { chooseLoads, type LoadCandidate, type StartRule } from './choose-loads.ts';
 import type { Place } from './place.ts';
 
 const limits = { device: 4, server: 2, zone: 3 };
+const noRule: StartRule = { loads: null, startAtMs: 0, gapMs: 0 };
 
 function load(partition: number, change: Partial<LoadCandidate> = {}): LoadCandidate {
   return {
@@ -20,8 +21,12 @@ function load(partition: number, change: Partial<LoadCandidate> = {}): LoadCandi
   };
 }
 
-function chosen(candidates: LoadCandidate[], running: (Place | null)[] = []) {
-  const choice = chooseLoads(candidates, { running, limits, nowMs: 1_000 });
+function chosen(
+  candidates: LoadCandidate[],
+  running: (Place | null)[] = [],
+  rule: StartRule = noRule,
+) {
+  const choice = chooseLoads(candidates, { running, limits, rule, nowMs: 1_000 });
   return {
     start: choice.start.map(({ partition }) => partition),
     wait: choice.wait.map(({ candidate, why }) => `${candidate.partition} ${why}`),
@@ -74,6 +79,26 @@ describe('the limits', () => {
   });
 });
 
+describe('requests suffer', () => {
+  const all = [1, 2, 3].map((partition) => load(partition));
+
+  test('fewer at once: the end of one is waited for', () => {
+    const wait = ['3 pace'];
+    expect(chosen(all, [], { ...noRule, loads: 2 })).toEqual({
+      ...{ start: [1, 2], wait },
+      wakeAtMs: null,
+    });
+    expect(chosen(all, [null, null], { ...noRule, loads: 2 }).start).toEqual([]);
+  });
+
+  test('with a gap: one, and the next when it has passed', () => {
+    const rule = { loads: 1, startAtMs: 900, gapMs: 250 };
+    expect(chosen(all, [], rule)).toMatchObject({ start: [1], wakeAtMs: 1_250 });
+    const early = { ...rule, startAtMs: 1_100 };
+    expect(chosen(all, [], early)).toMatchObject({ start: [], wakeAtMs: 1_100 });
+  });
+});
+
 const place = fc.record({
   server: fc.constantFrom('a', 'b', 'c'),
   zone: fc.constantFrom('x', 'y'),
@@ -90,14 +115,20 @@ const candidates = fc.array(
 
 test('any queue: no limit is passed, and whoever waits for one would pass it', () => {
   fc.assert(
-    fc.property(candidates, (changes) => {
+    fc.property(candidates, fc.option(fc.integer({ min: 1, max: 5 })), (changes, loads) => {
       const all = changes.map((change, partition) => load(partition, change));
-      const { start, wait } = chooseLoads(all, { running: [], limits, nowMs: 1_000 });
+      const { start, wait } = chooseLoads(all, {
+        running: [],
+        limits,
+        rule: { ...noRule, loads },
+        nowMs: 1_000,
+      });
       expect(start.length + wait.length).toBe(all.length);
       const sources = start.map(({ source }) => source);
       const count = (name: keyof Place, like: Place | null): number =>
         sources.filter((source) => source !== null && source[name] === like?.[name]).length;
-      expect(start.length).toBeLessThanOrEqual(limits.device);
+      const most = Math.min(limits.device, loads ?? limits.device);
+      expect(start.length).toBeLessThanOrEqual(most);
       for (const source of sources) {
         expect(count('server', source)).toBeLessThanOrEqual(limits.server);
         expect(count('zone', source)).toBeLessThanOrEqual(limits.zone);
@@ -107,6 +138,7 @@ test('any queue: no limit is passed, and whoever waits for one would pass it', (
           paused: candidate.paused,
           resting: candidate.notBeforeMs > 1_000,
           device: start.length === limits.device,
+          pace: start.length === loads,
           server: count('server', candidate.source) === limits.server,
           zone: count('zone', candidate.source) === limits.zone,
         };

@@ -36,14 +36,29 @@ export const loadLimits: LoadLimits = {
   zone: copiesFromZoneMax,
 };
 
-/** Why a load waits: `device`, `server` and `zone` are the limits. */
-export type WaitReason = 'paused' | 'resting' | 'device' | 'server' | 'zone';
+/** Why a load waits: `device`, `server` and `zone` are the limits; `pace`: requests suffer. */
+export type WaitReason = 'paused' | 'resting' | 'device' | 'server' | 'zone' | 'pace';
+
+/** How far requests hold loads back. */
+export interface StartRule {
+  /** At most at once; null: as many as the limits say. */
+  readonly loads: number | null;
+  /** None begins before; and only one before `gapMs` have passed again. */
+  readonly startAtMs: number;
+  readonly gapMs: number;
+}
 
 export interface LoadChoice<Candidate extends LoadCandidate> {
   readonly start: readonly Candidate[];
   readonly wait: readonly { readonly candidate: Candidate; readonly why: WaitReason }[];
-  /** When the first resting one may start; null when none rests. */
+  /** When the first may start that waits for a time; null when none does. */
   readonly wakeAtMs: number | null;
+}
+
+interface Around {
+  readonly limits: LoadLimits;
+  readonly rule: StartRule;
+  readonly nowMs: number;
 }
 
 /**
@@ -52,31 +67,31 @@ export interface LoadChoice<Candidate extends LoadCandidate> {
  */
 export function chooseLoads<Candidate extends LoadCandidate>(
   candidates: readonly Candidate[],
-  {
-    running,
-    limits,
-    nowMs,
-  }: {
-    readonly running: readonly (Place | null)[];
-    readonly limits: LoadLimits;
-    readonly nowMs: number;
-  },
+  { running, ...around }: Around & { readonly running: readonly (Place | null)[] },
 ): LoadChoice<Candidate> {
   const taken = [...running];
   const start: Candidate[] = [];
   const wait: { candidate: Candidate; why: WaitReason }[] = [];
+  const wakes: number[] = [];
+  const { rule, nowMs } = around;
   for (const candidate of candidates.toSorted(byUrgency)) {
-    const why = whyWait(candidate, { taken, limits, nowMs });
+    const begun = start.length;
+    const why = whyWait(candidate, { ...around, taken, begun });
     if (why === null) {
       start.push(candidate);
       taken.push(candidate.source);
-    } else wait.push({ candidate, why });
+      continue;
+    }
+    wait.push({ candidate, why });
+    if (why === 'resting') wakes.push(candidate.notBeforeMs);
+    // Where it is their number that is too high, the end of one is waited for.
+    else if (why === 'pace' && begun > 0 && rule.gapMs > 0) wakes.push(nowMs + rule.gapMs);
+    else if (why === 'pace' && nowMs < rule.startAtMs) wakes.push(rule.startAtMs);
   }
-  const resting = wait.flatMap(({ candidate, why }) =>
-    why === 'resting' ? [candidate.notBeforeMs] : [],
-  );
-  return { start, wait, wakeAtMs: resting.length === 0 ? null : Math.min(...resting) };
+  return { start, wait, wakeAtMs: wakes.length === 0 ? null : wakes.reduce(earlier) };
 }
+
+const earlier = (a: number, b: number): number => Math.min(a, b);
 
 /**
  * What the operator prefers; then refills, since their slots count for nothing until they end; then
@@ -94,19 +109,14 @@ function byUrgency(a: LoadCandidate, b: LoadCandidate): number {
 
 function whyWait(
   { paused, notBeforeMs, source }: LoadCandidate,
-  {
-    taken,
-    limits,
-    nowMs,
-  }: {
-    readonly taken: readonly (Place | null)[];
-    readonly limits: LoadLimits;
-    readonly nowMs: number;
-  },
+  given: Around & { readonly taken: readonly (Place | null)[]; readonly begun: number },
 ): WaitReason | null {
+  const { taken, begun, limits, rule, nowMs } = given;
   if (paused) return 'paused';
   if (notBeforeMs > nowMs) return 'resting';
   if (taken.length >= limits.device) return 'device';
+  if (taken.length >= (rule.loads ?? limits.device)) return 'pace';
+  if (nowMs < rule.startAtMs || (rule.gapMs > 0 && begun > 0)) return 'pace';
   if (countAt(taken, 'server', source) >= limits.server) return 'server';
   if (countAt(taken, 'zone', source) >= limits.zone) return 'zone';
   return null;

@@ -15,12 +15,15 @@ import type { Caller } from '@ringwright/wire/call-channel';
 import type { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { CopyThrottle } from './copy-throttle.ts';
+import type { LoadPace } from './pace-copies.ts';
 import { countAt, type Place, placeOf } from './place.ts';
 import { type Fenced, filling, notResponsible, passFence, type ReplicaPorts } from './replica.ts';
 
 interface CopySourcePorts extends ReplicaPorts {
   readonly monotonicMs: () => number;
   readonly throttle: CopyThrottle;
+  /** How far requests hold copies back now. */
+  readonly loadPace: () => LoadPace;
 }
 
 interface OpenCopy {
@@ -57,7 +60,8 @@ export class CopySource {
     const fenced = await passFence(this.#ports, request, caller);
     checkSource(fenced, request);
     const place = placeOf(fenced.active.ring, request.device);
-    checkRoom([...this.#opening, ...[...this.#open.values()].map((open) => open.place)], place);
+    const given = [...this.#opening, ...[...this.#open.values()].map((open) => open.place)];
+    checkRoom(given, place, this.#ports.loadPace());
     this.#opening.push(place);
     // failpoint: copy-out.before-snapshot
     const snapshot = await this.#lane(() => this.#take(request)).finally(() => {
@@ -129,9 +133,9 @@ export class CopySource {
 const noMatter = (): void => undefined;
 
 /** Throws COPY_BUSY: the joiner goes on with another partition and asks again. */
-function checkRoom(given: readonly (Place | null)[], to: Place | null): void {
+function checkRoom(given: readonly (Place | null)[], to: Place | null, { loads }: LoadPace): void {
   const limits = [
-    [given.length, copiesOutMax, 'in all'],
+    [given.length, Math.min(copiesOutMax, loads ?? copiesOutMax), 'in all'],
     [countAt(given, 'server', to), copiesToServerMax, `to server ${to?.server}`],
     [countAt(given, 'zone', to), copiesToZoneMax, `to zone ${to?.zone}`],
   ] as const;

@@ -4,7 +4,7 @@ import { paceRequestsMin, paceTurnMs, paceWindowTurns } from '@ringwright/base/l
 import type { Soon } from '@ringwright/base/soon';
 import { CopyThrottle } from './copy-throttle.ts';
 import { LatencyWindow } from './latency-window.ts';
-import { freePace, nextPace } from './pace-copies.ts';
+import { freePace, type LoadPace, nextPace } from './pace-copies.ts';
 
 export interface CopyPacePorts {
   /** Of a clock that never steps back. */
@@ -18,8 +18,17 @@ export interface CopyPaceStatus {
   readonly allowed: number | null;
   /** At most `allowed`; lower while requests suffer. */
   readonly inForce: number | null;
+  /** Files given at once, and taken, while requests suffer; null: as many as the limits say. */
+  readonly loads: number | null;
+  /** From the begin of one load to the next. */
+  readonly gapMs: number;
   /** 99th percentile of reads and writes on this device lately; null: too few to tell. */
   readonly foregroundP99Ms: number | null;
+}
+
+interface Held {
+  readonly throttle: CopyThrottle;
+  readonly loadPace: () => LoadPace;
 }
 
 export class CopyPace {
@@ -73,7 +82,17 @@ export class CopyPace {
 
   status(): CopyPaceStatus {
     const foregroundP99Ms = this.#latency.p99Ms(paceRequestsMin);
-    return { allowed: this.#allowed, inForce: this.#inForce(), foregroundP99Ms };
+    const { loads, gapMs } = this.#pace;
+    return { allowed: this.#allowed, inForce: this.#inForce(), loads, gapMs, foregroundP99Ms };
+  }
+
+  /** What holds loads back here, and copies for others. */
+  get taking(): Held {
+    return { throttle: this.taken, loadPace: () => this.#pace };
+  }
+
+  get giving(): Held {
+    return { throttle: this.given, loadPace: () => this.#pace };
   }
 
   /** Nobody waits any longer. */

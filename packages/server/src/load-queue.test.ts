@@ -10,6 +10,7 @@ import { waitFor } from '../../../test/support/wait-for.ts';
 import { type KeyspaceWork, newWork } from './keyspace-work.ts';
 import { LoadQueue, type LoadStep } from './load-queue.ts';
 import { OnceComplete } from './once-complete.ts';
+import { freePace } from './pace-copies.ts';
 
 const partitions = 16;
 /** Device 3 joins for device 0, which has slot 0 of all partitions. */
@@ -66,6 +67,7 @@ async function joining(paused: ReadonlySet<number> = new Set()): Promise<Joining
       endForce: () => Promise.resolve(),
     },
     signReceipt: () => '',
+    loadPace: () => freePace,
     monotonicMs: () => performance.now(),
     onError: (_step, error) => errors.push(error),
     onEnded: offer,

@@ -8,6 +8,7 @@ import { type LoadPorts, type LoadTask, loadPartition } from './load-partition.t
 import { type LoadProgress, startedLoad } from './load-progress.ts';
 import type { MoveControls } from './move-controls.ts';
 import type { OnceComplete } from './once-complete.ts';
+import type { LoadPace } from './pace-copies.ts';
 import { PartialCopies } from './partial-copies.ts';
 import { placeOf } from './place.ts';
 import type { DutyStep } from './plan-duties.ts';
@@ -21,6 +22,8 @@ export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'> {
   readonly onceComplete: OnceComplete;
   /** The line of a receipt, signed. */
   readonly signReceipt: (receipt: LoadReceipt) => string;
+  /** How far requests hold loads back now. */
+  readonly loadPace: () => LoadPace;
   /** Of a clock that never steps back. */
   readonly monotonicMs: () => number;
   readonly onError: (step: { kind: string; keyspace: string }, error: unknown) => void;
@@ -32,6 +35,8 @@ interface Waiting extends LoadCandidate {
   readonly active: ActiveRing;
   readonly work: KeyspaceWork;
   readonly step: LoadStep;
+  /** The device that is asked for the file first. */
+  readonly sourceName: string;
   /** Aborted when nobody wants the load any more; the reason is a CodedError. */
   readonly stop: AbortController;
 }
@@ -42,6 +47,9 @@ export class LoadQueue {
   readonly #running = new Set<Waiting>();
   readonly #partial = new PartialCopies();
   #timer: NodeJS.Timeout | undefined;
+  #lastStartMs = Number.NEGATIVE_INFINITY;
+  /** Sources that had no place for one more copy: none is asked for another before this time. */
+  readonly #busyUntilMs = new Map<string, number>();
   #closed = false;
 
   constructor(ports: LoadQueuePorts) {
@@ -53,7 +61,7 @@ export class LoadQueue {
     const { controls } = this.#ports;
     const waiting = steps.map((step) => ({
       ...candidateOf({ active, work, controls }, step),
-      ...{ active, work, step },
+      ...{ active, work, step, sourceName: sourceName(active, step) },
       stop: new AbortController(),
     }));
     this.#stopEnded(active);
@@ -91,13 +99,22 @@ export class LoadQueue {
     const candidates = [...this.#waiting.values()]
       .flat()
       // The review that offered them may have looked before their load ended.
-      .filter(({ work, partition, assignment }) => work.loaded.get(partition) !== assignment);
+      .filter(({ work, partition, assignment }) => work.loaded.get(partition) !== assignment)
+      .map((waiting) => this.#resting(waiting));
     const running = [...this.#running].map(({ source }) => source);
-    const choice = chooseLoads(candidates, { running, limits: loadLimits, nowMs });
+    const pace = this.#ports.loadPace();
+    const rule = { ...pace, startAtMs: this.#lastStartMs + pace.gapMs };
+    const choice = chooseLoads(candidates, { running, limits: loadLimits, rule, nowMs });
+    if (choice.start.length > 0) this.#lastStartMs = nowMs;
     for (const { candidate, why } of choice.wait) showWaiting(candidate, why);
     for (const chosen of choice.start) void this.#run(chosen);
     if (choice.wakeAtMs === null) return;
     this.#timer = setTimeout(() => this.#fill(), choice.wakeAtMs - nowMs);
+  }
+
+  #resting(waiting: Waiting): Waiting {
+    const untilMs = this.#busyUntilMs.get(waiting.sourceName) ?? 0;
+    return untilMs > waiting.notBeforeMs ? { ...waiting, notBeforeMs: untilMs } : waiting;
   }
 
   /** A move that was cancelled must not go on filling the disk. */
@@ -113,7 +130,7 @@ export class LoadQueue {
   async #run(chosen: Waiting): Promise<void> {
     const { active, work, step, partition, keyspace, assignment } = chosen;
     const move = step.kind === 'load' ? step.move : null;
-    const left = this.#waiting.get(keyspace)?.filter((one) => one !== chosen) ?? [];
+    const left = this.#waiting.get(keyspace)?.filter((one) => one.stop !== chosen.stop) ?? [];
     this.#waiting.set(keyspace, left);
     const onProgress = (change: Partial<LoadProgress>): void => {
       // Called for every chunk and every batch: here is where a load that was stopped ends.
@@ -185,13 +202,15 @@ export class LoadQueue {
     const reason = error instanceof Error ? error.message : String(error);
     const code = error instanceof CodedError ? error.code : '';
     const isPassing = code === 'COPY_BUSY' || code === 'COPY_CUT';
+    const nowMs = this.#ports.monotonicMs();
+    if (code === 'COPY_BUSY') this.#busyUntilMs.set(failed.sourceName, nowMs + dutyRetryMs);
     const doubled = Math.min(dutyRetryMs * 2 ** before.failures, dutyRetryMsMax);
     work.attempts.set(partition, {
       assignment,
       failures: before.failures + (isPassing ? 0 : 1),
       sourceFaults: before.sourceFaults + (code === 'COPY_INVALID' ? 1 : 0),
       lacksRoom: code === 'DISK_FULL',
-      notBeforeMs: this.#ports.monotonicMs() + (isPassing ? dutyRetryMs : doubled),
+      notBeforeMs: nowMs + (isPassing ? dutyRetryMs : doubled),
     });
     showProgress(failed, { stage: isPassing ? 'queued' : 'failed', reason });
     if (!isPassing) this.#ports.onError({ kind: step.kind, keyspace }, error);
@@ -232,11 +251,16 @@ function candidateOf(
   };
 }
 
+function sourceName({ ring }: ActiveRing, step: LoadStep): string {
+  return `${ring.keyspace}/${step.kind === 'load' ? step.move.from : null}`;
+}
+
 const waitTexts: Readonly<Record<Exclude<WaitReason, 'resting'>, string>> = {
   paused: 'paused by an operator',
   device: `${loadLimits.device} loads run here, the most at once`,
   server: `${loadLimits.server} loads from this server run here, the most at once`,
   zone: `${loadLimits.zone} loads from this zone run here, the most at once`,
+  pace: 'requests are slow: fewer loads run',
 };
 
 /** One that rests shows what its last attempt said. */

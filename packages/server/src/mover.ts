@@ -17,7 +17,7 @@ import { damagedOf, heldQuarantines, replaceDamaged } from './replace-damaged.ts
 
 export interface MoverPorts
   extends DrainQueuePorts,
-    Pick<LoadQueuePorts, 'controls' | 'signReceipt' | 'monotonicMs' | 'throttle'> {
+    Pick<LoadQueuePorts, 'controls' | 'signReceipt' | 'monotonicMs' | 'throttle' | 'loadPace'> {
   readonly isStranger: (active: ActiveRing, device: number) => boolean;
   readonly onError: (step: FailedStep, error: unknown) => void;
 }

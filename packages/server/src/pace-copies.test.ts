@@ -1,5 +1,8 @@
 // The control law: in a closed loop with a device that suffers from copies, and on any samples.
 import {
+  copiesInMax,
+  copyGapMsMax,
+  copyGapMsMin,
   copyRateFloor,
   copyRateFree,
   foregroundP99MsMax,
@@ -48,6 +51,50 @@ describe('one turn', () => {
 
   test('slow requests without any copy change nothing', () => {
     expect(after([{ ...stressed, copiedBytesPerSecond: 0 }]).rate).toBeNull();
+  });
+});
+
+describe('how many at once', () => {
+  const window = (sample: PaceSample): PaceSample[] => Array(paceWindowTurns).fill(sample);
+  const at = (samples: readonly PaceSample[]): (number | null)[] => {
+    const { loads, gapMs } = after(samples);
+    return [loads, gapMs];
+  };
+
+  test('half, down to one; then with a gap that doubles up to its limit', () => {
+    const steps = [1, 2, 3, 4, 20].map((count) => at(Array(count).fill(window(stressed)).flat()));
+    expect(steps).toEqual([
+      [copiesInMax / 2, 0],
+      [1, 0],
+      [1, copyGapMsMin],
+      [1, 2 * copyGapMsMin],
+      [1, copyGapMsMax],
+    ]);
+  });
+
+  test('nobody suffers any more: the gap goes first, then one more each turn', () => {
+    const slow = Array(4).fill(window(stressed)).flat();
+    const well = { ...stressed, p99Ms: 4 };
+    const turns = Array.from({ length: 8 }, (_, count) =>
+      at([...slow, ...Array(count).fill(well)]),
+    );
+    expect(turns.map(([, gapMs]) => gapMs)).toEqual([250, 125, 0, 0, 0, 0, 0, 0]);
+    expect(turns.map(([loads]) => loads)).toEqual([1, 1, 1, 2, 3, 4, 5, null]);
+  });
+
+  test('each file costs requests 12 ms of p99: as many as they bear, nearly all the time', () => {
+    let pace: Pace = freePace;
+    let [ran, worse] = [0, 0];
+    for (let turn = 0; turn < 300; turn += 1) {
+      const loads = (pace.loads ?? copiesInMax) * (1_000 / (1_000 + 4 * pace.gapMs));
+      const p99Ms = 4 + 12 * loads;
+      pace = nextPace(pace, { p99Ms, loopDelayMs: 2, copiedBytesPerSecond: loads * MIB });
+      if (turn < 20) continue;
+      ran += loads;
+      worse += p99Ms > 2 * foregroundP99MsMax ? 1 : 0;
+    }
+    expect(worse).toBe(0);
+    expect(ran / 280).toBeGreaterThan(1);
   });
 });
 

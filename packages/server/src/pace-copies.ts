@@ -1,6 +1,10 @@
-// How fast copies may go, so that requests do not suffer: halved when they do, slowly recovering.
+// How fast copies may go, and how many at once, so that requests do not suffer: halved when they
+// do, slowly recovering.
 // The control law, judged once per turn. Pure.
 import {
+  copiesInMax,
+  copyGapMsMax,
+  copyGapMsMin,
   copyRateFloor,
   copyRateFree,
   foregroundP99MsMax,
@@ -11,6 +15,10 @@ import {
 export interface Pace {
   /** Bytes per second; null: not held back. */
   readonly rate: number | null;
+  /** Files at once: small ones cost more for each than for their bytes. Null: not held back. */
+  readonly loads: number | null;
+  /** From the begin of one to the next; above 0 only where one at a time is too much. */
+  readonly gapMs: number;
   /** The 99th percentile while nothing was copied, in ms; null: not known yet. */
   readonly calmP99Ms: number | null;
   /** How late the event loop was while nothing was copied: others may have the processor. */
@@ -18,6 +26,8 @@ export interface Pace {
   /** Turns for which it is not halved again: what is measured began before the last change. */
   readonly heldTurns: number;
 }
+
+export type LoadPace = Pick<Pace, 'loads' | 'gapMs'>;
 
 export interface PaceSample {
   /** Of reads and writes on this device; null: too few to tell. */
@@ -28,7 +38,14 @@ export interface PaceSample {
   readonly copiedBytesPerSecond: number;
 }
 
-export const freePace: Pace = { rate: null, calmP99Ms: null, calmLoopMs: 0, heldTurns: 0 };
+export const freePace: Pace = {
+  rate: null,
+  loads: null,
+  gapMs: 0,
+  calmP99Ms: null,
+  calmLoopMs: 0,
+  heldTurns: 0,
+};
 
 /** What a turn adds to a rate, and the weight of a new figure in the calm percentile. */
 const RECOVERY = 1.1;
@@ -38,15 +55,16 @@ export function nextPace(pace: Pace, sample: PaceSample): Pace {
   const heldTurns = Math.max(0, pace.heldTurns - 1);
   const { copiedBytesPerSecond: copied } = sample;
   if (copied === 0) {
-    return { rate: recovered(pace.rate), ...learned(pace, sample), heldTurns };
+    return { ...recovered(pace), ...learned(pace, sample), heldTurns };
   }
   if (!isStressed(pace, sample)) {
-    return { ...pace, rate: recovered(pace.rate), heldTurns };
+    return { ...pace, ...recovered(pace), heldTurns };
   }
   if (heldTurns > 0) return { ...pace, heldTurns };
   // Half of what really went: a rate that nobody reached would have to be halved many times.
   const half = Math.min(pace.rate ?? copied, copied) / 2;
-  return { ...pace, rate: Math.max(half, copyRateFloor), heldTurns: paceWindowTurns };
+  const rate = Math.max(half, copyRateFloor);
+  return { ...pace, rate, ...fewer(pace), heldTurns: paceWindowTurns };
 }
 
 /** Both may be twice what they are while nothing is copied: a slow disk is slow without copies. */
@@ -55,10 +73,18 @@ function isStressed({ calmP99Ms, calmLoopMs }: Pace, { p99Ms, loopDelayMs }: Pac
   return p99Ms !== null && p99Ms > Math.max(foregroundP99MsMax, 2 * (calmP99Ms ?? 0));
 }
 
-function recovered(rate: number | null): number | null {
-  if (rate === null) return null;
-  const more = rate * RECOVERY;
-  return more >= copyRateFree ? null : more;
+/** Half as many at once, down to one; then one at a time with a gap that doubles. */
+function fewer({ loads, gapMs }: Pace): Pick<Pace, 'loads' | 'gapMs'> {
+  const half = Math.max(1, Math.floor((loads ?? copiesInMax) / 2));
+  if (loads !== 1) return { loads: half, gapMs: 0 };
+  return { loads, gapMs: Math.min(Math.max(2 * gapMs, copyGapMsMin), copyGapMsMax) };
+}
+
+function recovered({ rate, loads, gapMs }: Pace): Pick<Pace, 'rate' | 'loads' | 'gapMs'> {
+  const faster = rate === null || rate * RECOVERY >= copyRateFree ? null : rate * RECOVERY;
+  if (gapMs > 0) return { rate: faster, loads, gapMs: gapMs > copyGapMsMin ? gapMs / 2 : 0 };
+  const more = loads === null || loads + 1 >= copiesInMax ? null : loads + 1;
+  return { rate: faster, loads: more, gapMs };
 }
 
 function learned(
