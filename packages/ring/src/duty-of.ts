@@ -40,13 +40,27 @@ export function dutiesOf(
   ring: Ring,
   device: number,
 ): { readonly serve: readonly number[]; readonly load: readonly Move[] } {
+  const serve = servedBetween(ring, device, { from: 0, until: ring.partitions });
+  return { serve, load: loadsOf(ring, device) };
+}
+
+/** Partitions that a device serves, of those from `from` to before `until`. Ascending. */
+export function servedBetween(
+  { table }: Pick<Ring, 'table'>,
+  device: number,
+  { from, until }: { readonly from: number; readonly until: number },
+): number[] {
   const serve: number[] = [];
-  for (let partition = 0; partition < ring.partitions; partition += 1) {
-    for (const row of ring.table) {
+  for (let partition = from; partition < until; partition += 1) {
+    for (const row of table) {
       if (row[partition] !== device) continue;
       serve.push(partition);
       break;
     }
   }
-  return { serve, load: ring.moves.filter(({ to }) => to === device) };
+  return serve;
+}
+
+export function loadsOf({ moves }: Pick<Ring, 'moves'>, device: number): Move[] {
+  return moves.filter(({ to }) => to === device);
 }

@@ -4,18 +4,18 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { CodedError } from '@ringwright/base/coded-error';
 import { decodeRing } from '@ringwright/ring/ring-file';
 import { type OpenedRing, openRing } from './open-ring.ts';
+import type { AsideAnswer } from './run-aside.ts';
 
 export interface FilesAside {
   readonly file: SharedArrayBuffer;
   /** The file of the ring that is active. */
   readonly previous: SharedArrayBuffer | null;
 }
-export type OpenedAside = { readonly opened: OpenedRing } | { readonly error: unknown };
 
-function answerOf({ file, previous }: FilesAside): OpenedAside {
+function answerOf({ file, previous }: FilesAside): AsideAnswer<OpenedRing> {
   try {
     const before = previous === null ? null : decodeRing(Buffer.from(previous));
-    return { opened: openRing(Buffer.from(file), before) };
+    return { result: openRing(Buffer.from(file), before) };
   } catch (error) {
     if (error instanceof CodedError) return { error: error.toJSON() };
     throw error;
@@ -23,10 +23,10 @@ function answerOf({ file, previous }: FilesAside): OpenedAside {
 }
 
 /** The arrays change hands instead of being copied; the rows of a table share one buffer. */
-function buffersOf({ opened: { ring } }: { readonly opened: OpenedRing }): ArrayBuffer[] {
+function buffersOf({ ring }: OpenedRing): ArrayBuffer[] {
   const arrays = [...ring.table, ring.minVersions];
   return [...new Set(arrays.map(({ buffer }) => buffer as ArrayBuffer))];
 }
 
 const answer = answerOf(workerData as FilesAside);
-parentPort?.postMessage(answer, 'opened' in answer ? buffersOf(answer) : []);
+parentPort?.postMessage(answer, 'result' in answer ? buffersOf(answer.result) : []);

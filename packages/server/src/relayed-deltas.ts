@@ -3,10 +3,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { makeRingDelta } from '@ringwright/ring/ring-delta';
 import { splitRingFile } from '@ringwright/ring/ring-file';
 import type { RingHead } from '@ringwright/wire/hello';
 import type { ActiveRing } from './active-ring.ts';
+import { makeRingDeltaAside } from './ring-delta-aside.ts';
 import { type RingShelf, ringFileName } from './ring-shelf.ts';
 
 export class RelayedDeltas {
@@ -34,7 +34,7 @@ export class RelayedDeltas {
     const file = join(this.#shelf.directory, active.ring.keyspace, ringFileName(version));
     try {
       const bytes = await readFile(file);
-      return splitRingFile(bytes).id === id ? makeRingDelta(bytes, active.bytes) : null;
+      return splitRingFile(bytes).id === id ? await makeRingDeltaAside(bytes, active.bytes) : null;
     } catch (error) {
       // Gone or damaged: the whole file travels instead.
       if (error instanceof CodedError || (error instanceof Error && 'code' in error)) return null;

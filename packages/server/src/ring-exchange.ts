@@ -2,7 +2,6 @@
 // a peer.
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
-import { applyRingDelta } from '@ringwright/ring/ring-delta';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { fetchRing, fetchRingFor, fetchRingStart } from '@ringwright/wire/fetch-ring';
 import type { RingHead, RingHeld } from '@ringwright/wire/hello';
@@ -16,6 +15,7 @@ import type {
 } from '@ringwright/wire/rings';
 import { type ActiveRing, ringHead } from './active-ring.ts';
 import type { RelayedDeltas } from './relayed-deltas.ts';
+import { applyRingDeltaAside } from './ring-delta-aside.ts';
 import { RingUploads } from './ring-uploads.ts';
 import type { Rings } from './rings.ts';
 import type { TrustExchange } from './trust-exchange.ts';
@@ -85,7 +85,9 @@ export class RingExchange {
     if (arrived === null) return { active: null };
     const { keyspace, content, base } = arrived;
     const file =
-      base === null ? content : applyRingDelta(this.#baseOf(keyspace, base).bytes, content);
+      base === null
+        ? content
+        : await applyRingDeltaAside(this.#baseOf(keyspace, base).bytes, content);
     return { active: ringHead(await this.#rings.adopt(file, keyspace)) };
   }
 
@@ -134,7 +136,7 @@ export class RingExchange {
       this.#relay.onFetched?.(isDelta ? 'delta' : 'whole', bytes.length);
       if (!isDelta) return bytes;
       try {
-        return applyRingDelta(active.bytes, bytes);
+        return await applyRingDeltaAside(active.bytes, bytes);
       } catch (error) {
         if (!(error instanceof CodedError) || error.code !== 'RING_DELTA_INVALID') throw error;
       }

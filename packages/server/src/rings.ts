@@ -4,6 +4,7 @@ import type { AuthenticRing } from '@ringwright/ring/authenticate-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { readRingHead, splitRingFile } from '@ringwright/ring/ring-file';
 import type { RingHead, RingHeld } from '@ringwright/wire/hello';
+import { prepareDuties } from './active-duties.ts';
 import { type ActiveRing, activeRing, ringHead } from './active-ring.ts';
 import { checkBrake } from './check-brake.ts';
 import { checkSuccession } from './check-succession.ts';
@@ -128,6 +129,7 @@ export class Rings {
       const active = activeRing({ ...decoded, bytes }, this.#ports.identity, this.#ports.nowMs());
       const head = { ...ringHead(active), ...(epoch > 0 ? { epoch } : {}) };
       await shelveRing(this.#ports.shelf, head, bytes);
+      await prepareDuties(active);
       this.#highest.set(keyspace, head);
       if (beginsEpoch) await this.#ports.forks.forget(keyspace);
       this.#refusals.delete(keyspace);
@@ -180,6 +182,7 @@ export class Rings {
     const active = { ...present, bytes };
     const head = this.#highest.get(keyspace) ?? ringHead(active);
     await shelveRing(this.#ports.shelf, head, bytes);
+    await prepareDuties(active);
     this.#active.set(keyspace, active);
     return active;
   }
