@@ -14,25 +14,21 @@ import {
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
 import { readMeta } from './partition-meta.ts';
 import { type FullRow, partitionStatements, storeRow } from './partition-statements.ts';
+import { PartitionWal } from './partition-wal.ts';
 import { Promises } from './promises.ts';
 import type { WriteOutcome } from './record.ts';
 import { isRowHash } from './record-bytes.ts';
-import { type MetaRow, pageBytes, sealMeta } from './schema.ts';
+import { type MetaRow, sealMeta } from './schema.ts';
 import { countRow, discountRow, type Tally, tallyColumns, tallyOf } from './tally.ts';
 import { Watermarks } from './watermarks.ts';
 
 const APPLIED: WriteOutcome = { kind: 'applied' };
 const SAME: WriteOutcome = { kind: 'same' };
-/** WAL bytes of one transaction and of one row at the worst: a few pages each. */
-const WAL_BYTES_PER_TRANSACTION = 8_192;
-const WAL_BYTES_PER_ROW = 12_288;
 
 /** The one connection to a live partition file, of this thread; everything is synchronous. */
 export class PartitionFile {
   readonly db: Database.Database;
   readonly watermarks: Watermarks;
-  /** How often the file itself may have been written: nothing but a checkpoint does that. */
-  checkpoints = 0;
   readonly promises: Promises;
   readonly #sql: ReturnType<typeof partitionStatements>;
   readonly #pending = new Memtable();
@@ -40,14 +36,14 @@ export class PartitionFile {
   #meta: MetaRow;
   /** Its counters with the pending rows. */
   #tally: Tally;
-  /** An upper bound of the bytes in the WAL, made exact when it grows large. */
-  #walBytes = 0;
+  readonly #wal: PartitionWal;
 
   constructor(db: Database.Database) {
     this.db = db;
     // Before any statement on its tables: these may not be ours.
     this.#meta = readMeta(db);
     this.#sql = partitionStatements(db);
+    this.#wal = new PartitionWal(db);
     this.#tally = tallyOf(this.#meta);
     this.watermarks = new Watermarks(db);
     this.promises = new Promises(db);
@@ -156,24 +152,26 @@ export class PartitionFile {
   confirm(peer: string, seq: number): void {
     // A watermark is not in the log: in the file it must never be ahead of the rows.
     if (seq > this.#meta.seq) this.flush();
-    this.watermarks.confirm(peer, seq, this.#meta.seq);
+    if (this.watermarks.confirm(peer, seq, this.#meta.seq)) this.#wal.noteTransaction(0);
   }
 
   /** Stores the pending rows and promises, in one transaction. */
   flush(): void {
     if (this.#pending.size === 0 && !this.promises.haveChanged) return;
     const meta = sealMeta({ ...this.#meta, ...tallyColumns(this.#tally) });
-    let walBytes = WAL_BYTES_PER_TRANSACTION;
+    const rows = this.#pending.size;
+    let valueBytes = 0;
+    let promises = 0;
     this.#inTransaction(() => {
       for (const row of this.#pending.values()) {
         storeRow(this.#sql, row);
-        walBytes += WAL_BYTES_PER_ROW + (row.value?.length ?? 0);
+        valueBytes += row.value?.length ?? 0;
       }
-      walBytes += this.promises.flush() * WAL_BYTES_PER_ROW;
+      promises = this.promises.flush();
       this.#storeCounters(meta);
     });
     this.#meta = meta;
-    this.#walBytes += walBytes;
+    this.#wal.noteTransaction(rows + promises, valueBytes);
     this.#pending.clear();
   }
 
@@ -212,7 +210,7 @@ export class PartitionFile {
       this.watermarks.clear();
     });
     this.#meta = meta;
-    this.#walBytes += WAL_BYTES_PER_TRANSACTION;
+    this.#wal.noteTransaction(0);
   }
 
   /** Raises what is promised or dropped; neither is ever lowered. Durable when it returns. */
@@ -249,32 +247,24 @@ export class PartitionFile {
     });
     this.#meta = meta;
     this.#tally = tally;
-    this.#walBytes += WAL_BYTES_PER_TRANSACTION + old.length * WAL_BYTES_PER_ROW;
+    this.#wal.noteTransaction(old.length);
     return last[0];
+  }
+
+  /** How often the file itself may have been written. */
+  get checkpoints(): number {
+    return this.#wal.checkpoints;
   }
 
   /** Moves the WAL into the file and syncs both; false when something kept it from finishing. */
   checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
     this.flush();
-    this.checkpoints += 1;
-    const [busy, log, done] = this.#checkpointRow(mode);
-    const complete = busy === 0 && log === done;
-    if (complete) this.#walBytes = 0;
-    return complete;
+    return this.#wal.checkpoint(mode);
   }
 
   /** Whether the WAL holds more than `walBytesMax` that no checkpoint has moved yet. */
   walExceeds(walBytesMax: number): boolean {
-    this.#walBytes += this.watermarks.takeWalBytes();
-    if (this.#walBytes <= walBytesMax) return false;
-    const [, log, done] = this.#checkpointRow('NOOP');
-    this.#walBytes = log === done ? 0 : log * pageBytes;
-    return this.#walBytes * 2 > walBytesMax;
-  }
-
-  #checkpointRow(mode: 'PASSIVE' | 'TRUNCATE' | 'NOOP'): [number, number, number] {
-    const row = this.#sql.checkpoint[mode]().get();
-    return row ?? [1, 0, 0];
+    return this.#wal.exceeds(walBytesMax);
   }
 
   #inTransaction(work: () => void): void {

@@ -18,7 +18,6 @@ export type FullRow = [
 ];
 export type StampRow = [seq: number, key: Buffer, ms: number, tie: number];
 type DeadRow = [seq: number, hash: Buffer, valueBytes: number | null];
-type CheckpointRow = [busy: number, log: number, checkpointed: number];
 
 const FULL =
   'SELECT seq, key, ms, tie, value, hash, expires_ms, origin_ms, origin_tie FROM records';
@@ -37,8 +36,6 @@ export function rowContent(row: FullRow) {
 export function partitionStatements(db: Database.Database) {
   const prepare = <Row>(sql: string): Database.Statement<unknown[], Row> =>
     db.prepare<unknown[], Row>(sql);
-  const checkpoint = (mode: string) =>
-    once(() => prepare<CheckpointRow>(`PRAGMA wal_checkpoint(${mode})`).raw());
   return {
     begin: prepare('BEGIN IMMEDIATE'),
     commit: prepare('COMMIT'),
@@ -84,11 +81,6 @@ export function partitionStatements(db: Database.Database) {
       ).raw(),
     ),
     afterKey: once(() => prepare<FullRow>(`${FULL} WHERE key > ? ORDER BY key LIMIT ?`).raw()),
-    checkpoint: {
-      PASSIVE: checkpoint('PASSIVE'),
-      TRUNCATE: checkpoint('TRUNCATE'),
-      NOOP: checkpoint('NOOP'),
-    },
   };
 }
 

@@ -4,8 +4,6 @@ import { watermarkCountMax, watermarkPeerCharactersMax } from '@ringwright/base/
 import type Database from 'better-sqlite3';
 import { once } from './once.ts';
 
-const WAL_BYTES_PER_CONFIRM = 8_192;
-
 /**
  * A lost or forgotten watermark only costs a resend, so these are not synced; a crash can only
  * lower them, because the WAL loses its newest transactions first.
@@ -13,7 +11,6 @@ const WAL_BYTES_PER_CONFIRM = 8_192;
 export class Watermarks {
   readonly #confirmed = new Map<string, number>();
   readonly #sql: ReturnType<typeof watermarkStatements>;
-  #walBytes = 0;
 
   constructor(db: Database.Database) {
     const rows = db
@@ -29,9 +26,9 @@ export class Watermarks {
   }
 
   /**
-   * Raises a watermark; a lower number changes nothing. Throws VALUE_OUT_OF_RANGE above `fileSeq`.
+   * Raises a watermark; false when it was not lower. Throws VALUE_OUT_OF_RANGE above `fileSeq`.
    */
-  confirm(peer: string, seq: number, fileSeq: number): void {
+  confirm(peer: string, seq: number, fileSeq: number): boolean {
     if (!Number.isSafeInteger(seq) || seq < 0 || seq > fileSeq) {
       throw new CodedError('VALUE_OUT_OF_RANGE', `sequence ${seq} is not in 0 to ${fileSeq}`, {
         hint: 'a peer that confirms more than was ever written speaks of another incarnation',
@@ -44,11 +41,11 @@ export class Watermarks {
         `peer id of ${peer.length} characters, allowed are 1 to ${watermarkPeerCharactersMax}`,
       );
     }
-    if (seq <= this.get(peer)) return;
+    if (seq <= this.get(peer)) return false;
     this.#sql.set().run(peer, seq);
     this.#confirmed.set(peer, seq);
-    this.#walBytes += WAL_BYTES_PER_CONFIRM;
     if (this.#confirmed.size > watermarkCountMax) this.#forgetOldest();
+    return true;
   }
 
   #forgetOldest(): void {
@@ -61,13 +58,6 @@ export class Watermarks {
   clear(): void {
     this.#sql.clear().run();
     this.#confirmed.clear();
-  }
-
-  /** The WAL bytes that confirms have taken since the last call, at most. */
-  takeWalBytes(): number {
-    const bytes = this.#walBytes;
-    this.#walBytes = 0;
-    return bytes;
   }
 }
 

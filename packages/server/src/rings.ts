@@ -13,15 +13,9 @@ import type { OpenedRing } from './open-ring.ts';
 import { openRingAside } from './open-ring-aside.ts';
 import { forkOf } from './ring-fork.ts';
 import type { RingForks } from './ring-forks.ts';
+import { type RingRefusal, RingRefusals } from './ring-refusals.ts';
 import { type HighestHead, type RingShelf, type ShelvedRing, shelveRing } from './ring-shelf.ts';
 import type { TrustStore } from './trust-store.ts';
-
-export interface RingRefusal {
-  readonly keyspace: string;
-  readonly code: string;
-  readonly message: string;
-  readonly atMs: number;
-}
 
 interface RingsPorts {
   readonly shelf: RingShelf;
@@ -44,12 +38,12 @@ export class Rings {
   readonly #ports: RingsPorts;
   readonly #active = new Map<string, ActiveRing>();
   readonly #highest = new Map<string, HighestHead>();
-  readonly #refusals = new Map<string, RingRefusal>();
-  #lastRefusal: CodedError | null = null;
+  readonly #refusals: RingRefusals;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(ports: RingsPorts, shelved: readonly ShelvedRing[]) {
     this.#ports = ports;
+    this.#refusals = new RingRefusals(ports);
     for (const { file, highest } of shelved) {
       this.#highest.set(highest.keyspace, highest);
       if (file === null) continue;
@@ -81,9 +75,9 @@ export class Rings {
     return [...this.#active.values()];
   }
 
-  /** The last ring that was refused, by keyspace: `ring-builder servers` shows it. */
+  /** The last ring that was refused, by keyspace. */
   refusals(): RingRefusal[] {
-    return [...this.#refusals.values()];
+    return this.#refusals.list();
   }
 
   /** Refuses what cannot follow the active ring, before its bytes travel. */
@@ -99,7 +93,7 @@ export class Rings {
     const given = `version ${head.version} (${head.id.slice(0, 12)})`;
     const message = `${given} refused: ${highest.version} is the highest version seen`;
     const error = new CodedError('RING_OLDER', message, { details: { given: head, highest } });
-    this.#refuse(head.keyspace, error);
+    this.#refusals.add(head.keyspace, error);
     throw error;
   }
 
@@ -132,13 +126,13 @@ export class Rings {
       await prepareDuties(active);
       this.#highest.set(keyspace, head);
       if (beginsEpoch) await this.#ports.forks.forget(keyspace);
-      this.#refusals.delete(keyspace);
+      this.#refusals.forget(keyspace);
       this.#swap(active);
       // failpoint: ring.activated
       return active;
     } catch (error) {
       if (error instanceof CodedError) {
-        this.#refuse(keyspace, error);
+        this.#refusals.add(keyspace, error);
         if (['RING_FORK', 'RING_OLDER'].includes(error.code)) {
           await this.#raiseFork(decoded.ring, decoded.id, '');
         }
@@ -258,7 +252,8 @@ export class Rings {
       const present = isBraked ? this.#active.get(readRingHead(bytes).keyspace) : undefined;
       return { authentic, decoded: await openRingAside(bytes, present ?? null) };
     } catch (error) {
-      if (error instanceof CodedError && this.#highest.has(claimed)) this.#refuse(claimed, error);
+      if (error instanceof CodedError && this.#highest.has(claimed))
+        this.#refusals.add(claimed, error);
       throw error;
     }
   }
@@ -276,15 +271,6 @@ export class Rings {
   #epochMax(): number {
     const trusts = this.#ports.trust?.trusts() ?? [];
     return trusts.reduce((max, { root }) => Math.max(max, root.epoch), 0);
-  }
-
-  /** A refusal may pass here twice on its way out: it counts once. */
-  #refuse(keyspace: string, error: CodedError): void {
-    if (this.#lastRefusal === error) return;
-    this.#lastRefusal = error;
-    const { code, message } = error;
-    this.#ports.onRefuse?.(error);
-    this.#refusals.set(keyspace, { keyspace, code, message, atMs: this.#ports.nowMs() });
   }
 
   #swap(active: ActiveRing): void {

@@ -16,8 +16,9 @@ import type { Peers } from './peers.ts';
 import { isSurplus } from './plan-duties.ts';
 import type { RingFork } from './ring-fork.ts';
 import type { RingForks } from './ring-forks.ts';
+import type { RingRefusal } from './ring-refusals.ts';
 import type { RingRequests, VersionRequests } from './ring-requests.ts';
-import type { RingRefusal, Rings } from './rings.ts';
+import type { Rings } from './rings.ts';
 import type { TrustStore } from './trust-store.ts';
 
 /** A root that is in force, and when it must have been renewed. */
