@@ -38,6 +38,17 @@ test('any history: put back means younger than what was told since the copy', as
   }
 });
 
+test('where nothing can be written, the age of before is told again', async () => {
+  await using folder = await scratchFolder();
+  const before = await DeviceLife.begin(folder.path, 'b');
+  // A directory in the place of the temporary file, with something in it: no write succeeds.
+  await mkdir(join(folder.path, 'life.json.new', 'in the way'), { recursive: true });
+  const after = await DeviceLife.begin(folder.path, 'b');
+  expect(after.current).toEqual(before.current);
+  await expect(after.age()).rejects.toThrow();
+  expect(after.current).toEqual(before.current);
+});
+
 test('a file that cannot be read is no young directory', async () => {
   await using folder = await scratchFolder();
   const life = await DeviceLife.begin(folder.path, 'b');

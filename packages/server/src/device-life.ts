@@ -22,13 +22,16 @@ export class DeviceLife {
     this.#current = current;
   }
 
-  /** Begins the next age. Throws DISK_FAILED. */
+  /** Begins the next age. Throws DISK_FAILED for a file that cannot be read. */
   static async begin(directory: string, born: string): Promise<DeviceLife> {
     const file = join(directory, 'life.json');
     const found = await readIfThere(file, (text) => lifeSchema.parse(JSON.parse(text)));
-    const age = found?.born === born ? found.age : 0;
-    const life = new DeviceLife(file, { born, age, mark: '' });
-    await life.age();
+    const known = found?.born === born ? found : null;
+    const life = new DeviceLife(file, known ?? { born, age: 0, mark: '' });
+    await life.age().catch((error: unknown) => {
+      // A full disk must not keep a server from its start: it tells the age of before again.
+      if (known === null) throw error;
+    });
     return life;
   }
 
