@@ -11,7 +11,7 @@ export interface Options {
   readonly bug: string | null;
   /** Try every bug. */
   readonly bugs: boolean;
-  /** The faults that bring bugs to light, without the bugs. */
+  /** The faults that bring a bug to light, without the bug. */
   readonly sound: boolean;
   readonly json: boolean;
   readonly keep: boolean;
@@ -49,7 +49,7 @@ export function parseOptions(
     .option('sound', {
       type: 'boolean',
       default: false,
-      describe: 'with --bug and --bugs: their faults without the bugs, which must be clean',
+      describe: 'with --bug: its faults without the bug, which must be clean',
     })
     .option('keep', { type: 'boolean', default: false, describe: 'keep data and logs' })
     .option('json', { type: 'boolean', default: false, describe: 'one JSON document on stdout' })

@@ -1,9 +1,9 @@
 // Bugs of ring changes: who gives a joiner its records, when its word counts, when files go. Pure.
 import { absentHolder, splitInFlight, splitTakeover } from '../nemeses/ring-scenes.ts';
-import { rings } from '../nemeses/rings.ts';
 import {
   cancelledJoin,
   flippedCopy,
+  plainJoin,
   staleCoordinator,
   writtenMeanwhile,
 } from '../scenes/move-scenes.ts';
@@ -16,7 +16,7 @@ export const ringBugs: readonly SeededBug[] = [
   {
     name: 'bootstrap-from-any',
     about: 'a joiner takes the file of any holder, not of the device that it replaces',
-    nemeses: [rings],
+    nemeses: [plainJoin],
     patches: [
       {
         file: loadPartition,
@@ -37,7 +37,7 @@ export const ringBugs: readonly SeededBug[] = [
   {
     name: 'available-before-loaded',
     about: 'a joiner says that it is available, and has copied nothing',
-    nemeses: [rings],
+    nemeses: [plainJoin],
     patches: [
       {
         file: 'packages/server/src/load-queue.ts',
@@ -49,7 +49,7 @@ export const ringBugs: readonly SeededBug[] = [
   {
     name: 'no-new-incarnation',
     about: 'a copied file keeps the incarnation of the one it is a copy of',
-    nemeses: [rings],
+    nemeses: [plainJoin],
     patches: [
       {
         file: 'packages/partition/src/adopt-copy.ts',
@@ -86,7 +86,7 @@ export const ringBugs: readonly SeededBug[] = [
   {
     name: 'drop-forgotten',
     about: 'an old holder has given everything, and keeps its file',
-    nemeses: [rings],
+    nemeses: [plainJoin],
     patches: [
       {
         file: drainPartition,

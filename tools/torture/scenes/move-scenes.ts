@@ -13,6 +13,8 @@ import { Broken, lasts, type Nemesis } from '../nemesis.ts';
 import { outside } from '../network.ts';
 import { headOf, startRollout, type } from '../rings/operator.ts';
 import { proveRings } from '../rings/prove-rings.ts';
+import { readReceipts } from '../rings/read-receipts.ts';
+import { receiptFaults } from '../rings/receipt-faults.ts';
 import { commitChange } from '../rings/ring-changes.ts';
 import { keyspace } from '../stage.ts';
 import type { Victim } from '../victim.ts';
@@ -33,6 +35,19 @@ interface MoveScene {
   /** The two that stay. */
   readonly stays: readonly [Victim, Victim];
 }
+
+/** Nothing goes wrong: the receipt says where the records came from, and the old file goes. */
+export const plainJoin = sceneOfMove('a join', async ({ scene, source, move }) => {
+  const { stage } = scene;
+  const { place } = source.server;
+  await startRollout(stage).ended;
+  const faults = receiptFaults(readReceipts(stage));
+  if (faults.length > 0) throw new Broken(faults.join('; '));
+  const file = path.join(place.data, 'partitions', keyspace, String(move.partition));
+  await until(scene, async () => !fs.existsSync(file), DROP_MS_MAX);
+  if (!fs.existsSync(file) || scene.signal.aborted) return;
+  throw new Broken(`orphan: ${source.name} keeps partition ${move.partition}, which it gave up`);
+});
 
 /** A coordinator that has not heard of the takeover asks one holder that has. */
 export const staleCoordinator = sceneOfMove('an old ring after a takeover', async (about) => {
