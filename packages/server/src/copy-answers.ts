@@ -28,6 +28,8 @@ interface CopySourcePorts extends ReplicaPorts {
 
 interface OpenCopy {
   readonly snapshot: Snapshot;
+  /** Which file of which device it is to be. */
+  readonly asker: string;
   /** Where it goes. */
   readonly place: Place | null;
   lastUsedMs: number;
@@ -59,6 +61,8 @@ export class CopySource {
   ): Promise<AnswerOf<typeof copyOpen>> {
     const fenced = await passFence(this.#ports, request, caller);
     checkSource(fenced, request);
+    const asker = `${request.keyspace}/${request.partition}/d${request.device}`;
+    await this.#releaseFormer(asker);
     const place = placeOf(fenced.active.ring, request.device);
     const given = [...this.#opening, ...[...this.#open.values()].map((open) => open.place)];
     checkRoom(given, place, this.#ports.loadPace());
@@ -68,10 +72,17 @@ export class CopySource {
       this.#opening.splice(this.#opening.indexOf(place), 1);
     });
     const copy = randomBytes(12).toString('hex');
-    this.#open.set(copy, { snapshot, place, lastUsedMs: this.#monotonicMs() });
+    this.#open.set(copy, { snapshot, asker, place, lastUsedMs: this.#monotonicMs() });
     // failpoint: copy-out.opened
     const { sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest } = snapshot.manifest;
     return { copy, sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest };
+  }
+
+  /** Who asks anew has lost what it had, perhaps with its process: nobody reads that any more. */
+  async #releaseFormer(asker: string): Promise<void> {
+    for (const [copy, open] of this.#open) {
+      if (open.asker === asker) await this.release({ copy });
+    }
   }
 
   /** After those that came before, in one of few lanes. */

@@ -162,9 +162,12 @@ describe('a holder that lost its records', () => {
 });
 
 describe('a source gives so many copies at once', () => {
-  /** Devices 3 to 12 are two to a server, five to a zone. */
-  const places = (id: number) => ({ ip: `10.0.0.${Math.floor(id / 2)}`, zone: Math.floor(id / 5) });
-  const wide = servedRing({ power: 0, devices: 13 });
+  /** Five devices to a server, two servers to a zone. */
+  const places = (id: number) => ({
+    ip: `10.0.0.${Math.floor(id / 5)}`,
+    zone: Math.floor(id / 10),
+  });
+  const wide = servedRing({ power: 0, devices: 26 });
   const devices = wide.devices.map((device, id) => device && { ...device, ...places(id) });
   const ring = { ...wide, devices };
 
@@ -185,9 +188,9 @@ describe('a source gives so many copies at once', () => {
   }
 
   test.each([
-    ['to one server', [3, 3, 3, 3, 3], 4, 'COPY_BUSY to server'],
-    ['to one zone', [5, 5, 5, 6, 6, 6, 8], 6, 'COPY_BUSY to zone'],
-    ['in all', [3, 3, 3, 3, 5, 6, 8, 10, 12], 8, 'COPY_BUSY in all'],
+    ['to one server', [5, 6, 7, 8, 9], 4, 'COPY_BUSY to server'],
+    ['to one zone', [10, 11, 12, 15, 16, 17, 18], 6, 'COPY_BUSY to zone'],
+    ['in all', [5, 6, 7, 10, 11, 12, 20, 21, 25], 8, 'COPY_BUSY in all'],
   ])('%s, then it is busy, and answers everything else', async (...[, askers, count, refusal]) => {
     await using cluster = await StoreCluster.open([ring]);
     await cluster.create(0, [0]);
@@ -197,6 +200,13 @@ describe('a source gives so many copies at once', () => {
     const [source] = cluster.devices;
     const holdings = source!.devices.call({ active: source!.active, device: 0 }, digests, asked);
     expect(await holdings).toMatchObject({ holdings: [{ state: 'ready' }] });
+  });
+
+  test('a joiner that asks anew, after it died, gives up what it had asked for', async () => {
+    await using cluster = await StoreCluster.open([ring]);
+    await cluster.create(0, [0]);
+    expect(await opened(cluster, [5, 5, 5, 5, 5, 6, 7, 8])).not.toContain('COPY_BUSY to server');
+    expect(await opened(cluster, [9])).toEqual(['COPY_BUSY to server']);
   });
 });
 
