@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { askServer, refusalOf } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const hourAhead = 'const now = Date.now; Date.now = () => now() + 3_600_000;';
 const node = {
@@ -29,6 +30,10 @@ test('it rejects writes while nobody, or only a server with the right time, is h
 
   await cluster.restart(second!);
   await second!.ready();
+  await waitFor('the server that is right to be heard', {
+    ask: async () => refusalOf(await put(ahead, 'consistency=one')),
+    until: ({ code, details }) => details.outcome !== 'rejected' || code === 'CLOCK_AHEAD',
+  });
   for (const query of ['consistency=one', 'consistency=quorum', 'consistency=linearizable']) {
     const refused = refusalOf(await put(ahead, query));
     expect(refused).toMatchObject({ code: 'CLOCK_AHEAD', details: { outcome: 'rejected' } });
