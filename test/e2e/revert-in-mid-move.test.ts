@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const keys = Array.from({ length: 200 }, (_, index) => `kept/${index}`);
 
@@ -60,9 +61,15 @@ test('back to where the data still is', { timeout: 180_000 }, async () => {
 
   await cluster.restart(away);
   expect(await builder.json(['rollout', keyspace])).toMatchObject({ end: 'done', left: [] });
+  const read = (key: string) =>
+    askServer(cluster.ports()[0]!, { path: `/v1/${keyspace}/${key}?consistency=all` });
+  // A server that was away for long is tried again only every few seconds.
+  await waitFor('all to answer', {
+    ask: async () => (await read(keys[0]!)).status,
+    until: (status) => status === 200,
+  });
   for (const [index, key] of keys.entries()) {
-    const path = `/v1/${keyspace}/${key}?consistency=all`;
-    const { bytes } = await askServer(cluster.ports()[0]!, { path });
+    const { bytes } = await read(key);
     expect(bytes.toString()).toBe(`${index < CHANGED ? 'second' : 'first'} ${index} `.repeat(50));
   }
 });

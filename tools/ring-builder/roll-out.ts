@@ -217,6 +217,10 @@ async function finalize(
   if (loads.headMoved) return null;
   totals.copyMs += context.nowMs() - startedMs;
   const ready = withAllNew(ring, loads.available);
+  if (loads.stall !== null) {
+    if (ready.length === 0) throw loads.stall;
+    context.tell(`${ring.keyspace}: ${loads.stall.message}; the others stay in flight`);
+  }
   if (ready.length === 0) return { end: 'paused', paused: loads.paused.length };
   const { lines, faults } = await collectReceipts(ring, ready, context.nowMs());
   const proved = withAllNew(

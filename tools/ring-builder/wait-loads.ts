@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import type { Move } from '@ringwright/ring/move';
 import { headWatch } from './moves/head-watch.ts';
+import type { MoveRow } from './moves/move-rows.ts';
 import { type Look, type MoveWatch, watchPauseMs } from './moves/watch-moves.ts';
 import type { Context } from './verb.ts';
 import { waitUntil } from './wait-until.ts';
@@ -12,6 +13,8 @@ export interface LoadsAnswer {
   readonly headMoved: boolean;
   readonly available: readonly Move[];
   readonly paused: readonly Move[];
+  /** What the others say, when they made no progress; null: there are none. */
+  readonly stall: CodedError | null;
   readonly copied: Copied;
 }
 
@@ -25,9 +28,9 @@ interface Asked extends Look {
   readonly headMoved: boolean;
 }
 
-/** Throws ROLLOUT_STALLED with what each joiner says when nothing moves for `stallMs`. */
+/** Ends too when nothing moves for `stallMs`: then with a ROLLOUT_STALLED of what joiners say. */
 export async function waitForLoads(
-  context: Context,
+  context: Pick<Context, 'rings' | 'nowMs'>,
   wanted: {
     readonly head: StoredVersion;
     readonly moves: readonly Move[];
@@ -48,16 +51,12 @@ export async function waitForLoads(
     isDone: (asked) =>
       asked.headMoved ||
       ours(asked).every(({ stage }) => stage === 'available' || stage === 'paused'),
-    progressOf: (asked) =>
-      ours(asked)
-        .map(({ stage, bytes, rows }) => `${stage} ${bytes} ${rows}`)
-        .join(),
+    progressOf: (asked) => ours(asked).map(progressOf).join(),
     stallMs,
     pollMs: watchPauseMs,
     nowMs: context.nowMs,
     tell: () => undefined, // the board says more
   });
-  if (!done) throw stalled(ours(answer), stallMs);
   const inStage = (wantedStage: string): Move[] => {
     const found = new Set(
       ours(answer)
@@ -68,7 +67,14 @@ export async function waitForLoads(
   };
   const available = inStage('available');
   const copied = copiedOf(answer, available);
-  return { headMoved: answer.headMoved, available, paused: inStage('paused'), copied };
+  const stall = done ? null : stalled(ours(answer), stallMs);
+  return { headMoved: answer.headMoved, available, paused: inStage('paused'), stall, copied };
+}
+
+/** A load that fails, waits and asks again, over and over, makes none. */
+function progressOf({ stage, bytes, rows }: MoveRow): string {
+  const isTrying = stage === 'queued' || stage === 'reserving' || stage === 'failed';
+  return `${isTrying ? '' : stage} ${bytes} ${rows}`;
 }
 
 function copiedOf({ said }: Look, moves: readonly Move[]): Copied {
