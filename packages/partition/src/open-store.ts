@@ -101,7 +101,9 @@ async function recover(root: string, { files, registry, limits }: Recovering) {
     },
     applied: ({ keyspace, partition }) => {
       const known = registry.get(keyspace, partition);
-      if (known?.damage === null && known.dirtySince !== clean) checkpointPartition(known);
+      if (known === undefined || known.damage !== null || known.dirtySince === clean) return;
+      checkpointPartition(known);
+      known.file?.trimCache();
     },
   });
   const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
