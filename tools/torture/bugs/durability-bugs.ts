@@ -1,14 +1,13 @@
 // Bugs of the log and the files: what a power loss or a replay brings to light. Pure.
 import { powerCuts } from '../nemeses/kill.ts';
+import { powerLoss } from '../scenes/power-scenes.ts';
 import type { SeededBug } from './seeded-bug.ts';
-
-const nemeses = [powerCuts];
 
 export const durabilityBugs: readonly SeededBug[] = [
   {
     name: 'ack-before-sync',
     about: 'a write is acknowledged when it is in the log, before the log is synced',
-    nemeses,
+    nemeses: [powerLoss],
     patches: [
       {
         file: 'packages/partition/src/log-segment.ts',
@@ -20,7 +19,7 @@ export const durabilityBugs: readonly SeededBug[] = [
   {
     name: 'replay-skips-last-frame',
     about: 'the replay of a log ends one frame early',
-    nemeses,
+    nemeses: [powerLoss],
     patches: [
       {
         file: 'packages/partition/src/read-segment.ts',
@@ -32,7 +31,7 @@ export const durabilityBugs: readonly SeededBug[] = [
   {
     name: 'segment-freed-early',
     about: 'a log segment is removed before every partition it touches was checkpointed',
-    nemeses,
+    nemeses: [powerCuts],
     patches: [
       {
         file: 'packages/partition/src/checkpointer.ts',
