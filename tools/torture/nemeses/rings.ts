@@ -1,6 +1,6 @@
 // Ring changes all the time, by the real ring-builder: one after the other, with deaths of all who
 // take part in them, the operator's too.
-import { Broken, lasts, type Nemesis, pick } from '../nemesis.ts';
+import { Broken, lasts, type Nemesis } from '../nemesis.ts';
 import { plannedCopyTroubles, troubleCopies } from '../rings/copy-troubles.ts';
 import { buryOne, DEAD } from '../rings/dead-device.ts';
 import { befall, plannedFates, type RingScene } from '../rings/fates.ts';
@@ -18,11 +18,11 @@ const SERVERS_MIN = 5;
 const TROUBLES_MAX = 3;
 const ROLLOUT_LIFE_MS_MAX = 6_000;
 /** A change in so many is followed by a device that dies, if enough are left without it. */
-const DEAD_EVERY = 3;
+const DEAD_EVERY = 5;
 const DEVICES_LEFT_MIN = 3;
 
-/** What befalls a rollout. */
-const troubles = ['death', 'death', 'death', 'killed', 'none'] as const;
+/** One rollout in so many is killed; a server dies in each. */
+const KILLED_EVERY = 4;
 
 export const rings: Nemesis = {
   letter: 'rings',
@@ -60,21 +60,23 @@ async function rollOutUnderFire(scene: RingScene): Promise<void> {
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     const { ring } = await headOf(stage);
     const isQuiet = attempt >= TROUBLES_MAX || ring.moves.length === 0;
-    const trouble = isQuiet ? 'none' : pick(random, troubles);
     const over = new AbortController();
     const until = AbortSignal.any([over.signal, signal]);
     const { promise: armed, resolve: onArmed } = Promise.withResolvers<void>();
     const around = { random, ring, over: until, onArmed };
-    const death = trouble === 'death' ? dieAt(stage, nextDeath(stage, random), around) : onArmed();
+    const death = isQuiet ? onArmed() : dieAt(stage, nextDeath(stage, random), around);
     await Promise.race([armed, death]);
+    // A second one may meet the same server: then it comes after the first.
+    const another = isQuiet ? null : dieAt(stage, nextDeath(stage, random), around);
     const rollout = startRollout(stage);
     // With the end of the run it ends in any case.
     signal.addEventListener('abort', rollout.kill);
-    const killed = trouble === 'killed' ? killInTime(scene, rollout, until) : null;
+    const isKilled = !isQuiet && random.below(KILLED_EVERY) === 0;
+    const killed = isKilled ? killInTime(scene, rollout, until) : null;
     const copies = isQuiet ? null : troubleCopies(stage, { random, ring, over: until });
     const ended = await rollout.ended.finally(() => over.abort());
     signal.removeEventListener('abort', rollout.kill);
-    await Promise.all([death, killed, copies]);
+    await Promise.all([death, another, killed, copies]);
     if (isRolledOut(ended)) return;
   }
 }

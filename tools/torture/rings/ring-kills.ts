@@ -7,11 +7,12 @@ import { isUp } from '../nemeses/kill.ts';
 import { lasts, pick } from '../nemesis.ts';
 import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
-import { leastOf } from './least-of.ts';
 
 type Role = 'source' | 'joiner' | 'coordinator';
 
 const LOOK_MS = 50;
+/** Not every rollout passes every place: so many tries count as one death. */
+const TRIES = 4;
 /** A place is passed once for each partition that moves, and for most changes these are few. */
 const PASSES_MAX = 2;
 /** One death in so many is a power cut. */
@@ -58,10 +59,20 @@ export interface Death {
   readonly place: string;
 }
 
-/** One of those that were tried least. */
-export function nextDeath(stage: Stage, random: Random): Death {
+/** One of those that happened least, and of these one that was tried least. */
+export function nextDeath({ faults, victims }: Stage, random: Random): Death {
   const all = roles.flatMap((role) => placesOf[role].map((place) => ({ role, place })));
-  return leastOf(stage, all, { nameOf, random });
+  const fired = victims.flatMap((victim) => victim.fired());
+  const score = (death: Death): number => {
+    const happened = fired.filter((place) => place === death.place).length;
+    const tried = faults.filter(({ name }) => name === nameOf(death)).length;
+    return happened + tried / TRIES;
+  };
+  const lowest = Math.min(...all.map(score));
+  return pick(
+    random,
+    all.filter((death) => score(death) === lowest),
+  );
 }
 
 function nameOf({ role, place }: Death): string {
