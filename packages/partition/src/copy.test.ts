@@ -112,6 +112,18 @@ test('a file is copied by another process, unless a checkpoint comes in between'
   }
 });
 
+test('a partition that is dropped while its snapshot is taken is absent', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await store.create('test', 0, 'ready');
+  await fill(store, 10, 100);
+  const taking = store.snapshot('test', 0);
+  const refused = expect(taking).rejects.toMatchObject({ code: 'PARTITION_ABSENT' });
+  await store.drop('test', 0);
+  await refused;
+  expect(readdirSync(join(place.directory, 'staging'))).toEqual([]);
+});
+
 test('bytes that are not what the manifest says are refused, the live file stays', async () => {
   await using from = scratch();
   await using to = scratch();

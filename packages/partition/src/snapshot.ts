@@ -111,6 +111,7 @@ async function copyHeld(
   partition: Partition,
   to: string,
 ): Promise<CopyManifest | null> {
+  if (partition.gone) throw absent(partition);
   const file = parts.files.use(partition);
   partition.pins += 1;
   partition.held += 1;
