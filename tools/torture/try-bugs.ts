@@ -20,6 +20,7 @@ export interface TrialShape {
 
 /** Shorter than a real run may take: bugs that keep replicas apart keep them apart for ever. */
 const CONVERGE_MS = 30_000;
+const REMOVALS_MAX = 10;
 
 /** Ends with the first run that has a violation. A vacuous run has none. */
 export async function tryBug(bug: SeededBug, shape: TrialShape): Promise<BugTrial> {
@@ -37,7 +38,8 @@ export async function tryBug(bug: SeededBug, shape: TrialShape): Promise<BugTria
       convergeMs: CONVERGE_MS,
       endsEarly: true,
     });
-    await fs.rm(folder, { recursive: true, force: true });
+    // A server that was starting when it was killed may have files left to write.
+    await fs.rm(folder, { recursive: true, force: true, maxRetries: REMOVALS_MAX });
     runs += 1;
     found = violations.find((violation) => !violation.startsWith('vacuous')) ?? null;
     if (found !== null) break;

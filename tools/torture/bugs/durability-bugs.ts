@@ -1,6 +1,5 @@
 // Bugs of the log and the files: what a power loss or a replay brings to light. Pure.
-import { powerCuts } from '../nemeses/kill.ts';
-import { powerLoss } from '../scenes/power-scenes.ts';
+import { powerLoss, restingPartition } from '../scenes/power-scenes.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 export const durabilityBugs: readonly SeededBug[] = [
@@ -31,8 +30,14 @@ export const durabilityBugs: readonly SeededBug[] = [
   {
     name: 'segment-freed-early',
     about: 'a log segment is removed before every partition it touches was checkpointed',
-    nemeses: [powerCuts],
+    nemeses: [restingPartition],
     patches: [
+      {
+        // Whoever is closed to make room for others is checkpointed before.
+        file: 'packages/partition/src/store-limits.ts',
+        find: 'openPartitionFilesMax: 5,',
+        replace: 'openPartitionFilesMax: 64,',
+      },
       {
         file: 'packages/partition/src/checkpointer.ts',
         find: 'needed = Math.min(needed, partition.dirtySince);',

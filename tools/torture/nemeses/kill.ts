@@ -28,13 +28,6 @@ export const kill: Nemesis = {
   },
 };
 
-/** Nothing but power cuts of everybody. */
-export const powerCuts: Nemesis = {
-  letter: 'k',
-  name: 'power cuts',
-  strike: (stage, random, signal) => endAll({ stage, random, signal, how: 'cut' }),
-};
-
 interface Strike {
   readonly stage: Stage;
   readonly random: Random;
