@@ -102,11 +102,18 @@ export class SideProcess {
     if (job === undefined) return this.#idle();
     clearTimeout(this.#idleTimer);
     this.#job = job;
-    this.#child ??= this.#start();
-    this.#child.ref();
-    this.#child.channel?.ref();
-    // Not sent: it is about to exit, and that fails the job.
-    this.#child.send(job.work, () => undefined);
+    try {
+      this.#child ??= this.#start();
+      this.#child.ref();
+      this.#child.channel?.ref();
+      // Not sent: it is about to exit, and that fails the job.
+      this.#child.send(job.work, () => undefined);
+    } catch (error) {
+      // No process to be had: the next job may have more luck.
+      this.#job = null;
+      job.reject(error);
+      this.#startNext();
+    }
   }
 
   #start(): ChildProcess {
