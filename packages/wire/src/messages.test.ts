@@ -45,10 +45,12 @@ const record = { key, ...content };
 const small = { key: key.subarray(0, 1), value: null, ms: 0, tie: 0 };
 const head = { keyspace, version: most, id };
 const held = { ...head, signers: 16 };
+const life = { born: 'b'.repeat(64), age: Number.MAX_SAFE_INTEGER, mark: 'm'.repeat(64) };
 const introduction = {
   wireVersion: 1,
   address: 'x'.repeat(300),
-  born: 'b'.repeat(64),
+  life,
+  remembered: life,
   settled: false,
   ms: stampMsMax,
   rings: Array(1_000).fill(held),
@@ -99,10 +101,18 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
       { ms: stampMsMax + 1 },
       { settled: 1 },
       { address: 'x'.repeat(301) },
+      { life: { ...life, born: 'b'.repeat(65) } },
+      { life: { ...life, age: -1 } },
+      { life: { ...life, mark: 'm'.repeat(65) } },
       { more: 1 },
     ],
   ],
-  ['hello answer', kinds.hello.answer, { ...introduction, remembered: null }, [{ remembered: 7 }]],
+  [
+    'hello answer',
+    kinds.hello.answer,
+    { ...introduction, life: null, remembered: null },
+    [{ remembered: 7 }, { remembered: { ...life, more: 1 } }],
+  ],
   [
     'ring-offer',
     kinds.ringOffer.request,
