@@ -9,8 +9,8 @@ import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import { dropGoneDevices } from './drop-gone-devices.ts';
-import { collectReceipts } from './moves/collect-receipts.ts';
 import { headWatch } from './moves/head-watch.ts';
+import { provenMoves, unproved, withAllNew } from './moves/proven-moves.ts';
 import { setCopyRate } from './moves/set-copy-rate.ts';
 import { type MoveWatch, watchMoves } from './moves/watch-moves.ts';
 import { type HourWindow, isInside } from './parse-window.ts';
@@ -67,7 +67,12 @@ export interface RolloutTotals {
   copyMs: number;
   versions: number;
   waves: number;
+  /** Rounds on end in which loaded moves had no receipts, because their joiners had just died. */
+  unproved: number;
 }
+
+/** Each round waits for all servers, and for the loads. */
+const UNPROVED_ROUNDS_MAX = 5;
 
 interface Rollout {
   readonly context: Context;
@@ -82,7 +87,7 @@ export async function rollOut(
   ring: string,
   options: RolloutOptions,
 ): Promise<RolloutOutcome> {
-  const totals = { moved: 0, bytes: 0, verified: 0, copyMs: 0, versions: 0, waves: 0 };
+  const totals = { moved: 0, bytes: 0, verified: 0, copyMs: 0, versions: 0, waves: 0, unproved: 0 };
   const watch = watchMoves(context, () => totals.moved);
   const rollout = { context, options, totals, watch };
   const goesOn = afterOthers(context, options);
@@ -222,17 +227,18 @@ async function finalize(
     context.tell(`${ring.keyspace}: ${loads.stall.message}; the others stay in flight`);
   }
   if (ready.length === 0) return { end: 'paused', paused: loads.paused.length };
-  const { lines, faults } = await collectReceipts(ring, ready, context.nowMs());
-  const proved = withAllNew(
-    ring,
-    ready.filter(({ assignment }) => lines.has(assignment)),
-  );
-  if (proved.length === 0) throw unproved(ring, ready, faults);
-  const which = new Set(proved.map(({ assignment }) => assignment));
+  const receipts = await provenMoves(context, ring, ready);
+  if (receipts.size === 0) {
+    totals.unproved += 1;
+    if (totals.unproved > UNPROVED_ROUNDS_MAX) throw unproved(ring, ready, []);
+    return null;
+  }
+  totals.unproved = 0;
+  const which = new Set(receipts.keys());
   await advance(context, head, {
     next: finalizeMoves(ring, id, which),
     message: `${which.size} moves finalized`,
-    receipts: proved.flatMap(({ assignment }) => lines.get(assignment) ?? []),
+    receipts: [...receipts.values()],
   });
   totals.moved += which.size;
   totals.waves += 1;
@@ -242,26 +248,6 @@ async function finalize(
     `${ring.keyspace} version ${ring.version + 1}: the table names ${which.size} joiners; old holders give up`,
   );
   return 'advanced';
-}
-
-/** New slots enter the table together. */
-function withAllNew({ moves }: Ring, some: readonly Move[]): readonly Move[] {
-  const isNew = ({ from }: Move): boolean => from === null;
-  const all = some.filter(isNew).length === moves.filter(isNew).length;
-  return all ? some : some.filter((move) => !isNew(move));
-}
-
-function unproved(ring: Ring, moves: readonly Move[], faults: readonly string[]): CodedError {
-  const [first] = moves;
-  const why = faults[0] ?? 'the joiner has restarted and loads again';
-  return new CodedError(
-    'RECEIPTS_MISSING',
-    `${moves.length} moves of ${ring.keyspace} are loaded, and none has a receipt: ${why}`,
-    {
-      hint: `ring-builder moves ${ring.keyspace} retry ${first?.partition} loads again; then rollout`,
-      details: { moves: moves.length, faults },
-    },
-  );
 }
 
 async function advance(

@@ -13,8 +13,10 @@ import { byJoiner } from './control-moves.ts';
 export interface CollectedReceipts {
   /** Lines by assignment id. */
   readonly lines: ReadonlyMap<number, string>;
-  /** Why others are missing. */
+  /** What is wrong with others that were given. */
   readonly faults: readonly string[];
+  /** Joiners that did not answer, each with the reason. */
+  readonly away: readonly string[];
 }
 
 const receiptsTimeoutMs = 10_000;
@@ -28,6 +30,7 @@ export async function collectReceipts(
   const byAssignment = new Map(moves.map((move) => [move.assignment, move]));
   const lines = new Map<number, string>();
   const faults: string[] = [];
+  const away: string[] = [];
   const take = (line: string, address: string): void => {
     try {
       const receipt = openReceipt(line);
@@ -46,10 +49,10 @@ export async function collectReceipts(
       }
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
-      faults.push(`${address}: ${error.message}`);
+      away.push(error.message);
     }
   });
-  return { lines, faults };
+  return { lines, faults, away };
 }
 
 async function askReceipts(

@@ -1,0 +1,23 @@
+// A joiner that dies between "loaded" and its receipt ends no rollout: it loads again.
+import { auditRing } from '@ringwright/ring/audit-ring';
+import { expect, test } from 'vitest';
+import { freePorts } from '../../../test/support/free-ports.ts';
+import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
+import type { Context } from '../verb.ts';
+import { provenMoves } from './proven-moves.ts';
+
+test('nobody answers: nothing is proven, and that is said', async () => {
+  const [port = 0] = await freePorts(1);
+  const first = servedRing();
+  const devices = first.devices.map((one) => (one?.id === 3 ? { ...one, port } : one));
+  const moves = [{ partition: 0, replica: 0, from: 0, to: 3 }];
+  const [, ring] = moveVersions({ ...first, devices }, moves);
+  expect(auditRing(ring)).toEqual([]);
+  const told: string[] = [];
+  const context = { nowMs: () => 0, tell: (line: string) => told.push(line) };
+  const proven = await provenMoves(context as unknown as Context, ring, ring.moves);
+  expect([proven.size, told.length]).toEqual([0, 1]);
+  expect(told[0]).toContain(
+    `1 loaded moves wait for receipts: 127.0.0.1:${port} cannot be reached`,
+  );
+});
