@@ -60,6 +60,8 @@ export const copyRateFree = 1024 * 1024 * 1024;
 export const paceTurnMs = 1_000;
 /** Turns whose requests are judged together: a disk that hiccups once is not busy. */
 export const paceWindowTurns = 3;
+/** Turns after the last copy until requests that waited for copies have been answered. */
+export const paceCalmTurns = 10;
 /** Fewer requests in the window than this have no 99th percentile worth acting on. */
 export const paceRequestsMin = 50;
 /** Copies slow down when one request in a hundred takes longer: five fsyncs of a busy disk. */

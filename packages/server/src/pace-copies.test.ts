@@ -7,6 +7,7 @@ import {
   copyRateFree,
   foregroundP99MsMax,
   loopDelayMsMax,
+  paceCalmTurns,
   paceWindowTurns,
 } from '@ringwright/base/limits-copies';
 import fc from 'fast-check';
@@ -51,6 +52,24 @@ describe('one turn', () => {
 
   test('slow requests without any copy change nothing', () => {
     expect(after([{ ...stressed, copiedBytesPerSecond: 0 }]).rate).toBeNull();
+  });
+
+  test('a gap between copies is not calm: what is slow in it holds them back', () => {
+    const turns = (count: number, sample: PaceSample): PaceSample[] => Array(count).fill(sample);
+    const slow = after([...turns(5, calm), ...turns(4 * paceWindowTurns, stressed)]);
+    expect([slow.loads, slow.calmP99Ms]).toEqual([1, calm.p99Ms]);
+    const backlog = { ...stressed, copiedBytesPerSecond: 0 };
+    expect(after(turns(paceCalmTurns - 1, backlog), slow)).toMatchObject({
+      ...{ rate: slow.rate, gapMs: slow.gapMs, loads: 1, calmP99Ms: calm.p99Ms },
+    });
+    const longAfter = after(turns(2 * paceCalmTurns, backlog), slow);
+    expect(longAfter.calmP99Ms, 'so slow it is without copies').toBeGreaterThan(50);
+  });
+
+  test('copies begin one at a time where there are requests, else at once', () => {
+    expect(after([calm]).loads).toBe(1);
+    expect(after([{ ...calm, p99Ms: null }]).loads).toBeNull();
+    expect(after([calm, { ...stressed, p99Ms: 5 }]).loads).toBe(2);
   });
 });
 

@@ -9,6 +9,7 @@ import {
   copyRateFree,
   foregroundP99MsMax,
   loopDelayMsMax,
+  paceCalmTurns,
   paceWindowTurns,
 } from '@ringwright/base/limits-copies';
 
@@ -25,6 +26,8 @@ export interface Pace {
   readonly calmLoopMs: number;
   /** Turns for which it is not halved again: what is measured began before the last change. */
   readonly heldTurns: number;
+  /** Turns since the last copy, counted up to paceCalmTurns. */
+  readonly idleTurns: number;
 }
 
 export type LoadPace = Pick<Pace, 'loads' | 'gapMs'>;
@@ -45,26 +48,39 @@ export const freePace: Pace = {
   calmP99Ms: null,
   calmLoopMs: 0,
   heldTurns: 0,
+  idleTurns: paceCalmTurns,
 };
 
 /** What a turn adds to a rate, and the weight of a new figure in the calm percentile. */
 const RECOVERY = 1.1;
 const CALM_WEIGHT = 0.2;
 
-export function nextPace(pace: Pace, sample: PaceSample): Pace {
-  const heldTurns = Math.max(0, pace.heldTurns - 1);
+export function nextPace(before: Pace, sample: PaceSample): Pace {
+  const heldTurns = Math.max(0, before.heldTurns - 1);
   const { copiedBytesPerSecond: copied } = sample;
-  if (copied === 0) {
-    return { ...recovered(pace), ...learned(pace, sample), heldTurns };
-  }
-  if (!isStressed(pace, sample)) {
-    return { ...pace, ...recovered(pace), heldTurns };
-  }
-  if (heldTurns > 0) return { ...pace, heldTurns };
+  if (copied === 0) return { ...idle(before, sample), heldTurns };
+  const pace = { ...before, idleTurns: 0, heldTurns };
+  if (!isStressed(pace, sample)) return { ...pace, ...recovered(pace) };
+  if (heldTurns > 0) return pace;
   // Half of what really went: a rate that nobody reached would have to be halved many times.
   const half = Math.min(pace.rate ?? copied, copied) / 2;
   const rate = Math.max(half, copyRateFloor);
   return { ...pace, rate, ...fewer(pace), heldTurns: paceWindowTurns };
+}
+
+/**
+ * A turn without copies. What requests suffer from in a gap, or shortly after, they suffer from
+ * copies: it is not calm. Where there are requests, the next copies begin one at a time.
+ */
+function idle(pace: Pace, sample: PaceSample): Pace {
+  const idleTurns = Math.min(pace.idleTurns + 1, paceCalmTurns);
+  if (idleTurns === paceCalmTurns) {
+    const loads = sample.p99Ms === null ? null : 1;
+    return { ...pace, ...recovered(pace), ...learned(pace, sample), loads, idleTurns };
+  }
+  return isStressed(pace, sample)
+    ? { ...pace, idleTurns }
+    : { ...pace, ...recovered(pace), idleTurns };
 }
 
 /** Both may be twice what they are while nothing is copied: a slow disk is slow without copies. */
