@@ -1,21 +1,20 @@
 // A device that dies for good: it is removed, its replicas are made anew, and then it comes back.
-
+import { must } from '@ringwright/base/assert';
 import { pick } from '../nemesis.ts';
-import type { Victim } from '../victim.ts';
 import type { RingScene } from './fates.ts';
 import { headOf, isRolledOut, startRollout } from './operator.ts';
-import { commitChange } from './ring-changes.ts';
+import { commitChange, standingOf } from './ring-changes.ts';
 
 export const DEAD = 'rings: dead device removed';
 
 /** Its server comes back with its old files, as a new device of the ring. */
 export async function buryOne({ stage, random, signal }: RingScene): Promise<void> {
-  const { devices } = (await headOf(stage)).ring;
-  const idOf = ({ place }: Victim): number =>
-    devices.findIndex((device) => device?.port === place.proxyPort);
-  const dead = pick(
-    random,
-    stage.victims.filter((victim) => idOf(victim) !== -1),
+  // One whose removal was cancelled is in the ring still, and cannot be removed again.
+  const { devices } = await standingOf(stage);
+  const { id, port } = pick(random, devices);
+  const dead = must(
+    stage.victims.find(({ place }) => place.proxyPort === port),
+    `d${id} is a server of the stage`,
   );
   const release = await stage.losses.take();
   const roll = async (...options: readonly string[]): Promise<void> => {
@@ -29,7 +28,7 @@ export async function buryOne({ stage, random, signal }: RingScene): Promise<voi
     await stage.fault(DEAD, [dead], async () => {
       await dead.end('kill');
       try {
-        await commitChange(stage, { name: 'dead' }, [['remove', `d${idOf(dead)}`]]);
+        await commitChange(stage, { name: 'dead' }, [['remove', `d${id}`]]);
         await roll('--skip-down');
       } finally {
         await dead.start();
