@@ -13,6 +13,8 @@ type Role = 'source' | 'joiner' | 'coordinator';
 const LOOK_MS = 50;
 /** Not every rollout passes every place: so many tries count as one death. */
 const TRIES = 4;
+/** Where nobody died yet: only the first push of a change passes some places. */
+const FIRST_TRIES = 16;
 /** A place is passed once for each partition that moves, and for most changes these are few. */
 const PASSES_MAX = 2;
 /** One death in so many is a power cut. */
@@ -66,7 +68,7 @@ export function nextDeath({ faults, victims }: Stage, random: Random): Death {
   const score = (death: Death): number => {
     const happened = fired.filter((place) => place === death.place).length;
     const tried = faults.filter(({ name }) => name === nameOf(death)).length;
-    return happened + tried / TRIES;
+    return happened === 0 ? tried / FIRST_TRIES : happened + tried / TRIES;
   };
   const lowest = Math.min(...all.map(score));
   return pick(
