@@ -5,11 +5,15 @@ import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 const keys = Array.from({ length: 24 }, (_, index) => `kept/${index}`);
 const refills = 'data put back from a backup: it refills';
 
-/** Deletes every third key for the value null. */
+/**
+ * Deletes every third key for the value null. To all holders, so each is asked again for as long as
+ * those that have just started are not connected.
+ */
 async function write(cluster: Cluster, value: string | null): Promise<void> {
   for (const [index, key] of keys.entries()) {
     if (value === null && index % 3 > 0) continue;
@@ -18,7 +22,10 @@ async function write(cluster: Cluster, value: string | null): Promise<void> {
     const ports = cluster.ports();
     const port = ports[index % ports.length] ?? 0;
     const body = value === null ? {} : { body: value };
-    expect((await askServer(port, { method, path, ...body })).status).toBe(204);
+    await waitFor(`${method} of ${key}`, {
+      ask: async () => (await askServer(port, { method, path, ...body })).status,
+      until: (status) => status === 204,
+    });
   }
 }
 
