@@ -1,11 +1,11 @@
 // A short torture in every run of the tests: seconds of kills and network partitions are survived,
 // and the checker still finds bugs that are put in.
-import fs from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { seededBugs } from './bugs/all.ts';
 import { kill } from './nemeses/kill.ts';
 import { part } from './nemeses/part.ts';
 import { rings } from './nemeses/rings.ts';
+import { removeRun } from './remove-run.ts';
 import { checkPatches, failpointNames } from './source-patches.ts';
 import { type RunShape, tortureRun } from './torture-run.ts';
 import { tuning } from './tuning.ts';
@@ -33,7 +33,7 @@ test('kills and network partitions break no promise', { timeout: 180_000 }, asyn
   expect(violations, `npm run torture -- --nemesis k,p --seed ${short.seed}; ${folder}`).toEqual(
     vacuous,
   );
-  await fs.rm(folder, { recursive: true, force: true });
+  await removeRun(folder);
 });
 
 /** Each is found at the first strike of its nemesis, or the second. */
@@ -47,7 +47,7 @@ test.each([
     const { nemeses, patches } = bug;
     const shape: RunShape = { ...short, seconds: 90, endsEarly: true, nemeses, patches };
     const { violations, folder } = await tortureRun(shape);
-    await fs.rm(folder, { recursive: true, force: true });
+    await removeRun(folder);
     expect(violations.join('\n')).toContain(expected);
   },
   240_000,
@@ -60,7 +60,7 @@ test('ring changes with deaths in them break no promise', { timeout: 300_000 }, 
   const vacuous = violations.filter((violation) => violation.startsWith('vacuous'));
   const replay = `npm run torture -- --nemesis rings --seed ${shape.seed}; ${folder}`;
   expect(violations, replay).toEqual(vacuous);
-  await fs.rm(folder, { recursive: true, force: true });
+  await removeRun(folder);
 });
 
 test.each(['bootstrap-from-any', 'available-before-loaded'])(
@@ -70,7 +70,7 @@ test.each(['bootstrap-from-any', 'available-before-loaded'])(
     const { nemeses, patches } = bug;
     const bent = { ...short, seconds: 60, endsEarly: true, nemeses, patches };
     const { violations, folder } = await tortureRun(bent);
-    await fs.rm(folder, { recursive: true, force: true });
+    await removeRun(folder);
     expect(violations.join('\n')).toMatch(/receipt of partition/);
   },
   300_000,

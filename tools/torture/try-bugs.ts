@@ -1,6 +1,6 @@
 // Every seeded bug has to be found: runs with each in turn, and a table of what found it.
-import fs from 'node:fs/promises';
 import type { SeededBug } from './bugs/seeded-bug.ts';
+import { removeRun } from './remove-run.ts';
 import { tortureRun } from './torture-run.ts';
 
 export interface BugTrial {
@@ -20,7 +20,6 @@ export interface TrialShape {
 
 /** Shorter than a real run may take: bugs that keep replicas apart keep them apart for ever. */
 const CONVERGE_MS = 30_000;
-const REMOVALS_MAX = 10;
 
 /** Ends with the first run that has a violation. A vacuous run has none. */
 export async function tryBug(bug: SeededBug, shape: TrialShape): Promise<BugTrial> {
@@ -38,8 +37,7 @@ export async function tryBug(bug: SeededBug, shape: TrialShape): Promise<BugTria
       convergeMs: CONVERGE_MS,
       endsEarly: true,
     });
-    // A server that was starting when it was killed may have files left to write.
-    await fs.rm(folder, { recursive: true, force: true, maxRetries: REMOVALS_MAX });
+    await removeRun(folder);
     runs += 1;
     found = violations.find((violation) => !violation.startsWith('vacuous')) ?? null;
     if (found !== null) break;
