@@ -1,11 +1,11 @@
 // Program: real servers under faults and load; then what they promised is checked.
 //     npm run torture -- --minutes 20 --seed 7 --nemesis k,s,p,c,d
-import fs from 'node:fs/promises';
 import { seededBugs } from './bugs/all.ts';
 import type { SeededBug } from './bugs/seeded-bug.ts';
 import { nemeses } from './nemeses/all.ts';
 import { type Options, parseOptions } from './options.ts';
 import { printRun } from './print-run.ts';
+import { removeRun } from './remove-run.ts';
 import { checkPatches } from './source-patches.ts';
 import { tortureRun } from './torture-run.ts';
 import { type BugTrial, printTrials, tryBug } from './try-bugs.ts';
@@ -40,7 +40,7 @@ async function torture(options: Options, bug: SeededBug | null): Promise<void> {
     onProgress: say,
   });
   const isClean = result.violations.length === 0;
-  if (isClean && !keep) await fs.rm(result.folder, { recursive: true, force: true });
+  if (isClean && !keep) await removeRun(result.folder);
   const faults =
     bug === null ? ['--nemesis', letters] : ['--bug', bug.name, ...(sound ? ['--sound'] : [])];
   const words = ['--minutes', seconds / 60, '--seed', seed, '--servers', servers, ...faults];
