@@ -1,5 +1,6 @@
 // Why a later wave of a commit passes the operator's brake: who let the commit pass said why, or
 // both together are no large change.
+import { CodedError } from '@ringwright/base/coded-error';
 import { brakeMovedShareMax } from '@ringwright/base/limits';
 import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
@@ -36,7 +37,10 @@ export async function waveOverride(
   const before = entries.slice(0, at).findLast(makesVersion);
   if (before === undefined) return null;
   // Its file may have been pruned: then the wave is judged alone.
-  const base = await readVersion(rings, ring.keyspace, before.version).catch(() => null);
+  const base = await readVersion(rings, ring.keyspace, before.version).catch((error: unknown) => {
+    if (error instanceof CodedError) return null;
+    throw error;
+  });
   if (base === null) return null;
   const whole = { ...changeSize(base.ring, ring), underQuorum: 0 };
   if (whyLarge(whole, role?.movedShare ?? brakeMovedShareMax) !== null) return null;

@@ -6,6 +6,7 @@ import { makeRingDelta } from '@ringwright/ring/ring-delta';
 import { encodeRing } from '@ringwright/ring/ring-file';
 import { expect, test } from 'vitest';
 import { activeOn, servedRing } from '../../../test/support/served-ring.ts';
+import { turnsOf } from '../../../test/support/turns-of.ts';
 import { activeDuties, prepareDuties } from './active-duties.ts';
 import { applyRingDeltaAside, makeRingDeltaAside } from './ring-delta-aside.ts';
 
@@ -14,20 +15,6 @@ const { bytes: base, id } = encodeRing(ring);
 const moves = [{ partition: 7, replica: 0, from: 7, to: 50 }];
 const next = proposeMoves(ring, id, { moves });
 const { bytes: file } = encodeRing(next);
-
-/** How many turns the event loop made while the work went on. */
-async function turnsOf(work: () => Promise<void>): Promise<number> {
-  let turns = 0;
-  let isOver = false;
-  const count = (): void => {
-    turns += 1;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
-  await work();
-  isOver = true;
-  return turns;
-}
 
 test('a delta is made and applied in a thread', async () => {
   expect(base.length).toBeGreaterThan(ringTurnBytesMax);
