@@ -8,45 +8,57 @@ const LIVE_WAL = /\/partitions\/[^/]+\/\d+\/[^/]+\/data\.db-wal$/;
 const EIO = -5;
 const FULL = { bavail: 0, bsize: 4_096 };
 
-type Done = (error: NodeJS.ErrnoException | null) => void;
+type Done = (error: NodeJS.ErrnoException | null, written: number) => void;
 
 /** Takes the place of what the store calls; `node:module` has to publish it. */
 export function breakDisk(control: () => Control): void {
-  const { write, fdatasync } = fs;
+  const { write, writev } = fs;
   const { statfs } = fs.promises;
   let failed = false;
-  const slowSync = (fd: number, done: Done): void => {
+  /** A write that is durable when it returns (O_DSYNC). */
+  const durably = (fd: number, reached: number, done: Done): Done => {
     const segment = segments.get(fd);
-    const reached = segment?.written ?? 0;
-    if (control().syncFails && !failed) {
-      failed = true;
-      const error = Object.assign(new Error('EIO: torture'), { errno: EIO, code: 'EIO' });
-      setImmediate(() => done(error));
-      return;
-    }
-    const sync = (): void =>
-      fdatasync(fd, (error) => {
+    return (error, written) => {
+      if (control().syncFails && !failed) {
+        failed = true;
+        done(Object.assign(new Error('EIO: torture'), { errno: EIO, code: 'EIO' }), 0);
+        return;
+      }
+      const synced = (): void => {
         if (error === null && segment !== undefined) {
           segment.synced = Math.max(segment.synced, reached);
         }
-        done(error);
-      });
-    if (control().syncDelayMs > 0) setTimeout(sync, control().syncDelayMs);
-    else sync();
+        done(error, written);
+      };
+      if (control().syncDelayMs > 0) setTimeout(synced, control().syncDelayMs);
+      else synced();
+    };
   };
   // As the log calls it: (fd, buffer, offset, length, position, done).
-  const notedWrite = (fd: number, ...rest: unknown[]): void => {
-    const [, , length, position] = rest;
-    if (typeof position === 'number') noteWrite(fd, position, Number(length));
-    Reflect.apply(write, fs, [fd, ...rest]);
+  const slowWrite = (fd: number, ...rest: unknown[]): void => {
+    const [buffer, offset, length, position, done] = rest;
+    if (typeof position !== 'number') {
+      Reflect.apply(write, fs, [fd, ...rest]);
+      return;
+    }
+    const reached = noteWrite(fd, position, Number(length));
+    const wrapped = durably(fd, reached, done as Done);
+    Reflect.apply(write, fs, [fd, buffer, offset, length, position, wrapped]);
+  };
+  // As the log calls it: a frame, and zeros that may come or not.
+  const slowWritev = (fd: number, ...rest: [Buffer[], number, Done]): void => {
+    const [pieces, position, done] = rest;
+    const reached = noteWrite(fd, position, pieces[0]?.length ?? 0);
+    writev(fd, pieces, position, durably(fd, reached, done));
   };
   const roomLeft = async (place: string): Promise<unknown> =>
     control().diskFull ? FULL : statfs(place);
-  Object.assign(fs, { write: notedWrite, fdatasync: slowSync });
+  Object.assign(fs, { write: slowWrite, writev: slowWritev });
   Object.assign(fs.promises, { statfs: roomLeft });
 }
 
-function noteWrite(fd: number, position: number, length: number): void {
+/** Where the frame that is written there ends. */
+function noteWrite(fd: number, position: number, length: number): number {
   const known = segments.get(fd);
   // A lower position: the descriptor has gone to another segment.
   const segment =
@@ -55,6 +67,7 @@ function noteWrite(fd: number, position: number, length: number): void {
       : known;
   segment.written = position + length;
   segments.set(fd, segment);
+  return segment.written;
 }
 
 /**
@@ -67,7 +80,11 @@ export function forgetUnsynced(walShare: number): void {
     const fd = Number(name);
     const file = linkOf(fd);
     const segment = segments.get(fd);
-    if (segment !== undefined && file.endsWith('.log')) fs.ftruncateSync(fd, segment.synced);
+    if (segment !== undefined && file.endsWith('.log')) {
+      const { size } = fs.fstatSync(fd);
+      fs.ftruncateSync(fd, segment.synced);
+      fs.ftruncateSync(fd, size); // the zeros that were there before
+    }
     if (LIVE_WAL.test(file)) wals.add(file);
   }
   for (const [index, wal] of [...wals].entries()) {

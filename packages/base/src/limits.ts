@@ -164,7 +164,9 @@ assert(ringSectionCountMax * 256 <= ringManifestBytesMax, 'the sections fit the 
 export const logSegmentBytesMax = 64 * MIB;
 /** Older segments force a checkpoint of the partitions that still need them. */
 export const logSegmentsBehindMax = 1;
-/** One write call and one fdatasync; 4 MiB takes ~10 ms on a slow disk, and applies in one turn. */
+/** Zeros that a small frame of the log brings along: room for a thousand or so, in 1 ms more. */
+export const logFillBytes = 1 * MIB;
+/** One durable write; 4 MiB takes ~10 ms on a slow disk, and applies in one turn. */
 export const logBatchBytesMax = 4 * MIB;
 /** Writes applied in one turn of the event loop: at 20 us each, 20 ms. */
 export const logBatchWritesMax = 1_024;

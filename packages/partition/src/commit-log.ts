@@ -9,7 +9,7 @@ import {
   type WriteCall,
 } from './log-batch.ts';
 import { frameHeaderBytes, sealFrame, segmentHeaderBytes } from './log-frame.ts';
-import { appendFrame, createSegment, type LogSegment } from './log-segment.ts';
+import { appendFrame, createSegment, finishSegment, type LogSegment } from './log-segment.ts';
 import type { Partition } from './partition.ts';
 import type { Write } from './record.ts';
 import type { StoreLimits } from './store-limits.ts';
@@ -169,10 +169,9 @@ export class CommitLog {
   }
 
   async #rotate(number: number): Promise<void> {
-    const next = await createSegment(this.#options.directory, number);
-    const previous = this.#segment;
-    this.#segment = next;
-    await previous.handle.close();
+    await finishSegment(this.#segment);
+    // failpoint: log.segment-finished
+    this.#segment = await createSegment(this.#options.directory, number);
     this.#options.onRotate();
   }
 

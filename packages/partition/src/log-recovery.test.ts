@@ -1,5 +1,6 @@
-import { appendFileSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { logFillBytes } from '@ringwright/base/limits';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cutWals, logFiles, scratch, textOf, write } from '../test/support/scratch-store.ts';
 import { frameAt, segmentHeaderBytes } from './log-frame.ts';
@@ -19,15 +20,31 @@ beforeAll(async () => {
   log = logFiles(place.directory)[0] ?? '';
   bytes = readFileSync(log);
   const seed = bytes.readUInt32BE(segmentHeaderBytes - 4);
-  let offset = segmentHeaderBytes;
-  while (offset < bytes.length) {
-    starts.push(offset);
-    offset = frameAt(bytes, offset, seed)?.end ?? bytes.length;
+  let frame = { end: segmentHeaderBytes };
+  for (
+    let next: typeof frame | null = frame;
+    next !== null;
+    next = frameAt(bytes, frame.end, seed)
+  ) {
+    starts.push(next.end);
+    frame = next;
   }
-  starts.push(offset);
+  expect(bytes.length, 'zeros for the frames to come').toBe(frame.end + logFillBytes - spent());
+  bytes = bytes.subarray(0, frame.end);
   expect(starts).toHaveLength(KEYS.length + 1);
   return async () => place[Symbol.asyncDispose]();
 });
+
+/** Frames behind the first lie over the zeros that it brought along. */
+function spent(): number {
+  return (starts.at(-1) ?? 0) - (starts[1] ?? 0);
+}
+
+/** How far the log is as it was written: a frame whose missing bytes are zeros is whole. */
+function endOfLog(torn: Buffer): number {
+  const at = bytes.findIndex((byte, index) => byte !== torn[index]);
+  return at === -1 ? bytes.length : at;
+}
 
 /** What remains of the log when its bytes are these, or the error code. */
 async function framesOf(content: Buffer): Promise<number | string> {
@@ -49,6 +66,14 @@ describe('one segment', () => {
       expect(await framesOf(bytes.subarray(0, length)), `cut at ${length}`).toBe(
         Math.max(0, whole),
       );
+    }
+  });
+
+  test('and so does any part of the last two frames over zeros', async () => {
+    for (let length = starts.at(-3) ?? 0; length <= bytes.length; length += 1) {
+      const torn = Buffer.concat([bytes.subarray(0, length), Buffer.alloc(5_000)]);
+      const whole = starts.filter((start) => start <= endOfLog(torn)).length - 1;
+      expect(await framesOf(torn), `zeros from ${length}`).toBe(whole);
     }
   });
 
@@ -135,6 +160,20 @@ describe('a store without its WALs, as after a power loss', () => {
     expect(readFileSync(file).equals(damaged)).toBe(true);
     writeFileSync(file, bytes);
     expect(textOf(await image.open(), 'e')).toBe('ve');
+  });
+
+  test('a finished segment ends with its last frame, one that goes on may have zeros', async () => {
+    await using many = scratch();
+    const store = await many.open({ logSegmentBytesMax: 512, logSegmentsBehindMax: 100 });
+    await store.create('test', 0, 'ready');
+    for (let ms = 1; ms <= 12; ms += 1) await store.write([write('k', 'v'.repeat(90), ms)]);
+    await using image = many.image();
+    const files = logFiles(image.directory);
+    const sizes = files.map((file) => statSync(file).size);
+    expect(sizes.slice(0, -1).every((size) => size < logFillBytes)).toBe(true);
+    expect(sizes.at(-1)).toBeGreaterThan(logFillBytes);
+    cutWals(image.directory, () => 0);
+    expect((await image.open()).info('test', 0)).toEqual(store.info('test', 0));
   });
 
   test('a torn tail in a segment that is not the last is damage', async () => {

@@ -5,13 +5,14 @@ import type { SeededBug } from './seeded-bug.ts';
 export const durabilityBugs: readonly SeededBug[] = [
   {
     name: 'ack-before-sync',
-    about: 'a write is acknowledged when it is in the log, before the log is synced',
+    about: 'a write is acknowledged while it is on its way into the log',
     nemeses: [powerLoss],
     patches: [
       {
         file: 'packages/partition/src/log-segment.ts',
-        find: 'else fdatasync(fd, (failed) => done(failed));',
-        replace: 'else { done(null); fdatasync(fd, () => undefined); }',
+        find: 'const position = segment.bytes;',
+        replace:
+          'const position = segment.bytes; setImmediate(done, null); done = () => undefined;',
       },
     ],
   },
@@ -23,7 +24,8 @@ export const durabilityBugs: readonly SeededBug[] = [
       {
         file: 'packages/partition/src/read-segment.ts',
         find: 'if (!places.add(frame.payload, start)) {',
-        replace: 'if (frame.end < segment.length && !places.add(frame.payload, start)) {',
+        replace:
+          'if (frameAt(segment, frame.end, header.seed) && !places.add(frame.payload, start)) {',
       },
     ],
   },
