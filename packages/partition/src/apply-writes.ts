@@ -1,4 +1,4 @@
-// Applies durable writes to their partition files: one transaction per partition.
+// Applies durable writes to their partition files, partition by partition.
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { HashedRecord } from './memtable.ts';
 import type { OpenFiles } from './open-files.ts';
@@ -17,13 +17,18 @@ export interface ApplyAnswers<W> {
 
 const ABSENT: WriteOutcome = { kind: 'absent' };
 
-/**
- * `segment` is where the writes are in the log. A partition whose file turns out damaged is marked,
- * its writes are refused and stay in the log; any other error is the disk's and is thrown.
- */
+export interface ApplyOptions {
+  readonly files: OpenFiles;
+  /** Where the writes are in the log. */
+  readonly segment: number;
+  /** See RowPlace. */
+  readonly bytesStay?: boolean;
+}
+
+/** Returns the partitions that have writes. */
 export function applyWrites<W extends PlacedWrite>(
   writes: readonly W[],
-  options: { files: OpenFiles; segment: number } & ApplyAnswers<W>,
+  options: ApplyOptions & ApplyAnswers<W>,
 ): Iterable<Partition> {
   const groups = new Map<Partition, W[]>();
   for (const write of writes) {
@@ -35,17 +40,21 @@ export function applyWrites<W extends PlacedWrite>(
   return groups.keys();
 }
 
-function applyGroup<W extends PlacedWrite>(
+/**
+ * Applies writes of one partition. When its file turns out damaged it is marked, and its writes are
+ * refused and stay in the log; any other error is the disk's and is thrown.
+ */
+export function applyGroup<W extends HashedRecord>(
   partition: Partition,
   group: readonly W[],
-  options: { files: OpenFiles; segment: number } & ApplyAnswers<W>,
+  options: ApplyOptions & ApplyAnswers<W>,
 ): void {
   if (partition.gone) {
     for (const write of group) options.answer(write, ABSENT);
     return;
   }
   try {
-    const outcomes = options.files.use(partition).apply(group);
+    const outcomes = options.files.use(partition).apply(group, options);
     for (const [index, write] of group.entries()) {
       options.answer(write, outcomes[index] ?? ABSENT);
     }

@@ -10,7 +10,7 @@ export interface HashedRecord extends RecordContent {
   readonly isPromise: boolean;
 }
 
-/** A row as memory holds it: its bytes are its own, the batch it came in is reused. */
+/** A row as memory holds it: its bytes stay as they are, while a batch of the log is reused. */
 export interface PendingRow extends StoredRecord {
   readonly hash: Buffer;
   /** Sequence number of the row in the file that this one replaces; null when there is none. */
@@ -67,28 +67,43 @@ export class Memtable {
   }
 }
 
-/** The row with a copy of its bytes. */
-export function pendingRow(
-  { key, value, ms, tie, expiresMs, origin, hash }: HashedRecord,
-  place: { readonly seq: number; readonly replaces: number | null },
-): PendingRow {
+export interface RowPlace {
+  readonly seq: number;
+  readonly replaces: number | null;
+  /** Nobody writes to the bytes of the row as long as it waits: they need not be copied. */
+  readonly bytesStay: boolean;
+}
+
+export function pendingRow(row: HashedRecord, place: RowPlace): PendingRow {
+  const { ms, tie, expiresMs, origin, hash } = row;
+  const { key, value } = place.bytesStay ? viewed(row) : copied(row);
+  const { seq, replaces } = place;
+  return { key, value, ms, tie, expiresMs, origin, hash, seq, replaces };
+}
+
+type RowBytes = Pick<PendingRow, 'key' | 'value'>;
+
+function viewed({ key, value }: HashedRecord): RowBytes {
+  return { key: asBuffer(key), value: value === null ? null : asBuffer(value) };
+}
+
+function copied({ key, value }: HashedRecord): RowBytes {
   const bytes = Buffer.allocUnsafe(key.length + (value?.length ?? 0));
   bytes.set(key, 0);
   if (value !== null) bytes.set(value, key.length);
   return {
     key: bytes.subarray(0, key.length),
     value: value === null ? null : bytes.subarray(key.length),
-    ms,
-    tie,
-    expiresMs,
-    origin,
-    hash,
-    ...place,
   };
 }
 
 function nameOf(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
+  return asBuffer(key).toString('latin1');
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  if (bytes instanceof Buffer) return bytes;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 function bytesOf({ key, value }: PendingRow): number {

@@ -4,21 +4,17 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import { sideJobsMax, sideProcessIdleMsMax } from '@ringwright/base/limits-copies';
-import { applyWrites } from './apply-writes.ts';
-import { Checkpointer, checkpointPartition } from './checkpointer.ts';
+import { Checkpointer } from './checkpointer.ts';
 import { CommitLog } from './commit-log.ts';
 import { dataPaths, isIncarnation } from './data-paths.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { DiskSpace } from './disk-space.ts';
 import { makeDirectory, syncDirectory } from './durable-files.ts';
-import { createSegment, removeSegments } from './log-segment.ts';
+import type { LogSegment } from './log-segment.ts';
 import { Memtables } from './memtables.ts';
 import { OpenFiles } from './open-files.ts';
-import { clean } from './partition.ts';
 import { readPartitions } from './read-partitions.ts';
-import { hashRecordBytes } from './record-bytes.ts';
-import type { Registry } from './registry.ts';
-import { type LoggedWrites, replayLog } from './replay-log.ts';
+import { recoverLog } from './recover-log.ts';
 import { SideProcess } from './side-process.ts';
 import { Store } from './store.ts';
 import { type StoreLimits, storeLimits } from './store-limits.ts';
@@ -49,7 +45,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   try {
     await emptyStaging(root);
     const registry = await readPartitions(root, files);
-    const segment = await recover(root, { files, registry, limits });
+    const segment = await recoverLog(root, { files, registry, limits });
     const memtables = new Memtables(limits);
     const disk = new DiskSpace(root, limits.diskReserveBytes);
     const ready = { root, limits, lock, disk, files, memtables, registry, segment };
@@ -76,69 +72,11 @@ async function emptyStaging(root: string): Promise<void> {
   }
 }
 
-/** Nobody is served yet: the more rows share a transaction, the sooner it is done. */
-const RECOVERY = {
-  memtableRowsMax: 16_384,
-  memtableBytesMax: 16 * 1024 * 1024,
-  memtablesBytesMax: 64 * 1024 * 1024,
-};
-
-type Recovering = Pick<StoreParts, 'files' | 'registry' | 'limits'>;
-
-/**
- * Replays the log, makes the result durable in the partition files, and begins an empty segment.
- */
-async function recover(root: string, { files, registry, limits }: Recovering) {
-  const memtables = new Memtables(RECOVERY);
-  const directory = dataPaths.log(root);
-  const segments = await replayLog(directory, {
-    apply: (logged) => {
-      const options = { files, segment: logged.segment, answer: () => {}, refuse: () => {} };
-      const writes = placed(logged, registry);
-      for (const partition of memtables.afterWrites(applyWrites(writes, options))) {
-        if (partition.file?.walExceeds(limits.walBytesMax)) checkpointPartition(partition);
-      }
-    },
-    applied: ({ keyspace, partition }) => {
-      const known = registry.get(keyspace, partition);
-      if (known === undefined || known.damage !== null || known.dirtySince === clean) return;
-      checkpointPartition(known);
-      known.file?.trimCache();
-    },
-  });
-  const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
-  // failpoint: replay.before-removal
-  await removeSegments(
-    directory,
-    segments.filter((number) => number < needed),
-  );
-  return createSegment(directory, (segments.at(-1) ?? 0) + 1);
-}
-
-/**
- * Leaves out writes to partitions, or lives of partitions, that were dropped since. Writes to a
- * damaged file keep their segment until it is dropped: its owner may yet put a good file back.
- */
-function placed({ partition: named, writes, segment }: LoggedWrites, registry: Registry) {
-  const partition = registry.get(named.keyspace, named.partition);
-  if (partition === undefined) return [];
-  if (partition.damage !== null) {
-    partition.dirtySince = Math.min(partition.dirtySince, segment);
-    return [];
-  }
-  if (partition.life !== named.life) return [];
-  return writes.map(({ record, bytes }) => ({
-    ...record,
-    hash: hashRecordBytes(bytes),
-    partition,
-  }));
-}
-
 type Ready = Pick<
   StoreParts,
   'root' | 'limits' | 'lock' | 'disk' | 'files' | 'memtables' | 'registry'
 > & {
-  segment: Awaited<ReturnType<typeof createSegment>>;
+  segment: LogSegment;
 };
 
 function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {

@@ -20,10 +20,13 @@ import type { WriteOutcome } from './record.ts';
 import { isRowHash } from './record-bytes.ts';
 import { type MetaRow, sealMeta } from './schema.ts';
 import { countRow, discountRow, type Tally, tallyColumns, tallyOf } from './tally.ts';
+import { inReadTransaction, inTransaction } from './transaction.ts';
 import { Watermarks } from './watermarks.ts';
 
 const APPLIED: WriteOutcome = { kind: 'applied' };
 const SAME: WriteOutcome = { kind: 'same' };
+/** From so many on, a transaction for their lookups pays. */
+const ROWS_IN_ONE_READ = 64;
 
 /** The one connection to a live partition file, of this thread; everything is synchronous. */
 export class PartitionFile {
@@ -107,13 +110,15 @@ export class PartitionFile {
   /**
    * Takes rows, each only if it is newer than what the key holds. A row that replaces another moves
    * to a new sequence number, so that whoever follows the numbers sees it again. They reach the
-   * file with the next flush: the caller has them in a log, or flushes itself.
+   * file with the next flush: the caller has them in a log, or flushes itself. `bytesStay`: see
+   * RowPlace.
    */
-  apply(rows: readonly HashedRecord[]): WriteOutcome[] {
-    return rows.map((row) => this.#applyRow(row));
+  apply(rows: readonly HashedRecord[], { bytesStay = false } = {}): WriteOutcome[] {
+    const applied = (): WriteOutcome[] => rows.map((row) => this.#applyRow(row, bytesStay));
+    return rows.length < ROWS_IN_ONE_READ ? applied() : inReadTransaction(this.db, applied);
   }
 
-  #applyRow(row: HashedRecord): WriteOutcome {
+  #applyRow(row: HashedRecord, bytesStay: boolean): WriteOutcome {
     const held = this.#heldRow(row.key);
     if (held === null) {
       // As if a tombstone of that stamp were here: it stands for all that were dropped.
@@ -129,7 +134,8 @@ export class PartitionFile {
     if (row.isPromise) return APPLIED;
     if (held !== null) discountRow(this.#tally, held);
     this.#tally.seq += 1;
-    this.#pending.put(pendingRow(row, { seq: this.#tally.seq, replaces: held?.replaces ?? null }));
+    const replaces = held?.replaces ?? null;
+    this.#pending.put(pendingRow(row, { seq: this.#tally.seq, replaces, bytesStay }));
     countRow(this.#tally, { valueBytes: row.value?.length ?? null, hash: row.hash });
     if (row.ms > this.#tally.highest_ms) this.#tally.highest_ms = row.ms;
     return APPLIED;
@@ -141,6 +147,7 @@ export class PartitionFile {
       const { ms, tie, value, hash, replaces } = pending;
       return { ms, tie, valueBytes: value?.length ?? null, hash, replaces };
     }
+    if (this.#meta.rows + this.#meta.tombstones === 0) return null; // no need to look
     const row = this.#sql.find.get(key);
     if (row === undefined) return null;
     const [seq, ms, tie, valueBytes, hash] = row;
@@ -268,15 +275,7 @@ export class PartitionFile {
   }
 
   #inTransaction(work: () => void): void {
-    this.#sql.begin.run();
-    try {
-      work();
-      // failpoint: file.before-commit
-      this.#sql.commit.run();
-    } catch (error) {
-      if (this.db.inTransaction) this.#sql.rollback().run();
-      throw error;
-    }
+    inTransaction(this.db, this.#sql, work);
   }
 
   /** Gives the memory of its cached pages back: the next file may need it more. */

@@ -32,6 +32,8 @@ export interface DecodedRecord extends RecordContent {
   readonly key: Buffer;
   readonly value: Buffer | null;
   readonly isPromise: boolean;
+  /** The row hash. */
+  readonly hash: Buffer;
 }
 
 export function recordLength({ key, value, expiresMs, origin }: EncodableRecord): number {
@@ -100,6 +102,7 @@ export function decodeRecord(source: Buffer, start: number, end: number): Decode
         ? { ms: source.readUIntBE(origin, 6), tie: source.readUIntBE(origin + 6, 5) }
         : null,
     isPromise: (flags & PROMISE) !== 0,
+    hash: hashRecordBytes(source.subarray(start, end)),
   };
 }
 

@@ -4,8 +4,9 @@ import { open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import type { LogPartition } from './log-entries.ts';
 import { listSegments, removeSegments, segmentFile } from './log-segment.ts';
+import type { HashedRecord } from './memtable.ts';
 import { damaged, readSegment, type SegmentContent } from './read-segment.ts';
-import { type DecodedRecord, decodeRecord } from './record-bytes.ts';
+import { decodeRecord } from './record-bytes.ts';
 
 /** Writes of one partition given at once, in one turn of the event loop. */
 const WRITES_AT_ONCE = 2_048;
@@ -13,16 +14,10 @@ const BYTES_AT_ONCE = 4 * 1024 * 1024;
 /** In memory together: more than a log has unless something held its checkpoints back. */
 const SEGMENTS_AT_ONCE = 4;
 
-/** A write as found in the log. */
-export interface LoggedWrite {
-  readonly record: DecodedRecord;
-  /** The encoded record, over which the row hash is taken. */
-  readonly bytes: Buffer;
-}
-
 export interface LoggedWrites {
   readonly partition: LogPartition;
-  readonly writes: readonly LoggedWrite[];
+  /** Views into the bytes of segments, which stay as they are. */
+  readonly writes: readonly HashedRecord[];
   /** The oldest segment that may hold them. */
   readonly segment: number;
 }
@@ -102,13 +97,13 @@ function partitionsIn(
   return found.values();
 }
 
-function* pieces(parts: readonly Part[]): Iterable<LoggedWrite[]> {
-  let piece: LoggedWrite[] = [];
+function* pieces(parts: readonly Part[]): Iterable<HashedRecord[]> {
+  let piece: HashedRecord[] = [];
   let pieceBytes = 0;
   for (const { bytes, places } of parts) {
     for (let at = 0; at < places.length; at += 2) {
       const [start = 0, end = 0] = [places[at], places[at + 1]];
-      piece.push({ record: decodeRecord(bytes, start, end), bytes: bytes.subarray(start, end) });
+      piece.push(decodeRecord(bytes, start, end));
       pieceBytes += end - start;
       if (piece.length < WRITES_AT_ONCE && pieceBytes < BYTES_AT_ONCE) continue;
       yield piece;

@@ -1,0 +1,75 @@
+// Makes the partition files what they were before a crash, and begins a new log.
+import { applyGroup } from './apply-writes.ts';
+import { checkpointPartition } from './checkpointer.ts';
+import { dataPaths } from './data-paths.ts';
+import type { LogPartition } from './log-entries.ts';
+import { createSegment, type LogSegment, removeSegments } from './log-segment.ts';
+import { Memtables } from './memtables.ts';
+import { clean, type Partition } from './partition.ts';
+import type { Registry } from './registry.ts';
+import { replayLog } from './replay-log.ts';
+import type { StoreParts } from './store-parts.ts';
+
+/** Nobody is served yet: the more rows share a transaction, the sooner it is done. */
+const RECOVERY = {
+  memtableRowsMax: 16_384,
+  memtableBytesMax: 16 * 1024 * 1024,
+  memtablesBytesMax: 64 * 1024 * 1024,
+};
+
+type Recovering = Pick<StoreParts, 'files' | 'registry' | 'limits'>;
+
+/**
+ * Replays the log, makes the result durable in the partition files, and begins an empty segment.
+ */
+export async function recoverLog(
+  root: string,
+  { files, registry, limits }: Recovering,
+): Promise<LogSegment> {
+  const memtables = new Memtables(RECOVERY);
+  const directory = dataPaths.log(root);
+  const segments = await replayLog(directory, {
+    apply: ({ partition: named, writes, segment }) => {
+      const partition = replayed(named, segment, registry);
+      if (partition === null) return;
+      const options = { files, segment, bytesStay: true, answer: () => {}, refuse: () => {} };
+      applyGroup(partition, writes, options);
+      memtables.afterWrites([partition]);
+      if (partition.file?.walExceeds(limits.walBytesMax)) checkpointPartition(partition);
+    },
+    applied: ({ keyspace, partition }) => {
+      const known = registry.get(keyspace, partition);
+      if (known === undefined || known.dirtySince === clean) return;
+      if (known.damage === null) checkpointPartition(known);
+      // Its rows that wait would keep the segments in memory.
+      if (known.damage !== null) files.abandon(known);
+      else known.file?.trimCache();
+    },
+  });
+  const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);
+  // failpoint: replay.before-removal
+  await removeSegments(
+    directory,
+    segments.filter((number) => number < needed),
+  );
+  return createSegment(directory, (segments.at(-1) ?? 0) + 1);
+}
+
+/**
+ * The partition that takes these writes, or null: it, or the life of it, may have been dropped
+ * since. Writes to a damaged file keep their segment until it is dropped: its owner may yet put a
+ * good file back.
+ */
+function replayed(
+  { keyspace, partition: number, life }: LogPartition,
+  segment: number,
+  registry: Registry,
+): Partition | null {
+  const partition = registry.get(keyspace, number);
+  if (partition === undefined) return null;
+  if (partition.damage !== null) {
+    partition.dirtySince = Math.min(partition.dirtySince, segment);
+    return null;
+  }
+  return partition.life === life ? partition : null;
+}
