@@ -38,8 +38,10 @@ export const heldWalBytesMax = 16 * 1024 * 1024;
 export const snapshotsAtOnceMax = 2;
 /** A snapshot nobody has read from for this long is released. */
 export const copyIdleMsMax = 60_000;
-/** Chunks asked for ahead of the one being written: hides the round trip. */
-export const copyChunksAhead = 4;
+/** Chunks asked for ahead of the one being written: hides the round trip, and a pause of an end. */
+export const copyChunksAhead = 8;
+/** What came of a copy is synced in pieces of this while the rest comes: no long wait at its end. */
+export const copySyncBytes = 32 * 1024 * 1024;
 
 // --- failures ------------------------------------------------------------------
 /** Bad copies of the device replaced before the other slots are asked: memory and lines err. */

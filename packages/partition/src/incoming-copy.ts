@@ -4,6 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { copySyncBytes } from '@ringwright/base/limits-copies';
 import { adoptCopy } from './adopt-copy.ts';
 import { type CopyManifest, checkManifest } from './copy-manifest.ts';
 import { syncDirectory } from './durable-files.ts';
@@ -30,6 +31,9 @@ export class IncomingCopy {
   readonly #hash = createHash('sha256');
   #received = 0;
   #lastWrite: Promise<unknown> = Promise.resolve();
+  /** Of what was written before; a failure of the disk fails the last sync too. */
+  #lastSync: Promise<unknown> = Promise.resolve();
+  #syncedFrom = 0;
   #ended = false;
 
   constructor(
@@ -69,6 +73,16 @@ export class IncomingCopy {
     this.#lastWrite = written;
     written.catch(() => {}); // given to this caller, and again to finish
     await written;
+    this.#syncPiece();
+  }
+
+  /** What is on the disk already need not be waited for at the end. */
+  #syncPiece(): void {
+    if (this.#received - this.#syncedFrom < copySyncBytes) return;
+    this.#syncedFrom = this.#received;
+    const sync = this.#lastSync.then(() => this.#staged.handle.datasync());
+    this.#lastSync = sync;
+    sync.catch(() => {}); // given to finish
   }
 
   /**
@@ -82,11 +96,11 @@ export class IncomingCopy {
     try {
       await this.#lastWrite;
       this.#checkComplete();
-      await this.#staged.handle.sync();
-      await this.#staged.handle.close();
-      await syncDirectory(this.#staged.directory);
+      const synced = this.#makeDurable();
+      synced.catch(() => {}); // waited for below, unless the file is wrong
       // failpoint: copy-in.before-verify
       await verifyCopy(this.#parts.audits, join(this.#staged.directory, 'data.db'), this.manifest);
+      await synced;
       return await this.#parts.turns.take(turnName(this.#partition), () =>
         adoptCopy(this.#parts, this.#partition, this.#staged.directory),
       );
@@ -108,6 +122,15 @@ export class IncomingCopy {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.discard();
+  }
+
+  /** Closed too: closing it later would drop the locks of the connection that adopts the file. */
+  async #makeDurable(): Promise<void> {
+    const { handle, directory } = this.#staged;
+    await this.#lastSync;
+    await handle.sync();
+    await handle.close();
+    await syncDirectory(directory);
   }
 
   async #cleanUp(): Promise<void> {

@@ -4,6 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
+import { freeBytes } from '@ringwright/base/free-bytes';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import {
   copyChunksAhead,
@@ -90,8 +91,12 @@ async function receive(ports: CopyPorts, task: CopyTask, begun: BegunCopy): Prom
   const { incoming, manifest, copy } = begun;
   const from = incoming.received;
   try {
+    let written = Promise.resolve();
     for await (const data of readChunks(ports, { ...task, copy, from, bytes: manifest.bytes })) {
-      await incoming.write(incoming.received, data);
+      // One chunk is hashed while the one before is written.
+      await written;
+      written = incoming.write(incoming.received, data).then(() => freeBytes(data));
+      written.catch(() => undefined); // reported with the next chunk, or by finish()
       task.onBytes(incoming.received, manifest.bytes);
     }
     task.onReceived();
@@ -104,10 +109,12 @@ async function receive(ports: CopyPorts, task: CopyTask, begun: BegunCopy): Prom
     await release(ports.devices, { active: task.active, device: task.source }, copy);
     throw error;
   }
+  // The source need not keep what is here: a copy that turns out wrong begins anew.
+  const released = release(ports.devices, { active: task.active, device: task.source }, copy);
   try {
     await incoming.finish();
   } finally {
-    await release(ports.devices, { active: task.active, device: task.source }, copy);
+    await released;
   }
   const { sourceIncarnation: incarnation, seq, digest, bytes, rows } = manifest;
   return { incarnation, seq, digest, bytes, rows };

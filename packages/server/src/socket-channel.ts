@@ -1,6 +1,8 @@
 // A call channel over one WebSocket: frames, timers and the end of the connection.
 import { CodedError } from '@ringwright/base/coded-error';
+import { freeBytes } from '@ringwright/base/free-bytes';
 import { CallChannel, type CallHandler } from '@ringwright/wire/call-channel';
+import { longBytesMin } from '@ringwright/wire/frame';
 import type { WebSocket } from 'ws';
 
 /** Attaches a channel to a socket. Calls wait in the socket's queue until it is open. */
@@ -12,7 +14,10 @@ export function socketChannel(
   const channel = new CallChannel(
     {
       peer,
-      send: (frame) => socket.send(frame),
+      send: (frame) => {
+        if (frame.length < longBytesMin) socket.send(frame);
+        else socket.send(frame, () => freeBytes(frame));
+      },
       queuedBytes: () => socket.bufferedAmount,
       defer: (work) => void setImmediate(work),
       after: (ms, work) => {

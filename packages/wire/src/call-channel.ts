@@ -5,7 +5,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { peerQueueBytesMax, socketMessageBytesMax } from '@ringwright/base/limits';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import type { z } from 'zod';
-import { type Envelope, joinFrame, packEnvelope, unpackFrame } from './frame.ts';
+import { type Envelope, joinFrame, longAnswerFrame, packEnvelope, unpackFrame } from './frame.ts';
 import type { MessageKind } from './message.ts';
 
 /** Sends one call to the other end and gives its checked answer. */
@@ -131,7 +131,9 @@ export class CallChannel implements Caller {
       const answer = await handler.answer(request.data, this);
       // Again: many small requests that came together may ask for far more than the queue holds.
       this.#checkRoom();
-      this.#post(packOne([1, id, answer]));
+      const frame = longAnswerFrame(id, answer);
+      if (frame === null || frame.length > FRAME_BYTES_AIM) this.#post(packOne([1, id, answer]));
+      else this.#sendNow(frame);
     } catch (error) {
       this.#post(packRefusal(id, error));
       // The caller only learns that the call failed; a bug is a crash, after the frame has left.
@@ -179,6 +181,13 @@ export class CallChannel implements Caller {
         this.#flush();
       });
     }
+  }
+
+  /** After what waits: answers keep their order. */
+  #sendNow(frame: Uint8Array): void {
+    if (this.#closed !== null) return;
+    this.#flush();
+    this.#port.send(frame);
   }
 
   #flush(): void {

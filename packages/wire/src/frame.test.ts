@@ -1,7 +1,14 @@
 // Frames: what goes in comes out, and no bytes whatever make the reader throw, hang or break.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Envelope, joinFrame, packEnvelope, unpackFrame } from './frame.ts';
+import {
+  type Envelope,
+  joinFrame,
+  longAnswerFrame,
+  longBytesMin,
+  packEnvelope,
+  unpackFrame,
+} from './frame.ts';
 
 const frameOf = (envelopes: readonly Envelope[]): Uint8Array =>
   joinFrame(envelopes.map(packEnvelope));
@@ -117,5 +124,25 @@ describe('bytes that are no frame', () => {
     const [read] = unpackFrame(frameOf([[1, 1, text]])) ?? [];
     expect(Object.getPrototypeOf(read?.[2])).toBe(Object.prototype);
     expect(read?.[2]).not.toHaveProperty('admin');
+  });
+});
+
+describe('an answer with long bytes', () => {
+  test.each([longBytesMin, longBytesMin + 1, 256 * 1024])('of %i bytes is a frame', (length) => {
+    const data = Buffer.alloc(length, length);
+    for (const id of [1, 200, 2 ** 40]) {
+      for (const answer of [{ data }, { data, more: true, seq: 2 ** 40 }]) {
+        const frame = longAnswerFrame(id, answer) ?? Buffer.alloc(0);
+        expect(unpackFrame(frame)).toEqual([[1, id, answer]]);
+        expect(frame.buffer.byteLength, 'memory of its own').toBe(frame.length);
+      }
+    }
+  });
+
+  test('others go the usual way', () => {
+    const short = { data: Buffer.alloc(longBytesMin - 1) };
+    for (const answer of [null, 7, 'x', {}, { data: 'x'.repeat(longBytesMin) }, [], short]) {
+      expect(longAnswerFrame(1, answer)).toBeNull();
+    }
   });
 });

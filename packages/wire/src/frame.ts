@@ -10,7 +10,15 @@ export type Envelope =
 const packr = new Packr({ useRecords: false });
 
 const ARRAY_32 = 0xdd;
+const BIN_32 = 0xc6;
 const HEADER_BYTES = 5;
+const BIN_32_HEADER_BYTES = 5;
+
+/** Bytes from this length on are not copied into an envelope first. */
+export const longBytesMin = 64 * 1024;
+const noBytes = new Uint8Array(0);
+/** As they are packed: a type and a length of one byte each. */
+const NO_BYTES_PACKED = 2;
 
 /** One envelope by itself, so that its exact length is known before it is put into a frame. */
 export function packEnvelope(envelope: Envelope): Uint8Array {
@@ -20,9 +28,33 @@ export function packEnvelope(envelope: Envelope): Uint8Array {
 /** A frame of packed envelopes: an array with a header of fixed length. */
 export function joinFrame(packed: readonly Uint8Array[]): Uint8Array {
   const header = Buffer.alloc(HEADER_BYTES);
-  header.writeUInt8(ARRAY_32);
-  header.writeUInt32BE(packed.length, 1);
+  writeHeader(header, packed.length);
   return Buffer.concat([header, ...packed]);
+}
+
+/**
+ * A frame of its own for an answer with long bytes as `data`, which are copied once; null for
+ * others. Its memory is its own, where it is received too.
+ */
+export function longAnswerFrame(id: number, answer: unknown): Uint8Array | null {
+  if (typeof answer !== 'object' || answer === null || !('data' in answer)) return null;
+  const { data, ...others } = answer;
+  if (!(data instanceof Uint8Array) || data.length < longBytesMin) return null;
+  // Packed last, so that the bytes may take the place of none.
+  const head = packEnvelope([1, id, { ...others, data: noBytes }]).subarray(0, -NO_BYTES_PACKED);
+  const dataAt = HEADER_BYTES + head.length + BIN_32_HEADER_BYTES;
+  const frame = Buffer.allocUnsafeSlow(dataAt + data.length);
+  writeHeader(frame, 1);
+  frame.set(head, HEADER_BYTES);
+  frame.writeUInt8(BIN_32, HEADER_BYTES + head.length);
+  frame.writeUInt32BE(data.length, dataAt - 4);
+  frame.set(data, dataAt);
+  return frame;
+}
+
+function writeHeader(frame: Buffer, count: number): void {
+  frame.writeUInt8(ARRAY_32);
+  frame.writeUInt32BE(count, 1);
 }
 
 /** The envelopes of a frame, or null when the bytes are none. Bodies are not checked yet. */
