@@ -1,7 +1,7 @@
 // One open partition file: last-write-wins rows, their numbering, and counters kept in the same
 // transaction. What is durable in the log waits in memory for its turn to be stored.
 import { CodedError } from '@ringwright/base/coded-error';
-import { compareStamps, stampTieMax } from '@ringwright/base/stamp';
+import { compareStamps, type Stamp, stampTieMax } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';
 import { formatDigest } from './digest.ts';
 import {
@@ -157,28 +157,33 @@ export class PartitionFile {
 
   /** Notes that a peer holds everything up to `seq`: see Watermarks.confirm. */
   confirm(peer: string, seq: number): void {
-    // A watermark is not in the log: in the file it must never be ahead of the rows.
-    if (seq > this.#meta.seq) this.flush();
-    if (this.watermarks.confirm(peer, seq, this.#meta.seq)) this.#wal.noteTransaction(0);
+    this.watermarks.confirm(peer, seq, this.#tally.seq);
   }
 
-  /** Stores the pending rows and promises, in one transaction. */
+  /** What an offer is compared with: the stamp of the key's record, whose value is not looked at. */
+  stampOf(key: Uint8Array): Stamp | null {
+    return this.#heldRow(key);
+  }
+
+  /** Stores the pending rows, promises and watermarks, in one transaction. */
   flush(): void {
-    if (this.#pending.size === 0 && !this.promises.haveChanged) return;
+    const { promises, watermarks } = this;
+    const isChanged = promises.haveChanged || watermarks.haveChanged;
+    if (this.#pending.size === 0 && !isChanged) return;
     const meta = sealMeta({ ...this.#meta, ...tallyColumns(this.#tally) });
     const rows = this.#pending.size;
     let valueBytes = 0;
-    let promises = 0;
+    let others = 0;
     this.#inTransaction(() => {
       for (const row of this.#pending.values()) {
         storeRow(this.#sql, row);
         valueBytes += row.value?.length ?? 0;
       }
-      promises = this.promises.flush();
+      others = promises.flush() + watermarks.flush();
       this.#storeCounters(meta);
     });
     this.#meta = meta;
-    this.#wal.noteTransaction(rows + promises, valueBytes);
+    this.#wal.noteTransaction(rows + others, valueBytes);
     this.#pending.clear();
   }
 

@@ -1,6 +1,7 @@
 // A store: the partitions of one data directory behind one commit log.
 /* oxlint-disable max-params -- keyspace and partition come first in every method, as agreed */
 import { CodedError } from '@ringwright/base/coded-error';
+import type { Stamp } from '@ringwright/base/stamp';
 import { applyBatch } from './apply-batch.ts';
 import { closeStore } from './close-store.ts';
 import type { CopyManifest } from './copy-manifest.ts';
@@ -64,6 +65,11 @@ export class Store {
     return this.#withFile(keyspace, partition, (file) => readRecord(file, key));
   }
 
+  /** The stamp of the record that `read` would give. Throws PARTITION_ABSENT, PARTITION_DAMAGED. */
+  stampOf(keyspace: string, partition: number, key: Uint8Array): Stamp | null {
+    return this.#withFile(keyspace, partition, (file) => file.stampOf(key));
+  }
+
   /** Records numbered above `seq`, in order of their numbers. Throws as `read`. */
   rowsSince(
     keyspace: string,
@@ -108,12 +114,7 @@ export class Store {
    * Notes that `peer` holds everything up to `seq`. Throws VALUE_OUT_OF_RANGE above the file's own.
    */
   confirm(keyspace: string, partition: number, peer: string, seq: number): void {
-    this.#withFile(keyspace, partition, (file) => {
-      file.confirm(peer, seq);
-      const { limits, checkpointer } = this.#parts;
-      if (!file.walExceeds(limits.walBytesMax)) return;
-      checkpointer.request(this.#partition(keyspace, partition));
-    });
+    this.#withFile(keyspace, partition, (file) => file.confirm(peer, seq));
   }
 
   /** Durably promises what PartitionInfo.barrierMs says; never lowered. The server keeps it. */

@@ -5,11 +5,13 @@ import type Database from 'better-sqlite3';
 import { once } from './once.ts';
 
 /**
- * A lost or forgotten watermark only costs a resend, so these are not synced; a crash can only
- * lower them, because the WAL loses its newest transactions first.
+ * Stored with the next flush of the file's rows, so that in the file none is ahead of them, and
+ * that confirming costs no transaction. A lost or forgotten one only costs a resend.
  */
 export class Watermarks {
   readonly #confirmed = new Map<string, number>();
+  /** Peers whose watermarks the file has not as they are here. */
+  readonly #unstored = new Set<string>();
   readonly #sql: ReturnType<typeof watermarkStatements>;
 
   constructor(db: Database.Database) {
@@ -25,10 +27,12 @@ export class Watermarks {
     return this.#confirmed.get(peer) ?? 0;
   }
 
-  /**
-   * Raises a watermark; false when it was not lower. Throws VALUE_OUT_OF_RANGE above `fileSeq`.
-   */
-  confirm(peer: string, seq: number, fileSeq: number): boolean {
+  get haveChanged(): boolean {
+    return this.#unstored.size > 0;
+  }
+
+  /** Raises a watermark, never lowers it. Throws VALUE_OUT_OF_RANGE above `fileSeq`. */
+  confirm(peer: string, seq: number, fileSeq: number): void {
     if (!Number.isSafeInteger(seq) || seq < 0 || seq > fileSeq) {
       throw new CodedError('VALUE_OUT_OF_RANGE', `sequence ${seq} is not in 0 to ${fileSeq}`, {
         hint: 'a peer that confirms more than was ever written speaks of another incarnation',
@@ -41,23 +45,35 @@ export class Watermarks {
         `peer id of ${peer.length} characters, allowed are 1 to ${watermarkPeerCharactersMax}`,
       );
     }
-    if (seq <= this.get(peer)) return false;
-    this.#sql.set().run(peer, seq);
+    if (seq <= this.get(peer)) return;
     this.#confirmed.set(peer, seq);
+    this.#unstored.add(peer);
     if (this.#confirmed.size > watermarkCountMax) this.#forgetOldest();
-    return true;
+  }
+
+  /** Stores what has changed, within a transaction of the caller's; how many rows it changed. */
+  flush(): number {
+    const rows = this.#unstored.size;
+    for (const peer of this.#unstored) {
+      const seq = this.#confirmed.get(peer);
+      if (seq === undefined) this.#sql.remove().run(peer);
+      else this.#sql.set().run(peer, seq);
+    }
+    this.#unstored.clear();
+    return rows;
   }
 
   #forgetOldest(): void {
     const [oldest] = this.#confirmed.keys();
     if (oldest === undefined) return;
-    this.#sql.remove().run(oldest);
     this.#confirmed.delete(oldest);
+    this.#unstored.add(oldest);
   }
 
   clear(): void {
     this.#sql.clear().run();
     this.#confirmed.clear();
+    this.#unstored.clear();
   }
 }
 

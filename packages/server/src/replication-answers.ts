@@ -69,8 +69,8 @@ export async function answerOffer(
 ): Promise<AnswerOf<typeof offer>> {
   const { incarnation, floorMs } = await heldPartition(ports, request, caller);
   const wanted = request.stamps.flatMap(([key, ms, tie], index) => {
-    const record = ports.store.read(request.keyspace, request.partition, key);
-    const lacks = record === null ? ms > floorMs : compareStamps(record, { ms, tie }) < 0;
+    const held = ports.store.stampOf(request.keyspace, request.partition, key);
+    const lacks = held === null ? ms > floorMs : compareStamps(held, { ms, tie }) < 0;
     return lacks ? [index] : [];
   });
   return { incarnation, wanted };
