@@ -173,10 +173,18 @@ export const logBatchWritesMax = 1_024;
 /** Writes that wait for the log; beyond it STORE_BUSY, so that memory stays bounded. */
 export const logQueueBytesMax = 64 * MIB;
 /**
- * Each takes two descriptors, 200 KiB, and up to 1 MiB of page cache when it is busy. Opening one
- * takes 0.6 ms: a device of 1,000 partitions must not do that for every request.
+ * Files open at once, on any machine. Opening one takes 0.6 ms, and closing it some syncs: a device
+ * of 1,000 partitions must not do that for every request.
  */
-export const openPartitionFilesMax = 1_100;
+export const openPartitionFilesMin = 1_100;
+/** And at most, however large the machine: 1.6 GiB. */
+export const openPartitionFilesMax = 8_192;
+/** What an open file takes; a busy one has up to 1 MiB of page cache more. */
+export const openFileBytes = 200 * KIB;
+/** Of the machine's memory, for the open files of one device: 4,096 partitions with 20 GiB. */
+export const openFilesMemoryShare = 1 / 24;
+/** Descriptors kept for connections, copies and the log. */
+export const descriptorsKept = 1_000;
 /** Rows of one memtable, flushed in one transaction: at ~10 us each, 10 ms of a turn. */
 export const memtableRowsMax = 1_024;
 /** Bytes of one memtable: a transaction of 2 MiB takes ~10 ms. */

@@ -1,0 +1,42 @@
+// How many partition files this process may keep open, by the machine's memory and descriptors.
+import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import {
+  descriptorsKept,
+  openFileBytes,
+  openFilesMemoryShare,
+  openPartitionFilesMax,
+  openPartitionFilesMin,
+} from '@ringwright/base/limits';
+
+export interface MachineLimits {
+  /** Of the machine, or of the group of processes this one is confined to. */
+  readonly memoryBytes: number;
+  /** Infinity where nobody says. */
+  readonly descriptors: number;
+}
+
+/** Two descriptors each: the file and its WAL. */
+export function affordableFiles({ memoryBytes, descriptors }: MachineLimits): number {
+  const byMemory = (memoryBytes * openFilesMemoryShare) / openFileBytes;
+  const byDescriptors = (descriptors - descriptorsKept) / 2;
+  const most = Math.min(byMemory, byDescriptors, openPartitionFilesMax);
+  return Math.max(openPartitionFilesMin, Math.floor(most));
+}
+
+export function machineLimits(): MachineLimits {
+  const confined = process.constrainedMemory();
+  const memoryBytes = confined > 0 ? Math.min(totalmem(), confined) : totalmem();
+  return { memoryBytes, descriptors: descriptorsOfProcess() };
+}
+
+/** The soft limit, which Node raises as far as it may when it starts. */
+function descriptorsOfProcess(): number {
+  try {
+    const text = readFileSync('/proc/self/limits', 'utf8');
+    const soft = /^Max open files +(\d+)/m.exec(text)?.[1];
+    return soft === undefined ? Number.POSITIVE_INFINITY : Number(soft);
+  } catch {
+    return Number.POSITIVE_INFINITY; // another system: SQLite then says when there are no more
+  }
+}
