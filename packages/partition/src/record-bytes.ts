@@ -1,5 +1,5 @@
 // The bytes of a record in the commit log, which are also the bytes its hash is taken over. Pure.
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import { type Stamp, stampMsMax, stampTieMax } from '@ringwright/base/stamp';
 import type { Write } from './record.ts';
 
@@ -43,7 +43,15 @@ export function recordLength({ key, value, expiresMs, origin }: EncodableRecord)
 
 /** Writes the record at `offset`, which must leave recordLength bytes; returns the end offset. */
 export function encodeRecord(record: EncodableRecord, target: Buffer, offset: number): number {
-  const { key, value, ms, tie, expiresMs, origin } = record;
+  const at = encodeHead(record, target, offset);
+  if (record.value === null) return at;
+  target.set(record.value, at);
+  return at + record.value.length;
+}
+
+/** All but the value. */
+function encodeHead(record: EncodableRecord, target: Buffer, offset: number): number {
+  const { key, ms, tie, expiresMs, origin } = record;
   target.writeUInt16BE(key.length, offset);
   target.set(key, offset + 2);
   let at = offset + 2 + key.length;
@@ -56,9 +64,7 @@ export function encodeRecord(record: EncodableRecord, target: Buffer, offset: nu
     at = target.writeUIntBE(origin.ms, at, 6);
     at = target.writeUIntBE(origin.tie, at, 5);
   }
-  if (value === null) return at;
-  target.set(value, at);
-  return at + value.length;
+  return at;
 }
 
 function flagsOf({ value, expiresMs, origin, isPromise }: EncodableRecord): number {
@@ -111,13 +117,25 @@ export function hashRecordBytes(bytes: Uint8Array): Buffer {
   return Buffer.from(hash('sha256', bytes, 'binary').slice(0, 8), 'latin1');
 }
 
+/** From here on a hash object costs less than a copy. */
+const LONG_VALUE_BYTES = 16 * 1024;
+
 let scratch = Buffer.allocUnsafe(4096);
 
 /** The row hash of a record. */
 export function hashRecord(record: RecordContent): Buffer {
+  const { value } = record;
+  if (value !== null && value.length >= LONG_VALUE_BYTES) return hashLong(record, value);
   const length = recordLength(record);
   if (length > scratch.length) scratch = Buffer.allocUnsafe(2 ** Math.ceil(Math.log2(length)));
   return hashRecordBytes(scratch.subarray(0, encodeRecord(record, scratch, 0)));
+}
+
+/** The same, without copying the value. */
+function hashLong(record: RecordContent, value: Uint8Array): Buffer {
+  const head = Buffer.allocUnsafe(recordLength(record) - value.length);
+  encodeHead(record, head, 0);
+  return createHash('sha256').update(head).update(value).digest().subarray(0, 8);
 }
 
 /**

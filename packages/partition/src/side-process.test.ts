@@ -90,3 +90,14 @@ test('an idle process ends and is started again', async () => {
   await expect.poll(() => audits.running).toBe(false);
   expect((await audits.audit(file)).findings).toEqual([]);
 });
+
+test('a process that was prepared takes the next audit', async () => {
+  const audits = sideProcess();
+  audits.prepareAudit();
+  audits.prepareAudit();
+  expect(audits.running).toBe(true);
+  expect(await audits.audit(goodFile())).toMatchObject({ findings: [] });
+  audits.close();
+  audits.prepareAudit();
+  expect(audits.running).toBe(false);
+});

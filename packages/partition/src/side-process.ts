@@ -10,6 +10,9 @@ export type SideWork =
   | { readonly kind: 'audit'; readonly file: string }
   | { readonly kind: 'copy'; readonly from: string; readonly to: string };
 
+/** Not answered: to be ready for audits. */
+export type SideRequest = SideWork | { readonly kind: 'prepare' };
+
 /** What the program answers. */
 export type SideAnswer =
   | { readonly kind: 'audited'; readonly audit: PartitionAudit }
@@ -60,6 +63,18 @@ export class SideProcess {
   /** Whether a process exists now. */
   get running(): boolean {
     return this.#child !== null;
+  }
+
+  /** An audit will be asked for soon: it need not wait for the process to start then. */
+  prepareAudit(): void {
+    if (this.#closed || this.#child !== null) return;
+    try {
+      this.#child = this.#start();
+      this.#child.send({ kind: 'prepare' }, () => undefined);
+      this.#idle();
+    } catch {
+      // No process to be had: the audit may have more luck, or says so.
+    }
   }
 
   /** What is wrong with a file that nobody else has open. Rejects with STORE_BUSY, STORE_CLOSED. */
