@@ -134,6 +134,9 @@ export const peerRetryMsMax = 3_000;
 export const replicationIntervalMs = 1_000;
 /** Records younger than this are not offered: their own writes are still on the way. */
 export const replicationAgeMsMin = 1_000;
+/** Records are summed up by seconds of their stamps, and so many of those are compared. */
+export const recentSpanMs = 1_000;
+export const recentSpansMax = 8;
 /** More damaged files than this have one cause: replacing them all could be the wrong cure. */
 export const damagedPercentMax = 5;
 /** Ring versions kept on a server's disk, newest last: the last good ones. */

@@ -3,7 +3,6 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { compareStamps, type Stamp, stampTieMax } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';
-import { formatDigest } from './digest.ts';
 import {
   type HashedRecord,
   type HeldRow,
@@ -12,10 +11,11 @@ import {
   pendingRow,
 } from './memtable.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
-import { readMeta } from './partition-meta.ts';
+import { infoOf, marksOf, readMeta } from './partition-meta.ts';
 import { type FullRow, partitionStatements, storeRow } from './partition-statements.ts';
 import { PartitionWal } from './partition-wal.ts';
 import { Promises } from './promises.ts';
+import { RecentRows } from './recent-rows.ts';
 import type { WriteOutcome } from './record.ts';
 import { isRowHash } from './record-bytes.ts';
 import { type MetaRow, sealMeta } from './schema.ts';
@@ -33,6 +33,7 @@ export class PartitionFile {
   readonly db: Database.Database;
   readonly watermarks: Watermarks;
   readonly promises: Promises;
+  readonly recent: RecentRows;
   readonly #sql: ReturnType<typeof partitionStatements>;
   readonly #pending = new Memtable();
   /** The row in the file. */
@@ -50,6 +51,7 @@ export class PartitionFile {
     this.#tally = tallyOf(this.#meta);
     this.watermarks = new Watermarks(db);
     this.promises = new Promises(db);
+    this.recent = new RecentRows(this.#tally.seq);
   }
 
   /** Statements over a file that has every row: pending ones are stored first. */
@@ -71,9 +73,7 @@ export class PartitionFile {
   }
 
   marks(): PartitionMarks {
-    const { state, barrier_ms, floor_ms } = this.#meta;
-    // readMeta let no other state in
-    return { state: state as PartitionState, barrierMs: barrier_ms, floorMs: floor_ms };
+    return marksOf(this.#meta);
   }
 
   /** Rows and memory that wait to be stored. */
@@ -82,19 +82,7 @@ export class PartitionFile {
   }
 
   info(): PartitionInfo {
-    const { keyspace, partition, incarnation } = this.#meta;
-    const { seq, rows, tombstones, bytes, digest } = this.#tally;
-    return {
-      keyspace,
-      partition,
-      incarnation,
-      ...this.marks(),
-      seq,
-      rows,
-      tombstones,
-      bytes,
-      digest: formatDigest(digest),
-    };
+    return infoOf(this.#meta, this.#tally);
   }
 
   /** The row of a key that waits to be stored. */
@@ -114,7 +102,12 @@ export class PartitionFile {
    * RowPlace.
    */
   apply(rows: readonly HashedRecord[], { bytesStay = false } = {}): WriteOutcome[] {
-    const applied = (): WriteOutcome[] => rows.map((row) => this.#applyRow(row, bytesStay));
+    const applied = (): WriteOutcome[] =>
+      rows.map((row) => {
+        const outcome = this.#applyRow(row, bytesStay);
+        this.recent.note(row, outcome, this.#tally.seq);
+        return outcome;
+      });
     return rows.length < ROWS_IN_ONE_READ ? applied() : inReadTransaction(this.db, applied);
   }
 

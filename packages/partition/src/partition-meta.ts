@@ -3,7 +3,8 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { partitionCountMax } from '@ringwright/base/limits';
 import type Database from 'better-sqlite3';
 import { isIncarnation, isKeyspace } from './data-paths.ts';
-import { parseDigest } from './digest.ts';
+import { formatDigest, parseDigest } from './digest.ts';
+import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
 import {
   applicationId,
   type MetaRow,
@@ -11,6 +12,7 @@ import {
   schemaStatements,
   schemaVersion,
 } from './schema.ts';
+import type { Tally } from './tally.ts';
 
 const COUNTERS = [
   'seq',
@@ -44,6 +46,20 @@ export function readMeta(db: Database.Database): MetaRow {
   const problem = metaProblem(meta);
   if (problem !== null) throw wrong(problem);
   return meta;
+}
+
+export function marksOf({ state, barrier_ms, floor_ms }: MetaRow): PartitionMarks {
+  // readMeta let no other state in
+  return { state: state as PartitionState, barrierMs: barrier_ms, floorMs: floor_ms };
+}
+
+/** What the meta row says, with counters that may be ahead of it. */
+export function infoOf(meta: MetaRow, tally: Tally): PartitionInfo {
+  const { keyspace, partition, incarnation } = meta;
+  const { seq, rows, tombstones, bytes } = tally;
+  const digest = formatDigest(tally.digest);
+  const counts = { seq, rows, tombstones, bytes, digest };
+  return { keyspace, partition, incarnation, ...marksOf(meta), ...counts };
 }
 
 function metaProblem(meta: MetaRow): string | null {

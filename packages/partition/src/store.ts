@@ -14,6 +14,7 @@ import { createPartition, dropPartition } from './partition-life.ts';
 import { queueWrites } from './queue-writes.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { readRecord, recordsSince, scanRecords, stampsSince } from './read-records.ts';
+import type { RecentView } from './recent-rows.ts';
 import type {
   PageBounds,
   RowsPage,
@@ -160,6 +161,11 @@ export class Store {
     if (found === undefined) return null;
     if (found.damage !== null) throw found.damage;
     return found.file?.marks() ?? this.#infoOf(found);
+  }
+
+  /** What it was given of late; null when its file is not open. */
+  recent(keyspace: string, partition: number): RecentView | null {
+    return this.#parts.registry.get(keyspace, partition)?.file?.recent.view() ?? null;
   }
 
   /** All usable partitions. */

@@ -89,6 +89,43 @@ describe('rounds', () => {
     expect(asked, 'a quiet cluster').toEqual([]);
   });
 
+  test('of what all were given no key is told, only of what one missed', async () => {
+    await using cluster = await opened();
+    const offers: number[] = [];
+    for (const device of cluster.devices) {
+      device.onCall = (method) => void (method === offer.method && offers.push(device.id));
+    }
+    const replicators = cluster.devices.map((device) => replicatorOf(device, cluster));
+    const rounds = async (): Promise<number[]> => {
+      for (const { round } of replicators) await round();
+      return offers.splice(0);
+    };
+    /** Twenty keys from a number on, written at a second, come to these devices. */
+    const give = async (second: number, from: number, to: readonly number[]): Promise<void> => {
+      const writes = Array.from({ length: 20 }, (_, index) => ({
+        keyspace: 'cities',
+        partition: 0,
+        key: Buffer.from(`key ${from + index}`),
+        value: Buffer.from(`${second}`),
+        ms: firstMs + 1_000 * second,
+        tie: index,
+      }));
+      for (const id of to) await cluster.devices[id]!.store.write(writes);
+    };
+    await give(0, 0, [0, 1, 2]);
+    await rounds();
+    // Too young to be told, and at one only: digests never agree.
+    await give((cluster.nowMs() - firstMs) / 1_000, 200, [0]);
+    await give(1, 0, [0, 1, 2]);
+    await give(2, 10, [0, 1, 2]);
+    expect(await rounds()).toEqual([]);
+    expectTrueWatermarks(cluster);
+    await give(3, 100, [0, 2]);
+    expect(await rounds(), 'the first that has it tells who missed it').toEqual([1]);
+    expect(cluster.devices[1]!.value(0, 'key 100')).toBe('3');
+    expectTrueWatermarks(cluster);
+  });
+
   test('large values go in several pushes, in order', async () => {
     await using cluster = await opened();
     const [device] = cluster.devices;

@@ -2,11 +2,14 @@
 // lack.
 import { CodedError } from '@ringwright/base/coded-error';
 import { replicationAgeMsMin } from '@ringwright/base/limits';
+import type { PartitionInfo } from '@ringwright/partition/partition-info';
+import type { RecentView } from '@ringwright/partition/recent-rows';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { AnswerOf } from '@ringwright/wire/message';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
 import { activeDuties } from './active-duties.ts';
 import type { ActiveRing } from './active-ring.ts';
+import { compareRecent } from './compare-recent.ts';
 import { type PushPorts, pushRows } from './push-rows.ts';
 import { usableInfo } from './usable-info.ts';
 
@@ -22,8 +25,8 @@ type Holding = NonNullable<AnswerOf<typeof digests>['holdings'][number]>;
 
 interface PushTask {
   readonly partition: number;
-  /** Incarnation of the file here. */
-  readonly own: string;
+  readonly mine: PartitionInfo;
+  readonly recent: RecentView | null;
   readonly holding: Holding;
 }
 
@@ -82,13 +85,17 @@ export class Replicator {
     const open = partitions.filter((partition) => this.#isOpen(active, device, partition));
     for (let start = 0; start < open.length; start += digestPartitionsMax) {
       const asked = open.slice(start, start + digestPartitionsMax);
-      const request = { keyspace, ringVersion: version, partitions: asked };
+      const request = { keyspace, ringVersion: version, partitions: asked, recent: true };
       const { store } = this.#ports;
-      const before = asked.map((partition) => usableInfo(store, keyspace, partition));
+      // Both of one moment, before the peer looks at its own.
+      const before = asked.map((partition) => ({
+        mine: usableInfo(store, keyspace, partition),
+        recent: store.recent(keyspace, partition),
+      }));
       const { holdings } = await this.#ports.devices.call({ active, device }, digests, request);
       for (const [index, partition] of asked.entries()) {
         const holding = holdings[index];
-        const mine = before[index];
+        const { mine = null, recent = null } = before[index] ?? {};
         if (!holding || !mine) continue;
         if (holding.floorMs > mine.barrierMs) {
           // Holders drop tombstones only when all have promised: this file was not among them.
@@ -111,7 +118,7 @@ export class Replicator {
           });
         } else if (holding.state === 'ready') {
           // One that refills takes whole files: the same records one by one would cost it twice.
-          await this.#tryPush(active, device, { partition, own: mine.incarnation, holding });
+          await this.#tryPush(active, device, { partition, mine, recent, holding });
         }
       }
     }
@@ -129,21 +136,24 @@ export class Replicator {
 
   async #push(active: ActiveRing, device: number, task: PushTask): Promise<void> {
     const { store, nowMs } = this.#ports;
-    const { partition, own, holding } = task;
-    const since = store.confirmed(
-      active.ring.keyspace,
-      partition,
-      watermark(device, holding.incarnation),
-    );
+    const { partition, mine, recent, holding } = task;
+    const { incarnation } = holding;
+    let since = store.confirmed(active.ring.keyspace, partition, watermark(device, incarnation));
     const untilMs = nowMs() - replicationAgeMsMin;
+    const confirm = (seq: number): void =>
+      this.#confirm(active, device, { partition, own: mine.incarnation, incarnation, seq });
+    if (recent !== null && holding.recent !== undefined) {
+      const theirs = new Map(holding.recent);
+      const compared = compareRecent({ mine: recent, seq: mine.seq, theirs, since, untilMs });
+      since = compared.confirmed;
+      if (!compared.isSuspect) {
+        confirm(since);
+        return;
+      }
+    }
     const result = await pushRows(this.#ports, { active, partition, device, since, untilMs });
     if (result.pushed > 0) this.#ports.onPushed(result.pushed);
-    this.#confirm(active, device, {
-      partition,
-      own,
-      incarnation: holding.incarnation,
-      seq: result.confirmed,
-    });
+    confirm(result.confirmed);
   }
 
   #confirm(

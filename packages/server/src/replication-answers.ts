@@ -4,6 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { socketMessageBytesMax } from '@ringwright/base/limits';
 import { compareStamps } from '@ringwright/base/stamp';
 import type { PartitionInfo } from '@ringwright/partition/partition-info';
+import type { RecentView } from '@ringwright/partition/recent-rows';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import {
@@ -21,18 +22,25 @@ const ROWS_BYTES_MAX = socketMessageBytesMax / 4;
 
 export async function answerDigests(
   ports: ReplicaPorts,
-  { keyspace, ringVersion, partitions, nowMs }: RequestOf<typeof digests>,
+  request: RequestOf<typeof digests>,
   caller: Caller,
 ): Promise<AnswerOf<typeof digests>> {
+  const { keyspace, ringVersion, partitions, nowMs } = request;
   await ports.exchange.reach(keyspace, ringVersion, caller);
   const { store } = ports;
   return {
     holdings: partitions.map((partition) => {
       const holding = holdingOf(store, keyspace, partition);
-      if (nowMs === undefined || holding?.state !== 'ready') return holding;
-      return { ...holding, expired: store.expired(keyspace, partition, nowMs) };
+      if (holding?.state !== 'ready') return holding;
+      const recent = request.recent ? sumsOf(store.recent(keyspace, partition)) : undefined;
+      const expired = nowMs === undefined ? undefined : store.expired(keyspace, partition, nowMs);
+      return { ...holding, ...(recent && { recent }), ...(expired !== undefined && { expired }) };
     }),
   };
+}
+
+function sumsOf(recent: RecentView | null): [number, string][] | undefined {
+  return recent?.spans.map(({ id, sum }) => [id, sum]);
 }
 
 /** One damaged file must not hide the others; that there were records is all it still says. */

@@ -1,5 +1,6 @@
 // Replication between holders of a partition: compare digests, offer timestamps, push what is
 // wanted. Pure.
+import { recentSpansMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import {
   afterField,
@@ -38,6 +39,8 @@ export const digests = messageKind({
     partitions: z.array(partitionField).max(digestPartitionsMax),
     /** With it, `expired` is counted: records with a value that have expired by then. */
     nowMs: z.optional(msField),
+    /** With it, the sums of what came of late are told. */
+    recent: z.optional(z.boolean()),
   }),
   answer: z.strictObject({
     holdings: z
@@ -52,6 +55,8 @@ export const digests = messageKind({
             seq: sequenceField,
             /** 0 while the holder has dropped no tombstone. */
             floorMs: msField,
+            /** By spans of stamps: see RecentRows of the partition store. */
+            recent: z.optional(z.array(z.tuple([countField, digestField])).max(recentSpansMax)),
           }),
         ),
       )

@@ -22,6 +22,7 @@ const frozen: Readonly<Record<number, string>> = {
   12: 'a956b21ae91b903373179c11ad06a0689b3319c7b07ec4f5afe304f521fc78c9',
   13: '666c9a65e4717132e7e60c826b8501d238ff3310c21d307910efd5e0085dbe71',
   14: '34a6eb4d85294d92aa3d4c83eaa3c398b2673f5231bfedf0c55029f63883fff8',
+  15: 'fb4279cfa2fbfbf960367260a0fe0fe64f38c16b02eb152fe9ba6f5594cb23f7',
 };
 
 test('the messages are those of the wire version', () => {

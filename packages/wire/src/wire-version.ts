@@ -20,5 +20,6 @@
  * 12: moves that are forced, with a reason (move-control).
  * 13: writes that repair what a read found (write).
  * 14: how old a data directory is, and what is remembered of the receiver's (hello).
+ * 15: sums of what came of late (digests).
  */
-export const wireVersion = 14;
+export const wireVersion = 15;

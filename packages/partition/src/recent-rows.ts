@@ -1,0 +1,80 @@
+// What a partition has been given of late, summed up by the second of its stamps: so that two
+// holders see that they were given the same without telling each other every key. Pure.
+import { recentSpanMs, recentSpansMax } from '@ringwright/base/limits';
+import { type Digest, emptyDigest, formatDigest, toggleRow } from './digest.ts';
+import type { HashedRecord } from './memtable.ts';
+import type { WriteOutcome } from './record.ts';
+
+/** All records with stamps in one span of time, those included that were too old to be stored. */
+export interface RecentSpan {
+  /** Stamps of `id * recentSpanMs` and on. */
+  readonly id: number;
+  /**
+   * XOR of the row hashes, 16 hex digits. A record that came twice may cancel itself out, but what
+   * a key holds now has come once: the same again is not counted.
+   */
+  readonly sum: string;
+  /** Sequences of the first and the last one stored; null when none was. */
+  readonly seqs: readonly [first: number, last: number] | null;
+}
+
+export interface RecentView {
+  /** Every row with this sequence or a higher one is in one of the spans. */
+  readonly trackedFrom: number;
+  readonly spans: readonly RecentSpan[];
+}
+
+interface Span {
+  sum: Digest;
+  first: number;
+  last: number;
+}
+
+/** Lives as long as the file is open: what came before counts as unknown. */
+export class RecentRows {
+  #trackedFrom: number;
+  readonly #spans = new Map<number, Span>();
+
+  /** `seq`: the highest of the file so far. */
+  constructor(seq: number) {
+    this.#trackedFrom = seq + 1;
+  }
+
+  /** A row was given; `seq` is its own when it was stored. */
+  note({ ms, hash, isPromise }: HashedRecord, { kind }: WriteOutcome, seq: number): void {
+    const isStored = kind === 'applied';
+    // The same again was counted when it first came, a promised one may come again.
+    if (isPromise || (!isStored && kind !== 'stale')) return;
+    const span = this.#spanOf(Math.floor(ms / recentSpanMs));
+    if (span === null) {
+      if (isStored) this.#trackedFrom = seq + 1;
+      return;
+    }
+    span.sum = toggleRow(span.sum, hash);
+    if (!isStored) return;
+    if (span.last === 0) span.first = seq;
+    span.last = seq;
+  }
+
+  /** Null for one before those that are kept. */
+  #spanOf(id: number): Span | null {
+    const known = this.#spans.get(id);
+    if (known !== undefined) return known;
+    if (this.#spans.size === recentSpansMax) {
+      const oldest = Math.min(...this.#spans.keys());
+      if (id < oldest) return null;
+      this.#trackedFrom = Math.max(this.#trackedFrom, (this.#spans.get(oldest)?.last ?? 0) + 1);
+      this.#spans.delete(oldest);
+    }
+    const span = { sum: emptyDigest, first: 0, last: 0 };
+    this.#spans.set(id, span);
+    return span;
+  }
+
+  view(): RecentView {
+    const spans = [...this.#spans].map(([id, { sum, first, last }]): RecentSpan => {
+      return { id, sum: formatDigest(sum), seqs: last === 0 ? null : [first, last] };
+    });
+    return { trackedFrom: this.#trackedFrom, spans };
+  }
+}
