@@ -131,7 +131,10 @@ export function openDataFile(name: string): PartitionFile {
   const db = openSqlite(name);
   try {
     upgradeFile(db);
-    return new PartitionFile(db);
+    const file = new PartitionFile(db);
+    // It may be one of a thousand that are hardly used.
+    file.trimCache();
+    return file;
   } catch (error) {
     db.close();
     throw error;

@@ -10,6 +10,7 @@ import {
   type PendingRow,
   pendingRow,
 } from './memtable.ts';
+import { trimCache } from './open-sqlite.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
 import { infoOf, marksOf, readMeta } from './partition-meta.ts';
 import { type FullRow, partitionStatements, storeRow } from './partition-statements.ts';
@@ -92,7 +93,7 @@ export class PartitionFile {
 
   /** The row of a key as the file has it; a pending one is newer. */
   storedRow(key: Uint8Array): FullRow | undefined {
-    return this.#sql.read.get(key);
+    return this.#sql.read().get(key);
   }
 
   /**
@@ -141,7 +142,7 @@ export class PartitionFile {
       return { ms, tie, valueBytes: value?.length ?? null, hash, replaces };
     }
     if (this.#meta.rows + this.#meta.tombstones === 0) return null; // no need to look
-    const row = this.#sql.find.get(key);
+    const row = this.#sql.find().get(key);
     if (row === undefined) return null;
     const [seq, ms, tie, valueBytes, hash] = row;
     if (!isRowHash(hash)) throw this.#damaged(`record ${seq} has no row hash`);
@@ -167,7 +168,7 @@ export class PartitionFile {
     const rows = this.#pending.size;
     let valueBytes = 0;
     let others = 0;
-    this.#inTransaction(() => {
+    inTransaction(this.db, () => {
       for (const row of this.#pending.values()) {
         storeRow(this.#sql, row);
         valueBytes += row.value?.length ?? 0;
@@ -181,7 +182,7 @@ export class PartitionFile {
   }
 
   #storeCounters({ seq, rows, tombstones, bytes, digest, highest_ms, checksum }: MetaRow): void {
-    this.#sql.setCounters.run(seq, rows, tombstones, bytes, digest, highest_ms, checksum);
+    this.#sql.setCounters().run(seq, rows, tombstones, bytes, digest, highest_ms, checksum);
   }
 
   #damaged(what: string): CodedError {
@@ -192,7 +193,7 @@ export class PartitionFile {
   setState(state: PartitionState): void {
     this.flush();
     const meta = sealMeta({ ...this.#meta, state });
-    this.#inTransaction(() => this.#sql.setState().run(state, meta.checksum));
+    inTransaction(this.db, () => this.#sql.setState().run(state, meta.checksum));
     this.#meta = meta;
     // failpoint: file.state-set
     if (!this.checkpoint('PASSIVE')) throw new Error(`${this.db.name} could not be checkpointed`);
@@ -210,7 +211,7 @@ export class PartitionFile {
     this.flush();
     const barrier_ms = Math.max(identity.barrierMs, this.#meta.barrier_ms);
     const meta = sealMeta({ ...this.#meta, incarnation, life, state, barrier_ms });
-    this.#inTransaction(() => {
+    inTransaction(this.db, () => {
       this.#sql.setIdentity().run(incarnation, life, state, barrier_ms, meta.checksum);
       this.watermarks.clear();
     });
@@ -225,7 +226,7 @@ export class PartitionFile {
     const floor_ms = Math.max(this.#meta.floor_ms, to.floorMs ?? 0);
     const meta = sealMeta({ ...this.#meta, barrier_ms, floor_ms });
     if (meta.checksum === this.#meta.checksum) return;
-    this.#inTransaction(() => this.#sql.setFloors().run(barrier_ms, floor_ms, meta.checksum));
+    inTransaction(this.db, () => this.#sql.setFloors().run(barrier_ms, floor_ms, meta.checksum));
     this.#meta = meta;
     // failpoint: file.floor-set
     if (!this.checkpoint('PASSIVE')) throw new Error(`${this.db.name} could not be checkpointed`);
@@ -246,7 +247,7 @@ export class PartitionFile {
       discountRow(tally, { valueBytes, hash });
     }
     const meta = sealMeta({ ...this.#meta, ...tallyColumns(tally) });
-    this.#inTransaction(() => {
+    inTransaction(this.db, () => {
       for (const [seq] of old) this.#sql.remove().run(seq);
       this.#storeCounters(meta);
     });
@@ -272,13 +273,9 @@ export class PartitionFile {
     return this.#wal.exceeds(walBytesMax);
   }
 
-  #inTransaction(work: () => void): void {
-    inTransaction(this.db, this.#sql, work);
-  }
-
   /** Gives the memory of its cached pages back: the next file may need it more. */
   trimCache(): void {
-    this.db.exec('PRAGMA shrink_memory');
+    trimCache(this.db);
   }
 
   /**

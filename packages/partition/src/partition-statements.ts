@@ -30,22 +30,19 @@ export function rowContent(row: FullRow) {
 }
 
 /**
- * Raw mode gives arrays, which cost less than objects. What not every file needs is prepared at its
- * first use: a statement takes 5 KiB, and a device may have a thousand files open.
+ * Raw mode gives arrays, which cost less than objects. A statement is prepared at its first use: it
+ * takes 5 KiB, and a device may have a thousand files open.
  */
 export function partitionStatements(db: Database.Database) {
   const prepare = <Row>(sql: string): Database.Statement<unknown[], Row> =>
     db.prepare<unknown[], Row>(sql);
   return {
-    begin: prepare('BEGIN IMMEDIATE'),
-    commit: prepare('COMMIT'),
-    rollback: once(() => prepare('ROLLBACK')),
-    find: prepare<HeldRow>(
-      'SELECT seq, ms, tie, length(value), hash FROM records WHERE key = ?',
-    ).raw(),
+    find: once(() =>
+      prepare<HeldRow>('SELECT seq, ms, tie, length(value), hash FROM records WHERE key = ?').raw(),
+    ),
     // Most records neither expire nor have an origin, and each value bound costs 60 ns.
-    insert: prepare(
-      'INSERT INTO records (seq, key, ms, tie, value, hash) VALUES (?, ?, ?, ?, ?, ?)',
+    insert: once(() =>
+      prepare('INSERT INTO records (seq, key, ms, tie, value, hash) VALUES (?, ?, ?, ?, ?, ?)'),
     ),
     insertFull: once(() =>
       prepare(
@@ -53,13 +50,17 @@ export function partitionStatements(db: Database.Database) {
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ),
     ),
-    replace: prepare(
-      `UPDATE records SET seq = ?, ms = ?, tie = ?, value = ?, hash = ?, expires_ms = ?,
-       origin_ms = ?, origin_tie = ? WHERE seq = ?`,
+    replace: once(() =>
+      prepare(
+        `UPDATE records SET seq = ?, ms = ?, tie = ?, value = ?, hash = ?, expires_ms = ?,
+         origin_ms = ?, origin_tie = ? WHERE seq = ?`,
+      ),
     ),
-    setCounters: prepare(
-      `UPDATE meta SET seq = ?, rows = ?, tombstones = ?, bytes = ?, digest = ?, highest_ms = ?,
-       checksum = ?`,
+    setCounters: once(() =>
+      prepare(
+        `UPDATE meta SET seq = ?, rows = ?, tombstones = ?, bytes = ?, digest = ?, highest_ms = ?,
+         checksum = ?`,
+      ),
     ),
     setState: once(() => prepare('UPDATE meta SET state = ?, checksum = ?')),
     setIdentity: once(() =>
@@ -79,7 +80,7 @@ export function partitionStatements(db: Database.Database) {
       ).pluck(),
     ),
     remove: once(() => prepare('DELETE FROM records WHERE seq = ?')),
-    read: prepare<FullRow>(`${FULL} WHERE key = ?`).raw(),
+    read: once(() => prepare<FullRow>(`${FULL} WHERE key = ?`).raw()),
     since: once(() => prepare<FullRow>(`${FULL} WHERE seq > ? ORDER BY seq LIMIT ?`).raw()),
     stampsSince: once(() =>
       prepare<StampRow>(
@@ -97,10 +98,10 @@ export function storeRow(
 ): void {
   const { seq, key, ms, tie, value, hash, expiresMs, origin, replaces } = row;
   if (replaces === null && expiresMs === 0 && origin === null) {
-    sql.insert.run(seq, key, ms, tie, value, hash);
+    sql.insert().run(seq, key, ms, tie, value, hash);
     return;
   }
   const rest = [ms, tie, value, hash, expiresMs, origin?.ms ?? 0, origin?.tie ?? 0];
   if (replaces === null) sql.insertFull().run(seq, key, ...rest);
-  else sql.replace.run(seq, ...rest, replaces);
+  else sql.replace().run(seq, ...rest, replaces);
 }

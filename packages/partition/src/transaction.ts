@@ -1,20 +1,15 @@
 // Work on a partition file in one transaction.
 import type Database from 'better-sqlite3';
-import type { partitionStatements } from './partition-statements.ts';
 
 /** All of it is stored, or nothing when it throws. */
-export function inTransaction(
-  db: Database.Database,
-  sql: Pick<ReturnType<typeof partitionStatements>, 'begin' | 'commit' | 'rollback'>,
-  work: () => void,
-): void {
-  sql.begin.run();
+export function inTransaction(db: Database.Database, work: () => void): void {
+  db.exec('BEGIN IMMEDIATE');
   try {
     work();
     // failpoint: file.before-commit
-    sql.commit.run();
+    db.exec('COMMIT');
   } catch (error) {
-    if (db.inTransaction) sql.rollback().run();
+    if (db.inTransaction) db.exec('ROLLBACK');
     throw error;
   }
 }
