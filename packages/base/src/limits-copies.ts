@@ -36,6 +36,8 @@ export const sideProcessPriority = 10;
 export const heldWalBytesMax = 16 * 1024 * 1024;
 /** Snapshots taken at once: the rate of copies does not slow down how a disk copies to itself. */
 export const snapshotsAtOnceMax = 2;
+/** A longer snapshot is hashed while it is sent; a shorter one is not worth a message of its own. */
+export const copyHashedBytesMax = 1024 * 1024;
 /** A snapshot nobody has read from for this long is released. */
 export const copyIdleMsMax = 60_000;
 /** Chunks asked for ahead of the one being written: hides the round trip, and a pause of an end. */

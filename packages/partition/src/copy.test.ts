@@ -24,7 +24,7 @@ async function fill(store: Store, count: number, bytes: number): Promise<void> {
 
 async function bytesOf(store: Store): Promise<{ manifest: CopyManifest; file: Buffer }> {
   await using snapshot = await store.snapshot('test', 0);
-  const { manifest } = snapshot;
+  const manifest = { ...snapshot.manifest, sha256: await snapshot.sha256() };
   const chunks: Buffer[] = [];
   for (let at = 0; at < manifest.bytes; at += 65_536) {
     chunks.push(await snapshot.readChunk(at, 65_536));
@@ -35,7 +35,7 @@ async function bytesOf(store: Store): Promise<{ manifest: CopyManifest; file: Bu
 async function receive(store: Store, manifest: CopyManifest, file: Buffer): Promise<void> {
   await using incoming = await store.receiveCopy('test', 0, manifest);
   await incoming.write(0, file);
-  await incoming.finish();
+  await incoming.finish(manifest.sha256 ?? '');
 }
 
 test('a copy of 64 MiB under writes to both ends equal, and stalls nobody', async () => {
@@ -213,7 +213,9 @@ test('chunks out of order, twice or too long are refused', async () => {
   }
   await incoming.write(100, file.subarray(100));
   await incoming.discard();
-  await expect(incoming.finish()).rejects.toMatchObject({ code: 'COPY_INVALID' });
+  await expect(incoming.finish(manifest.sha256 ?? '')).rejects.toMatchObject({
+    code: 'COPY_INVALID',
+  });
 });
 
 test('a crash before and after the switch leaves one whole file and no second one', async () => {
@@ -257,7 +259,7 @@ test('a partition dropped while its copy comes in stays dropped', async () => {
   const { manifest, file } = await bytesOf(source);
   const incoming = await source.receiveCopy('test', 0, manifest);
   await incoming.write(0, file);
-  const finished = incoming.finish();
+  const finished = incoming.finish(manifest.sha256 ?? '');
   await source.drop('test', 0);
   await expect(finished).rejects.toMatchObject({ code: 'PARTITION_ABSENT' });
   expect(source.info('test', 0)).toBeNull();

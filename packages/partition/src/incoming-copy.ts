@@ -86,16 +86,17 @@ export class IncomingCopy {
   }
 
   /**
-   * Verifies the file, merges the writes that the present file has, and switches over. Throws
-   * COPY_INVALID with what differed, PARTITION_ABSENT when dropped meanwhile; then the copy is
-   * gone, the live file not.
+   * Verifies the file, merges the writes that the present file has, and switches over. `sha256` is
+   * what the source says of the whole file, in the manifest or at its end. Throws COPY_INVALID with
+   * what differed, PARTITION_ABSENT when dropped meanwhile; then the copy is gone, the live file
+   * not.
    */
-  async finish(): Promise<PartitionInfo> {
+  async finish(sha256: string): Promise<PartitionInfo> {
     this.#checkOpen();
     this.#ended = true;
     try {
       await this.#lastWrite;
-      this.#checkComplete();
+      this.#checkComplete(sha256);
       const synced = this.#makeDurable();
       synced.catch(() => {}); // waited for below, unless the file is wrong
       // failpoint: copy-in.before-verify
@@ -139,14 +140,13 @@ export class IncomingCopy {
     await rm(this.#staged.directory, { recursive: true, force: true });
   }
 
-  #checkComplete(): void {
-    const { bytes, sha256 } = this.manifest;
+  #checkComplete(sha256: string): void {
+    const { bytes } = this.manifest;
     if (this.#received !== bytes) {
       throw this.#invalid(`${this.#received} bytes were received, the manifest says ${bytes}`);
     }
     const found = this.#hash.digest('hex');
-    if (found !== sha256)
-      throw this.#invalid(`its sha256 is ${found}, the manifest says ${sha256}`);
+    if (found !== sha256) throw this.#invalid(`its sha256 is ${found}, the source says ${sha256}`);
   }
 
   #checkOpen(): void {

@@ -11,17 +11,24 @@ import type { CopyManifest } from './copy-manifest.ts';
 import { openUntrusted } from './open-sqlite.ts';
 import type { Partition } from './partition.ts';
 import { readMeta } from './partition-meta.ts';
-import type { CopiedFile } from './side-process.ts';
+import type { CopiedFile, SideProcess } from './side-process.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
 /** Holds a staged file until released. */
 export class Snapshot {
   readonly manifest: CopyManifest;
+  readonly #copies: SideProcess;
   readonly #directory: string;
   readonly #handle: FileHandle;
+  #sha256: Promise<string> | null = null;
   #released = false;
 
-  constructor(manifest: CopyManifest, staged: { directory: string; handle: FileHandle }) {
+  constructor(
+    copies: SideProcess,
+    manifest: CopyManifest,
+    staged: { directory: string; handle: FileHandle },
+  ) {
+    this.#copies = copies;
     this.manifest = manifest;
     this.#directory = staged.directory;
     this.#handle = staged.handle;
@@ -30,6 +37,13 @@ export class Snapshot {
   /** The staged file: gone after release. */
   get file(): string {
     return join(this.#directory, 'data.db');
+  }
+
+  /** Of the staged file, read for it once, by another process. */
+  sha256(): Promise<string> {
+    const { sha256 } = this.manifest;
+    this.#sha256 ??= sha256 === null ? this.#copies.hash(this.file) : Promise.resolve(sha256);
+    return this.#sha256;
   }
 
   /**
@@ -88,7 +102,7 @@ export async function takeSnapshot(parts: StoreParts, partition: Partition): Pro
     await mkdir(directory, { recursive: true });
     const manifest =
       (await copyHeld(parts, partition, file)) ?? (await backUp(parts, partition, file));
-    return new Snapshot(manifest, { directory, handle: await open(file, 'r') });
+    return new Snapshot(parts.copies, manifest, { directory, handle: await open(file, 'r') });
   } catch (error) {
     await rm(directory, { recursive: true, force: true });
     throw error;

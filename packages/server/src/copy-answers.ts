@@ -12,7 +12,7 @@ import {
 } from '@ringwright/base/limits-copies';
 import type { Snapshot } from '@ringwright/partition/snapshot';
 import type { Caller } from '@ringwright/wire/call-channel';
-import type { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
+import type { copyClose, copyOpen, copyRead, copySeal } from '@ringwright/wire/copies';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { CopyThrottle } from './copy-throttle.ts';
 import type { LoadPace } from './pace-copies.ts';
@@ -73,6 +73,8 @@ export class CopySource {
     });
     const copy = randomBytes(12).toString('hex');
     this.#open.set(copy, { snapshot, asker, place, lastUsedMs: this.#monotonicMs() });
+    // Hashed while it is sent; the joiner hears of a failure when it asks.
+    if (snapshot.manifest.sha256 === null) snapshot.sha256().catch(() => undefined);
     // failpoint: copy-out.opened
     const { sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest } = snapshot.manifest;
     return { copy, sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest };
@@ -106,9 +108,7 @@ export class CopySource {
     offset,
     length,
   }: RequestOf<typeof copyRead>): Promise<AnswerOf<typeof copyRead>> {
-    const open = this.#open.get(copy);
-    if (open === undefined) throw new CodedError('MOVE_UNKNOWN', `no copy '${copy}' is open here`);
-    open.lastUsedMs = this.#monotonicMs();
+    const open = this.#used(copy);
     const { throttle } = this.#ports;
     const retryAfterMs = Math.ceil(throttle.backlogMs());
     if (retryAfterMs > copyReadWaitMsMax) {
@@ -118,6 +118,18 @@ export class CopySource {
     await throttle.pass(length);
     // failpoint: copy-out.chunk
     return { data: await open.snapshot.readChunk(offset, Math.min(length, transferChunkBytesMax)) };
+  }
+
+  /** Throws MOVE_UNKNOWN. */
+  async seal({ copy }: RequestOf<typeof copySeal>): Promise<AnswerOf<typeof copySeal>> {
+    return { sha256: await this.#used(copy).snapshot.sha256() };
+  }
+
+  #used(copy: string): OpenCopy {
+    const open = this.#open.get(copy);
+    if (open === undefined) throw new CodedError('MOVE_UNKNOWN', `no copy '${copy}' is open here`);
+    open.lastUsedMs = this.#monotonicMs();
+    return open;
   }
 
   async release({ copy }: RequestOf<typeof copyClose>): Promise<AnswerOf<typeof copyClose>> {

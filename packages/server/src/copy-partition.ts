@@ -13,7 +13,7 @@ import {
   copyReadWaitMsMax,
 } from '@ringwright/base/limits-copies';
 import type { Store } from '@ringwright/partition/store';
-import { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
+import { copyClose, copyOpen, copyRead, copySeal } from '@ringwright/wire/copies';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { ActiveRing } from './active-ring.ts';
 import type { CopyThrottle } from './copy-throttle.ts';
@@ -90,6 +90,8 @@ async function beginCopy(
 async function receive(ports: CopyPorts, task: CopyTask, begun: BegunCopy): Promise<CopyResult> {
   const { incoming, manifest, copy } = begun;
   const from = incoming.received;
+  const to = { active: task.active, device: task.source };
+  let { sha256 } = manifest;
   try {
     let written = Promise.resolve();
     for await (const data of readChunks(ports, { ...task, copy, from, bytes: manifest.bytes })) {
@@ -100,24 +102,30 @@ async function receive(ports: CopyPorts, task: CopyTask, begun: BegunCopy): Prom
       task.onBytes(incoming.received, manifest.bytes);
     }
     task.onReceived();
+    sha256 ??= await sealOf(ports, { ...to, timeoutMs: copyOpenTimeoutMs }, copy);
   } catch (error) {
     if (isCut(error)) {
       await ports.partial.keep(begun);
       throw incoming.received > from ? cutOff(begun, error) : error;
     }
     await incoming.discard();
-    await release(ports.devices, { active: task.active, device: task.source }, copy);
+    await release(ports.devices, to, copy);
     throw error;
   }
   // The source need not keep what is here: a copy that turns out wrong begins anew.
-  const released = release(ports.devices, { active: task.active, device: task.source }, copy);
+  const released = release(ports.devices, to, copy);
   try {
-    await incoming.finish();
+    await incoming.finish(sha256);
   } finally {
     await released;
   }
   const { sourceIncarnation: incarnation, seq, digest, bytes, rows } = manifest;
   return { incarnation, seq, digest, bytes, rows };
+}
+
+async function sealOf({ devices }: CopyPorts, to: DeviceTarget, copy: string): Promise<string> {
+  const { sha256 } = await devices.call(to, copySeal, { copy });
+  return sha256;
 }
 
 /** The source releases an idle copy by itself if this does not arrive. */

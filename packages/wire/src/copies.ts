@@ -30,7 +30,8 @@ export const copyOpen = messageKind({
     sourceIncarnation: incarnationField,
     seq: sequenceField,
     bytes: countField,
-    sha256: sha256Field,
+    /** Null for a long file: it is hashed while it is sent, and copy-seal tells. */
+    sha256: z.nullable(sha256Field),
     rows: countField,
     tombstones: countField,
     digest: digestField,
@@ -41,6 +42,13 @@ export const copyRead = messageKind({
   method: 'copy-read',
   request: z.strictObject({ copy: copyIdField, offset: countField, length: countField }),
   answer: z.strictObject({ data: chunkField }),
+});
+
+/** The hash of the whole file, when all of it has been read. */
+export const copySeal = messageKind({
+  method: 'copy-seal',
+  request: z.strictObject({ copy: copyIdField }),
+  answer: z.strictObject({ sha256: sha256Field }),
 });
 
 /** How fast the receiver may give and take copies, for this life of its process. */

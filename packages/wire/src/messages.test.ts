@@ -303,6 +303,8 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   ['copy-open answer', kinds.copyOpen.answer, manifest, [{ sha256: 'g'.repeat(64) }]],
   ['copy-read', kinds.copyRead.request, { copy, offset: most, length: 0 }, [{ offset: 2 ** 53 }]],
   ['copy-read answer', kinds.copyRead.answer, { data: chunk }, [{ data: [1, 2] }]],
+  ['copy-seal', kinds.copySeal.request, { copy }, [{ copy: '' }]],
+  ['copy-seal answer', kinds.copySeal.answer, { sha256: id }, [{ sha256: null }]],
   ['copy-close', kinds.copyClose.request, { copy }, [{ copy: '' }, { copy: `${copy}c` }]],
   ['copy-close answer', kinds.copyClose.answer, {}, [{ copy }]],
   [

@@ -21,5 +21,6 @@
  * 13: writes that repair what a read found (write).
  * 14: how old a data directory is, and what is remembered of the receiver's (hello).
  * 15: sums of what came of late (digests).
+ * 16: the hash of a long copy comes at its end (copy-open, copy-seal).
  */
-export const wireVersion = 15;
+export const wireVersion = 16;
