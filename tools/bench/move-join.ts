@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Aim, type Comparison, comparison } from './comparison.ts';
 import type { MoveSection } from './move-section.ts';
-import { fillRecords, join, type Moved } from './moved-cluster.ts';
+import { commitJoin, fillRecords, type Moved, rollOut } from './moved-cluster.ts';
 import { type Pace, type PacedFigures, startPacedLoad } from './paced-run.ts';
 import { type RingCluster, startCluster } from './ring-cluster.ts';
 
@@ -52,11 +52,13 @@ async function saturation(pace: Omit<Pace, 'perSecond'>, seconds: number): Promi
 async function joinUnder(cluster: RingCluster, pace: Pace, seconds: number): Promise<Joined> {
   const load = await startPacedLoad(pace);
   try {
+    // Programs that start take a second of processor each: elsewhere, in a real cluster.
+    await commitJoin(cluster);
     await delay(1000 * seconds);
     await load.figures();
     await delay(1000 * seconds);
     const before = await load.figures();
-    const moved = await join(cluster);
+    const moved = await rollOut(cluster);
     const during = await load.figures();
     const receivedBytes = await receivedBytesOf(cluster.addresses.at(-1) ?? '');
     return { moved, receivedBytes, before, during };

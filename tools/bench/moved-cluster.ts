@@ -26,7 +26,7 @@ export async function fillRecords(
 }
 
 /** Rolls out what was committed, until nothing is left to do. */
-async function rollOut(cluster: RingCluster): Promise<Moved> {
+export async function rollOut(cluster: RingCluster): Promise<Moved> {
   const started = performance.now();
   // The document that DESIGN 9 promises.
   const { copied } = (await cluster.builder('rollout', keyspace)) as {
@@ -39,6 +39,12 @@ async function rollOut(cluster: RingCluster): Promise<Moved> {
 
 /** A server joins; with `instead` everything of that one goes to it. */
 export async function join(cluster: RingCluster, instead?: RingServer): Promise<Moved> {
+  await commitJoin(cluster, instead);
+  return rollOut(cluster);
+}
+
+/** A server is started and committed; no other one hears of it before the rollout. */
+export async function commitJoin(cluster: RingCluster, instead?: RingServer): Promise<void> {
   const { builder } = cluster;
   const { deviceText } = await cluster.addServer();
   await builder('add', keyspace, deviceText, '1');
@@ -48,5 +54,4 @@ export async function join(cluster: RingCluster, instead?: RingServer): Promise<
     await builder('remove', keyspace, instead.deviceText);
     await builder('commit', keyspace, '-m', message, '--override', why);
   }
-  return rollOut(cluster);
 }

@@ -74,10 +74,16 @@ export const foregroundP99MsMax = 25;
 export const loopDelayMsMax = 100;
 /** How often the delay is looked at. */
 export const loopDelayResolutionMs = 20;
-/** Where one copy at a time is too much for requests, the next begins after a gap of this... */
-export const copyGapMsMin = 125;
-/** ... or up to this: a thousand files are still copied within the hour. */
-export const copyGapMsMax = 2_000;
+/** Requests need so much of the machine's processors idle: with less they wait for each other. */
+export const processorSpareMin = 0.1;
+/** Copies may go faster again when there is so much more that they cannot use it up at once. */
+export const processorSpareMuch = 0.25;
+/** Where requests have little to spare, a file rests four times as long as it took: a fifth. */
+export const copyRestTimesCrowded = 4;
+/** And at most so many times: a ninth of what one file at a time takes. */
+export const copyRestTimesMax = 8;
+/** No rest is longer: a thousand files are still copied within half an hour. */
+export const copyRestMsMax = 1_000;
 /** The longest a source lets a chunk wait for its rate; then it says when to ask again. */
 export const copyReadWaitMsMax = 1_000;
 /** A throttle looks again after so long, in case its rate was changed. */

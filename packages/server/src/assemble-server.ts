@@ -233,7 +233,7 @@ function createMover(
     directory,
     ...calls
   }: Pick<OpenedDevice, 'store' | 'controls' | 'onceComplete' | 'identity' | 'key' | 'directory'> &
-    Pick<MoverPorts, 'devices' | 'decide' | 'inFlight' | 'throttle' | 'loadPace'>,
+    Pick<MoverPorts, 'devices' | 'decide' | 'inFlight' | 'throttle' | 'loadPace' | 'onGivenUp'>,
   around: {
     readonly rings: Rings;
     readonly strangers: ReadonlySet<string>;

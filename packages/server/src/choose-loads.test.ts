@@ -5,7 +5,7 @@ import { chooseLoads, type LoadCandidate, type StartRule } from './choose-loads.
 import type { Place } from './place.ts';
 
 const limits = { device: 4, server: 2, zone: 3 };
-const noRule: StartRule = { loads: null, startAtMs: 0, gapMs: 0 };
+const noRule: StartRule = { loads: null, startAtMs: 0 };
 
 function load(partition: number, change: Partial<LoadCandidate> = {}): LoadCandidate {
   return {
@@ -91,11 +91,11 @@ describe('requests suffer', () => {
     expect(chosen(all, [null, null], { ...noRule, loads: 2 }).start).toEqual([]);
   });
 
-  test('with a gap: one, and the next when it has passed', () => {
-    const rule = { loads: 1, startAtMs: 900, gapMs: 250 };
-    expect(chosen(all, [], rule)).toMatchObject({ start: [1], wakeAtMs: 1_250 });
-    const early = { ...rule, startAtMs: 1_100 };
-    expect(chosen(all, [], early)).toMatchObject({ start: [], wakeAtMs: 1_100 });
+  test('with a rest: none, and the next when it is over', () => {
+    const rule = { loads: 1, startAtMs: 1_100 };
+    expect(chosen(all, [], rule)).toMatchObject({ start: [], wakeAtMs: 1_100 });
+    const rested = { ...rule, startAtMs: 1_000 };
+    expect(chosen(all, [], rested)).toMatchObject({ start: [1], wakeAtMs: null });
   });
 });
 

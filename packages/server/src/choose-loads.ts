@@ -43,9 +43,8 @@ export type WaitReason = 'paused' | 'resting' | 'device' | 'server' | 'zone' | '
 export interface StartRule {
   /** At most at once; null: as many as the limits say. */
   readonly loads: number | null;
-  /** None begins before; and only one before `gapMs` have passed again. */
+  /** None begins before. */
   readonly startAtMs: number;
-  readonly gapMs: number;
 }
 
 export interface LoadChoice<Candidate extends LoadCandidate> {
@@ -75,8 +74,7 @@ export function chooseLoads<Candidate extends LoadCandidate>(
   const wakes: number[] = [];
   const { rule, nowMs } = around;
   for (const candidate of candidates.toSorted(byUrgency)) {
-    const begun = start.length;
-    const why = whyWait(candidate, { ...around, taken, begun });
+    const why = whyWait(candidate, { ...around, taken });
     if (why === null) {
       start.push(candidate);
       taken.push(candidate.source);
@@ -85,7 +83,6 @@ export function chooseLoads<Candidate extends LoadCandidate>(
     wait.push({ candidate, why });
     if (why === 'resting') wakes.push(candidate.notBeforeMs);
     // Where it is their number that is too high, the end of one is waited for.
-    else if (why === 'pace' && begun > 0 && rule.gapMs > 0) wakes.push(nowMs + rule.gapMs);
     else if (why === 'pace' && nowMs < rule.startAtMs) wakes.push(rule.startAtMs);
   }
   return { start, wait, wakeAtMs: wakes.length === 0 ? null : wakes.reduce(earlier) };
@@ -109,14 +106,14 @@ function byUrgency(a: LoadCandidate, b: LoadCandidate): number {
 
 function whyWait(
   { paused, notBeforeMs, source }: LoadCandidate,
-  given: Around & { readonly taken: readonly (Place | null)[]; readonly begun: number },
+  given: Around & { readonly taken: readonly (Place | null)[] },
 ): WaitReason | null {
-  const { taken, begun, limits, rule, nowMs } = given;
+  const { taken, limits, rule, nowMs } = given;
   if (paused) return 'paused';
   if (notBeforeMs > nowMs) return 'resting';
   if (taken.length >= limits.device) return 'device';
   if (taken.length >= (rule.loads ?? limits.device)) return 'pace';
-  if (nowMs < rule.startAtMs || (rule.gapMs > 0 && begun > 0)) return 'pace';
+  if (nowMs < rule.startAtMs) return 'pace';
   if (countAt(taken, 'server', source) >= limits.server) return 'server';
   if (countAt(taken, 'zone', source) >= limits.zone) return 'zone';
   return null;

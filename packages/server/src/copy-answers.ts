@@ -15,7 +15,7 @@ import type { Caller } from '@ringwright/wire/call-channel';
 import type { copyClose, copyOpen, copyRead, copySeal } from '@ringwright/wire/copies';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { CopyThrottle } from './copy-throttle.ts';
-import type { LoadPace } from './pace-copies.ts';
+import { type LoadPace, restMs } from './pace-copies.ts';
 import { countAt, type Place, placeOf } from './place.ts';
 import { type Fenced, filling, notResponsible, passFence, type ReplicaPorts } from './replica.ts';
 
@@ -42,6 +42,8 @@ export class CopySource {
   readonly #open = new Map<string, OpenCopy>();
   /** Where the snapshots go that are being taken. */
   readonly #opening: (Place | null)[] = [];
+  /** Requests have the processor until then. */
+  #restUntilMs = Number.NEGATIVE_INFINITY;
   readonly #lanes = Array<Promise<void>>(snapshotsAtOnceMax).fill(Promise.resolve());
 
   constructor(ports: CopySourcePorts) {
@@ -66,6 +68,7 @@ export class CopySource {
     const place = placeOf(fenced.active.ring, request.device);
     const given = [...this.#opening, ...[...this.#open.values()].map((open) => open.place)];
     checkRoom(given, place, this.#ports.loadPace());
+    this.#checkRested();
     this.#opening.push(place);
     // failpoint: copy-out.before-snapshot
     const snapshot = await this.#lane(() => this.#take(request)).finally(() => {
@@ -78,6 +81,13 @@ export class CopySource {
     // failpoint: copy-out.opened
     const { sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest } = snapshot.manifest;
     return { copy, sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest };
+  }
+
+  /** Throws COPY_BUSY: the joiner asks again in half a second. */
+  #checkRested(): void {
+    const waitMs = Math.ceil(this.#restUntilMs - this.#monotonicMs());
+    if (waitMs <= 0) return;
+    throw new CodedError('COPY_BUSY', `the source serves requests for ${waitMs} ms first`);
   }
 
   /** Who asks anew has lost what it had, perhaps with its process: nobody reads that any more. */
@@ -99,7 +109,11 @@ export class CopySource {
     const { store, inFlight } = this.#ports;
     await inFlight.settled(keyspace, partition);
     if (store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
-    return store.snapshot(keyspace, partition);
+    const begunMs = this.#monotonicMs();
+    const snapshot = await store.snapshot(keyspace, partition);
+    const nowMs = this.#monotonicMs();
+    this.#restUntilMs = nowMs + restMs(this.#ports.loadPace(), nowMs - begunMs);
+    return snapshot;
   }
 
   /** Throws MOVE_UNKNOWN, and COPY_BUSY with when to ask for the same bytes again. */

@@ -12,7 +12,8 @@ class World {
   readonly pace: CopyPace;
 
   constructor(rate: number | null) {
-    const ports = { monotonicMs: () => this.ms, loopDelayMs: () => this.loopDelayMs };
+    const loopDelayMs = (): number => this.loopDelayMs;
+    const ports = { monotonicMs: () => this.ms, loopDelayMs, idleShare: () => 1 };
     this.pace = new CopyPace(ports, rate);
   }
 

@@ -11,6 +11,8 @@ export interface CopyPacePorts {
   readonly monotonicMs: () => number;
   /** How late the event loop came to its work since the last call. */
   readonly loopDelayMs: () => number;
+  /** Of the processors of the machine since the last call: PaceSample. */
+  readonly idleShare: () => number;
 }
 
 /** Rates in bytes per second and direction; null: no limit. */
@@ -20,8 +22,8 @@ export interface CopyPaceStatus {
   readonly inForce: number | null;
   /** Files given at once, and taken, while requests suffer; null: as many as the limits say. */
   readonly loads: number | null;
-  /** From the begin of one load to the next. */
-  readonly gapMs: number;
+  /** After a file nothing begins for so many times as long as it took. */
+  readonly restTimes: number;
   /** 99th percentile of reads and writes on this device lately; null: too few to tell. */
   readonly foregroundP99Ms: number | null;
 }
@@ -39,6 +41,7 @@ export class CopyPace {
   readonly #startedWith: number | null;
   #allowed: number | null;
   #pace = freePace;
+  #isGivingUp = false;
 
   /** `rate`: what the server was started with. */
   constructor(ports: CopyPacePorts, rate: number | null) {
@@ -74,21 +77,25 @@ export class CopyPace {
     this.#pace = nextPace(this.#pace, {
       p99Ms: this.#latency.p99Ms(paceRequestsMin),
       loopDelayMs: this.#ports.loopDelayMs(),
+      idleShare: this.#ports.idleShare(),
       copiedBytesPerSecond: (copied * 1_000) / paceTurnMs,
+      isGivingUp: this.#isGivingUp,
     });
+    this.#isGivingUp = false;
     this.#latency.turn();
     this.#apply();
   }
 
   status(): CopyPaceStatus {
     const foregroundP99Ms = this.#latency.p99Ms(paceRequestsMin);
-    const { loads, gapMs } = this.#pace;
-    return { allowed: this.#allowed, inForce: this.#inForce(), loads, gapMs, foregroundP99Ms };
+    const { loads, restTimes } = this.#pace;
+    return { allowed: this.#allowed, inForce: this.#inForce(), loads, restTimes, foregroundP99Ms };
   }
 
-  /** What holds loads back here, and copies for others. */
-  get taking(): Held {
-    return { throttle: this.taken, loadPace: () => this.#pace };
+  /** What holds loads and drains back here, and copies for others. */
+  get taking(): Held & { readonly onGivenUp: () => void } {
+    const onGivenUp = (): void => void (this.#isGivingUp = true);
+    return { throttle: this.taken, loadPace: () => this.#pace, onGivenUp };
   }
 
   get giving(): Held {

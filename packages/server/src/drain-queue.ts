@@ -6,10 +6,17 @@ import { type DrainPorts, drainPartition } from './drain-partition.ts';
 import type { DropBrake } from './drop-brake.ts';
 import type { KeyspaceWork } from './keyspace-work.ts';
 import type { OnceComplete } from './once-complete.ts';
+import { type LoadPace, restMs } from './pace-copies.ts';
 
 export interface DrainQueuePorts extends DrainPorts {
   readonly brake: DropBrake;
   readonly onceComplete: OnceComplete;
+  /** How far requests hold such work back now. */
+  readonly loadPace: () => LoadPace;
+  /** Tells the pace that there was some. */
+  readonly onGivenUp: () => void;
+  /** Of a clock that never steps back. */
+  readonly monotonicMs: () => number;
 }
 
 interface Told {
@@ -30,6 +37,9 @@ export class DrainQueue {
   /** By keyspace, as the last review offered them. */
   readonly #waiting = new Map<string, Waiting[]>();
   #running = 0;
+  #timer: NodeJS.Timeout | undefined;
+  /** Requests have the processor until then. */
+  #restUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(ports: DrainQueuePorts, told: Told) {
     this.#ports = ports;
@@ -64,8 +74,15 @@ export class DrainQueue {
   }
 
   #fill(): void {
+    clearTimeout(this.#timer);
+    const waitMs = this.#restUntilMs - this.#ports.monotonicMs();
+    if (waitMs > 0) {
+      this.#timer = setTimeout(() => this.#fill(), waitMs);
+      return;
+    }
+    const most = Math.min(drainsMax, this.#ports.loadPace().loads ?? drainsMax);
     for (const waiting of this.#waiting.values()) {
-      while (this.#running < drainsMax) {
+      while (this.#running < most) {
         const next = waiting.shift();
         if (next === undefined) break;
         if (next.work.running.has(next.partition)) continue;
@@ -76,6 +93,7 @@ export class DrainQueue {
 
   /** What waits stays where it is. */
   close(): void {
+    clearTimeout(this.#timer);
     this.#waiting.clear();
   }
 
@@ -102,6 +120,7 @@ export class DrainQueue {
     work.running.add(partition);
     work.draining.set(partition, 'offering records to the holders');
     const { keyspace } = active.ring;
+    const begunMs = this.#ports.monotonicMs();
     try {
       const held = this.#ports.store.info(keyspace, partition);
       if (held?.state === 'ready') await this.#ports.onceComplete.note(held);
@@ -115,6 +134,9 @@ export class DrainQueue {
       this.#told.onFailed(keyspace, error, release);
     } finally {
       this.#running -= 1;
+      const nowMs = this.#ports.monotonicMs();
+      this.#restUntilMs = nowMs + restMs(this.#ports.loadPace(), nowMs - begunMs);
+      this.#ports.onGivenUp();
       this.#fill();
       this.#told.onEnded();
     }

@@ -8,7 +8,7 @@ import { type LoadPorts, type LoadTask, loadPartition } from './load-partition.t
 import { type LoadProgress, startedLoad } from './load-progress.ts';
 import type { MoveControls } from './move-controls.ts';
 import type { OnceComplete } from './once-complete.ts';
-import type { LoadPace } from './pace-copies.ts';
+import { type LoadPace, restMs } from './pace-copies.ts';
 import { PartialCopies } from './partial-copies.ts';
 import { placeOf } from './place.ts';
 import type { DutyStep } from './plan-duties.ts';
@@ -47,7 +47,8 @@ export class LoadQueue {
   readonly #running = new Set<Waiting>();
   readonly #partial = new PartialCopies();
   #timer: NodeJS.Timeout | undefined;
-  #lastStartMs = Number.NEGATIVE_INFINITY;
+  /** Requests have the processor until then. */
+  #restUntilMs = Number.NEGATIVE_INFINITY;
   /** Sources that had no place for one more copy: none is asked for another before this time. */
   readonly #busyUntilMs = new Map<string, number>();
   #closed = false;
@@ -102,10 +103,8 @@ export class LoadQueue {
       .filter(({ work, partition, assignment }) => work.loaded.get(partition) !== assignment)
       .map((waiting) => this.#resting(waiting));
     const running = [...this.#running].map(({ source }) => source);
-    const pace = this.#ports.loadPace();
-    const rule = { ...pace, startAtMs: this.#lastStartMs + pace.gapMs };
+    const rule = { loads: this.#ports.loadPace().loads, startAtMs: this.#restUntilMs };
     const choice = chooseLoads(candidates, { running, limits: loadLimits, rule, nowMs });
-    if (choice.start.length > 0) this.#lastStartMs = nowMs;
     for (const { candidate, why } of choice.wait) showWaiting(candidate, why);
     for (const chosen of choice.start) void this.#run(chosen);
     if (choice.wakeAtMs === null) return;
@@ -139,6 +138,7 @@ export class LoadQueue {
     };
     this.#running.add(chosen);
     work.running.add(partition);
+    const begunMs = this.#ports.monotonicMs();
     try {
       onProgress({ stage: 'reserving', reason: '' });
       const ports = { ...this.#ports, partial: this.#partial };
@@ -166,6 +166,8 @@ export class LoadQueue {
     } finally {
       this.#running.delete(chosen);
       work.running.delete(partition);
+      const nowMs = this.#ports.monotonicMs();
+      this.#restUntilMs = nowMs + restMs(this.#ports.loadPace(), nowMs - begunMs);
       this.#fill();
       if (!this.#closed) this.#ports.onEnded();
     }
@@ -260,7 +262,7 @@ const waitTexts: Readonly<Record<Exclude<WaitReason, 'resting'>, string>> = {
   device: `${loadLimits.device} loads run here, the most at once`,
   server: `${loadLimits.server} loads from this server run here, the most at once`,
   zone: `${loadLimits.zone} loads from this zone run here, the most at once`,
-  pace: 'requests are slow: fewer loads run',
+  pace: 'requests go first: fewer loads run',
 };
 
 /** One that rests shows what its last attempt said. */

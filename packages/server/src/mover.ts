@@ -1,6 +1,6 @@
 // Runs the duties of this device: opens, loads, serves and drains partition files until they match
 // the rings.
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { dutyRetryMs, filesCreatedAtOnce } from '@ringwright/base/limits-copies';
@@ -17,7 +17,7 @@ import { damagedOf, heldQuarantines, replaceDamaged } from './replace-damaged.ts
 
 export interface MoverPorts
   extends DrainQueuePorts,
-    Pick<LoadQueuePorts, 'controls' | 'signReceipt' | 'monotonicMs' | 'throttle' | 'loadPace'> {
+    Pick<LoadQueuePorts, 'controls' | 'signReceipt' | 'throttle'> {
   readonly isStranger: (active: ActiveRing, device: number) => boolean;
   readonly onError: (step: FailedStep, error: unknown) => void;
 }
@@ -225,12 +225,15 @@ export class Mover {
       // failpoint: takeover.confirmed
       for (const partition of safe) {
         if (this.#closed || this.#ports.current(keyspace) !== active) break;
+        const begunMs = this.#ports.monotonicMs();
         this.#ports.store.setState(keyspace, partition, 'ready');
+        const tookMs = this.#ports.monotonicMs() - begunMs;
         this.#ports.onceComplete.forget(keyspace, partition);
         work.loaded.delete(partition);
         work.former.delete(partition);
         await controls.endForce(keyspace, partition);
-        await setImmediate(); // each state is synced: not all in one turn
+        // Each state is synced: requests have their turns in between, and as long.
+        await (this.#ports.loadPace().restTimes > 0 ? delay(tookMs) : setImmediate());
       }
       if (safe.length < partitions.length) {
         const open = partitions.length - safe.length;

@@ -1,22 +1,28 @@
 // The control law: in a closed loop with a device that suffers from copies, and on any samples.
 import {
   copiesInMax,
-  copyGapMsMax,
-  copyGapMsMin,
   copyRateFloor,
   copyRateFree,
+  copyRestMsMax,
+  copyRestTimesCrowded,
+  copyRestTimesMax,
   foregroundP99MsMax,
   loopDelayMsMax,
   paceCalmTurns,
   paceWindowTurns,
+  processorSpareMin,
+  processorSpareMuch,
 } from '@ringwright/base/limits-copies';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { freePace, nextPace, type Pace, type PaceSample } from './pace-copies.ts';
+import { freePace, nextPace, type Pace, type PaceSample, restMs } from './pace-copies.ts';
 
 const MIB = 1024 * 1024;
-const calm: PaceSample = { p99Ms: 4, loopDelayMs: 1, copiedBytesPerSecond: 0 };
-const stressed: PaceSample = { p99Ms: 90, loopDelayMs: 1, copiedBytesPerSecond: 80 * MIB };
+const calm: PaceSample = {
+  ...{ p99Ms: 4, loopDelayMs: 1, idleShare: 1 },
+  ...{ copiedBytesPerSecond: 0, isGivingUp: false },
+};
+const stressed: PaceSample = { ...calm, p99Ms: 90, copiedBytesPerSecond: 80 * MIB };
 
 function after(samples: readonly PaceSample[], pace: Pace = freePace): Pace {
   return samples.reduce(nextPace, pace);
@@ -60,7 +66,7 @@ describe('one turn', () => {
     expect([slow.loads, slow.calmP99Ms]).toEqual([1, calm.p99Ms]);
     const backlog = { ...stressed, copiedBytesPerSecond: 0 };
     expect(after(turns(paceCalmTurns - 1, backlog), slow)).toMatchObject({
-      ...{ rate: slow.rate, gapMs: slow.gapMs, loads: 1, calmP99Ms: calm.p99Ms },
+      ...{ rate: slow.rate, restTimes: slow.restTimes, loads: 1, calmP99Ms: calm.p99Ms },
     });
     const longAfter = after(turns(2 * paceCalmTurns, backlog), slow);
     expect(longAfter.calmP99Ms, 'so slow it is without copies').toBeGreaterThan(50);
@@ -76,44 +82,84 @@ describe('one turn', () => {
 describe('how many at once', () => {
   const window = (sample: PaceSample): PaceSample[] => Array(paceWindowTurns).fill(sample);
   const at = (samples: readonly PaceSample[]): (number | null)[] => {
-    const { loads, gapMs } = after(samples);
-    return [loads, gapMs];
+    const { loads, restTimes } = after(samples);
+    return [loads, restTimes];
   };
 
-  test('half, down to one; then with a gap that doubles up to its limit', () => {
+  test('half, down to one; then with a rest that doubles up to its limit', () => {
     const steps = [1, 2, 3, 4, 20].map((count) => at(Array(count).fill(window(stressed)).flat()));
     expect(steps).toEqual([
       [copiesInMax / 2, 0],
       [1, 0],
-      [1, copyGapMsMin],
-      [1, 2 * copyGapMsMin],
-      [1, copyGapMsMax],
+      [1, 1],
+      [1, 2],
+      [1, copyRestTimesMax],
     ]);
   });
 
-  test('nobody suffers any more: the gap goes first, then one more each turn', () => {
+  test('nobody suffers any more: the rest goes first, then one more each turn', () => {
     const slow = Array(4).fill(window(stressed)).flat();
     const well = { ...stressed, p99Ms: 4 };
-    const turns = Array.from({ length: 8 }, (_, count) =>
+    const turns = Array.from({ length: 10 }, (_, count) =>
       at([...slow, ...Array(count).fill(well)]),
     );
-    expect(turns.map(([, gapMs]) => gapMs)).toEqual([250, 125, 0, 0, 0, 0, 0, 0]);
-    expect(turns.map(([loads]) => loads)).toEqual([1, 1, 1, 2, 3, 4, 5, null]);
+    const rests = turns.map(([, restTimes]) => Math.round(10 * (restTimes ?? 0)));
+    expect(rests).toEqual([20, 16, 13, 10, 0, 0, 0, 0, 0, 0]);
+    expect(turns.map(([loads]) => loads)).toEqual([1, 1, 1, 1, 1, 2, 3, 4, 5, null]);
   });
 
   test('each file costs requests 12 ms of p99: as many as they bear, nearly all the time', () => {
     let pace: Pace = freePace;
     let [ran, worse] = [0, 0];
     for (let turn = 0; turn < 300; turn += 1) {
-      const loads = (pace.loads ?? copiesInMax) * (1_000 / (1_000 + 4 * pace.gapMs));
+      const loads = (pace.loads ?? copiesInMax) / (1 + pace.restTimes);
       const p99Ms = 4 + 12 * loads;
-      pace = nextPace(pace, { p99Ms, loopDelayMs: 2, copiedBytesPerSecond: loads * MIB });
+      pace = nextPace(pace, { ...calm, p99Ms, copiedBytesPerSecond: loads * MIB });
       if (turn < 20) continue;
       ran += loads;
       worse += p99Ms > 2 * foregroundP99MsMax ? 1 : 0;
     }
     expect(worse).toBe(0);
     expect(ran / 280).toBeGreaterThan(1);
+  });
+});
+
+describe('the processor', () => {
+  const copying: PaceSample = { ...calm, copiedBytesPerSecond: 80 * MIB };
+  const short = { ...copying, idleShare: processorSpareMin / 2 };
+
+  test('short while requests are served: at once one at a time, with rests', () => {
+    expect(after([short])).toMatchObject({ loads: 1, restTimes: copyRestTimesCrowded, rate: null });
+    const long = Array<PaceSample>(4 * paceWindowTurns).fill(short);
+    expect(after(long).restTimes).toBe(copyRestTimesMax);
+  });
+
+  test('without requests copies take all of it', () => {
+    expect(after([{ ...short, p99Ms: null }])).toMatchObject({ loads: null, restTimes: 0 });
+  });
+
+  test('giving up files takes it too', () => {
+    const drain = { ...short, copiedBytesPerSecond: 0, isGivingUp: true };
+    expect(after([calm, drain])).toMatchObject({ loads: 1, restTimes: copyRestTimesCrowded });
+  });
+
+  test('little of it is left before the first copy: it begins with rests', () => {
+    const little = { ...calm, idleShare: (processorSpareMin + processorSpareMuch) / 2 };
+    expect(after([little])).toMatchObject({ loads: 1, restTimes: copyRestTimesCrowded });
+  });
+
+  test('copies that take 40 % of it beside requests of 70 %: what is spare, and they end', () => {
+    let pace = nextPace(freePace, { ...calm, idleShare: 0.3 });
+    let [crowded, done] = [0, 0];
+    for (let turn = 0; turn < 300; turn += 1) {
+      const share = Math.min(1, (pace.loads ?? copiesInMax) / (1 + pace.restTimes));
+      const idleShare = 1 - 0.7 - 0.4 * share;
+      pace = nextPace(pace, { ...copying, idleShare });
+      crowded += idleShare < processorSpareMin ? 1 : 0;
+      done += share;
+    }
+    expect(crowded).toBeLessThan(3);
+    expect(done / 300).toBeGreaterThan(1 / (1 + copyRestTimesMax));
   });
 });
 
@@ -125,7 +171,7 @@ test('requests that suffer above 30 MiB/s: copies settle below, and use most of 
   for (let turn = 0; turn < turns; turn += 1) {
     const rate = Math.min(pace.rate ?? 200 * MIB, 200 * MIB);
     const suffers = rate > 30 * MIB;
-    pace = nextPace(pace, { p99Ms: suffers ? 80 : 8, loopDelayMs: 2, copiedBytesPerSecond: rate });
+    pace = nextPace(pace, { ...calm, p99Ms: suffers ? 80 : 8, copiedBytesPerSecond: rate });
     if (turn < 20) continue;
     copied += rate;
     worse += suffers ? 1 : 0;
@@ -140,6 +186,8 @@ const samples = fc.array(
   fc.record({
     p99Ms: fc.option(fc.double({ min: 0, max: 1_000, noNaN: true })),
     loopDelayMs: fc.double({ min: 0, max: 300, noNaN: true }),
+    idleShare: fc.double({ min: 0, max: 1, noNaN: true }),
+    isGivingUp: fc.boolean(),
     copiedBytesPerSecond: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 2 ** 31 })),
   }),
 );
@@ -155,6 +203,9 @@ test('any samples: never below the floor, never a limit above what counts as non
         if (next.rate !== null && pace.rate !== null && next.rate < pace.rate) {
           expect(sample.copiedBytesPerSecond, 'only copies are slowed down').toBeGreaterThan(0);
         }
+        expect(next.restTimes).toBeLessThanOrEqual(copyRestTimesMax);
+        if (next.restTimes > 0) expect(next.loads, 'one at a time').toBe(1);
+        expect(restMs(next, 3_600_000)).toBeLessThanOrEqual(copyRestMsMax);
         pace = next;
       }
     }),

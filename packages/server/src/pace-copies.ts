@@ -1,16 +1,19 @@
-// How fast copies may go, and how many at once, so that requests do not suffer: halved when they
-// do, slowly recovering.
+// How fast copies may go, how many at once, and how long they rest, so that requests do not suffer:
+// halved when they do, slowly recovering.
 // The control law, judged once per turn. Pure.
 import {
   copiesInMax,
-  copyGapMsMax,
-  copyGapMsMin,
   copyRateFloor,
   copyRateFree,
+  copyRestMsMax,
+  copyRestTimesCrowded,
+  copyRestTimesMax,
   foregroundP99MsMax,
   loopDelayMsMax,
   paceCalmTurns,
   paceWindowTurns,
+  processorSpareMin,
+  processorSpareMuch,
 } from '@ringwright/base/limits-copies';
 
 export interface Pace {
@@ -18,8 +21,8 @@ export interface Pace {
   readonly rate: number | null;
   /** Files at once: small ones cost more for each than for their bytes. Null: not held back. */
   readonly loads: number | null;
-  /** From the begin of one to the next; above 0 only where one at a time is too much. */
-  readonly gapMs: number;
+  /** After a file nothing begins for so many times as long as it took; above 0: one at a time. */
+  readonly restTimes: number;
   /** The 99th percentile while nothing was copied, in ms; null: not known yet. */
   readonly calmP99Ms: number | null;
   /** How late the event loop was while nothing was copied: others may have the processor. */
@@ -30,57 +33,81 @@ export interface Pace {
   readonly idleTurns: number;
 }
 
-export type LoadPace = Pick<Pace, 'loads' | 'gapMs'>;
+export type LoadPace = Pick<Pace, 'loads' | 'restTimes'>;
 
 export interface PaceSample {
   /** Of reads and writes on this device; null: too few to tell. */
   readonly p99Ms: number | null;
   /** How late the event loop came to its work. */
   readonly loopDelayMs: number;
+  /** Of the processors of the machine, 0 to 1. */
+  readonly idleShare: number;
   /** Given and taken since the last turn. */
   readonly copiedBytesPerSecond: number;
+  /** Files were given up, which copies nothing. */
+  readonly isGivingUp: boolean;
 }
 
 export const freePace: Pace = {
   rate: null,
   loads: null,
-  gapMs: 0,
+  restTimes: 0,
   calmP99Ms: null,
   calmLoopMs: 0,
   heldTurns: 0,
   idleTurns: paceCalmTurns,
 };
 
-/** What a turn adds to a rate, and the weight of a new figure in the calm percentile. */
+/** What a turn adds to a rate, leaves of a rest, and the weight of a new figure in a calm one. */
 const RECOVERY = 1.1;
+const SHORTER_REST = 0.8;
 const CALM_WEIGHT = 0.2;
 
 export function nextPace(before: Pace, sample: PaceSample): Pace {
   const heldTurns = Math.max(0, before.heldTurns - 1);
-  const { copiedBytesPerSecond: copied } = sample;
-  if (copied === 0) return { ...idle(before, sample), heldTurns };
+  const { copiedBytesPerSecond: copied, isGivingUp } = sample;
+  if (copied === 0 && !isGivingUp) return { ...idle(before, sample), heldTurns };
   const pace = { ...before, idleTurns: 0, heldTurns };
-  if (!isStressed(pace, sample)) return { ...pace, ...recovered(pace) };
+  const isSlow = isStressed(pace, sample);
+  if (!isSlow && !isCrowded(sample, processorSpareMin)) {
+    return isCrowded(sample, processorSpareMuch) ? pace : { ...pace, ...recovered(pace) };
+  }
   if (heldTurns > 0) return pace;
-  // Half of what really went: a rate that nobody reached would have to be halved many times.
-  const half = Math.min(pace.rate ?? copied, copied) / 2;
-  const rate = Math.max(half, copyRateFloor);
-  return { ...pace, rate, ...fewer(pace), heldTurns: paceWindowTurns };
+  const rate = isSlow && copied > 0 ? slower(pace, copied) : pace.rate;
+  return { ...pace, rate, ...fewer(pace, sample), heldTurns: paceWindowTurns };
+}
+
+/** Half of what really went: a rate that nobody reached would have to be halved many times. */
+function slower({ rate }: Pace, copied: number): number {
+  return Math.max(Math.min(rate ?? copied, copied) / 2, copyRateFloor);
+}
+
+/** How long nothing begins after something that took so long. */
+export function restMs({ restTimes }: LoadPace, tookMs: number): number {
+  return Math.min(restTimes * tookMs, copyRestMsMax);
 }
 
 /**
  * A turn without copies. What requests suffer from in a gap, or shortly after, they suffer from
- * copies: it is not calm. Where there are requests, the next copies begin one at a time.
+ * copies: it is not calm. Where there are requests, the next copies begin one at a time, and with
+ * rests unless they have plenty of processor.
  */
 function idle(pace: Pace, sample: PaceSample): Pace {
   const idleTurns = Math.min(pace.idleTurns + 1, paceCalmTurns);
   if (idleTurns === paceCalmTurns) {
     const loads = sample.p99Ms === null ? null : 1;
-    return { ...pace, ...recovered(pace), ...learned(pace, sample), loads, idleTurns };
+    const restTimes = isCrowded(sample, processorSpareMuch) ? copyRestTimesCrowded : 0;
+    const { rate } = recovered(pace);
+    return { ...pace, rate, ...learned(pace, sample), loads, restTimes, idleTurns };
   }
-  return isStressed(pace, sample)
+  return isStressed(pace, sample) || isCrowded(sample, processorSpareMuch)
     ? { ...pace, idleTurns }
     : { ...pace, ...recovered(pace), idleTurns };
+}
+
+/** Requests are served, and less than this share of the processors is left. */
+function isCrowded({ p99Ms, idleShare }: PaceSample, spare: number): boolean {
+  return p99Ms !== null && idleShare < spare;
 }
 
 /** Both may be twice what they are while nothing is copied: a slow disk is slow without copies. */
@@ -89,18 +116,23 @@ function isStressed({ calmP99Ms, calmLoopMs }: Pace, { p99Ms, loopDelayMs }: Pac
   return p99Ms !== null && p99Ms > Math.max(foregroundP99MsMax, 2 * (calmP99Ms ?? 0));
 }
 
-/** Half as many at once, down to one; then one at a time with a gap that doubles. */
-function fewer({ loads, gapMs }: Pace): Pick<Pace, 'loads' | 'gapMs'> {
+/**
+ * Half as many at once, down to one; then one at a time with a rest that doubles. Where the
+ * processor is short, so at once: each file less gives requests little of it back.
+ */
+function fewer({ loads, restTimes }: Pace, sample: PaceSample): LoadPace {
   const half = Math.max(1, Math.floor((loads ?? copiesInMax) / 2));
-  if (loads !== 1) return { loads: half, gapMs: 0 };
-  return { loads, gapMs: Math.min(Math.max(2 * gapMs, copyGapMsMin), copyGapMsMax) };
+  const least = isCrowded(sample, processorSpareMin) ? copyRestTimesCrowded : 1;
+  if (loads !== 1 && least === 1) return { loads: half, restTimes: 0 };
+  return { loads: 1, restTimes: Math.min(Math.max(2 * restTimes, least), copyRestTimesMax) };
 }
 
-function recovered({ rate, loads, gapMs }: Pace): Pick<Pace, 'rate' | 'loads' | 'gapMs'> {
+function recovered({ rate, loads, restTimes }: Pace): Pick<Pace, 'rate' | 'loads' | 'restTimes'> {
   const faster = rate === null || rate * RECOVERY >= copyRateFree ? null : rate * RECOVERY;
-  if (gapMs > 0) return { rate: faster, loads, gapMs: gapMs > copyGapMsMin ? gapMs / 2 : 0 };
+  const less = restTimes * SHORTER_REST;
+  if (restTimes > 0) return { rate: faster, loads, restTimes: less < 1 ? 0 : less };
   const more = loads === null || loads + 1 >= copiesInMax ? null : loads + 1;
-  return { rate: faster, loads: more, gapMs };
+  return { rate: faster, loads: more, restTimes };
 }
 
 function learned(

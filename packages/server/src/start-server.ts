@@ -31,6 +31,7 @@ import { MoveControls } from './move-controls.ts';
 import { OnceComplete } from './once-complete.ts';
 import { joinAddress, type ServerOptions, splitAddress } from './options.ts';
 import { PeerMemory } from './peer-memory.ts';
+import { processorIdle } from './processor-idle.ts';
 import { raiseFloors } from './raise-floor.ts';
 import { createRedis } from './redis-endpoint.ts';
 import { repeat } from './repeat.ts';
@@ -184,7 +185,8 @@ function createPace(rate: number | null): CopyPace {
     delay.reset();
     return lateMs;
   };
-  return new CopyPace({ monotonicMs: () => performance.now(), loopDelayMs }, rate);
+  const ports = { monotonicMs: () => performance.now(), loopDelayMs, idleShare: processorIdle() };
+  return new CopyPace(ports, rate);
 }
 
 /** Files and heads of rings, as far as they are asked for; the function returned ends it. */
