@@ -30,6 +30,8 @@ export class IncomingCopy {
   readonly #staged: Staged;
   readonly #hash = createHash('sha256');
   #received = 0;
+  #written = 0;
+  readonly #unwritten: Uint8Array[] = [];
   #lastWrite: Promise<unknown> = Promise.resolve();
   /** Of what was written before; a failure of the disk fails the last sync too. */
   #lastSync: Promise<unknown> = Promise.resolve();
@@ -63,17 +65,24 @@ export class IncomingCopy {
     }
     this.#received = end;
     this.#hash.update(chunk);
-    const { handle } = this.#staged;
-    const written = this.#lastWrite.then(async () => {
-      const { bytesWritten } = await handle.write(chunk, 0, chunk.length, offset);
-      if (bytesWritten !== chunk.length) {
-        throw new CodedError('DISK_FULL', `${bytesWritten} of ${chunk.length} bytes were written`);
-      }
-    });
+    this.#unwritten.push(chunk);
+    const written = this.#lastWrite.then(() => this.#writeAll());
     this.#lastWrite = written;
     written.catch(() => {}); // given to this caller, and again to finish
     await written;
     this.#syncPiece();
+  }
+
+  /** In one go, what has come while the last write was under way. */
+  async #writeAll(): Promise<void> {
+    const chunks = this.#unwritten.splice(0);
+    const length = chunks.reduce((sum, chunk) => sum + chunk.length, 0);
+    if (length === 0) return;
+    const { bytesWritten } = await this.#staged.handle.writev(chunks, this.#written);
+    if (bytesWritten !== length) {
+      throw new CodedError('DISK_FULL', `${bytesWritten} of ${length} bytes were written`);
+    }
+    this.#written += length;
   }
 
   /** What is on the disk already need not be waited for at the end. */
@@ -189,7 +198,7 @@ export async function receiveCopy(
   const room = await roomFor(parts, manifest.bytes);
   const directory = parts.stagingPath('copy');
   try {
-    parts.audits.prepareAudit();
+    parts.audits.prepare();
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const handle = await open(join(directory, 'data.db'), 'wx', 0o600);
     return new IncomingCopy(parts, partition, { manifest, staged: { directory, handle, room } });

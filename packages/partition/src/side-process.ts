@@ -11,7 +11,7 @@ export type SideWork =
   | { readonly kind: 'copy'; readonly from: string; readonly to: string }
   | { readonly kind: 'hash'; readonly file: string };
 
-/** Not answered: to be ready for audits. */
+/** Not answered: to be ready for work of any kind. */
 export type SideRequest = SideWork | { readonly kind: 'prepare' };
 
 /** What the program answers. */
@@ -68,15 +68,15 @@ export class SideProcess {
     return this.#child !== null;
   }
 
-  /** An audit will be asked for soon: it need not wait for the process to start then. */
-  prepareAudit(): void {
+  /** Work will come soon: it need not wait for the process to start then. */
+  prepare(): void {
     if (this.#closed || this.#child !== null) return;
     try {
       this.#child = this.#start();
       this.#child.send({ kind: 'prepare' }, () => undefined);
       this.#idle();
     } catch {
-      // No process to be had: the audit may have more luck, or says so.
+      // No process to be had: the work may have more luck, or says so.
     }
   }
 

@@ -210,6 +210,11 @@ export class Store {
     return takeSnapshot(this.#parts, this.#partition(keyspace, partition));
   }
 
+  /** Snapshots will be taken soon: the process that copies them is started. */
+  prepareSnapshots(): void {
+    this.#parts.copies.prepare();
+  }
+
   /** Throws DISK_FULL with both numbers when a copy of so many bytes cannot be received now. */
   async requireRoom(bytes: number): Promise<void> {
     (await roomFor(this.#parts, bytes)).release();

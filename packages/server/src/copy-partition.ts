@@ -93,12 +93,13 @@ async function receive(ports: CopyPorts, task: CopyTask, begun: BegunCopy): Prom
   const to = { active: task.active, device: task.source };
   let { sha256 } = manifest;
   try {
-    let written = Promise.resolve();
+    const writes: Promise<void>[] = [];
     for await (const data of readChunks(ports, { ...task, copy, from, bytes: manifest.bytes })) {
-      // One chunk is hashed while the one before is written.
-      await written;
-      written = incoming.write(incoming.received, data).then(() => freeBytes(data));
-      written.catch(() => undefined); // reported with the next chunk, or by finish()
+      // The next ones are hashed while these are written.
+      if (writes.length >= copyChunksAhead) await writes.shift();
+      const written = incoming.write(incoming.received, data).then(() => freeBytes(data));
+      written.catch(() => undefined); // reported when its turn comes, or by finish()
+      writes.push(written);
       task.onBytes(incoming.received, manifest.bytes);
     }
     task.onReceived();

@@ -62,9 +62,10 @@ export function fillHandlers(
   const answer = <Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
     run: (request: z.infer<Request>, caller: Caller) => Soon<z.infer<Answer>>,
+    options: Pick<CallHandler, 'givesAway'> = {},
   ): void => {
     // The channel passes only requests that have passed kind.request.
-    handlers.set(kind.method, { request: kind.request, answer: run as Answering });
+    handlers.set(kind.method, { request: kind.request, answer: run as Answering, ...options });
   };
   const counted = <Request extends z.ZodType<MadeWith>, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
@@ -98,7 +99,7 @@ export function fillHandlers(
   counted(floorPromise, (request, caller) => answerFloorPromise(replica, request, caller));
   counted(floorRaise, (request, caller) => answerFloorRaise(replica, request, caller));
   counted(copyOpen, (request, caller) => copies.open(request, caller));
-  answer(copyRead, (request) => copies.read(request));
+  answer(copyRead, (request) => copies.read(request), { givesAway: true });
   answer(copySeal, (request) => copies.seal(request));
   answer(copyClose, (request) => copies.release(request));
   answer(copyRate, ({ bytesPerSecond }) => {

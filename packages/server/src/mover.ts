@@ -150,8 +150,10 @@ export class Mover {
   async #reviewOnce(keyspace: string, work: KeyspaceWork): Promise<void> {
     const active = this.#ports.current(keyspace);
     await this.#replaceDamaged(active, work);
-    const infos = this.#ports.store.list().filter((info) => info.keyspace === keyspace);
+    const { store } = this.#ports;
+    const infos = store.list().filter((info) => info.keyspace === keyspace);
     const states = new Map(infos.map(({ partition, state }) => [partition, state]));
+    if (active.ring.moves.some(({ from }) => from === active.self)) store.prepareSnapshots();
     forgetEnded(active, work);
     rememberFormer(active, work.former);
     const damaged = damagedOf(this.#ports.store, keyspace);

@@ -275,3 +275,19 @@ describe('frames stay under the size of a message', () => {
     expect(((await refused) as Error).message.length).toBeLessThan(2_000);
   });
 });
+
+test('long bytes arrive as they were, and are freed only when they were given away', async () => {
+  const answer = z.object({ data: z.instanceof(Uint8Array) });
+  const chunk = messageKind({ method: 'chunk', request: z.boolean(), answer });
+  for (const givesAway of [true, undefined]) {
+    const own = Buffer.allocUnsafeSlow(200_000).fill(7);
+    const handler = { request: chunk.request, answer: () => ({ data: own }) };
+    const handlers = new Map([['chunk', givesAway ? { ...handler, givesAway } : handler]]);
+    const clock = new ManualClock();
+    const [here] = channelPair(clock, [new Map(), handlers]);
+    const call = here.channel.call(chunk, true, 100);
+    await clock.settle();
+    expect(Buffer.alloc(200_000, 7).equals((await call).data)).toBe(true);
+    expect(own).toHaveLength(givesAway ? 0 : 200_000);
+  }
+});

@@ -2,6 +2,7 @@
 // Pure.
 import { AssertionError } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { freeBytes } from '@ringwright/base/free-bytes';
 import { peerQueueBytesMax, socketMessageBytesMax } from '@ringwright/base/limits';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import type { z } from 'zod';
@@ -24,6 +25,8 @@ export interface Caller {
 export type Answering = (request: unknown, caller: Caller) => unknown;
 
 export interface CallHandler {
+  /** Nobody else looks at the bytes of its answers: their memory is freed when they are packed. */
+  readonly givesAway?: true;
   readonly request: z.ZodType;
   readonly answer: Answering;
 }
@@ -131,9 +134,13 @@ export class CallChannel implements Caller {
       const answer = await handler.answer(request.data, this);
       // Again: many small requests that came together may ask for far more than the queue holds.
       this.#checkRoom();
-      const frame = longAnswerFrame(id, answer);
-      if (frame === null || frame.length > FRAME_BYTES_AIM) this.#post(packOne([1, id, answer]));
-      else this.#sendNow(frame);
+      const long = longAnswerFrame(id, answer);
+      if (long === null || long.frame.length > FRAME_BYTES_AIM) {
+        this.#post(packOne([1, id, answer]));
+        return;
+      }
+      this.#sendNow(long.frame);
+      if (handler.givesAway === true) freeBytes(long.data);
     } catch (error) {
       this.#post(packRefusal(id, error));
       // The caller only learns that the call failed; a bug is a crash, after the frame has left.

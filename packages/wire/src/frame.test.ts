@@ -132,7 +132,7 @@ describe('an answer with long bytes', () => {
     const data = Buffer.alloc(length, length);
     for (const id of [1, 200, 2 ** 40]) {
       for (const answer of [{ data }, { data, more: true, seq: 2 ** 40 }]) {
-        const frame = longAnswerFrame(id, answer) ?? Buffer.alloc(0);
+        const { frame } = longAnswerFrame(id, answer) ?? { frame: Buffer.alloc(0) };
         expect(unpackFrame(frame)).toEqual([[1, id, answer]]);
         expect(frame.buffer.byteLength, 'memory of its own').toBe(frame.length);
       }

@@ -36,7 +36,10 @@ export function joinFrame(packed: readonly Uint8Array[]): Uint8Array {
  * A frame of its own for an answer with long bytes as `data`, which are copied once; null for
  * others. Its memory is its own, where it is received too.
  */
-export function longAnswerFrame(id: number, answer: unknown): Uint8Array | null {
+export function longAnswerFrame(
+  id: number,
+  answer: unknown,
+): { readonly frame: Uint8Array; readonly data: Uint8Array } | null {
   if (typeof answer !== 'object' || answer === null || !('data' in answer)) return null;
   const { data, ...others } = answer;
   if (!(data instanceof Uint8Array) || data.length < longBytesMin) return null;
@@ -49,7 +52,7 @@ export function longAnswerFrame(id: number, answer: unknown): Uint8Array | null 
   frame.writeUInt8(BIN_32, HEADER_BYTES + head.length);
   frame.writeUInt32BE(data.length, dataAt - 4);
   frame.set(data, dataAt);
-  return frame;
+  return { frame, data };
 }
 
 function writeHeader(frame: Buffer, count: number): void {
