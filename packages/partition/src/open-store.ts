@@ -49,7 +49,7 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   try {
     await emptyStaging(root);
     const registry = await readPartitions(root, files);
-    const segment = await recoverLog(root, { files, registry, limits });
+    const segment = await recoverLog(root, { files, registry });
     const memtables = new Memtables(limits);
     const disk = new DiskSpace(root, limits.diskReserveBytes);
     const ready = { root, limits, lock, disk, files, memtables, registry, segment };

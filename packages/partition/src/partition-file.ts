@@ -13,7 +13,7 @@ import {
 import { trimCache } from './open-sqlite.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
 import { infoOf, marksOf, readMeta } from './partition-meta.ts';
-import { type FullRow, partitionStatements, storeRow } from './partition-statements.ts';
+import { type FullRow, partitionStatements, storeRows } from './partition-statements.ts';
 import { PartitionWal } from './partition-wal.ts';
 import { Promises } from './promises.ts';
 import { RecentRows } from './recent-rows.ts';
@@ -169,10 +169,7 @@ export class PartitionFile {
     let valueBytes = 0;
     let others = 0;
     inTransaction(this.db, () => {
-      for (const row of this.#pending.values()) {
-        storeRow(this.#sql, row);
-        valueBytes += row.value?.length ?? 0;
-      }
+      valueBytes = storeRows(this.#sql, this.#pending);
       others = promises.flush() + watermarks.flush();
       this.#storeCounters(meta);
     });

@@ -1,6 +1,6 @@
 // The prepared statements of one open partition file.
 import type Database from 'better-sqlite3';
-import type { PendingRow } from './memtable.ts';
+import type { Memtable, PendingRow } from './memtable.ts';
 import { once } from './once.ts';
 
 /** seq, ms, tie, value length or null for a tombstone, hash. */
@@ -18,6 +18,10 @@ export type FullRow = [
 ];
 export type StampRow = [seq: number, key: Buffer, ms: number, tie: number];
 type DeadRow = [seq: number, hash: Buffer, valueBytes: number | null];
+
+/** Of a long memtable so many rows go with one call; the statement takes 20 KiB. */
+const ROWS_OF_INSERT_MANY = 16;
+const ROWS_FOR_INSERT_MANY = 2_048;
 
 const FULL =
   'SELECT seq, key, ms, tie, value, hash, expires_ms, origin_ms, origin_tie FROM records';
@@ -43,6 +47,12 @@ export function partitionStatements(db: Database.Database) {
     // Most records neither expire nor have an origin, and each value bound costs 60 ns.
     insert: once(() =>
       prepare('INSERT INTO records (seq, key, ms, tie, value, hash) VALUES (?, ?, ?, ?, ?, ?)'),
+    ),
+    insertMany: once(() =>
+      prepare(
+        `INSERT INTO records (seq, key, ms, tie, value, hash)
+         VALUES ${Array(ROWS_OF_INSERT_MANY).fill('(?, ?, ?, ?, ?, ?)').join(', ')}`,
+      ),
     ),
     insertFull: once(() =>
       prepare(
@@ -91,16 +101,39 @@ export function partitionStatements(db: Database.Database) {
   };
 }
 
-/** Inserts a row, or puts it in the place of the one it replaces. */
-export function storeRow(
-  sql: Pick<ReturnType<typeof partitionStatements>, 'insert' | 'insertFull' | 'replace'>,
-  row: PendingRow,
-): void {
-  const { seq, key, ms, tie, value, hash, expiresMs, origin, replaces } = row;
-  if (replaces === null && expiresMs === 0 && origin === null) {
-    sql.insert().run(seq, key, ms, tie, value, hash);
-    return;
+type StoreStatements = Pick<
+  ReturnType<typeof partitionStatements>,
+  'insert' | 'insertMany' | 'insertFull' | 'replace'
+>;
+
+/** Inserts rows, or puts them in the place of those that they replace; the bytes of their values. */
+export function storeRows(sql: StoreStatements, rows: Memtable): number {
+  let valueBytes = 0;
+  const isLong = rows.size >= ROWS_FOR_INSERT_MANY;
+  let many: unknown[] = [];
+  for (const row of rows.values()) {
+    const { seq, key, ms, tie, value, hash } = row;
+    valueBytes += value?.length ?? 0;
+    if (!isPlain(row)) storeUnusual(sql, row);
+    else if (!isLong) sql.insert().run(seq, key, ms, tie, value, hash);
+    else {
+      many.push(seq, key, ms, tie, value, hash);
+      if (many.length < 6 * ROWS_OF_INSERT_MANY) continue;
+      sql.insertMany().run(many);
+      many = [];
+    }
   }
+  for (let at = 0; at < many.length; at += 6) sql.insert().run(many.slice(at, at + 6));
+  return valueBytes;
+}
+
+/** A new record that does not expire and has no origin. */
+function isPlain({ replaces, expiresMs, origin }: PendingRow): boolean {
+  return replaces === null && expiresMs === 0 && origin === null;
+}
+
+function storeUnusual(sql: StoreStatements, row: PendingRow): void {
+  const { seq, key, ms, tie, value, hash, expiresMs, origin, replaces } = row;
   const rest = [ms, tie, value, hash, expiresMs, origin?.ms ?? 0, origin?.tie ?? 0];
   if (replaces === null) sql.insertFull().run(seq, key, ...rest);
   else sql.replace().run(seq, ...rest, replaces);

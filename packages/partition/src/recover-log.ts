@@ -1,4 +1,5 @@
 // Makes the partition files what they were before a crash, and begins a new log.
+import { assert } from '@ringwright/base/assert';
 import { applyGroup } from './apply-writes.ts';
 import { checkpointPartition } from './checkpointer.ts';
 import { dataPaths } from './data-paths.ts';
@@ -15,16 +16,17 @@ const RECOVERY = {
   memtableRowsMax: 16_384,
   memtableBytesMax: 16 * 1024 * 1024,
   memtablesBytesMax: 64 * 1024 * 1024,
+  walBytesMax: 16 * 1024 * 1024,
 };
 
-type Recovering = Pick<StoreParts, 'files' | 'registry' | 'limits'>;
+type Recovering = Pick<StoreParts, 'files' | 'registry'>;
 
 /**
  * Replays the log, makes the result durable in the partition files, and begins an empty segment.
  */
 export async function recoverLog(
   root: string,
-  { files, registry, limits }: Recovering,
+  { files, registry }: Recovering,
 ): Promise<LogSegment> {
   const memtables = new Memtables(RECOVERY);
   const directory = dataPaths.log(root);
@@ -35,7 +37,7 @@ export async function recoverLog(
       const options = { files, segment, bytesStay: true, answer: () => {}, refuse: () => {} };
       applyGroup(partition, writes, options);
       memtables.afterWrites([partition]);
-      if (partition.file?.walExceeds(limits.walBytesMax)) checkpointPartition(partition);
+      if (partition.file?.walExceeds(RECOVERY.walBytesMax)) checkpointPartition(partition);
     },
     applied: ({ keyspace, partition }) => {
       const known = registry.get(keyspace, partition);
@@ -44,6 +46,7 @@ export async function recoverLog(
       // Its rows that wait would keep the segments in memory.
       if (known.damage !== null) files.abandon(known);
       else known.file?.trimCache();
+      assert((known.file?.pending.size ?? 0) === 0, 'no row waits in the bytes of a segment');
     },
   });
   const needed = Math.min(...[...registry.all()].map(({ dirtySince }) => dirtySince), clean);

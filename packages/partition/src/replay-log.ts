@@ -2,6 +2,7 @@
 // by stamp.
 import { open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
+import { freeBytes } from '@ringwright/base/free-bytes';
 import type { LogPartition } from './log-entries.ts';
 import { listSegments, removeSegments, segmentFile } from './log-segment.ts';
 import type { HashedRecord } from './memtable.ts';
@@ -65,6 +66,8 @@ export async function replayLog(
       applied(partition);
       await setImmediate();
     }
+    // Hundreds of MiB, which the collector would leave until there is no room for more.
+    for (const { bytes } of contents) freeBytes(bytes);
     const tornAt = contents.at(-1)?.tornAt ?? null;
     if (tornAt === null || last === undefined) continue;
     if (tornAt === 0) {
