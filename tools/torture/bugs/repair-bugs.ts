@@ -37,6 +37,18 @@ export const repairBugs: readonly SeededBug[] = [
     ],
   },
   {
+    name: 'sums-not-compared',
+    about: 'a peer counts as having what holders were given of late, whatever its own sums say',
+    nemeses: [missedUpdates],
+    patches: [
+      {
+        file: 'packages/server/src/compare-recent.ts',
+        find: 'theirs.get(id) === sum',
+        replace: '(theirs.get(id) === sum || true)',
+      },
+    ],
+  },
+  {
     name: 'watermark-unanswered',
     about: 'a peer counts as having what it was sent, whatever it answers',
     nemeses: [missedUpdates],
@@ -87,8 +99,8 @@ export const repairBugs: readonly SeededBug[] = [
       { file: replica, find: 'if (ms > barrierMs) return;', replace: 'if (ms > 0) return;' },
       {
         file: replicationAnswers,
-        find: 'record === null ? ms > floorMs :',
-        replace: 'record === null ? true :',
+        find: 'held === null ? ms > floorMs :',
+        replace: 'held === null ? true :',
       },
       {
         file: 'packages/server/src/replicate.ts',
