@@ -2,7 +2,7 @@
 import { flips } from '../nemeses/disk.ts';
 import { part } from '../nemeses/part.ts';
 import { pause } from '../nemeses/pause.ts';
-import { missedUpdates, wipedDevice } from '../scenes/repair-scenes.ts';
+import { missedUpdates, missedWrites, wipedDevice } from '../scenes/repair-scenes.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 const partitionFile = 'packages/partition/src/partition-file.ts';
@@ -27,7 +27,7 @@ export const repairBugs: readonly SeededBug[] = [
   {
     name: 'watermark-too-high',
     about: 'a peer counts as having what was too young to be offered to it',
-    nemeses: [missedUpdates],
+    nemeses: [missedWrites],
     patches: [
       {
         file: pushRows,

@@ -7,6 +7,9 @@ import { isText, sceneOf } from './scene.ts';
 const ROUNDS_MS = 3_000;
 /** Some three seconds are usual; a bug takes for ever. */
 const REPAIR_MS_MAX = 15_000;
+/** For three seconds, so that some are old enough to be offered while others are too young. */
+const MISSED_ROUNDS = 15;
+const MISSED_PAUSE_MS = 200;
 const READY_MS_MAX = 30_000;
 const READS = 4;
 const READ_PAUSE_MS = 500;
@@ -28,6 +31,23 @@ export const missedUpdates = sceneOf('a device that missed updates', async (scen
   await scene.suffer({ diskFull: false }, c);
   const repaired = { isSo: isText('last'), withinMs: REPAIR_MS_MAX };
   const open = await scene.askUntil(c, { level: 'one' }, repaired);
+  if (open.length === 0 || signal.aborted) return;
+  throw new Broken(`no convergence: ${c.name} lacks ${open.join(', ')} after all that time`);
+});
+
+/** What one coordinator writes does not reach a device; another holder repairs it, under writes. */
+export const missedWrites = sceneOf('a device that missed writes', async (scene) => {
+  const { signal } = scene;
+  const [a, , c] = scene.cast;
+  scene.hold([a, c]);
+  for (let round = 0; round < MISSED_ROUNDS && !signal.aborted; round += 1) {
+    await scene.askAll(a, { text: `after ${round}` });
+    await lasts(MISSED_PAUSE_MS, signal);
+  }
+  await scene.askAll(a, { text: 'last' });
+  const repaired = { isSo: isText('last'), withinMs: REPAIR_MS_MAX };
+  const open = await scene.askUntil(c, { level: 'one' }, repaired);
+  scene.release([a, c]);
   if (open.length === 0 || signal.aborted) return;
   throw new Broken(`no convergence: ${c.name} lacks ${open.join(', ')} after all that time`);
 });
