@@ -138,6 +138,11 @@ describe('the processor', () => {
     expect(after([{ ...short, p99Ms: null }])).toMatchObject({ loads: null, restTimes: 0 });
   });
 
+  test('the requests have ended: no rest any more', () => {
+    const rested = after(Array<PaceSample>(4 * paceWindowTurns).fill(short));
+    expect(after([{ ...short, p99Ms: null }], rested).restTimes).toBe(0);
+  });
+
   test('giving up files takes it too', () => {
     const drain = { ...short, copiedBytesPerSecond: 0, isGivingUp: true };
     expect(after([calm, drain])).toMatchObject({ loads: 1, restTimes: copyRestTimesCrowded });

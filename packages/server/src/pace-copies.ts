@@ -63,7 +63,9 @@ const RECOVERY = 1.1;
 const SHORTER_REST = 0.8;
 const CALM_WEIGHT = 0.2;
 
-export function nextPace(before: Pace, sample: PaceSample): Pace {
+export function nextPace(last: Pace, sample: PaceSample): Pace {
+  // Nobody is there to be left the processor.
+  const before = sample.p99Ms === null ? { ...last, restTimes: 0 } : last;
   const heldTurns = Math.max(0, before.heldTurns - 1);
   const { copiedBytesPerSecond: copied, isGivingUp } = sample;
   if (copied === 0 && !isGivingUp) return { ...idle(before, sample), heldTurns };
