@@ -21,7 +21,7 @@ export const drainsMax = 16;
 export const filesCreatedAtOnce = 8;
 
 // --- one copy ------------------------------------------------------------------
-/** Taking and hashing a snapshot of the largest partition file may take this long. */
+/** Taking a snapshot of the largest partition file may take this long, and so may hashing it. */
 export const copyOpenTimeoutMs = 600_000;
 /** Files that wait for the process that copies, or audits, whole files of a store. */
 export const sideJobsMax = 64;

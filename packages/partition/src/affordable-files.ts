@@ -16,12 +16,12 @@ export interface MachineLimits {
   readonly descriptors: number;
 }
 
-/** Two descriptors each: the file and its WAL. */
+/** Two descriptors each, the file and its WAL; where there are few, half of them are kept. */
 export function affordableFiles({ memoryBytes, descriptors }: MachineLimits): number {
   const byMemory = (memoryBytes * openFilesMemoryShare) / openFileBytes;
-  const byDescriptors = (descriptors - descriptorsKept) / 2;
-  const most = Math.min(byMemory, byDescriptors, openPartitionFilesMax);
-  return Math.max(openPartitionFilesMin, Math.floor(most));
+  const byDescriptors = Math.max(descriptors - descriptorsKept, descriptors / 2) / 2;
+  const wanted = Math.max(openPartitionFilesMin, Math.min(byMemory, openPartitionFilesMax));
+  return Math.floor(Math.min(wanted, byDescriptors));
 }
 
 export function machineLimits(): MachineLimits {

@@ -198,7 +198,7 @@ export async function receiveCopy(
   const room = await roomFor(parts, manifest.bytes);
   const directory = parts.stagingPath('copy');
   try {
-    parts.audits.prepare();
+    parts.audits.prepare('audit');
     await mkdir(directory, { recursive: true, mode: 0o700 });
     const handle = await open(join(directory, 'data.db'), 'wx', 0o600);
     return new IncomingCopy(parts, partition, { manifest, staged: { directory, handle, room } });

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, write, writev } from 'node:fs';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { assert } from '@ringwright/base/assert';
 import { logFillBytes } from '@ringwright/base/limits';
 import { syncDirectory } from './durable-files.ts';
 import { decodeSegmentHeader, encodeSegmentHeader, segmentHeaderBytes } from './log-frame.ts';
@@ -24,6 +25,7 @@ export function segmentFile(directory: string, number: number): string {
   return join(directory, `${number.toString(16).padStart(16, '0')}.log`);
 }
 
+assert(constants.O_DSYNC > 0, 'this system has writes that are durable when they return');
 /** Each write is durable when it returns: one turn of the thread pool instead of two. */
 const DURABLE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_DSYNC;
 

@@ -17,7 +17,7 @@ const SEGMENTS_AT_ONCE = 4;
 
 export interface LoggedWrites {
   readonly partition: LogPartition;
-  /** Views into the bytes of segments, which stay as they are. */
+  /** Views into the bytes of segments, which stay as they are until `applied` returns. */
   readonly writes: readonly HashedRecord[];
   /** The oldest segment that may hold them. */
   readonly segment: number;

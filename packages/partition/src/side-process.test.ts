@@ -93,11 +93,11 @@ test('an idle process ends and is started again', async () => {
 
 test('a process that was prepared takes the next audit', async () => {
   const audits = sideProcess();
-  audits.prepare();
-  audits.prepare();
+  audits.prepare('audit');
+  audits.prepare('audit');
   expect(audits.running).toBe(true);
   expect(await audits.audit(goodFile())).toMatchObject({ findings: [] });
   audits.close();
-  audits.prepare();
+  audits.prepare('audit');
   expect(audits.running).toBe(false);
 });

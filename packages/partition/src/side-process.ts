@@ -11,7 +11,7 @@ export type SideWork =
   | { readonly kind: 'copy'; readonly from: string; readonly to: string }
   | { readonly kind: 'hash'; readonly file: string };
 
-/** Not answered: to be ready for work of any kind. */
+/** Not answered: to be ready for audits. */
 export type SideRequest = SideWork | { readonly kind: 'prepare' };
 
 /** What the program answers. */
@@ -69,11 +69,11 @@ export class SideProcess {
   }
 
   /** Work will come soon: it need not wait for the process to start then. */
-  prepare(): void {
+  prepare(kind: SideWork['kind']): void {
     if (this.#closed || this.#child !== null) return;
     try {
       this.#child = this.#start();
-      this.#child.send({ kind: 'prepare' }, () => undefined);
+      if (kind === 'audit') this.#child.send({ kind: 'prepare' }, () => undefined);
       this.#idle();
     } catch {
       // No process to be had: the work may have more luck, or says so.
@@ -156,7 +156,7 @@ export class SideProcess {
     child.once('exit', (code, signal) => {
       this.#ended(child, new Error(`the process beside the store ended with ${code ?? signal}`));
     });
-    if (child.pid !== undefined) setPriority(child.pid, sideProcessPriority);
+    standBack(child);
     return child;
   }
 
@@ -191,6 +191,14 @@ export class SideProcess {
     this.#job = null;
     for (const { reject } of jobs) reject(closedError());
     this.#stop();
+  }
+}
+
+function standBack({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, sideProcessPriority);
+  } catch {
+    // This process stands back further than that, and may not raise another.
   }
 }
 

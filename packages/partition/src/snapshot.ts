@@ -42,7 +42,11 @@ export class Snapshot {
   /** Of the staged file, read for it once, by another process. */
   sha256(): Promise<string> {
     const { sha256 } = this.manifest;
-    this.#sha256 ??= sha256 === null ? this.#copies.hash(this.file) : Promise.resolve(sha256);
+    if (sha256 !== null) return Promise.resolve(sha256);
+    this.#sha256 ??= this.#copies.hash(this.file).catch((error: unknown) => {
+      this.#sha256 = null; // who asks again may have more luck
+      throw error;
+    });
     return this.#sha256;
   }
 

@@ -212,7 +212,7 @@ export class Store {
 
   /** Snapshots will be taken soon: the process that copies them is started. */
   prepareSnapshots(): void {
-    this.#parts.copies.prepare();
+    this.#parts.copies.prepare('copy');
   }
 
   /** Throws DISK_FULL with both numbers when a copy of so many bytes cannot be received now. */

@@ -18,8 +18,11 @@ export function inTransaction(db: Database.Database, work: () => void): void {
 export function inReadTransaction<Result>(db: Database.Database, work: () => Result): Result {
   db.exec('BEGIN');
   try {
-    return work();
-  } finally {
-    if (db.inTransaction) db.exec('COMMIT');
+    const result = work();
+    db.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (db.inTransaction) db.exec('ROLLBACK');
+    throw error;
   }
 }

@@ -33,6 +33,8 @@ interface OpenCopy {
   /** Where it goes. */
   readonly place: Place | null;
   lastUsedMs: number;
+  /** Its hash is being taken. */
+  isSealing: boolean;
 }
 
 /** Snapshots that others are reading. */
@@ -75,7 +77,8 @@ export class CopySource {
       this.#opening.splice(this.#opening.indexOf(place), 1);
     });
     const copy = randomBytes(12).toString('hex');
-    this.#open.set(copy, { snapshot, asker, place, lastUsedMs: this.#monotonicMs() });
+    const lastUsedMs = this.#monotonicMs();
+    this.#open.set(copy, { snapshot, asker, place, lastUsedMs, isSealing: false });
     // Hashed while it is sent; the joiner hears of a failure when it asks.
     if (snapshot.manifest.sha256 === null) snapshot.sha256().catch(() => undefined);
     // failpoint: copy-out.opened
@@ -136,7 +139,14 @@ export class CopySource {
 
   /** Throws MOVE_UNKNOWN. */
   async seal({ copy }: RequestOf<typeof copySeal>): Promise<AnswerOf<typeof copySeal>> {
-    return { sha256: await this.#used(copy).snapshot.sha256() };
+    const open = this.#used(copy);
+    open.isSealing = true; // for longer than others may be idle, where the processor is short
+    try {
+      return { sha256: await open.snapshot.sha256() };
+    } finally {
+      open.isSealing = false;
+      open.lastUsedMs = this.#monotonicMs();
+    }
   }
 
   #used(copy: string): OpenCopy {
@@ -161,8 +171,8 @@ export class CopySource {
   /** Those whose joiners have gone. To be called now and then. */
   async releaseIdle(): Promise<void> {
     const before = this.#monotonicMs() - copyIdleMsMax;
-    for (const [copy, { lastUsedMs }] of this.#open) {
-      if (lastUsedMs < before) await this.release({ copy });
+    for (const [copy, { lastUsedMs, isSealing }] of this.#open) {
+      if (lastUsedMs < before && !isSealing) await this.release({ copy });
     }
   }
 }

@@ -40,6 +40,7 @@ export class DrainQueue {
   #timer: NodeJS.Timeout | undefined;
   /** Requests have the processor until then. */
   #restUntilMs = Number.NEGATIVE_INFINITY;
+  #closed = false;
 
   constructor(ports: DrainQueuePorts, told: Told) {
     this.#ports = ports;
@@ -74,6 +75,7 @@ export class DrainQueue {
   }
 
   #fill(): void {
+    if (this.#closed) return;
     clearTimeout(this.#timer);
     const waitMs = this.#restUntilMs - this.#ports.monotonicMs();
     if (waitMs > 0) {
@@ -93,6 +95,7 @@ export class DrainQueue {
 
   /** What waits stays where it is. */
   close(): void {
+    this.#closed = true;
     clearTimeout(this.#timer);
     this.#waiting.clear();
   }
