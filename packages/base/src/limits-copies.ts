@@ -78,12 +78,12 @@ export const loopDelayResolutionMs = 20;
 export const processorSpareMin = 0.1;
 /** Copies may go faster again when there is so much more that they cannot use it up at once. */
 export const processorSpareMuch = 0.25;
-/** Where requests have little to spare, a file rests four times as long as it took: a fifth. */
-export const copyRestTimesCrowded = 4;
-/** And at most so many times: a ninth of what one file at a time takes. */
-export const copyRestTimesMax = 8;
-/** No rest is longer: a thousand files are still copied within half an hour. */
-export const copyRestMsMax = 1_000;
+/** Where requests have little to spare, a file rests twice as long as it took: a third. */
+export const copyRestTimesCrowded = 2;
+/** And at most so many times: a fifth of what one file at a time takes. */
+export const copyRestTimesMax = 4;
+/** No rest is longer: a thousand files are still copied within a quarter of an hour. */
+export const copyRestMsMax = 500;
 /** The longest a source lets a chunk wait for its rate; then it says when to ask again. */
 export const copyReadWaitMsMax = 1_000;
 /** A throttle looks again after so long, in case its rate was changed. */
