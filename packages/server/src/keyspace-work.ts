@@ -40,6 +40,8 @@ export interface KeyspaceWork {
   reviewMs: number;
   /** A timer will begin one. */
   isReviewDue: boolean;
+  /** What the next retry lets go; null while none is planned. */
+  releases: (() => void)[] | null;
 }
 
 export function newWork(): KeyspaceWork {
@@ -56,6 +58,7 @@ export function newWork(): KeyspaceWork {
     again: false,
     reviewMs: 0,
     isReviewDue: false,
+    releases: null,
   };
 }
 

@@ -256,11 +256,22 @@ export class Mover {
     this.#retry(step.keyspace, release);
   }
 
+  /**
+   * One for all failures: were each followed by a review of its own, and each partition failed in
+   * it again, as on a full disk, they would multiply until memory ends.
+   */
   #retry(keyspace: string, release: () => void = () => undefined): void {
     if (this.#closed) return;
+    const work = this.#of(keyspace);
+    if (work.releases !== null) {
+      work.releases.push(release);
+      return;
+    }
+    work.releases = [release];
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      release();
+      for (const letGo of work.releases ?? []) letGo();
+      work.releases = null;
       this.review(keyspace);
     }, dutyRetryMs);
     this.#timers.add(timer);
