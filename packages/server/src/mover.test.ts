@@ -12,7 +12,7 @@ test('a disk without room for many new files fails as often as there are files',
   // Two partitions, and device 3 has none yet.
   const place = servedRing({ devices: 4, replicas: 1, power: 1 });
   const moves = [0, 1].map((partition) => ({ partition, replica: 0, from: partition, to: 3 }));
-  const [proposed = place] = moveVersions(place, moves);
+  const [proposed] = moveVersions(place, moves);
   const active = activeOn(proposed, 3);
   let failures = 0;
   let hasRoom = false;
