@@ -153,7 +153,8 @@ export class Mover {
     const { store } = this.#ports;
     const infos = store.list().filter((info) => info.keyspace === keyspace);
     const states = new Map(infos.map(({ partition, state }) => [partition, state]));
-    if (active.ring.moves.some(({ from }) => from === active.self)) store.prepareSnapshots();
+    const { ring, self } = active;
+    if (self !== null && ring.moves.some(({ from }) => from === self)) store.prepareSnapshots();
     forgetEnded(active, work);
     rememberFormer(active, work.former);
     const damaged = damagedOf(this.#ports.store, keyspace);
