@@ -44,7 +44,7 @@ export async function redisSection(settings: StoreSection): Promise<Comparison[]
   return [
     comparison({
       section: 'redis',
-      what: 'the disk: 4 KiB + fdatasync',
+      what: 'the disk: durable writes of 4 KiB',
       unit: '/s',
       figure: syncs,
     }),
@@ -62,7 +62,7 @@ export function redisValues(settings: StoreSection): Promise<Comparison[]> {
 
 /** Acknowledged writes for each sync the disk could have done meanwhile. */
 function acksPerSync({ section, what, figure }: Comparison, syncs: number): Comparison {
-  const beside = { name: 'fdatasync/s of the disk', figure: syncs };
+  const beside = { name: 'durable writes/s of the disk', figure: syncs };
   const note = `${redisClients} clients in step could get ${redisClients} per sync`;
   return comparison({
     section,
