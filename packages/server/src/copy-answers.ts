@@ -15,15 +15,13 @@ import type { Caller } from '@ringwright/wire/call-channel';
 import type { copyClose, copyOpen, copyRead, copySeal } from '@ringwright/wire/copies';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { CopyThrottle } from './copy-throttle.ts';
-import { type LoadPace, restMs } from './pace-copies.ts';
+import type { LoadPace } from './pace-copies.ts';
 import { countAt, type Place, placeOf } from './place.ts';
 import { type Fenced, filling, notResponsible, passFence, type ReplicaPorts } from './replica.ts';
+import { Rest, type RestPorts } from './rest.ts';
 
-interface CopySourcePorts extends ReplicaPorts {
-  readonly monotonicMs: () => number;
+interface CopySourcePorts extends ReplicaPorts, RestPorts {
   readonly throttle: CopyThrottle;
-  /** How far requests hold copies back now. */
-  readonly loadPace: () => LoadPace;
 }
 
 interface OpenCopy {
@@ -44,13 +42,13 @@ export class CopySource {
   readonly #open = new Map<string, OpenCopy>();
   /** Where the snapshots go that are being taken. */
   readonly #opening: (Place | null)[] = [];
-  /** Requests have the processor until then. */
-  #restUntilMs = Number.NEGATIVE_INFINITY;
+  readonly #rest: Rest;
   readonly #lanes = Array<Promise<void>>(snapshotsAtOnceMax).fill(Promise.resolve());
 
   constructor(ports: CopySourcePorts) {
     this.#ports = ports;
     this.#monotonicMs = ports.monotonicMs;
+    this.#rest = new Rest(ports);
   }
 
   /**
@@ -88,8 +86,8 @@ export class CopySource {
 
   /** Throws COPY_BUSY: the joiner asks again in half a second. */
   #checkRested(): void {
-    const waitMs = Math.ceil(this.#restUntilMs - this.#monotonicMs());
-    if (waitMs <= 0) return;
+    const waitMs = Math.ceil(this.#rest.leftMs);
+    if (waitMs === 0) return;
     throw new CodedError('COPY_BUSY', `the source serves requests for ${waitMs} ms first`);
   }
 
@@ -114,8 +112,7 @@ export class CopySource {
     if (store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
     const begunMs = this.#monotonicMs();
     const snapshot = await store.snapshot(keyspace, partition);
-    const nowMs = this.#monotonicMs();
-    this.#restUntilMs = nowMs + restMs(this.#ports.loadPace(), nowMs - begunMs);
+    this.#rest.after(begunMs);
     return snapshot;
   }
 

@@ -6,17 +6,13 @@ import { type DrainPorts, drainPartition } from './drain-partition.ts';
 import type { DropBrake } from './drop-brake.ts';
 import type { KeyspaceWork } from './keyspace-work.ts';
 import type { OnceComplete } from './once-complete.ts';
-import { type LoadPace, restMs } from './pace-copies.ts';
+import { Rest, type RestPorts } from './rest.ts';
 
-export interface DrainQueuePorts extends DrainPorts {
+export interface DrainQueuePorts extends DrainPorts, RestPorts {
   readonly brake: DropBrake;
   readonly onceComplete: OnceComplete;
-  /** How far requests hold such work back now. */
-  readonly loadPace: () => LoadPace;
   /** Tells the pace that there was some. */
   readonly onGivenUp: () => void;
-  /** Of a clock that never steps back. */
-  readonly monotonicMs: () => number;
 }
 
 interface Told {
@@ -38,13 +34,13 @@ export class DrainQueue {
   readonly #waiting = new Map<string, Waiting[]>();
   #running = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Requests have the processor until then. */
-  #restUntilMs = Number.NEGATIVE_INFINITY;
+  readonly #rest: Rest;
   #closed = false;
 
   constructor(ports: DrainQueuePorts, told: Told) {
     this.#ports = ports;
     this.#told = told;
+    this.#rest = new Rest(ports);
   }
 
   /**
@@ -77,9 +73,9 @@ export class DrainQueue {
   #fill(): void {
     if (this.#closed) return;
     clearTimeout(this.#timer);
-    const waitMs = this.#restUntilMs - this.#ports.monotonicMs();
-    if (waitMs > 0) {
-      this.#timer = setTimeout(() => this.#fill(), waitMs);
+    const { leftMs } = this.#rest;
+    if (leftMs > 0) {
+      this.#timer = setTimeout(() => this.#fill(), leftMs);
       return;
     }
     const most = Math.min(drainsMax, this.#ports.loadPace().loads ?? drainsMax);
@@ -137,8 +133,7 @@ export class DrainQueue {
       this.#told.onFailed(keyspace, error, release);
     } finally {
       this.#running -= 1;
-      const nowMs = this.#ports.monotonicMs();
-      this.#restUntilMs = nowMs + restMs(this.#ports.loadPace(), nowMs - begunMs);
+      this.#rest.after(begunMs);
       this.#ports.onGivenUp();
       this.#fill();
       this.#told.onEnded();

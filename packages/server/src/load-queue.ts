@@ -8,24 +8,20 @@ import { type LoadPorts, type LoadTask, loadPartition } from './load-partition.t
 import { type LoadProgress, startedLoad } from './load-progress.ts';
 import type { MoveControls } from './move-controls.ts';
 import type { OnceComplete } from './once-complete.ts';
-import { type LoadPace, restMs } from './pace-copies.ts';
 import { PartialCopies } from './partial-copies.ts';
 import { placeOf } from './place.ts';
 import type { DutyStep } from './plan-duties.ts';
 import { type LoadReceipt, receiptOfLoad } from './receipt-of-load.ts';
+import { Rest, type RestPorts } from './rest.ts';
 
 export type LoadStep = Extract<DutyStep, { kind: 'load' | 'refill' }>;
 
-export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'> {
+export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'>, RestPorts {
   /** What operators have said of moves. */
   readonly controls: Pick<MoveControls, 'isPaused' | 'priority' | 'forceReason' | 'endForce'>;
   readonly onceComplete: OnceComplete;
   /** The line of a receipt, signed. */
   readonly signReceipt: (receipt: LoadReceipt) => string;
-  /** How far requests hold loads back now. */
-  readonly loadPace: () => LoadPace;
-  /** Of a clock that never steps back. */
-  readonly monotonicMs: () => number;
   readonly onError: (step: { kind: string; keyspace: string }, error: unknown) => void;
   /** A load has ended, well or not: its file may serve now, or is to be offered again. */
   readonly onEnded: () => void;
@@ -47,14 +43,14 @@ export class LoadQueue {
   readonly #running = new Set<Waiting>();
   readonly #partial = new PartialCopies();
   #timer: NodeJS.Timeout | undefined;
-  /** Requests have the processor until then. */
-  #restUntilMs = Number.NEGATIVE_INFINITY;
+  readonly #rest: Rest;
   /** Sources that had no place for one more copy: none is asked for another before this time. */
   readonly #busyUntilMs = new Map<string, number>();
   #closed = false;
 
   constructor(ports: LoadQueuePorts) {
     this.#ports = ports;
+    this.#rest = new Rest(ports);
   }
 
   /** What a review found to load of one keyspace takes the place of what waited, and may start. */
@@ -103,7 +99,7 @@ export class LoadQueue {
       .filter(({ work, partition, assignment }) => work.loaded.get(partition) !== assignment)
       .map((waiting) => this.#resting(waiting));
     const running = [...this.#running].map(({ source }) => source);
-    const rule = { loads: this.#ports.loadPace().loads, startAtMs: this.#restUntilMs };
+    const rule = { loads: this.#ports.loadPace().loads, startAtMs: this.#rest.untilMs };
     const choice = chooseLoads(candidates, { running, limits: loadLimits, rule, nowMs });
     for (const { candidate, why } of choice.wait) showWaiting(candidate, why);
     for (const chosen of choice.start) void this.#run(chosen);
@@ -166,8 +162,7 @@ export class LoadQueue {
     } finally {
       this.#running.delete(chosen);
       work.running.delete(partition);
-      const nowMs = this.#ports.monotonicMs();
-      this.#restUntilMs = nowMs + restMs(this.#ports.loadPace(), nowMs - begunMs);
+      this.#rest.after(begunMs);
       this.#fill();
       if (!this.#closed) this.#ports.onEnded();
     }
