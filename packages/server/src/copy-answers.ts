@@ -31,8 +31,8 @@ interface OpenCopy {
   /** Where it goes. */
   readonly place: Place | null;
   lastUsedMs: number;
-  /** Its hash is being taken. */
-  isSealing: boolean;
+  /** Who waits for its hash. */
+  seals: number;
 }
 
 /** Snapshots that others are reading. */
@@ -76,7 +76,7 @@ export class CopySource {
     });
     const copy = randomBytes(12).toString('hex');
     const lastUsedMs = this.#monotonicMs();
-    this.#open.set(copy, { snapshot, asker, place, lastUsedMs, isSealing: false });
+    this.#open.set(copy, { snapshot, asker, place, lastUsedMs, seals: 0 });
     // Hashed while it is sent; the joiner hears of a failure when it asks.
     if (snapshot.manifest.sha256 === null) snapshot.sha256().catch(() => undefined);
     // failpoint: copy-out.opened
@@ -137,11 +137,11 @@ export class CopySource {
   /** Throws MOVE_UNKNOWN. */
   async seal({ copy }: RequestOf<typeof copySeal>): Promise<AnswerOf<typeof copySeal>> {
     const open = this.#used(copy);
-    open.isSealing = true; // for longer than others may be idle, where the processor is short
+    open.seals += 1; // for longer than others may be idle, where the processor is short
     try {
       return { sha256: await open.snapshot.sha256() };
     } finally {
-      open.isSealing = false;
+      open.seals -= 1;
       open.lastUsedMs = this.#monotonicMs();
     }
   }
@@ -168,8 +168,8 @@ export class CopySource {
   /** Those whose joiners have gone. To be called now and then. */
   async releaseIdle(): Promise<void> {
     const before = this.#monotonicMs() - copyIdleMsMax;
-    for (const [copy, { lastUsedMs, isSealing }] of this.#open) {
-      if (lastUsedMs < before && !isSealing) await this.release({ copy });
+    for (const [copy, { lastUsedMs, seals }] of this.#open) {
+      if (lastUsedMs < before && seals === 0) await this.release({ copy });
     }
   }
 }
