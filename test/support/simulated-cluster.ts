@@ -17,7 +17,12 @@ import { settleKey } from '@ringwright/server/decide-key';
 import type { DeviceCaller } from '@ringwright/server/device-caller';
 import { InFlight } from '@ringwright/server/in-flight';
 import { answerPrepare } from '@ringwright/server/prepare-answer';
-import { answerRead, answerWrite, type ReplicaPorts } from '@ringwright/server/replica';
+import {
+  answerRead,
+  answerStamp,
+  answerWrite,
+  type ReplicaPorts,
+} from '@ringwright/server/replica';
 import { answerPromises } from '@ringwright/server/replication-answers';
 import type { RingExchange } from '@ringwright/server/ring-exchange';
 import { RingRequests } from '@ringwright/server/ring-requests';
@@ -26,7 +31,7 @@ import { RoundQueue } from '@ringwright/server/round-queue';
 import { settlePromises } from '@ringwright/server/settle-promises';
 import type { CoordinatorPorts } from '@ringwright/server/with-newest-ring';
 import type { RequestOf } from '@ringwright/wire/message';
-import { recordPrepare, recordRead, recordWrite } from '@ringwright/wire/records';
+import { recordPrepare, recordRead, recordStamp, recordWrite } from '@ringwright/wire/records';
 import { promises } from '@ringwright/wire/replication';
 import { activeOn, identityOf } from './served-ring.ts';
 
@@ -242,6 +247,8 @@ export class SimulatedCluster {
         return answerWrite(target.replica, request as Parameters<typeof answerWrite>[1], nobody);
       case recordRead.method:
         return answerRead(target.replica, request as Parameters<typeof answerRead>[1], nobody);
+      case recordStamp.method:
+        return answerStamp(target.replica, request as RequestOf<typeof recordStamp>, nobody);
       case recordPrepare.method:
         return answerPrepare(target.replica, request as RequestOf<typeof recordPrepare>, nobody);
       case promises.method:

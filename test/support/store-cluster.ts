@@ -15,7 +15,7 @@ import { answerKeys } from '@ringwright/server/list-answers';
 import { freePace } from '@ringwright/server/pace-copies';
 import { PartialCopies } from '@ringwright/server/partial-copies';
 import type { ReplicaPorts } from '@ringwright/server/replica';
-import { answerRead, answerWrite } from '@ringwright/server/replica';
+import { answerRead, answerStamp, answerWrite } from '@ringwright/server/replica';
 import {
   answerDigests,
   answerOffer,
@@ -78,6 +78,7 @@ export class StoreDevice {
     this.#answers = new Map<string, Answer>([
       [kinds.recordWrite.method, (request, caller) => answerWrite(replica, request, caller)],
       [kinds.recordRead.method, (request, caller) => answerRead(replica, request, caller)],
+      [kinds.recordStamp.method, (request, caller) => answerStamp(replica, request, caller)],
       [
         kinds.floorPromise.method,
         (request, caller) => answerFloorPromise(replica, request, caller),

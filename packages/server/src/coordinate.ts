@@ -3,13 +3,13 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { SessionToken } from '@ringwright/base/session-token';
 import { after, type Soon } from '@ringwright/base/soon';
-import { compareStamps, formatStamp, type Stamp } from '@ringwright/base/stamp';
+import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { ActiveRing } from './active-ring.ts';
 import { byteText } from './byte-text.ts';
 import { type Consistency, slotsNeeded } from './consistency.ts';
 import { decideKey, type NewContent, settleKey } from './decide-key.ts';
-import { gatherReads, newestOf } from './gather-reads.ts';
+import { gatherReads } from './gather-reads.ts';
 import { checkClock } from './replica.ts';
 import { tallySlots } from './slot-acks.ts';
 import { OutdatedRing, spreadRecord, UndecidedKey, type WriteOutcome } from './spread-record.ts';
@@ -141,12 +141,8 @@ function readNewest(
   const slots = slotsOf(active.ring, partition);
   const needed = slotsNeeded(consistency, slots.length);
   const gathered = gatherReads(devices, { active, partition, key, slots, needed });
-  return after(gathered, (answers) => {
-    const newest = newestOf(answers);
+  return after(gathered, ({ newest, holders }) => {
     if (newest === null || consistency === 'one') return newest;
-    const holders = answers
-      .filter(({ record }) => record !== null && isSame(record, newest))
-      .map(({ device }) => device);
     const known = new Map(holders.map((device) => [device, true]));
     if (tallySlots(slots, known, needed).acked >= needed) return newest;
     // Blocking read repair: what one read has shown, every later quorum read shows too. A slot in
@@ -169,8 +165,4 @@ function failedWrite(error: unknown, stamp: Stamp, earlier: WriteOutcome): unkno
     details: { ...details, stamp: formatStamp(stamp), outcome },
     cause: error,
   });
-}
-
-function isSame(a: Stamp, b: Stamp): boolean {
-  return compareStamps(a, b) === 0;
 }

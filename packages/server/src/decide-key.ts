@@ -93,7 +93,7 @@ async function runRound(
     ports.clock.observe(prepared.above);
     return null;
   }
-  const present = newestOf(prepared.answers);
+  const present = newestOf(prepared.records);
   const isMine = isSame(present, work.mine);
   if (!isMine) checkNotOvertaken(present, work);
   const content = isMine ? null : round.change(asOf(present, nowMs));

@@ -1,16 +1,20 @@
-// Reads one key from as many slots as the level needs.
+// Reads one key from as many slots as the level needs: the record of one, the stamps of the others.
+import { must } from '@ringwright/base/assert';
 import { after, type Soon } from '@ringwright/base/soon';
-import { compareStamps } from '@ringwright/base/stamp';
+import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import type { Slot } from '@ringwright/ring/slots-of';
-import { recordRead } from '@ringwright/wire/records';
+import { recordRead, recordStamp } from '@ringwright/wire/records';
 import type { ActiveRing } from './active-ring.ts';
 import type { DeviceCaller } from './device-caller.ts';
-import { gatherSlots } from './gather-slots.ts';
+import { gatherSlots, type SlotAnswer } from './gather-slots.ts';
 import type { WireContent } from './wire-record.ts';
 
-export interface ReadAnswer {
-  readonly device: number;
-  readonly record: WireContent | null;
+/** What `needed` slots hold. */
+export interface GatheredRead {
+  /** The record with the highest stamp, a tombstone included; null when no device has any. */
+  readonly newest: WireContent | null;
+  /** The devices that answered and hold it. */
+  readonly holders: readonly number[];
 }
 
 interface Gather {
@@ -21,20 +25,68 @@ interface Gather {
   readonly needed: number;
 }
 
-/** The first `needed` answers, as gatherSlots gives them. */
-export function gatherReads(devices: DeviceCaller, gather: Gather): Soon<ReadAnswer[]> {
-  const { active, partition, key, slots, needed } = gather;
-  const request = { keyspace: active.ring.keyspace, ringVersion: active.ring.version, partition };
-  const ask = (device: number) => devices.call({ active, device }, recordRead, { ...request, key });
-  return after(gatherSlots({ active, slots, needed, ask }), (answers) =>
-    answers.map(({ device, answer: { record } }) => ({ device, record })),
+/**
+ * Stamps say who holds the newest record, and values are long: so one device gives its record, the
+ * others that are asked at once give stamps (Cassandra's digest reads), and those that stand in for
+ * a slow one or a failed one give records again. When only stamps are that high, all are read anew:
+ * a read by itself, whatever was written meanwhile. Rejects like gatherSlots.
+ */
+export function gatherReads(devices: DeviceCaller, gather: Gather): Soon<GatheredRead> {
+  const { slots, needed } = gather;
+  return after(
+    gatherAnswers(devices, gather, (place) => place === 0 || place >= needed),
+    (some) => {
+      const found = newestIn(some);
+      if (found !== null) return found;
+      // Those that have just answered come first, so that a slow one is not waited for again.
+      const answered = new Set(some.map(({ device }) => device));
+      const rank = ({ device }: Slot): number => (answered.has(device) ? 0 : 1);
+      const again = { ...gather, slots: [...slots].sort((a, b) => rank(a) - rank(b)) };
+      return after(
+        gatherAnswers(devices, again, () => true),
+        (all) => must(newestIn(all), 'whole records have a newest one'),
+      );
+    },
   );
 }
 
-/** The record with the highest stamp, a tombstone included; null when no device has any. */
-export function newestOf(answers: readonly ReadAnswer[]): WireContent | null {
-  let newest: WireContent | null = null;
-  for (const { record } of answers) {
+type Found = SlotAnswer<WireContent | Stamp | null>;
+
+function gatherAnswers(
+  devices: DeviceCaller,
+  { active, partition, key, slots, needed }: Gather,
+  isWhole: (place: number) => boolean,
+): Soon<Found[]> {
+  const { keyspace, version: ringVersion } = active.ring;
+  const request = { keyspace, ringVersion, partition, key };
+  const record = (device: number): Soon<WireContent | null> =>
+    after(devices.call({ active, device }, recordRead, request), (answer) => answer.record);
+  const stamp = (device: number): Soon<Stamp | null> =>
+    after(devices.call({ active, device }, recordStamp, request), (answer) => answer.stamp);
+  const ask = (device: number, place: number): Soon<WireContent | Stamp | null> =>
+    isWhole(place) ? record(device) : stamp(device);
+  return gatherSlots({ active, slots, needed, ask });
+}
+
+/** Null when nobody that holds the newest record gave more than its stamp. */
+function newestIn(answers: readonly Found[]): GatheredRead | null {
+  const stamp = newestOf(answers.map(({ answer }) => answer));
+  if (stamp === null) return { newest: null, holders: [] };
+  const same = answers.filter(
+    ({ answer }) => answer !== null && compareStamps(answer, stamp) === 0,
+  );
+  const newest = same.map(({ answer }) => answer).find(isRecord);
+  return newest === undefined ? null : { newest, holders: same.map(({ device }) => device) };
+}
+
+function isRecord(found: WireContent | Stamp | null): found is WireContent {
+  return found !== null && 'value' in found;
+}
+
+/** The one with the highest stamp, a tombstone included; null when there is none. */
+export function newestOf<Kind extends Stamp>(records: readonly (Kind | null)[]): Kind | null {
+  let newest: Kind | null = null;
+  for (const record of records) {
     if (record !== null && (newest === null || compareStamps(record, newest) > 0)) newest = record;
   }
   return newest;

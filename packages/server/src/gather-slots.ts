@@ -15,8 +15,8 @@ interface Gather<Answer> {
   readonly active: ActiveRing;
   readonly slots: readonly Slot[];
   readonly needed: number;
-  /** Throws nothing: a failure is a rejection. */
-  readonly ask: (device: number) => Soon<Answer>;
+  /** `place`: how many were asked before. Throws nothing: a failure is a rejection. */
+  readonly ask: (device: number, place: number) => Soon<Answer>;
 }
 
 /**
@@ -27,7 +27,10 @@ interface Gather<Answer> {
 export function gatherSlots<Answer>(gather: Gather<Answer>): Soon<SlotAnswer<Answer>[]> {
   const { active, slots, needed, ask } = gather;
   const waiting = readOrder(slots, active.self);
-  const asked = waiting.splice(0, needed).map((device) => ({ device, answer: ask(device) }));
+  const asked = waiting.splice(0, needed).map((device, place) => ({
+    device,
+    answer: ask(device, place),
+  }));
   const answers: SlotAnswer<Answer>[] = [];
   for (const { device, answer } of asked) {
     if (!(answer instanceof Promise)) answers.push({ device, answer });
@@ -61,8 +64,9 @@ function awaitSlots<Answer>(asking: Asking<Answer>): Promise<SlotAnswer<Answer>[
       end();
     };
     const askNext = (): void => {
+      const place = slots.length - waiting.length;
       const device = waiting.shift();
-      if (device !== undefined) follow(device, ask(device));
+      if (device !== undefined) follow(device, ask(device, place));
     };
     const follow = (device: number, asked: Soon<Answer>): void => {
       Promise.resolve(asked).then(

@@ -10,7 +10,7 @@ import { keysAfter } from '@ringwright/wire/listing';
 import type { MessageKind } from '@ringwright/wire/message';
 import { messageKinds } from '@ringwright/wire/messages';
 import { moveControl, moveReceipts } from '@ringwright/wire/moves';
-import { recordPrepare, recordRead, recordWrite } from '@ringwright/wire/records';
+import { recordPrepare, recordRead, recordStamp, recordWrite } from '@ringwright/wire/records';
 import { digests, offer, promises, push, rowsSince } from '@ringwright/wire/replication';
 import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from '@ringwright/wire/rings';
 import { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
@@ -24,7 +24,7 @@ import { answerHello, type IntroducePorts } from './introduce.ts';
 import { answerKeys } from './list-answers.ts';
 import { answerMoveControl, answerMoveReceipts, type MovePorts } from './move-answers.ts';
 import { answerPrepare } from './prepare-answer.ts';
-import { answerRead, answerWrite, type ReplicaPorts } from './replica.ts';
+import { answerRead, answerStamp, answerWrite, type ReplicaPorts } from './replica.ts';
 import {
   answerDigests,
   answerOffer,
@@ -90,6 +90,7 @@ export function fillHandlers(
   answer(trustFetch, () => trust.fetch());
   counted(recordWrite, (request, caller) => pace.timed(answerWrite(replica, request, caller)));
   counted(recordRead, (request, caller) => pace.timed(answerRead(replica, request, caller)));
+  counted(recordStamp, (request, caller) => pace.timed(answerStamp(replica, request, caller)));
   counted(recordPrepare, (request, caller) => pace.timed(answerPrepare(replica, request, caller)));
   counted(digests, (request, caller) => answerDigests(replica, request, caller));
   counted(offer, (request, caller) => answerOffer(replica, request, caller));

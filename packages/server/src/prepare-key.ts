@@ -6,9 +6,9 @@ import { newcomersOf, type Slot } from '@ringwright/ring/slots-of';
 import { recordPrepare } from '@ringwright/wire/records';
 import type { ActiveRing } from './active-ring.ts';
 import type { DeviceCaller } from './device-caller.ts';
-import type { ReadAnswer } from './gather-reads.ts';
 import { slotDevices, tallySlots } from './slot-acks.ts';
 import { type OutdatedRing, outdatedRing, tooFewSlots } from './spread-record.ts';
+import type { WireContent } from './wire-record.ts';
 
 interface Prepare {
   readonly active: ActiveRing;
@@ -21,7 +21,7 @@ interface Prepare {
 
 export type Prepared =
   /** `needed` slots have promised; what their devices in the table hold. */
-  | { readonly kind: 'given'; readonly answers: readonly ReadAnswer[] }
+  | { readonly kind: 'given'; readonly records: readonly (WireContent | null)[] }
   /** Too many hold or promised something higher; the highest of it. */
   | { readonly kind: 'refused'; readonly above: Stamp };
 
@@ -34,7 +34,7 @@ export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Pre
   const { keyspace, version } = active.ring;
   const request = { keyspace, ringVersion: version, partition, key, ...ballot };
   const servers = new Set(slots.map(({ device }) => device));
-  const answers: ReadAnswer[] = [];
+  const records: (WireContent | null)[] = [];
   const answered = new Map<number, boolean>();
   const said = new Map<number, string>();
   let above: Stamp | null = null;
@@ -43,7 +43,7 @@ export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Pre
     const settle = (device: number, isGiven: boolean): void => {
       answered.set(device, isGiven);
       const { acked, possible } = tallySlots(slots, answered, needed);
-      if (acked >= needed) resolve({ kind: 'given', answers: [...answers] });
+      if (acked >= needed) resolve({ kind: 'given', records: [...records] });
       else if (possible >= needed) return;
       else if (outdated !== null) reject(outdated);
       else if (above !== null) resolve({ kind: 'refused', above });
@@ -68,7 +68,7 @@ export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Pre
               resolve({ kind: 'refused', above });
               return;
             }
-          } else if (servers.has(device)) answers.push({ device, record: answer.record });
+          } else if (servers.has(device)) records.push(answer.record);
           settle(device, answer.kind === 'given' && (answer.serves || !servers.has(device)));
           if (device === first) askOthers();
         },

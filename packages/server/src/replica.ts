@@ -10,7 +10,7 @@ import type { Store } from '@ringwright/partition/store';
 import { type Duty, dutyKindOf } from '@ringwright/ring/duty-of';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
-import type { recordRead, recordWrite } from '@ringwright/wire/records';
+import type { recordRead, recordStamp, recordWrite } from '@ringwright/wire/records';
 import { type ActiveRing, ringHead } from './active-ring.ts';
 import { byteText } from './byte-text.ts';
 import type { InFlight } from './in-flight.ts';
@@ -148,6 +148,20 @@ function readPassed(
   const record = ports.store.read(keyspace, partition, key);
   if (record === null) return { record: impliedRecord(ports.store, keyspace, partition) };
   return { record: wireContent(record) };
+}
+
+/**
+ * The stamp of what answerRead gives. It reads the whole row, as only that can be compared with its
+ * hash: a stamp that the disk changed would hide an acknowledged write from a quorum.
+ */
+export function answerStamp(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof recordStamp>,
+  caller: Caller,
+): Soon<AnswerOf<typeof recordStamp>> {
+  return after(answerRead(ports, request, caller), ({ record }) => ({
+    stamp: record && { ms: record.ms, tie: record.tie },
+  }));
 }
 
 /**

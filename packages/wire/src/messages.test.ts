@@ -218,6 +218,13 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     { record: content },
     [{ record: { value: 1, ...stamp } }, { record: { ...content, expiresMs: -1 } }],
   ],
+  ['stamp', kinds.recordStamp.request, { ...about, key }, [{ value: null }, { key: null }]],
+  [
+    'stamp answer',
+    kinds.recordStamp.answer,
+    { stamp },
+    [{ stamp: content }, { stamp: { ...stamp, tie: -1 } }],
+  ],
   ['prepare', kinds.recordPrepare.request, { ...about, key, ...stamp }, [{ tie: -1 }]],
   [
     'prepare answer',

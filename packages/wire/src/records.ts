@@ -36,6 +36,13 @@ export const recordRead = messageKind({
   answer: z.strictObject({ record: z.nullable(z.strictObject(contentFields)) }),
 });
 
+/** Of the record that `read` gives, its stamp alone; null when there is none. */
+export const recordStamp = messageKind({
+  method: 'stamp',
+  request: z.strictObject({ ...partitionFields, key: keyField }),
+  answer: z.strictObject({ stamp: z.nullable(stampField) }),
+});
+
 /**
  * The first half of a round (packages/server/DESIGN.md): no record of the key stamped below `ms`
  * and `tie` is stored there any more; durable when answered. `given` carries what the device holds

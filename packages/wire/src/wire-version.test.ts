@@ -24,6 +24,7 @@ const frozen: Readonly<Record<number, string>> = {
   14: '34a6eb4d85294d92aa3d4c83eaa3c398b2673f5231bfedf0c55029f63883fff8',
   15: 'fb4279cfa2fbfbf960367260a0fe0fe64f38c16b02eb152fe9ba6f5594cb23f7',
   16: 'b41f0a78f6e7333f9d758347a133adcab442341678c8735c613c6516eed63ad9',
+  17: '9fab0741aa05c8903bcba72215aaa43aadce8831797a593ac5bb74a8f8553ec5',
 };
 
 test('the messages are those of the wire version', () => {

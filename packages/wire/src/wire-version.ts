@@ -22,5 +22,6 @@
  * 14: how old a data directory is, and what is remembered of the receiver's (hello).
  * 15: sums of what came of late (digests).
  * 16: the hash of a long copy comes at its end (copy-open, copy-seal).
+ * 17: the stamp of a record without its value (stamp).
  */
-export const wireVersion = 16;
+export const wireVersion = 17;

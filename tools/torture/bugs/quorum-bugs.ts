@@ -39,9 +39,22 @@ export const quorumBugs: readonly SeededBug[] = [
     patches: [
       {
         file: 'packages/server/src/gather-reads.ts',
-        find: 'devices.call({ active, device }, recordRead, { ...request, key });',
+        find: 'isWhole(place) ? record(device) : stamp(device);',
         replace:
-          'Promise.resolve(devices.call({ active, device }, recordRead, { ...request, key })).catch(() => ({ record: null }));',
+          'Promise.resolve(isWhole(place) ? record(device) : stamp(device)).catch(() => null);',
+      },
+    ],
+  },
+  {
+    name: 'newer-stamp-ignored',
+    about: 'a read gives the record it has when another device told a newer stamp',
+    nemeses: [missedWrite],
+    patches: [
+      {
+        file: 'packages/server/src/gather-reads.ts',
+        find: 'return newest === undefined ? null :',
+        replace:
+          "return newest === undefined ? newestIn(answers.filter(({ answer }) => answer === null || 'value' in answer)) :",
       },
     ],
   },
