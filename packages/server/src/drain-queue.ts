@@ -66,7 +66,8 @@ export class DrainQueue {
       work.draining.set(partition, reason ?? `${drainsMax} others are given up first`);
       if (reason === null) waiting.push({ active, work, partition });
     }
-    this.#waiting.set(active.ring.keyspace, waiting);
+    const sorted = waiting.sort((a, b) => failuresOf(a) - failuresOf(b));
+    this.#waiting.set(active.ring.keyspace, sorted);
     this.#fill();
   }
 
@@ -79,14 +80,18 @@ export class DrainQueue {
       return;
     }
     const most = Math.min(drainsMax, this.#ports.loadPace().loads ?? drainsMax);
-    for (const waiting of this.#waiting.values()) {
-      while (this.#running < most) {
-        const next = waiting.shift();
-        if (next === undefined) break;
-        if (next.work.running.has(next.partition)) continue;
-        void this.#drain(next);
-      }
+    while (this.#running < most) {
+      const next = this.#next();
+      if (next === undefined) return;
+      if (!next.work.running.has(next.partition)) void this.#drain(next);
     }
+  }
+
+  /** Of all keyspaces one that failed least: those that wait for a dead device keep none back. */
+  #next(): Waiting | undefined {
+    const lists = [...this.#waiting.values()].filter(({ length }) => length > 0);
+    const first = (list: readonly Waiting[]): number => list.slice(0, 1).map(failuresOf)[0] ?? 0;
+    return lists.sort((a, b) => first(a) - first(b))[0]?.shift();
   }
 
   /** What waits stays where it is. */
@@ -124,12 +129,13 @@ export class DrainQueue {
       const held = this.#ports.store.info(keyspace, partition);
       if (held?.state === 'ready') await this.#ports.onceComplete.note(held);
       await drainPartition(this.#ports, { active, partition });
-      const { draining, loaded, former } = work;
-      for (const noted of [draining, loaded, former]) noted.delete(partition);
+      const { draining, drainFailures, loaded, former } = work;
+      for (const noted of [draining, drainFailures, loaded, former]) noted.delete(partition);
       this.#ports.onceComplete.forget(keyspace, partition);
       release();
     } catch (error) {
       work.draining.set(partition, error instanceof Error ? error.message : String(error));
+      work.drainFailures.set(partition, failuresOf({ work, partition }) + 1);
       this.#told.onFailed(keyspace, error, release);
     } finally {
       this.#running -= 1;
@@ -139,4 +145,8 @@ export class DrainQueue {
       this.#told.onEnded();
     }
   }
+}
+
+function failuresOf({ work, partition }: Pick<Waiting, 'work' | 'partition'>): number {
+  return work.drainFailures.get(partition) ?? 0;
 }

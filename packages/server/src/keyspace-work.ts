@@ -31,6 +31,8 @@ export interface KeyspaceWork {
   readonly running: Set<number>;
   /** Why drains have not ended yet. */
   readonly draining: Map<number, string>;
+  /** How often each of them has failed. */
+  readonly drainFailures: Map<number, number>;
   /** Damaged files that an operator has let go although they are many. */
   quarantinesConfirmed: number;
   /** The review under way; null between reviews. */
@@ -53,6 +55,7 @@ export function newWork(): KeyspaceWork {
     receipts: new Map(),
     running: new Set(),
     draining: new Map(),
+    drainFailures: new Map(),
     quarantinesConfirmed: 0,
     review: null,
     again: false,
@@ -75,8 +78,10 @@ export function forgetEnded(active: ActiveRing, work: KeyspaceWork): void {
   for (const assignment of work.receipts.keys()) {
     if (!inFlight.has(assignment)) work.receipts.delete(assignment);
   }
-  for (const partition of work.draining.keys()) {
-    if (!isSurplus(active, partition)) work.draining.delete(partition);
+  for (const map of [work.draining, work.drainFailures]) {
+    for (const partition of map.keys()) {
+      if (!isSurplus(active, partition)) map.delete(partition);
+    }
   }
   for (const map of [work.progress, work.attempts]) {
     for (const [partition, { assignment }] of map) {
