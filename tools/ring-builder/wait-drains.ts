@@ -1,10 +1,15 @@
 // Waits until no server still holds partitions that the ring gives to others.
+import { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/read-version';
+import { slotsOf } from '@ringwright/ring/slots-of';
 import { heldDrops, letGo } from './held-drops.ts';
 import { type Look, type MoveWatch, watchPauseMs } from './moves/watch-moves.ts';
 import { ringTargets, type Target } from './ring-targets.ts';
 import type { Context } from './verb.ts';
 import { waitUntil } from './wait-until.ts';
+
+/** What waits only for servers that are down is tried twice by then, and one that restarts is back. */
+const downMsMax = 3_000;
 
 export interface Drains {
   /** Partitions still to be given up, by address. */
@@ -16,8 +21,8 @@ export interface Drains {
 }
 
 /**
- * What is left when it ends: nothing, or what made no progress for `stallMs`. The ring is in force
- * either way.
+ * What is left when it ends: nothing, or what made no progress for `stallMs`; `skipDown`: or what
+ * can only go when a server is back that cannot be reached. The ring is in force either way.
  */
 export async function waitForDrains(
   context: Context,
@@ -25,27 +30,49 @@ export async function waitForDrains(
     readonly head: StoredVersion;
     readonly watch: MoveWatch;
     readonly stallMs: number;
+    readonly skipDown: boolean;
     /** Let go what servers hold back, as soon as it is seen. */
     readonly confirmDrops: boolean;
   },
 ): Promise<Drains> {
-  const { head, watch, stallMs, confirmDrops } = wanted;
+  const { head, watch, stallMs, skipDown, confirmDrops } = wanted;
   const targets = ringTargets(head.ring, head.state);
+  let downFromMs: number | null = null;
   const { answer } = await waitUntil({
     ask: async () => {
       const look = await watch.look(head, 'old holders give up');
       const held = confirmDrops ? heldDrops(targets, look.said) : [];
       if (held.length > 0) await letGo(held, head.ring.keyspace, context.nowMs());
-      return leftOn(head, targets, look);
+      const now = context.nowMs();
+      downFromMs = waitsForDown(head, look) ? (downFromMs ?? now) : null;
+      const isSkipped = skipDown && downFromMs !== null && now - downFromMs >= downMsMax;
+      return { ...leftOn(head, targets, look), isSkipped };
     },
-    isDone: ({ left }) => left.length === 0,
+    isDone: ({ left, isSkipped }) => left.length === 0 || isSkipped,
     progressOf: ({ left }) => left.map(({ partitions }) => partitions).join(),
     stallMs,
     pollMs: watchPauseMs,
     nowMs: context.nowMs,
     tell: () => undefined, // the board says more
   });
-  return answer;
+  return { left: answer.left };
+}
+
+/** Each partition that is still to be given up has a holder that cannot be reached. */
+function waitsForDown({ ring }: StoredVersion, { said }: Look): boolean {
+  const isDown = (device: number): boolean => {
+    const status = said.get(device);
+    return status instanceof CodedError && status.code === 'PEER_UNREACHABLE';
+  };
+  return [...said].every(([device, status]) => {
+    if (status instanceof Error) return isDown(device);
+    return (
+      status.version >= ring.version &&
+      status.draining.every(({ partition }) =>
+        slotsOf(ring, partition).some((slot) => isDown(slot.device)),
+      )
+    );
+  });
 }
 
 function leftOn({ ring }: StoredVersion, targets: readonly Target[], { said }: Look): Drains {

@@ -14,10 +14,10 @@ const partitions = 16;
 const DEAD = 0;
 const movable = 4;
 const place = servedRing({ devices: 5, power: 4 });
-const table = [0, 1, 2].map((replica) =>
-  Array.from({ length: partitions }, (_, partition) =>
-    replica === DEAD && partition >= partitions - movable ? 3 : replica,
-  ),
+const table = place.table.map((row, replica) =>
+  row.map((_, partition) => {
+    return replica === DEAD && partition >= partitions - movable ? 3 : replica;
+  }),
 );
 const all = Array.from({ length: partitions }, (_, partition) => partition);
 const moves = all.map((partition) => ({ partition, replica: 2, from: 2, to: 4 }));
