@@ -33,7 +33,8 @@ export class KeyOrder {
     work: (overtaken: () => boolean) => Soon<T>,
   ): Soon<T> {
     const names = keys.map(byteText);
-    const waits = names.flatMap((name) => waitsOf(this.#pending.get(name), effect));
+    const waits: Promise<unknown>[] = [];
+    for (const name of names) collectWaits(this.#pending.get(name), effect, waits);
     this.#writes += effect === 'read' ? 0 : 1;
     const number = this.#writes;
     const overtaken = (): boolean =>
@@ -42,10 +43,8 @@ export class KeyOrder {
       waits.length === 0 ? work(overtaken) : Promise.all(waits).then(() => work(overtaken));
     // Ended in the turn in which it began: nobody can come to wait for it.
     if (!(done instanceof Promise)) return done;
-    const ended = done.then(
-      () => this.#leave(names),
-      () => this.#leave(names),
-    );
+    const leave = (): void => this.#leave(names);
+    const ended = done.then(leave, leave);
     for (const name of names) {
       const entry = this.#entryOf(name);
       entry.running += 1;
@@ -77,13 +76,15 @@ export class KeyOrder {
   }
 }
 
-function waitsOf(entry: Pending | undefined, effect: KeyEffect): Promise<unknown>[] {
-  if (entry === undefined) return [];
+function collectWaits(
+  entry: Pending | undefined,
+  effect: KeyEffect,
+  waits: Promise<unknown>[],
+): void {
+  if (entry === undefined) return;
   const { writes, reads } = entry;
-  return [
-    ...(effect !== 'write' && writes !== null ? [writes] : []),
-    ...(effect !== 'read' && reads !== null ? [reads] : []),
-  ];
+  if (effect !== 'write' && writes !== null) waits.push(writes);
+  if (effect !== 'read' && reads !== null) waits.push(reads);
 }
 
 function both(first: Promise<unknown> | null, second: Promise<unknown>): Promise<unknown> {

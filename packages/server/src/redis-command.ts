@@ -44,6 +44,8 @@ export interface RedisCall {
   /** As chosen when the request was read: what comes later in the pipeline does not change it. */
   readonly keyspace: string | null;
   readonly consistency: Consistency;
+  /** Whether the connection itself has begun to write all keys of the call again. */
+  readonly overtaken: () => boolean;
 }
 
 export interface RedisCommand {

@@ -27,13 +27,21 @@ export interface FoundCommand {
   readonly command: RedisCommand;
 }
 
+/** By the two spellings that clients use; others are looked up in lower case. */
+const spelled: ReadonlyMap<string, FoundCommand> = new Map(
+  [...table].flatMap(([name, command]) => {
+    const found = { name, command };
+    return [[name, found] as const, [name.toUpperCase(), found] as const];
+  }),
+);
+
 /** The command a request names. Throws Redis's refusals of unknown names and wrong counts. */
 export function findCommand(request: RespRequest): FoundCommand {
-  const name = lowerOf(request[0]);
-  const command = table.get(name);
-  if (command === undefined) throw unknownCommand(request);
-  if (!fitsArity(command, request.length)) throw wrongArguments(name);
-  return { name, command };
+  const text = textOf(request[0]);
+  const found = spelled.get(text) ?? spelled.get(text.toLowerCase());
+  if (found === undefined) throw unknownCommand(request);
+  if (!fitsArity(found.command, request.length)) throw wrongArguments(found.name);
+  return found;
 }
 
 function unknownCommand(request: RespRequest): RedisRefusal {

@@ -1,14 +1,13 @@
 // One connection of the Redis protocol: requests start as they are read, answers leave in order.
 import type { Socket } from 'node:net';
-import { CodedError } from '@ringwright/base/coded-error';
 import { redisOutputBytesMax, redisPipelineMax } from '@ringwright/base/limits';
 import type { Soon } from '@ringwright/base/soon';
 import { byteText } from './byte-text.ts';
-import { type KeyEffect, KeyOrder } from './key-order.ts';
-import { keysOf, type RedisCall, type RedisClient, type RedisPorts } from './redis-command.ts';
+import { KeyOrder } from './key-order.ts';
+import { keysOf, type RedisClient, type RedisPorts } from './redis-command.ts';
 import { type FoundCommand, findCommand } from './redis-commands.ts';
 import { failureReply } from './redis-errors.ts';
-import { encodeReply, errorReply, okReply, type RespReply } from './resp-reply.ts';
+import { encodeReply, errorReply, type RespReply } from './resp-reply.ts';
 import { RespProtocolError, type RespRequest, RespRequests } from './resp-requests.ts';
 
 export interface ConnectionPorts extends RedisPorts {
@@ -25,6 +24,8 @@ interface Answer {
 
 /** A page of a browser that posts here to reach a server behind a firewall: cut off, as in Redis. */
 const HTTP_WORDS = /^(post|host:)$/i;
+
+const never = (): boolean => false;
 
 /** Serves a socket until it closes. */
 export class RedisConnection {
@@ -103,14 +104,18 @@ export class RedisConnection {
       this.#refuseUnknown(request, error);
       return;
     }
+    const { name, command } = found;
     const { keyspace, consistency } = this.#client;
     const words = request.slice(1);
-    const call = { ports: this.#ports, client: this.#client, words, keyspace, consistency };
-    const effect = found.command.swapsWith?.(words) ? 'swap' : found.command.effect;
-    this.#run(found.name, () =>
-      effect === 'none' ? found.command.run(call) : this.#runOnKeys(found, { call, effect }),
+    const effect = command.swapsWith?.(words) ? 'swap' : command.effect;
+    const run = (overtaken: () => boolean): Soon<RespReply> => {
+      const [ports, client] = [this.#ports, this.#client];
+      return command.run({ ports, client, words, keyspace, consistency, overtaken });
+    };
+    this.#run(name, () =>
+      effect === 'none' ? run(never) : this.#order.run(keysOf(command, words), effect, run),
     );
-    if (found.name === 'quit') this.#ending = true;
+    if (name === 'quit') this.#ending = true;
   }
 
   /** Many commands have their answer at once, those about no key and reads of what is here. */
@@ -127,22 +132,6 @@ export class RedisConnection {
       this.#reply(this.#failed(error));
     }
     this.#ports.onCommand(name, (performance.now() - startMs) / 1000);
-  }
-
-  #runOnKeys(
-    { name, command }: FoundCommand,
-    { call, effect }: { readonly call: RedisCall; readonly effect: KeyEffect },
-  ): Soon<RespReply> {
-    return this.#order.run(keysOf(command, call.words), effect, (overtaken) => {
-      const reply = command.run(call);
-      if (name !== 'set' || !(reply instanceof Promise)) return reply;
-      return reply.catch((error: unknown) => {
-        // The pipeline itself wrote the key again: this write had its moment before that one.
-        const isOwn = error instanceof CodedError && error.code === 'SUPERSEDED' && overtaken();
-        if (isOwn) return okReply;
-        throw error;
-      });
-    });
   }
 
   #refuseUnknown(request: RespRequest, error: unknown): void {
@@ -180,7 +169,7 @@ export class RedisConnection {
       this.#ports.onCommand(name, (performance.now() - startMs) / 1000);
       this.#flushSoon();
     };
-    work.then(end, (error: unknown) => end(this.#failed(error))).catch(this.#ports.onBug);
+    void work.then(end, (error: unknown) => end(this.#failed(error)));
   }
 
   /** Answers that come in one turn leave in one write; a lone one leaves at once. */

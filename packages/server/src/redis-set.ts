@@ -1,4 +1,5 @@
 // SET with all its options, and the older commands that are parts of it.
+import { CodedError } from '@ringwright/base/coded-error';
 import type { NewContent } from './decide-key.ts';
 import type { RedisCall, RedisCommand } from './redis-command.ts';
 import { expiring, positiveTimeOf, type TimeForm, timeOptions } from './redis-times.ts';
@@ -49,7 +50,15 @@ function set(call: RedisCall): Promise<RespReply> {
   const options = readOptions(words, nowMs);
   const { only, isAnswered, expiresMs } = options;
   if (only !== null || isAnswered || expiresMs === null) return setBySwap(call, options, nowMs);
-  return writeContent(call, key, expiring(value, expiresMs, nowMs)).then(() => okReply);
+  return writeContent(call, key, expiring(value, expiresMs, nowMs)).then(
+    () => okReply,
+    (error: unknown) => {
+      // The pipeline itself wrote the key again: this write had its moment before that one.
+      const isOwn = error instanceof CodedError && error.code === 'SUPERSEDED' && call.overtaken();
+      if (isOwn) return okReply;
+      throw error;
+    },
+  );
 }
 
 async function setBySwap(

@@ -58,5 +58,9 @@ export async function swapContent(
 }
 
 function valued(record: WireContent | null): Valued {
-  return record === null || record.value === null ? null : { ...record, value: record.value };
+  return record !== null && hasValue(record) ? record : null;
+}
+
+function hasValue(record: WireContent): record is NonNullable<Valued> {
+  return record.value !== null;
 }

@@ -3,7 +3,8 @@ import { keyBytesMax } from '@ringwright/base/limits';
 import { RedisRefusal } from './redis-command.ts';
 
 export function textOf(word: Uint8Array | undefined): string {
-  return word === undefined ? '' : Buffer.from(word).toString();
+  if (word === undefined) return '';
+  return Buffer.from(word.buffer, word.byteOffset, word.length).toString();
 }
 
 export function lowerOf(word: Uint8Array | undefined): string {

@@ -13,6 +13,7 @@ export type RespReply =
 export type RespVersion = 2 | 3;
 
 export const okReply: RespReply = { kind: 'simple', text: 'OK' };
+const okBytes = Buffer.from('+OK\r\n');
 export const nullReply: RespReply = { kind: 'null' };
 
 export function errorReply(text: string): RespReply {
@@ -40,7 +41,8 @@ type Piece = string | Uint8Array;
 
 /** One reply as bytes. */
 export function encodeReply(reply: RespReply, version: RespVersion): Buffer {
-  // The two replies that a busy server gives most need no list of pieces.
+  // The replies that a busy server gives most need no list of pieces.
+  if (reply === okReply) return okBytes;
   if (reply.kind === 'simple') return Buffer.from(`+${reply.text}\r\n`, 'latin1');
   if (reply.kind === 'bulk') return encodeBulk(reply.bytes);
   const pieces: Piece[] = [];

@@ -19,6 +19,8 @@ const CR = 0x0d;
 const LF = 0x0a;
 const ASTERISK = 0x2a;
 const DOLLAR = 0x24;
+const MINUS = 0x2d;
+const ZERO = 0x30;
 /** `*` or `$` with a number: longer lines are no header. */
 const HEADER_BYTES_MAX = 32;
 
@@ -134,9 +136,9 @@ export class RespRequests {
     const end = this.#takeLine(HEADER_BYTES_MAX);
     if (end === 'long') throw new RespProtocolError(`invalid ${what} length`);
     if (end === null) return null;
-    const text = this.#bytes.toString('latin1', start + 1, end);
-    if (!/^-?\d{1,10}$/.test(text)) throw new RespProtocolError(`invalid ${what} length`);
-    return Number(text);
+    const value = integerIn(this.#bytes, start + 1, end);
+    if (value === null) throw new RespProtocolError(`invalid ${what} length`);
+    return value;
   }
 
   #readLine(): 'more' | RespRequest {
@@ -167,6 +169,19 @@ export class RespRequests {
     this.#start = to;
     this.#searched = to;
   }
+}
+
+/** A decimal number of up to ten digits, perhaps negative; null where there is none. */
+function integerIn(bytes: Buffer, start: number, end: number): number | null {
+  const first = bytes[start] === MINUS ? start + 1 : start;
+  if (first >= end || end - first > 10) return null;
+  let value = 0;
+  for (let at = first; at < end; at += 1) {
+    const digit = (bytes[at] ?? 0) - ZERO;
+    if (digit < 0 || digit > 9) return null;
+    value = 10 * value + digit;
+  }
+  return first === start ? value : -value;
 }
 
 function printable(byte: number): string {
