@@ -48,14 +48,22 @@ function joinerOf(moves: readonly Move[], replica: number): number | null {
  * of new slots last.
  */
 export function holdersOf(ring: Ring, partition: number): number[] {
-  const slots = slotsOf(ring, partition);
-  const joiners = slots.flatMap(({ joiner }) => (joiner === null ? [] : [joiner]));
-  return [...slots.map(({ device }) => device), ...joiners, ...newcomersOf(ring, partition)];
+  const holders: number[] = [];
+  // Plain loops here too: every write asks.
+  for (const row of ring.table) {
+    const device = row[partition];
+    if (device !== undefined) holders.push(device);
+  }
+  const moves = movesOf(ring, partition);
+  for (const { from, to } of moves) if (from !== null) holders.push(to);
+  for (const { from, to } of moves) if (from === null) holders.push(to);
+  return holders;
 }
 
 /** Devices that join the partition in slots that the table does not have yet. */
 export function newcomersOf(ring: Pick<Ring, 'moves'>, partition: number): number[] {
-  return movesOf(ring, partition).flatMap(({ from, to }) => (from === null ? [to] : []));
+  const moves = movesOf(ring, partition);
+  return moves.length === 0 ? [] : moves.flatMap(({ from, to }) => (from === null ? [to] : []));
 }
 
 /** Index of the first move with this partition or a higher one. */

@@ -41,22 +41,25 @@ export async function coordinateWrite(
   const { keyspace, key, value, expiresMs, consistency } = request;
   if (request.session) checkClock(ports.clock, request.session);
   if (consistency === 'linearizable') return writeByRounds(ports, request, null);
-  const stamp = await ports.issueStamp(ports.rings.get(keyspace), key);
-  const content = { value, ...stamp, ...(expiresMs && { expiresMs }) };
+  const issued = ports.issueStamp(ports.rings.get(keyspace), key);
+  // What is there is not waited for: this is the path of every write.
+  const stamp = issued instanceof Promise ? await issued : issued;
+  const { ms, tie } = stamp;
   let earlier: WriteOutcome = 'rejected';
+  const note = (error: unknown): void => {
+    if (outcomeOf(error) === 'unknown') earlier = 'unknown';
+  };
   // The stamp stays the same when the ring changes on the way: a retry stores the same record, not
   // a second one.
-  const attempt = async (active: ActiveRing): ReturnType<typeof spreadRecord> => {
+  const attempt = (active: ActiveRing): ReturnType<typeof spreadRecord> => {
     const partition = active.partitionOf(key);
     const slots = slotsOf(active.ring, partition);
     const needed = slotsNeeded(consistency, slots.length);
-    const record = { partition, key, ...content };
-    try {
-      return await spreadRecord(ports.devices, { active, slots, record, needed });
-    } catch (error) {
-      if (outcomeOf(error) === 'unknown') earlier = 'unknown';
-      throw error;
-    }
+    const bare = { partition, key, value, ms, tie };
+    const record = expiresMs ? { ...bare, expiresMs } : bare;
+    const spread = spreadRecord(ports.devices, { active, slots, record, needed });
+    spread.catch(note);
+    return spread;
   };
   let newer: Stamp | null;
   try {

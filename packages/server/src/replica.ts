@@ -102,11 +102,10 @@ function writePassed(
 ): Promise<AnswerOf<typeof recordWrite>> {
   if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
   checkClock(ports.clock, request);
-  const { ringVersion: _, repair, ...write } = request;
-  const { keyspace, partition } = write;
+  const { keyspace, partition } = request;
   // What a holder has is no news to the holders: like a push it may pass, and floors refuse it.
-  if (!repair) checkBarrier(ports.store, request);
-  const writing = ports.inFlight.track(keyspace, partition, ports.store.write([write]));
+  if (!request.repair) checkBarrier(ports.store, request);
+  const writing = ports.inFlight.track(keyspace, partition, ports.store.write([request]));
   return writing.then(([outcome]) => storedAnswer(ports, { request, duty }, outcome));
 }
 

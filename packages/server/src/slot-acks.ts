@@ -28,10 +28,11 @@ export function tallySlots(
 
 /** Devices of the slots, each once: where a write goes. */
 export function slotDevices(slots: readonly Slot[]): number[] {
-  const devices = new Set<number>();
+  const devices: number[] = [];
+  // A handful: a set would cost more than it saves.
   for (const { device, joiner } of slots) {
-    devices.add(device);
-    if (joiner !== null) devices.add(joiner);
+    if (!devices.includes(device)) devices.push(device);
+    if (joiner !== null && !devices.includes(joiner)) devices.push(joiner);
   }
-  return [...devices];
+  return devices;
 }

@@ -4,6 +4,7 @@ import type { ErrorCode } from '@ringwright/base/errors';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { newcomersOf, type Slot } from '@ringwright/ring/slots-of';
 import { ringHeadSchema } from '@ringwright/wire/hello';
+import type { RequestOf } from '@ringwright/wire/message';
 import { recordWrite } from '@ringwright/wire/records';
 import type { ActiveRing } from './active-ring.ts';
 import type { DeviceCaller } from './device-caller.ts';
@@ -40,12 +41,15 @@ export interface SpreadResult {
  * NOT_ENOUGH_REPLICAS and what each device said.
  */
 export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<SpreadResult> {
-  const { active, slots, record, needed, exact = false } = spread;
+  const { active, slots, record, needed, holders = [], exact = false } = spread;
   const isKept = (kind: string): boolean => kind === 'promised' || (exact && kind === 'stale');
+  const request = requestOf(active, record);
+  const takers = slotDevices(slots);
   // Devices of slots that the table does not have yet get the record too, and count for nothing.
-  const takers = [...slotDevices(slots), ...newcomersOf(active.ring, record.partition)];
-  const asked = takers.filter((device) => !spread.holders?.includes(device));
-  const answered = new Map<number, boolean>((spread.holders ?? []).map((id) => [id, true]));
+  takers.push(...newcomersOf(active.ring, record.partition));
+  const asked = takers.filter((device) => !holders.includes(device));
+  const answered = new Map<number, boolean>();
+  for (const holder of holders) answered.set(holder, true);
   const said = new Map<number, string>();
   let newer: Stamp | null = null;
   let outdated: OutdatedRing | null = null;
@@ -74,8 +78,6 @@ export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<Spr
       // Else every answer so far is a certain refusal: with those still open that can be said.
     };
     for (const device of asked) {
-      const { keyspace, version } = active.ring;
-      const request = { keyspace, ringVersion: version, ...record };
       Promise.resolve(devices.call({ active, device }, recordWrite, request)).then(
         (answer) => {
           answered.set(device, !isKept(answer.kind));
@@ -95,6 +97,15 @@ export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<Spr
     }
     settle();
   });
+}
+
+/** Most records have neither expiry nor origin: one literal costs a fifth of copies of copies. */
+function requestOf({ ring }: ActiveRing, record: RecordToSpread): RequestOf<typeof recordWrite> {
+  const { partition, key, value, ms, tie, expiresMs, origin, repair } = record;
+  const { keyspace, version: ringVersion } = ring;
+  const isLong = expiresMs || origin || repair;
+  if (isLong) return { keyspace, ringVersion, ...record };
+  return { keyspace, ringVersion, partition, key, value, ms, tie };
 }
 
 /** Whether a write that failed may still be read later, once, at its timestamp. */
