@@ -15,7 +15,10 @@ const LOOK_MS = 50;
 const TRIES = 4;
 /** Where nobody died yet: only the first push of a change passes some places. */
 const FIRST_TRIES = 16;
-/** A place is passed once for each partition that moves, and for most changes these are few. */
+/**
+ * A place is passed once for each partition that moves, and for most changes these are few: the
+ * first death at a place comes with its first pass.
+ */
 const PASSES_MAX = 2;
 /** One death in so many is a power cut. */
 const CUT_EVERY = 4;
@@ -62,9 +65,10 @@ export interface Death {
 }
 
 /** One of those that happened least, and of these one that was tried least. */
-export function nextDeath({ faults, victims }: Stage, random: Random): Death {
+export function nextDeath(stage: Stage, random: Random): Death {
   const all = roles.flatMap((role) => placesOf[role].map((place) => ({ role, place })));
-  const fired = victims.flatMap((victim) => victim.fired());
+  const { faults } = stage;
+  const fired = firedOf(stage);
   const score = (death: Death): number => {
     const happened = fired.filter((place) => place === death.place).length;
     const tried = faults.filter(({ name }) => name === nameOf(death)).length;
@@ -75,6 +79,10 @@ export function nextDeath({ faults, victims }: Stage, random: Random): Death {
     random,
     all.filter((death) => score(death) === lowest),
   );
+}
+
+function firedOf({ victims }: Stage): string[] {
+  return victims.flatMap((victim) => victim.fired());
 }
 
 function nameOf({ role, place }: Death): string {
@@ -99,7 +107,8 @@ export async function dieAt(
   await stage.fault(nameOf(death), [victim], async () => {
     const before = victim.fired().length;
     const walShare = random.below(WAL_SHARES) / WAL_SHARES;
-    const passes = random.below(PASSES_MAX);
+    const isFirst = !firedOf(stage).includes(death.place);
+    const passes = isFirst ? 0 : random.below(PASSES_MAX);
     victim.set({ walShare, failpoint: { name: death.place, action, passes } });
     onArmed();
     while (!over.aborted && victim.fired().length === before) await lasts(LOOK_MS, over);
