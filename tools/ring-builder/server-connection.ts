@@ -1,9 +1,9 @@
 // One connection of the tool to one server, for as long as some work takes.
 import { CodedError } from '@ringwright/base/coded-error';
-import { socketSettings } from '@ringwright/server/peer';
 import { socketChannel } from '@ringwright/server/socket-channel';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { hello } from '@ringwright/wire/hello';
+import { socketSettings } from '@ringwright/wire/socket-settings';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { WebSocket } from 'ws';
 

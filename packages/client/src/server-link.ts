@@ -1,13 +1,9 @@
 // One server as a client sees it: a connection made when it is needed, and again after it broke.
 import { CodedError } from '@ringwright/base/coded-error';
-import {
-  clientAvoidMs,
-  peerRetryMsMax,
-  peerRetryMsMin,
-  socketMessageBytesMax,
-} from '@ringwright/base/limits';
+import { clientAvoidMs, peerRetryMsMax, peerRetryMsMin } from '@ringwright/base/limits';
 import { CallChannel } from '@ringwright/wire/call-channel';
 import { hello } from '@ringwright/wire/hello';
+import { socketSettings } from '@ringwright/wire/socket-settings';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { WebSocket } from 'ws';
 
@@ -57,8 +53,7 @@ export class ServerLink {
 
   async #connect(): Promise<CallChannel> {
     const socket = new WebSocket(`ws://${this.address}/v1/wire`, {
-      perMessageDeflate: false,
-      maxPayload: socketMessageBytesMax,
+      ...socketSettings,
       handshakeTimeout: this.#timeoutMs,
     });
     this.#socket = socket;

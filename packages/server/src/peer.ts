@@ -1,13 +1,9 @@
 // One other server: a connection made when it is needed, kept, and made again with growing pauses.
 import { CodedError } from '@ringwright/base/coded-error';
-import {
-  peerCallTimeoutMs,
-  peerRetryMsMax,
-  peerRetryMsMin,
-  socketMessageBytesMax,
-} from '@ringwright/base/limits';
+import { peerCallTimeoutMs, peerRetryMsMax, peerRetryMsMin } from '@ringwright/base/limits';
 import type { CallChannel, Caller, CallHandler } from '@ringwright/wire/call-channel';
 import type { MessageKind } from '@ringwright/wire/message';
+import { socketSettings } from '@ringwright/wire/socket-settings';
 import { WebSocket } from 'ws';
 import type { z } from 'zod';
 import { keepAlive } from './keep-alive.ts';
@@ -21,12 +17,6 @@ export interface PeerPorts {
   readonly greet: (address: string, caller: Caller) => Promise<void>;
   readonly onConnect: (address: string) => void;
 }
-
-/** WebSocket settings of both ends: no compression (bombs), bounded messages. */
-export const socketSettings = {
-  perMessageDeflate: false,
-  maxPayload: socketMessageBytesMax,
-} as const;
 
 export class Peer implements Caller {
   readonly address: string;

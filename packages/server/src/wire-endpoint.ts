@@ -2,9 +2,9 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { wireConnectionsMax } from '@ringwright/base/limits-rings';
 import type { CallHandler } from '@ringwright/wire/call-channel';
+import { socketSettings } from '@ringwright/wire/socket-settings';
 import { WebSocketServer } from 'ws';
 import { keepAlive } from './keep-alive.ts';
-import { socketSettings } from './peer.ts';
 import { socketChannel } from './socket-channel.ts';
 
 /** Accepts connections on the HTTP server's port; the function returned closes them all. */
