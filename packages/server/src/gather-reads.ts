@@ -72,11 +72,14 @@ function gatherAnswers(
 function newestIn(answers: readonly Found[]): GatheredRead | null {
   const stamp = newestOf(answers.map(({ answer }) => answer));
   if (stamp === null) return { newest: null, holders: [] };
-  const same = answers.filter(
-    ({ answer }) => answer !== null && compareStamps(answer, stamp) === 0,
-  );
-  const newest = same.map(({ answer }) => answer).find(isRecord);
-  return newest === undefined ? null : { newest, holders: same.map(({ device }) => device) };
+  let newest: WireContent | undefined;
+  const holders: number[] = [];
+  for (const { device, answer } of answers) {
+    if (answer === null || compareStamps(answer, stamp) !== 0) continue;
+    holders.push(device);
+    if (isRecord(answer)) newest = answer;
+  }
+  return newest === undefined ? null : { newest, holders };
 }
 
 function isRecord(found: WireContent | Stamp | null): found is WireContent {

@@ -27,24 +27,27 @@ interface Gather<Answer> {
 export function gatherSlots<Answer>(gather: Gather<Answer>): Soon<SlotAnswer<Answer>[]> {
   const { active, slots, needed, ask } = gather;
   const waiting = readOrder(slots, active.self);
-  const asked = waiting.splice(0, needed).map((device, place) => ({
-    device,
-    answer: ask(device, place),
-  }));
   const answers: SlotAnswer<Answer>[] = [];
-  for (const { device, answer } of asked) {
-    if (!(answer instanceof Promise)) answers.push({ device, answer });
+  const open: Open<Answer>[] = [];
+  for (const [place, device] of waiting.splice(0, needed).entries()) {
+    const answer = ask(device, place);
+    if (answer instanceof Promise) open.push({ device, answer });
+    else answers.push({ device, answer });
   }
   if (answers.length === needed) return answers;
-  const open = asked.filter(({ answer }) => answer instanceof Promise);
   return awaitSlots({ ...gather, answers, open, waiting });
+}
+
+interface Open<Answer> {
+  readonly device: number;
+  readonly answer: Promise<Answer>;
 }
 
 interface Asking<Answer> extends Gather<Answer> {
   /** Given so far. */
   readonly answers: SlotAnswer<Answer>[];
   /** Asked and not answered yet. */
-  readonly open: readonly { readonly device: number; readonly answer: Soon<Answer> }[];
+  readonly open: readonly Open<Answer>[];
   /** Not asked yet. */
   readonly waiting: number[];
 }
@@ -96,5 +99,6 @@ function awaitSlots<Answer>(asking: Asking<Answer>): Promise<SlotAnswer<Answer>[
 function readOrder(slots: readonly Slot[], self: number | null): number[] {
   const rank = ({ device, joiner }: Slot): number =>
     (joiner === null ? 0 : 2) + (device === self ? 0 : 1);
-  return [...slots].sort((a, b) => rank(a) - rank(b)).map(({ device }) => device);
+  const order = slots.length > 1 ? slots.toSorted((a, b) => rank(a) - rank(b)) : slots;
+  return order.map(({ device }) => device);
 }
