@@ -84,11 +84,12 @@ export class CopySource {
     return { copy, sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest };
   }
 
-  /** Throws COPY_BUSY: the joiner asks again in half a second. */
+  /** Throws COPY_BUSY with when to ask again. */
   #checkRested(): void {
-    const waitMs = Math.ceil(this.#rest.leftMs);
-    if (waitMs === 0) return;
-    throw new CodedError('COPY_BUSY', `the source serves requests for ${waitMs} ms first`);
+    const retryAfterMs = Math.ceil(this.#rest.leftMs);
+    if (retryAfterMs === 0) return;
+    const message = `the source serves requests for ${retryAfterMs} ms first`;
+    throw new CodedError('COPY_BUSY', message, { details: { retryAfterMs } });
   }
 
   /** Who asks anew has lost what it had, perhaps with its process: nobody reads that any more. */

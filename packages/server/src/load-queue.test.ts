@@ -35,7 +35,10 @@ interface Joining extends AsyncDisposable {
   readonly stages: () => string[];
 }
 
-async function joining(paused: ReadonlySet<number> = new Set()): Promise<Joining> {
+async function joining(
+  paused: ReadonlySet<number> = new Set(),
+  monotonicMs = () => performance.now(),
+): Promise<Joining> {
   const cluster = await StoreCluster.open(versions);
   for (const partition of all) {
     await cluster.create(partition, [0, 1, 2]);
@@ -68,7 +71,7 @@ async function joining(paused: ReadonlySet<number> = new Set()): Promise<Joining
     },
     signReceipt: () => '',
     loadPace: () => freePace,
-    monotonicMs: () => performance.now(),
+    monotonicMs,
     onError: (_step, error) => errors.push(error),
     onEnded: offer,
   });
@@ -139,6 +142,31 @@ test('a source that is busy now and then: no failure, and no other source is ask
   await place.loaded();
   expect(place.errors).toEqual([]);
   expect(asked).toBeGreaterThan(partitions);
+  equal(place);
+});
+
+test('a source that says for how long it is busy is asked then', async () => {
+  let nowMs = 1_000;
+  await using place = await joining(new Set(), () => nowMs);
+  const restMs = 7;
+  let isBusy = true;
+  place.source.onCall = (method) => {
+    if (method !== copyOpen.method || !isBusy) return;
+    const details = { retryAfterMs: restMs };
+    throw new CodedError('COPY_BUSY', 'the source serves requests first', { details });
+  };
+  const loaded = place.loaded();
+  await waitFor('loads that were sent away', {
+    ask: () => place.work.attempts.size,
+    until: (size) => size > 0,
+  });
+  for (const { notBeforeMs } of place.work.attempts.values()) {
+    expect(notBeforeMs).toBe(nowMs + restMs);
+  }
+  isBusy = false;
+  nowMs += restMs;
+  await loaded;
+  expect(place.errors).toEqual([]);
   equal(place);
 });
 

@@ -200,18 +200,24 @@ export class LoadQueue {
     const code = error instanceof CodedError ? error.code : '';
     const isPassing = code === 'COPY_BUSY' || code === 'COPY_CUT';
     const nowMs = this.#ports.monotonicMs();
-    if (code === 'COPY_BUSY') this.#busyUntilMs.set(failed.sourceName, nowMs + dutyRetryMs);
-    const doubled = Math.min(dutyRetryMs * 2 ** before.failures, dutyRetryMsMax);
+    const pauseMs = isPassing ? passingMs(error) : dutyRetryMs * 2 ** before.failures;
+    const notBeforeMs = nowMs + Math.min(pauseMs, dutyRetryMsMax);
+    if (code === 'COPY_BUSY') this.#busyUntilMs.set(failed.sourceName, notBeforeMs);
     work.attempts.set(partition, {
       assignment,
       failures: before.failures + (isPassing ? 0 : 1),
       sourceFaults: before.sourceFaults + (code === 'COPY_INVALID' ? 1 : 0),
       lacksRoom: code === 'DISK_FULL',
-      notBeforeMs: nowMs + (isPassing ? dutyRetryMs : doubled),
+      notBeforeMs,
     });
     showProgress(failed, { stage: isPassing ? 'queued' : 'failed', reason });
     if (!isPassing) this.#ports.onError({ kind: step.kind, keyspace }, error);
   }
+}
+
+/** A source that rests says for how long. */
+function passingMs(error: unknown): number {
+  return Number(error instanceof CodedError && error.details.retryAfterMs) || dutyRetryMs;
 }
 
 /** Of the same move: another one begins anew. */
