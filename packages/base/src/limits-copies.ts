@@ -78,9 +78,9 @@ export const loopDelayResolutionMs = 20;
 export const processorSpareMin = 0.1;
 /** Copies may go faster again when there is so much more that they cannot use it up at once. */
 export const processorSpareMuch = 0.25;
-/** Where requests have little to spare, a file rests twice as long as it took: a third. */
-export const copyRestTimesCrowded = 2;
-/** And at most so many times: a fifth of what one file at a time takes. */
+/** Where requests have little to spare, a file rests as long as it took: half of the time. */
+export const copyRestTimesCrowded = 1;
+/** Where they suffer, at most so many times: a fifth of what one file at a time takes. */
 export const copyRestTimesMax = 4;
 /** No rest is longer: a thousand files are still copied within a quarter of an hour. */
 export const copyRestMsMax = 500;

@@ -127,15 +127,29 @@ describe('how many at once', () => {
 describe('the processor', () => {
   const copying: PaceSample = { ...calm, copiedBytesPerSecond: 80 * MIB };
   const short = { ...copying, idleShare: processorSpareMin / 2 };
+  const freeLoads = { loads: null, restTimes: 0 };
 
   test('short while requests are served: at once one at a time, with rests', () => {
     expect(after([short])).toMatchObject({ loads: 1, restTimes: copyRestTimesCrowded, rate: null });
     const long = Array<PaceSample>(4 * paceWindowTurns).fill(short);
-    expect(after(long).restTimes).toBe(copyRestTimesMax);
+    expect(after(long).restTimes, 'nobody suffers').toBe(copyRestTimesCrowded);
+    expect(after(long.map((one) => ({ ...one, p99Ms: 90 }))).restTimes).toBe(copyRestTimesMax);
+  });
+
+  test('requests suffer no longer: rests shrink, as far as the processor is not short', () => {
+    const long = Array<PaceSample>(4 * paceWindowTurns).fill({ ...short, p99Ms: 90 });
+    for (const idleShare of [0, (processorSpareMin + processorSpareMuch) / 2]) {
+      const well = Array<PaceSample>(20).fill({ ...short, idleShare });
+      expect(after([...long, ...well])).toMatchObject({
+        loads: 1,
+        restTimes: copyRestTimesCrowded,
+      });
+    }
+    expect(after([...long, ...Array<PaceSample>(20).fill(copying)])).toMatchObject(freeLoads);
   });
 
   test('without requests copies take all of it', () => {
-    expect(after([{ ...short, p99Ms: null }])).toMatchObject({ loads: null, restTimes: 0 });
+    expect(after([{ ...short, p99Ms: null }])).toMatchObject(freeLoads);
   });
 
   test('the requests have ended: no rest any more', () => {
@@ -153,18 +167,22 @@ describe('the processor', () => {
     expect(after([little])).toMatchObject({ loads: 1, restTimes: copyRestTimesCrowded });
   });
 
-  test('copies that take 40 % of it beside requests of 70 %: what is spare, and they end', () => {
+  test.each([
+    { bear: 'all that copies leave: half of the time', needed: 0, least: 0.45, most: 0.55 },
+    { bear: 'less than a fifth: less', needed: 0.2, least: 1 / (1 + copyRestTimesMax), most: 0.4 },
+  ])('copies of 50 % beside requests of 70 % that bear $bear', ({ needed, least, most }) => {
     let pace = nextPace(freePace, { ...calm, idleShare: 0.3 });
-    let [crowded, done] = [0, 0];
-    for (let turn = 0; turn < 300; turn += 1) {
+    let done = 0;
+    const turns = 300;
+    for (let turn = 0; turn < turns; turn += 1) {
       const share = Math.min(1, (pace.loads ?? copiesInMax) / (1 + pace.restTimes));
-      const idleShare = 1 - 0.7 - 0.4 * share;
-      pace = nextPace(pace, { ...copying, idleShare });
-      crowded += idleShare < processorSpareMin ? 1 : 0;
+      const left = 1 - 0.7 - 0.5 * share;
+      const p99Ms = left < needed ? 90 : 4;
+      pace = nextPace(pace, { ...copying, idleShare: Math.max(0, left), p99Ms });
       done += share;
     }
-    expect(crowded).toBeLessThan(3);
-    expect(done / 300).toBeGreaterThan(1 / (1 + copyRestTimesMax));
+    expect(done / turns).toBeGreaterThan(least);
+    expect(done / turns).toBeLessThan(most);
   });
 });
 

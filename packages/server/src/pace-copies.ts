@@ -70,13 +70,24 @@ export function nextPace(last: Pace, sample: PaceSample): Pace {
   const { copiedBytesPerSecond: copied, isGivingUp } = sample;
   if (copied === 0 && !isGivingUp) return { ...idle(before, sample), heldTurns };
   const pace = { ...before, idleTurns: 0, heldTurns };
-  const isSlow = isStressed(pace, sample);
-  if (!isSlow && !isCrowded(sample, processorSpareMin)) {
-    return isCrowded(sample, processorSpareMuch) ? pace : { ...pace, ...recovered(pace) };
-  }
+  if (!isStressed(pace, sample)) return { ...pace, ...goesWell(pace, sample) };
   if (heldTurns > 0) return pace;
-  const rate = isSlow && copied > 0 ? slower(pace, copied) : pace.rate;
+  const rate = copied > 0 ? slower(pace, copied) : pace.rate;
   return { ...pace, rate, ...fewer(pace, sample), heldTurns: paceWindowTurns };
+}
+
+/**
+ * Requests do not suffer. Where they have little of the processor left they soon would, before
+ * anything here shows it: one file at a time, with the least rest, and nothing gets faster than
+ * that before there is plenty.
+ */
+function goesWell(pace: Pace, sample: PaceSample): LoadPace & Pick<Pace, 'rate'> {
+  const next = recovered(pace);
+  if (!isCrowded(sample, processorSpareMuch)) return next;
+  const isShort = isCrowded(sample, processorSpareMin);
+  const least = isShort ? copyRestTimesCrowded : Math.min(pace.restTimes, copyRestTimesCrowded);
+  const loads = isShort ? 1 : pace.loads;
+  return { ...next, loads, restTimes: Math.max(next.restTimes, least) };
 }
 
 /** Half of what really went: a rate that nobody reached would have to be halved many times. */
@@ -123,10 +134,11 @@ function isStressed({ calmP99Ms, calmLoopMs }: Pace, { p99Ms, loopDelayMs }: Pac
  * processor is short, so at once: each file less gives requests little of it back.
  */
 function fewer({ loads, restTimes }: Pace, sample: PaceSample): LoadPace {
-  const half = Math.max(1, Math.floor((loads ?? copiesInMax) / 2));
-  const least = isCrowded(sample, processorSpareMin) ? copyRestTimesCrowded : 1;
-  if (loads !== 1 && least === 1) return { loads: half, restTimes: 0 };
-  return { loads: 1, restTimes: Math.min(Math.max(2 * restTimes, least), copyRestTimesMax) };
+  if (loads !== 1 && !isCrowded(sample, processorSpareMin)) {
+    return { loads: Math.max(1, Math.floor((loads ?? copiesInMax) / 2)), restTimes: 0 };
+  }
+  const longer = Math.max(2 * restTimes, copyRestTimesCrowded);
+  return { loads: 1, restTimes: Math.min(longer, copyRestTimesMax) };
 }
 
 function recovered({ rate, loads, restTimes }: Pace): Pick<Pace, 'rate' | 'loads' | 'restTimes'> {
