@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { freeBytes } from './free-bytes.ts';
+import { freeBytes, freeOwnBytes } from './free-bytes.ts';
 
 test('long bytes with a buffer of their own are gone, with their head', () => {
   const whole = Buffer.allocUnsafeSlow(200_000);
@@ -8,11 +8,13 @@ test('long bytes with a buffer of their own are gone, with their head', () => {
   expect([whole.length, body.length]).toEqual([0, 0]);
 });
 
-test('bytes that share their buffer stay, and short ones', () => {
+test('bytes that share their buffer stay, and short ones that a socket may have read', () => {
   const shared = Buffer.alloc(200_000, 7);
   freeBytes(shared.subarray(0, 199_900));
   expect(shared).toEqual(Buffer.alloc(200_000, 7));
   const short = Buffer.allocUnsafeSlow(65_536);
   freeBytes(short.subarray(40));
   expect(short).toHaveLength(65_536);
+  freeOwnBytes(short.subarray(40));
+  expect(short).toHaveLength(0);
 });

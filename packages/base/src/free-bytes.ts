@@ -11,7 +11,12 @@ const OTHER_BYTES_MAX = 64;
  * that share their memory with others are left alone.
  */
 export function freeBytes(bytes: Uint8Array): void {
+  if (bytes.byteLength >= FREED_BYTES_MIN) freeOwnBytes(bytes);
+}
+
+/** The same for bytes that no socket read, of any length. */
+export function freeOwnBytes(bytes: Uint8Array): void {
   const { buffer } = bytes;
-  if (!(buffer instanceof ArrayBuffer) || bytes.byteLength < FREED_BYTES_MIN) return;
+  if (!(buffer instanceof ArrayBuffer)) return;
   if (buffer.byteLength - bytes.byteLength <= OTHER_BYTES_MAX) buffer.transfer(0);
 }

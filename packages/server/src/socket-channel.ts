@@ -1,6 +1,6 @@
 // A call channel over one WebSocket: frames, timers and the end of the connection.
 import { CodedError } from '@ringwright/base/coded-error';
-import { freeBytes } from '@ringwright/base/free-bytes';
+import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import { CallChannel, type CallHandler } from '@ringwright/wire/call-channel';
 import { longBytesMin } from '@ringwright/wire/frame';
 import type { WebSocket } from 'ws';
@@ -16,7 +16,7 @@ export function socketChannel(
       peer,
       send: (frame) => {
         if (frame.length < longBytesMin) socket.send(frame);
-        else socket.send(frame, () => freeBytes(frame));
+        else socket.send(frame, () => freeOwnBytes(frame));
       },
       queuedBytes: () => socket.bufferedAmount,
       defer: (work) => void setImmediate(work),

@@ -6,7 +6,7 @@ import { freeBytes } from '@ringwright/base/free-bytes';
 import { peerQueueBytesMax, socketMessageBytesMax } from '@ringwright/base/limits';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import type { z } from 'zod';
-import { type Envelope, joinFrame, longAnswerFrame, packEnvelope, unpackFrame } from './frame.ts';
+import { type Envelope, joinFrame, longFrame, packEnvelope, unpackFrame } from './frame.ts';
 import type { MessageKind } from './message.ts';
 
 /** Sends one call to the other end and gives its checked answer. */
@@ -41,6 +41,12 @@ export interface ChannelPort {
   after(ms: number, work: () => void): () => void;
   /** Name of the other end for messages, such as its address. */
   readonly peer: string;
+}
+
+interface Packed {
+  /** An envelope, or a whole frame when it holds long bytes. */
+  readonly bytes: Uint8Array;
+  readonly long: Uint8Array | null;
 }
 
 interface WaitingCall {
@@ -134,15 +140,11 @@ export class CallChannel implements Caller {
       const answer = await handler.answer(request.data, this);
       // Again: many small requests that came together may ask for far more than the queue holds.
       this.#checkRoom();
-      const long = longAnswerFrame(id, answer);
-      if (long === null || long.frame.length > FRAME_BYTES_AIM) {
-        this.#post(packOne([1, id, answer]));
-        return;
-      }
-      this.#sendNow(long.frame);
-      if (handler.givesAway === true) freeBytes(long.data);
+      const packed = packOne([1, id, answer]);
+      this.#post(packed);
+      if (handler.givesAway === true && packed.long !== null) freeBytes(packed.long);
     } catch (error) {
-      this.#post(packRefusal(id, error));
+      this.#post({ bytes: packRefusal(id, error), long: null });
       // The caller only learns that the call failed; a bug is a crash, after the frame has left.
       if (error instanceof AssertionError) {
         this.#port.defer(() => {
@@ -174,11 +176,15 @@ export class CallChannel implements Caller {
     throw new CodedError('PEER_BUSY', message);
   }
 
-  #post(packed: Uint8Array): void {
+  #post({ bytes, long }: Packed): void {
     if (this.#closed !== null) return;
-    if (this.#outgoingBytes + packed.length > FRAME_BYTES_AIM) this.#flush();
-    this.#outgoing.push(packed);
-    this.#outgoingBytes += packed.length;
+    if (long !== null || this.#outgoingBytes + bytes.length > FRAME_BYTES_AIM) this.#flush();
+    if (long !== null) {
+      this.#port.send(bytes);
+      return;
+    }
+    this.#outgoing.push(bytes);
+    this.#outgoingBytes += bytes.length;
     if (this.#outgoingBytes >= FRAME_BYTES_AIM) {
       this.#flush();
     } else if (!this.#flushPlanned) {
@@ -188,13 +194,6 @@ export class CallChannel implements Caller {
         this.#flush();
       });
     }
-  }
-
-  /** After what waits: answers keep their order. */
-  #sendNow(frame: Uint8Array): void {
-    if (this.#closed !== null) return;
-    this.#flush();
-    this.#port.send(frame);
   }
 
   #flush(): void {
@@ -216,12 +215,16 @@ function packRefusal(id: number, error: unknown): Uint8Array {
 }
 
 /** Packs an envelope. Throws VALUE_OUT_OF_RANGE when no frame could hold it. */
-function packOne(envelope: Envelope): Uint8Array {
-  const packed = packEnvelope(envelope);
-  if (packed.length <= MESSAGE_BYTES_MAX) return packed;
+function packOne(envelope: Envelope): Packed {
+  const found = longFrame(envelope);
+  if (found !== null && found.frame.length <= MESSAGE_BYTES_MAX) {
+    return { bytes: found.frame, long: found.long };
+  }
+  const bytes = packEnvelope(envelope);
+  if (bytes.length <= MESSAGE_BYTES_MAX) return { bytes, long: null };
   throw new CodedError(
     'VALUE_OUT_OF_RANGE',
-    `a message of ${packed.length} bytes, ${MESSAGE_BYTES_MAX} is the most`,
+    `a message of ${bytes.length} bytes, ${MESSAGE_BYTES_MAX} is the most`,
   );
 }
 

@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest';
 import {
   type Envelope,
   joinFrame,
-  longAnswerFrame,
   longBytesMin,
+  longFrame,
   packEnvelope,
   unpackFrame,
 } from './frame.ts';
@@ -127,22 +127,35 @@ describe('bytes that are no frame', () => {
   });
 });
 
-describe('an answer with long bytes', () => {
+describe('an envelope with long bytes', () => {
   test.each([longBytesMin, longBytesMin + 1, 256 * 1024])('of %i bytes is a frame', (length) => {
-    const data = Buffer.alloc(length, length);
-    for (const id of [1, 200, 2 ** 40]) {
-      for (const answer of [{ data }, { data, more: true, seq: 2 ** 40 }]) {
-        const { frame } = longAnswerFrame(id, answer) ?? { frame: Buffer.alloc(0) };
-        expect(unpackFrame(frame)).toEqual([[1, id, answer]]);
-        expect(frame.buffer.byteLength, 'memory of its own').toBe(frame.length);
+    const long = Buffer.alloc(length, length);
+    const record = { value: long, ms: 1, tie: 2, origin: { ms: 3, tie: 4 } };
+    const bodies = [
+      { data: long },
+      { data: long, more: true, seq: 2 ** 40 },
+      { record, version: 7 },
+    ];
+    for (const body of [...bodies, record, { key: Buffer.from('k'), ...record }]) {
+      for (const id of [1, 200, 2 ** 40]) {
+        const shapes: Envelope[] = [
+          [1, id, body],
+          [0, id, 'write', body],
+        ];
+        for (const shape of shapes) {
+          const { frame } = longFrame(shape) ?? { frame: Buffer.alloc(0) };
+          expect(unpackFrame(frame)).toEqual([shape]);
+          expect(frame.buffer.byteLength, 'memory of its own').toBe(frame.length);
+        }
       }
     }
   });
 
   test('others go the usual way', () => {
     const short = { data: Buffer.alloc(longBytesMin - 1) };
-    for (const answer of [null, 7, 'x', {}, { data: 'x'.repeat(longBytesMin) }, [], short]) {
-      expect(longAnswerFrame(1, answer)).toBeNull();
+    const rows = { rows: [{ value: Buffer.alloc(longBytesMin) }] };
+    for (const body of [null, 7, 'x', {}, { data: 'x'.repeat(longBytesMin) }, [], short, rows]) {
+      expect(longFrame([1, 1, body])).toBeNull();
     }
   });
 });

@@ -15,7 +15,9 @@ const HEADER_BYTES = 5;
 const BIN_32_HEADER_BYTES = 5;
 
 /** Bytes from this length on are not copied into an envelope first. */
-export const longBytesMin = 64 * 1024;
+export const longBytesMin = 16 * 1024;
+/** A body may hold long bytes itself, or in an object in it: a record. */
+const LONG_BYTES_DEPTH = 2;
 const noBytes = new Uint8Array(0);
 /** As they are packed: a type and a length of one byte each. */
 const NO_BYTES_PACKED = 2;
@@ -33,26 +35,48 @@ export function joinFrame(packed: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * A frame of its own for an answer with long bytes as `data`, which are copied once; null for
- * others. Its memory is its own, where it is received too.
+ * A frame of its own for an envelope with long bytes, which are copied once; null for others. Its
+ * memory is its own, where it is received too.
  */
-export function longAnswerFrame(
-  id: number,
-  answer: unknown,
-): { readonly frame: Uint8Array; readonly data: Uint8Array } | null {
-  if (typeof answer !== 'object' || answer === null || !('data' in answer)) return null;
-  const { data, ...others } = answer;
-  if (!(data instanceof Uint8Array) || data.length < longBytesMin) return null;
-  // Packed last, so that the bytes may take the place of none.
-  const head = packEnvelope([1, id, { ...others, data: noBytes }]).subarray(0, -NO_BYTES_PACKED);
-  const dataAt = HEADER_BYTES + head.length + BIN_32_HEADER_BYTES;
-  const frame = Buffer.allocUnsafeSlow(dataAt + data.length);
+export function longFrame(
+  envelope: Envelope,
+): { readonly frame: Uint8Array; readonly long: Uint8Array } | null {
+  const found = longLast(envelope.at(-1), LONG_BYTES_DEPTH);
+  if (found === null) return null;
+  const { body, long } = found;
+  const packed: Uint8Array = packr.pack([...envelope.slice(0, -1), body]);
+  const head = packed.subarray(0, -NO_BYTES_PACKED);
+  const longAt = HEADER_BYTES + head.length + BIN_32_HEADER_BYTES;
+  const frame = Buffer.allocUnsafeSlow(longAt + long.length);
   writeHeader(frame, 1);
   frame.set(head, HEADER_BYTES);
   frame.writeUInt8(BIN_32, HEADER_BYTES + head.length);
-  frame.writeUInt32BE(data.length, dataAt - 4);
-  frame.set(data, dataAt);
-  return { frame, data };
+  frame.writeUInt32BE(long.length, longAt - 4);
+  frame.set(long, longAt);
+  return { frame, long };
+}
+
+interface LongLast {
+  /** Packed last, so that the bytes may take the place of none. */
+  readonly body: object;
+  readonly long: Uint8Array;
+}
+
+function longLast(body: unknown, depth: number): LongLast | null {
+  if (depth === 0 || !isFields(body)) return null;
+  for (const name in body) {
+    const field = body[name];
+    const found =
+      field instanceof Uint8Array ? { body: noBytes, long: field } : longLast(field, depth - 1);
+    if (found === null || found.long.length < longBytesMin) continue;
+    const { [name]: _, ...others } = body;
+    return { body: { ...others, [name]: found.body }, long: found.long };
+  }
+  return null;
+}
+
+function isFields(body: unknown): body is Readonly<Record<string, unknown>> {
+  return typeof body === 'object' && body !== null && !Array.isArray(body);
 }
 
 function writeHeader(frame: Buffer, count: number): void {
