@@ -92,7 +92,6 @@ export class StoreDevice {
       [kinds.keysAfter.method, (request, caller) => answerKeys(replica, request, caller)],
       [kinds.copyOpen.method, (request, caller) => copies.open(request, caller)],
       [kinds.copyRead.method, (request) => copies.read(request)],
-      [kinds.copySeal.method, (request) => copies.seal(request)],
       [kinds.copyClose.method, (request) => copies.release(request)],
     ]);
     this.devices = {

@@ -21,7 +21,7 @@ export const drainsMax = 16;
 export const filesCreatedAtOnce = 8;
 
 // --- one copy ------------------------------------------------------------------
-/** Taking a snapshot of the largest partition file may take this long, and so may hashing it. */
+/** Taking a snapshot of the largest partition file may take this long. */
 export const copyOpenTimeoutMs = 600_000;
 /** Files that wait for the process that copies, or audits, whole files of a store. */
 export const sideJobsMax = 64;
@@ -36,8 +36,6 @@ export const sideProcessPriority = 10;
 export const heldWalBytesMax = 16 * 1024 * 1024;
 /** Snapshots taken at once: the rate of copies does not slow down how a disk copies to itself. */
 export const snapshotsAtOnceMax = 2;
-/** A longer snapshot is hashed while it is sent; a shorter one is not worth a message of its own. */
-export const copyHashedBytesMax = 1024 * 1024;
 /** A snapshot nobody has read from for this long is released. */
 export const copyIdleMsMax = 60_000;
 /** Chunks asked for ahead of the one being written: hides the round trip, and a pause of an end. */

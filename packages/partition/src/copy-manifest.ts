@@ -2,6 +2,7 @@
 // Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionFileBytesMax } from '@ringwright/base/limits';
+import { isSeal } from './copy-seal.ts';
 import { checkPartitionName, isIncarnation } from './data-paths.ts';
 import { parseDigest } from './digest.ts';
 
@@ -14,8 +15,8 @@ export interface CopyManifest {
   readonly seq: number;
   /** Length of the file. */
   readonly bytes: number;
-  /** SHA-256 of the file, 64 hex digits; null: told when all of it has been read. */
-  readonly sha256: string | null;
+  /** Of the file: copy-seal.ts. */
+  readonly seal: string;
   readonly rows: number;
   readonly tombstones: number;
   /** Content digest, as in PartitionInfo. */
@@ -28,9 +29,7 @@ export function checkManifest(manifest: CopyManifest): void {
     new CodedError('COPY_INVALID', `manifest of a copy: ${what}`, { hint: 'ask the source again' });
   checkPartitionName(manifest.keyspace, manifest.partition);
   if (!isIncarnation(manifest.sourceIncarnation)) throw wrong('its source incarnation is no id');
-  if (manifest.sha256 !== null && !/^[0-9a-f]{64}$/.test(manifest.sha256)) {
-    throw wrong('its sha256 is not 64 hex digits');
-  }
+  if (!isSeal(manifest.seal)) throw wrong('its seal is not 64 hex digits');
   if (parseDigest(manifest.digest) === null) throw wrong('its digest is not 16 hex digits');
   for (const name of ['seq', 'bytes', 'rows', 'tombstones'] as const) {
     const value = manifest[name];

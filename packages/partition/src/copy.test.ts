@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -7,6 +6,7 @@ import { expect, test, vi } from 'vitest';
 import { copyPartition, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
 import { checkPartitionFile } from './check-store.ts';
 import type { CopyManifest } from './copy-manifest.ts';
+import { Sealing } from './copy-seal.ts';
 import { pageBytes } from './schema.ts';
 import { SideProcess } from './side-process.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -24,7 +24,7 @@ async function fill(store: Store, count: number, bytes: number): Promise<void> {
 
 async function bytesOf(store: Store): Promise<{ manifest: CopyManifest; file: Buffer }> {
   await using snapshot = await store.snapshot('test', 0);
-  const manifest = { ...snapshot.manifest, sha256: await snapshot.sha256() };
+  const { manifest } = snapshot;
   const chunks: Buffer[] = [];
   for (let at = 0; at < manifest.bytes; at += 65_536) {
     chunks.push(await snapshot.readChunk(at, 65_536));
@@ -35,7 +35,13 @@ async function bytesOf(store: Store): Promise<{ manifest: CopyManifest; file: Bu
 async function receive(store: Store, manifest: CopyManifest, file: Buffer): Promise<void> {
   await using incoming = await store.receiveCopy('test', 0, manifest);
   await incoming.write(0, file);
-  await incoming.finish(manifest.sha256 ?? '');
+  await incoming.finish();
+}
+
+function sealOf(bytes: Buffer): string {
+  const sealing = Sealing.begin();
+  sealing.take(bytes);
+  return sealing.seal();
 }
 
 test('a copy of 64 MiB under writes to both ends equal, and stalls nobody', async () => {
@@ -136,10 +142,10 @@ test('bytes that are not what the manifest says are refused, the live file stays
   await target.write([write('mine', 'kept', 5)]);
   const before = target.info('test', 0);
   const { manifest, file } = await bytesOf(source);
-  const rehashed = (bytes: Buffer): CopyManifest => ({
+  const resealed = (bytes: Buffer): CopyManifest => ({
     ...manifest,
     bytes: bytes.length,
-    sha256: createHash('sha256').update(bytes).digest('hex'),
+    seal: sealOf(bytes),
   });
   const flipped = Buffer.from(file);
   flipped[file.indexOf('xxxxx')] = 0x79;
@@ -147,11 +153,11 @@ test('bytes that are not what the manifest says are refused, the live file stays
   expect(half.length).toBeLessThan(file.length);
   const cases: [what: string, manifest: CopyManifest, bytes: Buffer][] = [
     ['a flipped byte', manifest, flipped],
-    ['a flipped byte with a matching sha256', rehashed(flipped), flipped],
+    ['a flipped byte with a matching seal', resealed(flipped), flipped],
     ['a short file', manifest, file.subarray(0, -1)],
     ['a long file', manifest, Buffer.concat([file, Buffer.alloc(1)])],
-    ['half a file with a matching sha256', rehashed(half), half],
-    ['no database', rehashed(Buffer.alloc(8_192, 1)), Buffer.alloc(8_192, 1)],
+    ['half a file with a matching seal', resealed(half), half],
+    ['no database', resealed(Buffer.alloc(8_192, 1)), Buffer.alloc(8_192, 1)],
     ['another sequence', { ...manifest, seq: manifest.seq + 1 }, file],
     ['another digest', { ...manifest, digest: '0'.repeat(16) }, file],
     ['another count', { ...manifest, rows: manifest.rows - 1 }, file],
@@ -178,7 +184,7 @@ test('bytes that are not what the manifest says are refused, the live file stays
     db.exec(sql);
     db.close();
     const bytes = readFileSync(path);
-    return [rehashed(bytes), bytes];
+    return [resealed(bytes), bytes];
   }
   for (const [what, wrong, bytes] of cases) {
     const answer = await receive(target, wrong, bytes).then(
@@ -213,7 +219,7 @@ test('chunks out of order, twice or too long are refused', async () => {
   }
   await incoming.write(100, file.subarray(100));
   await incoming.discard();
-  await expect(incoming.finish(manifest.sha256 ?? '')).rejects.toMatchObject({
+  await expect(incoming.finish()).rejects.toMatchObject({
     code: 'COPY_INVALID',
   });
 });
@@ -259,7 +265,7 @@ test('a partition dropped while its copy comes in stays dropped', async () => {
   const { manifest, file } = await bytesOf(source);
   const incoming = await source.receiveCopy('test', 0, manifest);
   await incoming.write(0, file);
-  const finished = incoming.finish(manifest.sha256 ?? '');
+  const finished = incoming.finish();
   await source.drop('test', 0);
   await expect(finished).rejects.toMatchObject({ code: 'PARTITION_ABSENT' });
   expect(source.info('test', 0)).toBeNull();

@@ -1,5 +1,4 @@
 // A partition file on its way in: bytes in order, then verified, then taken over; or thrown away.
-import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,6 +6,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { copySyncBytes } from '@ringwright/base/limits-copies';
 import { adoptCopy } from './adopt-copy.ts';
 import { type CopyManifest, checkManifest } from './copy-manifest.ts';
+import { Sealing } from './copy-seal.ts';
 import { syncDirectory } from './durable-files.ts';
 import type { Partition } from './partition.ts';
 import type { PartitionInfo } from './partition-info.ts';
@@ -28,7 +28,7 @@ export class IncomingCopy {
   readonly #parts: StoreParts;
   readonly #partition: Partition;
   readonly #staged: Staged;
-  readonly #hash = createHash('sha256');
+  readonly #sealing: Sealing;
   #received = 0;
   #written = 0;
   readonly #unwritten: Uint8Array[] = [];
@@ -46,6 +46,7 @@ export class IncomingCopy {
     this.#parts = parts;
     this.#partition = partition;
     this.manifest = options.manifest;
+    this.#sealing = Sealing.of(options.manifest.seal);
     this.#staged = options.staged;
   }
 
@@ -64,7 +65,7 @@ export class IncomingCopy {
       );
     }
     this.#received = end;
-    this.#hash.update(chunk);
+    this.#sealing.take(chunk);
     this.#unwritten.push(chunk);
     const written = this.#lastWrite.then(() => this.#writeAll());
     this.#lastWrite = written;
@@ -95,17 +96,16 @@ export class IncomingCopy {
   }
 
   /**
-   * Verifies the file, merges the writes that the present file has, and switches over. `sha256` is
-   * what the source says of the whole file, in the manifest or at its end. Throws COPY_INVALID with
-   * what differed, PARTITION_ABSENT when dropped meanwhile; then the copy is gone, the live file
-   * not.
+   * Verifies the file, merges the writes that the present file has, and switches over. Throws
+   * COPY_INVALID with what differed, PARTITION_ABSENT when dropped meanwhile; then the copy is
+   * gone, the live file not.
    */
-  async finish(sha256: string): Promise<PartitionInfo> {
+  async finish(): Promise<PartitionInfo> {
     this.#checkOpen();
     this.#ended = true;
     try {
       await this.#lastWrite;
-      this.#checkComplete(sha256);
+      this.#checkComplete();
       const synced = this.#makeDurable();
       synced.catch(() => {}); // waited for below, unless the file is wrong
       // failpoint: copy-in.before-verify
@@ -149,13 +149,13 @@ export class IncomingCopy {
     await rm(this.#staged.directory, { recursive: true, force: true });
   }
 
-  #checkComplete(sha256: string): void {
-    const { bytes } = this.manifest;
+  #checkComplete(): void {
+    const { bytes, seal } = this.manifest;
     if (this.#received !== bytes) {
       throw this.#invalid(`${this.#received} bytes were received, the manifest says ${bytes}`);
     }
-    const found = this.#hash.digest('hex');
-    if (found !== sha256) throw this.#invalid(`its sha256 is ${found}, the source says ${sha256}`);
+    const found = this.#sealing.seal();
+    if (found !== seal) throw this.#invalid(`its seal is ${found}, the source says ${seal}`);
   }
 
   #checkOpen(): void {

@@ -8,8 +8,7 @@ import type { PartitionAudit } from './audit-partition-file.ts';
 
 export type SideWork =
   | { readonly kind: 'audit'; readonly file: string }
-  | { readonly kind: 'copy'; readonly from: string; readonly to: string }
-  | { readonly kind: 'hash'; readonly file: string };
+  | { readonly kind: 'copy'; readonly from: string; readonly to: string };
 
 /** Not answered: to be ready for audits. */
 export type SideRequest = SideWork | { readonly kind: 'prepare' };
@@ -18,13 +17,12 @@ export type SideRequest = SideWork | { readonly kind: 'prepare' };
 export type SideAnswer =
   | { readonly kind: 'audited'; readonly audit: PartitionAudit }
   | { readonly kind: 'copied'; readonly copy: CopiedFile }
-  | { readonly kind: 'hashed'; readonly sha256: string }
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface CopiedFile {
   readonly bytes: number;
-  /** Null for a long file: `hash` tells. */
-  readonly sha256: string | null;
+  /** Of what was read: copy-seal.ts. */
+  readonly seal: string;
 }
 
 interface Job {
@@ -94,13 +92,6 @@ export class SideProcess {
   async copy(from: string, to: string): Promise<CopiedFile> {
     const answer = await this.#do({ kind: 'copy', from, to });
     if (answer.kind === 'copied') return answer.copy;
-    throw unexpected(answer);
-  }
-
-  /** SHA-256 of a file that nobody writes to. */
-  async hash(file: string): Promise<string> {
-    const answer = await this.#do({ kind: 'hash', file });
-    if (answer.kind === 'hashed') return answer.sha256;
     throw unexpected(answer);
   }
 

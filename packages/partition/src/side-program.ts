@@ -1,32 +1,29 @@
 // Program beside a store (side-process.ts): takes one file at a time, answers with what it did.
-import { createHash } from 'node:crypto';
-import { closeSync, constants, copyFileSync, openSync, readSync, statSync } from 'node:fs';
-import { copyHashedBytesMax } from '@ringwright/base/limits-copies';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { Sealing } from './copy-seal.ts';
 import type { CopiedFile, SideAnswer, SideRequest, SideWork } from './side-process.ts';
 
 /** Of one read: larger ones are no faster. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** The kernel copies: what is long is hashed afterwards, while it is sent. */
+/** Sealed between reading and writing, which costs no more than having the kernel copy. */
 function copyFile(from: string, to: string): CopiedFile {
-  copyFileSync(from, to, constants.COPYFILE_EXCL);
-  const { size: bytes } = statSync(to);
-  return { bytes, sha256: bytes > copyHashedBytesMax ? null : hashFile(to) };
-}
-
-function hashFile(file: string): string {
-  const source = openSync(file, 'r');
+  const source = openSync(from, 'r');
+  const target = openSync(to, 'wx', 0o600);
   try {
-    const hash = createHash('sha256');
+    const sealing = Sealing.begin();
     const piece = Buffer.allocUnsafe(PIECE_BYTES);
-    for (let at = 0; ; ) {
-      const length = readSync(source, piece, 0, PIECE_BYTES, at);
-      if (length === 0) return hash.digest('hex');
-      hash.update(piece.subarray(0, length));
-      at += length;
+    for (let bytes = 0; ; ) {
+      const length = readSync(source, piece, 0, PIECE_BYTES, bytes);
+      if (length === 0) return { bytes, seal: sealing.seal() };
+      sealing.take(piece.subarray(0, length));
+      const written = writeSync(target, piece, 0, length, bytes);
+      if (written !== length) throw new Error(`${written} of ${length} bytes were written`);
+      bytes += length;
     }
   } finally {
     closeSync(source);
+    closeSync(target);
   }
 }
 
@@ -36,7 +33,6 @@ const audits = () => import('./audit-file.ts');
 async function answerOf(work: SideWork): Promise<SideAnswer> {
   try {
     if (work.kind === 'copy') return { kind: 'copied', copy: copyFile(work.from, work.to) };
-    if (work.kind === 'hash') return { kind: 'hashed', sha256: hashFile(work.file) };
     const { auditFile } = await audits();
     return { kind: 'audited', audit: auditFile(work.file) };
   } catch (error) {

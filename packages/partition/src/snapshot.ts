@@ -1,6 +1,5 @@
 // A copy of one partition file, taken while it is written to, staged as a single file that can be
 // streamed.
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,27 +7,21 @@ import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { snapshotPagesPerTurn, transferChunkBytesMax } from '@ringwright/base/limits';
 import type { CopyManifest } from './copy-manifest.ts';
+import { Sealing } from './copy-seal.ts';
 import { openUntrusted } from './open-sqlite.ts';
 import type { Partition } from './partition.ts';
 import { readMeta } from './partition-meta.ts';
-import type { CopiedFile, SideProcess } from './side-process.ts';
+import type { CopiedFile } from './side-process.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
 /** Holds a staged file until released. */
 export class Snapshot {
   readonly manifest: CopyManifest;
-  readonly #copies: SideProcess;
   readonly #directory: string;
   readonly #handle: FileHandle;
-  #sha256: Promise<string> | null = null;
   #released = false;
 
-  constructor(
-    copies: SideProcess,
-    manifest: CopyManifest,
-    staged: { directory: string; handle: FileHandle },
-  ) {
-    this.#copies = copies;
+  constructor(manifest: CopyManifest, staged: { directory: string; handle: FileHandle }) {
     this.manifest = manifest;
     this.#directory = staged.directory;
     this.#handle = staged.handle;
@@ -37,17 +30,6 @@ export class Snapshot {
   /** The staged file: gone after release. */
   get file(): string {
     return join(this.#directory, 'data.db');
-  }
-
-  /** Of the staged file, read for it once, by another process. */
-  sha256(): Promise<string> {
-    const { sha256 } = this.manifest;
-    if (sha256 !== null) return Promise.resolve(sha256);
-    this.#sha256 ??= this.#copies.hash(this.file).catch((error: unknown) => {
-      this.#sha256 = null; // who asks again may have more luck
-      throw error;
-    });
-    return this.#sha256;
   }
 
   /**
@@ -106,7 +88,7 @@ export async function takeSnapshot(parts: StoreParts, partition: Partition): Pro
     await mkdir(directory, { recursive: true });
     const manifest =
       (await copyHeld(parts, partition, file)) ?? (await backUp(parts, partition, file));
-    return new Snapshot(parts.copies, manifest, { directory, handle: await open(file, 'r') });
+    return new Snapshot(manifest, { directory, handle: await open(file, 'r') });
   } catch (error) {
     await rm(directory, { recursive: true, force: true });
     throw error;
@@ -171,7 +153,7 @@ async function backUp(
     partition.pins -= 1;
   }
   const meta = metaOf(file);
-  return manifestOf(meta, await hashFile(file));
+  return manifestOf(meta, await sealFile(file));
 }
 
 function absent({ keyspace, partition }: Partition, cause?: unknown): CodedError {
@@ -189,17 +171,17 @@ function metaOf(file: string): Described {
   }
 }
 
-async function hashFile(file: string): Promise<CopiedFile> {
-  const hash = createHash('sha256');
+async function sealFile(file: string): Promise<CopiedFile> {
+  const sealing = Sealing.begin();
   let bytes = 0;
   for await (const chunk of createReadStream(file, { highWaterMark: 4 * transferChunkBytesMax })) {
-    hash.update(chunk as Buffer); // no encoding was asked for
+    sealing.take(chunk as Buffer); // no encoding was asked for
     bytes += (chunk as Buffer).length;
   }
-  return { bytes, sha256: hash.digest('hex') };
+  return { bytes, seal: sealing.seal() };
 }
 
-type Described = Omit<CopyManifest, 'sourceIncarnation' | 'bytes' | 'sha256'> & {
+type Described = Omit<CopyManifest, 'sourceIncarnation' | 'bytes' | 'seal'> & {
   readonly incarnation: string;
 };
 

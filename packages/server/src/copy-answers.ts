@@ -12,7 +12,7 @@ import {
 } from '@ringwright/base/limits-copies';
 import type { Snapshot } from '@ringwright/partition/snapshot';
 import type { Caller } from '@ringwright/wire/call-channel';
-import type { copyClose, copyOpen, copyRead, copySeal } from '@ringwright/wire/copies';
+import type { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { CopyThrottle } from './copy-throttle.ts';
 import type { LoadPace } from './pace-copies.ts';
@@ -31,8 +31,6 @@ interface OpenCopy {
   /** Where it goes. */
   readonly place: Place | null;
   lastUsedMs: number;
-  /** Who waits for its hash. */
-  seals: number;
 }
 
 /** Snapshots that others are reading. */
@@ -76,12 +74,10 @@ export class CopySource {
     });
     const copy = randomBytes(12).toString('hex');
     const lastUsedMs = this.#monotonicMs();
-    this.#open.set(copy, { snapshot, asker, place, lastUsedMs, seals: 0 });
-    // Hashed while it is sent; the joiner hears of a failure when it asks.
-    if (snapshot.manifest.sha256 === null) snapshot.sha256().catch(() => undefined);
+    this.#open.set(copy, { snapshot, asker, place, lastUsedMs });
     // failpoint: copy-out.opened
-    const { sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest } = snapshot.manifest;
-    return { copy, sourceIncarnation, seq, bytes, sha256, rows, tombstones, digest };
+    const { sourceIncarnation, seq, bytes, seal, rows, tombstones, digest } = snapshot.manifest;
+    return { copy, sourceIncarnation, seq, bytes, seal, rows, tombstones, digest };
   }
 
   /** Throws COPY_BUSY with when to ask again. */
@@ -135,18 +131,6 @@ export class CopySource {
     return { data: await open.snapshot.readChunk(offset, Math.min(length, transferChunkBytesMax)) };
   }
 
-  /** Throws MOVE_UNKNOWN. */
-  async seal({ copy }: RequestOf<typeof copySeal>): Promise<AnswerOf<typeof copySeal>> {
-    const open = this.#used(copy);
-    open.seals += 1; // for longer than others may be idle, where the processor is short
-    try {
-      return { sha256: await open.snapshot.sha256() };
-    } finally {
-      open.seals -= 1;
-      open.lastUsedMs = this.#monotonicMs();
-    }
-  }
-
   #used(copy: string): OpenCopy {
     const open = this.#open.get(copy);
     if (open === undefined) throw new CodedError('MOVE_UNKNOWN', `no copy '${copy}' is open here`);
@@ -169,8 +153,8 @@ export class CopySource {
   /** Those whose joiners have gone. To be called now and then. */
   async releaseIdle(): Promise<void> {
     const before = this.#monotonicMs() - copyIdleMsMax;
-    for (const [copy, { lastUsedMs, seals }] of this.#open) {
-      if (lastUsedMs < before && seals === 0) await this.release({ copy });
+    for (const [copy, { lastUsedMs }] of this.#open) {
+      if (lastUsedMs < before) await this.release({ copy });
     }
   }
 }

@@ -4,7 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import { copySourceFaultsMax } from '@ringwright/base/limits-copies';
 import { seededRandom } from '@ringwright/base/random';
-import { copyOpen, copyRead, copySeal } from '@ringwright/wire/copies';
+import { copyOpen, copyRead } from '@ringwright/wire/copies';
 import { describe, expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import { StoreCluster, type StoreDevice } from '../../../test/support/store-cluster.ts';
@@ -135,21 +135,6 @@ describe('a cut copy', () => {
     await joiner.partial.discardUnless('cities', () => true);
   });
 
-  test('of which only the hash is missing asks for nothing else', async () => {
-    await using place = await joining();
-    const { source, joiner } = place;
-    const counts = counting(source);
-    source.onCall = (method) => {
-      if (method !== copySeal.method) return;
-      source.onCall = () => undefined;
-      throw new CodedError('PEER_TIMEOUT', 'no answer');
-    };
-    expect(await load(joiner)).toBe('COPY_CUT');
-    const { bytes } = counts;
-    expect(await load(joiner)).toBe('loaded');
-    expect(counts).toMatchObject({ opens: 1, bytes });
-  });
-
   test('for another move is not gone on with', async () => {
     await using place = await joining();
     const { source, joiner } = place;
@@ -221,12 +206,14 @@ describe('a copy that was changed on the way', () => {
     expect([joiner.value(0, 'own'), joiner.value(0, 'key-9')]).toEqual(['kept', 'x'.repeat(1_000)]);
   });
 
-  test('with a hash that is another: discarded, and tried again', async () => {
+  test('with a seal that is another: discarded, and tried again', async () => {
     await using place = await joining();
     const { source, joiner } = place;
     const before = joiner.info(0);
     source.onAnswer = (method, answer) =>
-      method === copySeal.method ? { sha256: '0'.repeat(64) } : answer;
+      method === copyOpen.method
+        ? { ...copyOpen.answer.parse(answer), seal: '0'.repeat(64) }
+        : answer;
     expect(await load(joiner)).toBe('COPY_INVALID');
     expect(joiner.info(0)).toEqual(before);
     source.onAnswer = (_method, answer) => answer;

@@ -13,7 +13,7 @@ import {
   copyReadWaitMsMax,
 } from '@ringwright/base/limits-copies';
 import type { Store } from '@ringwright/partition/store';
-import { copyClose, copyOpen, copyRead, copySeal } from '@ringwright/wire/copies';
+import { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { ActiveRing } from './active-ring.ts';
 import type { CopyThrottle } from './copy-throttle.ts';
@@ -91,11 +91,10 @@ async function receive(ports: CopyPorts, task: CopyTask, begun: BegunCopy): Prom
   const { incoming, manifest, copy } = begun;
   const from = incoming.received;
   const to = { active: task.active, device: task.source };
-  let { sha256 } = manifest;
   try {
     const writes: Promise<void>[] = [];
     for await (const data of readChunks(ports, { ...task, copy, from, bytes: manifest.bytes })) {
-      // The next ones are hashed while these are written.
+      // The next ones are checked while these are written.
       if (writes.length >= copyChunksAhead) await writes.shift();
       const written = incoming.write(incoming.received, data).then(() => freeBytes(data));
       written.catch(() => undefined); // reported when its turn comes, or by finish()
@@ -103,7 +102,6 @@ async function receive(ports: CopyPorts, task: CopyTask, begun: BegunCopy): Prom
       task.onBytes(incoming.received, manifest.bytes);
     }
     task.onReceived();
-    sha256 ??= await sealOf(ports, { ...to, timeoutMs: copyOpenTimeoutMs }, copy);
   } catch (error) {
     if (isCut(error)) {
       await ports.partial.keep(begun);
@@ -116,17 +114,12 @@ async function receive(ports: CopyPorts, task: CopyTask, begun: BegunCopy): Prom
   // The source need not keep what is here: a copy that turns out wrong begins anew.
   const released = release(ports.devices, to, copy);
   try {
-    await incoming.finish(sha256);
+    await incoming.finish();
   } finally {
     await released;
   }
   const { sourceIncarnation: incarnation, seq, digest, bytes, rows } = manifest;
   return { incarnation, seq, digest, bytes, rows };
-}
-
-async function sealOf({ devices }: CopyPorts, to: DeviceTarget, copy: string): Promise<string> {
-  const { sha256 } = await devices.call(to, copySeal, { copy });
-  return sha256;
 }
 
 /** The source releases an idle copy by itself if this does not arrive. */

@@ -3,7 +3,7 @@ import { assert } from '@ringwright/base/assert';
 import type { Soon } from '@ringwright/base/soon';
 import type { Answering, Caller, CallHandler } from '@ringwright/wire/call-channel';
 import { coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
-import { copyClose, copyOpen, copyRate, copyRead, copySeal } from '@ringwright/wire/copies';
+import { copyClose, copyOpen, copyRate, copyRead } from '@ringwright/wire/copies';
 import { floorPromise, floorRaise } from '@ringwright/wire/floors';
 import { hello } from '@ringwright/wire/hello';
 import { keysAfter } from '@ringwright/wire/listing';
@@ -101,7 +101,6 @@ export function fillHandlers(
   counted(floorRaise, (request, caller) => answerFloorRaise(replica, request, caller));
   counted(copyOpen, (request, caller) => copies.open(request, caller));
   answer(copyRead, (request) => copies.read(request), { givesAway: true });
-  answer(copySeal, (request) => copies.seal(request));
   answer(copyClose, (request) => copies.release(request));
   answer(copyRate, ({ bytesPerSecond }) => {
     pace.allow(bytesPerSecond);

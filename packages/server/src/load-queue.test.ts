@@ -174,11 +174,10 @@ test('one partition that always comes broken from its source comes from the othe
   await using place = await joining();
   let broken = '';
   place.source.onAnswer = (method, answer) => {
-    if (method === copyOpen.method && broken === '')
-      broken = copyOpen.answer.parse(answer).sha256 ?? '';
+    if (method === copyOpen.method && broken === '') broken = copyOpen.answer.parse(answer).digest;
     if (method !== copyOpen.method) return answer;
     const manifest = copyOpen.answer.parse(answer);
-    return manifest.sha256 === broken ? { ...manifest, sha256: '0'.repeat(64) } : manifest;
+    return manifest.digest === broken ? { ...manifest, seal: '0'.repeat(64) } : manifest;
   };
   await place.loaded();
   expect(place.errors.length).toBeGreaterThan(0);

@@ -10,8 +10,8 @@ import {
   digestField,
   incarnationField,
   partitionFields,
+  sealField,
   sequenceField,
-  sha256Field,
 } from './fields.ts';
 import { messageKind } from './message.ts';
 
@@ -30,8 +30,7 @@ export const copyOpen = messageKind({
     sourceIncarnation: incarnationField,
     seq: sequenceField,
     bytes: countField,
-    /** Null for a long file: it is hashed while it is sent, and copy-seal tells. */
-    sha256: z.nullable(sha256Field),
+    seal: sealField,
     rows: countField,
     tombstones: countField,
     digest: digestField,
@@ -42,13 +41,6 @@ export const copyRead = messageKind({
   method: 'copy-read',
   request: z.strictObject({ copy: copyIdField, offset: countField, length: countField }),
   answer: z.strictObject({ data: chunkField }),
-});
-
-/** The hash of the whole file, when all of it has been read. */
-export const copySeal = messageKind({
-  method: 'copy-seal',
-  request: z.strictObject({ copy: copyIdField }),
-  answer: z.strictObject({ sha256: sha256Field }),
 });
 
 /** How fast the receiver may give and take copies, for this life of its process. */

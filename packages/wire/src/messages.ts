@@ -1,6 +1,6 @@
 // The closed list of message kinds, by method. Pure.
 import { coordinateGet, coordinatePut } from './coordination.ts';
-import { copyClose, copyOpen, copyRate, copyRead, copySeal } from './copies.ts';
+import { copyClose, copyOpen, copyRate, copyRead } from './copies.ts';
 import { floorPromise, floorRaise } from './floors.ts';
 import { hello } from './hello.ts';
 import { keysAfter } from './listing.ts';
@@ -33,7 +33,6 @@ export const messageKinds = {
   floorRaise,
   copyOpen,
   copyRead,
-  copySeal,
   copyClose,
   copyRate,
   trashList,

@@ -25,6 +25,7 @@ const frozen: Readonly<Record<number, string>> = {
   15: 'fb4279cfa2fbfbf960367260a0fe0fe64f38c16b02eb152fe9ba6f5594cb23f7',
   16: 'b41f0a78f6e7333f9d758347a133adcab442341678c8735c613c6516eed63ad9',
   17: '9fab0741aa05c8903bcba72215aaa43aadce8831797a593ac5bb74a8f8553ec5',
+  18: '94b81d8b43ed095fedeb21c0ad7856b82883fa198d14ed23873193c7dece38b0',
 };
 
 test('the messages are those of the wire version', () => {

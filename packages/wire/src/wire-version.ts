@@ -23,5 +23,6 @@
  * 15: sums of what came of late (digests).
  * 16: the hash of a long copy comes at its end (copy-open, copy-seal).
  * 17: the stamp of a record without its value (stamp).
+ * 18: a copied file has a seal instead of a hash, told when it is opened (copy-open).
  */
-export const wireVersion = 17;
+export const wireVersion = 18;

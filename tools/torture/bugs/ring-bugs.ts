@@ -178,7 +178,7 @@ export const ringBugs: readonly SeededBug[] = [
     patches: [
       {
         file: 'packages/partition/src/incoming-copy.ts',
-        find: 'if (found !== sha256)',
+        find: 'if (found !== seal)',
         replace: "if (found === '')",
       },
       {

@@ -102,5 +102,5 @@ export async function copyPartition(from: Store, to: Store, partition = 0): Prom
     const chunk = await snapshot.readChunk(incoming.received, 16_384);
     await incoming.write(incoming.received, chunk);
   }
-  await incoming.finish(await snapshot.sha256());
+  await incoming.finish();
 }
