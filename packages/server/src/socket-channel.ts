@@ -4,6 +4,7 @@ import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import { CallChannel, type CallHandler } from '@ringwright/wire/call-channel';
 import { longBytesMin } from '@ringwright/wire/frame';
 import type { WebSocket } from 'ws';
+import { longMessageCame } from './young-garbage.ts';
 
 /** Attaches a channel to a socket. Calls wait in the socket's queue until it is open. */
 export function socketChannel(
@@ -30,6 +31,7 @@ export function socketChannel(
   socket.on('message', (data, isBinary) => {
     const frame = Buffer.isBuffer(data) ? data : null;
     if (!isBinary || frame === null || !channel.receive(frame)) socket.close(1007, 'no frame');
+    else if (frame.length >= longBytesMin) longMessageCame(frame.length);
   });
   socket.on('close', () => {
     channel.close(new CodedError('PEER_UNREACHABLE', `the connection to ${peer} is closed`));
