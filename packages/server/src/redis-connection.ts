@@ -1,5 +1,6 @@
 // One connection of the Redis protocol: requests start as they are read, answers leave in order.
 import type { Socket } from 'node:net';
+import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import { redisOutputBytesMax, redisPipelineMax } from '@ringwright/base/limits';
 import type { Soon } from '@ringwright/base/soon';
 import { byteText } from './byte-text.ts';
@@ -24,6 +25,9 @@ interface Answer {
 
 /** A page of a browser that posts here to reach a server behind a firewall: cut off, as in Redis. */
 const HTTP_WORDS = /^(post|host:)$/i;
+
+/** Answers of this length are not left to the garbage collector. */
+const FREED_BYTES_MIN = 32 * 1024;
 
 const never = (): boolean => false;
 
@@ -192,9 +196,14 @@ export class RedisConnection {
       this.#answers = ready === this.#answers.length ? [] : this.#answers.slice(ready);
       const [first] = leaving;
       if (!this.#socket.destroyed && first !== undefined) {
-        this.#socket.write(leaving.length === 1 ? first : Buffer.concat(leaving));
+        this.#write(leaving.length === 1 ? first : Buffer.concat(leaving));
       }
     }
     if (this.#ending && this.#answers.length === 0) this.#socket.end();
+  }
+
+  #write(bytes: Buffer): void {
+    if (bytes.length < FREED_BYTES_MIN) this.#socket.write(bytes);
+    else this.#socket.write(bytes, () => freeOwnBytes(bytes));
   }
 }
