@@ -2,6 +2,7 @@
 // it. Long and synchronous: a server runs it in another process.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
+import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import type Database from 'better-sqlite3';
 import { type Digest, emptyDigest, formatDigest, toggleRow } from './digest.ts';
 import { readMeta } from './partition-meta.ts';
@@ -11,6 +12,9 @@ import type { MetaRow } from './schema.ts';
 
 /** Findings reported one by one; a file in shreds is not worth a longer list. */
 const FINDINGS_MAX = 20;
+
+/** The collector is good at shorter values. */
+const FREED_BYTES_MIN = 16 * 1024;
 
 export interface PartitionAudit {
   readonly findings: readonly Finding[];
@@ -60,9 +64,15 @@ function auditRows(db: Database.Database, meta: MetaRow): Finding[] {
   for (const row of sql.since().iterate(0, Number.MAX_SAFE_INTEGER)) {
     const finding = countRow(row, counted);
     if (finding !== null && findings.length < FINDINGS_MAX) findings.push(finding);
+    freeValue(row);
   }
   findings.push(...auditKeys(db, counted.rows + counted.tombstones));
   return [...findings, ...compareCounters(counted, meta)];
+}
+
+/** Left to the collector, long values cost as much as reading them. */
+function freeValue([, , , , value]: FullRow): void {
+  if (value instanceof Uint8Array && value.length >= FREED_BYTES_MIN) freeOwnBytes(value);
 }
 
 function countRow(row: FullRow, counted: Counted): Finding | null {
