@@ -70,6 +70,8 @@ export const paceCalmTurns = 10;
 export const paceRequestsMin = 50;
 /** Copies slow down when one request in a hundred takes longer: five fsyncs of a busy disk. */
 export const foregroundP99MsMax = 25;
+/** Taken for what requests need without copies as long as nobody knows: a joiner is never calm. */
+export const calmP99MsUnknown = 50;
 /** And when the event loop comes later to its work: half of what a turn may take. */
 export const loopDelayMsMax = 100;
 /** How often the delay is looked at. */

@@ -1,5 +1,6 @@
 // The control law: in a closed loop with a device that suffers from copies, and on any samples.
 import {
+  calmP99MsUnknown,
   copiesInMax,
   copyRateFloor,
   copyRateFree,
@@ -22,7 +23,7 @@ const calm: PaceSample = {
   ...{ p99Ms: 4, loopDelayMs: 1, idleShare: 1 },
   ...{ copiedBytesPerSecond: 0, isGivingUp: false },
 };
-const stressed: PaceSample = { ...calm, p99Ms: 90, copiedBytesPerSecond: 80 * MIB };
+const stressed: PaceSample = { ...calm, p99Ms: 120, copiedBytesPerSecond: 80 * MIB };
 
 function after(samples: readonly PaceSample[], pace: Pace = freePace): Pace {
   return samples.reduce(nextPace, pace);
@@ -30,12 +31,15 @@ function after(samples: readonly PaceSample[], pace: Pace = freePace): Pace {
 
 describe('one turn', () => {
   test('nobody suffers: nothing holds copies back', () => {
-    expect(after([{ ...stressed, p99Ms: foregroundP99MsMax }]).rate).toBeNull();
+    expect(after([calm, { ...stressed, p99Ms: foregroundP99MsMax }]).rate).toBeNull();
+    expect(after([{ ...stressed, p99Ms: 2 * calmP99MsUnknown }]).rate, 'nobody knows').toBeNull();
     expect(after([{ ...stressed, p99Ms: null }]).rate).toBeNull();
   });
 
   test('slow requests, or a late event loop: half of what really went', () => {
     expect(after([stressed]).rate).toBe(40 * MIB);
+    const slow = { ...stressed, p99Ms: foregroundP99MsMax + 1 };
+    expect(after([calm, slow]).rate).toBe(40 * MIB);
     const late = { ...stressed, p99Ms: null, loopDelayMs: loopDelayMsMax + 1 };
     expect(after([late]).rate).toBe(40 * MIB);
   });
@@ -109,7 +113,7 @@ describe('how many at once', () => {
   });
 
   test('each file costs requests 12 ms of p99: as many as they bear, nearly all the time', () => {
-    let pace: Pace = freePace;
+    let pace = nextPace(freePace, calm);
     let [ran, worse] = [0, 0];
     for (let turn = 0; turn < 300; turn += 1) {
       const loads = (pace.loads ?? copiesInMax) / (1 + pace.restTimes);
@@ -133,11 +137,11 @@ describe('the processor', () => {
     expect(after([short])).toMatchObject({ loads: 1, restTimes: copyRestTimesCrowded, rate: null });
     const long = Array<PaceSample>(4 * paceWindowTurns).fill(short);
     expect(after(long).restTimes, 'nobody suffers').toBe(copyRestTimesCrowded);
-    expect(after(long.map((one) => ({ ...one, p99Ms: 90 }))).restTimes).toBe(copyRestTimesMax);
+    expect(after(long.map((one) => ({ ...one, p99Ms: 120 }))).restTimes).toBe(copyRestTimesMax);
   });
 
   test('requests suffer no longer: rests shrink, as far as the processor is not short', () => {
-    const long = Array<PaceSample>(4 * paceWindowTurns).fill({ ...short, p99Ms: 90 });
+    const long = Array<PaceSample>(4 * paceWindowTurns).fill({ ...short, p99Ms: 120 });
     for (const idleShare of [0, (processorSpareMin + processorSpareMuch) / 2]) {
       const well = Array<PaceSample>(20).fill({ ...short, idleShare });
       expect(after([...long, ...well])).toMatchObject({
@@ -187,7 +191,7 @@ describe('the processor', () => {
 });
 
 test('requests that suffer above 30 MiB/s: copies settle below, and use most of it', () => {
-  let pace: Pace = freePace;
+  let pace = nextPace(freePace, calm);
   let copied = 0;
   let worse = 0;
   const turns = 300;

@@ -2,6 +2,7 @@
 // halved when they do, slowly recovering.
 // The control law, judged once per turn. Pure.
 import {
+  calmP99MsUnknown,
   copiesInMax,
   copyRateFloor,
   copyRateFree,
@@ -126,7 +127,8 @@ function isCrowded({ p99Ms, idleShare }: PaceSample, spare: number): boolean {
 /** Both may be twice what they are while nothing is copied: a slow disk is slow without copies. */
 function isStressed({ calmP99Ms, calmLoopMs }: Pace, { p99Ms, loopDelayMs }: PaceSample): boolean {
   if (loopDelayMs > Math.max(loopDelayMsMax, 2 * calmLoopMs)) return true;
-  return p99Ms !== null && p99Ms > Math.max(foregroundP99MsMax, 2 * (calmP99Ms ?? 0));
+  const usualMs = calmP99Ms ?? calmP99MsUnknown;
+  return p99Ms !== null && p99Ms > Math.max(foregroundP99MsMax, 2 * usualMs);
 }
 
 /**
