@@ -42,6 +42,8 @@ export const copyIdleMsMax = 60_000;
 export const copyChunksAhead = 8;
 /** What came of a copy is synced in pieces of this while the rest comes: no long wait at its end. */
 export const copySyncBytes = 32 * 1024 * 1024;
+/** Of a copy that is audited, read as memory: the most that SQLite maps. */
+export const auditMappedBytes = 2 ** 31 - 64 * 1024;
 /** Of long messages received, until what the socket read of them is collected: 1 ms each. */
 export const youngGarbageBytesMax = 16 * 1024 * 1024;
 

@@ -4,11 +4,14 @@ import type { Finding } from '@ringwright/base/finding';
 import { auditPartitionFile, type PartitionAudit } from './audit-partition-file.ts';
 import { openUntrusted } from './open-sqlite.ts';
 
-/** Nobody else may have the file open. A WAL beside it is read with it, and moved into it. */
-export function auditFile(file: string): PartitionAudit {
+/**
+ * Nobody else may have the file open. A WAL beside it is read with it, and moved into it. What is
+ * read as memory, up to `mappedBytes`, ends the process when the disk cannot give it.
+ */
+export function auditFile(file: string, mappedBytes = 0): PartitionAudit {
   let db: ReturnType<typeof openUntrusted>;
   try {
-    db = openUntrusted(file);
+    db = openUntrusted(file, mappedBytes);
   } catch (error) {
     return { findings: [findingOf(error)], meta: null };
   }

@@ -105,12 +105,12 @@ function unfit(message: string): CodedError {
 
 /**
  * Opens a file of unknown content to audit it: nothing in it may act, and nothing in it is changed.
+ * `mappedBytes`: of the file, read as memory.
  */
-export function openUntrusted(file: string): Database.Database {
+export function openUntrusted(file: string, mappedBytes = 0): Database.Database {
   const db = new Database(file, { fileMustExist: true, timeout: 0 });
-  for (const setting of ['locking_mode = EXCLUSIVE', 'trusted_schema = OFF', 'mmap_size = 0']) {
-    db.pragma(setting);
-  }
+  for (const setting of ['locking_mode = EXCLUSIVE', 'trusted_schema = OFF']) db.pragma(setting);
+  db.pragma(`mmap_size = ${mappedBytes}`);
   db.pragma('cell_size_check = ON');
   return db;
 }

@@ -1,5 +1,6 @@
 // Program beside a store (side-process.ts): takes one file at a time, answers with what it did.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { auditMappedBytes } from '@ringwright/base/limits-copies';
 import { Sealing } from './copy-seal.ts';
 import type { CopiedFile, SideAnswer, SideRequest, SideWork } from './side-process.ts';
 
@@ -34,7 +35,7 @@ async function answerOf(work: SideWork): Promise<SideAnswer> {
   try {
     if (work.kind === 'copy') return { kind: 'copied', copy: copyFile(work.from, work.to) };
     const { auditFile } = await audits();
-    return { kind: 'audited', audit: auditFile(work.file) };
+    return { kind: 'audited', audit: auditFile(work.file, auditMappedBytes) };
   } catch (error) {
     return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
   }
