@@ -40,6 +40,8 @@ export const snapshotsAtOnceMax = 2;
 export const copyIdleMsMax = 60_000;
 /** Chunks asked for ahead of the one being written: hides the round trip, and a pause of an end. */
 export const copyChunksAhead = 8;
+/** Of a copy, in one go: for a MiB the kernel looks for memory in one piece, ten times as long. */
+export const copyWriteBytes = 256 * 1024;
 /** What came of a copy is synced in pieces of this while the rest comes: no long wait at its end. */
 export const copySyncBytes = 32 * 1024 * 1024;
 /** Of a copy that is audited, read as memory: the most that SQLite maps. */

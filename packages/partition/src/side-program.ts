@@ -1,11 +1,8 @@
 // Program beside a store (side-process.ts): takes one file at a time, answers with what it did.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
-import { auditMappedBytes } from '@ringwright/base/limits-copies';
+import { auditMappedBytes, copyWriteBytes } from '@ringwright/base/limits-copies';
 import { Sealing } from './copy-seal.ts';
 import type { CopiedFile, SideAnswer, SideRequest, SideWork } from './side-process.ts';
-
-/** Of one read: larger ones are no faster. */
-const PIECE_BYTES = 1024 * 1024;
 
 /** Sealed between reading and writing, which costs no more than having the kernel copy. */
 function copyFile(from: string, to: string): CopiedFile {
@@ -13,9 +10,9 @@ function copyFile(from: string, to: string): CopiedFile {
   const target = openSync(to, 'wx', 0o600);
   try {
     const sealing = Sealing.begin();
-    const piece = Buffer.allocUnsafe(PIECE_BYTES);
+    const piece = Buffer.allocUnsafe(copyWriteBytes);
     for (let bytes = 0; ; ) {
-      const length = readSync(source, piece, 0, PIECE_BYTES, bytes);
+      const length = readSync(source, piece, 0, copyWriteBytes, bytes);
       if (length === 0) return { bytes, seal: sealing.seal() };
       sealing.take(piece.subarray(0, length));
       const written = writeSync(target, piece, 0, length, bytes);
