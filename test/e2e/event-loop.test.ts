@@ -1,6 +1,7 @@
 // A server under long values and checkpoints answers others meanwhile: no turn of its loop is long.
 import http from 'node:http';
-import { valueBytesMax, walBytesMax } from '@ringwright/base/limits';
+import { valueBytesMax } from '@ringwright/base/limits';
+import { walBytesMax } from '@ringwright/base/limits-store';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';

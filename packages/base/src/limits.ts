@@ -162,73 +162,6 @@ assert(ringSignatureCountMax * 256 <= ringEnvelopeBytesMax, 'the signatures fit 
 assert(trustKeysMax * 400 <= trustRootBytesMax, 'the keys fit a root');
 assert(trustFileBytesMax <= transferChunkBytesMax, 'a trust file fits one field of the wire');
 assert(ringSectionCountMax * 256 <= ringManifestBytesMax, 'the sections fit the manifest');
-// --- stores ----------------------------------------------------------------
-/** A power of two near the write rate of one minute; replay reads at most a few of them. */
-export const logSegmentBytesMax = 64 * MIB;
-/** Older segments force a checkpoint of the partitions that still need them. */
-export const logSegmentsBehindMax = 1;
-/** Zeros that a small frame of the log brings along: room for a thousand or so, in 1 ms more. */
-export const logFillBytes = 1 * MIB;
-/** One durable write; 4 MiB takes ~10 ms on a slow disk, and applies in one turn. */
-export const logBatchBytesMax = 4 * MIB;
-/** Writes applied in one turn of the event loop: at 20 us each, 20 ms. */
-export const logBatchWritesMax = 1_024;
-/** Writes that wait for the log; beyond it STORE_BUSY, so that memory stays bounded. */
-export const logQueueBytesMax = 64 * MIB;
-/**
- * Files open at once, on any machine. Opening one takes 0.6 ms, and closing it some syncs: a device
- * of 1,000 partitions must not do that for every request.
- */
-export const openPartitionFilesMin = 1_100;
-/** And at most, however large the machine: 1.6 GiB. */
-export const openPartitionFilesMax = 8_192;
-/** What an open file takes; a busy one has up to 1 MiB of page cache more. */
-export const openFileBytes = 200 * KIB;
-/** Of the machine's memory, for the open files of one device: 4,096 partitions with 20 GiB. */
-export const openFilesMemoryShare = 1 / 24;
-/** Descriptors kept for connections, copies and the log. */
-export const descriptorsKept = 1_000;
-/** Rows of one memtable, flushed in one transaction: at ~10 us each, 10 ms of a turn. */
-export const memtableRowsMax = 1_024;
-/** Bytes of one memtable: a transaction of 2 MiB takes ~10 ms. */
-export const memtableBytesMax = 2 * MIB;
-/** Of all memtables of a store: 60 rows for each of 1,000 partitions with small values. */
-export const memtablesBytesMax = 24 * MIB;
-/** A checkpoint of 4 MiB takes ~20 ms of one turn, far below the 200 ms that a turn may take. */
-export const walBytesMax = 4 * MIB;
-/**
- * Below it writes are refused before SQLite or the log hit the end of the disk: log + WALs in
- * flight.
- */
-export const diskReserveBytes = 256 * MIB;
-/** The free space is looked at again after so many written bytes, or this time. */
-export const diskCheckEveryBytes = 16 * MIB;
-export const diskCheckEveryMs = 1_000;
-/** Rows merged into an adopted copy per turn: twice a batch, so that merging outruns writing. */
-export const mergeRowsMax = 2 * logBatchWritesMax;
-export const mergeBytesMax = 2 * logBatchBytesMax;
-/** SQLite pages (4 KiB) copied per turn by a snapshot: 1 MiB. */
-export const snapshotPagesPerTurn = 256;
-/**
- * Peers whose confirmed sequence a file remembers; the oldest goes first, which only costs a
- * resend.
- */
-export const watermarkCountMax = 4_096;
-export const watermarkPeerCharactersMax = 256;
-/** A partition file that is received; larger ones should have been more partitions. */
-export const partitionFileBytesMax = 64 * 1024 * MIB;
-/** Tombstones stay this long: no rule of safety, but writes this old that are under way are rare. */
-export const tombstoneAgeMsMin = 3_600_000;
-/** How often a device tries to drop tombstones: each try costs a sync per holder and partition. */
-export const tombstoneRoundMs = 600_000;
-/** The scrub reads partition files no faster: a twentieth of a slow disk. */
-export const scrubBytesPerSecondMax = 4 * MIB;
-/** Each file is read once in this time, if the rate allows it. */
-export const scrubCycleMs = 24 * 3_600_000;
-/** The first cycle begins this long after a start: what is filling or moving comes first. */
-export const scrubFirstMs = 600_000;
-/** How often the scrub looks whether it may read the next file. */
-export const scrubTickMs = 1_000;
 
 // --- Redis protocol ----------------------------------------------------------
 /** One word of a request: as long as a value; longer ones end the connection, as in Redis. */
@@ -292,9 +225,3 @@ assert(transferChunkBytesMax * 2 <= socketMessageBytesMax, 'a chunk fits a messa
 assert(valueBytesMax + keyBytesMax + 64 * KIB <= socketMessageBytesMax, 'a record fits a message');
 assert(socketMessageBytesMax <= peerQueueBytesMax, 'a message fits the queue');
 assert(partitionCountMax * 3 * 2 <= ringFileBytesMax, 'the largest usual ring fits the file cap');
-assert(
-  logBatchBytesMax >= 2 * (valueBytesMax + keyBytesMax + 1 * KIB),
-  'the largest record fits a batch with room to spare',
-);
-assert(logBatchBytesMax * 4 <= logSegmentBytesMax, 'a segment holds several batches');
-assert(logBatchBytesMax <= logQueueBytesMax, 'a batch fits the queue');

@@ -1,5 +1,5 @@
 // How many files stay open: what is scarce decides, within two limits.
-import { openPartitionFilesMax, openPartitionFilesMin } from '@ringwright/base/limits';
+import { openPartitionFilesMax, openPartitionFilesMin } from '@ringwright/base/limits-store';
 import { expect, test } from 'vitest';
 import { affordableFiles, machineLimits } from './affordable-files.ts';
 

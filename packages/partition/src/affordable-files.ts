@@ -7,7 +7,7 @@ import {
   openFilesMemoryShare,
   openPartitionFilesMax,
   openPartitionFilesMin,
-} from '@ringwright/base/limits';
+} from '@ringwright/base/limits-store';
 
 export interface MachineLimits {
   /** Of the machine, or of the group of processes this one is confined to. */

@@ -1,7 +1,7 @@
 // What a source says about a copied partition file; the receiver believes none of it unchecked.
 // Pure.
 import { CodedError } from '@ringwright/base/coded-error';
-import { partitionFileBytesMax } from '@ringwright/base/limits';
+import { partitionFileBytesMax } from '@ringwright/base/limits-store';
 import { isSeal } from './copy-seal.ts';
 import { checkPartitionName, isIncarnation } from './data-paths.ts';
 import { parseDigest } from './digest.ts';

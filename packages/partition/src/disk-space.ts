@@ -1,7 +1,7 @@
 // Watches the free space of a data directory, so that work is refused before the disk is full.
 import { statfs } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { diskCheckEveryBytes, diskCheckEveryMs } from '@ringwright/base/limits';
+import { diskCheckEveryBytes, diskCheckEveryMs } from '@ringwright/base/limits-store';
 
 export class DiskSpace {
   readonly #root: string;

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { logFillBytes } from '@ringwright/base/limits';
+import { logFillBytes } from '@ringwright/base/limits-store';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cutWals, logFiles, scratch, textOf, write } from '../test/support/scratch-store.ts';
 import { frameAt, segmentHeaderBytes } from './log-frame.ts';

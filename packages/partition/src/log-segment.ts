@@ -5,7 +5,7 @@ import { constants, write, writev } from 'node:fs';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '@ringwright/base/assert';
-import { logFillBytes } from '@ringwright/base/limits';
+import { logFillBytes } from '@ringwright/base/limits-store';
 import { syncDirectory } from './durable-files.ts';
 import { decodeSegmentHeader, encodeSegmentHeader, segmentHeaderBytes } from './log-frame.ts';
 

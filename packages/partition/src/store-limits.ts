@@ -1,5 +1,6 @@
-// The limits one store runs with; tests make them small. Reasons: @ringwright/base/limits. Pure.
-import * as limits from '@ringwright/base/limits';
+// The limits one store runs with; tests make them small. Reasons: @ringwright/base/limits-store.
+// Pure.
+import * as limits from '@ringwright/base/limits-store';
 
 export interface StoreLimits {
   readonly logSegmentBytesMax: number;

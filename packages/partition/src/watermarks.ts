@@ -1,6 +1,6 @@
 // Which sequence each peer has confirmed, kept in the file whose numbers it speaks of.
 import { CodedError } from '@ringwright/base/coded-error';
-import { watermarkCountMax, watermarkPeerCharactersMax } from '@ringwright/base/limits';
+import { watermarkCountMax, watermarkPeerCharactersMax } from '@ringwright/base/limits-store';
 import type Database from 'better-sqlite3';
 import { once } from './once.ts';
 

@@ -1,6 +1,6 @@
 // This device's part in dropping old tombstones: it promises, and later drops (raise-floor.ts).
 import { CodedError } from '@ringwright/base/coded-error';
-import { tombstoneAgeMsMin } from '@ringwright/base/limits';
+import { tombstoneAgeMsMin } from '@ringwright/base/limits-store';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { floorPromise, floorRaise } from '@ringwright/wire/floors';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';

@@ -2,7 +2,7 @@
 // raises the floor. The argument is in packages/partition/DESIGN.md.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { tombstoneAgeMsMin } from '@ringwright/base/limits';
+import { tombstoneAgeMsMin } from '@ringwright/base/limits-store';
 import type { Store } from '@ringwright/partition/store';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { floorPromise, floorRaise } from '@ringwright/wire/floors';

@@ -1,5 +1,5 @@
 import { CodedError } from '@ringwright/base/coded-error';
-import { scrubBytesPerSecondMax, scrubCycleMs, scrubFirstMs } from '@ringwright/base/limits';
+import { scrubBytesPerSecondMax, scrubCycleMs, scrubFirstMs } from '@ringwright/base/limits-store';
 import type { PartitionInfo } from '@ringwright/partition/partition-info';
 import { expect, test } from 'vitest';
 import { Scrubber } from './scrubber.ts';

@@ -2,7 +2,7 @@
 // needed.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
-import { scrubBytesPerSecondMax, scrubCycleMs, scrubFirstMs } from '@ringwright/base/limits';
+import { scrubBytesPerSecondMax, scrubCycleMs, scrubFirstMs } from '@ringwright/base/limits-store';
 import type { Store } from '@ringwright/partition/store';
 
 interface ScrubberPorts {

@@ -6,7 +6,7 @@ import type { Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { CodedError } from '@ringwright/base/coded-error';
-import { replicationIntervalMs, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits';
+import { replicationIntervalMs } from '@ringwright/base/limits';
 import {
   loopDelayResolutionMs,
   paceTurnMs,
@@ -14,6 +14,7 @@ import {
   trashTickMs,
 } from '@ringwright/base/limits-copies';
 import { peerGreetMs } from '@ringwright/base/limits-rings';
+import { scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits-store';
 import { openStore } from '@ringwright/partition/open-store';
 import type { Store } from '@ringwright/partition/store';
 import { openHeadStore } from '@ringwright/repository/open-head-store';
