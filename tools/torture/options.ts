@@ -77,5 +77,6 @@ export function parseOptions(
   const { seed = Date.now() % SEED_MAX, minutes, bug = null, ...rest } = parsed;
   const { bugs, sound, json, keep } = rest;
   const servers = parsed.servers === 0 ? 3 + (seed % 3) : parsed.servers;
-  return { seconds: minutes * 60, seed, nemesis, servers, bug, bugs, sound, json, keep };
+  const seconds = Math.max(1, Math.round(60 * minutes));
+  return { seconds, seed, nemesis, servers, bug, bugs, sound, json, keep };
 }
