@@ -2,6 +2,7 @@
 import type { SourcePatch } from './source-patches.ts';
 
 const limits = 'packages/base/src/limits.ts';
+const limitsOfStores = 'packages/base/src/limits-store.ts';
 const storeLimits = 'packages/partition/src/store-limits.ts';
 
 function small(file: string, find: string, replace: string): SourcePatch {
@@ -9,11 +10,11 @@ function small(file: string, find: string, replace: string): SourcePatch {
 }
 
 export const tuning: readonly SourcePatch[] = [
-  small(limits, 'tombstoneAgeMsMin = 3_600_000', 'tombstoneAgeMsMin = 4_000'),
-  small(limits, 'tombstoneRoundMs = 600_000', 'tombstoneRoundMs = 3_000'),
-  small(limits, 'scrubFirstMs = 600_000', 'scrubFirstMs = 2_000'),
-  small(limits, 'scrubCycleMs = 24 * 3_600_000', 'scrubCycleMs = 6_000'),
-  small(limits, 'scrubTickMs = 1_000', 'scrubTickMs = 200'),
+  small(limitsOfStores, 'tombstoneAgeMsMin = 3_600_000', 'tombstoneAgeMsMin = 4_000'),
+  small(limitsOfStores, 'tombstoneRoundMs = 600_000', 'tombstoneRoundMs = 3_000'),
+  small(limitsOfStores, 'scrubFirstMs = 600_000', 'scrubFirstMs = 2_000'),
+  small(limitsOfStores, 'scrubCycleMs = 24 * 3_600_000', 'scrubCycleMs = 6_000'),
+  small(limitsOfStores, 'scrubTickMs = 1_000', 'scrubTickMs = 200'),
   small(limits, 'stampsReservedMs = 4_000', 'stampsReservedMs = 400'),
   small('packages/wire/src/replication.ts', 'offerRowsMax = 1_024', 'offerRowsMax = 16'),
   small(storeLimits, 'limits.logSegmentBytesMax', '512 * 1024'),
