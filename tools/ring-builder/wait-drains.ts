@@ -8,8 +8,11 @@ import { ringTargets, type Target } from './ring-targets.ts';
 import type { Context } from './verb.ts';
 import { waitUntil } from './wait-until.ts';
 
-/** What waits only for servers that are down is tried twice by then, and one that restarts is back. */
-const downMsMax = 3_000;
+/**
+ * What waits only for servers that cannot be reached is left to them after so long: one that is
+ * slow has answered by then, and most that restart are back.
+ */
+const downMsMax = 10_000;
 
 export interface Drains {
   /** Partitions still to be given up, by address. */

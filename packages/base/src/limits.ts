@@ -204,8 +204,11 @@ export const httpBatchItemsAtOnce = 128;
 export const clientHedgeMs = 150;
 /** Servers a client tries for one operation before it gives up. */
 export const clientTriesMax = 4;
-/** A client waits longer than a coordinator waits for its peers: it hears what was wrong. */
-export const clientCallTimeoutMs = 2 * peerCallTimeoutMs;
+/**
+ * A client waits as long as a coordinator waits for its peers, who may be asked for a read, for it
+ * anew, and to take what it shows: it hears what was wrong.
+ */
+export const clientCallTimeoutMs = 3 * peerCallTimeoutMs;
 /** Items of one getMany or putMany under way at once; further ones wait in the client. */
 export const clientItemsAtOnce = 256;
 /** A server that was slow or away is asked last for so long. */

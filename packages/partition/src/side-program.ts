@@ -4,9 +4,17 @@ import { auditMappedBytes, copyWriteBytes } from '@ringwright/base/limits-copies
 import { Sealing } from './copy-seal.ts';
 import type { CopiedFile, SideAnswer, SideRequest, SideWork } from './side-process.ts';
 
-/** Sealed between reading and writing, which costs no more than having the kernel copy. */
 function copyFile(from: string, to: string): CopiedFile {
   const source = openSync(from, 'r');
+  try {
+    return copyOpened(source, to);
+  } finally {
+    closeSync(source);
+  }
+}
+
+/** Sealed between reading and writing, which costs no more than having the kernel copy. */
+function copyOpened(source: number, to: string): CopiedFile {
   const target = openSync(to, 'wx', 0o600);
   try {
     const sealing = Sealing.begin();
@@ -20,7 +28,6 @@ function copyFile(from: string, to: string): CopiedFile {
       bytes += length;
     }
   } finally {
-    closeSync(source);
     closeSync(target);
   }
 }

@@ -24,10 +24,7 @@ export function movesOf(ring: Pick<Ring, 'moves'>, partition: number): readonly 
 
 /** Slots of a partition in replica order: the preference list, joiners included. */
 export function slotsOf(ring: Ring, partition: number): Slot[] {
-  assert(
-    partition >= 0 && partition < ring.partitions,
-    `partition ${partition} of ${ring.keyspace}`,
-  );
+  checkInRing(ring, partition);
   const moves = movesOf(ring, partition);
   const slots: Slot[] = [];
   // Plain loops: this runs for every request.
@@ -36,6 +33,11 @@ export function slotsOf(ring: Ring, partition: number): Slot[] {
     if (device !== undefined) slots.push({ replica, device, joiner: joinerOf(moves, replica) });
   }
   return slots;
+}
+
+/** No holders would mean to some that all of them have everything. */
+function checkInRing({ partitions, keyspace }: Ring, partition: number): void {
+  assert(partition >= 0 && partition < partitions, `partition ${partition} of ${keyspace}`);
 }
 
 function joinerOf(moves: readonly Move[], replica: number): number | null {
@@ -48,6 +50,7 @@ function joinerOf(moves: readonly Move[], replica: number): number | null {
  * of new slots last.
  */
 export function holdersOf(ring: Ring, partition: number): number[] {
+  checkInRing(ring, partition);
   const holders: number[] = [];
   // Plain loops here too: every write asks.
   for (const row of ring.table) {

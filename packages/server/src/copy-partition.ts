@@ -19,6 +19,7 @@ import type { ActiveRing } from './active-ring.ts';
 import type { CopyThrottle } from './copy-throttle.ts';
 import type { DeviceCaller, DeviceTarget } from './device-caller.ts';
 import type { BegunCopy, PartialCopies } from './partial-copies.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 interface CopyPorts {
   readonly store: Store;
@@ -187,7 +188,7 @@ async function readPatiently(
       return await devices.call(to, copyRead, request);
     } catch (error) {
       if (!(error instanceof CodedError) || error.code !== 'COPY_BUSY') throw error;
-      const pauseMs = Number(error.details.retryAfterMs) || copyReadWaitMsMax;
+      const pauseMs = retryAfterMs(error, copyReadWaitMsMax);
       await setTimeout(Math.min(pauseMs, copyIdleMsMax / 2));
     }
   }

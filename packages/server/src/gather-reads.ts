@@ -38,7 +38,8 @@ export function gatherReads(devices: DeviceCaller, gather: Gather): Soon<Gathere
     (some) => {
       const found = newestIn(some);
       if (found !== null) return found;
-      // Those that have just answered come first, so that a slow one is not waited for again.
+      // Those that have just answered come first among their like: a slow one is seldom waited for
+      // again.
       const answered = new Set(some.map(({ device }) => device));
       const rank = ({ device }: Slot): number => (answered.has(device) ? 0 : 1);
       const again = { ...gather, slots: [...slots].sort((a, b) => rank(a) - rank(b)) };

@@ -13,6 +13,7 @@ import { placeOf } from './place.ts';
 import type { DutyStep } from './plan-duties.ts';
 import { type LoadReceipt, receiptOfLoad } from './receipt-of-load.ts';
 import { Rest, type RestPorts } from './rest.ts';
+import { retryAfterMs } from './retry-after.ts';
 
 export type LoadStep = Extract<DutyStep, { kind: 'load' | 'refill' }>;
 
@@ -200,7 +201,9 @@ export class LoadQueue {
     const code = error instanceof CodedError ? error.code : '';
     const isPassing = code === 'COPY_BUSY' || code === 'COPY_CUT';
     const nowMs = this.#ports.monotonicMs();
-    const pauseMs = isPassing ? passingMs(error) : dutyRetryMs * 2 ** before.failures;
+    const pauseMs = isPassing
+      ? retryAfterMs(error, dutyRetryMs)
+      : dutyRetryMs * 2 ** before.failures;
     const notBeforeMs = nowMs + Math.min(pauseMs, dutyRetryMsMax);
     if (code === 'COPY_BUSY') this.#busyUntilMs.set(failed.sourceName, notBeforeMs);
     work.attempts.set(partition, {
@@ -213,11 +216,6 @@ export class LoadQueue {
     showProgress(failed, { stage: isPassing ? 'queued' : 'failed', reason });
     if (!isPassing) this.#ports.onError({ kind: step.kind, keyspace }, error);
   }
-}
-
-/** A source that rests says for how long. */
-function passingMs(error: unknown): number {
-  return Number(error instanceof CodedError && error.details.retryAfterMs) || dutyRetryMs;
 }
 
 /** Of the same move: another one begins anew. */

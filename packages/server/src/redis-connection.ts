@@ -173,7 +173,7 @@ export class RedisConnection {
       this.#ports.onCommand(name, (performance.now() - startMs) / 1000);
       this.#flushSoon();
     };
-    void work.then(end, (error: unknown) => end(this.#failed(error)));
+    work.then(end, (error: unknown) => end(this.#failed(error))).catch(this.#ports.onBug);
   }
 
   /** Answers that come in one turn leave in one write; a lone one leaves at once. */

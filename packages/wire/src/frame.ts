@@ -36,7 +36,7 @@ export function joinFrame(packed: readonly Uint8Array[]): Uint8Array {
 
 /**
  * A frame of its own for an envelope with long bytes, which are copied once; null for others. Its
- * memory is its own, where it is received too.
+ * memory is its own; where it is received only from 128 KiB on, which a socket cannot read at once.
  */
 export function longFrame(
   envelope: Envelope,
