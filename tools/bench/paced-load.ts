@@ -5,7 +5,7 @@ import { assert } from '@ringwright/base/assert';
 import { seededRandom } from '@ringwright/base/random';
 import { keyOf } from './key-of.ts';
 import { type Lane, openTarget } from './load-target.ts';
-import { quantile } from './median.ts';
+import { median, quantile } from './median.ts';
 import type { Pace, PacedFigures } from './paced-run.ts';
 
 // Written by paced-run.ts.
@@ -19,7 +19,8 @@ const retryMs = 5;
 
 interface Window {
   readonly fromMs: number;
-  readonly times: number[];
+  /** Of the calls that were answered, by the second in which they were. */
+  readonly seconds: number[][];
   errors: number;
   lastError: string;
   longestPutMs: number;
@@ -28,7 +29,7 @@ interface Window {
 
 function newWindow(): Window {
   const errors = { errors: 0, lastError: '' };
-  return { fromMs: performance.now(), times: [], ...errors, longestPutMs: 0, longestGetMs: 0 };
+  return { fromMs: performance.now(), seconds: [], ...errors, longestPutMs: 0, longestGetMs: 0 };
 }
 
 let current = newWindow();
@@ -48,8 +49,10 @@ async function succeed(lane: Lane, turn: number, dueMs: number): Promise<void> {
       await delay(retryMs);
     }
   }
-  const tookMs = performance.now() - dueMs;
-  current.times.push(tookMs);
+  const nowMs = performance.now();
+  const tookMs = nowMs - dueMs;
+  const second = Math.floor((nowMs - current.fromMs) / 1000);
+  (current.seconds[second] ??= []).push(tookMs);
   if (isPut) current.longestPutMs = Math.max(current.longestPutMs, tookMs);
   else current.longestGetMs = Math.max(current.longestGetMs, tookMs);
 }
@@ -67,10 +70,14 @@ async function run(lane: Lane, index: number): Promise<void> {
 }
 
 function figures(): PacedFigures {
-  const { fromMs, times, errors, lastError, longestPutMs, longestGetMs } = current;
+  const { fromMs, seconds, errors, lastError, longestPutMs, longestGetMs } = current;
+  const answered = seconds.filter((times) => times !== undefined);
+  const times = answered.flat();
+  const usualP99Ms = median(answered.map((one) => quantile(one, 0.99)));
   const rate = (1000 * times.length) / (performance.now() - fromMs);
   const [p50Ms, p99Ms] = [quantile(times, 0.5), quantile(times, 0.99)];
-  return { perSecond: rate, p50Ms, p99Ms, errors, lastError, longestPutMs, longestGetMs };
+  const longest = { longestPutMs, longestGetMs };
+  return { perSecond: rate, p50Ms, p99Ms, usualP99Ms, errors, lastError, ...longest };
 }
 
 const { lanes } = await openTarget('client', addresses, inFlight);

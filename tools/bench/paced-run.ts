@@ -18,6 +18,8 @@ export interface PacedFigures {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
+  /** The 99th percentile of the median second: what a few bad ones do not show in. */
+  readonly usualP99Ms: number;
   /** Calls that failed; each was repeated until it succeeded. */
   readonly errors: number;
   readonly lastError: string;
