@@ -124,16 +124,19 @@ for (const [kind, here, urlOf] of kinds) {
       }),
     );
     const places = copies.map(({ folder }) => join(folder, 'rings'));
-    for (const [at, rings] of places.entries()) await stageDevice(rings, 7000 + at);
+    const ports = places.map((_, at) => 7000 + at);
+    for (const [at, rings] of places.entries()) await stageDevice(rings, ports[at]!);
     for (const version of [2, 3]) {
       const winner = await race(copies);
+      const port = ports[winner];
+      ports[winner] = 8000 + winner; // it may win again
       for (const [at, rings] of places.entries()) {
         // What the others staged is still there, and fits the new head.
-        if (at === winner) await stageDevice(rings, 8000 + at);
+        if (at === winner) await stageDevice(rings, ports[at]!);
         else await rebase(rings);
         await requireWon(rings, version, winner);
         const { ring: made } = await readVersion(rings, ring, 'head');
-        expect(made.devices.at(-1)?.port).toBe(7000 + winner);
+        expect(made.devices.at(-1)?.port).toBe(port);
       }
       for (const store of stores) {
         expect(await storeAgainstHead(url, store)).toEqual({ beside: [], lacking: [] });
