@@ -128,8 +128,8 @@ for (const [kind, here, urlOf] of kinds) {
     for (const [at, rings] of places.entries()) await stageDevice(rings, ports[at]!);
     for (const version of [2, 3]) {
       const winner = await race(copies);
-      const port = ports[winner];
-      ports[winner] = 8000 + winner; // it may win again
+      const port = ports[winner]!;
+      ports[winner] = port + 1000; // it may win again
       for (const [at, rings] of places.entries()) {
         // What the others staged is still there, and fits the new head.
         if (at === winner) await stageDevice(rings, ports[at]!);
