@@ -8,8 +8,7 @@ export default defineConfig({
     include: ['packages/**/*.test.ts', 'tools/**/*.test.ts', 'test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    // Only what hangs: beside other work a move with three deaths took a minute.
-    testTimeout: 180_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
   },
 });
