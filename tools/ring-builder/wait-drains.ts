@@ -1,7 +1,7 @@
 // Waits until no server still holds partitions that the ring gives to others.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/read-version';
-import { slotsOf } from '@ringwright/ring/slots-of';
+import { holdersOf } from '@ringwright/ring/slots-of';
 import { heldDrops, letGo } from './held-drops.ts';
 import { type Look, type MoveWatch, watchPauseMs } from './moves/watch-moves.ts';
 import { ringTargets, type Target } from './ring-targets.ts';
@@ -71,9 +71,7 @@ function waitsForDown({ ring }: StoredVersion, { said }: Look): boolean {
     if (status instanceof Error) return isDown(device);
     return (
       status.version >= ring.version &&
-      status.draining.every(({ partition }) =>
-        slotsOf(ring, partition).some((slot) => isDown(slot.device)),
-      )
+      status.draining.every(({ partition }) => holdersOf(ring, partition).some(isDown))
     );
   });
 }

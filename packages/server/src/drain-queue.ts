@@ -90,8 +90,8 @@ export class DrainQueue {
   /** Of all keyspaces one that failed least: those that wait for a dead device keep none back. */
   #next(): Waiting | undefined {
     const lists = [...this.#waiting.values()].filter(({ length }) => length > 0);
-    const first = (list: readonly Waiting[]): number => list.slice(0, 1).map(failuresOf)[0] ?? 0;
-    return lists.sort((a, b) => first(a) - first(b))[0]?.shift();
+    const failures = ([first]: readonly Waiting[]): number => (first ? failuresOf(first) : 0);
+    return lists.sort((a, b) => failures(a) - failures(b))[0]?.shift();
   }
 
   /** What waits stays where it is. */
