@@ -6,7 +6,7 @@ import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import type Database from 'better-sqlite3';
 import { type Digest, emptyDigest, formatDigest, toggleRow } from './digest.ts';
 import { readMeta } from './partition-meta.ts';
-import { type FullRow, partitionStatements, rowContent } from './partition-statements.ts';
+import { type FullRow, rowContent, statements } from './partition-statements.ts';
 import { isRowHash, matchesHash } from './record-bytes.ts';
 import type { MetaRow } from './schema.ts';
 
@@ -60,8 +60,7 @@ function auditRows(db: Database.Database, meta: MetaRow): Finding[] {
     highest_ms: 0,
     digest: emptyDigest,
   };
-  const sql = partitionStatements(db);
-  for (const row of sql.since().iterate(0, Number.MAX_SAFE_INTEGER)) {
+  for (const row of statements.since(db).iterate(0, Number.MAX_SAFE_INTEGER)) {
     const finding = countRow(row, counted);
     if (finding !== null && findings.length < FINDINGS_MAX) findings.push(finding);
     freeValue(row);

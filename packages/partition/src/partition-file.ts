@@ -13,8 +13,9 @@ import {
 import { trimCache } from './open-sqlite.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
 import { infoOf, marksOf, readMeta } from './partition-meta.ts';
-import { type FullRow, partitionStatements, storeRows } from './partition-statements.ts';
+import { type FullRow, statements, storeRows } from './partition-statements.ts';
 import { PartitionWal } from './partition-wal.ts';
+import { PreparedStatements } from './prepared-statements.ts';
 import { Promises } from './promises.ts';
 import { RecentRows } from './recent-rows.ts';
 import type { WriteOutcome } from './record.ts';
@@ -35,7 +36,7 @@ export class PartitionFile {
   readonly watermarks: Watermarks;
   readonly promises: Promises;
   readonly recent: RecentRows;
-  readonly #sql: ReturnType<typeof partitionStatements>;
+  readonly #sql: PreparedStatements;
   readonly #pending = new Memtable();
   /** The row in the file. */
   #meta: MetaRow;
@@ -47,16 +48,16 @@ export class PartitionFile {
     this.db = db;
     // Before any statement on its tables: these may not be ours.
     this.#meta = readMeta(db);
-    this.#sql = partitionStatements(db);
-    this.#wal = new PartitionWal(db);
+    this.#sql = new PreparedStatements(db);
+    this.#wal = new PartitionWal(this.#sql);
     this.#tally = tallyOf(this.#meta);
-    this.watermarks = new Watermarks(db);
+    this.watermarks = new Watermarks(this.#sql);
     this.promises = new Promises(db);
     this.recent = new RecentRows(this.#tally.seq);
   }
 
   /** Statements over a file that has every row: pending ones are stored first. */
-  get sql(): ReturnType<typeof partitionStatements> {
+  get sql(): PreparedStatements {
     this.flush();
     return this.#sql;
   }
@@ -93,7 +94,7 @@ export class PartitionFile {
 
   /** The row of a key as the file has it; a pending one is newer. */
   storedRow(key: Uint8Array): FullRow | undefined {
-    return this.#sql.read().get(key);
+    return this.#sql.of(statements.read).get(key);
   }
 
   /**
@@ -142,7 +143,7 @@ export class PartitionFile {
       return { ms, tie, valueBytes: value?.length ?? null, hash, replaces };
     }
     if (this.#meta.rows + this.#meta.tombstones === 0) return null; // no need to look
-    const row = this.#sql.find().get(key);
+    const row = this.#sql.of(statements.find).get(key);
     if (row === undefined) return null;
     const [seq, ms, tie, valueBytes, hash] = row;
     if (!isRowHash(hash)) throw this.#damaged(`record ${seq} has no row hash`);
@@ -179,7 +180,9 @@ export class PartitionFile {
   }
 
   #storeCounters({ seq, rows, tombstones, bytes, digest, highest_ms, checksum }: MetaRow): void {
-    this.#sql.setCounters().run(seq, rows, tombstones, bytes, digest, highest_ms, checksum);
+    this.#sql
+      .of(statements.setCounters)
+      .run(seq, rows, tombstones, bytes, digest, highest_ms, checksum);
   }
 
   #damaged(what: string): CodedError {
@@ -190,7 +193,7 @@ export class PartitionFile {
   setState(state: PartitionState): void {
     this.flush();
     const meta = sealMeta({ ...this.#meta, state });
-    inTransaction(this.db, () => this.#sql.setState().run(state, meta.checksum));
+    inTransaction(this.db, () => this.#sql.of(statements.setState).run(state, meta.checksum));
     this.#meta = meta;
     // failpoint: file.state-set
     if (!this.checkpoint('PASSIVE')) throw new Error(`${this.db.name} could not be checkpointed`);
@@ -209,7 +212,7 @@ export class PartitionFile {
     const barrier_ms = Math.max(identity.barrierMs, this.#meta.barrier_ms);
     const meta = sealMeta({ ...this.#meta, incarnation, life, state, barrier_ms });
     inTransaction(this.db, () => {
-      this.#sql.setIdentity().run(incarnation, life, state, barrier_ms, meta.checksum);
+      this.#sql.of(statements.setIdentity).run(incarnation, life, state, barrier_ms, meta.checksum);
       this.watermarks.clear();
     });
     this.#meta = meta;
@@ -223,7 +226,9 @@ export class PartitionFile {
     const floor_ms = Math.max(this.#meta.floor_ms, to.floorMs ?? 0);
     const meta = sealMeta({ ...this.#meta, barrier_ms, floor_ms });
     if (meta.checksum === this.#meta.checksum) return;
-    inTransaction(this.db, () => this.#sql.setFloors().run(barrier_ms, floor_ms, meta.checksum));
+    inTransaction(this.db, () =>
+      this.#sql.of(statements.setFloors).run(barrier_ms, floor_ms, meta.checksum),
+    );
     this.#meta = meta;
     // failpoint: file.floor-set
     if (!this.checkpoint('PASSIVE')) throw new Error(`${this.db.name} could not be checkpointed`);
@@ -235,7 +240,9 @@ export class PartitionFile {
    * Returns the last one's sequence, or null when there are no more.
    */
   dropTombstones(after: number, limit: number): number | null {
-    const old = this.sql.oldTombstones().all({ after, floor: this.#meta.floor_ms, limit });
+    const old = this.sql
+      .of(statements.oldTombstones)
+      .all({ after, floor: this.#meta.floor_ms, limit });
     const last = old.at(-1);
     if (last === undefined) return null;
     const tally = tallyOf(this.#meta);
@@ -245,7 +252,7 @@ export class PartitionFile {
     }
     const meta = sealMeta({ ...this.#meta, ...tallyColumns(tally) });
     inTransaction(this.db, () => {
-      for (const [seq] of old) this.#sql.remove().run(seq);
+      for (const [seq] of old) this.#sql.of(statements.remove).run(seq);
       this.#storeCounters(meta);
     });
     this.#meta = meta;

@@ -1,7 +1,7 @@
-// The prepared statements of one open partition file.
+// The statements over the tables of a partition file.
 import type Database from 'better-sqlite3';
 import type { Memtable, PendingRow } from './memtable.ts';
-import { once } from './once.ts';
+import type { PreparedStatements } from './prepared-statements.ts';
 
 /** seq, ms, tie, value length or null for a tombstone, hash. */
 type HeldRow = [seq: number, ms: number, tie: number, valueBytes: number | null, hash: Buffer];
@@ -19,6 +19,8 @@ export type FullRow = [
 export type StampRow = [seq: number, key: Buffer, ms: number, tie: number];
 type DeadRow = [seq: number, hash: Buffer, valueBytes: number | null];
 
+type Db = Database.Database;
+
 /** Of a long memtable so many rows go with one call; the statement takes 20 KiB. */
 const ROWS_OF_INSERT_MANY = 16;
 const ROWS_FOR_INSERT_MANY = 2_048;
@@ -33,97 +35,90 @@ export function rowContent(row: FullRow) {
   return { key, value, ms, tie, expiresMs, origin };
 }
 
-/**
- * Raw mode gives arrays, which cost less than objects. A statement is prepared at its first use: it
- * takes 5 KiB, and a device may have a thousand files open.
- */
-export function partitionStatements(db: Database.Database) {
-  const prepare = <Row>(sql: string): Database.Statement<unknown[], Row> =>
-    db.prepare<unknown[], Row>(sql);
-  return {
-    find: once(() =>
-      prepare<HeldRow>('SELECT seq, ms, tie, length(value), hash FROM records WHERE key = ?').raw(),
-    ),
-    // Most records neither expire nor have an origin, and each value bound costs 60 ns.
-    insert: once(() =>
-      prepare('INSERT INTO records (seq, key, ms, tie, value, hash) VALUES (?, ?, ?, ?, ?, ?)'),
-    ),
-    insertMany: once(() =>
-      prepare(
-        `INSERT INTO records (seq, key, ms, tie, value, hash)
+/** Raw mode gives arrays, which cost less than objects. */
+export const statements = {
+  find: (db: Db) =>
+    db
+      .prepare<unknown[], HeldRow>(
+        'SELECT seq, ms, tie, length(value), hash FROM records WHERE key = ?',
+      )
+      .raw(),
+  // Most records neither expire nor have an origin, and each value bound costs 60 ns.
+  insert: (db: Db) =>
+    db.prepare('INSERT INTO records (seq, key, ms, tie, value, hash) VALUES (?, ?, ?, ?, ?, ?)'),
+  insertMany: (db: Db) =>
+    db.prepare(
+      `INSERT INTO records (seq, key, ms, tie, value, hash)
          VALUES ${Array(ROWS_OF_INSERT_MANY).fill('(?, ?, ?, ?, ?, ?)').join(', ')}`,
-      ),
     ),
-    insertFull: once(() =>
-      prepare(
-        `INSERT INTO records (seq, key, ms, tie, value, hash, expires_ms, origin_ms, origin_tie)
+  insertFull: (db: Db) =>
+    db.prepare(
+      `INSERT INTO records (seq, key, ms, tie, value, hash, expires_ms, origin_ms, origin_tie)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      ),
     ),
-    replace: once(() =>
-      prepare(
-        `UPDATE records SET seq = ?, ms = ?, tie = ?, value = ?, hash = ?, expires_ms = ?,
+  replace: (db: Db) =>
+    db.prepare(
+      `UPDATE records SET seq = ?, ms = ?, tie = ?, value = ?, hash = ?, expires_ms = ?,
          origin_ms = ?, origin_tie = ? WHERE seq = ?`,
-      ),
     ),
-    setCounters: once(() =>
-      prepare(
-        `UPDATE meta SET seq = ?, rows = ?, tombstones = ?, bytes = ?, digest = ?, highest_ms = ?,
+  setCounters: (db: Db) =>
+    db.prepare(
+      `UPDATE meta SET seq = ?, rows = ?, tombstones = ?, bytes = ?, digest = ?, highest_ms = ?,
          checksum = ?`,
-      ),
     ),
-    setState: once(() => prepare('UPDATE meta SET state = ?, checksum = ?')),
-    setIdentity: once(() =>
-      prepare('UPDATE meta SET incarnation = ?, life = ?, state = ?, barrier_ms = ?, checksum = ?'),
+  setState: (db: Db) => db.prepare('UPDATE meta SET state = ?, checksum = ?'),
+  setIdentity: (db: Db) =>
+    db.prepare(
+      'UPDATE meta SET incarnation = ?, life = ?, state = ?, barrier_ms = ?, checksum = ?',
     ),
-    setFloors: once(() => prepare('UPDATE meta SET barrier_ms = ?, floor_ms = ?, checksum = ?')),
-    oldTombstones: once(() =>
-      prepare<DeadRow>(
+  setFloors: (db: Db) => db.prepare('UPDATE meta SET barrier_ms = ?, floor_ms = ?, checksum = ?'),
+  oldTombstones: (db: Db) =>
+    db
+      .prepare<unknown[], DeadRow>(
         `SELECT seq, hash, length(value) FROM records WHERE seq > @after AND ms <= @floor AND
          (value IS NULL OR (expires_ms > 0 AND expires_ms <= @floor)) ORDER BY seq LIMIT @limit`,
-      ).raw(),
-    ),
-    expired: once(() =>
-      prepare<number>(
+      )
+      .raw(),
+  expired: (db: Db) =>
+    db
+      .prepare<unknown[], number>(
         `SELECT count(*) FROM records
          WHERE expires_ms > 0 AND expires_ms <= ? AND value IS NOT NULL`,
-      ).pluck(),
-    ),
-    remove: once(() => prepare('DELETE FROM records WHERE seq = ?')),
-    read: once(() => prepare<FullRow>(`${FULL} WHERE key = ?`).raw()),
-    since: once(() => prepare<FullRow>(`${FULL} WHERE seq > ? ORDER BY seq LIMIT ?`).raw()),
-    stampsSince: once(() =>
-      prepare<StampRow>(
+      )
+      .pluck(),
+  remove: (db: Db) => db.prepare('DELETE FROM records WHERE seq = ?'),
+  read: (db: Db) => db.prepare<unknown[], FullRow>(`${FULL} WHERE key = ?`).raw(),
+  since: (db: Db) =>
+    db.prepare<unknown[], FullRow>(`${FULL} WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
+  stampsSince: (db: Db) =>
+    db
+      .prepare<unknown[], StampRow>(
         'SELECT seq, key, ms, tie FROM records WHERE seq > ? ORDER BY seq LIMIT ?',
-      ).raw(),
-    ),
-    afterKey: once(() => prepare<FullRow>(`${FULL} WHERE key > ? ORDER BY key LIMIT ?`).raw()),
-  };
-}
-
-type StoreStatements = Pick<
-  ReturnType<typeof partitionStatements>,
-  'insert' | 'insertMany' | 'insertFull' | 'replace'
->;
+      )
+      .raw(),
+  afterKey: (db: Db) =>
+    db.prepare<unknown[], FullRow>(`${FULL} WHERE key > ? ORDER BY key LIMIT ?`).raw(),
+};
 
 /** Inserts rows, or puts them in the place of those that they replace; the bytes of their values. */
-export function storeRows(sql: StoreStatements, rows: Memtable): number {
+export function storeRows(sql: PreparedStatements, rows: Memtable): number {
   let valueBytes = 0;
   const isLong = rows.size >= ROWS_FOR_INSERT_MANY;
+  const insert = sql.of(statements.insert);
   let many: unknown[] = [];
   for (const row of rows.values()) {
     const { seq, key, ms, tie, value, hash } = row;
     valueBytes += value?.length ?? 0;
     if (!isPlain(row)) storeUnusual(sql, row);
-    else if (!isLong) sql.insert().run(seq, key, ms, tie, value, hash);
+    else if (!isLong) insert.run(seq, key, ms, tie, value, hash);
     else {
       many.push(seq, key, ms, tie, value, hash);
       if (many.length < 6 * ROWS_OF_INSERT_MANY) continue;
-      sql.insertMany().run(many);
+      sql.of(statements.insertMany).run(many);
       many = [];
     }
   }
-  for (let at = 0; at < many.length; at += 6) sql.insert().run(many.slice(at, at + 6));
+  for (let at = 0; at < many.length; at += 6) insert.run(many.slice(at, at + 6));
   return valueBytes;
 }
 
@@ -132,9 +127,9 @@ function isPlain({ replaces, expiresMs, origin }: PendingRow): boolean {
   return replaces === null && expiresMs === 0 && origin === null;
 }
 
-function storeUnusual(sql: StoreStatements, row: PendingRow): void {
+function storeUnusual(sql: PreparedStatements, row: PendingRow): void {
   const { seq, key, ms, tie, value, hash, expiresMs, origin, replaces } = row;
   const rest = [ms, tie, value, hash, expiresMs, origin?.ms ?? 0, origin?.tie ?? 0];
-  if (replaces === null) sql.insertFull().run(seq, key, ...rest);
-  else sql.replace().run(seq, ...rest, replaces);
+  if (replaces === null) sql.of(statements.insertFull).run(seq, key, ...rest);
+  else sql.of(statements.replace).run(seq, ...rest, replaces);
 }

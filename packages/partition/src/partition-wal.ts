@@ -1,6 +1,6 @@
 // The write-ahead log of an open partition file: how long it is, and its way into the file.
 import type Database from 'better-sqlite3';
-import { once } from './once.ts';
+import type { PreparedStatements } from './prepared-statements.ts';
 import { pageBytes } from './schema.ts';
 
 /** Of one transaction and of one row at the worst: a few pages each. */
@@ -15,10 +15,10 @@ export class PartitionWal {
   checkpoints = 0;
   /** An upper bound of the bytes in the WAL, made exact when it grows large. */
   #bytes = 0;
-  readonly #sql: ReturnType<typeof checkpointStatements>;
+  readonly #sql: PreparedStatements;
 
-  constructor(db: Database.Database) {
-    this.#sql = checkpointStatements(db);
+  constructor(sql: PreparedStatements) {
+    this.#sql = sql;
   }
 
   /** A transaction has changed so many rows. */
@@ -43,17 +43,16 @@ export class PartitionWal {
     return this.#bytes * 2 > bytesMax;
   }
 
-  #run(mode: 'PASSIVE' | 'TRUNCATE' | 'NOOP'): CheckpointRow {
-    return this.#sql[mode]().get() ?? [1, 0, 0];
+  #run(mode: keyof typeof checkpoints): CheckpointRow {
+    return this.#sql.of(checkpoints[mode]).get() ?? [1, 0, 0];
   }
 }
 
-function checkpointStatements(db: Database.Database) {
-  const checkpoint = (mode: string) =>
-    once(() => db.prepare<unknown[], CheckpointRow>(`PRAGMA wal_checkpoint(${mode})`).raw());
-  return {
-    PASSIVE: checkpoint('PASSIVE'),
-    TRUNCATE: checkpoint('TRUNCATE'),
-    NOOP: checkpoint('NOOP'),
-  };
-}
+const checkpointIn = (mode: string) => (db: Database.Database) =>
+  db.prepare<unknown[], CheckpointRow>(`PRAGMA wal_checkpoint(${mode})`).raw();
+
+const checkpoints = {
+  PASSIVE: checkpointIn('PASSIVE'),
+  TRUNCATE: checkpointIn('TRUNCATE'),
+  NOOP: checkpointIn('NOOP'),
+};

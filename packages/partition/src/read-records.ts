@@ -2,7 +2,7 @@
 // out.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { PartitionFile } from './partition-file.ts';
-import { type FullRow, rowContent, type StampRow } from './partition-statements.ts';
+import { type FullRow, rowContent, type StampRow, statements } from './partition-statements.ts';
 import type { PageBounds, RowsPage, StoredRecord, StoredStamp } from './record.ts';
 import { matchesHash } from './record-bytes.ts';
 
@@ -20,7 +20,7 @@ export function recordsSince(
   bounds: PageBounds,
 ): RowsPage<StoredRecord> {
   return page(file, bounds, {
-    rows: file.sql.since().iterate(seq, bounds.rowsMax + 1),
+    rows: file.sql.of(statements.since).iterate(seq, bounds.rowsMax + 1),
     read: (row: FullRow) => verified(file, row),
     bytes: ({ key, value }) => key.length + (value?.length ?? 0),
   });
@@ -33,7 +33,7 @@ export function stampsSince(
   bounds: PageBounds,
 ): RowsPage<StoredStamp> {
   return page(file, bounds, {
-    rows: file.sql.stampsSince().iterate(seq, bounds.rowsMax + 1),
+    rows: file.sql.of(statements.stampsSince).iterate(seq, bounds.rowsMax + 1),
     read: ([rowSeq, key, ms, tie]: StampRow) => ({ seq: rowSeq, key, ms, tie }),
     bytes: ({ key }) => key.length,
   });
@@ -49,7 +49,7 @@ export function scanRecords(
   limit: number,
 ): StoredRecord[] {
   return file.sql
-    .afterKey()
+    .of(statements.afterKey)
     .all(afterKey, limit)
     .map((row) => verified(file, row));
 }

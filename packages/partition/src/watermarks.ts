@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { watermarkCountMax, watermarkPeerCharactersMax } from '@ringwright/base/limits-store';
 import type Database from 'better-sqlite3';
-import { once } from './once.ts';
+import type { PreparedStatements } from './prepared-statements.ts';
 
 /**
  * Stored with the next flush of the file's rows, so that in the file none is ahead of them, and
@@ -12,15 +12,11 @@ export class Watermarks {
   readonly #confirmed = new Map<string, number>();
   /** Peers whose watermarks the file has not as they are here. */
   readonly #unstored = new Set<string>();
-  readonly #sql: ReturnType<typeof watermarkStatements>;
+  readonly #sql: PreparedStatements;
 
-  constructor(db: Database.Database) {
-    const rows = db
-      .prepare<[], [string, number]>('SELECT peer, seq FROM watermarks ORDER BY id')
-      .raw()
-      .all();
-    for (const [peer, seq] of rows) this.#confirmed.set(peer, seq);
-    this.#sql = watermarkStatements(db);
+  constructor(sql: PreparedStatements) {
+    this.#sql = sql;
+    for (const [peer, seq] of statements.all(sql.db).all()) this.#confirmed.set(peer, seq);
   }
 
   get(peer: string): number {
@@ -56,8 +52,8 @@ export class Watermarks {
     const rows = this.#unstored.size;
     for (const peer of this.#unstored) {
       const seq = this.#confirmed.get(peer);
-      if (seq === undefined) this.#sql.remove().run(peer);
-      else this.#sql.set().run(peer, seq);
+      if (seq === undefined) this.#sql.of(statements.remove).run(peer);
+      else this.#sql.of(statements.set).run(peer, seq);
     }
     this.#unstored.clear();
     return rows;
@@ -71,21 +67,20 @@ export class Watermarks {
   }
 
   clear(): void {
-    this.#sql.clear().run();
+    this.#sql.of(statements.clear).run();
     this.#confirmed.clear();
     this.#unstored.clear();
   }
 }
 
-function watermarkStatements(db: Database.Database) {
-  return {
-    set: once(() =>
-      db.prepare(
-        `INSERT INTO watermarks (peer, seq) VALUES (?, ?)
-         ON CONFLICT (peer) DO UPDATE SET seq = excluded.seq`,
-      ),
+const statements = {
+  all: (db: Database.Database) =>
+    db.prepare<unknown[], [string, number]>('SELECT peer, seq FROM watermarks ORDER BY id').raw(),
+  set: (db: Database.Database) =>
+    db.prepare(
+      `INSERT INTO watermarks (peer, seq) VALUES (?, ?)
+       ON CONFLICT (peer) DO UPDATE SET seq = excluded.seq`,
     ),
-    remove: once(() => db.prepare('DELETE FROM watermarks WHERE peer = ?')),
-    clear: once(() => db.prepare('DELETE FROM watermarks')),
-  };
-}
+  remove: (db: Database.Database) => db.prepare('DELETE FROM watermarks WHERE peer = ?'),
+  clear: (db: Database.Database) => db.prepare('DELETE FROM watermarks'),
+};
