@@ -1,25 +1,18 @@
 #!/usr/bin/env node
 // ring-server: one storage server for one device, or `check DIR`: an audit of its data at rest.
-import { setFlagsFromString } from 'node:v8';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { RunningServer } from '@ringwright/server/start-server';
+import { bearYoung, giveBackAtRest } from './heap.ts';
 import { parseOptions } from './parse-options.ts';
 
 /** Exit code after the store failed: the supervisor should start the server again, from disk. */
 const STORE_FAILED_EXIT = 4;
 
-/**
- * A burst of requests in flight teaches V8 that what they allocate lives long, and from then on it
- * makes that in the old generation, for good and for every request: a third of the processor went
- * into collecting it. In some processes it never came to that, and they were as much faster.
- */
-const YOUNG_ARE_BORN_YOUNG = '--no-allocation-site-pretenuring';
-
 async function main(): Promise<void> {
   const words = process.argv.slice(2);
   if (words[0] === 'check') return check(words.slice(1));
   const options = await parseOptions(words);
-  setFlagsFromString(YOUNG_ARE_BORN_YOUNG);
+  bearYoung();
   const [{ startServer }, { serverLog }] = await Promise.all([
     import('@ringwright/server/start-server'),
     import('@ringwright/server/log'),
@@ -30,6 +23,7 @@ async function main(): Promise<void> {
     process.exit(STORE_FAILED_EXIT);
   };
   const server = await startServer(options, { log, onFailure });
+  giveBackAtRest();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void stop(server, signal));
   }

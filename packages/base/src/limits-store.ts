@@ -26,6 +26,11 @@ export const openPartitionFilesMin = 1_100;
 export const openPartitionFilesMax = 8_192;
 /** What an open file takes; a busy one has up to 1 MiB of page cache more. */
 export const openFileBytes = 200 * KIB;
+/**
+ * Files opened until the garbage of that is collected, in 1 ms: 16 KiB each, mostly of statements,
+ * which V8 takes for small. Mixed with what stays, their memory would never go back.
+ */
+export const openedFilesUncollectedMax = 24;
 /** Of the machine's memory, for the open files of one device: 4,096 partitions with 20 GiB. */
 export const openFilesMemoryShare = 1 / 24;
 /** Descriptors kept for connections, copies and the log. */

@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { collectGarbage } from '@ringwright/base/collect-garbage';
+import { openedFilesUncollectedMax } from '@ringwright/base/limits-store';
 import { dataPaths } from './data-paths.ts';
 import { openSqlite } from './open-sqlite.ts';
 import { clean, type Partition } from './partition.ts';
@@ -16,6 +18,8 @@ export class OpenFiles {
   readonly #filesMax: number;
   readonly #open = new Set<Partition>();
   #turn = 0;
+  /** Files opened since the youngest garbage was collected. */
+  #uncollected = 0;
 
   constructor(root: string, filesMax: number) {
     this.#root = root;
@@ -34,11 +38,19 @@ export class OpenFiles {
     if (partition.damage !== null) throw partition.damage;
     if (this.#open.size >= this.#filesMax) this.#closeLeastRecent();
     const file = this.#openWithRoom(partition);
+    this.#collect();
     partition.file = file;
     partition.life = file.life;
     partition.highestMs = Math.max(partition.highestMs, file.highestMs);
     this.#open.add(partition);
     return file;
+  }
+
+  #collect(): void {
+    this.#uncollected += 1;
+    if (this.#uncollected < openedFilesUncollectedMax) return;
+    this.#uncollected = 0;
+    collectGarbage('minor');
   }
 
   #openWithRoom(partition: Partition): PartitionFile {

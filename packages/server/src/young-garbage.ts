@@ -1,10 +1,8 @@
 // Has the youngest garbage of this process collected while long messages come in.
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '@ringwright/base/collect-garbage';
 import { youngGarbageBytesMax } from '@ringwright/base/limits-copies';
 
 let bytesSince = 0;
-let collect: NodeJS.GCFunction | null = null;
 
 /**
  * To be told of each long message. What the socket read of it, 64 KiB at a time, was copied and is
@@ -16,12 +14,5 @@ export function longMessageCame(bytes: number): void {
   bytesSince += bytes;
   if (bytesSince < youngGarbageBytesMax) return;
   bytesSince = 0;
-  collect ??= collector();
-  collect({ type: 'minor' });
-}
-
-/** Only what runs in a new context sees the function that the flag gives. */
-function collector(): NodeJS.GCFunction {
-  setFlagsFromString('--expose-gc');
-  return runInNewContext('gc') as NodeJS.GCFunction;
+  collectGarbage('minor');
 }

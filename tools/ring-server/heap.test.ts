@@ -1,0 +1,42 @@
+import {
+  constants,
+  type PerformanceEntry,
+  PerformanceObserver,
+  performance,
+} from 'node:perf_hooks';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { giveBackAtRest } from './heap.ts';
+
+type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };
+
+let majors = 0;
+const observer = new PerformanceObserver((list) => {
+  // Of entries of this type Node says more than their type does.
+  for (const entry of list.getEntries() as GcEntry[]) {
+    if (entry.detail.kind === constants.NODE_PERFORMANCE_GC_MAJOR) majors += 1;
+  }
+});
+
+beforeEach(() => {
+  majors = 0;
+  observer.observe({ entryTypes: ['gc'] });
+});
+afterEach(() => observer.disconnect());
+
+test('who is at rest collects everything', async () => {
+  const timer = giveBackAtRest({ tickMs: 20, usedShare: 0.9, youngBytesMax: 1 });
+  await expect.poll(() => majors).toBeGreaterThan(0);
+  clearInterval(timer);
+});
+
+test('who is busy does not, and neither does who has little to give back', async () => {
+  const ticks = { tickMs: 20, usedShare: 0.9, youngBytesMax: 1 };
+  const timers = [
+    giveBackAtRest({ ...ticks, usedShare: 0 }),
+    giveBackAtRest({ ...ticks, youngBytesMax: 2 ** 40 }),
+  ];
+  const begin = performance.now();
+  await expect.poll(() => performance.now() - begin).toBeGreaterThan(200);
+  for (const timer of timers) clearInterval(timer);
+  expect(majors).toBe(0);
+});
