@@ -1,7 +1,7 @@
 // How V8 keeps the memory of a server.
 import { performance } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { collectGarbage } from '@ringwright/base/collect-garbage';
+import { collectGarbage } from '@ringwright/partition/collect-garbage';
 
 /**
  * A burst of requests in flight teaches V8 that what they allocate lives long, and from then on it

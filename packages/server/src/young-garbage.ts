@@ -1,6 +1,7 @@
 // Has the youngest garbage of this process collected while long messages come in.
-import { collectGarbage } from '@ringwright/base/collect-garbage';
+
 import { youngGarbageBytesMax } from '@ringwright/base/limits-copies';
+import { collectGarbage } from '@ringwright/partition/collect-garbage';
 
 let bytesSince = 0;
 
