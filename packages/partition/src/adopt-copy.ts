@@ -48,12 +48,12 @@ export async function adoptCopy(
     await setImmediate();
     // It goes: what closing moves from its WAL need not reach the disk.
     present.db.pragma('synchronous = OFF');
-    present.db.close();
+    present.wal.close();
     await removeOld(parts, home, old);
     return info;
   } catch (error) {
     if (partition.file !== copy || copy === null) {
-      copy?.db.close();
+      copy?.wal.close();
       await rm(directory, { recursive: true, force: true });
     }
     throw error;
@@ -79,7 +79,7 @@ async function mergeAllButLast(
       ({ lastSeq: merged, more } = mergePiece(parts, { present, copy, from: merged }));
       // What is merged is synced before the last turn, so that this has little to do.
       const isLast = !more && merged > 0;
-      if (isLast || copy.walExceeds(parts.limits.walBytesMax)) copy.checkpoint('PASSIVE');
+      if (isLast || copy.wal.exceeds(parts.limits.walBytesMax)) copy.checkpoint('PASSIVE');
       await setImmediate();
     }
     return merged;

@@ -16,10 +16,10 @@ export interface MachineLimits {
   readonly descriptors: number;
 }
 
-/** Two descriptors each, the file and its WAL; where there are few, half of them are kept. */
+/** Three descriptors each, the file, its WAL and one for syncs; where there are few, half of them are kept. */
 export function affordableFiles({ memoryBytes, descriptors }: MachineLimits): number {
   const byMemory = (memoryBytes * openFilesMemoryShare) / openFileBytes;
-  const byDescriptors = Math.max(descriptors - descriptorsKept, descriptors / 2) / 2;
+  const byDescriptors = Math.max(descriptors - descriptorsKept, descriptors / 2) / 3;
   const wanted = Math.max(openPartitionFilesMin, Math.min(byMemory, openPartitionFilesMax));
   return Math.floor(Math.min(wanted, byDescriptors));
 }

@@ -18,7 +18,7 @@ export function applyBatch(parts: StoreParts, batch: LogBatch): void {
       refuse: ({ call }, error) => call.reject(error),
     });
     for (const partition of memtables.afterWrites(touched)) {
-      if (partition.file?.walExceeds(limits.walBytesMax)) checkpointer.request(partition);
+      if (partition.file?.wal.exceeds(limits.walBytesMax)) checkpointer.request(partition);
     }
   } catch (error) {
     fail(error);

@@ -6,6 +6,7 @@ import { dataPaths } from './data-paths.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { listSegments } from './log-segment.ts';
 import { listPartitionDirectories, readCurrent } from './partition-directory.ts';
+import { restoreWal } from './partition-wal.ts';
 import { readSegment } from './read-segment.ts';
 import { checkContiguous } from './replay-log.ts';
 
@@ -41,6 +42,7 @@ async function checkPlace(place: {
   try {
     const incarnation = await readCurrent(place.directory);
     const file = join(place.directory, incarnation, 'data.db');
+    restoreWal(file);
     const { findings, meta } = auditFile(file);
     const located = findings.map(({ code, message, details }) => {
       return { code, message: `${file}: ${message}`, details: { ...details, file } };

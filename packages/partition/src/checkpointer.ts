@@ -27,7 +27,9 @@ export class Checkpointer {
 
   /** Asks for a checkpoint of one partition, whose WAL has grown long. */
   request(partition: Partition): void {
-    this.#queue.add(partition);
+    // The disk does not keep up: who writes waits for it.
+    if (partition.file?.wal.exceeds(heldWalBytesMax) === true) checkpointPartition(partition);
+    else this.#queue.add(partition);
     this.#start();
   }
 
@@ -59,11 +61,32 @@ export class Checkpointer {
       if (this.#stopped) return;
       if (mayWait(partition)) continue;
       // failpoint: checkpoint.before
-      checkpointPartition(partition);
+      await this.#checkpoint(partition);
     }
     if (!this.#freeSegments) return;
     this.#freeSegments = false;
     await this.#removeUnneeded();
+  }
+
+  async #checkpoint(partition: Partition): Promise<void> {
+    const { file } = partition;
+    if (file === null || partition.damage !== null) return;
+    // What is applied from now on comes from this segment or a later one.
+    const { oldestNeeded } = this.#options.log;
+    partition.pins += 1;
+    try {
+      const done = await file.checkpointAside();
+      if (partition.file !== file) return;
+      if (done) {
+        const since = file.isFlushed ? clean : oldestNeeded;
+        partition.dirtySince = Math.max(partition.dirtySince, since);
+      } else if (!mayWait(partition)) checkpointPartition(partition);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      partition.damage ??= damageError(error, partition);
+    } finally {
+      partition.pins -= 1;
+    }
   }
 
   async #removeUnneeded(): Promise<void> {
@@ -89,7 +112,7 @@ export class Checkpointer {
 
 /** Who holds a file asks for its checkpoint afterwards. */
 function mayWait({ held, file }: Partition): boolean {
-  return held > 0 && file?.walExceeds(heldWalBytesMax) === false;
+  return held > 0 && file?.wal.exceeds(heldWalBytesMax) === false;
 }
 
 /** Checkpoints an open file; a damaged one is marked and goes on holding back its segments. */

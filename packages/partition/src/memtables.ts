@@ -8,6 +8,14 @@ export interface MemtableLimits {
   readonly memtablesBytesMax: number;
 }
 
+/** So many times a long memtable may wait for a checkpoint: its flush then takes ~50 ms of a turn. */
+const LONG_MEMTABLES_WAITING = 2;
+
+/** A flush would wait for the disk until the checkpoint under way has ended. */
+function mayWait({ file }: Partition): boolean {
+  return file?.wal.isAside === true;
+}
+
 /**
  * A partition is flushed when its memtable is long, and the one that waits longest when all of them
  * together take too much: so a transaction has many rows, which is what makes a row cheap.
@@ -30,10 +38,13 @@ export class Memtables {
       const { size = 0, bytes = 0 } = partition.file?.pending ?? {};
       this.#bytes += bytes - (this.#waiting.get(partition) ?? 0);
       this.#waiting.set(partition, bytes);
-      if (size >= memtableRowsMax || bytes >= memtableBytesMax) this.#flush(partition);
+      const isLong = size >= memtableRowsMax || bytes >= memtableBytesMax;
+      const isTooLong = bytes >= memtableBytesMax * LONG_MEMTABLES_WAITING;
+      if (isTooLong || (isLong && !mayWait(partition))) this.#flush(partition);
     }
     for (const [partition] of this.#waiting) {
       if (this.#bytes <= memtablesBytesMax) break;
+      if (mayWait(partition)) continue;
       this.#flush(partition);
       changed.add(partition);
     }

@@ -10,6 +10,7 @@ import { dataPaths } from './data-paths.ts';
 import { openSqlite } from './open-sqlite.ts';
 import { clean, type Partition } from './partition.ts';
 import { PartitionFile } from './partition-file.ts';
+import { restoreWal } from './partition-wal.ts';
 import { damageError, isCannotOpen, isDamage } from './sqlite-errors.ts';
 import { upgradeFile } from './upgrade-file.ts';
 
@@ -101,7 +102,7 @@ export class OpenFiles {
   /** Forgets a file without a checkpoint: after a failure nothing more is written. */
   abandon(partition: Partition): void {
     this.#open.delete(partition);
-    partition.file?.db.close();
+    partition.file?.wal.close();
     partition.file = null;
   }
 
@@ -127,7 +128,7 @@ function openPartitionFile(root: string, partition: Partition): PartitionFile {
   ) {
     return file;
   }
-  file.db.close();
+  file.wal.close();
   throw new CodedError(
     'PARTITION_DAMAGED',
     `${name} says it is ${info.keyspace}/${info.partition} ${info.incarnation}`,
@@ -140,6 +141,7 @@ export function openDataFile(name: string): PartitionFile {
   if (!existsSync(name)) {
     throw new CodedError('PARTITION_DAMAGED', `${name} is missing`, { details: { file: name } });
   }
+  restoreWal(name);
   const db = openSqlite(name);
   try {
     upgradeFile(db);

@@ -22,7 +22,7 @@ import type { WriteOutcome } from './record.ts';
 import { isRowHash } from './record-bytes.ts';
 import { type MetaRow, sealMeta } from './schema.ts';
 import { countRow, discountRow, type Tally, tallyColumns, tallyOf } from './tally.ts';
-import { inReadTransaction, inTransaction } from './transaction.ts';
+import { inReadTransaction } from './transaction.ts';
 import { Watermarks } from './watermarks.ts';
 
 const APPLIED: WriteOutcome = { kind: 'applied' };
@@ -36,20 +36,20 @@ export class PartitionFile {
   readonly watermarks: Watermarks;
   readonly promises: Promises;
   readonly recent: RecentRows;
+  readonly wal: PartitionWal;
   readonly #sql: PreparedStatements;
   readonly #pending = new Memtable();
   /** The row in the file. */
   #meta: MetaRow;
   /** Its counters with the pending rows. */
   #tally: Tally;
-  readonly #wal: PartitionWal;
 
   constructor(db: Database.Database) {
     this.db = db;
     // Before any statement on its tables: these may not be ours.
     this.#meta = readMeta(db);
     this.#sql = new PreparedStatements(db);
-    this.#wal = new PartitionWal(this.#sql);
+    this.wal = new PartitionWal(this.#sql);
     this.#tally = tallyOf(this.#meta);
     this.watermarks = new Watermarks(this.#sql);
     this.promises = new Promises(db);
@@ -169,13 +169,13 @@ export class PartitionFile {
     const rows = this.#pending.size;
     let valueBytes = 0;
     let others = 0;
-    inTransaction(this.db, () => {
+    this.wal.write(() => {
       valueBytes = storeRows(this.#sql, this.#pending);
       others = promises.flush() + watermarks.flush();
       this.#storeCounters(meta);
     });
     this.#meta = meta;
-    this.#wal.noteTransaction(rows + others, valueBytes);
+    this.wal.noteTransaction(rows + others, valueBytes);
     this.#pending.clear();
   }
 
@@ -193,7 +193,7 @@ export class PartitionFile {
   setState(state: PartitionState): void {
     this.flush();
     const meta = sealMeta({ ...this.#meta, state });
-    inTransaction(this.db, () => this.#sql.of(statements.setState).run(state, meta.checksum));
+    this.wal.write(() => this.#sql.of(statements.setState).run(state, meta.checksum));
     this.#meta = meta;
     // failpoint: file.state-set
     if (!this.checkpoint('PASSIVE')) throw new Error(`${this.db.name} could not be checkpointed`);
@@ -211,12 +211,12 @@ export class PartitionFile {
     this.flush();
     const barrier_ms = Math.max(identity.barrierMs, this.#meta.barrier_ms);
     const meta = sealMeta({ ...this.#meta, incarnation, life, state, barrier_ms });
-    inTransaction(this.db, () => {
+    this.wal.write(() => {
       this.#sql.of(statements.setIdentity).run(incarnation, life, state, barrier_ms, meta.checksum);
       this.watermarks.clear();
     });
     this.#meta = meta;
-    this.#wal.noteTransaction(0);
+    this.wal.noteTransaction(0);
   }
 
   /** Raises what is promised or dropped; neither is ever lowered. Durable when it returns. */
@@ -226,7 +226,7 @@ export class PartitionFile {
     const floor_ms = Math.max(this.#meta.floor_ms, to.floorMs ?? 0);
     const meta = sealMeta({ ...this.#meta, barrier_ms, floor_ms });
     if (meta.checksum === this.#meta.checksum) return;
-    inTransaction(this.db, () =>
+    this.wal.write(() =>
       this.#sql.of(statements.setFloors).run(barrier_ms, floor_ms, meta.checksum),
     );
     this.#meta = meta;
@@ -251,30 +251,34 @@ export class PartitionFile {
       discountRow(tally, { valueBytes, hash });
     }
     const meta = sealMeta({ ...this.#meta, ...tallyColumns(tally) });
-    inTransaction(this.db, () => {
+    this.wal.write(() => {
       for (const [seq] of old) this.#sql.of(statements.remove).run(seq);
       this.#storeCounters(meta);
     });
     this.#meta = meta;
     this.#tally = tally;
-    this.#wal.noteTransaction(old.length);
+    this.wal.noteTransaction(old.length);
     return last[0];
-  }
-
-  /** How often the file itself may have been written. */
-  get checkpoints(): number {
-    return this.#wal.checkpoints;
   }
 
   /** Moves the WAL into the file and syncs both; false when something kept it from finishing. */
   checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
     this.flush();
-    return this.#wal.checkpoint(mode);
+    return this.wal.checkpoint(mode);
   }
 
-  /** Whether the WAL holds more than `walBytesMax` that no checkpoint has moved yet. */
-  walExceeds(walBytesMax: number): boolean {
-    return this.#wal.exceeds(walBytesMax);
+  /**
+   * As PASSIVE, without waiting for the disk on this thread: see PartitionWal.checkpointAside. Rows
+   * that come meanwhile wait in memory, or overtake it.
+   */
+  checkpointAside(): Promise<boolean> {
+    this.flush();
+    return this.wal.checkpointAside();
+  }
+
+  /** Whether the log has nothing that the WAL has not. */
+  get isFlushed(): boolean {
+    return this.#pending.size === 0 && !this.promises.haveChanged;
   }
 
   /** Gives the memory of its cached pages back: the next file may need it more. */
@@ -287,7 +291,7 @@ export class PartitionFile {
    */
   close(): void {
     const complete = this.checkpoint('TRUNCATE');
-    this.db.close();
+    this.wal.close();
     if (!complete) throw new Error(`checkpoint of ${this.db.name} could not finish`);
   }
 }

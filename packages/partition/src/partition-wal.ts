@@ -1,24 +1,82 @@
 // The write-ahead log of an open partition file: how long it is, and its way into the file.
+import {
+  closeSync,
+  existsSync,
+  fdatasync,
+  fdatasyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { promisify } from 'node:util';
+import { assert } from '@ringwright/base/assert';
 import type Database from 'better-sqlite3';
 import type { PreparedStatements } from './prepared-statements.ts';
 import { pageBytes } from './schema.ts';
+import { inTransaction } from './transaction.ts';
 
 /** Of one transaction and of one row at the worst: a few pages each. */
 const BYTES_PER_TRANSACTION = 8_192;
 const BYTES_PER_ROW = 12_288;
 
+const NO_HEADER = Buffer.alloc(32);
+
 /** Busy when not 0, then frames in the WAL, and how many of them are in the file. */
 type CheckpointRow = [busy: number, log: number, checkpointed: number];
+
+/** A checkpoint whose syncs run in the thread pool. */
+interface Aside {
+  /** What is being synced: the WAL, the file it went to, the WAL without its header. */
+  at: 'wal' | 'file' | 'header';
+  /** Somebody wrote to the file meanwhile, or closed it. */
+  overtaken: boolean;
+}
+
+/** fdatasync, twice. */
+export interface Syncs {
+  readonly inPool: (fd: number) => Promise<void>;
+  readonly here: (fd: number) => void;
+}
+
+const syncsOfSystem: Syncs = { inPool: promisify(fdatasync), here: fdatasyncSync };
 
 export class PartitionWal {
   /** How often the file itself may have been written: nothing but a checkpoint does that. */
   checkpoints = 0;
   /** An upper bound of the bytes in the WAL, made exact when it grows large. */
   #bytes = 0;
+  #aside: Aside | null = null;
+  /** All of it is in the synced file, and its header is gone from the disk. */
+  #isVoid = false;
+  /** The file was written to, and whether the disk has that nobody can say any more. */
+  #isLost = false;
+  /**
+   * For syncs. Kept until SQLite has closed the file: closing any descriptor of it drops the locks.
+   */
+  #fileFd: number | null = null;
   readonly #sql: PreparedStatements;
+  readonly #syncs: Syncs;
 
-  constructor(sql: PreparedStatements) {
+  constructor(sql: PreparedStatements, syncs = syncsOfSystem) {
     this.#sql = sql;
+    this.#syncs = syncs;
+  }
+
+  /** Whether a write would wait for the disk now. */
+  get isAside(): boolean {
+    return this.#aside !== null;
+  }
+
+  /** A transaction that writes. */
+  write(work: () => void): void {
+    this.#overtake();
+    const { db } = this.#sql;
+    if (!this.#isVoid) return inTransaction(db, work);
+    this.#isVoid = false;
+    // SQLite would sync the new header, lest the old one vouch for what is left of its frames.
+    unsynced(db, () => inTransaction(db, work));
   }
 
   /** A transaction has changed so many rows. */
@@ -28,11 +86,81 @@ export class PartitionWal {
 
   /** Moves it into the file and syncs both; false when something kept it from finishing. */
   checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
-    this.checkpoints += 1;
-    const [busy, log, done] = this.#run(mode);
-    const complete = busy === 0 && log === done;
-    if (complete) this.#bytes = 0;
-    return complete;
+    this.#overtake();
+    return this.#checkpoint(mode);
+  }
+
+  /**
+   * The same without waiting for the disk on this thread. False as well when it was overtaken: what
+   * was written since may be in the WAL only. In this order, so that a power loss at any point
+   * leaves a whole WAL, or a whole file without a valid one: the WAL is synced; moved into the
+   * file; the file is synced; the WAL's header goes, and that is synced.
+   */
+  async checkpointAside(): Promise<boolean> {
+    assert(this.#aside === null, 'one checkpoint at a time');
+    const { db } = this.#sql;
+    this.#fileFd ??= openSync(db.name, 'r+');
+    const walFd = openSync(`${db.name}-wal`, 'r+');
+    const aside: Aside = { at: 'wal', overtaken: false };
+    this.#aside = aside;
+    try {
+      await this.#syncs.inPool(walFd);
+      if (aside.overtaken) return false;
+      // failpoint: checkpoint.wal-synced
+      aside.at = 'file';
+      const complete = unsynced(db, () => this.#checkpoint('PASSIVE'));
+      // failpoint: checkpoint.moved
+      await this.#syncFile();
+      // failpoint: checkpoint.file-synced
+      if (aside.overtaken || !complete) return false;
+      aside.at = 'header';
+      writeSync(walFd, NO_HEADER, 0, NO_HEADER.length, 0);
+      await this.#syncs.inPool(walFd);
+      this.#isVoid = !aside.overtaken;
+      return this.#isVoid;
+    } finally {
+      this.#aside = null;
+      closeSync(walFd);
+      if (!db.open) this.#closeFile();
+    }
+  }
+
+  async #syncFile(): Promise<void> {
+    assert(this.#fileFd !== null, 'opened by who moves the WAL into it');
+    process.once('exit', this.#overtake);
+    try {
+      await this.#syncs.inPool(this.#fileFd);
+    } catch (error) {
+      throw this.#lose(error);
+    } finally {
+      process.off('exit', this.#overtake);
+    }
+  }
+
+  /**
+   * Who writes or closes comes first; but not to a WAL whose frames the file may still need. An
+   * ending process closes, too.
+   */
+  readonly #overtake = (): void => {
+    if (this.#isLost) throw new Error(`${this.#sql.db.name} could not be synced`);
+    const aside = this.#aside;
+    if (aside === null || aside.overtaken) return;
+    aside.overtaken = true;
+    if (aside.at !== 'file') return;
+    assert(this.#fileFd !== null, 'opened by who moves the WAL into it');
+    try {
+      this.#syncs.here(this.#fileFd);
+    } catch (error) {
+      throw this.#lose(error);
+    }
+  };
+
+  /** SQLite takes its WAL for done and removes it when it closes: it keeps a second name. */
+  #lose(error: unknown): unknown {
+    const { name } = this.#sql.db;
+    if (!this.#isLost) linkSync(`${name}-wal`, keptWal(name));
+    this.#isLost = true;
+    return error;
   }
 
   /** Whether it holds more than `bytesMax` that no checkpoint has moved yet. */
@@ -43,8 +171,50 @@ export class PartitionWal {
     return this.#bytes * 2 > bytesMax;
   }
 
+  /** Closes the file without a checkpoint. */
+  close(): void {
+    if (!this.#isLost) this.#overtake();
+    this.#sql.db.close();
+    if (this.#aside === null) this.#closeFile();
+  }
+
+  #closeFile(): void {
+    if (this.#fileFd !== null) closeSync(this.#fileFd);
+    this.#fileFd = null;
+  }
+
+  #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
+    this.checkpoints += 1;
+    const [busy, log, done] = this.#run(mode);
+    const complete = busy === 0 && log === done;
+    if (complete) this.#bytes = 0;
+    return complete;
+  }
+
   #run(mode: keyof typeof checkpoints): CheckpointRow {
     return this.#sql.of(checkpoints[mode]).get() ?? [1, 0, 0];
+  }
+}
+
+/** Before a file is opened: brings back the WAL that it may need, if a sync of it has failed. */
+export function restoreWal(file: string): void {
+  if (!existsSync(keptWal(file))) return;
+  // After a SIGKILL both names may be of one file, and a rename would leave them both.
+  rmSync(`${file}-wal`, { force: true });
+  renameSync(keptWal(file), `${file}-wal`);
+}
+
+function keptWal(file: string): string {
+  return `${file}-wal.kept`;
+}
+
+/** Work on a file for which SQLite syncs nothing. */
+function unsynced<Result>(db: Database.Database, work: () => Result): Result {
+  db.exec('PRAGMA synchronous = OFF');
+  try {
+    return work();
+  } finally {
+    db.exec('PRAGMA synchronous = NORMAL');
   }
 }
 

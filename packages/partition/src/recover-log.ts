@@ -37,7 +37,7 @@ export async function recoverLog(
       const options = { files, segment, bytesStay: true, answer: () => {}, refuse: () => {} };
       applyGroup(partition, writes, options);
       memtables.afterWrites([partition]);
-      if (partition.file?.walExceeds(RECOVERY.walBytesMax)) checkpointPartition(partition);
+      if (partition.file?.wal.exceeds(RECOVERY.walBytesMax)) checkpointPartition(partition);
     },
     applied: ({ keyspace, partition }) => {
       const known = registry.get(keyspace, partition);

@@ -81,7 +81,7 @@ function takeOver(file: string, incarnation: string): void {
     opened.takeOver({ incarnation, life: incarnation, state: 'filling', barrierMs: 0 });
     if (!opened.checkpoint('TRUNCATE')) throw new Error('the file could not be checkpointed');
   } finally {
-    opened.db.close();
+    opened.wal.close();
   }
 }
 

@@ -118,12 +118,12 @@ async function copyHeld(
   partition.held += 1;
   try {
     if (!file.checkpoint('TRUNCATE')) return null;
-    const { checkpoints } = file;
+    const { checkpoints } = file.wal;
     // Of the file, too: nothing waits in memory or in the WAL.
     const info = file.info();
     const copied = await parts.copies.copy(file.db.name, to);
     checkOpen(parts);
-    if (partition.file === file && file.checkpoints === checkpoints)
+    if (partition.file === file && file.wal.checkpoints === checkpoints)
       return manifestOf(info, copied);
   } catch {
     checkOpen(parts);

@@ -1,0 +1,190 @@
+import { existsSync, linkSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Random, seededRandom } from '@ringwright/base/random';
+import type Database from 'better-sqlite3';
+import { expect, test } from 'vitest';
+import { newPartitionBytes } from './new-partition-file.ts';
+import { openSqlite } from './open-sqlite.ts';
+import { PartitionWal, restoreWal } from './partition-wal.ts';
+import { PreparedStatements } from './prepared-statements.ts';
+
+const ROWS = 200;
+/** What a disk writes whole. */
+const SECTOR_BYTES = 512;
+
+interface Image {
+  readonly file: Buffer;
+  readonly wal: Buffer;
+}
+
+/** A file whose `seq` is the number of the last transaction, which wrote that into all its rows. */
+class Subject {
+  readonly directory = mkdtempSync(join(tmpdir(), 'partition-wal-'));
+  readonly file = join(this.directory, 'data.db');
+  /** Called by the syncs of a checkpoint, before they are as good as done. */
+  inPool: () => void = () => undefined;
+  here: () => void = () => undefined;
+  round = 0;
+  readonly db: Database.Database;
+  readonly wal: PartitionWal;
+
+  constructor() {
+    const about = { keyspace: 'test', partition: 0, incarnation: 'one', life: 'one' };
+    writeFileSync(this.file, newPartitionBytes({ ...about, state: 'ready' }));
+    this.db = openSqlite(this.file);
+    this.wal = new PartitionWal(new PreparedStatements(this.db), {
+      inPool: async () => this.inPool(),
+      here: () => this.here(),
+    });
+  }
+
+  write(): void {
+    this.round += 1;
+    const put = this.db.prepare(
+      'INSERT OR REPLACE INTO records VALUES (?, ?, ?, 0, ?, ?, 0, 0, 0)',
+    );
+    this.wal.write(() => {
+      for (let row = 1; row <= ROWS; row += 1) {
+        const value = Buffer.alloc(50 + ((row * this.round) % 300), this.round);
+        put.run(row, Buffer.from(`key-${row}`), this.round, value, Buffer.alloc(8));
+      }
+      this.db.prepare('UPDATE meta SET seq = ?').run(this.round);
+    });
+  }
+
+  /** SQLite loses its locks by reading so: they are not tested here. */
+  now(): Image {
+    return { file: readFileSync(this.file), wal: readFileSync(`${this.file}-wal`) };
+  }
+
+  /** The number of the last transaction, when the file is sound. */
+  roundOf(image: Image): number {
+    const copy = join(this.directory, 'image.db');
+    writeFileSync(copy, image.file);
+    writeFileSync(`${copy}-wal`, image.wal);
+    return roundIn(copy);
+  }
+
+  [Symbol.dispose](): void {
+    if (this.db.open) this.db.close();
+    rmSync(this.directory, { recursive: true });
+  }
+}
+
+function roundIn(file: string): number {
+  const db = openSqlite(file);
+  expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+  const round = Number(db.prepare('SELECT seq FROM meta').pluck().get());
+  const stamps = db.prepare('SELECT DISTINCT ms FROM records').pluck().all();
+  expect(stamps).toEqual(round === 0 ? [] : [round]);
+  db.close();
+  return round;
+}
+
+/** What a power loss may leave of two contents of a file, the second of which is not synced. */
+function torn(synced: Buffer, written: Buffer, random: Random): Buffer {
+  const mixed = Buffer.alloc(random.below(2) === 0 ? synced.length : written.length);
+  const cut = random.below(mixed.length + 1);
+  const way = random.below(3);
+  for (let at = 0; at < mixed.length; at += SECTOR_BYTES) {
+    const isOld = way === 0 ? at < cut : way === 1 ? at >= cut : random.below(2) === 0;
+    (isOld ? synced : written).subarray(at, at + SECTOR_BYTES).copy(mixed, at);
+  }
+  return mixed;
+}
+
+const seeds = Array.from({ length: 8 }, (_, at) => at + 1);
+
+test.each(seeds)('a power loss at any time leaves a sound file, seed %i', async (seed) => {
+  using subject = new Subject();
+  const random = seededRandom(seed);
+  let synced = subject.now();
+  let checkpointed = 0;
+  const lose = (): number => {
+    const written = subject.now();
+    const file = torn(synced.file, written.file, random);
+    return subject.roundOf({ file, wal: torn(synced.wal, written.wal, random) });
+  };
+  for (let checkpoint = 0; checkpoint < 5; checkpoint += 1) {
+    for (let writes = 1 + random.below(3); writes > 0; writes -= 1) {
+      subject.write();
+      // The log has what the WAL may lose.
+      for (let times = 0; times < 6; times += 1) {
+        expect(lose()).toBeGreaterThanOrEqual(checkpointed);
+      }
+    }
+    let syncs = 0;
+    subject.inPool = () => {
+      const least = syncs === 0 ? checkpointed : subject.round;
+      for (let times = 0; times < 6; times += 1) expect(lose()).toBeGreaterThanOrEqual(least);
+      synced = syncs === 1 ? { ...synced, file: subject.now().file } : subject.now();
+      syncs += 1;
+    };
+    expect([await subject.wal.checkpointAside(), syncs]).toEqual([true, 3]);
+    checkpointed = subject.round;
+    // Now the file has it all by itself.
+    expect(subject.roundOf({ ...subject.now(), wal: Buffer.alloc(0) })).toBe(checkpointed);
+  }
+});
+
+test.each([1, 2, 3])('a write during sync %i comes first, and nothing is lost', async (which) => {
+  using subject = new Subject();
+  subject.write();
+  let syncs = 0;
+  const waited: boolean[] = [];
+  let before = subject.now();
+  subject.here = () => void waited.push(subject.now().wal.equals(before.wal));
+  subject.inPool = () => {
+    syncs += 1;
+    before = subject.now();
+    if (syncs === which) subject.write();
+  };
+  expect(await subject.wal.checkpointAside()).toBe(false);
+  // It waits for the disk where its WAL begins anew, and before that.
+  expect(waited).toEqual(which === 2 ? [true] : []);
+  expect(subject.roundOf(subject.now())).toBe(2);
+  expect(await subject.wal.checkpointAside()).toBe(true);
+});
+
+test.each([1, 2, 3])('a file that is closed during sync %i is whole', async (which) => {
+  using subject = new Subject();
+  subject.write();
+  let syncs = 0;
+  const waited: boolean[] = [];
+  subject.here = () => void waited.push(existsSync(`${subject.file}-wal`));
+  subject.inPool = () => {
+    syncs += 1;
+    if (syncs === which) subject.wal.close();
+  };
+  expect(await subject.wal.checkpointAside()).toBe(false);
+  expect(waited).toEqual(which === 2 ? [true] : []);
+  expect(existsSync(`${subject.file}-wal`)).toBe(false);
+  expect(roundIn(subject.file)).toBe(1);
+});
+
+test.each(['closed', 'killed'])(
+  'a WAL whose file could not be synced is kept for who opens it next, once it is %s',
+  async (how) => {
+    using subject = new Subject();
+    subject.write();
+    const before = readFileSync(subject.file);
+    let syncs = 0;
+    subject.inPool = () => {
+      syncs += 1;
+      if (syncs === 2) throw new Error('EIO');
+    };
+    await expect(subject.wal.checkpointAside()).rejects.toThrow('EIO');
+    expect(() => subject.write()).toThrow('could not be synced');
+    if (how === 'closed') subject.wal.close();
+    const left = join(subject.directory, 'left.db');
+    for (const tail of ['-wal', '-wal.kept']) {
+      if (existsSync(subject.file + tail)) linkSync(subject.file + tail, left + tail);
+    }
+    // The disk has only some of the sectors.
+    writeFileSync(left, torn(before, readFileSync(subject.file), seededRandom(3)));
+    restoreWal(left);
+    expect(roundIn(left)).toBe(1);
+    expect(existsSync(`${left}-wal.kept`)).toBe(false);
+  },
+);
