@@ -22,10 +22,15 @@ const usual = { tickMs: 10_000, usedShare: 0.05, youngBytesMax: 16 * 1024 * 1024
  */
 export function giveBackAtRest({ tickMs, usedShare, youngBytesMax } = usual): NodeJS.Timeout {
   let before = performance.eventLoopUtilization();
+  /** What was there when everything was last collected: if it still is, that was no use. */
+  let kept = 0;
   return setInterval(() => {
     const { utilization } = performance.eventLoopUtilization(before);
     before = performance.eventLoopUtilization();
-    if (utilization < usedShare && youngBytes() > youngBytesMax) collectGarbage('major');
+    const young = youngBytes();
+    if (utilization >= usedShare || young <= youngBytesMax || young === kept) return;
+    collectGarbage('major');
+    kept = young;
   }, tickMs).unref();
 }
 

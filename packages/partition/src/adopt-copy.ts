@@ -46,9 +46,7 @@ export async function adoptCopy(
     const present = switchNow(parts, partition, { copy, promised, merged, incarnation, home });
     const info = copy.info();
     await setImmediate();
-    // It goes: what closing moves from its WAL need not reach the disk.
-    present.db.pragma('synchronous = OFF');
-    present.wal.close();
+    present.wal.discard();
     await removeOld(parts, home, old);
     return info;
   } catch (error) {

@@ -8,9 +8,9 @@ const many = Number.POSITIVE_INFINITY;
 
 test('memory, descriptors, and the limits decide, in any mixture', () => {
   expect(affordableFiles({ memoryBytes: 24 * GIB, descriptors: many })).toBe(5_242);
-  expect(affordableFiles({ memoryBytes: 24 * GIB, descriptors: 5_000 })).toBe(1_333);
+  expect(affordableFiles({ memoryBytes: 24 * GIB, descriptors: 5_000 })).toBe(1_000);
   expect(affordableFiles({ memoryBytes: GIB, descriptors: many })).toBe(openPartitionFilesMin);
-  expect(affordableFiles({ memoryBytes: 24 * GIB, descriptors: 1_024 })).toBe(170);
+  expect(affordableFiles({ memoryBytes: 24 * GIB, descriptors: 1_024 })).toBe(128);
   expect(affordableFiles({ memoryBytes: 512 * GIB, descriptors: many })).toBe(
     openPartitionFilesMax,
   );

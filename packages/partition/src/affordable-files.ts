@@ -16,10 +16,10 @@ export interface MachineLimits {
   readonly descriptors: number;
 }
 
-/** Three descriptors each, the file, its WAL and one for syncs; where there are few, half of them are kept. */
+/** Four descriptors each, two of them for syncs; where there are few, half of them are kept. */
 export function affordableFiles({ memoryBytes, descriptors }: MachineLimits): number {
   const byMemory = (memoryBytes * openFilesMemoryShare) / openFileBytes;
-  const byDescriptors = Math.max(descriptors - descriptorsKept, descriptors / 2) / 3;
+  const byDescriptors = Math.max(descriptors - descriptorsKept, descriptors / 2) / 4;
   const wanted = Math.max(openPartitionFilesMin, Math.min(byMemory, openPartitionFilesMax));
   return Math.floor(Math.min(wanted, byDescriptors));
 }

@@ -1,4 +1,4 @@
-// Checkpoints partition files one per turn, and frees the log segments that nobody needs any more.
+// Checkpoints partition files one after the other, and frees the log segments that nobody needs any more.
 import { setImmediate } from 'node:timers/promises';
 import { heldWalBytesMax } from '@ringwright/base/limits-copies';
 import type { CommitLog } from './commit-log.ts';
@@ -47,7 +47,11 @@ export class Checkpointer {
   #start(): void {
     if (this.#stopped) return;
     this.#running ??= this.#run()
-      .catch((error: unknown) => this.#options.onFailure(error))
+      .catch((error: unknown) => {
+        // Nothing more is moved, and no segment freed.
+        this.#stopped = true;
+        this.#options.onFailure(error);
+      })
       .finally(() => {
         this.#running = null;
         if (this.#queue.size > 0 || this.#freeSegments) this.#start();
@@ -59,7 +63,7 @@ export class Checkpointer {
       this.#queue.delete(partition);
       await setImmediate();
       if (this.#stopped) return;
-      if (mayWait(partition)) continue;
+      if (isHeldBack(partition)) continue;
       // failpoint: checkpoint.before
       await this.#checkpoint(partition);
     }
@@ -76,11 +80,12 @@ export class Checkpointer {
     partition.pins += 1;
     try {
       const done = await file.checkpointAside();
-      if (partition.file !== file) return;
+      // Damage met meanwhile holds back its segments.
+      if (partition.file !== file || partition.damage !== null) return;
       if (done) {
         const since = file.isFlushed ? clean : oldestNeeded;
         partition.dirtySince = Math.max(partition.dirtySince, since);
-      } else if (!mayWait(partition)) checkpointPartition(partition);
+      } else if (!isHeldBack(partition)) checkpointPartition(partition);
     } catch (error) {
       if (!isDamage(error)) throw error;
       partition.damage ??= damageError(error, partition);
@@ -111,7 +116,7 @@ export class Checkpointer {
 }
 
 /** Who holds a file asks for its checkpoint afterwards. */
-function mayWait({ held, file }: Partition): boolean {
+function isHeldBack({ held, file }: Partition): boolean {
   return held > 0 && file?.wal.exceeds(heldWalBytesMax) === false;
 }
 

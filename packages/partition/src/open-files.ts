@@ -11,7 +11,7 @@ import { openSqlite } from './open-sqlite.ts';
 import { clean, type Partition } from './partition.ts';
 import { PartitionFile } from './partition-file.ts';
 import { restoreWal } from './partition-wal.ts';
-import { damageError, isCannotOpen, isDamage } from './sqlite-errors.ts';
+import { damageError, isCannotOpen, isDamage, isDiskFailure } from './sqlite-errors.ts';
 import { upgradeFile } from './upgrade-file.ts';
 
 export class OpenFiles {
@@ -99,11 +99,16 @@ export class OpenFiles {
     this.#open.add(partition);
   }
 
-  /** Forgets a file without a checkpoint: after a failure nothing more is written. */
+  /** Closes a file after a failure, as far as that goes: the log is kept. */
   abandon(partition: Partition): void {
+    const { file } = partition;
     this.#open.delete(partition);
-    partition.file?.wal.close();
     partition.file = null;
+    try {
+      file?.wal.close();
+    } catch (error) {
+      if (!isDiskFailure(error)) throw error;
+    }
   }
 
   *all(): IterableIterator<Partition> {

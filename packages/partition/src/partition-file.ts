@@ -276,7 +276,7 @@ export class PartitionFile {
     return this.wal.checkpointAside();
   }
 
-  /** Whether the log has nothing that the WAL has not. */
+  /** Whether the log has nothing that the WAL has not; watermarks are not in the log. */
   get isFlushed(): boolean {
     return this.#pending.size === 0 && !this.promises.haveChanged;
   }

@@ -64,6 +64,7 @@ export function dropPartition(
       parts.files.close(partition);
     } catch (error) {
       // The file goes to the trash as it is; its content is wanted no more.
+      if (error instanceof CodedError && error.code === 'STORE_FAILED') parts.fail(error);
       partition.damage ??= damageError(error, partition);
       parts.files.abandon(partition);
     }

@@ -1,4 +1,12 @@
-import { existsSync, linkSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Random, seededRandom } from '@ringwright/base/random';
@@ -23,8 +31,8 @@ class Subject {
   readonly directory = mkdtempSync(join(tmpdir(), 'partition-wal-'));
   readonly file = join(this.directory, 'data.db');
   /** Called by the syncs of a checkpoint, before they are as good as done. */
-  inPool: () => void = () => undefined;
-  here: () => void = () => undefined;
+  inPool: (fd: number) => void = () => undefined;
+  here: (fd: number) => void = () => undefined;
   round = 0;
   readonly db: Database.Database;
   readonly wal: PartitionWal;
@@ -34,8 +42,8 @@ class Subject {
     writeFileSync(this.file, newPartitionBytes({ ...about, state: 'ready' }));
     this.db = openSqlite(this.file);
     this.wal = new PartitionWal(new PreparedStatements(this.db), {
-      inPool: async () => this.inPool(),
-      here: () => this.here(),
+      inPool: async (fd) => this.inPool(fd),
+      here: (fd) => this.here(fd),
     });
   }
 
@@ -174,7 +182,10 @@ test.each(['closed', 'killed'])(
       syncs += 1;
       if (syncs === 2) throw new Error('EIO');
     };
-    await expect(subject.wal.checkpointAside()).rejects.toThrow('EIO');
+    const failure = { code: 'STORE_FAILED', cause: expect.objectContaining({ message: 'EIO' }) };
+    await expect(subject.wal.checkpointAside()).rejects.toMatchObject(failure);
+    // Linux tells of an error once: whoever syncs again is told that all is well.
+    await expect(subject.wal.checkpointAside()).rejects.toThrow('could not be synced');
     expect(() => subject.write()).toThrow('could not be synced');
     if (how === 'closed') subject.wal.close();
     const left = join(subject.directory, 'left.db');
@@ -188,3 +199,41 @@ test.each(['closed', 'killed'])(
     expect(existsSync(`${left}-wal.kept`)).toBe(false);
   },
 );
+
+test('who overtakes learns from a descriptor of its own that a file cannot be synced', async () => {
+  using subject = new Subject();
+  subject.write();
+  const before = subject.now();
+  const fds: number[] = [];
+  subject.here = (fd) => {
+    fds.push(fd);
+    throw new Error('EIO');
+  };
+  subject.inPool = (fd) => {
+    fds.push(fd);
+    if (fds.length === 2) expect(() => subject.write()).toThrow('could not be synced');
+  };
+  expect(await subject.wal.checkpointAside()).toBe(false);
+  expect(new Set(fds).size).toBe(3);
+  subject.wal.close();
+  const kept = readFileSync(`${subject.file}-wal.kept`);
+  expect(subject.roundOf({ file: before.file, wal: kept })).toBe(1);
+});
+
+test('a WAL without frames is left alone, and without descriptors SQLite does it', async () => {
+  using subject = new Subject();
+  subject.wal.checkpoint('TRUNCATE');
+  expect(await subject.wal.checkpointAside()).toBe(true);
+  expect(subject.now().wal).toHaveLength(0);
+  subject.write();
+  rmSync(`${subject.file}-wal`);
+  expect(await subject.wal.checkpointAside()).toBe(false);
+  expect(subject.wal.checkpoint('PASSIVE')).toBe(true);
+  expect(roundIn(cloned(subject.file))).toBe(1);
+});
+
+/** To be opened beside the one who has it. */
+function cloned(file: string): string {
+  copyFileSync(file, `${file}.clone`);
+  return `${file}.clone`;
+}

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 import { assert } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
 import type Database from 'better-sqlite3';
 import type { PreparedStatements } from './prepared-statements.ts';
 import { pageBytes } from './schema.ts';
@@ -23,8 +24,8 @@ const BYTES_PER_ROW = 12_288;
 
 const NO_HEADER = Buffer.alloc(32);
 
-/** Busy when not 0, then frames in the WAL, and how many of them are in the file. */
-type CheckpointRow = [busy: number, log: number, checkpointed: number];
+/** `busy` is not 0 when it could not finish; frames in the WAL, and those that are in the file. */
+type CheckpointRow = [busy: number, frames: number, moved: number];
 
 /** A checkpoint whose syncs run in the thread pool. */
 interface Aside {
@@ -34,7 +35,7 @@ interface Aside {
   overtaken: boolean;
 }
 
-/** fdatasync, twice. */
+/** fdatasync, in the pool and on this thread. */
 export interface Syncs {
   readonly inPool: (fd: number) => Promise<void>;
   readonly here: (fd: number) => void;
@@ -50,12 +51,15 @@ export class PartitionWal {
   #aside: Aside | null = null;
   /** All of it is in the synced file, and its header is gone from the disk. */
   #isVoid = false;
-  /** The file was written to, and whether the disk has that nobody can say any more. */
+  /** A sync of the file has failed: whether the disk has what was moved nobody can say. */
   #isLost = false;
+  /** The WAL has a second name, so SQLite may remove the first. */
+  #isKept = false;
   /**
-   * For syncs. Kept until SQLite has closed the file: closing any descriptor of it drops the locks.
+   * For syncs in the pool and here: Linux tells each descriptor of an error once. Open before the
+   * file is written, and until SQLite has closed it: closing any descriptor drops SQLite's locks.
    */
-  #fileFd: number | null = null;
+  #fileFds: { readonly inPool: number; readonly here: number } | null = null;
   readonly #sql: PreparedStatements;
   readonly #syncs: Syncs;
 
@@ -64,9 +68,9 @@ export class PartitionWal {
     this.#syncs = syncs;
   }
 
-  /** Whether a write would wait for the disk now. */
+  /** Whether a write would wait for the disk now, or make a checkpoint worthless. */
   get isAside(): boolean {
-    return this.#aside !== null;
+    return this.#aside !== null && !this.#aside.overtaken;
   }
 
   /** A transaction that writes. */
@@ -98,9 +102,13 @@ export class PartitionWal {
    */
   async checkpointAside(): Promise<boolean> {
     assert(this.#aside === null, 'one checkpoint at a time');
+    this.#checkKept();
+    const [, frames] = this.#run('NOOP');
+    // Nor is it void then: SQLite may never have synced the name of it.
+    if (frames === 0) return true;
+    const walFd = this.#openForSyncs();
+    if (walFd === null) return false;
     const { db } = this.#sql;
-    this.#fileFd ??= openSync(db.name, 'r+');
-    const walFd = openSync(`${db.name}-wal`, 'r+');
     const aside: Aside = { at: 'wal', overtaken: false };
     this.#aside = aside;
     try {
@@ -121,72 +129,114 @@ export class PartitionWal {
     } finally {
       this.#aside = null;
       closeSync(walFd);
-      if (!db.open) this.#closeFile();
+      if (!db.open) this.#closeFds();
+    }
+  }
+
+  /** The WAL; null when there are no descriptors left. */
+  #openForSyncs(): number | null {
+    const { name } = this.#sql.db;
+    try {
+      this.#fileFds ??= { inPool: openSync(name, 'r'), here: openSync(name, 'r') };
+      return openSync(`${name}-wal`, 'r+');
+    } catch {
+      return null;
     }
   }
 
   async #syncFile(): Promise<void> {
-    assert(this.#fileFd !== null, 'opened by who moves the WAL into it');
-    process.once('exit', this.#overtake);
+    assert(this.#fileFds !== null, 'opened before the file is written');
+    process.once('exit', this.#overtakeAtExit);
     try {
-      await this.#syncs.inPool(this.#fileFd);
+      await this.#syncs.inPool(this.#fileFds.inPool);
     } catch (error) {
       throw this.#lose(error);
     } finally {
-      process.off('exit', this.#overtake);
+      process.off('exit', this.#overtakeAtExit);
     }
   }
 
-  /**
-   * Who writes or closes comes first; but not to a WAL whose frames the file may still need. An
-   * ending process closes, too.
-   */
-  readonly #overtake = (): void => {
-    if (this.#isLost) throw new Error(`${this.#sql.db.name} could not be synced`);
+  /** Who writes or closes comes first; but not to a WAL whose frames the file may still need. */
+  #overtake(): void {
+    this.#checkKept();
     const aside = this.#aside;
     if (aside === null || aside.overtaken) return;
     aside.overtaken = true;
     if (aside.at !== 'file') return;
-    assert(this.#fileFd !== null, 'opened by who moves the WAL into it');
+    assert(this.#fileFds !== null, 'opened before the file is written');
     try {
-      this.#syncs.here(this.#fileFd);
+      this.#syncs.here(this.#fileFds.here);
     } catch (error) {
       throw this.#lose(error);
+    }
+  }
+
+  /** All files are closed when a process ends. */
+  readonly #overtakeAtExit = (): void => {
+    try {
+      this.#overtake();
+    } catch {
+      // It ends, and the WAL is kept.
     }
   };
 
   /** SQLite takes its WAL for done and removes it when it closes: it keeps a second name. */
-  #lose(error: unknown): unknown {
-    const { name } = this.#sql.db;
-    if (!this.#isLost) linkSync(`${name}-wal`, keptWal(name));
-    this.#isLost = true;
-    return error;
+  #lose(cause: unknown): CodedError {
+    const { db } = this.#sql;
+    if (!this.#isLost && db.open) {
+      this.#isLost = true;
+      try {
+        linkSync(`${db.name}-wal`, keptWal(db.name));
+        this.#isKept = true;
+      } catch {
+        // Then the file stays open.
+      }
+    }
+    return notSynced(db.name, cause);
+  }
+
+  #checkKept(): void {
+    if (this.#isLost) throw notSynced(this.#sql.db.name);
   }
 
   /** Whether it holds more than `bytesMax` that no checkpoint has moved yet. */
   exceeds(bytesMax: number): boolean {
     if (this.#bytes <= bytesMax) return false;
-    const [, log, done] = this.#run('NOOP');
-    this.#bytes = log === done ? 0 : log * pageBytes;
+    const [, frames, moved] = this.#run('NOOP');
+    this.#bytes = frames === moved ? 0 : frames * pageBytes;
     return this.#bytes * 2 > bytesMax;
   }
 
-  /** Closes the file without a checkpoint. */
+  /** Closes the file. SQLite moves what it may still have to move, and removes the WAL. */
   close(): void {
-    if (!this.#isLost) this.#overtake();
-    this.#sql.db.close();
-    if (this.#aside === null) this.#closeFile();
+    try {
+      if (!this.#isLost) this.#overtake();
+    } finally {
+      if (!this.#isLost || this.#isKept) this.#closeDb();
+    }
   }
 
-  #closeFile(): void {
-    if (this.#fileFd !== null) closeSync(this.#fileFd);
-    this.#fileFd = null;
+  /** Closes a file that goes: nothing of it need reach the disk. */
+  discard(): void {
+    if (this.#aside !== null) this.#aside.overtaken = true;
+    this.#sql.db.exec('PRAGMA synchronous = OFF');
+    this.#closeDb();
+  }
+
+  #closeDb(): void {
+    this.#sql.db.close();
+    if (this.#aside === null) this.#closeFds();
+  }
+
+  #closeFds(): void {
+    for (const fd of Object.values(this.#fileFds ?? {})) closeSync(fd);
+    this.#fileFds = null;
   }
 
   #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
     this.checkpoints += 1;
-    const [busy, log, done] = this.#run(mode);
-    const complete = busy === 0 && log === done;
+    const [busy, frames, moved] = this.#run(mode);
+    const complete = busy === 0 && frames === moved;
     if (complete) this.#bytes = 0;
     return complete;
   }
@@ -202,6 +252,11 @@ export function restoreWal(file: string): void {
   // After a SIGKILL both names may be of one file, and a rename would leave them both.
   rmSync(`${file}-wal`, { force: true });
   renameSync(keptWal(file), `${file}-wal`);
+}
+
+function notSynced(file: string, cause?: unknown): CodedError {
+  const hint = 'check the disk, then restart: its WAL is kept and used again';
+  return new CodedError('STORE_FAILED', `${file} could not be synced`, { hint, cause });
 }
 
 function keptWal(file: string): string {

@@ -16,6 +16,7 @@ import { newPartition } from './partition.ts';
 import { placePartitionDirectory } from './partition-directory.ts';
 import type { PartitionInfo } from './partition-info.ts';
 import { turnName } from './partition-life.ts';
+import { restoreWal } from './partition-wal.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 import { parseTrashName, removeTrash } from './trash.ts';
 
@@ -65,6 +66,7 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
 async function stage(parts: StoreParts, { from, to }: { from: string; to: string }): Promise<void> {
   await mkdir(to, { recursive: true, mode: 0o700 });
   const clone = constants.COPYFILE_FICLONE;
+  restoreWal(join(from, 'data.db'));
   await copyFile(join(from, 'data.db'), join(to, 'data.db'), clone);
   await copyFile(join(from, 'data.db-wal'), join(to, 'data.db-wal'), clone).catch(() => undefined);
   const { findings } = await parts.audits.audit(join(to, 'data.db'));

@@ -19,9 +19,11 @@ export function isDamage(error: unknown): boolean {
 }
 
 /**
- * Whether SQLite, and behind it the disk, could not do what was asked; bad arguments are not that.
+ * Whether SQLite or a sync, and behind them the disk, could not do what was asked; bad arguments
+ * are not that.
  */
-export function isSqliteError(error: unknown): boolean {
+export function isDiskFailure(error: unknown): boolean {
+  if (error instanceof CodedError) return error.code === 'STORE_FAILED';
   return sqliteCode(error).startsWith('SQLITE_');
 }
 
