@@ -1,4 +1,5 @@
-// Checkpoints partition files one after the other, and frees the log segments that nobody needs any more.
+// Checkpoints partition files one after the other, and frees the log segments that nobody needs any
+// more.
 import { setImmediate } from 'node:timers/promises';
 import { heldWalBytesMax } from '@ringwright/base/limits-copies';
 import type { CommitLog } from './commit-log.ts';
