@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import { assert } from '@ringwright/base/assert';
+import { assert, must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type Database from 'better-sqlite3';
 import type { PreparedStatements } from './prepared-statements.ts';
@@ -59,7 +59,7 @@ export class PartitionWal {
    * For syncs in the pool and here: Linux tells each descriptor of an error once. Open before the
    * file is written, and until SQLite has closed it: closing any descriptor drops SQLite's locks.
    */
-  #fileFds: { readonly inPool: number; readonly here: number } | null = null;
+  readonly #fileFds: number[] = [];
   readonly #sql: PreparedStatements;
   readonly #syncs: Syncs;
 
@@ -137,7 +137,7 @@ export class PartitionWal {
   #openForSyncs(): number | null {
     const { name } = this.#sql.db;
     try {
-      this.#fileFds ??= { inPool: openSync(name, 'r'), here: openSync(name, 'r') };
+      while (this.#fileFds.length < 2) this.#fileFds.push(openSync(name, 'r'));
       return openSync(`${name}-wal`, 'r+');
     } catch {
       return null;
@@ -145,10 +145,10 @@ export class PartitionWal {
   }
 
   async #syncFile(): Promise<void> {
-    assert(this.#fileFds !== null, 'opened before the file is written');
+    const fd = must(this.#fileFds[0], 'opened before the file is written');
     process.once('exit', this.#overtakeAtExit);
     try {
-      await this.#syncs.inPool(this.#fileFds.inPool);
+      await this.#syncs.inPool(fd);
     } catch (error) {
       throw this.#lose(error);
     } finally {
@@ -163,9 +163,9 @@ export class PartitionWal {
     if (aside === null || aside.overtaken) return;
     aside.overtaken = true;
     if (aside.at !== 'file') return;
-    assert(this.#fileFds !== null, 'opened before the file is written');
+    const fd = must(this.#fileFds[1], 'opened before the file is written');
     try {
-      this.#syncs.here(this.#fileFds.here);
+      this.#syncs.here(fd);
     } catch (error) {
       throw this.#lose(error);
     }
@@ -229,8 +229,7 @@ export class PartitionWal {
   }
 
   #closeFds(): void {
-    for (const fd of Object.values(this.#fileFds ?? {})) closeSync(fd);
-    this.#fileFds = null;
+    for (const fd of this.#fileFds.splice(0)) closeSync(fd);
   }
 
   #checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
