@@ -1,5 +1,7 @@
 // What happens to a batch once it is synced: its writes become readable, and their calls resolve.
+import { heldWalBytesMax } from '@ringwright/base/limits-copies';
 import { applyWrites } from './apply-writes.ts';
+import { checkpointPartition } from './checkpointer.ts';
 import type { LogBatch } from './log-batch.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -18,7 +20,10 @@ export function applyBatch(parts: StoreParts, batch: LogBatch): void {
       refuse: ({ call }, error) => call.reject(error),
     });
     for (const partition of memtables.afterWrites(touched)) {
-      if (partition.file?.wal.exceeds(limits.walBytesMax)) checkpointer.request(partition);
+      if (!partition.file?.wal.exceeds(limits.walBytesMax)) continue;
+      // The disk does not keep up: who writes waits for it.
+      if (partition.file.wal.exceeds(heldWalBytesMax)) checkpointPartition(partition);
+      else checkpointer.request(partition);
     }
   } catch (error) {
     fail(error);

@@ -4,9 +4,9 @@ import type { Finding } from '@ringwright/base/finding';
 import { auditFile, findingOf } from './audit-file.ts';
 import { dataPaths } from './data-paths.ts';
 import { lockDirectory } from './directory-lock.ts';
+import { restoreWal } from './kept-wal.ts';
 import { listSegments } from './log-segment.ts';
 import { listPartitionDirectories, readCurrent } from './partition-directory.ts';
-import { restoreWal } from './partition-wal.ts';
 import { readSegment } from './read-segment.ts';
 import { checkContiguous } from './replay-log.ts';
 

@@ -28,9 +28,7 @@ export class Checkpointer {
 
   /** Asks for a checkpoint of one partition, whose WAL has grown long. */
   request(partition: Partition): void {
-    // The disk does not keep up: who writes waits for it.
-    if (partition.file?.wal.exceeds(heldWalBytesMax) === true) checkpointPartition(partition);
-    else this.#queue.add(partition);
+    this.#queue.add(partition);
     this.#start();
   }
 
@@ -81,7 +79,6 @@ export class Checkpointer {
     partition.pins += 1;
     try {
       const done = await file.checkpointAside();
-      // Damage met meanwhile holds back its segments.
       if (partition.file !== file || partition.damage !== null) return;
       if (done) {
         const since = file.isFlushed ? clean : oldestNeeded;
@@ -123,6 +120,7 @@ function isHeldBack({ held, file }: Partition): boolean {
 
 /** Checkpoints an open file; a damaged one is marked and goes on holding back its segments. */
 export function checkpointPartition(partition: Partition): void {
+  if (partition.damage !== null) return;
   try {
     if (partition.file?.checkpoint('PASSIVE') === true) partition.dirtySince = clean;
   } catch (error) {

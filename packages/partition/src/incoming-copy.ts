@@ -11,7 +11,7 @@ import { syncDirectory } from './durable-files.ts';
 import type { Partition } from './partition.ts';
 import type { PartitionInfo } from './partition-info.ts';
 import { turnName } from './partition-life.ts';
-import { isDiskFailure } from './sqlite-errors.ts';
+import { isSqliteError } from './sqlite-errors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 import { listTrash, trimTrash } from './trash.ts';
 import { verifyCopy } from './verify-copy.ts';
@@ -108,7 +108,7 @@ export class IncomingCopy {
         adoptCopy(this.#parts, this.#partition, this.#staged.directory),
       );
     } catch (error) {
-      if (!isDiskFailure(error)) throw error;
+      if (!isSqliteError(error)) throw error;
       throw this.#invalid(error instanceof Error ? error.message : String(error));
     } finally {
       await this.#cleanUp();

@@ -7,11 +7,11 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { openedFilesUncollectedMax } from '@ringwright/base/limits-store';
 import { collectGarbage } from './collect-garbage.ts';
 import { dataPaths } from './data-paths.ts';
+import { restoreWal } from './kept-wal.ts';
 import { openSqlite } from './open-sqlite.ts';
 import { clean, type Partition } from './partition.ts';
 import { PartitionFile } from './partition-file.ts';
-import { restoreWal } from './partition-wal.ts';
-import { damageError, isCannotOpen, isDamage, isDiskFailure } from './sqlite-errors.ts';
+import { damageError, isCannotOpen, isDamage, isStoreFailure } from './sqlite-errors.ts';
 import { upgradeFile } from './upgrade-file.ts';
 
 export class OpenFiles {
@@ -107,7 +107,7 @@ export class OpenFiles {
     try {
       file?.wal.close();
     } catch (error) {
-      if (!isDiskFailure(error)) throw error;
+      if (!isStoreFailure(error)) throw error;
     }
   }
 

@@ -4,7 +4,7 @@ import { dataPaths } from './data-paths.ts';
 import { newPartition, type Partition } from './partition.ts';
 import { createPartitionDirectory } from './partition-directory.ts';
 import type { PartitionInfo, PartitionState } from './partition-info.ts';
-import { damageError } from './sqlite-errors.ts';
+import { damageError, isStoreFailure } from './sqlite-errors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 import { moveToTrash } from './trash.ts';
 
@@ -64,7 +64,7 @@ export function dropPartition(
       parts.files.close(partition);
     } catch (error) {
       // The file goes to the trash as it is; its content is wanted no more.
-      if (error instanceof CodedError && error.code === 'STORE_FAILED') parts.fail(error);
+      if (isStoreFailure(error)) parts.fail(error);
       partition.damage ??= damageError(error, partition);
       parts.files.abandon(partition);
     }

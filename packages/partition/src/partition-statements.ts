@@ -49,22 +49,22 @@ export const statements = {
   insertMany: (db: Db) =>
     db.prepare(
       `INSERT INTO records (seq, key, ms, tie, value, hash)
-         VALUES ${Array(ROWS_OF_INSERT_MANY).fill('(?, ?, ?, ?, ?, ?)').join(', ')}`,
+       VALUES ${Array(ROWS_OF_INSERT_MANY).fill('(?, ?, ?, ?, ?, ?)').join(', ')}`,
     ),
   insertFull: (db: Db) =>
     db.prepare(
       `INSERT INTO records (seq, key, ms, tie, value, hash, expires_ms, origin_ms, origin_tie)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
   replace: (db: Db) =>
     db.prepare(
       `UPDATE records SET seq = ?, ms = ?, tie = ?, value = ?, hash = ?, expires_ms = ?,
-         origin_ms = ?, origin_tie = ? WHERE seq = ?`,
+       origin_ms = ?, origin_tie = ? WHERE seq = ?`,
     ),
   setCounters: (db: Db) =>
     db.prepare(
       `UPDATE meta SET seq = ?, rows = ?, tombstones = ?, bytes = ?, digest = ?, highest_ms = ?,
-         checksum = ?`,
+       checksum = ?`,
     ),
   setState: (db: Db) => db.prepare('UPDATE meta SET state = ?, checksum = ?'),
   setIdentity: (db: Db) =>

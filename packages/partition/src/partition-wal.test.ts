@@ -12,9 +12,10 @@ import { join } from 'node:path';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import type Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
+import { restoreWal } from './kept-wal.ts';
 import { newPartitionBytes } from './new-partition-file.ts';
 import { openSqlite } from './open-sqlite.ts';
-import { PartitionWal, restoreWal } from './partition-wal.ts';
+import { PartitionWal } from './partition-wal.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 
 const ROWS = 200;

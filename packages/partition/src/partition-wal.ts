@@ -1,19 +1,10 @@
 // The write-ahead log of an open partition file: how long it is, and its way into the file.
-import {
-  closeSync,
-  existsSync,
-  fdatasync,
-  fdatasyncSync,
-  linkSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, fdatasync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { assert, must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type Database from 'better-sqlite3';
+import { keepWal } from './kept-wal.ts';
 import type { PreparedStatements } from './prepared-statements.ts';
 import { pageBytes } from './schema.ts';
 import { inTransaction } from './transaction.ts';
@@ -43,6 +34,7 @@ export interface Syncs {
 
 const syncsOfSystem: Syncs = { inPool: promisify(fdatasync), here: fdatasyncSync };
 
+/** What writes to an open file, moves its WAL or closes it goes through here. */
 export class PartitionWal {
   /** How often the file itself may have been written: nothing but a checkpoint does that. */
   checkpoints = 0;
@@ -186,7 +178,7 @@ export class PartitionWal {
     if (!this.#isLost && db.open) {
       this.#isLost = true;
       try {
-        linkSync(`${db.name}-wal`, keptWal(db.name));
+        keepWal(db.name);
         this.#isKept = true;
       } catch {
         // Then the file stays open.
@@ -245,21 +237,9 @@ export class PartitionWal {
   }
 }
 
-/** Before a file is opened: brings back the WAL that it may need, if a sync of it has failed. */
-export function restoreWal(file: string): void {
-  if (!existsSync(keptWal(file))) return;
-  // After a SIGKILL both names may be of one file, and a rename would leave them both.
-  rmSync(`${file}-wal`, { force: true });
-  renameSync(keptWal(file), `${file}-wal`);
-}
-
 function notSynced(file: string, cause?: unknown): CodedError {
   const hint = 'check the disk, then restart: its WAL is kept and used again';
   return new CodedError('STORE_FAILED', `${file} could not be synced`, { hint, cause });
-}
-
-function keptWal(file: string): string {
-  return `${file}-wal.kept`;
 }
 
 /** Work on a file for which SQLite syncs nothing. */

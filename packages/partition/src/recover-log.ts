@@ -42,7 +42,7 @@ export async function recoverLog(
     applied: ({ keyspace, partition }) => {
       const known = registry.get(keyspace, partition);
       if (known === undefined || known.dirtySince === clean) return;
-      if (known.damage === null) checkpointPartition(known);
+      checkpointPartition(known);
       // Its rows that wait would keep the segments in memory.
       if (known.damage !== null) files.abandon(known);
       else known.file?.trimCache();

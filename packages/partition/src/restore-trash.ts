@@ -11,12 +11,12 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { dataPaths } from './data-paths.ts';
 import { syncDirectory } from './durable-files.ts';
+import { restoreWal } from './kept-wal.ts';
 import { openDataFile } from './open-files.ts';
 import { newPartition } from './partition.ts';
 import { placePartitionDirectory } from './partition-directory.ts';
 import type { PartitionInfo } from './partition-info.ts';
 import { turnName } from './partition-life.ts';
-import { restoreWal } from './partition-wal.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 import { parseTrashName, removeTrash } from './trash.ts';
 

@@ -18,12 +18,15 @@ export function isDamage(error: unknown): boolean {
   return DAMAGE.test(sqliteCode(error));
 }
 
+/** Whether it has put the disk in doubt already: a sync of ours that failed, or the store. */
+export function isStoreFailure(error: unknown): boolean {
+  return error instanceof CodedError && error.code === 'STORE_FAILED';
+}
+
 /**
- * Whether SQLite or a sync, and behind them the disk, could not do what was asked; bad arguments
- * are not that.
+ * Whether SQLite, and behind it the disk, could not do what was asked; bad arguments are not that.
  */
-export function isDiskFailure(error: unknown): boolean {
-  if (error instanceof CodedError) return error.code === 'STORE_FAILED';
+export function isSqliteError(error: unknown): boolean {
   return sqliteCode(error).startsWith('SQLITE_');
 }
 

@@ -2,7 +2,7 @@
 import { assert } from '@ringwright/base/assert';
 import type { Partition } from './partition.ts';
 import type { PartitionFile } from './partition-file.ts';
-import { damageError, isDamage, isDiskFailure } from './sqlite-errors.ts';
+import { damageError, isDamage, isSqliteError, isStoreFailure } from './sqlite-errors.ts';
 import type { StoreParts } from './store-parts.ts';
 
 /** Throws PARTITION_DAMAGED, STORE_FAILED, and what `use` throws of its own. */
@@ -20,7 +20,7 @@ export function usePartition<T>(
       partition.damage ??= damageError(error, partition);
       throw partition.damage;
     }
-    if (isDiskFailure(error)) parts.fail(error);
+    if (isSqliteError(error) || isStoreFailure(error)) parts.fail(error);
     throw parts.failure ?? error;
   }
 }

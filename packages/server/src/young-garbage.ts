@@ -1,5 +1,4 @@
 // Has the youngest garbage of this process collected while long messages come in.
-
 import { youngGarbageBytesMax } from '@ringwright/base/limits-copies';
 import { collectGarbage } from '@ringwright/partition/collect-garbage';
 
