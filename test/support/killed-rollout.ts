@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { type Cluster, keyspace } from './cluster.ts';
 
-const program = path.join(import.meta.dirname, '../../tools/ring-builder/main.ts');
+const program = path.join(import.meta.dirname, '../../tools/ring-builder/launcher.mjs');
 
 /** Types `ring-builder rollout`, and kills it when `moment` resolves. False when it ended before. */
 export async function killRolloutAt(cluster: Cluster, moment: Promise<unknown>): Promise<boolean> {

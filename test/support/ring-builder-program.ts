@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-const program = join(import.meta.dirname, '../../tools/ring-builder/main.ts');
+const program = join(import.meta.dirname, '../../tools/ring-builder/launcher.mjs');
 
 export interface Ended {
   readonly exit: number | null;

@@ -6,7 +6,7 @@ import type { ServerStatus } from '@ringwright/server/status';
 import { askServer } from './ask-server.ts';
 import { waitFor } from './wait-for.ts';
 
-const program = path.join(import.meta.dirname, '../../tools/ring-server/main.ts');
+const program = path.join(import.meta.dirname, '../../tools/ring-server/launcher.mjs');
 
 export interface ServerPlace {
   readonly device: string;

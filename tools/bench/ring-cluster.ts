@@ -6,8 +6,8 @@ import { outputOf } from './finished-program.ts';
 import { freePorts } from './free-ports.ts';
 import { type StartedProgram, startProgram } from './started-program.ts';
 
-const serverMain = path.resolve(import.meta.dirname, '../ring-server/main.ts');
-const builderMain = path.resolve(import.meta.dirname, '../ring-builder/main.ts');
+const serverMain = path.resolve(import.meta.dirname, '../ring-server/launcher.mjs');
+const builderMain = path.resolve(import.meta.dirname, '../ring-builder/launcher.mjs');
 
 export const keyspace = 'bench';
 

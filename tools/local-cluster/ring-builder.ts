@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { failure } from './failure.ts';
 import { rolloutLine } from './rollout-line.ts';
 
-const BUILDER_MAIN = path.resolve(import.meta.dirname, '../ring-builder/main.ts');
+const BUILDER_MAIN = path.resolve(import.meta.dirname, '../ring-builder/launcher.mjs');
 
 export interface RingBuilderOptions {
   /** The folder given as --rings. */

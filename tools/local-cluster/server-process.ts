@@ -6,7 +6,7 @@ import path from 'node:path';
 import { failure } from './failure.ts';
 import { waitUntil } from './wait-until.ts';
 
-const SERVER_MAIN = path.resolve(import.meta.dirname, '../ring-server/main.ts');
+const SERVER_MAIN = path.resolve(import.meta.dirname, '../ring-server/launcher.mjs');
 const READY_MS_MAX = 20_000;
 const STOP_MS_MAX = 10_000;
 

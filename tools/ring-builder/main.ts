@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // Program: ring-builder. Parses, calls, prints, and ends with an exit code; nothing else.
 //
 // A new command is a line in verbs.ts and a file commands/<verb>.ts that exports `verb: Verb`
@@ -6,7 +5,6 @@
 // document of --json, lines for people, and the next command to type. Verbs never print and never
 // exit; they throw CodedError. Heavy packages may be imported at the top of a verb's file, because
 // only the file of the verb that was typed is loaded.
-import { enableCompileCache } from 'node:module';
 import { userInfo } from 'node:os';
 import { flag, text } from './arguments.ts';
 import { followStore } from './follow-store.ts';
@@ -15,8 +13,6 @@ import { Display } from './moves/display.ts';
 import { printError } from './print-error.ts';
 import { quoteCommand, quoteWord } from './quote-command.ts';
 import type { Answer, Context } from './verb.ts';
-
-enableCompileCache();
 
 const words = process.argv.slice(2);
 const inJson = words.slice(0, endOfOptions(words)).includes('--json');

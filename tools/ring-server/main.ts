@@ -1,5 +1,5 @@
-#!/usr/bin/env node
-// ring-server: one storage server for one device, or `check DIR`: an audit of its data at rest.
+// Program: one storage server for one device, or `check DIR`: an audit of its data at rest.
+import { flushCompileCache } from 'node:module';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { RunningServer } from '@ringwright/server/start-server';
 import { bearYoung, giveBackAtRest } from './heap.ts';
@@ -23,6 +23,7 @@ async function main(): Promise<void> {
     process.exit(STORE_FAILED_EXIT);
   };
   const server = await startServer(options, { log, onFailure });
+  flushCompileCache(); // a server seldom comes to an end of its own
   giveBackAtRest();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void stop(server, signal));

@@ -1,5 +1,6 @@
 // Program beside a store (side-process.ts): takes one file at a time, answers with what it did.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { auditMappedBytes, copyWriteBytes } from '@ringwright/base/limits-copies';
 import { Sealing } from './copy-seal.ts';
 import type { CopiedFile, SideAnswer, SideRequest, SideWork } from './side-process.ts';
@@ -48,6 +49,7 @@ async function answerOf(work: SideWork): Promise<SideAnswer> {
 async function take(request: SideRequest): Promise<void> {
   if (request.kind === 'prepare') await audits();
   else process.send?.(await answerOf(request));
+  flushCompileCache(); // it is killed when it is not needed
 }
 
 process.on('message', (request: SideRequest) => void take(request));

@@ -6,7 +6,7 @@ import { readVersion, type StoredVersion } from '@ringwright/repository/read-ver
 import type { Ended } from '../../../test/support/ring-builder-program.ts';
 import { keyspace, patchedNode, type Stage } from '../stage.ts';
 
-const program = path.join(import.meta.dirname, '../../ring-builder/main.ts');
+const program = path.join(import.meta.dirname, '../../ring-builder/launcher.mjs');
 /** Soon enough to be typed again while faults go on. */
 const STALL_SECONDS = 5;
 /** Nearly everything here is a large change: a device is a fourth of the ring. */
