@@ -1,10 +1,13 @@
 // One POST to one member of etcd's JSON gateway; over TLS where the store's URL says etcds.
 import { readFile } from 'node:fs/promises';
-import http, { type IncomingMessage } from 'node:http';
-import https from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { StoreAccess } from './store-access.ts';
+
+// An import would look at all that they export, and so load what Node has for fetch: 14 MB.
+const http = process.getBuiltinModule('node:http');
+const https = process.getBuiltinModule('node:https');
 
 export interface EtcdPlace {
   readonly tls: boolean;
