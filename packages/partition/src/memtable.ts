@@ -45,6 +45,14 @@ export class Memtable {
     return this.#rows.size === 0 ? undefined : this.#rows.get(nameOf(key));
   }
 
+  /** What writes to the key are compared with; null: it has no row here. */
+  held(key: Uint8Array): HeldRow | null {
+    const row = this.find(key);
+    if (row === undefined) return null;
+    const { ms, tie, value, hash, replaces } = row;
+    return { ms, tie, valueBytes: value?.length ?? null, hash, replaces };
+  }
+
   /** Puts a row in the place of the one with its key. Rows stay in the order of their numbers. */
   put(row: PendingRow): void {
     const name = nameOf(row.key);

@@ -3,6 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { compareStamps, type Stamp, stampTieMax } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';
+import { Expiring } from './expiring.ts';
 import {
   type HashedRecord,
   type HeldRow,
@@ -35,6 +36,7 @@ export class PartitionFile {
   readonly db: Database.Database;
   readonly watermarks: Watermarks;
   readonly promises: Promises;
+  readonly expiring: Expiring;
   readonly recent: RecentRows;
   readonly wal: PartitionWal;
   readonly #sql: PreparedStatements;
@@ -53,6 +55,7 @@ export class PartitionFile {
     this.#tally = tallyOf(this.#meta);
     this.watermarks = new Watermarks(this.#sql);
     this.promises = new Promises(db);
+    this.expiring = new Expiring(this.#sql);
     this.recent = new RecentRows(this.#tally.seq);
   }
 
@@ -129,6 +132,7 @@ export class PartitionFile {
     if (row.isPromise) return APPLIED;
     if (held !== null) discountRow(this.#tally, held);
     this.#tally.seq += 1;
+    this.expiring.note(row);
     const replaces = held?.replaces ?? null;
     this.#pending.put(pendingRow(row, { seq: this.#tally.seq, replaces, bytesStay }));
     countRow(this.#tally, { valueBytes: row.value?.length ?? null, hash: row.hash });
@@ -137,11 +141,8 @@ export class PartitionFile {
   }
 
   #heldRow(key: Uint8Array): HeldRow | null {
-    const pending = this.#pending.find(key);
-    if (pending !== undefined) {
-      const { ms, tie, value, hash, replaces } = pending;
-      return { ms, tie, valueBytes: value?.length ?? null, hash, replaces };
-    }
+    const pending = this.#pending.held(key);
+    if (pending !== null) return pending;
     if (this.#meta.rows + this.#meta.tombstones === 0) return null; // no need to look
     const row = this.#sql.of(statements.find).get(key);
     if (row === undefined) return null;

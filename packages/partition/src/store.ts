@@ -11,7 +11,6 @@ import type { Partition } from './partition.ts';
 import type { PartitionFile } from './partition-file.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
 import { createPartition, dropPartition } from './partition-life.ts';
-import { statements } from './partition-statements.ts';
 import { queueWrites } from './queue-writes.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { readRecord, recordsSince, scanRecords, stampsSince } from './read-records.ts';
@@ -99,11 +98,10 @@ export class Store {
 
   /** How many records with a value have expired by `nowMs` and are still in the file. */
   expired(keyspace: string, partition: number, nowMs: number): number {
-    return this.#withFile(
-      keyspace,
-      partition,
-      (file) => file.sql.of(statements.expired).get(nowMs) ?? 0,
-    );
+    return this.#withFile(keyspace, partition, (file) => {
+      file.flush();
+      return file.expiring.count(nowMs);
+    });
   }
 
   /** Promises that no record has caught up with, in no order: see Write.isPromise. */
