@@ -1,6 +1,7 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { giveBackAtRest } from './heap.ts';
+import { giveBackAtRest, growWhenHindered, youngBytes } from './heap.ts';
 
 type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };
 
@@ -35,4 +36,26 @@ test('who is busy does not, and neither does who has little to give back', async
   await expect.poll(() => passed).toBeGreaterThan(5);
   for (const timer of timers) clearInterval(timer);
   expect(majors).toBe(0);
+});
+
+/** As in a burst: most of what is made outlives some collections. */
+async function burst(): Promise<void> {
+  const inFlight: object[][] = [];
+  for (let turn = 0; turn < 200; turn += 1) {
+    inFlight[turn % 20] = Array.from({ length: 5_000 }, (_, index) => ({ turn, index }));
+    await setImmediate();
+  }
+}
+
+test('in a burst the young generation grows for who is hindered by collecting it', async () => {
+  const hold = growWhenHindered({ tickMs: 20, collectingMs: Infinity, youngBytesMax: 1 });
+  const before = youngBytes();
+  await burst();
+  expect(youngBytes()).toBeLessThanOrEqual(before);
+  hold();
+
+  const grow = growWhenHindered({ tickMs: 20, collectingMs: 0, youngBytesMax: 1 });
+  await burst();
+  expect(youngBytes()).toBeGreaterThan(before);
+  grow();
 });

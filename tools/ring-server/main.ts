@@ -2,7 +2,7 @@
 import { flushCompileCache } from 'node:module';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { RunningServer } from '@ringwright/server/start-server';
-import { bearYoung, giveBackAtRest } from './heap.ts';
+import { bearYoung, giveBackAtRest, growWhenHindered } from './heap.ts';
 import { parseOptions } from './parse-options.ts';
 
 /** Exit code after the store failed: the supervisor should start the server again, from disk. */
@@ -13,6 +13,7 @@ async function main(): Promise<void> {
   if (words[0] === 'check') return check(words.slice(1));
   const options = await parseOptions(words);
   bearYoung();
+  growWhenHindered();
   const [{ startServer }, { serverLog }] = await Promise.all([
     import('@ringwright/server/start-server'),
     import('@ringwright/server/log'),
