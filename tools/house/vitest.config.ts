@@ -6,6 +6,7 @@ export default defineConfig({
   root: path.resolve(import.meta.dirname, '../..'),
   test: {
     include: ['packages/**/*.test.ts', 'tools/**/*.test.ts', 'test/**/*.test.ts'],
+    setupFiles: [path.join(import.meta.dirname, 'test-folder.ts')],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,
