@@ -24,7 +24,7 @@ export const logQueueBytesMax = 64 * MIB;
 export const openPartitionFilesMin = 1_100;
 /** And at most, however large the machine: 1.6 GiB. */
 export const openPartitionFilesMax = 8_192;
-/** What an open file takes; a busy one has up to 1 MiB of page cache more. */
+/** What an open file takes besides the cache of its pages. */
 export const openFileBytes = 200 * KIB;
 /**
  * Files opened until the garbage of that is collected, in 1 ms: 16 KiB each, mostly of statements,
@@ -33,6 +33,12 @@ export const openFileBytes = 200 * KIB;
 export const openedFilesUncollectedMax = 24;
 /** Of the machine's memory, for the open files of one device: 4,096 partitions with 20 GiB. */
 export const openFilesMemoryShare = 1 / 24;
+/** Pages of a file that is used much, where there are not too many of them. */
+export const fileCacheBytesMax = 1 * MIB;
+/** With fewer pages the way to a row (three of the index, three of the table) is read each time. */
+export const fileCacheBytesMin = 64 * KIB;
+/** Of the machine's memory, for the cached pages of one device: 1 MiB for 1,024 files with 24 GiB. */
+export const pageCachesMemoryShare = 1 / 24;
 /** Descriptors kept for connections, copies and the log. */
 export const descriptorsKept = 1_000;
 /** Rows of one memtable, flushed in one transaction: at ~10 us each, 10 ms of a turn. */

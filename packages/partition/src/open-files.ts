@@ -4,7 +4,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
-import { openedFilesUncollectedMax } from '@ringwright/base/limits-store';
+import {
+  fileCacheBytesMax,
+  fileCacheBytesMin,
+  openedFilesUncollectedMax,
+} from '@ringwright/base/limits-store';
 import { collectGarbage } from './collect-garbage.ts';
 import { dataPaths } from './data-paths.ts';
 import { restoreWal } from './kept-wal.ts';
@@ -14,17 +18,24 @@ import { PartitionFile } from './partition-file.ts';
 import { damageError, isCannotOpen, isDamage, isStoreFailure } from './sqlite-errors.ts';
 import { upgradeFile } from './upgrade-file.ts';
 
+export interface OpenFilesLimits {
+  readonly filesMax: number;
+  /** Of the page caches of all of them, about. */
+  readonly cachesBytesMax: number;
+}
+
 export class OpenFiles {
   readonly #root: string;
-  readonly #filesMax: number;
+  readonly #limits: OpenFilesLimits;
+  #cacheBytes = fileCacheBytesMax;
   readonly #open = new Set<Partition>();
   #turn = 0;
   /** Files opened since the youngest garbage was collected. */
   #uncollected = 0;
 
-  constructor(root: string, filesMax: number) {
+  constructor(root: string, limits: OpenFilesLimits) {
     this.#root = root;
-    this.#filesMax = filesMax;
+    this.#limits = limits;
   }
 
   /** The open file of a partition. Throws PARTITION_DAMAGED when it cannot be trusted. */
@@ -37,13 +48,12 @@ export class OpenFiles {
   #openFile(partition: Partition): PartitionFile {
     assert(!partition.gone, 'a dropped partition is not opened');
     if (partition.damage !== null) throw partition.damage;
-    if (this.#open.size >= this.#filesMax) this.#closeLeastRecent();
+    if (this.#open.size >= this.#limits.filesMax) this.#closeLeastRecent();
     const file = this.#openWithRoom(partition);
     this.#collect();
-    partition.file = file;
     partition.life = file.life;
     partition.highestMs = Math.max(partition.highestMs, file.highestMs);
-    this.#open.add(partition);
+    this.replace(partition, file);
     return file;
   }
 
@@ -97,6 +107,17 @@ export class OpenFiles {
   replace(partition: Partition, file: PartitionFile): void {
     partition.file = file;
     this.#open.add(partition);
+    if (this.#cacheBytes < fileCacheBytesMax) file.cache.limit(this.#cacheBytes);
+    this.#shareCaches();
+  }
+
+  /** More files have less each. It never grows back: few devices have fewer partitions later. */
+  #shareCaches(): void {
+    const share = this.#limits.cachesBytesMax / 2 ** Math.ceil(Math.log2(this.#open.size));
+    const bytes = Math.max(share, fileCacheBytesMin);
+    if (bytes >= this.#cacheBytes) return;
+    this.#cacheBytes = bytes;
+    for (const { file } of this.#open) file?.cache.limit(bytes);
   }
 
   /** Closes a file after a failure, as far as that goes: the log is kept. */
@@ -152,7 +173,7 @@ export function openDataFile(name: string): PartitionFile {
     upgradeFile(db);
     const file = new PartitionFile(db);
     // It may be one of a thousand that are hardly used.
-    file.trimCache();
+    file.cache.trim();
     return file;
   } catch (error) {
     db.close();

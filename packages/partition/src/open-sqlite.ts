@@ -1,14 +1,15 @@
 // Opens a partition database with the settings every promise here rests on, and proves that they
 // hold.
 import { CodedError } from '@ringwright/base/coded-error';
+import { fileCacheBytesMax } from '@ringwright/base/limits-store';
 import Database from 'better-sqlite3';
 import { once } from './once.ts';
+import { giveCacheBack } from './page-cache.ts';
 
 /** First version without the WAL-reset corruption race (reliability research F2). */
 const SQLITE_VERSION_MIN = [3, 51, 3] as const;
 
-/** Of one file, when it is used much. */
-const CACHE_KIB = 1_024;
+const CACHE_KIB_MAX = fileCacheBytesMax / 1024;
 
 /** `read` is what SQLite must answer afterwards. */
 interface Setting {
@@ -33,25 +34,16 @@ const OF_THE_BUILD: readonly Setting[] = [
   { name: 'cell_size_check', set: 'ON', read: 1 },
   { name: 'trusted_schema', set: 'OFF', read: 0 },
   { name: 'temp_store', set: 'MEMORY', read: 2 },
-  { name: 'cache_size', set: `-${CACHE_KIB}`, read: -CACHE_KIB },
+  { name: 'cache_size', set: `-${CACHE_KIB_MAX}`, read: -CACHE_KIB_MAX },
 ];
 
-/**
- * SQLite takes 20 pages at once with the first page it caches, unless the cache is tiny just then.
- * With a thousand files open that is 60 MB for those that are hardly used.
- */
-const TRIM_CACHE = 'PRAGMA cache_size = 2; PRAGMA shrink_memory; PRAGMA user_version;';
-
 // In one call: a statement for each would be garbage that the collector does not know the size of.
-const SET_ALL = [...OF_THE_FILE.map(setting), TRIM_CACHE, ...OF_THE_BUILD.map(setting)].join(' ');
+const SET_ALL = [...OF_THE_FILE.map(setting), giveCacheBack, ...OF_THE_BUILD.map(setting)].join(
+  ' ',
+);
 
 function setting({ name, set }: Setting): string {
   return `PRAGMA ${name} = ${set};`;
-}
-
-/** Gives the memory of cached pages back, all but the first. */
-export function trimCache(db: Database.Database): void {
-  db.exec(`${TRIM_CACHE} PRAGMA cache_size = -${CACHE_KIB};`);
 }
 
 let isBuildProved = false;

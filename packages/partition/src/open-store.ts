@@ -4,6 +4,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import { sideJobsMax, sideProcessIdleMsMax } from '@ringwright/base/limits-copies';
+import { pageCachesMemoryShare } from '@ringwright/base/limits-store';
 import { affordableFiles, machineLimits } from './affordable-files.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { CommitLog } from './commit-log.ts';
@@ -42,10 +43,11 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
   const limits = storeLimits(options.limits);
   await makeFolders(root);
   const lock = lockDirectory(root);
-  const files = new OpenFiles(
-    root,
-    Math.min(limits.openPartitionFilesMax, affordableFiles(machineLimits())),
-  );
+  const machine = machineLimits();
+  const files = new OpenFiles(root, {
+    filesMax: Math.min(limits.openPartitionFilesMax, affordableFiles(machine)),
+    cachesBytesMax: machine.memoryBytes * pageCachesMemoryShare,
+  });
   try {
     await emptyStaging(root);
     const registry = await readPartitions(root, files);

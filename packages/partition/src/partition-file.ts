@@ -11,7 +11,7 @@ import {
   type PendingRow,
   pendingRow,
 } from './memtable.ts';
-import { trimCache } from './open-sqlite.ts';
+import { PageCache } from './page-cache.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
 import { infoOf, marksOf, readMeta } from './partition-meta.ts';
 import { type FullRow, statements, storeRows } from './partition-statements.ts';
@@ -37,6 +37,7 @@ export class PartitionFile {
   readonly watermarks: Watermarks;
   readonly promises: Promises;
   readonly expiring: Expiring;
+  readonly cache: PageCache;
   readonly recent: RecentRows;
   readonly wal: PartitionWal;
   readonly #sql: PreparedStatements;
@@ -56,6 +57,7 @@ export class PartitionFile {
     this.watermarks = new Watermarks(this.#sql);
     this.promises = new Promises(db);
     this.expiring = new Expiring(this.#sql);
+    this.cache = new PageCache(db);
     this.recent = new RecentRows(this.#tally.seq);
   }
 
@@ -280,11 +282,6 @@ export class PartitionFile {
   /** Whether the log has nothing that the WAL has not; watermarks are not in the log. */
   get isFlushed(): boolean {
     return this.#pending.size === 0 && !this.promises.haveChanged;
-  }
-
-  /** Gives the memory of its cached pages back: the next file may need it more. */
-  trimCache(): void {
-    trimCache(this.db);
   }
 
   /**

@@ -45,7 +45,7 @@ export async function recoverLog(
       checkpointPartition(known);
       // Its rows that wait would keep the segments in memory.
       if (known.damage !== null) files.abandon(known);
-      else known.file?.trimCache();
+      else known.file?.cache.trim();
       assert((known.file?.pending.size ?? 0) === 0, 'no row waits in the bytes of a segment');
     },
   });

@@ -1,0 +1,33 @@
+// The pages of one open file that SQLite keeps in memory.
+import { fileCacheBytesMax } from '@ringwright/base/limits-store';
+import type Database from 'better-sqlite3';
+
+/**
+ * SQLite takes 20 pages at once with the first page it caches, unless the cache is tiny just then.
+ * With a thousand files open that is 60 MB for those that are hardly used.
+ */
+export const giveCacheBack = 'PRAGMA cache_size = 2; PRAGMA shrink_memory; PRAGMA user_version;';
+
+export class PageCache {
+  readonly #db: Database.Database;
+  #bytesMax = fileCacheBytesMax;
+
+  constructor(db: Database.Database) {
+    this.#db = db;
+  }
+
+  /** Within a transaction it may take more. */
+  limit(bytesMax: number): void {
+    this.#bytesMax = bytesMax;
+    this.#db.exec(this.#setLimit());
+  }
+
+  /** Gives the memory of all pages back but the first's. */
+  trim(): void {
+    this.#db.exec(`${giveCacheBack} ${this.#setLimit()}`);
+  }
+
+  #setLimit(): string {
+    return `PRAGMA cache_size = -${Math.floor(this.#bytesMax / 1024)};`;
+  }
+}
