@@ -19,5 +19,5 @@ beforeEach(({ onTestFailed }) => {
 
 // Registered first, so it comes after what the tests themselves end and remove.
 afterAll(() => {
-  if (!hasFailed) rmSync(folder, { recursive: true, force: true });
+  if (!hasFailed) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });

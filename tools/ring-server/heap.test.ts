@@ -1,9 +1,7 @@
-import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
+import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { giveBackAtRest, growWhenHindered, youngBytes } from './heap.ts';
-
-type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };
+import { type GcEntry, giveBackAtRest, growWhenHindered, youngBytes } from './heap.ts';
 
 let majors = 0;
 const observer = new PerformanceObserver((list) => {

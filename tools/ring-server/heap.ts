@@ -1,7 +1,14 @@
 // How V8 keeps the memory of a server.
-import { PerformanceObserver, performance } from 'node:perf_hooks';
+import {
+  constants,
+  type PerformanceEntry,
+  PerformanceObserver,
+  performance,
+} from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { collectGarbage } from '@ringwright/partition/collect-garbage';
+
+export type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };
 
 /**
  * A burst of requests in flight teaches V8 that what they allocate lives long, and from then on it
@@ -25,10 +32,14 @@ export function growWhenHindered({ tickMs, collectingMs, youngBytesMax } = growt
   /** A size below which it may grow. */
   let limit = youngBytesMax;
   const observer = new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) collectedMs += duration;
+    // Of entries of this type Node says more than their type does.
+    for (const { detail, duration } of list.getEntries() as GcEntry[]) {
+      if (detail.kind === constants.NODE_PERFORMANCE_GC_MINOR) collectedMs += duration;
+    }
     allowGrowth(youngBytes() < limit);
   });
   observer.observe({ entryTypes: ['gc'] });
+  allowGrowth(youngBytes() < limit);
   const timer = setInterval(() => {
     const young = youngBytes();
     limit = Math.max(youngBytesMax, collectedMs >= collectingMs ? 2 * young : 0);

@@ -12,19 +12,20 @@ async function main(): Promise<void> {
   const words = process.argv.slice(2);
   if (words[0] === 'check') return check(words.slice(1));
   const options = await parseOptions(words);
-  bearYoung();
-  growWhenHindered();
   const [{ startServer }, { serverLog }] = await Promise.all([
     import('@ringwright/server/start-server'),
     import('@ringwright/server/log'),
   ]);
+  // Before a flag is set: what was compiled under other flags is not taken from the cache.
+  flushCompileCache();
+  bearYoung();
+  growWhenHindered();
   const log = serverLog(options.logLevel);
   const onFailure = (error: unknown): void => {
     log.fatal({ err: error }, 'the store failed; ending so that a restart reads it from disk');
     process.exit(STORE_FAILED_EXIT);
   };
   const server = await startServer(options, { log, onFailure });
-  flushCompileCache(); // a server seldom comes to an end of its own
   giveBackAtRest();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => void stop(server, signal));
