@@ -30,8 +30,9 @@ export function raiseFloor(parts: StoreParts, partition: Partition, ms: number):
     for (let after: number | null = 0; after !== null; ) {
       const from: number = after;
       after = use((file) => file.dropTombstones(from, TOMBSTONES_PER_TURN));
-      const long = use((file) => file.wal.exceeds(parts.limits.walBytesMax));
-      if (long) checkpointPartition(partition);
+      use((file) => {
+        if (file.wal.exceeds(parts.limits.walBytesMax)) checkpointPartition(partition);
+      });
       await setImmediate();
     }
   });

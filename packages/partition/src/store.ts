@@ -11,6 +11,7 @@ import type { Partition } from './partition.ts';
 import type { PartitionFile } from './partition-file.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
 import { createPartition, dropPartition } from './partition-life.ts';
+import { statements } from './partition-statements.ts';
 import { queueWrites } from './queue-writes.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { readRecord, recordsSince, scanRecords, stampsSince } from './read-records.ts';
@@ -98,10 +99,9 @@ export class Store {
 
   /** How many records with a value have expired by `nowMs` and are still in the file. */
   expired(keyspace: string, partition: number, nowMs: number): number {
-    return this.#withFile(keyspace, partition, (file) => {
-      file.flush();
-      return file.expiring.count(nowMs);
-    });
+    return this.#withFile(keyspace, partition, (file) =>
+      file.expiring.any ? (file.sql.of(statements.expired).get(nowMs) ?? 0) : 0,
+    );
   }
 
   /** Promises that no record has caught up with, in no order: see Write.isPromise. */

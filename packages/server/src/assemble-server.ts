@@ -262,7 +262,7 @@ function createScrubber(store: Store, mover: Mover, log: Logger): Scrubber {
       log.error({ keyspace, partition, findings }, 'partition file damaged');
       mover.review(keyspace);
     },
-    onError: (error) => log.warn({ error }, 'partition file not scrubbed'),
+    onError: (error) => log.warn({ err: error }, 'partition file not scrubbed'),
   });
 }
 

@@ -5,11 +5,12 @@ import { seededRandom } from '@ringwright/base/random';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { floorRaise } from '@ringwright/wire/floors';
 import { recordRead, recordWrite } from '@ringwright/wire/records';
-import { expect, test } from 'vitest';
+import { digests } from '@ringwright/wire/replication';
+import { expect, test, vi } from 'vitest';
 import { servedRing } from '../../../test/support/served-ring.ts';
 import { StoreCluster, type StoreDevice } from '../../../test/support/store-cluster.ts';
 import { loadPartition } from './load-partition.ts';
-import { raiseFloor } from './raise-floor.ts';
+import { raiseFloor, raiseFloors } from './raise-floor.ts';
 import { Replicator } from './replicate.ts';
 
 const ring = servedRing({ devices: 3, power: 0 });
@@ -293,3 +294,18 @@ test('random years: no acknowledged write is lost, no deleted value comes back',
     expect(world.tombstones, `seed ${seed}`).toEqual([0, 0, 0]);
   }
 }, 60_000);
+
+test('a file that turns out to be damaged is left to those who replace it', async () => {
+  await using cluster = await StoreCluster.open([ring]);
+  await cluster.create(0, [0, 1, 2]);
+  const [{ store, devices, active }, other] = [cluster.devices[0]!, cluster.devices[1]!];
+  const counted = vi.spyOn(store, 'expired').mockImplementation(() => {
+    throw new CodedError('PARTITION_DAMAGED', 'the index of records that expire');
+  });
+  const ports = { store, devices, nowMs: cluster.nowMs, requireDropsAllowed: () => undefined };
+  expect(await raiseFloors(ports, active)).toBe(0);
+  const asked = { keyspace, ringVersion: 1, partitions: [0], recent: false, nowMs: 1 };
+  const { holdings } = await other.devices.call({ active, device: 0 }, digests, asked);
+  expect(holdings).toMatchObject([{ incarnation: 'damaged' }]);
+  expect(counted).toHaveBeenCalledTimes(2);
+});

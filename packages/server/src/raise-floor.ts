@@ -34,9 +34,9 @@ export async function raiseFloors(ports: FloorPorts, active: ActiveRing): Promis
     if (ring.table[0]?.[partition] !== self || moving.has(partition)) continue;
     const info = usableInfo(ports.store, ring.keyspace, partition);
     if (info?.state !== 'ready') continue;
-    const old = info.tombstones + ports.store.expired(ring.keyspace, partition, floorMs);
-    if (old === 0) continue;
     try {
+      const old = info.tombstones + ports.store.expired(ring.keyspace, partition, floorMs);
+      if (old === 0) continue;
       ports.requireDropsAllowed(active);
       raised += (await raiseFloor(ports, { active, partition, floorMs })) ? 1 : 0;
     } catch (error) {

@@ -29,13 +29,15 @@ export async function answerDigests(
   await ports.exchange.reach(keyspace, ringVersion, caller);
   const { store } = ports;
   return {
-    holdings: partitions.map((partition) => {
-      const holding = holdingOf(store, keyspace, partition);
-      if (holding?.state !== 'ready') return holding;
-      const recent = request.recent ? sumsOf(store.recent(keyspace, partition)) : undefined;
-      const expired = nowMs === undefined ? undefined : store.expired(keyspace, partition, nowMs);
-      return { ...holding, ...(recent && { recent }), ...(expired !== undefined && { expired }) };
-    }),
+    holdings: partitions.map((partition) =>
+      unlessDamaged(() => {
+        const holding = holdingOf(store, keyspace, partition);
+        if (holding?.state !== 'ready') return holding;
+        const recent = request.recent ? sumsOf(store.recent(keyspace, partition)) : undefined;
+        const expired = nowMs === undefined ? undefined : store.expired(keyspace, partition, nowMs);
+        return { ...holding, ...(recent && { recent }), ...(expired !== undefined && { expired }) };
+      }),
+    ),
   };
 }
 
@@ -53,20 +55,22 @@ const damagedHolding = {
   floorMs: 0,
 } as const;
 
-function holdingOf(
-  store: ReplicaPorts['store'],
-  keyspace: string,
-  partition: number,
-): AnswerOf<typeof digests>['holdings'][number] {
+type Holding = AnswerOf<typeof digests>['holdings'][number];
+
+function unlessDamaged(read: () => Holding): Holding {
   try {
-    const info = store.info(keyspace, partition);
-    if (info === null) return null;
-    const { incarnation, state, digest, rows, seq, floorMs } = info;
-    return { incarnation, state, digest, rows, seq, floorMs };
+    return read();
   } catch (error) {
     if (error instanceof CodedError && error.code === 'PARTITION_DAMAGED') return damagedHolding;
     throw error;
   }
+}
+
+function holdingOf(store: ReplicaPorts['store'], keyspace: string, partition: number): Holding {
+  const info = store.info(keyspace, partition);
+  if (info === null) return null;
+  const { incarnation, state, digest, rows, seq, floorMs } = info;
+  return { incarnation, state, digest, rows, seq, floorMs };
 }
 
 /** Which of the offered records this device lacks or has older. */

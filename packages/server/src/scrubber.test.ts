@@ -9,12 +9,16 @@ test('reads each file once a cycle, within the rate, and tells of damage', async
   const read: { partition: number; ms: number }[] = [];
   const damaged: number[] = [];
   const errors: unknown[] = [];
+  const reasons = [
+    new CodedError('DISK_FULL', 'no room'),
+    new Error('the process beside the store ended with SIGKILL'),
+  ];
   const scrubber = new Scrubber({
     store: {
       list: () => [0, 1, 2].map((partition) => ({ keyspace: 'test', partition }) as PartitionInfo),
       scrub: (_, partition) => {
         read.push({ partition, ms: nowMs });
-        if (partition === 2) return Promise.reject(new CodedError('DISK_FULL', 'no room'));
+        if (partition === 2) return Promise.reject(reasons.shift() ?? new Error());
         const findings = partition === 1 ? [{ code: 'RECORD_DAMAGED', message: 'x' }] : [];
         return Promise.resolve({ bytes: scrubBytesPerSecondMax * 10, findings });
       },

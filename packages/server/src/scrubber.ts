@@ -1,6 +1,5 @@
 // Reads every partition file here once in a cycle, slowly, so that damage is found before it is
 // needed.
-import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { scrubBytesPerSecondMax, scrubCycleMs, scrubFirstMs } from '@ringwright/base/limits-store';
 import type { Store } from '@ringwright/partition/store';
@@ -10,7 +9,7 @@ interface ScrubberPorts {
   readonly monotonicMs: () => number;
   /** The file is damaged from now on: it should be replaced. */
   readonly onFindings: (keyspace: string, partition: number, findings: readonly Finding[]) => void;
-  /** A file that could not be read now: dropped meanwhile, or no room for its copy. */
+  /** A file that could not be read now: dropped meanwhile, no room for its copy, no process. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -40,7 +39,6 @@ export class Scrubber {
       this.#paidUntilMs = now + (bytes / scrubBytesPerSecondMax) * 1_000;
       if (findings.length > 0) onFindings(next.keyspace, next.partition, findings);
     } catch (error) {
-      if (!(error instanceof CodedError)) throw error;
       onError(error);
     }
   }
