@@ -52,7 +52,8 @@ export async function adoptCopy(
   } catch (error) {
     if (partition.file !== copy || copy === null) {
       copy?.wal.close();
-      await rm(directory, { recursive: true, force: true });
+      // After a failure it may be the current one.
+      if (parts.failure === null) await rm(directory, { recursive: true, force: true });
     }
     throw error;
   }

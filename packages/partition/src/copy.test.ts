@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -7,6 +8,8 @@ import { copyPartition, cutWals, scratch, textOf, write } from '../test/support/
 import { checkPartitionFile } from './check-store.ts';
 import type { CopyManifest } from './copy-manifest.ts';
 import { Sealing } from './copy-seal.ts';
+import { openStore } from './open-store.ts';
+import { PartitionFile } from './partition-file.ts';
 import { pageBytes } from './schema.ts';
 import { SideProcess } from './side-process.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -116,6 +119,34 @@ test('a file is copied by another process, unless a checkpoint comes in between'
     copy.mockRestore();
     backup.mockRestore();
   }
+});
+
+test('a sync that fails before a copy fails the store: it is never tried again', async () => {
+  await using place = scratch();
+  const { directory } = place;
+  const store = await openStore({ directory, newIncarnation: randomUUID });
+  await store.create('test', 0, 'ready');
+  await store.write([write('a', 'one', 1)]);
+  const checkpoint = vi.spyOn(PartitionFile.prototype, 'checkpoint').mockImplementation(() => {
+    throw new Database.SqliteError('disk I/O error', 'SQLITE_IOERR_FSYNC');
+  });
+  const failure = expect.objectContaining({ code: 'STORE_FAILED' });
+  await expect(store.snapshot('test', 0)).rejects.toEqual(failure);
+  checkpoint.mockRestore();
+  await expect(store.write([write('a', 'two', 2)])).rejects.toEqual(failure);
+  await expect(store.close()).rejects.toEqual(failure);
+  expect(textOf(await place.open(), 'a')).toBe('one');
+});
+
+test('no file is opened for a snapshot once the store is closed', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await store.create('test', 0, 'ready');
+  const snapshot = store.snapshot('test', 0);
+  const closed = store.close();
+  await expect(snapshot).rejects.toEqual(expect.objectContaining({ code: 'STORE_CLOSED' }));
+  await closed;
+  await (await place.open()).close();
 });
 
 test('a partition that is dropped while its snapshot is taken is absent', async () => {

@@ -56,7 +56,7 @@ export class PartitionFile {
     this.#tally = tallyOf(this.#meta);
     this.watermarks = new Watermarks(this.#sql);
     this.promises = new Promises(db);
-    this.expiring = new Expiring(this.#sql);
+    this.expiring = new Expiring(db);
     this.cache = new PageCache(db);
     this.recent = new RecentRows(this.#tally.seq);
   }
@@ -288,8 +288,12 @@ export class PartitionFile {
    * Checkpoints and closes. Throws when the checkpoint could not finish: the log must then stay.
    */
   close(): void {
-    const complete = this.checkpoint('TRUNCATE');
-    this.wal.close();
+    let complete = false;
+    try {
+      complete = this.checkpoint('TRUNCATE');
+    } finally {
+      this.wal.close();
+    }
     if (!complete) throw new Error(`checkpoint of ${this.db.name} could not finish`);
   }
 }

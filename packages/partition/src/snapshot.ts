@@ -11,9 +11,12 @@ import type { CopyManifest } from './copy-manifest.ts';
 import { Sealing } from './copy-seal.ts';
 import { openUntrusted } from './open-sqlite.ts';
 import type { Partition } from './partition.ts';
+import type { PartitionFile } from './partition-file.ts';
 import { readMeta } from './partition-meta.ts';
 import type { CopiedFile } from './side-process.ts';
+import { damageError, isDamage } from './sqlite-errors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
+import { usePartition } from './use-partition.ts';
 
 /** Holds a staged file until released. */
 export class Snapshot {
@@ -98,12 +101,19 @@ export async function takeSnapshot(parts: StoreParts, partition: Partition): Pro
   }
 }
 
+/** Work on its file, whose failures are the store's and whose damage is its own. */
+function withFile<T>(parts: StoreParts, partition: Partition, work: (file: PartitionFile) => T): T {
+  checkOpen(parts);
+  if (partition.gone) throw absent(partition);
+  return usePartition(parts, partition, work);
+}
+
 function expectedBytes(parts: StoreParts, partition: Partition): number {
-  const file = parts.files.use(partition);
-  file.flush();
-  const { db } = file;
-  const pages = Number(db.pragma('page_count', { simple: true }));
-  return pages * Number(db.pragma('page_size', { simple: true }));
+  return withFile(parts, partition, (file) => {
+    file.flush();
+    const pages = Number(file.db.pragma('page_count', { simple: true }));
+    return pages * Number(file.db.pragma('page_size', { simple: true }));
+  });
 }
 
 /** Null when the copy cannot be trusted, or was not made: it is taken otherwise. */
@@ -112,12 +122,11 @@ async function copyHeld(
   partition: Partition,
   to: string,
 ): Promise<CopyManifest | null> {
-  if (partition.gone) throw absent(partition);
-  const file = parts.files.use(partition);
+  const file = withFile(parts, partition, (used) => used);
   partition.pins += 1;
   partition.held += 1;
   try {
-    if (!file.checkpoint('TRUNCATE')) return null;
+    if (!withFile(parts, partition, () => file.checkpoint('TRUNCATE'))) return null;
     const { checkpoints } = file.wal;
     // Of the file, too: nothing waits in memory or in the WAL.
     const info = file.info();
@@ -141,15 +150,16 @@ async function backUp(
   partition: Partition,
   file: string,
 ): Promise<CopyManifest> {
-  if (partition.gone) throw absent(partition);
-  const { db } = parts.files.use(partition);
+  const { db } = withFile(parts, partition, (used) => used);
   partition.pins += 1;
   try {
     await db.backup(file, { progress: () => snapshotPagesPerTurn });
   } catch (error) {
     checkOpen(parts);
-    if (partition.file?.db === db) throw error;
-    throw absent(partition, error);
+    if (partition.file?.db !== db) throw absent(partition, error);
+    if (!isDamage(error)) throw error;
+    partition.damage ??= damageError(error, partition);
+    throw partition.damage;
   } finally {
     partition.pins -= 1;
   }
