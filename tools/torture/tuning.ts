@@ -21,6 +21,6 @@ export const tuning: readonly SourcePatch[] = [
   small(storeLimits, 'limits.openPartitionFilesMax', '5'),
   small(storeLimits, 'limits.memtableRowsMax', '64'),
   small(storeLimits, 'limits.memtableBytesMax', '128 * 1024'),
-  small(storeLimits, 'limits.walBytesMax', '256 * 1024'),
+  small(storeLimits, 'limits.walBytesMax', '32 * 1024'),
   small(storeLimits, 'limits.diskReserveBytes', '8_192'),
 ];
