@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeEach } from 'vitest';
+import { beforeAll, beforeEach } from 'vitest';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'ringwright-'));
 // Programs under test are read as one before them left them: a command starts in half the time.
@@ -17,7 +17,7 @@ beforeEach(({ onTestFailed }) => {
   });
 });
 
-// Registered first, so it comes after what the tests themselves end and remove.
-afterAll(() => {
+// The first to begin, so it ends after what the tests themselves end and remove.
+beforeAll(() => () => {
   if (!hasFailed) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
