@@ -15,6 +15,7 @@ import { recordsSince } from './read-records.ts';
 import type { StoredPromise } from './record.ts';
 import { hashRecord } from './record-bytes.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
+import { usePartition } from './use-partition.ts';
 
 /**
  * `staged` holds data.db and nobody has it open. A crash before CURRENT is switched leaves the
@@ -35,7 +36,7 @@ export async function adoptCopy(
   let copy: PartitionFile | null = null;
   try {
     copy = openDataFile(join(directory, 'data.db'));
-    const { state, barrierMs } = parts.files.use(partition).info();
+    const { state, barrierMs } = usePartition(parts, partition, (file) => file.info());
     copy.takeOver({ incarnation, life: partition.life, state, barrierMs });
     // failpoint: copy-in.taken-over
     // What is here already came before anybody counts on a promise of the copy.
@@ -74,8 +75,7 @@ async function mergeAllButLast(
     let merged = 0;
     for (let more = true; more; ) {
       checkAdoptable(parts, partition);
-      const present = parts.files.use(partition);
-      ({ lastSeq: merged, more } = mergePiece(parts, { present, copy, from: merged }));
+      ({ lastSeq: merged, more } = mergePiece(parts, partition, { copy, from: merged }));
       // What is merged is synced before the last turn, so that this has little to do.
       const isLast = !more && merged > 0;
       if (isLast || copy.wal.exceeds(parts.limits.walBytesMax)) copy.checkpoint('PASSIVE');
@@ -87,15 +87,19 @@ async function mergeAllButLast(
   }
 }
 
+/** What goes wrong with the present file is its own, not the copy's. */
 function mergePiece(
   parts: StoreParts,
-  source: { present: PartitionFile; copy: PartitionFile; from: number },
+  partition: Partition,
+  { copy, from }: { copy: PartitionFile; from: number },
 ): { lastSeq: number; more: boolean } {
   const { mergeRowsMax: rowsMax, mergeBytesMax: bytesMax } = parts.limits;
-  const { rows, lastSeq, more } = recordsSince(source.present, source.from, { rowsMax, bytesMax });
+  const { rows, lastSeq, more } = usePartition(parts, partition, (present) =>
+    recordsSince(present, from, { rowsMax, bytesMax }),
+  );
   if (rows.length > 0) {
     const hashed = rows.map((row) => ({ ...row, hash: hashRecord(row), isPromise: false }));
-    source.copy.apply(hashed);
+    copy.apply(hashed);
   }
   return { lastSeq, more };
 }
@@ -113,10 +117,10 @@ function switchNow(
   },
 ): PartitionFile {
   const { copy, promised, incarnation, home } = next;
-  const present = parts.files.use(partition);
   let from = next.merged;
   for (let more = true; more; )
-    ({ lastSeq: from, more } = mergePiece(parts, { present, copy, from }));
+    ({ lastSeq: from, more } = mergePiece(parts, partition, { copy, from }));
+  const present = usePartition(parts, partition, (file) => file);
   copy.apply([...promised, ...present.promises.all()].map(promiseRow));
   // The log may then forget what was written before: the copy must be durable as a whole.
   if (!copy.checkpoint('TRUNCATE')) throw new Error('the copy could not be checkpointed');

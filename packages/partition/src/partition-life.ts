@@ -39,7 +39,8 @@ export function createPartition(
   });
 }
 
-function openNew(parts: StoreParts, entry: Partition): PartitionInfo {
+/** Throws STORE_FAILED. */
+export function openNew(parts: StoreParts, entry: Partition): PartitionInfo {
   try {
     return parts.files.use(entry).info();
   } catch (error) {

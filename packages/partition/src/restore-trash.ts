@@ -16,7 +16,7 @@ import { openDataFile } from './open-files.ts';
 import { newPartition } from './partition.ts';
 import { placePartitionDirectory } from './partition-directory.ts';
 import type { PartitionInfo } from './partition-info.ts';
-import { turnName } from './partition-life.ts';
+import { openNew, turnName } from './partition-life.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 import { parseTrashName, removeTrash } from './trash.ts';
 
@@ -50,7 +50,7 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
       await syncStaged(join(staged, incarnation));
       await placePartitionDirectory(parts.root, staged, { keyspace, partition, incarnation });
       const entry = newPartition({ keyspace, partition, incarnation });
-      const info = parts.files.use(entry).info();
+      const info = openNew(parts, entry);
       parts.registry.add(entry);
       // failpoint: restore.before-remove
       await removeTrash(parts.root, name);

@@ -4,7 +4,7 @@ import type { Finding } from '@ringwright/base/finding';
 import { findingOf } from './audit-file.ts';
 import type { Partition } from './partition.ts';
 import { takeSnapshot } from './snapshot.ts';
-import { isDamage } from './sqlite-errors.ts';
+import { isDamage, isUnreadable } from './sqlite-errors.ts';
 import type { StoreParts } from './store-parts.ts';
 
 export interface Scrubbed {
@@ -42,7 +42,7 @@ async function auditCopy(parts: StoreParts, partition: Partition): Promise<Scrub
     const { findings } = await parts.audits.audit(snapshot.file);
     return { bytes: snapshot.manifest.bytes, findings };
   } catch (error) {
-    if (!isDamage(error)) throw error;
+    if (!isDamage(error) && !isUnreadable(error)) throw error;
     return { bytes: 0, findings: [findingOf(error)] };
   }
 }

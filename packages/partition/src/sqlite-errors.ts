@@ -30,6 +30,11 @@ export function isSqliteError(error: unknown): boolean {
   return sqliteCode(error).startsWith('SQLITE_');
 }
 
+/** Whether the disk does not give back what a file holds: another disk may have it. */
+export function isUnreadable(error: unknown): boolean {
+  return /^SQLITE_IOERR_(READ|SHORT_READ|CORRUPTFS)$/.test(sqliteCode(error));
+}
+
 /** SQLite's answer when the process is out of file descriptors, among other things. */
 export function isCannotOpen(error: unknown): boolean {
   return sqliteCode(error).startsWith('SQLITE_CANTOPEN');

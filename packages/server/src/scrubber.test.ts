@@ -27,10 +27,11 @@ test('reads each file once a cycle, within the rate, and tells of damage', async
     onFindings: (_, partition) => damaged.push(partition),
     onError: (error) => errors.push(error),
   });
-  for (; nowMs < scrubCycleMs + scrubFirstMs + 60_000; nowMs += 1_000) await scrubber.tick();
+  for (; nowMs < scrubCycleMs + scrubFirstMs + 120_000; nowMs += 1_000) await scrubber.tick();
   expect(read.map(({ partition }) => partition)).toEqual([2, 1, 0, 2, 1, 0]);
   expect(read[0]?.ms).toBe(scrubFirstMs);
   expect((read[2]?.ms ?? 0) - (read[1]?.ms ?? 0)).toBe(10_000);
+  expect((read[1]?.ms ?? 0) - (read[0]?.ms ?? 0)).toBe(60_000);
   expect(damaged).toEqual([1, 1]);
   expect(errors).toHaveLength(2);
 });

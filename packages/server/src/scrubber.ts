@@ -4,6 +4,9 @@ import type { Finding } from '@ringwright/base/finding';
 import { scrubBytesPerSecondMax, scrubCycleMs, scrubFirstMs } from '@ringwright/base/limits-store';
 import type { Store } from '@ringwright/partition/store';
 
+/** As long as a file of 240 MiB takes. */
+const FAILED_PAUSE_MS = 60_000;
+
 interface ScrubberPorts {
   readonly store: Pick<Store, 'list' | 'scrub'>;
   readonly monotonicMs: () => number;
@@ -34,6 +37,8 @@ export class Scrubber {
     if (this.#waiting.length === 0 && now - this.#cycleBeganMs >= scrubCycleMs) this.begin();
     const next = this.#waiting.pop();
     if (next === undefined) return;
+    // Where it fails the file may have been read nevertheless.
+    this.#paidUntilMs = now + FAILED_PAUSE_MS;
     try {
       const { bytes, findings } = await store.scrub(next.keyspace, next.partition);
       this.#paidUntilMs = now + (bytes / scrubBytesPerSecondMax) * 1_000;
