@@ -46,7 +46,7 @@ export const rings: Nemesis = {
       await befall(scene, before);
       await rollOutUnderFire(scene);
     });
-    const mayDie = (await standingOf(stage)).devices.length > DEVICES_LEFT_MIN;
+    const mayDie = (await standingOf(stage)).weighted > DEVICES_LEFT_MIN;
     if (mayDie && random.below(DEAD_EVERY) === 0 && !signal.aborted) await buryOne(scene);
     const faults = receiptFaults(readReceipts(stage));
     if (faults.length > 0) throw new Broken(faults.join('; '));

@@ -13,6 +13,8 @@ const WEIGHTS = ['0.5', '1', '2'];
 /** How a ring stands: who is in it, and which servers are not. */
 interface Standing {
   readonly devices: readonly BuilderDevice[];
+  /** How many of them have weight: the builder wants one for each replica. */
+  readonly weighted: number;
   readonly spares: readonly Victim[];
 }
 
@@ -31,7 +33,7 @@ export const ringChanges: readonly RingChange[] = [
   },
   {
     name: 'remove',
-    isPossible: ({ devices }) => devices.length > DEVICES_MIN,
+    isPossible: ({ devices, weighted }) => devices.length > DEVICES_MIN && weighted >= DEVICES_MIN,
     commands: ({ devices }, random) => [leaves(devices, random)],
   },
   {
@@ -69,8 +71,10 @@ export async function standingOf(stage: Stage): Promise<Standing> {
   const { state } = await headOf(stage);
   const known = (state?.devices ?? []).filter((device) => device !== null);
   const ports = new Set(known.map(({ port }) => port));
+  const devices = known.filter((device) => device.state === 'active');
   return {
-    devices: known.filter((device) => device.state === 'active'),
+    devices,
+    weighted: devices.filter(({ weight }) => weight > 0).length,
     spares: stage.victims.filter(({ place }) => !ports.has(place.proxyPort)),
   };
 }
