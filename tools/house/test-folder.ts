@@ -6,8 +6,6 @@ import path from 'node:path';
 import { beforeAll, beforeEach } from 'vitest';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'ringwright-'));
-// Programs under test are read as one before them left them: a command starts in half the time.
-process.env.NODE_COMPILE_CACHE ??= path.join(tmpdir(), 'node-compile-cache');
 process.env.TMPDIR = folder;
 let hasFailed = false;
 

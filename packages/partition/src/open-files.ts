@@ -103,7 +103,7 @@ export class OpenFiles {
     partition.dirtySince = clean;
   }
 
-  /** Puts another file in the place of the open one, which the caller has closed. */
+  /** Takes up an open file, in the place of one before it, which the caller has closed. */
   replace(partition: Partition, file: PartitionFile): void {
     partition.file = file;
     this.#open.add(partition);
