@@ -1,7 +1,7 @@
 // The client package against three real servers: examples, levels, sessions, a ring change in the
 // middle, a server that is killed and one that hangs.
 import { CodedError } from '@ringwright/base/coded-error';
-import type { Client } from '@ringwright/client/client';
+import type { Bytes, Client } from '@ringwright/client/client';
 import { connect } from '@ringwright/client/connect';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
@@ -10,6 +10,15 @@ import { waitFor } from '../support/wait-for.ts';
 
 const textOf = (bytes: Uint8Array | undefined): string | null =>
   bytes === undefined ? null : Buffer.from(bytes).toString();
+
+/** The values of keys that must all be readable. */
+async function valuesOf(client: Client, keys: readonly Bytes[]): Promise<(string | null)[]> {
+  const outcomes = await client.getMany(keys);
+  return outcomes.map((one) => {
+    if (!one.ok) throw one.error;
+    return textOf(one.record?.value);
+  });
+}
 
 function addressesOf({ servers }: Cluster): string[] {
   return servers.map(({ address }) => address);
@@ -36,9 +45,9 @@ class Ledger {
 
   async check(client: Client): Promise<void> {
     const keys = [...this.#may.keys()];
-    const records = await client.getMany(keys);
+    const values = await valuesOf(client, keys);
     for (const [index, key] of keys.entries()) {
-      const found = String(textOf(records[index]?.value));
+      const found = String(values[index]);
       expect([...this.#may.get(key)!], key).toContain(found);
     }
   }
@@ -80,8 +89,11 @@ test('the examples of the documentation', async () => {
     ['c', 'three'],
   ]);
   expect(outcomes.every(({ ok }) => ok)).toBe(true);
-  const [a, b, none] = await client.getMany(['a', 'b', 'nothing here']);
-  expect([textOf(a?.value), [...b!.value], none]).toEqual(['one', [0, 255], null]);
+  const [a, b, none, empty] = await client.getMany(['a', 'b', 'nothing here', '']);
+  expect(a).toMatchObject({ ok: true, record: { value: Buffer.from('one') } });
+  expect(b).toMatchObject({ ok: true, record: { value: Buffer.from([0, 255]) } });
+  expect(none).toEqual({ ok: true, record: null });
+  expect(empty).toMatchObject({ ok: false, error: { code: 'KEY_INVALID' } });
 
   // A session goes on elsewhere: in another client, or over HTTP.
   await client.put('draft', 'first', { consistency: 'one' });
@@ -113,16 +125,20 @@ test('the examples of the documentation', async () => {
   await expect(client.put('lock', 'x', { if: 'soon' })).rejects.toMatchObject({ code: 'USAGE' });
 
   // Errors have codes.
-  const empty = expect.objectContaining({ code: 'KEY_INVALID' });
-  expect(() => client.put('', 'x')).toThrow(empty);
+  const invalid = expect.objectContaining({ code: 'KEY_INVALID' });
+  expect(() => client.put('', 'x')).toThrow(invalid);
   await client.close();
   await expect(client.get('a')).rejects.toMatchObject({ code: 'CLIENT_CLOSED' });
+  const closed = { ok: false, error: { code: 'CLIENT_CLOSED' } };
+  expect(await client.getMany(['a', 'b'])).toMatchObject([closed, closed]);
 });
 
 test('connecting: any server will do, and refusals have codes', async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const [first = '', second = ''] = addressesOf(cluster);
-  await using client = await connect(['127.0.0.1:1', second], { keyspace });
+  // By name too, which may mean an IPv6 and an IPv4 address: both are tried.
+  const named = second.replace('127.0.0.1', 'localhost');
+  await using client = await connect(['127.0.0.1:1', named], { keyspace });
   await client.put('k', 'v');
   expect(client.ringVersion).toBe(1);
   await expect(connect([], { keyspace })).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
@@ -130,6 +146,8 @@ test('connecting: any server will do, and refusals have codes', async () => {
   await expect(away).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
   const unknown = connect([first], { keyspace: 'unknown' });
   await expect(unknown).rejects.toMatchObject({ code: 'RING_UNKNOWN' });
+  const noAddress = connect([first, 'localhost:port'], { keyspace });
+  await expect(noAddress).rejects.toMatchObject({ code: 'USAGE' });
   const wrong = connect([first], { keyspace: '../x' });
   await expect(wrong).rejects.toMatchObject({ code: 'NAME_INVALID' });
   const token = connect([first], { keyspace, session: 'yesterday' });
@@ -193,16 +211,14 @@ test('a server hangs: reads are answered by another, writes elsewhere go on', as
   const [victim] = cluster.servers;
   victim!.pause();
   try {
-    const records = await client.getMany(keys);
-    expect(records.map((record) => textOf(record?.value))).toEqual(keys);
+    expect(await valuesOf(client, keys)).toEqual(keys);
     const sent = keys.map((key): [string, string] => [key, `${key} again`]);
     const outcomes = await client.putMany(sent, { repeatUnknown: true });
     expect(outcomes.filter(({ ok }) => !ok)).toEqual([]);
   } finally {
     victim!.resume();
   }
-  const records = await client.getMany(keys);
-  expect(records.map((record) => textOf(record?.value))).toEqual(keys.map((key) => `${key} again`));
+  expect(await valuesOf(client, keys)).toEqual(keys.map((key) => `${key} again`));
 });
 
 test('a weak session is told when it cannot be sure', async () => {

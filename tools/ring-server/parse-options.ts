@@ -1,6 +1,7 @@
 // Command line of ring-server, made from the table of server options.
 import { CodedError } from '@ringwright/base/coded-error';
 import { trashHoursMax } from '@ringwright/base/limits-copies';
+import { defaultPort } from '@ringwright/base/server-address';
 import { type StoreAccess, storeAccessOf } from '@ringwright/repository/store-access';
 import { type ServerOptions, serverOptionsSchema } from '@ringwright/server/options';
 import yargs from 'yargs';
@@ -43,7 +44,7 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     .option('data', { type: 'string', demandOption: true, describe: fields.data.description })
     .option('listen', {
       type: 'string',
-      default: '127.0.0.1:6200',
+      default: `127.0.0.1:${defaultPort}`,
       describe: fields.listen.description,
     })
     .option('advertise', { type: 'string', describe: fields.advertise.description })

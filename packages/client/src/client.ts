@@ -53,6 +53,10 @@ export interface ClientRecord {
   readonly expiresMs: number | null;
 }
 
+export type GetOutcome =
+  | { readonly ok: true; readonly record: ClientRecord | null }
+  | { readonly ok: false; readonly error: unknown };
+
 export type PutOutcome =
   | { readonly ok: true; readonly stamp: string }
   | { readonly ok: false; readonly error: unknown };
@@ -122,9 +126,15 @@ export class Client implements AsyncDisposable {
     return this.#write(checkKey(key), null, options);
   }
 
-  /** The records of many keys in their order. Rejects as soon as one cannot be read. */
-  getMany(keys: readonly Bytes[], options: ReadOptions = {}): Promise<(ClientRecord | null)[]> {
-    return inWaves(keys, clientItemsAtOnce, (key) => this.get(key, options));
+  /** Reads many keys, each for itself: there is an outcome for every key, in their order. */
+  getMany(keys: Iterable<Bytes>, options: ReadOptions = {}): Promise<GetOutcome[]> {
+    return inWaves([...keys], clientItemsAtOnce, async (key): Promise<GetOutcome> => {
+      try {
+        return { ok: true, record: await this.get(key, options) };
+      } catch (error) {
+        return { ok: false, error };
+      }
+    });
   }
 
   /** Stores many values, each for itself: there is an outcome for every entry, in their order. */

@@ -1,6 +1,7 @@
 // Connecting to a cluster: any server is enough to learn the ring, and the ring names the others.
 import { CodedError } from '@ringwright/base/coded-error';
 import { clientCallTimeoutMs } from '@ringwright/base/limits';
+import { serverAddress } from '@ringwright/base/server-address';
 import { parseSessionToken } from '@ringwright/base/session-token';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
@@ -26,8 +27,9 @@ export interface ConnectOptions {
  *     await client.put('shopping', 'milk');
  *     const record = await client.get('shopping');
  *
- * `addresses` are servers to ask first, in this order. Throws PEER_UNREACHABLE when none answers,
- * RING_UNKNOWN when those that answer do not have the keyspace, WIRE_VERSION_UNKNOWN,
+ * `addresses` are servers to ask first, in this order: `localhost`, `10.0.0.1:6201`, `[::1]:6200`;
+ * without a port it is 6200. Throws USAGE for what is no address, PEER_UNREACHABLE when none
+ * answers, RING_UNKNOWN when those that answer do not have the keyspace, WIRE_VERSION_UNKNOWN,
  * NAME_INVALID, SESSION_INVALID.
  */
 export async function connect(
@@ -38,9 +40,10 @@ export async function connect(
   const keyspace = checkKeyspaceName(options.keyspace);
   const token = options.session ?? null;
   const session = token === null ? null : parseSessionToken(token);
-  const follower = new RingFollower(addresses, { keyspace, timeoutMs });
+  const seeds = addresses.map(serverAddress);
+  const follower = new RingFollower(seeds, { keyspace, timeoutMs });
   let last: unknown = new CodedError('PEER_UNREACHABLE', 'connect() was given no address');
-  for (const address of addresses) {
+  for (const address of seeds) {
     try {
       await follower.learn(await follower.open(address));
       return new Client(follower, { keyspace, consistency, session, timeoutMs });

@@ -1,5 +1,6 @@
 // Options of a server: one table with defaults and sentences; flags and help are made from it.
 import { copyRateMin, trashHoursMax, trashPercentMax } from '@ringwright/base/limits-copies';
+import { defaultPort } from '@ringwright/base/server-address';
 import { storeAccessSchema } from '@ringwright/repository/store-access';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
@@ -15,7 +16,7 @@ const addressField = z
 const optionsSchema = z.strictObject({
   data: z.string().min(1).describe('data directory of this device'),
   listen: addressField
-    .default('127.0.0.1:6200')
+    .default(`127.0.0.1:${defaultPort}`)
     .describe('address to listen on, as the ring names it'),
   advertise: addressField
     .optional()

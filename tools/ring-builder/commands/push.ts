@@ -1,5 +1,6 @@
 // ring-builder push: sends a version to the servers of its ring and says what each answered.
 import type { CodedError } from '@ringwright/base/coded-error';
+import { serverAddress } from '@ringwright/base/server-address';
 import { appendPush } from '@ringwright/repository/append-push';
 import { headOf, readLog } from '@ringwright/repository/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
@@ -73,7 +74,7 @@ export const verb: Verb = {
     );
     const version = await readVersion(context.rings, ring, wanted);
     const extra = texts(args, 'to').map(
-      (address): Target => ({ address, devices: [], required: true }),
+      (written): Target => ({ address: serverAddress(written), devices: [], required: true }),
     );
     const targets = [...ringTargets(version.ring, version.state), ...extra];
     const how = {
