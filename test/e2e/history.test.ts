@@ -59,7 +59,7 @@ test('revert, removal and restore under live writes', { timeout: 180_000 }, asyn
   await traffic.goesOn();
   expect(await traffic.verdict()).toEqual([]);
 
-  const server = `ws://127.0.0.1:${left.devices[1]?.port}`;
+  const server = `127.0.0.1:${left.devices[1]?.port}`;
   const anew = ['--rings', 'anew'];
   await builder.json(['restore', keyspace, '--from', server, ...anew]);
   const restored = await readVersion(join(cluster.folder, 'anew'), keyspace, 'head');

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
+import { serverAddress } from '@ringwright/base/server-address';
 import { openTrustFile, type RingsTrust, readTrust } from '@ringwright/repository/trust-file';
 import { parseTrustFile, rootIdOf } from '@ringwright/ring/trust-chain';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -20,9 +21,10 @@ export interface RestoreSource {
 const rootId = /^[0-9a-f]{64}$/;
 
 /**
- * `from`: a path, or ws://IP:PORT; `pin`: a trust document, or the id of a root. A server is asked
- * for the document of that id; what it sends counts only when the chain holds the id. Throws USAGE,
- * TRUST_UNKNOWN, TRUST_FORK, TRUST_INVALID and what withServer and fetchRing throw.
+ * `from`: a path, or a server as IP:PORT or ws://IP:PORT; `pin`: a trust document, or the id of a
+ * root. A server is asked for the document of that id; what it sends counts only when the chain
+ * holds the id. Throws USAGE, TRUST_UNKNOWN, TRUST_FORK, TRUST_INVALID and what withServer and
+ * fetchRing throw.
  */
 export async function restoreSource(
   context: Context,
@@ -43,9 +45,14 @@ export async function restoreSource(
   });
 }
 
-/** http:// is taken too: it is how people know a server, and the address is the same. */
-function serverOf(from: string): string | null {
-  return /^(?:ws|http):\/\/([^/]+)\/?$/.exec(from)?.[1] ?? null;
+/**
+ * http:// is taken too: it is how people know a server, and the address is the same. Without either
+ * it is a server when it has a port and no slash: ./NAME:1 is a file.
+ */
+export function serverOf(from: string): string | null {
+  const written = /^(?:ws|http):\/\/([^/]+)\/?$/.exec(from)?.[1];
+  if (written !== undefined) return serverAddress(written);
+  return /^(\[[^/]+\]|[^/:]+):\d+$/.test(from) ? serverAddress(from) : null;
 }
 
 async function knownTrust(rings: string, pin: string | undefined): Promise<RingsTrust | null> {

@@ -12,7 +12,7 @@ export const verb: Verb = {
       type: 'string',
       requiresArg: true,
       demandOption: true,
-      describe: 'a .ring file, or a server as ws://10.0.0.1:6200',
+      describe: 'a .ring file, or a server as IP:PORT',
     },
     trust: {
       type: 'string',
@@ -22,11 +22,8 @@ export const verb: Verb = {
   },
   examples: [
     ['$0 restore cities --from backup/0000007.ring', 'builder and version as that file has them'],
-    ['$0 restore cities --from ws://10.0.0.1:6200', 'from a server that has the ring active'],
-    [
-      '$0 restore cities --from ws://10.0.0.1:6200 --trust ROOT-ID',
-      'and trust.json, when all was lost',
-    ],
+    ['$0 restore cities --from 10.0.0.1:6200', 'from a server that has the ring active'],
+    ['$0 restore cities --from 10.0.0.1:6200 --trust ID', 'and trust.json, when all was lost'],
   ],
   run: async (args, context) => {
     const name = optionalText(args, 'ring');
