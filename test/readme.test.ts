@@ -24,6 +24,14 @@ test('every npm script that is named exists', () => {
   expect(named.filter((name) => !scripts.includes(name ?? ''))).toEqual([]);
 });
 
+test('the license that package.json names lies beside it', () => {
+  const { license } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8'));
+  expect(license).toBe('Apache-2.0');
+  const text = readFileSync(path.join(root, 'LICENSE'), 'utf8');
+  expect(text).toMatch(/^\s+Apache License\n\s+Version 2\.0, January 2004\n/);
+  expect(text).toContain('END OF TERMS AND CONDITIONS');
+});
+
 test('every path that is named exists', () => {
   const named = [...readme.matchAll(/`((?:packages|tools|test)\/[\w./-]+)`/g)];
   expect(named.length).toBeGreaterThan(10);
