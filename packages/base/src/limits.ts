@@ -183,6 +183,10 @@ export const redisAnswerBytesMax = 32 * MIB;
 /** Keys of one MGET or MSET that are under way at once. */
 export const redisKeysAtOnce = 128;
 export const redisConnectionsMax = 1_000;
+/**
+ * Patterns of one request together: as long as the longest key. Compiled, one takes at most 33 KiB.
+ */
+export const patternBytesMax = keyBytesMax;
 /** SCAN: keys of one answer, whatever COUNT says. */
 export const redisScanCountMax = 10_000;
 /** SCAN: places inside partitions that are remembered; without one the partition begins again. */

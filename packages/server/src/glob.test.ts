@@ -1,4 +1,5 @@
-// Patterns against Redis's own examples, against a slow oracle, and against patterns made to hang.
+// Patterns against Redis's own examples, a slow oracle, and texts that count their reads.
+import { keyBytesMax, patternBytesMax } from '@ringwright/base/limits';
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { globMatcher } from './glob.ts';
@@ -50,6 +51,62 @@ test('as the oracle says', () => {
   }
 });
 
-test('no pattern takes exponential time', () => {
-  expect(matches(`${'a*'.repeat(500)}c`, 'a'.repeat(1_024))).toBe(false);
+test('patterns of many words, as the oracle says', () => {
+  const random = seededRandom(8);
+  const word = (alphabet: string, length: number): string =>
+    Array.from({ length }, () => alphabet[random.below(alphabet.length)]).join('');
+  const counts = { yes: 0, no: 0 };
+  for (let round = 0; round < 500; round += 1) {
+    const text = word('ab', 1 + random.below(200));
+    // Pieces of the text with stars and question marks between them: many match.
+    const pieces = Array.from({ length: 1 + random.below(3) }, () => {
+      const from = random.below(text.length);
+      return text.slice(from, from + random.below(70)).replace(/a(?=b)/g, '[^b]');
+    });
+    const pattern = `${word('*?', random.below(2))}${pieces.join('*')}*`;
+    const wanted = new RegExp(`^${pattern.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's').test(
+      text,
+    );
+    counts[wanted ? 'yes' : 'no'] += 1;
+    expect(matches(pattern, text), `${pattern} on ${text}`).toBe(wanted);
+  }
+  expect(Math.min(counts.yes, counts.no)).toBeGreaterThan(50);
+});
+
+/** A text that counts how often its bytes are read. */
+function countedText(text: string): { readonly bytes: Uint8Array; readonly reads: () => number } {
+  let reads = 0;
+  const bytes = new Uint8Array(Buffer.from(text));
+  const iterate = bytes[Symbol.iterator].bind(bytes);
+  const get = (_: Uint8Array, name: string | symbol): unknown => {
+    if (name === Symbol.iterator) {
+      return function* counted() {
+        for (const byte of iterate()) {
+          reads += 1;
+          yield byte;
+        }
+      };
+    }
+    if (typeof name === 'string' && /^\d+$/.test(name)) reads += 1;
+    return Reflect.get(bytes, name, bytes);
+  };
+  return { bytes: new Proxy(bytes, { get }), reads: () => reads };
+}
+
+test.each([
+  ['*a{500}b', `*${'a'.repeat(500)}b`],
+  ['many stars', `${'a*'.repeat(500)}c`],
+  ['many classes', `*${'[^b]'.repeat(250)}c`],
+  ['many question marks', `*${'?'.repeat(1_000)}b`],
+])('%s reads each byte of a text once', (_, pattern) => {
+  const { bytes, reads } = countedText('a'.repeat(keyBytesMax));
+  expect(globMatcher(Buffer.from(pattern))(bytes)).toBe(false);
+  expect(reads()).toBe(keyBytesMax);
+});
+
+test('a pattern that is longer than any key is refused', () => {
+  expect(matches('*'.repeat(patternBytesMax), 'a')).toBe(true);
+  expect(() => globMatcher(Buffer.alloc(patternBytesMax + 1, '[a]'))).toThrow(
+    expect.objectContaining({ code: 'PATTERN_TOO_LARGE' }),
+  );
 });

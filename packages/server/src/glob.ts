@@ -1,66 +1,117 @@
 // Patterns of MATCH and CONFIG GET, as in Redis: `*`, `?`, `[a-z]`, `[^a]` and `\x`. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { patternBytesMax } from '@ringwright/base/limits';
 
 const [STAR, QUESTION, OPEN, CLOSE] = [0x2a, 0x3f, 0x5b, 0x5d];
 const [CARET, DASH, BACKSLASH] = [0x5e, 0x2d, 0x5c];
 
-/** One place of a pattern: any run of bytes, or one byte that passes. */
-type Part = 'run' | ((byte: number) => boolean);
+const BYTE_VALUES = 256;
+const WORD_BITS = 32;
 
-/** The matcher of a pattern. Takes O(pattern x text) at worst: no pattern can make it hang. */
+/**
+ * A pattern as a nondeterministic automaton, one bit a state: state n is that the first n places of
+ * the pattern, each of which takes one byte, have taken all bytes so far (Baeza-Yates and Gonnet's
+ * Shift-And).
+ */
+interface Automaton {
+  /** Words that hold all states; the last state is the one that matches. */
+  readonly words: number;
+  readonly places: number;
+  /** The states that a byte may lead to: `words` words for each value of a byte. */
+  readonly entered: Int32Array;
+  /** The states in which a star takes any byte. */
+  readonly starred: Int32Array;
+}
+
+/**
+ * The matcher of a pattern. It reads each byte of a text once, and does at most one step for every
+ * 32 bytes of the pattern with it: no pattern and no text make it slow. Throws PATTERN_TOO_LARGE.
+ */
 export function globMatcher(pattern: Uint8Array): (text: Uint8Array) => boolean {
-  const parts = readParts(pattern);
-  return (text) => matches(parts, text);
+  checkPattern(pattern.length);
+  const automaton = readPattern(pattern);
+  return (text) => matches(automaton, text);
 }
 
-function matches(parts: readonly Part[], text: Uint8Array): boolean {
-  let part = 0;
-  let at = 0;
-  /** The last run, and where what follows it was tried: on a mismatch the run takes one more. */
-  let run = -1;
-  let tried = 0;
-  while (at < text.length) {
-    const wanted = parts[part];
-    if (wanted === 'run') {
-      run = part++;
-      tried = at;
-    } else if (wanted?.(text[at] ?? 0) === true) {
-      part += 1;
-      at += 1;
-    } else if (run !== -1) {
-      part = run + 1;
-      at = ++tried;
-    } else return false;
-  }
-  while (parts[part] === 'run') part += 1;
-  return part === parts.length;
+/** `bytes`: of all patterns of one request together. Throws PATTERN_TOO_LARGE. */
+export function checkPattern(bytes: number): void {
+  if (bytes <= patternBytesMax) return;
+  const message = `a pattern of ${bytes} bytes, ${patternBytesMax} is the most`;
+  const hint = 'keys have no more bytes: ask with a shorter pattern, and filter what comes';
+  throw new CodedError('PATTERN_TOO_LARGE', message, {
+    hint,
+    details: { bytes, max: patternBytesMax },
+  });
 }
 
-function readParts(pattern: Uint8Array): Part[] {
-  const parts: Part[] = [];
-  for (let at = 0; at < pattern.length; at += 1) {
-    const byte = pattern[at] ?? 0;
-    if (byte === STAR) {
-      if (parts.at(-1) !== 'run') parts.push('run');
-    } else if (byte === QUESTION) parts.push(() => true);
-    else if (byte === OPEN) {
-      const { part, end } = readClass(pattern, at + 1);
-      parts.push(part);
-      at = end;
-    } else {
-      const escaped = byte === BACKSLASH && at + 1 < pattern.length;
-      if (escaped) at += 1;
-      const wanted = pattern[at];
-      parts.push((given) => given === wanted);
+function matches({ words, places, entered, starred }: Automaton, text: Uint8Array): boolean {
+  const states = new Int32Array(words);
+  states[0] = 1;
+  /** Whatever may follow from words below it follows from a starred state in it too. */
+  let first = 0;
+  for (const byte of text) {
+    let [alive, highestStarred] = [0, first];
+    for (let word = words - 1; word >= first; word -= 1) {
+      const before = states[word] ?? 0;
+      const carried = word === first ? 0 : (states[word - 1] ?? 0) >>> (WORD_BITS - 1);
+      const loops = before & (starred[word] ?? 0);
+      const next = loops | (((before << 1) | carried) & (entered[byte * words + word] ?? 0));
+      states[word] = next;
+      alive |= next;
+      if (loops !== 0 && word > highestStarred) highestStarred = word;
     }
+    if (alive === 0) return false;
+    first = highestStarred;
   }
-  return parts;
+  return hasBit(states, places);
+}
+
+function readPattern(pattern: Uint8Array): Automaton {
+  const words = Math.floor(pattern.length / WORD_BITS) + 1;
+  const entered = new Int32Array(BYTE_VALUES * words);
+  const starred = new Int32Array(words);
+  let places = 0;
+  for (let at = 0; at < pattern.length; at += 1) {
+    if (pattern[at] === STAR) {
+      setBit(starred, places);
+      continue;
+    }
+    const { accepts, end } = readPlace(pattern, at);
+    places += 1;
+    for (let byte = 0; byte < BYTE_VALUES; byte += 1) {
+      if (accepts(byte)) setBit(entered.subarray(byte * words), places);
+    }
+    at = end;
+  }
+  return { words, places, entered, starred };
+}
+
+function setBit(bits: Int32Array, bit: number): void {
+  const word = Math.floor(bit / WORD_BITS);
+  bits[word] = (bits[word] ?? 0) | (1 << (bit % WORD_BITS));
+}
+
+function hasBit(bits: Int32Array, bit: number): boolean {
+  return ((bits[Math.floor(bit / WORD_BITS)] ?? 0) & (1 << (bit % WORD_BITS))) !== 0;
+}
+
+interface Place {
+  readonly accepts: (byte: number) => boolean;
+  /** Its last byte in the pattern. */
+  readonly end: number;
+}
+
+function readPlace(pattern: Uint8Array, at: number): Place {
+  if (pattern[at] === QUESTION) return { accepts: () => true, end: at };
+  if (pattern[at] === OPEN) return readClass(pattern, at + 1);
+  const escaped = pattern[at] === BACKSLASH && at + 1 < pattern.length;
+  const end = escaped ? at + 1 : at;
+  const wanted = pattern[end];
+  return { accepts: (byte) => byte === wanted, end };
 }
 
 /** A class up to its bracket; one that is not closed ends with the pattern. */
-function readClass(
-  pattern: Uint8Array,
-  start: number,
-): { readonly part: Part; readonly end: number } {
+function readClass(pattern: Uint8Array, start: number): Place {
   const inverted = pattern[start] === CARET;
   const allowed = new Set<number>();
   let at = inverted ? start + 1 : start;
@@ -75,5 +126,5 @@ function readClass(
       at += 2;
     } else allowed.add(first);
   }
-  return { part: (byte) => allowed.has(byte) !== inverted, end: at };
+  return { accepts: (byte) => allowed.has(byte) !== inverted, end: at };
 }

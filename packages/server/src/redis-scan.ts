@@ -21,11 +21,11 @@ export async function scan(call: RedisCall): Promise<RespReply> {
   const options = readOptions(call.words.slice(1));
   const from = ports.cursors.read(readCursor(call.words[0]), keyspace, partitions);
   if (from === null) throw new RedisRefusal('ERR invalid cursor');
-  const listing = { keyspace, place: from, end: partitions, limit: options.count, consistency };
+  const { count: limit, isWanted } = options;
+  const listing = { keyspace, place: from, end: partitions, limit, isWanted, consistency };
   const { keys, place } = await listKeyspace(ports.coordinator, listing);
   const cursor = ports.cursors.write(place, keyspace, partitions);
-  const wanted = keys.filter(options.isWanted).map(bulkReply);
-  return arrayReply([textReply(String(cursor)), arrayReply(wanted)]);
+  return arrayReply([textReply(String(cursor)), arrayReply(keys.map(bulkReply))]);
 }
 
 function readCursor(word: Uint8Array | undefined): number {
@@ -36,7 +36,9 @@ function readCursor(word: Uint8Array | undefined): number {
 
 function readOptions(words: RespRequest): ScanOptions {
   let count = 10;
-  let isWanted: ScanOptions['isWanted'] = () => true;
+  let isString = true;
+  // Of several the last one counts, and only that is compiled.
+  let pattern: Uint8Array | null = null;
   if (words.length % 2 !== 0) throw syntaxError();
   for (let at = 0; at < words.length; at += 2) {
     const value = words[at + 1] ?? new Uint8Array();
@@ -46,14 +48,15 @@ function readOptions(words: RespRequest): ScanOptions {
         if (count < 1) throw syntaxError();
         break;
       case 'match':
-        isWanted = globMatcher(value);
+        pattern = value;
         break;
       case 'type':
-        if (lowerOf(value) !== 'string') isWanted = () => false;
+        isString = lowerOf(value) === 'string';
         break;
       default:
         throw syntaxError();
     }
   }
-  return { count, isWanted };
+  if (!isString) return { count, isWanted: () => false };
+  return { count, isWanted: pattern === null ? () => true : globMatcher(pattern) };
 }

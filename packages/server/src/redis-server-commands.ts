@@ -1,6 +1,6 @@
 // Commands about the server: INFO, CONFIG GET, DBSIZE and SCAN.
 import { coordinateCount } from './coordinate-count.ts';
-import { globMatcher } from './glob.ts';
+import { checkPattern, globMatcher } from './glob.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
 import { scan } from './redis-scan.ts';
@@ -23,7 +23,9 @@ const settings: Readonly<Record<string, string>> = {
 function config({ words }: RedisCall): RespReply {
   const verb = lowerOf(words[0]);
   if (verb !== 'get') throw unknownSubcommand('config', words[0]);
-  const matchers = words.slice(1).map((word) => globMatcher(Buffer.from(lowerOf(word))));
+  const patterns = words.slice(1);
+  checkPattern(patterns.reduce((bytes, { length }) => bytes + length, 0));
+  const matchers = patterns.map((word) => globMatcher(Buffer.from(lowerOf(word))));
   const names = Object.keys(settings).filter((name) =>
     matchers.some((matches) => matches(Buffer.from(name))),
   );
