@@ -1,0 +1,111 @@
+// Data that older programs left behind: this program opens it, serves it, changes it and finds it
+// sound. FORMATS.md says what is in each archive and when one is added.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { trustLifeDaysMax } from '@ringwright/base/limits';
+import { checkStore } from '@ringwright/partition/check-store';
+import { readVersion } from '@ringwright/repository/read-version';
+import { unpackFrame } from '@ringwright/wire/frame';
+import { afterAll, expect, test } from 'vitest';
+import { askServer } from '../support/ask-server.ts';
+import { unequalReplicas } from '../support/replica-digests.ts';
+import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
+import type { ServerUnderTest } from '../support/server-under-test.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { type Left, passphrase, serversOf } from './left.ts';
+import { sayAgain, type WireLine } from './record-wire.ts';
+
+const archives = path.join(import.meta.dirname, 'data');
+const keyspaces = ['notes', 'users'] as const;
+const unpacked: string[] = [];
+
+afterAll(() => {
+  for (const folder of unpacked) fs.rmSync(folder, { recursive: true });
+});
+
+function unpack(archive: string): string {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ringwright-upgrade-'));
+  unpacked.push(folder);
+  execFileSync('tar', ['-xzf', path.join(archives, archive), '-C', folder]);
+  return folder;
+}
+
+/** What all holders of each key answer; an absent key is null. */
+async function readAll(port: number, { values }: Left): Promise<Left['values']> {
+  const read: Record<string, Record<string, string | null>> = {};
+  for (const [keyspace, expected] of Object.entries(values)) {
+    const found: Record<string, string | null> = {};
+    for (const key of Object.keys(expected)) {
+      const words = `/v1/${keyspace}/${encodeURIComponent(key)}?consistency=all`;
+      const { status, bytes } = await waitFor(`an answer of all holders of ${key}`, {
+        ask: () => askServer(port, { path: words }),
+        until: ({ status }) => status === 200 || status === 404,
+      });
+      found[key] = status === 404 ? null : createHash('sha256').update(bytes).digest('hex');
+    }
+    read[keyspace] = found;
+  }
+  return read;
+}
+
+async function isSound(tool: RingBuilder, keyspace: string): Promise<void> {
+  const { exit, stdout, stderr } = await tool.run(['verify', keyspace, '--json']);
+  expect(exit, stdout + stderr).toBe(0);
+}
+
+async function replicasEqual(folder: string, keyspace: string): Promise<void> {
+  const { ring } = await readVersion(path.join(folder, 'rings'), keyspace, 'head');
+  await waitFor(`all replicas of ${keyspace} to be equal`, {
+    ask: () => unequalReplicas(ring),
+    until: (faults) => faults.length === 0,
+  });
+}
+
+/** Says what an older tool said: understood as then, or refused, and nothing breaks. */
+async function understandsWire(folder: string, server: ServerUnderTest): Promise<void> {
+  const text = fs.readFileSync(path.join(folder, 'wire.jsonl'), 'utf8');
+  const lines = text.split('\n').slice(0, -1);
+  const recorded = lines.map((line) => JSON.parse(line) as WireLine);
+  const frames = recorded.map(({ frame }) => Buffer.from(frame, 'base64'));
+  for (const frame of frames) expect(unpackFrame(frame)).not.toBeNull();
+  const said = frames.filter((_, index) => recorded[index]?.from === 'tool');
+  const answers = await sayAgain(server.place.port, said);
+  expect(answers.length).toBeGreaterThan(1);
+  for (const { frame } of answers) expect(unpackFrame(Buffer.from(frame, 'base64'))).not.toBeNull();
+  expect(server.isRunning).toBe(true);
+}
+
+test.each(fs.readdirSync(archives))('%s is opened, served, changed and sound', async (archive) => {
+  const folder = unpack(archive);
+  process.env['RING_BUILDER_KEYS'] = path.join(folder, 'keys');
+  process.env['RING_BUILDER_PASSPHRASE'] = passphrase;
+  const left = JSON.parse(fs.readFileSync(path.join(folder, 'left.json'), 'utf8')) as Left;
+  const tool = await ringBuilderIn(folder);
+  const servers = serversOf(folder);
+  for (const keyspace of keyspaces) await isSound(tool, keyspace);
+  for (const { place } of servers) expect(await checkStore(place.data)).toEqual([]);
+  // The root in the archive runs out; its keys sign the next one.
+  await tool.json(`key trust --days ${trustLifeDaysMax}`);
+
+  const trust = ['--trust', path.join(folder, 'rings', 'trust.json')];
+  try {
+    for (const server of servers) await server.start(trust);
+    const [first] = servers;
+    expect(await readAll(first!.place.port, left)).toEqual(left.values);
+    await understandsWire(folder, first!);
+    // The move in flight ends; what was staged is committed.
+    await tool.json('rollout users');
+    await tool.json(['commit', 'notes', '-m', 'what an older program staged']);
+    await tool.json('rollout notes');
+    expect(await readAll(servers.at(-1)!.place.port, left)).toEqual(left.values);
+    for (const keyspace of keyspaces) await replicasEqual(folder, keyspace);
+    for (const server of servers) expect(await server.stop()).toBe(0);
+  } finally {
+    for (const server of servers) await server.kill();
+  }
+  for (const keyspace of keyspaces) await isSound(tool, keyspace);
+  for (const { place } of servers) expect(await checkStore(place.data)).toEqual([]);
+});
