@@ -51,6 +51,11 @@ const globalOptions: Readonly<Record<string, Options>> = {
     requiresArg: true,
     describe: 'file with the passphrase of the keys (default RING_BUILDER_PASSPHRASE)',
   },
+  author: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'who does it, for the log (default RINGWRIGHT_AUTHOR, SUDO_USER or your account)',
+  },
   yes: { type: 'boolean', default: false, describe: 'confirm what is dangerous' },
 };
 

@@ -20,7 +20,7 @@ export async function generateAnswer(
 ): Promise<Answer> {
   requireElsewhere(context);
   if (names.length > 1) throw usage(`one key at a time, not ${names.join(' ')}`);
-  const name = names[0] ?? (context.user.toLowerCase().replaceAll(/[^a-z0-9-]/g, '') || 'ring');
+  const name = names[0] ?? keyNameOf(context.user);
   const role = optionalText(args, 'role');
   const trust = await readTrust(context.rings);
   if (trust === null && role === undefined) return turnOn(args, context, name);
@@ -35,6 +35,12 @@ export async function generateAnswer(
     ],
     next: context.next(`key trust --add ${line}`),
   };
+}
+
+/** `Alice@db1` has the key `alice`. */
+function keyNameOf(user: string): string {
+  const [person = ''] = user.split('@', 1);
+  return person.toLowerCase().replaceAll(/[^a-z0-9-]/g, '') || 'ring';
 }
 
 /** Three keys and root 1. What is there already from a run that was stopped is used. */

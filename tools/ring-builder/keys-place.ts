@@ -15,7 +15,19 @@ export async function keysPlace(
     file === undefined
       ? (env['RING_BUILDER_PASSPHRASE'] ?? null)
       : (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
-  const home = join(homedir(), '.config', 'ringwright', 'keys');
-  const folder = optionalText(args, 'key-folder') ?? env['RING_BUILDER_KEYS'] ?? home;
+  const folder = optionalText(args, 'key-folder') ?? env['RING_BUILDER_KEYS'] ?? keysAtHome();
   return { folder, name: optionalText(args, 'sign-as') ?? null, passphrase };
+}
+
+function keysAtHome(): string {
+  return join(homeOrRoot(), '.config', 'ringwright', 'keys');
+}
+
+/** A user id without an account has no home; containers then say that it is /. */
+function homeOrRoot(): string {
+  try {
+    return homedir();
+  } catch {
+    return '/';
+  }
 }

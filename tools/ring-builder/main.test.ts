@@ -1,5 +1,6 @@
 // The real program in scratch folders: its JSON, exit codes, bad input, races, determinism.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
@@ -213,4 +214,15 @@ test.concurrent('an edited log makes verify answer no', { timeout: 60_000 }, asy
   expect(ended.exit).toBe(1);
   expect(JSON.parse(ended.stdout)).toMatchObject({ ok: false });
   expect((await tool.run('status cities')).exit).toBe(1);
+});
+
+test.concurrent('the log names the person who was named, at this machine', {
+  timeout: 120_000,
+}, async () => {
+  const tool = await ringBuilderIn();
+  await tool.json(create);
+  await tool.json(`add cities ${devices}`);
+  await tool.json('commit cities -m first --author carol');
+  const { entries } = await tool.json<{ entries: unknown[] }>('log cities --author carol');
+  expect(entries).toEqual([expect.objectContaining({ user: `carol@${hostname()}` })]);
 });

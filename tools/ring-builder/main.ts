@@ -5,8 +5,9 @@
 // document of --json, lines for people, and the next command to type. Verbs never print and never
 // exit; they throw CodedError. Heavy packages may be imported at the top of a verb's file, because
 // only the file of the verb that was typed is loaded.
-import { userInfo } from 'node:os';
-import { flag, text } from './arguments.ts';
+import { hostname, userInfo } from 'node:os';
+import { flag, optionalText, text } from './arguments.ts';
+import { authorName } from './author-name.ts';
 import { followStore } from './follow-store.ts';
 import { keysPlace } from './keys-place.ts';
 import { Display } from './moves/display.ts';
@@ -43,7 +44,13 @@ try {
       rings,
       yes: flag(parsed.args, 'yes'),
       command: quoteCommand(['ring-builder', ...words]),
-      user: userInfo().username,
+      user: authorName({
+        given: optionalText(parsed.args, 'author'),
+        env: process.env,
+        account: () => userInfo().username,
+        uid: process.getuid?.(),
+        host: hostname(),
+      }),
       keys: await keysPlace(parsed.args, process.env),
       nowMs: Date.now,
       tell: (line) => display.tell(line),

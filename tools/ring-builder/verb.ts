@@ -28,6 +28,7 @@ export interface Context {
   readonly yes: boolean;
   /** The command as typed, for the log. */
   readonly command: string;
+  /** A person at a machine: `alice@db1` (author-name.ts). */
   readonly user: string;
   readonly keys: KeysPlace;
   readonly nowMs: () => number;

@@ -45,6 +45,8 @@ export const ringDeltaBytesMax = 32 * MIB;
 export const brakeMovedShareMax = 0.05;
 /** A reason is a sentence, and travels in every copy of the manifest. */
 export const overrideCharactersMax = 512;
+/** A name and a machine; it stands in every line of the log. */
+export const authorCharactersMax = 128;
 /** Keys of a whole team with spares; 200 bytes each, so that a root stays below its cap. */
 export const trustKeysMax = 32;
 export const trustRootBytesMax = 16 * KIB;

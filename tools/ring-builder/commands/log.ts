@@ -15,7 +15,7 @@ export const verb: Verb = {
     limit: { alias: 'n', type: 'string', requiresArg: true, describe: 'at most so many entries' },
     commands: { type: 'boolean', default: false, describe: 'with the commands that were staged' },
     stat: { type: 'boolean', default: false, describe: 'with devices and slots of each version' },
-    author: { ...string, describe: 'only entries of this user' },
+    author: { ...string, describe: 'only entries of this person: alice, or alice@db1' },
     device: {
       ...string,
       describe: 'only versions that changed this device or moved its slots: d3',
@@ -39,7 +39,9 @@ export const verb: Verb = {
     const byHead = all.filter(({ user, time }) => {
       const ms = Date.parse(time);
       return (
-        (author === undefined || user === author) && ms >= (since ?? 0) && ms <= (until ?? Infinity)
+        (author === undefined || isBy(user, author)) &&
+        ms >= (since ?? 0) &&
+        ms <= (until ?? Infinity)
       );
     });
     const limit = Math.max(0, optionalNumber(args, 'limit') ?? all.length);
@@ -64,6 +66,11 @@ export const verb: Verb = {
     };
   },
 };
+
+/** Without a machine: the person, at any. */
+function isBy(user: string, author: string): boolean {
+  return user === author || user.startsWith(`${author}@`);
+}
 
 function deviceOption(given: string | undefined): number | null {
   if (given === undefined) return null;

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { type AuthorSources, authorName } from './author-name.ts';
+
+const noAccount = (): string => {
+  throw new Error('uv_os_get_passwd returned ENOENT');
+};
+
+const sources: AuthorSources = {
+  given: 'alice',
+  env: { RINGWRIGHT_AUTHOR: 'bot', SUDO_USER: 'bob' },
+  account: () => 'root',
+  uid: 0,
+  host: 'db1',
+};
+
+test('the first source that names somebody, with the machine', () => {
+  expect(authorName(sources)).toBe('alice@db1');
+  expect(authorName({ ...sources, given: undefined })).toBe('bot@db1');
+  const rest = { ...sources, given: undefined, env: { SUDO_USER: 'bob' } };
+  expect(authorName(rest)).toBe('bob@db1');
+  expect(authorName({ ...rest, env: {} })).toBe('root@db1');
+  expect(authorName({ ...rest, env: { SUDO_USER: '' } })).toBe('root@db1');
+});
+
+test('a name with a place stays as it is', () => {
+  expect(authorName({ ...sources, given: 'alice@example.org' })).toBe('alice@example.org');
+});
+
+test('a user id without a name is no reason to stop', () => {
+  const nameless = { ...sources, given: undefined, env: {}, account: noAccount };
+  expect(authorName({ ...nameless, uid: 12_345 })).toBe('uid-12345@db1');
+  expect(authorName({ ...nameless, uid: undefined })).toBe('somebody@db1');
+});
+
+test('what is no name is refused, or passed over where nobody typed it', () => {
+  for (const given of ['', '  ', 'a\nb', 'a\u001b[2J', 'x'.repeat(129), 'a\u2028b', 'a\u202eb']) {
+    expect(() => authorName({ ...sources, given }), given).toThrow(
+      expect.objectContaining({ code: 'USAGE' }),
+    );
+    const env = { SUDO_USER: given };
+    expect(authorName({ ...sources, given: undefined, env }), given).toBe('root@db1');
+  }
+});
