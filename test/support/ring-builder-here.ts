@@ -4,12 +4,16 @@ import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseCommandLine } from '../../tools/ring-builder/command-line.ts';
-import type { Context } from '../../tools/ring-builder/verb.ts';
+import type { Answer, Context } from '../../tools/ring-builder/verb.ts';
 
 export interface RingBuilderHere {
   readonly folder: string;
   /** The document of --json. Words are split at blanks, or given one by one; files lie in folder. */
   readonly json: <T = Record<string, unknown>>(words: string | readonly string[]) => Promise<T>;
+  /** What a person reads, the next command included. */
+  readonly text: (words: string | readonly string[]) => Promise<string>;
+  /** What a command answers, exit code included. */
+  readonly answer: (words: string | readonly string[]) => Promise<Answer>;
   /** How a command that must fail would end. */
   readonly refusal: (words: string) => Promise<{ exit: number; code: string }>;
 }
@@ -17,11 +21,12 @@ export interface RingBuilderHere {
 /** `world`: what of the context is otherwise than usual. */
 export async function ringBuilderHere(world: Partial<Context> = {}): Promise<RingBuilderHere> {
   const folder = await mkdtemp(join(tmpdir(), 'ring-builder-'));
-  const run = async (words: readonly string[]): Promise<unknown> => {
+  const run = async (given: string | readonly string[]): Promise<Answer> => {
+    const words = typeof given === 'string' ? given.split(' ') : given;
     const rings = world.rings ?? join(folder, 'rings');
     const parsed = await parseCommandLine([`--rings=${rings}`, ...words.map(inFolder)]);
     if (parsed.kind === 'help') throw new Error(`help instead of ${words.join(' ')}`);
-    const answer = await parsed.verb.run(parsed.args, {
+    return parsed.verb.run(parsed.args, {
       rings,
       yes: words.includes('--yes'),
       command: `ring-builder ${words.join(' ')}`,
@@ -34,7 +39,6 @@ export async function ringBuilderHere(world: Partial<Context> = {}): Promise<Rin
       next: (command) => `ring-builder ${command}`,
       ...world,
     });
-    return JSON.parse(JSON.stringify(answer.json));
   };
   const inFolder = (word: string): string =>
     /\.(gz|builder|json)$|^absent$/.test(word) && !isAbsolute(word) ? join(folder, word) : word;
@@ -42,9 +46,14 @@ export async function ringBuilderHere(world: Partial<Context> = {}): Promise<Rin
     folder,
     json: async <T>(words: string | readonly string[]) =>
       // The caller says what the document holds.
-      (await run(typeof words === 'string' ? words.split(' ') : words)) as T,
+      JSON.parse(JSON.stringify((await run(words)).json)) as T,
+    text: async (words) => {
+      const { lines, next } = await run(words);
+      return [...lines, ...(next === undefined ? [] : ['', `Next: ${next}`])].join('\n');
+    },
+    answer: run,
     refusal: async (words) => {
-      const error = await run(words.split(' ')).catch((one: unknown) => one);
+      const error = await run(words).catch((one: unknown) => one);
       if (error instanceof CodedError) return { exit: error.exit, code: error.code };
       throw error instanceof Error ? error : new Error(`${words} did not fail`);
     },

@@ -54,7 +54,7 @@ export function printEffects(effects: PlanEffects): string[] {
   return [
     '',
     ...printTiers(tiers),
-    ...(risk.some((one) => one.while > 0) ? ['', ...risk.filter(hasRisk).map(riskLine)] : []),
+    ...(risk.some(isTold) ? ['', ...risk.filter(isTold).map(riskLine)] : []),
     ...(traffic === null ? [] : ['', ...printTraffic(traffic)]),
     ...silent,
   ];
@@ -77,8 +77,9 @@ function printTiers(tiers: readonly TierPlan[]): string[] {
   ];
 }
 
-function hasRisk(risk: TierRisk): boolean {
-  return risk.while > 0;
+/** Where all lies in one region, zone or server, its failure is no news of this plan. */
+function isTold(risk: TierRisk): boolean {
+  return risk.while > 0 && risk.domains > 1;
 }
 
 function riskLine({ tier, before, while: during, after }: TierRisk): string {

@@ -3,10 +3,10 @@ import type { Finding } from '@ringwright/base/finding';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { DevicePlan, Plan } from '@ringwright/builder/plan';
 import { formatDevice } from '@ringwright/ring/device';
+import { movesListedMax } from './print-moves.ts';
 import { remedyOf } from './print-plan-effects.ts';
 import { printTable } from './print-table.ts';
 
-const MOVES_LISTED_MAX = 10_000;
 const DEVICES_SHOWN_MAX = 50;
 
 export function planDocument(plan: Plan): Readonly<Record<string, unknown>> {
@@ -22,7 +22,7 @@ export function planDocument(plan: Plan): Readonly<Record<string, unknown>> {
     movesLeft,
     partitionsMovingTwice: plan.partitionsMovingTwice,
     devices: plan.devices,
-    ...(moves.length <= MOVES_LISTED_MAX ? { moves } : {}),
+    ...(moves.length <= movesListedMax ? { moves } : {}),
     warnings: plan.warnings,
   };
 }

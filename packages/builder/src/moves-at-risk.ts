@@ -8,6 +8,8 @@ import { type TierKind, tierKinds, tierNamesById } from './tier-name.ts';
 
 export interface TierRisk {
   readonly tier: TierKind;
+  /** Domains of this tier: where there is one, its failure takes all, whatever moves. */
+  readonly domains: number;
   /** Partitions that one failure of a domain of this tier takes below a write quorum: now. */
   readonly before: number;
   /** The same while the moves run: a moving slot takes writes on both its devices. */
@@ -30,7 +32,8 @@ export function movesAtRisk(
   );
   return tierKinds.map((tier) => {
     const names = tierNamesById(state.devices, tier);
-    const risk = { tier, before: 0, while: 0, after: 0 };
+    const domains = new Set(names.filter((name) => name !== '')).size;
+    const risk = { tier, domains, before: 0, while: 0, after: 0 };
     for (let next = 0; next < moves.length; ) {
       const first = next;
       const partition = moves[first]!.partition;

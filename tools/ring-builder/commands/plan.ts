@@ -6,6 +6,7 @@ import { commitOptions, replicasAtOnceOption, requireReplicasAtOnce } from '../c
 import { type AskedSizes, askSizes } from '../known-sizes.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
 import { parseBytes } from '../print-bytes.ts';
+import { printMoves } from '../print-moves.ts';
 import { planDocument, printPlan, withWarnings } from '../print-plan.ts';
 import { effectWarnings, planEffects, printEffects } from '../print-plan-effects.ts';
 import { ringTargets } from '../ring-targets.ts';
@@ -15,6 +16,11 @@ export const verb: Verb = {
   options: {
     direct: { type: 'boolean', default: false, describe: 'as commit --direct would do it' },
     offline: { type: 'boolean', default: false, describe: 'do not ask servers for sizes' },
+    partitions: {
+      type: 'boolean',
+      default: false,
+      describe: 'list what moves: partition, replica, from and to',
+    },
     'max-replicas-at-once': replicasAtOnceOption,
     rate: {
       type: 'string',
@@ -24,6 +30,7 @@ export const verb: Verb = {
   },
   examples: [
     ['$0 plan cities', 'moves per device and tier, risks, warnings, and the digest for commit'],
+    ['$0 plan cities --partitions', 'and which slot moves from where to where'],
     ['$0 plan cities --rate 50MB/s', 'and how long the copies take'],
   ],
   run: async (args, context) => {
@@ -44,10 +51,11 @@ export const verb: Verb = {
     const options = flag(args, 'direct') ? ' --direct' : '';
     const brake = await plannedBrake(context, prepared);
     const plan = withWarnings(prepared.plan, [...effectWarnings(effects), ...brakeWarnings(brake)]);
+    const moves = flag(args, 'partitions') ? printMoves(plan.moves, state) : [];
     return {
       json: { ...planDocument(plan), direct, changed, ...effects, brake },
       lines: changed
-        ? printPlan(plan, state, printEffects(effects))
+        ? printPlan(plan, state, [...printEffects(effects), ...moves])
         : [`${ring}: a commit would have nothing to do`],
       next: changed
         ? context.next(`commit ${ring} ${commitOptions(plan, brake)}${options}`)

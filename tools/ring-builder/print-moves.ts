@@ -1,0 +1,29 @@
+// What a plan moves, slot by slot, for people. Pure.
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { PlannedMove } from '@ringwright/builder/plan';
+import { nameDevice } from './device-reference.ts';
+import { printTable } from './print-table.ts';
+
+/** In text and in --json; larger lists nobody reads, and the digest of the plan stands for them. */
+export const movesListedMax = 10_000;
+
+/** Sorted by partition, as the planner gives them. */
+export function printMoves(moves: readonly PlannedMove[], state: BuilderState): string[] {
+  if (moves.length === 0) return ['', 'no partition moves'];
+  const name = (id: number | null): string => {
+    if (id === null) return 'new slot';
+    const device = state.devices[id];
+    return device ? nameDevice(device) : `d${id}`;
+  };
+  const hidden = moves.length - movesListedMax;
+  return [
+    '',
+    ...printTable(moves.slice(0, movesListedMax), [
+      { head: 'PARTITION', cell: ({ partition }) => partition },
+      { head: 'REPLICA', cell: ({ replica }) => replica },
+      { head: 'FROM', cell: ({ from }) => name(from) },
+      { head: 'TO', cell: ({ to }) => name(to) },
+    ]),
+    ...(hidden > 0 ? [`… and ${hidden} moves more: once committed, table --json lists all`] : []),
+  ];
+}
