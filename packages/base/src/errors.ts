@@ -23,6 +23,7 @@ export const errorCatalogue = {
   NAME_INVALID: kind(2, 400, 'a ring or keyspace name is not [a-z0-9][a-z0-9-]{0,62}'),
   VALUE_OUT_OF_RANGE: kind(2, 400, 'a number is outside its named limit'),
   PATTERN_TOO_LARGE: kind(2, 413, 'the patterns of a request have more bytes than allowed'),
+  FILE_UNFIT: kind(2, 400, 'what was named is no regular file, or has more bytes than it may have'),
   // Rings and devices
   RING_UNKNOWN: kind(2, 404, 'no ring of this name is here'),
   RING_EXISTS: kind(2, 409, 'a ring of this name is here already'),

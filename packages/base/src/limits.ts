@@ -155,6 +155,8 @@ export const etcdCallMs = 2_000;
 export const etcdRetryMs = 250;
 /** A watch is begun anew after this time: a connection whose other end vanished says nothing. */
 export const etcdWatchMs = 60_000;
+/** A file that opens the head store: the authorities a whole system trusts take 220 KB. */
+export const accessFileBytesMax = 1 * MIB;
 /** A ring is stored by so many ring stores at most; a majority of them is waited for. */
 export const ringStoresMax = 15;
 /** A request follows rings that change under it this many times before it gives up. */

@@ -1,8 +1,9 @@
 // One POST to one member of etcd's JSON gateway; over TLS where the store's URL says etcds.
-import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { CodedError } from '@ringwright/base/coded-error';
+import { accessFileBytesMax } from '@ringwright/base/limits';
+import { readPrivateFile, readRegularFile } from './read-regular-file.ts';
 import type { StoreAccess } from './store-access.ts';
 
 // An import would look at all that they export, and so load what Node has for fetch: 14 MB.
@@ -53,13 +54,22 @@ export async function postEtcd(
 }
 
 async function certificatesOf({ ca, cert, key }: StoreAccess) {
-  const read = (path: string | undefined) => (path === undefined ? undefined : readSecret(path));
-  return { ca: await read(ca), cert: await read(cert), key: await read(key) };
+  const read = (path: string | undefined) => (path === undefined ? undefined : readAccess(path));
+  return {
+    ca: await read(ca),
+    cert: await read(cert),
+    key: key === undefined ? undefined : await readSecret(key),
+  };
 }
 
-/** Throws USAGE. */
-export async function readSecret(path: string): Promise<Buffer> {
-  return readFile(path).catch((cause: unknown) => {
+/** What nobody else may read. Throws USAGE, FILE_UNFIT. */
+export function readSecret(path: string): Promise<Buffer> {
+  return readAccess(path, readPrivateFile);
+}
+
+async function readAccess(path: string, read = readRegularFile): Promise<Buffer> {
+  return read(path, accessFileBytesMax).catch((cause: unknown) => {
+    if (cause instanceof CodedError) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CodedError('USAGE', `what the head store asks for cannot be read: ${why}`, {
       hint: '--store-ca, --store-cert, --store-key and --store-password-file name files',

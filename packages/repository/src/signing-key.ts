@@ -8,6 +8,7 @@ import { keyFileBytesMax, passphraseCharactersMin } from '@ringwright/base/limit
 import { keyIdOf, publicKeyOf, spkiOf } from '@ringwright/ring/public-key';
 import { keyNameSchema } from '@ringwright/ring/trust-root';
 import { syncFolder } from './durable-file.ts';
+import { readRegularFile } from './read-regular-file.ts';
 import { onlyMissing } from './ring-folder.ts';
 
 export interface KnownKey {
@@ -74,8 +75,9 @@ export async function loadKey(
     throw locked(`${path} has mode ${mode}: others may read it`, `chmod 600 ${path}`);
   }
   if (passphrase === null) throw locked(`key ${name} needs its passphrase`);
+  const key = await readRegularFile(path, keyFileBytesMax);
   try {
-    return createPrivateKey({ key: await readFile(path), format: 'pem', passphrase });
+    return createPrivateKey({ key, format: 'pem', passphrase });
   } catch {
     throw locked(`the passphrase given is not that of key ${name}`);
   }

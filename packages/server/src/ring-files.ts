@@ -1,7 +1,9 @@
 // Ring files on disk that the server follows (Swift's way): polled, and adopted when they change.
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ringFileBytesMax, ringFilePollMs } from '@ringwright/base/limits';
+import { readRegularFile } from '@ringwright/repository/read-regular-file';
+import { onlyMissing } from '@ringwright/repository/ring-folder';
 import { z } from 'zod';
 import type { ActiveRing } from './active-ring.ts';
 import { ringFileName } from './ring-shelf.ts';
@@ -25,7 +27,7 @@ export async function followRingFiles(ports: FilePorts, watched: Watched): Promi
   let timer: NodeJS.Timeout | null = null;
   let ended = false;
   const look = async (): Promise<void> => {
-    for (const file of [...watched.files, ...(await headVersions(watched.folder))]) {
+    for (const file of [...watched.files, ...(await headVersions(ports, watched.folder))]) {
       await lookAt(ports, seen, file);
     }
     if (!ended) timer = setTimeout(() => void look(), ringFilePollMs);
@@ -42,23 +44,34 @@ async function lookAt(ports: FilePorts, seen: Map<string, string>, file: string)
   try {
     const { mtimeMs, size } = await stat(file);
     const mark = `${mtimeMs}/${size}`;
-    if (seen.get(file) === mark || size > ringFileBytesMax) return;
+    if (seen.get(file) === mark) return;
     seen.set(file, mark);
-    await ports.adopt(await readFile(file));
+    await ports.adopt(await readRegularFile(file, ringFileBytesMax));
   } catch (error) {
-    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    if (!missing) ports.onRefusal(file, error);
+    refuse(ports, file, error);
+  }
+}
+
+/** A missing file is no fault: it may come yet. */
+function refuse(ports: FilePorts, file: string, error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) {
+    ports.onRefusal(file, error);
   }
 }
 
 /** The version each repository names as its head: a file beside it may be a commit that never was. */
-async function headVersions(folder: string | undefined): Promise<string[]> {
+async function headVersions(ports: FilePorts, folder: string | undefined): Promise<string[]> {
   if (folder === undefined) return [];
   const files: string[] = [];
-  for (const ring of await readdir(folder).catch(() => [])) {
-    const text = await readFile(join(folder, ring, 'builder.json'), 'utf8').catch(() => '');
-    const head = headOf(text);
-    if (head !== null) files.push(join(folder, ring, 'versions', ringFileName(head)));
+  try {
+    for (const ring of await readdir(folder, { withFileTypes: true })) {
+      // Beside the rings may lie what belongs to all of them.
+      if (!ring.isDirectory() && !ring.isSymbolicLink()) continue;
+      const head = await headOf(ports, join(folder, ring.name, 'builder.json'));
+      if (head !== null) files.push(join(folder, ring.name, 'versions', ringFileName(head)));
+    }
+  } catch (error) {
+    refuse(ports, folder, error);
   }
   return files;
 }
@@ -66,10 +79,13 @@ async function headVersions(folder: string | undefined): Promise<string[]> {
 const builderSchema = z.object({ head: z.nullable(z.object({ version: z.int().min(1) })) });
 
 /** Null without a head, and while the file is not what a repository writes. */
-function headOf(builderJson: string): number | null {
+async function headOf(ports: FilePorts, file: string): Promise<number | null> {
   try {
-    return builderSchema.parse(JSON.parse(builderJson)).head?.version ?? null;
-  } catch {
+    const bytes = await readRegularFile(file, ringFileBytesMax).catch(onlyMissing);
+    if (bytes === null) return null;
+    return builderSchema.parse(JSON.parse(bytes.toString('utf8'))).head?.version ?? null;
+  } catch (error) {
+    refuse(ports, file, error);
     return null;
   }
 }

@@ -69,6 +69,7 @@ test('a start with a file that leads elsewhere than before is refused', async ()
   await writeFile(file, bytesOf(first, signedRoot({ version: 2, epoch: 9 })));
   await expect(load(folder.path, [file])).rejects.toEqual(coded('TRUST_FORK'));
   await expect(load(folder.path, ['absent.json'])).rejects.toEqual(coded('TRUST_UNKNOWN'));
+  await expect(load(folder.path, ['/dev/zero'])).rejects.toEqual(coded('FILE_UNFIT'));
 });
 
 const beacon: Beacon = {

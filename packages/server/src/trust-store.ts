@@ -2,7 +2,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { trustFileBytesMax } from '@ringwright/base/limits';
 import { makeDirectory } from '@ringwright/partition/durable-files';
+import { readRegularFile } from '@ringwright/repository/read-regular-file';
 import { type AuthenticRing, authenticateRing } from '@ringwright/ring/authenticate-ring';
 import { type Beacon, openBeacon } from '@ringwright/ring/beacon';
 import type { SignedDocument } from '@ringwright/ring/signed-document';
@@ -182,7 +184,8 @@ async function loadAnchor(directory: string, word: string): Promise<Anchor> {
 }
 
 async function readGiven(file: string): Promise<Uint8Array> {
-  return await readFile(file).catch((cause: unknown) => {
+  return await readRegularFile(file, trustFileBytesMax).catch((cause: unknown) => {
+    if (cause instanceof CodedError) throw cause;
     throw new CodedError('TRUST_UNKNOWN', `--trust ${file} is neither a file nor a root id`, {
       hint: 'give the trust.json of the rings folder, or the id that ring-builder key trust prints',
       cause,

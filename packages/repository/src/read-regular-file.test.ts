@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process';
+import { chmod, chown, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { scratchFolder } from '../../../test/support/scratch-folder.ts';
+import { readPrivateFile, readRegularFile } from './read-regular-file.ts';
+
+test('a file is read whole, up to the limit and not beyond', async () => {
+  await using folder = await scratchFolder();
+  const path = join(folder.path, 'file');
+  const bytes = Buffer.alloc(600_000, 'ring');
+  await writeFile(path, bytes);
+  expect((await readRegularFile(path, bytes.length)).equals(bytes)).toBe(true);
+  await symlink(path, join(folder.path, 'link'));
+  expect(await readRegularFile(join(folder.path, 'link'), bytes.length)).toHaveLength(600_000);
+  await expect(readRegularFile(path, bytes.length - 1)).rejects.toMatchObject({
+    code: 'FILE_UNFIT',
+    message: expect.stringMatching(/600000 bytes.*599999/),
+  });
+  await writeFile(path, '');
+  expect(await readRegularFile(path, 10)).toHaveLength(0);
+});
+
+test('what has no end, no writer or no bytes is refused at once', async () => {
+  await using folder = await scratchFolder();
+  const fifo = join(folder.path, 'fifo');
+  execFileSync('mkfifo', [fifo]);
+  const directory = join(folder.path, 'directory');
+  await mkdir(directory);
+  for (const [path, kind] of [
+    [fifo, 'pipe'],
+    [directory, 'directory'],
+    ['/dev/zero', 'device'],
+  ] as const) {
+    await expect(readRegularFile(path, 1_000)).rejects.toMatchObject({
+      code: 'FILE_UNFIT',
+      message: expect.stringMatching(`${path} is a ${kind}`),
+    });
+  }
+});
+
+test('a missing file is told as Node tells it', async () => {
+  await using folder = await scratchFolder();
+  const missing = readRegularFile(join(folder.path, 'missing'), 10);
+  await expect(missing).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test('a file without a size of its own, as in /proc, is read up to the limit', async () => {
+  expect((await readRegularFile('/proc/self/status', 100_000)).length).toBeGreaterThan(0);
+  await expect(readRegularFile('/proc/self/status', 5)).rejects.toMatchObject({
+    code: 'FILE_UNFIT',
+  });
+});
+
+test('a secret that others may read is refused with the command that mends it', async ({
+  skip,
+}) => {
+  await using folder = await scratchFolder();
+  const path = join(folder.path, 'secret');
+  await writeFile(path, 'secret', { mode: 0o600 });
+  expect(String(await readPrivateFile(path, 100))).toBe('secret');
+  for (const mode of [0o644, 0o604, 0o602]) {
+    await chmod(path, mode);
+    await expect(readPrivateFile(path, 100)).rejects.toMatchObject({
+      code: 'FILE_UNFIT',
+      message: expect.stringContaining(`${path} has mode 0${mode.toString(8)}`),
+      hint: `chmod 600 ${path}`,
+    });
+  }
+  if (process.getuid?.() !== 0) skip('only root gives files away');
+  await chmod(path, 0o640);
+  expect(String(await readPrivateFile(path, 100)), 'root lets a group read').toBe('secret');
+  await chown(path, 12_345, 0);
+  await expect(readPrivateFile(path, 100)).rejects.toMatchObject({ code: 'FILE_UNFIT' });
+});
