@@ -1,0 +1,68 @@
+// Both programs start from any entry, also where the machine's own Node is too old for them.
+import { spawn, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { askServer } from '../support/ask-server.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const modules = path.join(import.meta.dirname, '../../node_modules');
+const linkOf = (name: string): string => path.join(modules, '.bin', name);
+
+/** PATH as a service has it, where the first Node is too old; null on other machines. */
+function pathOfOldNode(): string | null {
+  for (const folder of ['/usr/local/bin', '/usr/bin', '/bin']) {
+    const node = path.join(folder, 'node');
+    if (!fs.existsSync(node)) continue;
+    const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+    return Number.parseInt(stdout.slice(1), 10) < 24 ? `${folder}:/usr/bin:/bin` : null;
+  }
+  return null;
+}
+
+const oldPath = pathOfOldNode();
+if (oldPath === null) console.warn('launcher: this machine has no Node that is too old');
+const env = { PATH: oldPath ?? '', HOME: process.env['HOME'] };
+
+test.skipIf(oldPath === null)('an old Node that is named is refused in a sentence', () => {
+  for (const name of ['ring-builder', 'ring-server']) {
+    const run = spawnSync('node', [linkOf(name), '--help'], { env, encoding: 'utf8' });
+    expect(run.status).toBe(2);
+    expect(run.stderr).toMatch(/^ring-\w+: Node 24 or newer is needed, this is v\d+[\d.]+ \[USAGE/);
+    expect(run.stderr).toContain(linkOf(name));
+    expect(run.stderr).not.toContain('SyntaxError');
+  }
+});
+
+test.skipIf(oldPath === null)('without a Node named, the right one is found', () => {
+  for (const name of ['ring-builder', 'ring-server']) {
+    const run = spawnSync(linkOf(name), ['--help'], { env, cwd: '/', encoding: 'utf8' });
+    expect(run.stderr).toBe('');
+    expect(run.status).toBe(0);
+    expect(run.stdout).toContain(name);
+  }
+  const refused = spawnSync(linkOf('ring-builder'), ['no such', "com'mand"], { env });
+  expect(refused.status, 'exit codes come through').toBe(2);
+});
+
+test('a signal to the process that was started ends the server cleanly', async () => {
+  await using folder = await scratchFolder();
+  const [port = 0] = await freePorts(1);
+  const words = ['--data', path.join(folder.path, 'sd 1'), '--listen', `127.0.0.1:${port}`];
+  const stdio = ['ignore', 'ignore', 'inherit'] as const;
+  const options = { stdio: [...stdio], ...(oldPath !== null && { env }) };
+  const child = spawn(linkOf('ring-server'), words, options);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  await waitFor('the server to listen', {
+    ask: async () => (await askServer(port, { path: '/healthz' })).status,
+    until: (status) => status === 200,
+  });
+  // No shell and no other Node stands between.
+  const program = fs.readlinkSync(`/proc/${child.pid}/exe`);
+  expect(program).toBe(fs.realpathSync(process.execPath));
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+});
