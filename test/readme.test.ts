@@ -32,6 +32,13 @@ test('the license that package.json names lies beside it', () => {
   expect(text).toContain('END OF TERMS AND CONDITIONS');
 });
 
+test('what is posted as JSON in an example says so, as servers demand', () => {
+  const examples = readme.replaceAll(/\\\n\s*/g, '').split('\n');
+  const posts = examples.filter((line) => /^ {4}curl .*_batch/.test(line));
+  expect(posts.length).toBeGreaterThan(0);
+  for (const line of posts) expect(line).toContain("-H 'content-type: application/json'");
+});
+
 test('every path that is named exists', () => {
   const named = [...readme.matchAll(/`((?:packages|tools|test)\/[\w./-]+)`/g)];
   expect(named.length).toBeGreaterThan(10);

@@ -107,10 +107,12 @@ interface Item {
   readonly error?: { readonly code: string };
 }
 
+const json = { 'content-type': 'application/json' };
+
 function post(batch: unknown, index = 0): Promise<Response> {
   const path = `/v1/_batch/${keyspace}`;
   const body = typeof batch === 'string' ? batch : JSON.stringify(batch);
-  return askServer(port(index), { method: 'POST', path, body });
+  return askServer(port(index), { method: 'POST', path, headers: json, body });
 }
 
 async function items(batch: readonly unknown[], index = 0): Promise<readonly Item[]> {
@@ -185,7 +187,8 @@ describe('batches', () => {
     const get = await askServer(port(), { path: `/v1/_batch/${keyspace}` });
     expect([get.status, refusalOf(get).code]).toEqual([405, 'METHOD_UNKNOWN']);
     const body = '{"items":[{"op":"get","key":"a"}]}';
-    const unknown = await askServer(port(), { method: 'POST', path: '/v1/_batch/unknown', body });
+    const elsewhere = { method: 'POST', path: '/v1/_batch/unknown', headers: json } as const;
+    const unknown = await askServer(port(), { ...elsewhere, body });
     expect([unknown.status, refusalOf(unknown).code]).toEqual([404, 'RING_UNKNOWN']);
   });
 });

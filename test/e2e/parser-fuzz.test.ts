@@ -94,7 +94,7 @@ describe(`seed ${seed}`, { timeout: timeoutMs }, () => {
   test('websocket: frames', async () => {
     const upgrade = [
       'GET /v1/wire HTTP/1.1',
-      'Host: a',
+      'Host: localhost',
       'Connection: Upgrade',
       'Upgrade: websocket',
       'Sec-WebSocket-Version: 13',

@@ -72,23 +72,31 @@ function nested(depth: number): unknown {
 /** An HTTP request that is nearly one, or not at all. */
 export function hostileHttp(random: Random, path: string): Buffer {
   const head = (...lines: string[]): Buffer => Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
-  const host = 'Host: a';
+  const host = 'Host: localhost';
   const requests: (() => Buffer)[] = [
     () => head(`PUT ${path} HTTP/1.1`, host, 'Content-Length: 3', 'Transfer-Encoding: chunked'),
     () => head(`PUT ${path} HTTP/1.1`, host, 'Content-Length: 99999999999999999999'),
     () => head(`PUT ${path} HTTP/1.1`, host, 'Content-Length: 5', 'Content-Length: 6'),
     () => head(`PUT ${path} HTTP/1.1`, host, 'Transfer-Encoding: chunked', '', 'FFFFFFFFFFFFFFFF'),
     () =>
-      head(`PUT ${path} HTTP/1.1`, host, 'Content-Encoding: gzip', 'Content-Length: 2', '', 'xx'),
+      head(`PUT ${path}2 HTTP/1.1`, host, 'Content-Encoding: gzip', 'Content-Length: 2', '', 'xx'),
     () =>
       head(`GET ${path} HTTP/1.1`, host, ...Array.from({ length: 5_000 }, (_, n) => `a${n}: b`)),
     () => head(`GET /v1/${'%2e%2e%2f'.repeat(2_000)} HTTP/1.1`, host),
     () => head(`GET /v1/${'a'.repeat(100_000)} HTTP/1.1`, host),
     () => head(`GET ${path}?consistency=__proto__ HTTP/1.1`, host, 'If-None-Match: "\u0001"'),
     () =>
-      head(`POST /v1/_batch/notes HTTP/1.1`, host, 'Content-Length: 20', '', '{"__proto__":[[[['),
+      head(
+        `POST /v1/_batch/notes HTTP/1.1`,
+        ...[host, 'Content-Type: application/json', 'Content-Length: 20'],
+        ...['', '{"__proto__":[[[['],
+      ),
     () => head(`GET /v1/wire HTTP/1.1`, host, 'Upgrade: websocket', 'Connection: Upgrade'),
     () => head(`GET ${path} HTTP/9.9`, host),
+    () => head(`GET ${path} HTTP/1.1`, host, 'Host: 127.0.0.1'),
+    () => head(`GET ${path} HTTP/1.1`, `Host: ${'a.'.repeat(2_000)}:6200`),
+    () => head(`PUT ${path} HTTP/1.1`, host, 'Origin: null', 'Sec-Fetch-Site: cross-site'),
+    () => Buffer.from(`GET ${path}\r\n\r\n`),
     () => Buffer.concat([head(`GET ${path} HTTP/1.1`, host), randomBytes(random, 200)]),
     () => randomBytes(random, 500),
     () => Buffer.alloc(bombBytes, 'A'),

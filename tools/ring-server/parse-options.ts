@@ -6,6 +6,20 @@ import { type StoreAccess, storeAccessOf } from '@ringwright/repository/store-ac
 import { type ServerOptions, serverOptionsSchema } from '@ringwright/server/options';
 import yargs from 'yargs';
 
+const { listen, advertise, allowHost } = serverOptionsSchema.shape;
+
+const addressOptions = {
+  listen: { type: 'string', default: `127.0.0.1:${defaultPort}`, describe: listen.description },
+  advertise: { type: 'string', describe: advertise.description },
+  'allow-host': {
+    type: 'string',
+    array: true,
+    default: [],
+    requiresArg: true,
+    describe: allowHost.description,
+  },
+} as const;
+
 const { redisPort, redisKeyspace, redisConsistency } = serverOptionsSchema.shape;
 
 const redisOptions = {
@@ -42,12 +56,7 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     .scriptName('ring-server')
     .usage(usage)
     .option('data', { type: 'string', demandOption: true, describe: fields.data.description })
-    .option('listen', {
-      type: 'string',
-      default: `127.0.0.1:${defaultPort}`,
-      describe: fields.listen.description,
-    })
-    .option('advertise', { type: 'string', describe: fields.advertise.description })
+    .options(addressOptions)
     .option('device', { type: 'string', describe: fields.device.description })
     .option('rings', { type: 'string', describe: fields.rings.description })
     .option('store', { type: 'string', requiresArg: true, describe: fields.store.description })

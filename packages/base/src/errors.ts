@@ -139,6 +139,10 @@ export const errorCatalogue = {
   STAMP_TOO_OLD: kind(5, 409, 'the timestamp lies below what the holders have closed off'),
   CLOCK_BEHIND: kind(4, 503, 'the clock of this server lies too far behind stamps that exist'),
   NOT_ENOUGH_REPLICAS: kind(4, 503, 'fewer slots answered than the consistency level needs'),
+  // Web pages
+  HOST_UNKNOWN: kind(5, 421, 'the Host header names no address and no name of this server'),
+  ORIGIN_FOREIGN: kind(5, 403, 'a web page of another origin made its browser send the request'),
+  CONTENT_TYPE_UNKNOWN: kind(2, 415, 'a body of JSON does not say that it is application/json'),
   // Conditions, batches and sessions
   PRECONDITION_FAILED: kind(1, 412, 'the record is another than the condition names'),
   CONDITION_UNSUPPORTED: kind(2, 501, 'writes do not know a condition of this kind'),

@@ -40,6 +40,8 @@ export const ringUploadIdleMsMax = 30_000;
 export const wireConnectionsMax = 4_096;
 /** HTTP connections, those above included. */
 export const httpConnectionsMax = 8_192;
+/** Names a server may be called by: each domain of them is compared with every request's. */
+export const allowedHostsMax = 64;
 /**
  * Strangers whose data directory a server remembers; devices of its rings always are. Above it a
  * hello from anywhere leaves nothing behind. Some 100 bytes each, written anew with each newcomer.

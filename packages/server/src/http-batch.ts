@@ -15,6 +15,7 @@ import {
 } from '@ringwright/base/session-token';
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
+import { checkJson } from './check-request.ts';
 import { type Consistency, parseConsistency } from './consistency.ts';
 import { coordinateWrite } from './coordinate.ts';
 import { expiryOf } from './expiry.ts';
@@ -74,6 +75,7 @@ export async function answerBatch(
     const hint = `POST /v1/${batchSegment}/KEYSPACE`;
     throw new CodedError('METHOD_UNKNOWN', `${request.method} is not POST`, { hint });
   }
+  checkJson(request);
   const session = sessionOf(request.headers);
   const batch: Batch = {
     ports,

@@ -132,7 +132,12 @@ async function answerGet(
     response.writeHead(304, { etag }).end();
     return;
   }
-  const headers = { etag, 'content-type': 'application/octet-stream' };
+  // A page may name a value as its script, which a browser runs unless it is told to keep the type.
+  const headers = {
+    etag,
+    'content-type': 'application/octet-stream',
+    'x-content-type-options': 'nosniff',
+  };
   if (request.method === 'HEAD') {
     response.writeHead(200, { ...headers, 'content-length': value.length }).end();
   } else answerBytes(response, value, { status: 200, headers });

@@ -1,108 +1,20 @@
 // The HTTP server on a port of its own, its coordinator a map: what goes over the connection.
-import type { AddressInfo } from 'node:net';
-import { connect } from 'node:net';
-import { CodedError } from '@ringwright/base/coded-error';
-import { HybridClock } from '@ringwright/base/hybrid-clock';
+import { type AddressInfo, connect } from 'node:net';
 import { valueBytesMax } from '@ringwright/base/limits';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { activeOn, servedRing } from '../../../test/support/served-ring.ts';
-import type { ActiveRing } from './active-ring.ts';
-import type { DeviceCaller } from './device-caller.ts';
+import { HttpOnMap, statusesOf } from '../../../test/support/http-on-map.ts';
 import { createHttp, type HttpPorts } from './http.ts';
-import { createMetrics } from './metrics.ts';
-import { RingRequests } from './ring-requests.ts';
-import { acceptWire } from './wire-endpoint.ts';
 
-const ring = servedRing({ replicas: 1, devices: 1, power: 0 });
-const rows = new Map<string, { value: Uint8Array | null; ms: number; tie: number }>();
-const bugs: unknown[] = [];
-let failure: Error | null = null;
-
-const devices = {
-  call: (_to: unknown, { method }: { method: string }, request: unknown) => {
-    if (failure !== null) return Promise.reject(failure);
-    const { key, ...row } = request as { key: Uint8Array } & Parameters<typeof rows.set>[1];
-    const name = Buffer.from(key).toString();
-    if (method === 'read') return Promise.resolve({ record: rows.get(name) ?? null });
-    rows.set(name, row);
-    return Promise.resolve({ kind: 'stored' });
-  },
-} as unknown as DeviceCaller;
-
-function unknownRing(keyspace: string): CodedError {
-  return new CodedError('RING_UNKNOWN', `no ring '${keyspace}'`);
-}
-
-const active = activeOn(ring, 0);
-const rings = {
-  get: (keyspace: string) => {
-    if (keyspace === 'cities') return active;
-    throw unknownRing(keyspace);
-  },
-  list: () => [active],
-  find: () => active,
-};
-const clock = new HybridClock(() => 1_763_692_800_000);
-const issueStamp = ({ tieDevice }: ActiveRing) => Promise.resolve(clock.next(tieDevice));
-const info = (_keyspace: string, partition: number) =>
-  partition === 0 ? { state: 'ready', incarnation: 'i', seq: 7, rows: 2, digest: 'd' } : null;
-// Only what the routes below touch is there.
-const ports = {
-  coordinator: { rings, requests: new RingRequests(), devices, clock, issueStamp },
-  status: { rings, store: { info }, mover: { draining: () => new Map(), progress: () => [] } },
-  metrics: createMetrics(),
-  onBug: (error: unknown) => bugs.push(error),
-} as unknown as HttpPorts;
-
-const server = createHttp(ports);
-const closeWire = acceptWire(server, new Map());
-let port = 0;
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  port = (server.address() as AddressInfo).port;
-});
-afterAll(async () => {
-  closeWire();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
-});
+const http = new HttpOnMap();
+const { rows, bugs, server } = http;
+const url = http.url.bind(http);
+const talk = http.talk.bind(http);
+beforeAll(() => http.listen());
+afterAll(() => http.close());
 afterEach(() => {
-  failure = null;
+  http.failure = null;
   bugs.length = 0;
 });
-
-const url = (path: string): string => `http://127.0.0.1:${port}${path}`;
-
-/** Sends texts over one connection, each when the one before was answered; gives all answers. */
-async function talk(parts: readonly (string | Buffer)[]): Promise<string> {
-  const socket = connect(port, '127.0.0.1');
-  let answers = '';
-  let onData = (): void => undefined;
-  const closed = new Promise<void>((resolve) => {
-    socket.on('close', () => resolve());
-    socket.on('error', () => undefined);
-  });
-  socket.on('data', (data) => {
-    answers += data.toString('latin1');
-    onData();
-  });
-  for (const part of parts) {
-    const before = answers.length;
-    const answered = new Promise<void>((resolve) => {
-      onData = () => {
-        if (answers.includes('\r\n\r\n', before)) resolve();
-      };
-    });
-    socket.write(part);
-    await Promise.race([answered, closed]);
-  }
-  socket.end();
-  await closed;
-  return answers;
-}
-
-const statusesOf = (answers: string): string[] =>
-  [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1] ?? '');
 
 test('a value travels as bytes, with its stamp; HEAD has its length and no body', async () => {
   const value = Buffer.from([0, 255, 13, 10]);
@@ -163,12 +75,12 @@ test('the duty of a partition: here, and of every device it concerns', async () 
 });
 
 test('a failure that is no CodedError is reported here, and told nothing of there', async () => {
-  failure = new TypeError('a secret of the inside');
+  http.failure = new TypeError('a secret of the inside');
   rows.clear();
   const response = await fetch(url('/v1/cities/a'));
   expect([500, 503]).toContain(response.status);
-  failure = null;
-  const broken = { ...ports, status: { rings: null } } as unknown as HttpPorts;
+  http.failure = null;
+  const broken = { ...http.ports, status: { rings: null } } as unknown as HttpPorts;
   const other = createHttp(broken);
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   const { port: otherPort } = other.address() as AddressInfo;
@@ -186,8 +98,8 @@ test('a failure that is no CodedError is reported here, and told nothing of ther
 });
 
 test('a value too large: 413 before or while it comes, and the connection goes on', async () => {
-  const next = 'GET /v1/cities/none HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
-  const put = 'PUT /v1/cities/large HTTP/1.1\r\nhost: x\r\n';
+  const next = 'GET /v1/cities/none HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
+  const put = 'PUT /v1/cities/large HTTP/1.1\r\nhost: localhost\r\n';
   const bytes = valueBytesMax + 1;
   const announced = `${put}content-length: ${bytes}\r\n\r\n`;
   const whole = Buffer.concat([Buffer.from(announced), Buffer.alloc(bytes)]);
@@ -211,18 +123,20 @@ test('a value too large: 413 before or while it comes, and the connection goes o
 });
 
 test('headers over the limit, and what is no HTTP, end the connection', async () => {
-  const long = `GET /healthz HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(9_000)}\r\n\r\n`;
+  const long = `GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-long: ${'a'.repeat(9_000)}\r\n\r\n`;
   expect(statusesOf(await talk([long]))).toEqual(['431']);
   expect(statusesOf(await talk(['hello\r\n\r\n']))).toEqual(['400']);
   expect((await fetch(url('/healthz'))).status).toBe(200);
 });
 
 test('a client that goes in the middle of its body is no bug', async () => {
-  const socket = connect(port, '127.0.0.1');
+  const socket = connect(http.port, '127.0.0.1');
   const closed = new Promise((resolve) =>
     server.once('connection', (one) => one.on('close', resolve)),
   );
-  socket.write('PUT /v1/cities/half HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nhalf');
+  socket.write(
+    'PUT /v1/cities/half HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\nhalf',
+  );
   await new Promise((resolve) => server.once('request', resolve));
   socket.resetAndDestroy();
   await closed;
@@ -232,10 +146,12 @@ test('a client that goes in the middle of its body is no bug', async () => {
 });
 
 const upgrade = (path: string, more = ''): string =>
-  `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +
+  `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +
   `sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n${more}\r\n`;
 
-test('sockets elsewhere, and those of web pages, are refused', async () => {
+test('sockets elsewhere, malformed ones, and those of web pages, are refused', async () => {
+  const twoHosts = upgrade('/v1/wire', 'host: sd1.example\r\n');
+  expect(statusesOf(await talk([twoHosts]))).toEqual(['400']);
   expect(statusesOf(await talk([upgrade('/elsewhere')]))).toEqual(['404']);
   const page = await talk([upgrade('/v1/wire', 'origin: http://evil.example\r\n')]);
   expect(statusesOf(page)).toEqual(['403']);
@@ -243,7 +159,7 @@ test('sockets elsewhere, and those of web pages, are refused', async () => {
 
 test('an upgrade that is reset at once does not end the process', async () => {
   for (let attempt = 0; attempt < 20; attempt += 1) {
-    const socket = connect(port, '127.0.0.1');
+    const socket = connect(http.port, '127.0.0.1');
     socket.on('error', () => undefined);
     await new Promise((resolve) => socket.once('connect', resolve));
     socket.write(upgrade(attempt % 2 === 0 ? '/elsewhere' : '/v1/wire'));

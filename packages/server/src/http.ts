@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
 import { httpConnectionsMax } from '@ringwright/base/limits-rings';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
+import { checkHost, checkOrigin, malformationOf } from './check-request.ts';
 import { answerBytes, answerError, answerJson } from './http-answer.ts';
 import { answerBatch, batchSegment } from './http-batch.ts';
 import { discardBody } from './http-body.ts';
@@ -18,6 +19,8 @@ export interface HttpPorts {
   readonly coordinator: CoordinatorPorts;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
+  /** Of a Host header: allowed-hosts.ts. */
+  readonly allowsHost: (header: string) => boolean;
   readonly onBug: (error: unknown) => void;
 }
 
@@ -45,6 +48,12 @@ export function createHttp(ports: HttpPorts): Server {
 
 async function answer(ports: HttpPorts, exchange: Exchange): Promise<void> {
   const { request, response } = exchange;
+  const malformation = malformationOf(request);
+  if (malformation !== null) {
+    response.shouldKeepAlive = false;
+    answerError(response, malformation);
+    return;
+  }
   try {
     await route(ports, exchange);
   } catch (error) {
@@ -60,10 +69,12 @@ async function answer(ports: HttpPorts, exchange: Exchange): Promise<void> {
 }
 
 async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
+  checkOrigin(exchange.request);
   const url = exchange.request.url ?? '/';
   const mark = url.indexOf('?');
   const path = mark === -1 ? url : url.slice(0, mark);
   const query = mark === -1 ? '' : url.slice(mark + 1);
+  if (path !== anyHostPath) checkHost(exchange.request, ports.allowsHost);
   const key = /^\/v1\/([^/]+)\/(.*)$/s.exec(path);
   if (key?.[1] === 'rings') {
     checkReading(exchange.request, path);
@@ -87,6 +98,9 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
   }
   return answerService(ports, { ...exchange, path, query });
 }
+
+/** Says nothing but that a server is here, to whatever a load balancer calls it. */
+const anyHostPath = '/healthz';
 
 const servicePaths: ReadonlySet<string> = new Set([
   '/healthz',

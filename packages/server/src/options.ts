@@ -1,7 +1,9 @@
 // Options of a server: one table with defaults and sentences; flags and help are made from it.
 import { copyRateMin, trashHoursMax, trashPercentMax } from '@ringwright/base/limits-copies';
+import { allowedHostsMax } from '@ringwright/base/limits-rings';
 import { defaultPort } from '@ringwright/base/server-address';
 import { storeAccessSchema } from '@ringwright/repository/store-access';
+import { isHost } from '@ringwright/ring/device-fields';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
 
@@ -13,6 +15,8 @@ const addressField = z
   .regex(addressPattern)
   .refine((address) => splitAddress(address).port <= PORT_MAX, `has no port up to ${PORT_MAX}`);
 
+const isAllowedHost = (name: string): boolean => isHost(name.replace(/^\./, ''));
+
 const optionsSchema = z.strictObject({
   data: z.string().min(1).describe('data directory of this device'),
   listen: addressField
@@ -21,6 +25,11 @@ const optionsSchema = z.strictObject({
   advertise: addressField
     .optional()
     .describe('address as the ring names it, where that is not the one to listen on'),
+  allowHost: z
+    .array(z.string().refine(isAllowedHost, 'is no host name, such as sd1.example or .example'))
+    .max(allowedHostsMax)
+    .default([])
+    .describe('name that HTTP clients call this server by, or .DOMAIN; may be repeated'),
   device: z
     .string()
     .min(1)

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import type { Server as NetServer } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -20,6 +21,7 @@ import type { Store } from '@ringwright/partition/store';
 import { openHeadStore } from '@ringwright/repository/open-head-store';
 import type { Logger } from 'pino';
 import type { ActiveRing } from './active-ring.ts';
+import { allowedHosts } from './allowed-hosts.ts';
 import { assembleServer, type OpenedDevice } from './assemble-server.ts';
 import { openClockFile } from './clock-file.ts';
 import type { CopySource } from './copy-answers.ts';
@@ -107,7 +109,7 @@ async function runServer(
   const parts = await assembleServer(opened, { log, pace });
   const { rings, replicator } = parts;
   const onBug = (error: unknown): void => log.error({ error }, 'request failed');
-  const http = createHttp({ ...parts, onBug });
+  const http = createHttp({ ...parts, allowsHost: allowedHosts(hostNames(options)), onBug });
   const closeWire = acceptWire(http, parts.handlers);
   await parts.meetHolders();
   await listen(http, options.listen);
@@ -156,6 +158,12 @@ async function runServer(
       await opened.store.close();
     },
   };
+}
+
+/** What this server may be called by whoever asks it over HTTP. */
+function hostNames({ listen: address, advertise, allowHost }: ServerOptions): string[] {
+  const own = [address, advertise ?? address].map((one) => splitAddress(one).ip);
+  return [...own, hostname(), ...allowHost];
 }
 
 /** What nobody needs any more goes. */

@@ -5,8 +5,11 @@ import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { acceptWire } from './wire-endpoint.ts';
 
-function open(url: string, origin?: string): Promise<WebSocket | string> {
-  const socket = new WebSocket(url, origin === undefined ? {} : { origin });
+function open(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<WebSocket | string> {
+  const socket = new WebSocket(url, { headers });
   return new Promise((resolve) => {
     socket.once('open', () => resolve(socket));
     socket.once('error', ({ message }) => resolve(message));
@@ -20,7 +23,10 @@ test('no other path, no web page, and one more only when another has gone', asyn
   const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/v1/wire`;
   try {
     expect(await open(`${url}/x`)).toMatch(/404/);
-    expect(await open(url, 'http://evil.example')).toMatch(/403/);
+    expect(await open(url, { origin: 'http://evil.example' })).toMatch(/403/);
+    const own = { host: 'evil.example', origin: 'http://evil.example' };
+    expect(await open(url, { ...own, 'sec-fetch-site': 'same-origin' })).toMatch(/403/);
+    expect(await open(url, { 'sec-fetch-site': 'none' })).toMatch(/403/);
     const [first, second] = [await open(url), await open(url)] as WebSocket[];
     expect(await open(url)).toMatch(/503/);
     const gone = new Promise((resolve) => first?.once('close', resolve));

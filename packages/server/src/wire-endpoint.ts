@@ -4,6 +4,7 @@ import { wireConnectionsMax } from '@ringwright/base/limits-rings';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { WebSocketServer } from 'ws';
+import { malformationOf } from './check-request.ts';
 import { keepAlive } from './keep-alive.ts';
 import { socketChannel } from './socket-channel.ts';
 
@@ -34,9 +35,15 @@ export function acceptWire(
   };
 }
 
-/** Web pages may open sockets to any address, this machine's own included; they name their origin. */
-function refusalOf({ url, headers }: IncomingMessage, hasRoom: boolean): string | null {
+/**
+ * Web pages may open sockets to any address, this machine's own included; browsers say so, whatever
+ * the page calls the server. Programs may call it by any name.
+ */
+function refusalOf(request: IncomingMessage, hasRoom: boolean): string | null {
+  const { url, headers } = request;
+  if (malformationOf(request) !== null) return '400 Bad Request';
   if (url !== '/v1/wire') return '404 Not Found';
-  if (headers.origin !== undefined) return '403 Forbidden';
+  const { origin, 'sec-fetch-site': site } = headers;
+  if (origin !== undefined || site !== undefined) return '403 Forbidden';
   return hasRoom ? null : '503 Service Unavailable';
 }
