@@ -1,8 +1,9 @@
 // Where private keys lie and what opens them: options first, then the environment, read once.
-import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { accessFileBytesMax } from '@ringwright/base/limits';
 import { type Arguments, optionalText } from './arguments.ts';
+import { readInput } from './read-input.ts';
 import type { KeysPlace } from './verb.ts';
 
 /** A passphrase on the command line would be in the list of processes, so there is no option. */
@@ -12,9 +13,7 @@ export async function keysPlace(
 ): Promise<KeysPlace> {
   const file = optionalText(args, 'passphrase-file');
   const passphrase =
-    file === undefined
-      ? (env['RING_BUILDER_PASSPHRASE'] ?? null)
-      : (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
+    file === undefined ? (env['RING_BUILDER_PASSPHRASE'] ?? null) : await readPassphrase(file);
   const folder = optionalText(args, 'key-folder') ?? env['RING_BUILDER_KEYS'] ?? keysAtHome();
   return { folder, name: optionalText(args, 'sign-as') ?? null, passphrase };
 }
@@ -30,4 +29,10 @@ function homeOrRoot(): string {
   } catch {
     return '/';
   }
+}
+
+async function readPassphrase(file: string): Promise<string> {
+  const name = `--passphrase-file ${file}`;
+  const content = await readInput(file, { bytesMax: accessFileBytesMax, name });
+  return content.toString('utf8').replace(/\r?\n$/, '');
 }

@@ -1,23 +1,23 @@
-// Files that operators name: read whole, unless they are absent or larger than they may be.
-import { readFile, stat } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
+// Files that operators name, read whole: absent, special and oversized ones get a sentence.
 import { CodedError } from '@ringwright/base/coded-error';
-import { swiftPayloadBytesMax } from '@ringwright/base/limits';
+import { readBounded, readRegularFile } from '@ringwright/repository/read-regular-file';
 import { usage } from './arguments.ts';
 
-/** `-` is stdin. Throws USAGE when it cannot be read, SWIFT_FILE_TOO_LARGE. */
-export async function readInput(path: string): Promise<Buffer> {
-  if (path === '-') return buffer(process.stdin);
+/**
+ * `path`: `-` and /dev/stdin are what is piped in. `name`: what messages call it.
+ * Throws USAGE when it cannot be read, FILE_UNFIT.
+ */
+export async function readInput(
+  path: string,
+  { bytesMax, name = path }: { readonly bytesMax: number; readonly name?: string },
+): Promise<Buffer> {
   try {
-    const { size } = await stat(path);
-    if (size <= swiftPayloadBytesMax) return await readFile(path);
-    throw new CodedError(
-      'SWIFT_FILE_TOO_LARGE',
-      `${path} has ${size} bytes, at most ${swiftPayloadBytesMax}`,
-      { details: { path, size, max: swiftPayloadBytesMax } },
-    );
+    if (path === '-' || path === '/dev/stdin') {
+      return await readBounded(process.stdin, 'stdin', bytesMax);
+    }
+    return await readRegularFile(path, bytesMax);
   } catch (error) {
     if (error instanceof CodedError) throw error;
-    throw usage(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+    throw usage(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

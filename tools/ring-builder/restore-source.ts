@@ -1,7 +1,6 @@
 // Where a ring is restored from: a file, or a server over WebSocket; and whose signatures it needs.
-import { readFile } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { peerCallTimeoutMs } from '@ringwright/base/limits';
+import { peerCallTimeoutMs, ringFileBytesMax, trustFileBytesMax } from '@ringwright/base/limits';
 import { serverAddress } from '@ringwright/base/server-address';
 import { openTrustFile, type RingsTrust, readTrust } from '@ringwright/repository/trust-file';
 import { parseTrustFile, rootIdOf } from '@ringwright/ring/trust-chain';
@@ -9,6 +8,7 @@ import type { Caller } from '@ringwright/wire/call-channel';
 import { fetchRing } from '@ringwright/wire/fetch-ring';
 import { trustFetch } from '@ringwright/wire/trust';
 import { usage } from './arguments.ts';
+import { readInput } from './read-input.ts';
 import { withServer } from './server-connection.ts';
 import type { Context } from './verb.ts';
 
@@ -35,7 +35,10 @@ export async function restoreSource(
   const known = await knownTrust(context.rings, pin);
   if (address === null) {
     if (known === null && pin !== undefined) throw noDocument(pin, 'a file holds none');
-    return { bytes: await readNamed(from, '--from'), trust: known };
+    return {
+      bytes: await readInput(from, { bytesMax: ringFileBytesMax, name: `--from ${from}` }),
+      trust: known,
+    };
   }
   if (name === undefined) throw usage(`which ring? ring-builder restore RING --from ${from}`);
   return withServer(address, context.nowMs(), async (server) => {
@@ -60,7 +63,8 @@ async function knownTrust(rings: string, pin: string | undefined): Promise<Rings
   if (pin === undefined) return own;
   if (!rootId.test(pin)) {
     if (own !== null) throw usage(`${rings}/trust.json is there: --trust may be a root id only`);
-    return openTrustFile(await readNamed(pin, '--trust'), null);
+    const name = `--trust ${pin}`;
+    return openTrustFile(await readInput(pin, { bytesMax: trustFileBytesMax, name }), null);
   }
   return own === null ? null : openTrustFile(own.bytes, pin);
 }
@@ -77,11 +81,5 @@ function noDocument(pin: string, found: string): CodedError {
   return new CodedError('TRUST_UNKNOWN', message, {
     hint: '--trust PATH names a copy of trust.json, from another operator or a server',
     details: { root: pin },
-  });
-}
-
-async function readNamed(path: string, option: string): Promise<Uint8Array> {
-  return readFile(path).catch((cause: unknown) => {
-    throw usage(`${option} ${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
   });
 }

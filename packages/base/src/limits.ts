@@ -75,6 +75,12 @@ export const pinCountMax = 4_096;
 export const overloadMax = 10;
 
 // --- repositories -----------------------------------------------------------
+/** builder.json, log.jsonl and the like are read as one text: V8 holds no longer one. */
+export const textFileBytesMax = 2 ** 29 - 24;
+/** A list of devices or a scenario as operators write it: 100,000 devices with long meta. */
+export const operatorFileBytesMax = 64 * MIB;
+/** A ring as JSON: a table of 2^24 slots x 3 with ids of four digits. */
+export const importJsonBytesMax = 256 * MIB;
 /** A commit holds the lock for some 10 ms; whoever waits longer than this is told who holds it. */
 export const lockWaitMsMax = 1_000;
 /** Short against a commit, long against listing a folder. */

@@ -1,11 +1,12 @@
 // Heads of rings in a shared folder: every revision is a file of its own that is linked into place.
 // Two cannot link one name, which is the compare-and-swap. Revisions are never removed: a swap that
 // was slow could otherwise link a number that is free again.
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ringFilePollMs } from '@ringwright/base/limits';
 import { addDurably } from './durable-file.ts';
 import type { HeadStore, StoredHead, SwapOutcome, WatchPorts } from './head-store.ts';
+import { readRegularText } from './read-regular-file.ts';
 import { onlyMissing } from './ring-folder.ts';
 
 export function directoryHeadStore(url: string, path: string): HeadStore {
@@ -22,7 +23,7 @@ async function readNewest(path: string, ring: string): Promise<StoredHead | null
   const newest = names.filter((name) => /^\d{10}$/.test(name)).sort();
   const revision = newest.at(-1);
   if (revision === undefined) return null;
-  return { value: await readFile(join(path, ring, revision), 'utf8'), revision };
+  return { value: await readRegularText(join(path, ring, revision)), revision };
 }
 
 async function swap(

@@ -1,5 +1,4 @@
 // Opening a ring's folder for reading: state, staged changes, head. It never writes.
-import { readFile } from 'node:fs/promises';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/builder-state';
@@ -12,6 +11,7 @@ import {
 } from './builder-file.ts';
 import type { LogEntry } from './log-entry.ts';
 import { type Head, headOf, lastVersionEntry, type RingLog, readRingLog } from './read-log.ts';
+import { readRegularText } from './read-regular-file.ts';
 import { readVersionFile } from './read-version.ts';
 import { type RingFolder, requireRing, ringFolder } from './ring-folder.ts';
 import { stagedDigestOf, stagedSections } from './staged-section.ts';
@@ -69,7 +69,7 @@ export async function readFolder(folder: RingFolder): Promise<FolderContent> {
 }
 
 export async function readBuilderFile(folder: RingFolder): Promise<BuilderFile> {
-  const file = parseBuilderFile(await readFile(folder.builder, 'utf8'));
+  const file = parseBuilderFile(await readRegularText(folder.builder));
   if (typeof file !== 'string') return file;
   throw new CodedError('BUILDER_FILE_INVALID', `${folder.builder} ${file}`, {
     hint: `get the file back from git, then: ring-builder verify ${folder.ring}`,

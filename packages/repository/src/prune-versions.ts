@@ -1,9 +1,11 @@
 // Taking old versions' files out of a ring's folder. The log keeps what they did, and their ids.
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { ringFileBytesMax } from '@ringwright/base/limits';
 import { appendNote } from './append-note.ts';
 import { addDurably, syncFolder } from './durable-file.ts';
+import { readRegularFile } from './read-regular-file.ts';
 import { onlyMissing, type RingFolder, versionFileName, versionOfFileName } from './ring-folder.ts';
 import { type Author, type WritableRing, writeRing } from './write-ring.ts';
 
@@ -60,13 +62,13 @@ async function archiveAll(
   if (to !== null) await mkdir(to, { recursive: true });
   let bytes = 0;
   for (const version of versions) {
-    const content = await readFile(pathOf(folder, version));
+    const content = await readRegularFile(pathOf(folder, version), ringFileBytesMax);
     bytes += content.length;
     if (to === null) continue;
     const path = join(to, versionFileName(version));
     if (await addDurably(path, content)) continue;
     // A prune that was stopped half-way has copied it before.
-    if (content.equals(await readFile(path))) continue;
+    if (content.equals(await readRegularFile(path, ringFileBytesMax))) continue;
     throw new CodedError('ARCHIVE_DIFFERS', `${path} is there with other bytes`, {
       hint: 'name another folder; nothing was removed',
       details: { path, version },

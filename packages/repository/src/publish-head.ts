@@ -4,9 +4,9 @@
 // What is found when the process dies right after each step:
 //   stored    old head; files that the next transaction's sweep removes
 //   swapped   new head; the working copy is behind, and catches up with the next command
-import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { ringFileBytesMax } from '@ringwright/base/limits';
 import {
   type HeadRecord,
   parseRecord,
@@ -21,6 +21,7 @@ import { type LogEntry, makesVersion } from './log-entry.ts';
 import { proofOf } from './move-proof.ts';
 import { pruningOf } from './pruned-versions.ts';
 import { headOf, type RingLog } from './read-log.ts';
+import { readRegularFile } from './read-regular-file.ts';
 import { onlyMissing, type RingFolder, receiptsPath, versionPath } from './ring-folder.ts';
 import { discard, hold, sweep, type Transaction, workingPath } from './ring-store.ts';
 import { readSharedFile, type SharedHead } from './shared-head.ts';
@@ -115,7 +116,7 @@ async function storedFiles(
     const before = from.before.find((one) => one.version === version);
     const path = from.pathOf(version);
     const isRead = from.changed.includes(version) || before === undefined;
-    const bytes = isRead ? await readFile(path).catch(onlyMissing) : null;
+    const bytes = isRead ? await readRegularFile(path, ringFileBytesMax).catch(onlyMissing) : null;
     const name = storedName(from.named, basename(path));
     if (bytes !== null) files.push({ version, name, sha256: sha256(bytes) });
     else if (before !== undefined) files.push(before);
@@ -156,7 +157,9 @@ async function readFileOf(
   { record }: SharedHead,
   file: StoredFile,
 ): Promise<Uint8Array> {
-  const bytes = await readFile(workingPath(folder, file)).catch(onlyMissing);
+  const bytes = await readRegularFile(workingPath(folder, file), ringFileBytesMax).catch(
+    onlyMissing,
+  );
   if (bytes !== null && sha256(bytes) === file.sha256) return bytes;
   if (record !== null) return readSharedFile(record, file);
   throw new Error(`version ${file.version} of ${folder.ring} changed while it was stored`);

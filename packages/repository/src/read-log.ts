@@ -1,7 +1,7 @@
 // Reading log.jsonl: all entries, chain checked; the head is its last version entry.
-import { readFile } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { type LogEntry, lineHash, logLine, makesVersion, parseLogLine } from './log-entry.ts';
+import { readRegularText } from './read-regular-file.ts';
 import { onlyMissing, type RingFolder, requireRing, ringFolder } from './ring-folder.ts';
 
 export interface Head {
@@ -26,7 +26,7 @@ export async function readLog(rings: string, ring: string): Promise<readonly Log
 
 /** Throws RING_LOG_DAMAGED on a line that cannot be read or is not chained to the one before. */
 export async function readRingLog(folder: RingFolder): Promise<RingLog> {
-  return parseRingLog(folder, (await readFile(folder.log, 'utf8').catch(onlyMissing)) ?? '');
+  return parseRingLog(folder, (await readRegularText(folder.log).catch(onlyMissing)) ?? '');
 }
 
 /** The same of a log that is not in the folder yet. */

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, chown, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
-import { readPrivateFile, readRegularFile } from './read-regular-file.ts';
+import { readBounded, readPrivateFile, readRegularFile } from './read-regular-file.ts';
 
 test('a file is read whole, up to the limit and not beyond', async () => {
   await using folder = await scratchFolder();
@@ -27,8 +29,12 @@ test('what has no end, no writer or no bytes is refused at once', async () => {
   execFileSync('mkfifo', [fifo]);
   const directory = join(folder.path, 'directory');
   await mkdir(directory);
+  const socket = join(folder.path, 'socket');
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(socket, done));
   for (const [path, kind] of [
     [fifo, 'pipe'],
+    [socket, 'socket'],
     [directory, 'directory'],
     ['/dev/zero', 'device'],
   ] as const) {
@@ -37,6 +43,45 @@ test('what has no end, no writer or no bytes is refused at once', async () => {
       message: expect.stringMatching(`${path} is a ${kind}`),
     });
   }
+  await new Promise((done) => server.close(done));
+});
+
+test('a file above its limit is refused by its size alone', async () => {
+  await using folder = await scratchFolder();
+  // Sparse: reading it would take a terabyte.
+  const path = join(folder.path, 'sparse');
+  const sparse = await open(path, 'w');
+  await sparse.truncate(2 ** 40);
+  await sparse.close();
+  await expect(readRegularFile(path, 2 ** 20)).rejects.toMatchObject({
+    code: 'FILE_UNFIT',
+    details: { bytes: 2 ** 40 },
+  });
+});
+
+test('an open descriptor is read to its end, or to the limit', async () => {
+  await using folder = await scratchFolder();
+  const file = await open(join(folder.path, 'file'), 'w+');
+  await file.writeFile('by descriptor');
+  const path = `/dev/fd/${file.fd}`;
+  expect(String(await readRegularFile(path, 100))).toBe('by descriptor');
+  await expect(readRegularFile(path, 12)).rejects.toMatchObject({ code: 'FILE_UNFIT' });
+  await file.close();
+});
+
+test('an endless stream is left at the limit', async () => {
+  let given = 0;
+  const endless = Readable.from(
+    (function* () {
+      for (;;) {
+        given += 1;
+        yield Buffer.alloc(1_000);
+      }
+    })(),
+  );
+  const refused = readBounded(endless, 'stdin', 10_000);
+  await expect(refused).rejects.toMatchObject({ code: 'FILE_UNFIT' });
+  expect(given).toBeLessThan(100);
 });
 
 test('a missing file is told as Node tells it', async () => {

@@ -1,7 +1,7 @@
 // Reading one committed version of a ring.
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { ringFileBytesMax } from '@ringwright/base/limits';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { parseState } from '@ringwright/builder/state-json';
 import type { Ring } from '@ringwright/ring/ring';
@@ -10,6 +10,7 @@ import type { Section, Signing } from '@ringwright/ring/ring-manifest';
 import { type LogEntry, makesVersion } from './log-entry.ts';
 import { type Pruning, pruningOf } from './pruned-versions.ts';
 import { headOf, readRingLog } from './read-log.ts';
+import { readRegularFile } from './read-regular-file.ts';
 import {
   exists,
   onlyMissing,
@@ -105,7 +106,7 @@ export async function readVersionFile(
   version: number,
   path: string = versionPath(folder, version),
 ): Promise<StoredVersion> {
-  const bytes = await readFile(path).catch(onlyMissing);
+  const bytes = await readRegularFile(path, ringFileBytesMax).catch(onlyMissing);
   if (bytes === null) {
     throw new CodedError('RING_FILE_INVALID', `${path} is not there, though the log names it`, {
       hint: `get the file back from git or a server, then: ring-builder verify ${folder.ring}`,

@@ -1,6 +1,7 @@
 // Staging again, on a head that others have committed meanwhile, what was staged on an older one.
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
+import { ringFileBytesMax } from '@ringwright/base/limits';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { parseState } from '@ringwright/builder/state-json';
 import { decodeRing } from '@ringwright/ring/ring-file';
@@ -9,6 +10,7 @@ import { addDurably, replaceDurably } from './durable-file.ts';
 import { makesVersion } from './log-entry.ts';
 import { readBuilderFile } from './open-ring.ts';
 import { type Head, headOf, type RingLog, readRingLog } from './read-log.ts';
+import { readRegularFile } from './read-regular-file.ts';
 import { type Replayed, replayStaged } from './replay-staged.ts';
 import { exists, type RingFolder, requireRing, ringFolder, versionPath } from './ring-folder.ts';
 import { withRingLock } from './ring-lock.ts';
@@ -95,7 +97,7 @@ function longerLog(folder: RingFolder, own: RingLog, other: RingLog): RingLog {
 
 async function stateAt(folder: RingFolder, head: Head): Promise<BuilderState> {
   const path = versionPath(folder, head.version);
-  const { id, builder } = decodeRing(await readFile(path));
+  const { id, builder } = decodeRing(await readRegularFile(path, ringFileBytesMax));
   if (id === head.id && builder !== null) return parseState(builder);
   throw new CodedError(
     'RING_FILE_INVALID',
@@ -118,7 +120,7 @@ async function fetchVersions(
   for (const { version } of log.entries.filter(makesVersion)) {
     const path = versionPath(from, version);
     if ((await exists(versionPath(to, version))) || !(await exists(path))) continue;
-    await addDurably(versionPath(to, version), await readFile(path));
+    await addDurably(versionPath(to, version), await readRegularFile(path, ringFileBytesMax));
     fetched.push(version);
   }
   return fetched;

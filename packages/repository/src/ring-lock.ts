@@ -2,7 +2,7 @@
 // Every writer adds a claim of its own and then lists all claims. Of two writers at least one sees
 // the other, so never two hold the lock; and a dead claim has a name of its own, so removing it can
 // never remove a living one, which one lock file cannot promise when two find it stale at once.
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { lockPollMs, lockWaitMsMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { temporaryPrefix } from './durable-file.ts';
+import { readRegularText } from './read-regular-file.ts';
 import { onlyMissing, type RingFolder } from './ring-folder.ts';
 
 const lockPrefix = '.lock-';
@@ -99,7 +100,7 @@ async function livingClaims(folder: RingFolder, own: string): Promise<Claim[]> {
 async function claimsOf(folder: RingFolder, names: readonly string[]): Promise<Claim[]> {
   const claims: Claim[] = [];
   for (const name of names.filter((each) => each.startsWith(lockPrefix)).sort()) {
-    const text = await readFile(join(folder.path, name), 'utf8').catch(onlyMissing);
+    const text = await readRegularText(join(folder.path, name)).catch(onlyMissing);
     if (text !== null) claims.push({ name, owner: parseOwner(text) });
   }
   return claims;

@@ -1,8 +1,9 @@
 // One ring store: a folder, on a disk of its own, with the files of transactions. The transaction
 // file is written last: where it is, all that it names is there too. A store without the file of
 // the head's transaction is behind, and nothing is read from it.
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ringFileBytesMax } from '@ringwright/base/limits';
 import { addDurably, syncFolder, temporaryPrefix } from './durable-file.ts';
 import {
   type HeadRecord,
@@ -12,6 +13,7 @@ import {
   type TransactionFile,
   transactionName,
 } from './head-record.ts';
+import { readRegularFile } from './read-regular-file.ts';
 import { onlyMissing, type RingFolder, receiptsPath, versionPath } from './ring-folder.ts';
 
 /** A transaction with what it takes to store it. */
@@ -52,7 +54,7 @@ export async function readTransaction(
   record: HeadRecord,
 ): Promise<TransactionFile | null> {
   const path = join(store, record.ring, transactionName(record));
-  const bytes = await readFile(path).catch(onlyMissing);
+  const bytes = await readRegularFile(path, ringFileBytesMax).catch(onlyMissing);
   if (bytes === null || sha256(bytes) !== record.file) return null;
   return parseTransaction(bytes.toString('utf8'));
 }
@@ -63,7 +65,9 @@ export async function readStored(
   ring: string,
   file: StoredFile,
 ): Promise<Uint8Array | null> {
-  const bytes = await readFile(join(store, ring, file.name)).catch(() => null);
+  const bytes = await readRegularFile(join(store, ring, file.name), ringFileBytesMax).catch(
+    () => null,
+  );
   return bytes !== null && sha256(bytes) === file.sha256 ? bytes : null;
 }
 

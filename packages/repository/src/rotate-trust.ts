@@ -2,7 +2,7 @@
 // Root keys lie on several machines, offline; so a root may wait in trust-next.json, which travels
 // with git or on a stick, until enough of the old and of the new keys have signed it.
 import type { KeyObject } from 'node:crypto';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
@@ -25,6 +25,7 @@ import {
   trustRootType,
 } from '@ringwright/ring/trust-root';
 import { replaceDurably } from './durable-file.ts';
+import { readRegularFile } from './read-regular-file.ts';
 import { onlyMissing } from './ring-folder.ts';
 import { withRingLock } from './ring-lock.ts';
 import { readTrust, requireTrust, trustPath, writeTrust } from './trust-file.ts';
@@ -114,7 +115,7 @@ async function requireNoneWaits(rings: string, { root }: Trust): Promise<void> {
 
 /** The root that waits for signatures, or null. */
 export async function waitingRoot(rings: string): Promise<Rotation | null> {
-  const bytes = await readFile(pendingPath(rings)).catch(onlyMissing);
+  const bytes = await readRegularFile(pendingPath(rings), trustFileBytesMax).catch(onlyMissing);
   return bytes === null ? null : rotationOf(rings, parsePending(bytes));
 }
 
@@ -164,7 +165,7 @@ function rootKeysOf(document: SignedDocument): readonly string[] {
 }
 
 async function readPending(rings: string, version: number): Promise<SignedDocument> {
-  const bytes = await readFile(pendingPath(rings)).catch(onlyMissing);
+  const bytes = await readRegularFile(pendingPath(rings), trustFileBytesMax).catch(onlyMissing);
   if (bytes === null) {
     throw new CodedError('TRUST_UNKNOWN', `${pendingPath(rings)} is not there: no root waits`, {
       hint: 'ring-builder key trust --add, --threshold and the like make one',

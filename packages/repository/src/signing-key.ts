@@ -1,14 +1,14 @@
 // Private signing keys on disk: encrypted PKCS8, mode 0600, one file each beside its public half.
 // They never lie in a rings folder, which is made to be committed to git.
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyFileBytesMax, passphraseCharactersMin } from '@ringwright/base/limits';
 import { keyIdOf, publicKeyOf, spkiOf } from '@ringwright/ring/public-key';
 import { keyNameSchema } from '@ringwright/ring/trust-root';
 import { syncFolder } from './durable-file.ts';
-import { readRegularFile } from './read-regular-file.ts';
+import { readRegularFile, readRegularText, requireRegular } from './read-regular-file.ts';
 import { onlyMissing } from './ring-folder.ts';
 
 export interface KnownKey {
@@ -46,7 +46,7 @@ export async function listKeys(folder: string): Promise<KnownKey[]> {
   const names = (await readdir(folder).catch(onlyMissing)) ?? [];
   const keys: KnownKey[] = [];
   for (const file of names.filter((one) => one.endsWith('.pub')).sort()) {
-    const spki = (await readFile(join(folder, file), 'utf8')).trim();
+    const spki = (await readRegularText(join(folder, file))).trim();
     if (publicKeyOf(spki) === null) continue;
     keys.push({ name: file.slice(0, -'.pub'.length), id: keyIdOf(spki), spki });
   }
@@ -70,6 +70,7 @@ export async function loadKey(
       details: { name, path },
     });
   }
+  requireRegular(path, found);
   if ((found.mode & 0o077) !== 0) {
     const mode = (found.mode & 0o777).toString(8);
     throw locked(`${path} has mode ${mode}: others may read it`, `chmod 600 ${path}`);

@@ -1,12 +1,13 @@
 // rings/store.json: where the heads of a rings folder are recorded. It is kept, not only given on
 // the command line: a command without it would commit beside the shared history.
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringStoresMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { replaceDurably } from './durable-file.ts';
 import { openHeadStore, splitUser } from './open-head-store.ts';
+import { readRegularText } from './read-regular-file.ts';
 import { onlyMissing } from './ring-folder.ts';
 import { type StoreAccess, storeAccessSchema } from './store-access.ts';
 
@@ -27,7 +28,7 @@ export function storePath(rings: string): string {
 
 /** Null when the head of record is the folder itself. Throws HEAD_RECORD_INVALID. */
 export async function readStoreFile(rings: string): Promise<StoreFile | null> {
-  const text = await readFile(storePath(rings), 'utf8').catch(onlyMissing);
+  const text = await readRegularText(storePath(rings)).catch(onlyMissing);
   if (text === null) return null;
   const parsed = z.preprocess(jsonOf, schema).safeParse(text);
   if (parsed.success) return parsed.data;
@@ -66,7 +67,7 @@ export async function useStore(
   const text = `${JSON.stringify({ format: 1, url, stores, ...known })}\n`;
   await mkdir(rings, { recursive: true });
   const path = storePath(rings);
-  if ((await readFile(path, 'utf8').catch(onlyMissing)) !== text) await replaceDurably(path, text);
+  if ((await readRegularText(path).catch(onlyMissing)) !== text) await replaceDurably(path, text);
 }
 
 /** Other machines read them too, so they are named from the root on. Throws USAGE. */

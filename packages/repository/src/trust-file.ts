@@ -1,12 +1,13 @@
 // rings/trust.json: the chain of roots of a rings folder. Beside the rings, not in them: keys
 // belong to people and a cluster, so revoking one must hold for every ring at once.
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { trustFileBytesMax } from '@ringwright/base/limits';
 import type { SignedDocument } from '@ringwright/ring/signed-document';
 import { parseTrustFile, printTrustFile, walkRoots } from '@ringwright/ring/trust-chain';
 import type { Trust } from '@ringwright/ring/trust-root';
 import { replaceDurably } from './durable-file.ts';
+import { readRegularFile } from './read-regular-file.ts';
 import { onlyMissing } from './ring-folder.ts';
 
 export interface RingsTrust {
@@ -25,7 +26,7 @@ export function trustPath(rings: string): string {
 
 /** Null when the folder is unsigned. Throws TRUST_INVALID: a damaged file is no missing one. */
 export async function readTrust(rings: string): Promise<RingsTrust | null> {
-  const bytes = await readFile(trustPath(rings)).catch(onlyMissing);
+  const bytes = await readRegularFile(trustPath(rings), trustFileBytesMax).catch(onlyMissing);
   return bytes === null ? null : openTrustFile(bytes, null);
 }
 

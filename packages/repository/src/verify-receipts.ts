@@ -1,10 +1,11 @@
 // Checks of receipts/: those of each version are what its log entry names, and prove its moves.
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import type { Finding } from '@ringwright/base/finding';
 import { openReceipt } from '@ringwright/ring/move-receipt';
 import { type LogEntry, makesVersion } from './log-entry.ts';
 import { finalizedMoves, forcedMoves, proofFindings, proofOf, sha256Of } from './move-proof.ts';
 import { logLines } from './read-log.ts';
+import { readRegularText } from './read-regular-file.ts';
 import type { StoredVersion } from './read-version.ts';
 import { onlyMissing, type RingFolder, receiptsFileName, receiptsPath } from './ring-folder.ts';
 
@@ -46,7 +47,7 @@ export function receiptChecks(
     if (moves.length === 0 && proof === null) return [];
     totals.moves += moves.length;
     const { version } = entry;
-    const text = (await readFile(receiptsPath(folder, version), 'utf8').catch(onlyMissing)) ?? '';
+    const text = (await readRegularText(receiptsPath(folder, version)).catch(onlyMissing)) ?? '';
     const { count, sha256 } = proof?.receipts ?? { count: 0, sha256: sha256Of('') };
     if (sha256Of(text) !== sha256) {
       if (text === '' && shared) {

@@ -1,5 +1,5 @@
 // The audit of a ring's folder: log, versions and builder.json, each alone and together.
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { applyChanges } from '@ringwright/builder/apply-changes';
@@ -8,6 +8,7 @@ import { approvalOf } from './approval.ts';
 import { type BuilderFile, parseBuilderFile, stagedChanges } from './builder-file.ts';
 import { makesVersion } from './log-entry.ts';
 import { headOf } from './read-log.ts';
+import { readRegularText } from './read-regular-file.ts';
 import type { StoredVersion } from './read-version.ts';
 import { onlyMissing, type RingFolder, requireRing, ringFolder } from './ring-folder.ts';
 import { readStoreFile } from './store-file.ts';
@@ -43,7 +44,7 @@ export async function verifyRepository(
 ): Promise<Verification> {
   const folder = ringFolder(rings, ring);
   await requireRing(folder);
-  const log = verifyLog((await readFile(folder.log, 'utf8').catch(onlyMissing)) ?? '');
+  const log = verifyLog((await readRegularText(folder.log).catch(onlyMissing)) ?? '');
   const { trust, findings: trustFindings } = await verifyTrust(rings, pin);
   const shared = (await readStoreFile(rings)) !== null;
   const receipts = receiptChecks(folder, { shared });
@@ -51,7 +52,7 @@ export async function verifyRepository(
     signatures: signatureChecks(trust, log),
     receipts: receipts.check,
   });
-  const builder = parseBuilderFile(await readFile(folder.builder, 'utf8'));
+  const builder = parseBuilderFile(await readRegularText(folder.builder));
   const builderFindings =
     typeof builder === 'string'
       ? [{ code: 'BUILDER_FILE_INVALID', message: `builder.json ${builder}` }]

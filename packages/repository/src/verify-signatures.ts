@@ -1,7 +1,7 @@
 // Checks of signatures: the chain of roots, and every version against the root it was signed under.
-import { readFile } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
+import { trustFileBytesMax } from '@ringwright/base/limits';
 import { signaturesNeeded } from '@ringwright/ring/authenticate-ring';
 import { signersOf } from '@ringwright/ring/dsse';
 import { decodeRing } from '@ringwright/ring/ring-file';
@@ -9,6 +9,7 @@ import type { Signing } from '@ringwright/ring/ring-manifest';
 import { printSigned } from '@ringwright/ring/signed-document';
 import type { Trust } from '@ringwright/ring/trust-root';
 import type { LogEntry } from './log-entry.ts';
+import { readRegularFile } from './read-regular-file.ts';
 import type { StoredVersion } from './read-version.ts';
 import { onlyMissing } from './ring-folder.ts';
 import { openWaitingRoot, pendingPath } from './rotate-trust.ts';
@@ -32,7 +33,7 @@ export async function verifyTrust(rings: string, pin: string | null): Promise<Ve
     const message = `trust.json does not hold root ${pin}`;
     findings.push({ code: 'TRUST_FORK', message });
   }
-  const waiting = await readFile(pendingPath(rings)).catch(onlyMissing);
+  const waiting = await readRegularFile(pendingPath(rings), trustFileBytesMax).catch(onlyMissing);
   if (waiting !== null) findings.push(...waitingFindings(waiting, trust));
   return { findings, trust };
 }

@@ -1,9 +1,9 @@
 // ring-builder add: stages devices to join.
-import { readFile } from 'node:fs/promises';
-import { text as readAll } from 'node:stream/consumers';
+import { operatorFileBytesMax } from '@ringwright/base/limits';
 import type { Change } from '@ringwright/builder/change';
 import { type Arguments, optionalNumber, optionalText, text, texts, usage } from '../arguments.ts';
 import { checkDevice, devicesOfFile, devicesOfPairs, type NewDevice } from '../read-devices.ts';
+import { readInput } from '../read-input.ts';
 import { stageAndAnswer } from '../stage-verb.ts';
 import type { Verb } from '../verb.ts';
 
@@ -51,16 +51,8 @@ async function devicesOf(args: Arguments): Promise<NewDevice[]> {
   }
   if (words.length > 0) return devicesOfPairs(words);
   if (from === undefined) return [deviceOfFlags(args)];
-  if (from === '-') return devicesOfFile(await readAll(process.stdin), 'stdin');
-  return devicesOfFile(await readInput(from), from);
-}
-
-async function readInput(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw usage(`--from ${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
-  }
+  const content = await readInput(from, { bytesMax: operatorFileBytesMax, name: `--from ${from}` });
+  return devicesOfFile(content.toString('utf8'), from === '-' ? 'stdin' : from);
 }
 
 function deviceOfFlags(args: Arguments): NewDevice {

@@ -1,11 +1,13 @@
 // ring-builder export-swift: a version as a ring or builder file of OpenStack Swift.
-import { readFile } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { exportSwiftBuilder, exportSwiftRing } from '@ringwright/builder/export-swift';
 import { replaceDurably } from '@ringwright/repository/durable-file';
 import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
 import { readLog } from '@ringwright/repository/read-log';
+import { readRegularFile, requireRegular } from '@ringwright/repository/read-regular-file';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
+import { onlyMissing } from '@ringwright/repository/ring-folder';
 import { encodeSwiftRing } from '@ringwright/ring/swift-ring-file';
 import { encodeSwiftBuilder } from '@ringwright/ring/write-swift-builder';
 import { flag, optionalText, text, usage } from '../arguments.ts';
@@ -87,9 +89,15 @@ async function write(
   context: Context,
   { file, bytes, builder }: { file: string; bytes: Buffer; builder: boolean },
 ): Promise<boolean> {
-  const there = await readFile(file).catch(() => null);
-  if (there?.equals(bytes) === true) return false;
-  if (builder && there !== null && !context.yes) {
+  const found = await stat(file).catch(onlyMissing);
+  if (found !== null) {
+    // A rename over it would make a plain file of /dev/null.
+    requireRegular(file, found);
+    const equal =
+      found.size === bytes.length && bytes.equals(await readRegularFile(file, found.size));
+    if (equal) return false;
+  }
+  if (builder && found !== null && !context.yes) {
     throw new CodedError('CONFIRMATION_NEEDED', `${file} is there already, with other content`, {
       hint: 'name another file, or add --yes to replace it',
       details: { file },

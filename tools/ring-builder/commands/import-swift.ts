@@ -1,4 +1,5 @@
 // ring-builder import-swift: a ring or builder file of OpenStack Swift as a ring here.
+import { swiftPayloadBytesMax } from '@ringwright/base/limits';
 import { importSwift } from '@ringwright/builder/import-swift';
 import { readSwiftFile } from '@ringwright/ring/swift-file';
 import { addImported } from '../add-imported.ts';
@@ -24,7 +25,7 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const file = text(args, 'file');
-    const swift = readSwiftFile(await readInput(file));
+    const swift = readSwiftFile(await readInput(file, { bytesMax: swiftPayloadBytesMax }));
     const imported = importSwift(swift, {
       ring: text(args, 'ring'),
       cluster: text(args, 'cluster'),

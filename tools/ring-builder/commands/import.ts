@@ -1,4 +1,5 @@
 // ring-builder import: a ring that a converter of another system wrote as JSON.
+import { importJsonBytesMax } from '@ringwright/base/limits';
 import { importJson } from '@ringwright/builder/import-json';
 import { addImported } from '../add-imported.ts';
 import { optionalText, text } from '../arguments.ts';
@@ -34,7 +35,7 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const file = text(args, 'from-json');
-    const content = (await readInput(file)).toString('utf8');
+    const content = (await readInput(file, { bytesMax: importJsonBytesMax })).toString('utf8');
     const names = { ring: text(args, 'ring'), cluster: optionalText(args, 'cluster') };
     return addImported(context, importJson(content, names), { file, kind: 'JSON file' });
   },

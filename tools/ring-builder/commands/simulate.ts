@@ -1,8 +1,9 @@
 // ring-builder simulate: a list of changes on paper, figures per step; nothing is written.
-import { readFile } from 'node:fs/promises';
+import { operatorFileBytesMax } from '@ringwright/base/limits';
 import { type StepFigures, simulate } from '@ringwright/builder/simulate';
 import { text, usage } from '../arguments.ts';
 import { printTable } from '../print-table.ts';
+import { readInput } from '../read-input.ts';
 import { readScenario } from '../read-scenario.ts';
 import type { Verb } from '../verb.ts';
 
@@ -16,10 +17,8 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const path = text(args, 'scenario');
-    const content = await readFile(path, 'utf8').catch((cause: unknown) => {
-      throw usage(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
-    });
-    const scenario = readScenario(content, path);
+    const content = await readInput(path, { bytesMax: operatorFileBytesMax });
+    const scenario = readScenario(content.toString('utf8'), path);
     const wanted = args['step'];
     const runs = scenario.runs.filter(({ name }) => wanted === undefined || name === wanted);
     if (runs.length === 0) {

@@ -1,0 +1,62 @@
+// Pipes, devices, folders and sockets where a file is asked for: a sentence, at once, everywhere.
+import { execFileSync } from 'node:child_process';
+import { mkdir, rename, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ringBuilderHere } from '../../test/support/ring-builder-here.ts';
+
+const limit = { timeout: 30_000 };
+const notAFile = { exit: 2, code: 'FILE_UNFIT' };
+
+test('every command that takes a file refuses what is none', limit, async () => {
+  const tool = await ringBuilderHere();
+  const [pipe, folder, socket] = ['pipe', 'inner', 'socket'].map((name) => join(tool.folder, name));
+  execFileSync('mkfifo', [pipe!]);
+  await mkdir(folder!);
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(socket, done));
+  await tool.json('create cities --partitions 8 --partitioner murmur3-mod --replicas 1');
+  for (const path of [pipe!, folder!, socket!, '/dev/zero']) {
+    for (const command of [
+      `import-swift ${path} objects`,
+      `import objects --from-json ${path}`,
+      `add cities --from ${path}`,
+      `simulate ${path}`,
+      `restore towns --from ${path}`,
+      `restore towns --from x.ring --trust ${path}`,
+    ]) {
+      expect(await tool.refusal(command), command).toEqual(notAFile);
+    }
+  }
+  await new Promise((done) => server.close(done));
+});
+
+test('nor is anything written over one', limit, async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partition-power 3 --replicas 1');
+  await tool.json('add cities r1z1-10.0.0.1:6200/sdb 1');
+  await tool.json('commit cities -m first');
+  const pipe = join(tool.folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  for (const words of [`export-swift cities ${pipe}`, `export-swift cities ${pipe} --builder`]) {
+    expect(await tool.refusal(`${words} --yes`)).toEqual(notAFile);
+  }
+  expect((await stat(pipe)).isFIFO()).toBe(true);
+});
+
+test('the files of a ring folder are files, or the ring is refused', limit, async () => {
+  for (const name of ['builder.json', 'log.jsonl', 'versions/0000001.ring']) {
+    const tool = await ringBuilderHere();
+    await tool.json('create cities --partition-power 3 --replicas 1');
+    await tool.json('add cities r1z1-10.0.0.1:6200/sdb 1');
+    await tool.json('commit cities -m first');
+    const path = join(tool.folder, 'rings/cities', name);
+    await rename(path, `${path}.saved`);
+    execFileSync('mkfifo', [path]);
+    expect(
+      await tool.refusal(name.startsWith('v') ? 'table cities' : 'status cities'),
+      name,
+    ).toEqual(notAFile);
+  }
+});
