@@ -1,5 +1,7 @@
 // Starting and ending a server: what must be refused before anything changes, and the clean end.
+import { once } from 'node:events';
 import fs from 'node:fs/promises';
+import net from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
@@ -38,10 +40,30 @@ test('a port in use: LISTEN_FAILED, exit 4, and the data folder is free again', 
   expect(said).toContain('LISTEN_FAILED');
   expect(said).toContain(`127.0.0.1:${port}`);
   expect(said).toContain('choose another --listen');
+  await expect(fs.stat(data), 'nothing was opened').rejects.toThrow('ENOENT');
   const [free = 0] = await freePorts(1);
   const later = new ServerUnderTest({ device: 'try', zone: 1, port: free, data });
   await later.start();
   expect(await later.stop()).toBe(0);
+});
+
+test('a port in use, and rings on the disk: it ends and leaves the data as it was', async () => {
+  expect(await running.stop()).toBe(0);
+  const before = await fs.readFile(path.join(running.place.data, 'life.json'), 'utf8');
+  const lines = running.logLines().length;
+  await using other = net.createServer().listen(running.place.port, '127.0.0.1');
+  await once(other, 'listening');
+  running.spawn();
+  expect(await running.exited()).toBe(4);
+  const said = running.logText().split('\n').slice(lines, -1);
+  expect(said).toHaveLength(2);
+  expect(said[0]).toContain('LISTEN_FAILED');
+  expect(await fs.readFile(path.join(running.place.data, 'life.json'), 'utf8')).toBe(before);
+  other.close();
+  await running.start();
+  await running.ready();
+  // The text on stderr is no line of the log.
+  await fs.truncate(`${running.place.data}.log`);
 });
 
 test('a data folder in use: DATA_DIR_IN_USE, exit 3', async () => {

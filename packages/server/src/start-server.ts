@@ -2,11 +2,9 @@
 // order.
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
-import type { Server as NetServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { CodedError } from '@ringwright/base/coded-error';
 import { replicationIntervalMs } from '@ringwright/base/limits';
 import {
   loopDelayResolutionMs,
@@ -22,7 +20,7 @@ import { openHeadStore } from '@ringwright/repository/open-head-store';
 import type { Logger } from 'pino';
 import type { ActiveRing } from './active-ring.ts';
 import { allowedHosts } from './allowed-hosts.ts';
-import { assembleServer, type OpenedDevice } from './assemble-server.ts';
+import { assembleServer, type OpenedDevice, type ServerParts } from './assemble-server.ts';
 import { openClockFile } from './clock-file.ts';
 import type { CopySource } from './copy-answers.ts';
 import { CopyPace } from './copy-pace.ts';
@@ -30,9 +28,10 @@ import { loadIdentity } from './device-identity.ts';
 import { loadDeviceKey } from './device-key.ts';
 import { DeviceLife } from './device-life.ts';
 import { createHttp } from './http.ts';
+import { addressesOf, listen, redisAddress, requireFree } from './listen.ts';
 import { MoveControls } from './move-controls.ts';
 import { OnceComplete } from './once-complete.ts';
-import { joinAddress, type ServerOptions, splitAddress } from './options.ts';
+import { type ServerOptions, splitAddress } from './options.ts';
 import { PeerMemory } from './peer-memory.ts';
 import { processorIdle } from './processor-idle.ts';
 import { raiseFloors } from './raise-floor.ts';
@@ -59,20 +58,25 @@ interface Surroundings {
 
 /**
  * Resolves when requests are answered. Throws USAGE, LISTEN_FAILED, DATA_DIR_IN_USE,
- * DATA_DIR_OF_ANOTHER_DEVICE and what openStore throws.
+ * DATA_DIR_OF_ANOTHER_DEVICE and what openStore throws; then all that was opened is closed.
  */
 export async function startServer(
   options: ServerOptions,
   { log, onFailure }: Surroundings,
 ): Promise<RunningServer> {
   if (options.store !== undefined) openHeadStore(options.store);
-  const opened = await openDevice(options, onFailure);
+  await requireFree(addressesOf(options));
+  // What is opened last is closed first.
+  const opened = new AsyncDisposableStack();
   try {
-    return await runServer(options, opened, log);
+    const device = await openDevice(options, onFailure);
+    opened.defer(() => device.store.close());
+    await runServer(options, { device, opened, log });
   } catch (error) {
-    await opened.store.close();
+    await opened.disposeAsync().catch((also: unknown) => log.error({ error: also }, 'not closed'));
     throw error;
   }
+  return { address: options.listen, close: () => opened.disposeAsync() };
 }
 
 async function openDevice(
@@ -99,65 +103,62 @@ async function openDevice(
   }
 }
 
-async function runServer(
-  options: ServerOptions,
-  opened: OpenedDevice,
-  log: Logger,
-): Promise<RunningServer> {
-  tellTrust(opened.trust, log);
+interface Running {
+  readonly device: OpenedDevice;
+  /** Takes what ends the parts. */
+  readonly opened: AsyncDisposableStack;
+  readonly log: Logger;
+}
+
+async function runServer(options: ServerOptions, { device, opened, log }: Running): Promise<void> {
+  tellTrust(device.trust, log);
   const pace = createPace(options.copyRate ?? null);
-  const parts = await assembleServer(opened, { log, pace });
-  const { rings, replicator } = parts;
+  const parts = await assembleServer(device, { log, pace });
+  const rounds: (() => Promise<void>)[] = [];
+  // The store is closed after them: whatever still ran may have written to it.
+  opened.defer(() => parts.stamps.close());
+  opened.defer(() => device.memory.close());
+  opened.defer(() => parts.copies.close());
+  opened.defer(async () => {
+    for (const stop of rounds) await stop();
+  });
+  opened.defer(() => pace.close());
+  // Calls under way are rejected, so that the round of replication ends at once.
+  opened.defer(() => parts.peers.close());
+  opened.defer(() => parts.mover.close());
   const onBug = (error: unknown): void => log.error({ error }, 'request failed');
   const http = createHttp({ ...parts, allowsHost: allowedHosts(hostNames(options)), onBug });
-  const closeWire = acceptWire(http, parts.handlers);
+  opened.defer(() => endHttp(http));
+  opened.defer(acceptWire(http, parts.handlers));
   await parts.meetHolders();
   await listen(http, options.listen);
-  const closeRedis = await openRedis(options, { ...parts, onBug }, log).catch(
-    async (error: unknown) => {
-      closeWire();
-      await endHttp(http);
-      await parts.mover.close();
-      parts.peers.close();
-      throw error;
-    },
-  );
-  const stopFollowing = await followRings(options, (bytes) => rings.adopt(bytes), log);
-  const stopReplicating = repeat(async () => {
-    for (const active of rings.list()) await replicator.round(active);
-  }, replicationIntervalMs);
-  const stopRaising = repeat(async () => {
-    for (const active of rings.list()) await raiseFloors(parts.floors, active);
-  }, tombstoneRoundMs);
-  const stopTidying = repeat(() => tidy(options, { ...opened, ...parts, log }), trashTickMs);
-  const stopPacing = repeat(async () => pace.turn(), paceTurnMs);
-  const stopGreeting = repeat(parts.greetPeers, peerGreetMs);
-  const stopScrubbing = repeat(() => parts.scrubber.tick(), scrubTickMs);
+  opened.defer(await openRedis(options, { ...parts, onBug }, log));
+  opened.defer(await followRings(options, (bytes) => parts.rings.adopt(bytes), log));
+  rounds.push(...repeatRounds({ ...parts, pace }));
+  rounds.push(repeat(() => tidy(options, { ...device, ...parts, log }), trashTickMs));
   log.info({ address: options.listen, data: options.data }, 'listening');
-  return {
-    address: options.listen,
-    async close() {
-      stopFollowing();
-      closeWire();
-      await closeRedis();
-      await endHttp(http);
-      await parts.mover.close();
-      // Calls under way are rejected, so that the round of replication ends at once.
-      parts.peers.close();
-      pace.close();
-      await stopReplicating();
-      await stopRaising();
-      await stopGreeting();
-      await stopScrubbing();
-      await stopPacing();
-      await stopTidying();
-      // The store comes last: whatever still ran may have written to it.
-      await parts.copies.close();
-      await opened.memory.close();
-      await parts.stamps.close();
-      await opened.store.close();
-    },
-  };
+}
+
+/** What a server does again and again; the functions returned end it. */
+function repeatRounds({
+  rings,
+  replicator,
+  floors,
+  pace,
+  greetPeers,
+  scrubber,
+}: ServerParts & { readonly pace: CopyPace }): (() => Promise<void>)[] {
+  return [
+    repeat(async () => {
+      for (const active of rings.list()) await replicator.round(active);
+    }, replicationIntervalMs),
+    repeat(async () => {
+      for (const active of rings.list()) await raiseFloors(floors, active);
+    }, tombstoneRoundMs),
+    repeat(async () => pace.turn(), paceTurnMs),
+    repeat(greetPeers, peerGreetMs),
+    repeat(() => scrubber.tick(), scrubTickMs),
+  ];
 }
 
 /** What this server may be called by whoever asks it over HTTP. */
@@ -234,7 +235,7 @@ async function openRedis(
   const keyspace = redisKeyspace ?? null;
   const settings = { device: device ?? address, port, keyspace, consistency: redisConsistency };
   const redis = createRedis({ ...ports, nowMs: () => Date.now() }, settings);
-  await listen(redis.server, joinAddress({ ip: splitAddress(address).ip, port }));
+  await listen(redis.server, redisAddress(address, port));
   log.info({ port, keyspace }, 'listening for the Redis protocol');
   return () => redis.close();
 }
@@ -243,20 +244,5 @@ function endHttp(http: Server): Promise<void> {
   return new Promise((resolve) => {
     http.close(() => resolve());
     http.closeAllConnections();
-  });
-}
-
-function listen(server: NetServer, address: string): Promise<void> {
-  const { ip, port } = splitAddress(address);
-  return new Promise((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const hint =
-        cause.code === 'EADDRINUSE'
-          ? 'another program listens there; stop it or choose another --listen or --redis-port'
-          : 'give --listen an address of this machine';
-      const message = `cannot listen on ${address}: ${cause.message}`;
-      reject(new CodedError('LISTEN_FAILED', message, { hint, details: { address }, cause }));
-    });
-    server.listen(port, ip, resolve);
   });
 }

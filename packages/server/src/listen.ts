@@ -1,0 +1,60 @@
+// The addresses a server listens on.
+import { createServer, type Server } from 'node:net';
+import { CodedError } from '@ringwright/base/coded-error';
+import { joinAddress, type ServerOptions, splitAddress } from './options.ts';
+
+/** Where requests arrive: `--listen`, and the port of the Redis protocol if there is one. */
+export function addressesOf({ listen: address, redisPort }: ServerOptions): string[] {
+  const redis = redisPort === undefined ? [] : [redisAddress(address, redisPort)];
+  return [address, ...redis];
+}
+
+export function redisAddress(address: string, port: number): string {
+  return joinAddress({ ip: splitAddress(address).ip, port });
+}
+
+/**
+ * Takes all addresses for a moment, so that a server that could not listen opens nothing. It does
+ * not keep them: whoever connects before requests are answered should be refused, and not wait.
+ * Throws LISTEN_FAILED.
+ */
+export async function requireFree(addresses: readonly string[]): Promise<void> {
+  const taken: Server[] = [];
+  try {
+    for (const address of addresses) {
+      const server = createServer((socket) => socket.destroy());
+      await listen(server, address);
+      taken.push(server);
+    }
+  } finally {
+    await Promise.all(taken.map((server) => new Promise((resolve) => server.close(resolve))));
+  }
+}
+
+/** Throws LISTEN_FAILED. */
+export function listen(server: Server, address: string): Promise<void> {
+  const { ip, port } = splitAddress(address);
+  return new Promise((resolve, reject) => {
+    const onError = (cause: NodeJS.ErrnoException): void => {
+      const message = `cannot listen on ${address}: ${cause.message}`;
+      const hint = hintFor(cause.code, port);
+      reject(new CodedError('LISTEN_FAILED', message, { hint, details: { address }, cause }));
+    };
+    server.once('error', onError);
+    server.listen(port, ip, () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+}
+
+function hintFor(code: string | undefined, port: number): string {
+  if (code === 'EADDRINUSE') {
+    return (
+      'another program listens there; stop it or choose another --listen or --redis-port' +
+      ` (ss -ltnp 'sport = :${port}' names it)`
+    );
+  }
+  if (code === 'EACCES') return 'ports below 1024 need a privilege: choose a higher one';
+  return 'give --listen an address of this machine';
+}
