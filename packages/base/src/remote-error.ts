@@ -1,17 +1,23 @@
 // Errors that crossed a process boundary: from a document back to a CodedError.
 import { CodedError, type ErrorDocument } from './coded-error.ts';
 import { type ErrorCode, errorCatalogue } from './errors.ts';
+import { errorCharactersMax } from './limits-wire.ts';
 
-/** A CodedError of a received document. An unknown code (a newer peer's) becomes PEER_FAILED. */
+/** A text with its first errorCharactersMax characters at the most. */
+export function shortened(text: string): string {
+  return text.length <= errorCharactersMax ? text : `${text.slice(0, errorCharactersMax - 1)}…`;
+}
+
+/** A CodedError of a received document, its texts shortened. An unknown code (a newer peer's) becomes PEER_FAILED. */
 export function errorFromDocument(value: unknown): CodedError {
   const document = (
     typeof value === 'object' && value !== null ? value : {}
   ) as Partial<ErrorDocument>;
-  const text = (field: unknown): string => (typeof field === 'string' ? field : '');
+  const text = (field: unknown): string => (typeof field === 'string' ? shortened(field) : '');
   const known = Object.hasOwn(errorCatalogue, text(document.code));
   return new CodedError(
     known ? (document.code as ErrorCode) : 'PEER_FAILED',
-    known ? text(document.message) : `${text(document.code)}: ${text(document.message)}`,
+    known ? text(document.message) : shortened(`${text(document.code)}: ${text(document.message)}`),
     {
       hint: text(document.hint),
       details:

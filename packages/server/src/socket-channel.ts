@@ -1,6 +1,7 @@
 // A call channel over one WebSocket: frames, timers and the end of the connection.
 import { CodedError } from '@ringwright/base/coded-error';
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
+import { unreadBytesMax } from '@ringwright/base/limits-wire';
 import { CallChannel, type CallHandler } from '@ringwright/wire/call-channel';
 import { longBytesMin } from '@ringwright/wire/frame';
 import type { WebSocket } from 'ws';
@@ -30,7 +31,8 @@ export function socketChannel(
   );
   socket.on('message', (data, isBinary) => {
     const frame = Buffer.isBuffer(data) ? data : null;
-    if (!isBinary || frame === null || !channel.receive(frame)) socket.close(1007, 'no frame');
+    if (socket.readyState !== socket.OPEN) return; // refused before: nothing more is taken from it
+    if (!isBinary || frame === null || !channel.receive(frame)) refuse(socket);
     else if (frame.length >= longBytesMin) longMessageCame(frame.length);
   });
   socket.on('close', () => {
@@ -39,4 +41,10 @@ export function socketChannel(
   // A 'close' always follows an 'error'; the reason reaches the callers from there.
   socket.on('error', () => undefined);
   return channel;
+}
+
+/** An end that does not read would never get the frame that says goodbye. */
+function refuse(socket: WebSocket): void {
+  if (socket.bufferedAmount > unreadBytesMax) socket.terminate();
+  else socket.close(1007, 'no frame');
 }

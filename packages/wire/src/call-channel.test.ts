@@ -2,6 +2,12 @@
 import { AssertionError } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerQueueBytesMax, socketMessageBytesMax } from '@ringwright/base/limits';
+import {
+  errorCharactersMax,
+  frameCallsMax,
+  misunderstoodCallsMax,
+  unreadBytesMax,
+} from '@ringwright/base/limits-wire';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -272,7 +278,91 @@ describe('frames stay under the size of a message', () => {
     const refused = here.channel.call(data, Buffer.alloc(5), 100).catch((error: unknown) => error);
     await clock.settle();
     expect(await refused).toMatchObject({ code: 'RING_UNKNOWN', details: {} });
-    expect(((await refused) as Error).message.length).toBeLessThan(2_000);
+    expect(((await refused) as Error).message).toHaveLength(errorCharactersMax);
+  });
+
+  test('more small calls than a frame may hold go in several', async () => {
+    const { clock, here, there } = pairWith((value) => value);
+    const values = Array.from({ length: 2 * frameCallsMax + 1 }, (_, value) => value);
+    const calls = values.map((value) => here.channel.call(echo, value, 1_000));
+    await clock.settle();
+    expect(await Promise.all(calls)).toEqual(values);
+    expect([here.frames.length, there.frames.length]).toEqual([3, 3]);
+  });
+});
+
+describe('an end that is no program of ours', () => {
+  const receiving = (frames: readonly Uint8Array[]) => {
+    const { clock, there } = pairWith((value) => value);
+    return { clock, there, taken: frames.map((frame) => there.channel.receive(frame)) };
+  };
+  const calls = (count: number, method: string, body: unknown): Uint8Array =>
+    joinFrame(Array.from({ length: count }, (_, id) => packEnvelope([0, id, method, body])));
+
+  test.each([
+    ['of no method', 'nothing', 1],
+    ['of no form', 'echo', 'text'],
+  ])('so many calls %s are answered, one more ends it', async (_name, method, body) => {
+    const { clock, there, taken } = receiving([
+      calls(misunderstoodCallsMax, method, body),
+      calls(1, 'echo', 7),
+      calls(1, method, body),
+    ]);
+    expect(taken).toEqual([true, true, false]);
+    await clock.settle();
+    const answers = there.frames.flatMap((frame) => unpackFrame(frame) ?? []);
+    expect(answers.length).toBeGreaterThanOrEqual(misunderstoodCallsMax + 1);
+  });
+
+  test('of a frame full of them only the first are looked at', async () => {
+    const { clock, there, taken } = receiving([calls(frameCallsMax, 'nothing', 1)]);
+    expect(taken).toEqual([false]);
+    await clock.settle();
+    const answers = there.frames.flatMap((frame) => unpackFrame(frame) ?? []);
+    expect(answers).toHaveLength(misunderstoodCallsMax + 1);
+  });
+
+  test('a frame of more calls than there may be is none', () => {
+    expect(receiving([calls(frameCallsMax + 1, 'echo', 1)]).taken).toEqual([false]);
+  });
+
+  test('a long name of a method and a long field come back short', async () => {
+    const long = 'x'.repeat(1_000_000);
+    const { clock, there } = receiving([
+      calls(1, long, 1),
+      calls(1, 'echo', { [long.slice(0, 60)]: long }),
+    ]);
+    await clock.settle();
+    for (const { length } of there.frames) expect(length).toBeLessThan(3 * errorCharactersMax);
+  });
+
+  test('whoever asks on and reads nothing is let go', () => {
+    const { there } = receiving([]);
+    there.queuedBytes = unreadBytesMax;
+    expect(there.channel.receive(calls(1, 'echo', 1))).toBe(true);
+    there.queuedBytes += 1;
+    expect(there.channel.receive(calls(1, 'echo', 1))).toBe(false);
+  });
+
+  test('what it tells as an error is shortened', async () => {
+    const { clock, here } = pairWith(() => undefined);
+    const call = here.channel.call(echo, 1, 100).catch((error: unknown) => error);
+    const long = 'x'.repeat(1_000_000);
+    const document = { code: long, message: long, hint: long, details: {} };
+    here.channel.receive(joinFrame([packEnvelope([2, 1, document])]));
+    await clock.settle();
+    const error = (await call) as CodedError;
+    expect([error.message.length, error.hint.length]).toEqual(Array(2).fill(errorCharactersMax));
+  });
+
+  test('details that no frame may hold are left out of a refusal', async () => {
+    const details = { when: new Date(), all: new Set([1]) };
+    const { clock, here } = pairWith(() => {
+      throw new CodedError('RING_UNKNOWN', 'none', { details });
+    });
+    const call = here.channel.call(echo, 1, 100).catch((error: unknown) => error);
+    await clock.settle();
+    expect(await call).toMatchObject({ code: 'RING_UNKNOWN', message: 'none', details: {} });
   });
 });
 

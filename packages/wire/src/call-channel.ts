@@ -1,12 +1,19 @@
 // Calls over one connection, both ways, batched into frames. Sockets and timers are passed in.
 // Pure.
 import { AssertionError } from '@ringwright/base/assert';
-import { CodedError } from '@ringwright/base/coded-error';
+import { CodedError, type ErrorDocument } from '@ringwright/base/coded-error';
 import { freeBytes } from '@ringwright/base/free-bytes';
 import { peerQueueBytesMax, socketMessageBytesMax } from '@ringwright/base/limits';
-import { errorFromDocument } from '@ringwright/base/remote-error';
+import {
+  frameBytesAim,
+  frameCallsMax,
+  misunderstoodCallsMax,
+  unreadBytesMax,
+} from '@ringwright/base/limits-wire';
+import { errorFromDocument, shortened } from '@ringwright/base/remote-error';
 import type { z } from 'zod';
 import { type Envelope, joinFrame, longFrame, packEnvelope, unpackFrame } from './frame.ts';
+import { hasFrameStructure } from './frame-structure.ts';
 import type { MessageKind } from './message.ts';
 
 /** Sends one call to the other end and gives its checked answer. */
@@ -56,13 +63,9 @@ interface WaitingCall {
   readonly cancelTimeout: () => void;
 }
 
-/** A frame is sent when it holds this much: larger ones only delay what comes behind them. */
-const FRAME_BYTES_AIM = socketMessageBytesMax / 4;
 /** What a frame takes besides its envelopes. */
 const FRAME_BYTES_RESERVE = 64;
 const MESSAGE_BYTES_MAX = socketMessageBytesMax - FRAME_BYTES_RESERVE;
-/** Of the message of a refusal that fits no frame. */
-const REFUSAL_LETTERS_KEPT = 1_000;
 
 export class CallChannel implements Caller {
   readonly #port: ChannelPort;
@@ -72,6 +75,7 @@ export class CallChannel implements Caller {
   #outgoingBytes = 0;
   #flushPlanned = false;
   #nextId = 1;
+  #misunderstood = 0;
   #closed: Error | null = null;
 
   constructor(port: ChannelPort, handlers: ReadonlyMap<string, CallHandler>) {
@@ -107,15 +111,19 @@ export class CallChannel implements Caller {
     });
   }
 
-  /** Takes one received frame. False when it is none: the connection should be closed. */
+  /**
+   * Takes one received frame. False when the connection should be closed: it is none, too many
+   * calls made no sense, or the other end asks on and reads no answers.
+   */
   receive(bytes: Uint8Array): boolean {
     const envelopes = unpackFrame(bytes);
     if (envelopes === null) return false;
     for (const envelope of envelopes) {
       if (envelope[0] === 0) void this.#answer(envelope[1], envelope[2], envelope[3]);
       else this.#settle(envelope);
+      if (this.#misunderstood > misunderstoodCallsMax) return false;
     }
-    return true;
+    return this.#port.queuedBytes() <= unreadBytesMax;
   }
 
   /** Ends the channel: every waiting call is rejected with `reason`. */
@@ -132,12 +140,9 @@ export class CallChannel implements Caller {
 
   async #answer(id: number, method: string, body: unknown): Promise<void> {
     try {
-      const handler = this.#handlers.get(method);
-      if (handler === undefined) throw new CodedError('USAGE', `no message '${method}' here`);
-      const request = handler.request.safeParse(body);
-      if (!request.success) throw badMessage(method, request.error);
+      const { handler, request } = this.#understand(method, body);
       this.#checkRoom();
-      const answer = await handler.answer(request.data, this);
+      const answer = await handler.answer(request, this);
       // Again: many small requests that came together may ask for far more than the queue holds.
       this.#checkRoom();
       const packed = packOne([1, id, answer]);
@@ -152,6 +157,16 @@ export class CallChannel implements Caller {
         });
       }
     }
+  }
+
+  /** Throws USAGE for a method that is not answered here, PEER_FAILED for a body of another form. */
+  #understand(method: string, body: unknown): { handler: CallHandler; request: unknown } {
+    const handler = this.#handlers.get(method);
+    const request = handler?.request.safeParse(body);
+    if (handler !== undefined && request?.success) return { handler, request: request.data };
+    this.#misunderstood += 1;
+    if (request?.error !== undefined) throw badMessage(method, request.error);
+    throw new CodedError('USAGE', `no message '${shortened(method)}' here`);
   }
 
   #settle(envelope: Exclude<Envelope, { readonly 0: 0 }>): void {
@@ -178,14 +193,14 @@ export class CallChannel implements Caller {
 
   #post({ bytes, long }: Packed): void {
     if (this.#closed !== null) return;
-    if (long !== null || this.#outgoingBytes + bytes.length > FRAME_BYTES_AIM) this.#flush();
+    if (long !== null || !this.#hasRoomFor(bytes)) this.#flush();
     if (long !== null) {
       this.#port.send(bytes);
       return;
     }
     this.#outgoing.push(bytes);
     this.#outgoingBytes += bytes.length;
-    if (this.#outgoingBytes >= FRAME_BYTES_AIM) {
+    if (this.#outgoingBytes >= frameBytesAim) {
       this.#flush();
     } else if (!this.#flushPlanned) {
       this.#flushPlanned = true;
@@ -194,6 +209,11 @@ export class CallChannel implements Caller {
         this.#flush();
       });
     }
+  }
+
+  #hasRoomFor({ length }: Uint8Array): boolean {
+    const isFull = this.#outgoing.length >= frameCallsMax;
+    return !isFull && this.#outgoingBytes + length <= frameBytesAim;
   }
 
   #flush(): void {
@@ -205,13 +225,15 @@ export class CallChannel implements Caller {
   }
 }
 
-/** Never fails: a refusal that names what it was given may be larger than a frame. */
+/**
+ * Never fails: a refusal that names what it was given may be larger than a frame, and details may
+ * hold what no frame does.
+ */
 function packRefusal(id: number, error: unknown): Uint8Array {
   const document = errorDocument(error);
   const packed = packEnvelope([2, id, document]);
-  if (packed.length <= MESSAGE_BYTES_MAX) return packed;
-  const message = `${document.message.slice(0, REFUSAL_LETTERS_KEPT)}…`;
-  return packEnvelope([2, id, { code: document.code, message, hint: '', details: {} }]);
+  const isFrame = packed.length <= MESSAGE_BYTES_MAX && hasFrameStructure(joinFrame([packed]));
+  return isFrame ? packed : packEnvelope([2, id, { ...document, details: {} }]);
 }
 
 /** Packs an envelope. Throws VALUE_OUT_OF_RANGE when no frame could hold it. */
@@ -231,13 +253,14 @@ function packOne(envelope: Envelope): Packed {
 function badMessage(what: string, error: z.ZodError): CodedError {
   const issue = error.issues[0];
   const where = issue?.path.join('.') ?? '';
-  return new CodedError(
-    'PEER_FAILED',
-    `${what}: ${where} ${issue?.message ?? 'not of the right form'}`,
-  );
+  const wrong = issue?.message ?? 'not of the right form';
+  return new CodedError('PEER_FAILED', shortened(`${what}: ${where} ${wrong}`));
 }
 
-function errorDocument(error: unknown) {
-  if (error instanceof CodedError) return error.toJSON();
-  return { code: 'PEER_FAILED', message: String(error), hint: '', details: {} };
+function errorDocument(error: unknown): ErrorDocument {
+  if (!(error instanceof CodedError)) {
+    return { code: 'PEER_FAILED', message: shortened(String(error)), hint: '', details: {} };
+  }
+  const { code, message, hint, details } = error;
+  return { code, message: shortened(message), hint: shortened(hint), details };
 }

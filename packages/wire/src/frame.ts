@@ -1,5 +1,6 @@
 // A frame: one binary WebSocket message with a batch of calls and answers, in MessagePack. Pure.
 import { Packr } from 'msgpackr';
+import { hasFrameStructure } from './frame-structure.ts';
 
 /** [0, call id, method, request] · [1, call id, answer] · [2, call id, error document] */
 export type Envelope =
@@ -7,7 +8,8 @@ export type Envelope =
   | readonly [kind: 1, id: number, body: unknown]
   | readonly [kind: 2, id: number, error: unknown];
 
-const packr = new Packr({ useRecords: false });
+/** What is undefined travels as null, which its schema refuses: as an extension it would be no frame. */
+const packr = new Packr({ useRecords: false, encodeUndefinedAsNil: true });
 
 const ARRAY_32 = 0xdd;
 const BIN_32 = 0xc6;
@@ -84,8 +86,12 @@ function writeHeader(frame: Buffer, count: number): void {
   frame.writeUInt32BE(count, 1);
 }
 
-/** The envelopes of a frame, or null when the bytes are none. Bodies are not checked yet. */
+/**
+ * The envelopes of a frame, or null when the bytes are none: then nothing was decoded. Bodies are
+ * not checked yet, but hold only numbers, texts, bytes, booleans, nulls, arrays and small maps.
+ */
 export function unpackFrame(bytes: Uint8Array): readonly Envelope[] | null {
+  if (!hasFrameStructure(bytes)) return null;
   let data: unknown;
   try {
     data = packr.unpack(bytes);

@@ -1,0 +1,37 @@
+// Limits of what comes over a WebSocket, as limits.ts: checked on the bytes, before anything is
+// decoded. Whoever goes beyond them is no program of ours: the connection is closed.
+import { assert } from './assert.ts';
+import { movesInFlightMax, peerQueueBytesMax } from './limits.ts';
+
+const KIB = 1024;
+
+/** A frame is sent when it holds this much: larger ones only delay what comes behind them. */
+export const frameBytesAim = 256 * KIB;
+/**
+ * Values in one frame, those inside others included: as many as a frame of frameBytesAim may have
+ * (one a byte), above the 170,000 of the largest message (4,096 digests). Decoded in some 30 ms.
+ */
+export const frameValuesMax = 2 ** 18;
+/** Calls and answers in one frame: at 50 us for a call that is refused, 50 ms. */
+export const frameCallsMax = 1_024;
+/** Arrays and maps inside each other: a record in a list takes five, details of an error a few more. */
+export const frameDepthMax = 16;
+/** Fields of one map: the largest message has ten. */
+export const frameMapFieldsMax = 64;
+/** The name of a field: the longest in use has 20 letters. */
+export const frameNameBytesMax = 64;
+/**
+ * Calls of one connection that name no message or do not have its form; one more closes it. Both
+ * ends are of one wire version, so a program of ours sends none.
+ */
+export const misunderstoodCallsMax = 64;
+/**
+ * Unsent bytes to an end that asks on and on and reads nothing. Above peerQueueBytesMax its calls
+ * are refused, and the refusals wait too: at some 200 bytes each, 80,000 of them.
+ */
+export const unreadBytesMax = 2 * peerQueueBytesMax;
+/** Of a message or a hint that goes to, or comes from, another process. */
+export const errorCharactersMax = 4_000;
+
+assert(frameBytesAim <= frameValuesMax, 'no frame of many calls holds too many values');
+assert(movesInFlightMax < frameValuesMax, 'the longest list fits a frame');
