@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { Ring } from '@ringwright/ring/ring';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
 import { fanOut } from './fan-out.ts';
+import { lookAtFiles } from './look-at-files.ts';
 import type { DiskFile, DiskListing } from './reconcile-ring.ts';
 import type { Target } from './ring-targets.ts';
 import { withServer } from './server-connection.ts';
@@ -38,6 +39,8 @@ export async function listDisks(
 /** Null for a server that is no device of the ring. Throws RING_UNKNOWN, PEER_UNREACHABLE, … */
 async function listDisk(ring: Ring, address: string, nowMs: number): Promise<DiskListing | null> {
   const { keyspace } = ring;
+  // First of all: what has lost its file must not be told of as if it had it.
+  const { damaged } = await lookAtFiles(address, keyspace, nowMs);
   const status = await serverStatus(address, { sizesOf: keyspace });
   const said = status.rings.find((one) => one.ring === keyspace);
   if (said === undefined)
@@ -60,5 +63,8 @@ async function listDisk(ring: Ring, address: string, nowMs: number): Promise<Dis
     }
   });
   const draining = new Map(said.draining.map(({ partition, reason }) => [partition, reason]));
-  return { device: said.device, address, files, draining };
+  const { quarantines } = said.held;
+  const loads = said.loads.filter(({ assignment }) => assignment === null);
+  const refills = new Map(loads.map(({ partition, reason }) => [partition, reason]));
+  return { device: said.device, address, files, draining, damaged, quarantines, refills };
 }

@@ -20,7 +20,10 @@ const listed = (
   disks: ReadonlyMap<number, ReadonlyMap<number, DiskFile>>,
   draining: ReadonlyMap<number, string> = new Map(),
 ): DiskListing[] =>
-  [...disks].map(([device, files]) => ({ device, address: `10.0.0.${device}`, files, draining }));
+  [...disks].map(([device, files]) => ({
+    ...{ device, address: `10.0.0.${device}`, files, draining },
+    ...{ damaged: new Map(), refills: new Map(), quarantines: 0 },
+  }));
 
 /** The holders of partition 5, and a device that has nothing of it. */
 const [a, b, c, stranger] = [0, 1, 2, 3];
@@ -88,4 +91,34 @@ test('a move in flight: the joiner has a part, and that is no surplus', () => {
   const [found] = reconcileRing(moving, listed(disks)).findings;
   expect(found).toMatchObject({ kind: 'partial', device: stranger });
   expect(found?.command).toBe(`moves ${ring.keyspace} list 5`);
+});
+
+test('a damaged file counts as none, whatever the device said of it before', () => {
+  const disks = listed(asAssigned(ring));
+  const damaged = disks.map((one) =>
+    one.device === a ? { ...one, damaged: new Map([[5, 'data.db is gone']]) } : one,
+  );
+  const { findings, complete } = reconcileRing(ring, damaged);
+  expect(complete).toBe(23);
+  expect(findings).toMatchObject([{ kind: 'damaged', device: a, partition: 5 }]);
+  expect(findings[0]?.why).toMatch(/^data.db is gone; it refills/);
+  const many = damaged.map((one) => ({ ...one, quarantines: 3 }));
+  const [held] = reconcileRing(ring, many).findings;
+  expect(held?.command).toBe(`trash confirm ${ring.keyspace}`);
+});
+
+test('a refill that has too few sources is not said to end by itself', () => {
+  const disks = asAssigned(ring);
+  disks.get(b)?.set(5, { ...ready, state: 'filling' });
+  const [alone] = reconcileRing(ring, listed(disks)).findings;
+  expect(alone?.why).toContain('by itself');
+  // One more has lost its file, but answers: what all others have is enough.
+  disks.get(a)?.set(5, { ...ready, state: 'filling' });
+  for (const { why } of reconcileRing(ring, listed(disks)).findings) {
+    expect(why).toContain('by itself');
+  }
+  disks.delete(a);
+  const [stuck] = reconcileRing(ring, listed(disks)).findings;
+  expect(stuck?.why).toContain(`1 of the 2 complete files needed are there, and d${a}`);
+  expect(stuck?.command).toBe(`moves ${ring.keyspace} force 5 --reason TEXT --yes`);
 });

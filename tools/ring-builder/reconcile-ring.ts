@@ -17,11 +17,19 @@ export interface DiskListing {
   readonly files: ReadonlyMap<number, DiskFile>;
   /** Why a file that the ring gives to others is still there, by partition. */
   readonly draining: ReadonlyMap<number, string>;
+  /** What happened to files that cannot be used, by partition. */
+  readonly damaged: ReadonlyMap<number, string>;
+  /** Damaged files that wait for an operator's word, because they are many at once. */
+  readonly quarantines: number;
+  /** What the device says of its refills, by partition; empty: nothing yet. */
+  readonly refills: ReadonlyMap<number, string>;
 }
 
 export type DiskFindingKind =
   /** No reachable device has a complete file: nothing may be dropped or removed now. */
   | 'no-complete-copy'
+  /** The file was deleted, replaced, cut or found bad: nothing of it counts. */
+  | 'damaged'
   /** The table names the device, and it has no file. */
   | 'absent'
   /** The device has a file that lacks records. */
@@ -63,9 +71,13 @@ export function reconcileRing(ring: Ring, listings: readonly DiskListing[]): Rec
     slots += answered.length;
     complete += ready.length;
     const isWhole = ready.length === holders.length;
+    const others = (device: number): Others => {
+      const away = holders.filter((id) => id !== device && !byDevice.has(id));
+      return { holders: holders.length, ready: ready.filter((id) => id !== device).length, away };
+    };
     const here: DiskFinding[] = [];
     for (const listing of listings) {
-      const finding = findingOf(ring, listing, { partition, isWhole });
+      const finding = findingOf(ring, listing, { partition, isWhole, others });
       if (finding !== null) here.push(finding);
     }
     if (ready.length === 0 && answered.length > 0) {
@@ -81,22 +93,44 @@ function fileOf(
   device: number,
   partition: number,
 ): DiskFile | null {
-  return byDevice.get(device)?.files.get(partition) ?? null;
+  const listing = byDevice.get(device);
+  if (listing?.damaged.has(partition) === true) return null;
+  return listing?.files.get(partition) ?? null;
 }
 
-function findingOf(
-  ring: Ring,
-  { device, address, files, draining }: DiskListing,
-  { partition, isWhole }: { readonly partition: number; readonly isWhole: boolean },
-): DiskFinding | null {
+/** What there is of a partition besides one device. */
+interface Others {
+  /** Slots of the partition, the one that is asked about included. */
+  readonly holders: number;
+  /** Other devices with a complete file. */
+  readonly ready: number;
+  /** Other devices that did not answer. */
+  readonly away: readonly number[];
+}
+
+interface Place {
+  readonly partition: number;
+  /** Every slot has its complete file. */
+  readonly isWhole: boolean;
+  readonly others: (device: number) => Others;
+}
+
+function findingOf(ring: Ring, listing: DiskListing, place: Place): DiskFinding | null {
+  const { device, address, files, damaged } = listing;
+  const { partition } = place;
   const file = files.get(partition);
   const duty = dutyOf(ring, partition, device);
   const about = { partition, device, address, bytes: file?.bytes ?? 0, rows: file?.rows ?? 0 };
   const { keyspace } = ring;
+  const lost = damaged.get(partition);
+  if (lost !== undefined) {
+    const { why, command } = damageOf(ring, listing, place);
+    return { kind: 'damaged', ...about, why: `${lost}; ${why}`, command };
+  }
   if (duty.kind === 'UNLOAD') {
     if (file === undefined) return null;
-    const why = draining.get(partition) ?? 'the device has not seen this version yet';
-    const kind = isWhole ? 'duplicated' : 'unassigned';
+    const why = listing.draining.get(partition) ?? 'the device has not seen this version yet';
+    const kind = place.isWhole ? 'duplicated' : 'unassigned';
     return { kind, ...about, why, command: `rollout ${keyspace}` };
   }
   if (duty.kind === 'LOAD') {
@@ -109,8 +143,43 @@ function findingOf(
     return { kind: 'absent', ...about, why, command: `push ${keyspace}` };
   }
   if (file.state === 'ready') return null;
-  const why = 'it refills from its peers by itself';
-  return { kind: 'partial', ...about, why, command: `servers ${keyspace}` };
+  return { kind: 'partial', ...about, ...refillOf(ring, listing, place) };
+}
+
+interface Outlook {
+  readonly why: string;
+  readonly command: string;
+}
+
+function damageOf(ring: Ring, listing: DiskListing, place: Place): Outlook {
+  if (listing.quarantines === 0) return refillOf(ring, listing, place);
+  const why = `${listing.quarantines} files at once: nothing is replaced until you say so`;
+  return { why, command: `trash confirm ${ring.keyspace}` };
+}
+
+/**
+ * A refill needs all records of N - W + 1 other slots, or what every other device has. With fewer
+ * it waits for ever, unless they come back or somebody says that what there is must do.
+ */
+function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlook {
+  const { holders, ready, away } = place.others(listing.device);
+  const needed = holders - Math.floor(holders / 2);
+  if (holders === 1) {
+    const why = 'no other device has records of it: bring back its file, or its trash';
+    return { why, command: `trash list ${keyspace}` };
+  }
+  if (ready >= needed || away.length === 0) {
+    const said = listing.refills.get(place.partition) ?? '';
+    const why = `it refills from its peers by itself${said === '' ? '' : ` (${said})`}`;
+    return { why, command: `servers ${keyspace}` };
+  }
+  const silent = away.map((id) => `d${id}`).join(' ');
+  const why =
+    `it cannot refill: ${ready} of the ${needed} complete files needed are there, ` +
+    `and ${silent} ${away.length === 1 ? 'does' : 'do'} not answer; ` +
+    'start that, or force the refill with what there is';
+  const force = `moves ${keyspace} force ${place.partition} --reason TEXT --yes`;
+  return { why, command: force };
 }
 
 function noCopy({ keyspace }: Ring, partition: number, here: readonly DiskFinding[]): DiskFinding {

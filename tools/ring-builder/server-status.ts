@@ -25,6 +25,7 @@ const ringSchema = z.object({
   device: z.nullable(z.int()),
   serving: z.int(),
   notReady: z.int(),
+  damaged: z.array(z.object({ partition: z.int(), reason: z.string() })),
   loads: z.array(loadSchema),
   /** Assignment ids of moves to this device. */
   paused: z.array(z.int()),

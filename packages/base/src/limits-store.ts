@@ -80,6 +80,13 @@ export const scrubBytesPerSecondMax = 4 * MIB;
 export const scrubCycleMs = 24 * 3_600_000;
 /** The first cycle begins this long after a start: what is filling or moving comes first. */
 export const scrubFirstMs = 600_000;
+/**
+ * How often the files in use are compared with the directory: three calls of the system each, and a
+ * file that is gone is noticed by nobody else.
+ */
+export const filesLookMs = 60_000;
+/** Files of one turn then: a few microseconds each. */
+export const filesLookedAtPerTurn = 64;
 /** How often the scrub looks whether it may read the next file. */
 export const scrubTickMs = 1_000;
 

@@ -17,6 +17,8 @@ export interface CheckpointerOptions {
 
 export class Checkpointer {
   readonly #options: CheckpointerOptions;
+  /** Segments below this one were lost, and are needed no more once their partitions are synced. */
+  leftSegments = 0;
   readonly #queue = new Set<Partition>();
   #running: Promise<void> | null = null;
   #freeSegments = false;
@@ -34,10 +36,19 @@ export class Checkpointer {
 
   /** A new segment has begun: checkpoints those that hold back old ones, then frees these. */
   segmentBegan(): void {
-    const { log, segmentsBehindMax, partitions } = this.#options;
-    const behind = log.currentSegment - segmentsBehindMax;
-    for (const partition of partitions()) {
-      if (partition.dirtySince < behind) this.#queue.add(partition);
+    const { log, segmentsBehindMax } = this.#options;
+    this.#checkpointBelow(Math.max(log.currentSegment - segmentsBehindMax, this.leftSegments));
+  }
+
+  /** The segments up to the current one are lost: what they hold is made durable without them. */
+  leaveSegments(): void {
+    this.leftSegments = this.#options.log.currentSegment + 1;
+    this.#checkpointBelow(this.leftSegments);
+  }
+
+  #checkpointBelow(segment: number): void {
+    for (const partition of this.#options.partitions()) {
+      if (partition.dirtySince < segment) this.#queue.add(partition);
     }
     this.#freeSegments = true;
     this.#start();

@@ -1,5 +1,6 @@
 // The commit log: group commit. While one batch is being synced, the next one gathers.
 import { CodedError } from '@ringwright/base/coded-error';
+import { whyLost } from './file-identity.ts';
 import {
   addToBatch,
   bytesInBatch,
@@ -38,6 +39,8 @@ export class CommitLog {
   #scheduled = false;
   #failed = false;
   #queuedBytes = 0;
+  /** Of the segment. */
+  #durableBytes = segmentHeaderBytes;
   /**
    * Where gathered batches will go: the segment, its bytes with them, and its next dictionary
    * index.
@@ -58,6 +61,24 @@ export class CommitLog {
 
   get currentSegment(): number {
     return this.#segment.number;
+  }
+
+  /** What became of the file that a crash would be recovered from; null when it is well. */
+  whyLost(): string | null {
+    const { file, identity } = this.#segment;
+    if (this.#isFull) return null; // the next batch begins another one
+    return whyLost(file, identity && { ...identity, bytes: this.#durableBytes });
+  }
+
+  /** The next batch begins a new segment. */
+  leaveSegment(): void {
+    if (!this.#isFull) this.#planned.bytes = this.#options.limits.logSegmentBytesMax;
+  }
+
+  get #isFull(): boolean {
+    const { segment, bytes } = this.#planned;
+    const { logSegmentBytesMax } = this.#options.limits;
+    return segment > this.#segment.number || bytes >= logSegmentBytesMax;
   }
 
   /** Throws STORE_BUSY unless `bytes` more fit the queue. */
@@ -153,6 +174,7 @@ export class CommitLog {
 
   #durable(batch: LogBatch): void {
     // failpoint: log.synced
+    this.#durableBytes = this.#segment.bytes;
     this.#batches.shift();
     this.#queuedBytes -= batch.used - frameHeaderBytes;
     this.#busy = false;
@@ -172,6 +194,7 @@ export class CommitLog {
     await finishSegment(this.#segment);
     // failpoint: log.segment-finished
     this.#segment = await createSegment(this.#options.directory, number);
+    this.#durableBytes = this.#segment.bytes;
     this.#options.onRotate();
   }
 

@@ -7,10 +7,14 @@ import { join } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import { logFillBytes } from '@ringwright/base/limits-store';
 import { syncDirectory } from './durable-files.ts';
+import { type FileIdentity, identityOf } from './file-identity.ts';
 import { decodeSegmentHeader, encodeSegmentHeader, segmentHeaderBytes } from './log-frame.ts';
 
 export interface LogSegment {
   readonly number: number;
+  readonly file: string;
+  /** Of the file as it was made. */
+  readonly identity: FileIdentity | null;
   readonly seed: number;
   readonly handle: FileHandle;
   /** Where the next frame goes. */
@@ -31,7 +35,8 @@ const DURABLE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | 
 
 /** A new segment, durable with its directory entry before any frame goes into it. */
 export async function createSegment(directory: string, number: number): Promise<LogSegment> {
-  const handle = await open(segmentFile(directory, number), DURABLE_NEW, 0o600);
+  const file = segmentFile(directory, number);
+  const handle = await open(file, DURABLE_NEW, 0o600);
   const header = encodeSegmentHeader(number, randomBytes(8));
   await handle.write(header, 0, header.length, 0);
   await handle.sync();
@@ -39,7 +44,8 @@ export async function createSegment(directory: string, number: number): Promise<
   await syncDirectory(directory);
   const seed = decodeSegmentHeader(header)?.seed ?? 0;
   const bytes = segmentHeaderBytes;
-  return { number, seed, handle, bytes, filled: bytes, frames: 0 };
+  const identity = identityOf(file);
+  return { number, file, identity, seed, handle, bytes, filled: bytes, frames: 0 };
 }
 
 /** Ends a segment where its last frame ends: zeros would be damage in one that is not the last. */

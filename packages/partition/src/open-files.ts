@@ -11,7 +11,9 @@ import {
 } from '@ringwright/base/limits-store';
 import { collectGarbage } from './collect-garbage.ts';
 import { dataPaths } from './data-paths.ts';
+import { seeFiles } from './file-identity.ts';
 import { restoreWal } from './kept-wal.ts';
+import { lostError, whyPartitionLost } from './look-at-files.ts';
 import { openSqlite } from './open-sqlite.ts';
 import { clean, type Partition } from './partition.ts';
 import { PartitionFile } from './partition-file.ts';
@@ -48,6 +50,9 @@ export class OpenFiles {
   #openFile(partition: Partition): PartitionFile {
     assert(!partition.gone, 'a dropped partition is not opened');
     if (partition.damage !== null) throw partition.damage;
+    // While it was closed another one may have taken its name.
+    const why = partition.seen === null ? null : whyPartitionLost(this.#root, partition);
+    if (why !== null) throw lostError(partition, why);
     if (this.#open.size >= this.#limits.filesMax) this.#closeLeastRecent();
     const file = this.#openWithRoom(partition);
     this.#collect();
@@ -100,12 +105,14 @@ export class OpenFiles {
     partition.file = null;
     this.#open.delete(partition);
     file.close();
+    partition.seen = seeFiles(file.db.name);
     partition.dirtySince = clean;
   }
 
   /** Takes up an open file, in the place of one before it, which the caller has closed. */
   replace(partition: Partition, file: PartitionFile): void {
     partition.file = file;
+    partition.seen = seeFiles(file.db.name);
     this.#open.add(partition);
     if (this.#cacheBytes < fileCacheBytesMax) file.cache.limit(this.#cacheBytes);
     this.#shareCaches();

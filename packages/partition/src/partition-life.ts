@@ -1,4 +1,5 @@
 // The beginning and the end of a partition on this device. Both are one rename: never half done.
+import { existsSync } from 'node:fs';
 import { CodedError } from '@ringwright/base/coded-error';
 import { dataPaths } from './data-paths.ts';
 import { newPartition, type Partition } from './partition.ts';
@@ -78,6 +79,9 @@ export function dropPartition(
         keyspace,
         partition: number,
         incarnation,
+      }).catch((error: unknown) => {
+        // Somebody has deleted it: there is nothing to keep.
+        if (existsSync(directory)) throw error;
       });
       // failpoint: drop.in-trash
     } catch (error) {

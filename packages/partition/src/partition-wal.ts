@@ -13,7 +13,10 @@ import { inTransaction } from './transaction.ts';
 const BYTES_PER_TRANSACTION = 8_192;
 const BYTES_PER_ROW = 12_288;
 
-const NO_HEADER = Buffer.alloc(32);
+/** Of the file, and of each page in it: https://www.sqlite.org/fileformat2.html#walformat */
+const HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+const NO_HEADER = Buffer.alloc(HEADER_BYTES);
 
 /** `busy` is not 0 when it could not finish; frames in the WAL, and those that are in the file. */
 type CheckpointRow = [busy: number, frames: number, moved: number];
@@ -78,6 +81,13 @@ export class PartitionWal {
   /** A transaction has changed so many rows. */
   noteTransaction(rows: number, valueBytes = 0): void {
     this.#bytes += BYTES_PER_TRANSACTION + rows * BYTES_PER_ROW + valueBytes;
+  }
+
+  /** The file of it is at least so long. */
+  bytesMin(): number {
+    if (this.#bytes === 0) return 0;
+    const [, frames] = this.#run('NOOP');
+    return frames === 0 ? 0 : HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageBytes);
   }
 
   /** Moves it into the file and syncs both; false when something kept it from finishing. */

@@ -1,5 +1,6 @@
 // What a store keeps in memory for one partition it holds, whether its file is open or not.
 import type { CodedError } from '@ringwright/base/coded-error';
+import type { SeenFiles } from './file-identity.ts';
 import type { PartitionFile } from './partition-file.ts';
 import type { PartitionInfo } from './partition-info.ts';
 
@@ -15,6 +16,8 @@ export interface Partition {
   incarnation: string;
   /** Open connection, or null. */
   file: PartitionFile | null;
+  /** What its names led to when it was opened or closed; null before the first time. */
+  seen: SeenFiles | null;
   /** The last known info while the file is closed. */
   infoWhenClosed: PartitionInfo | null;
   /** While above 0 the file must not be closed. */
@@ -47,6 +50,7 @@ export function newPartition(place: {
     incarnation: place.incarnation,
     life: '',
     file: null,
+    seen: null,
     infoWhenClosed: null,
     pins: 0,
     held: 0,

@@ -7,6 +7,7 @@ import { closeStore } from './close-store.ts';
 import type { CopyManifest } from './copy-manifest.ts';
 import { checkPartitionName } from './data-paths.ts';
 import { type IncomingCopy, receiveCopy, roomFor } from './incoming-copy.ts';
+import { type FilesLook, lookAtFiles } from './look-at-files.ts';
 import type { Partition } from './partition.ts';
 import type { PartitionFile } from './partition-file.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
@@ -248,6 +249,15 @@ export class Store {
   async scrub(keyspace: string, partition: number): Promise<Scrubbed> {
     this.#checkUsable();
     return scrubPartition(this.#parts, this.#partition(keyspace, partition));
+  }
+
+  /**
+   * Whether the files in use are still those that the directory names. A partition whose file is
+   * deleted, replaced or cut is damaged from then on; a lost log begins anew.
+   */
+  lookAtFiles(): Promise<FilesLook> {
+    this.#checkUsable();
+    return lookAtFiles(this.#parts);
   }
 
   async diskFree(): Promise<{ freeBytes: number; totalBytes: number }> {

@@ -153,7 +153,7 @@ export async function assembleServer(
   const coordinator = coordinatorPorts(asked, { exchange, peers, peerClocks });
   const copies = new CopySource({ ...replica, monotonicMs, ...pace.giving });
   const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange };
-  fillHandlers(handlers, { replica, introduce, copies, pace, trash: parts, ...edges });
+  fillHandlers(handlers, { replica, introduce, copies, pace, scrubber, trash: parts, ...edges });
   const greetings = greetingsOf(introduce, peers, log);
   const work = { mover, replicator, copies, floors, scrubber, ...greetings };
   return { ...work, rings, peers, handlers, coordinator, stamps, status, metrics };
@@ -262,6 +262,7 @@ function createScrubber(store: Store, mover: Mover, log: Logger): Scrubber {
       log.error({ keyspace, partition, findings }, 'partition file damaged');
       mover.review(keyspace);
     },
+    onLogLost: (err) => log.error({ err }, 'commit log lost: it begins anew'),
     onError: (error) => log.warn({ err: error }, 'partition file not scrubbed'),
   });
 }

@@ -4,6 +4,7 @@ import type { Soon } from '@ringwright/base/soon';
 import type { Answering, Caller, CallHandler } from '@ringwright/wire/call-channel';
 import { coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
 import { copyClose, copyOpen, copyRate, copyRead } from '@ringwright/wire/copies';
+import { filesLook } from '@ringwright/wire/files';
 import { floorPromise, floorRaise } from '@ringwright/wire/floors';
 import { hello } from '@ringwright/wire/hello';
 import { keysAfter } from '@ringwright/wire/listing';
@@ -19,6 +20,7 @@ import type { z } from 'zod';
 import { answerGet, answerPut, type ClientPorts } from './client-answers.ts';
 import type { CopySource } from './copy-answers.ts';
 import type { CopyPace } from './copy-pace.ts';
+import { answerFilesLook } from './file-answers.ts';
 import { answerFloorPromise, answerFloorRaise } from './floor-answers.ts';
 import { answerHello, type IntroducePorts } from './introduce.ts';
 import { answerKeys } from './list-answers.ts';
@@ -33,6 +35,7 @@ import {
   answerRows,
 } from './replication-answers.ts';
 import type { MadeWith } from './ring-requests.ts';
+import type { Scrubber } from './scrubber.ts';
 import {
   answerConfirmDrops,
   answerTrashList,
@@ -50,12 +53,13 @@ interface HandlerPorts {
   readonly trust: TrustExchange;
   readonly clients: ClientPorts;
   readonly moves: MovePorts;
+  readonly scrubber: Pick<Scrubber, 'look' | 'damaged'>;
 }
 
 /** Fills `handlers`, which the device's own caller shares with every connection. */
 export function fillHandlers(
   handlers: Map<string, CallHandler>,
-  { replica, introduce, copies, pace, trash, trust, clients, moves }: HandlerPorts,
+  { replica, introduce, copies, pace, trash, trust, clients, moves, scrubber }: HandlerPorts,
 ): void {
   const { exchange } = replica;
   const { requests } = clients.coordinator;
@@ -115,6 +119,7 @@ export function fillHandlers(
   answer(coordinateGet, (request) => answerGet(clients, request));
   answer(moveControl, (request) => answerMoveControl(moves, request));
   answer(moveReceipts, (request) => answerMoveReceipts(moves, request));
+  answer(filesLook, (request) => answerFilesLook(scrubber, request));
   for (const { method } of Object.values(messageKinds)) {
     assert(handlers.has(method), `'${method}' is answered`);
   }

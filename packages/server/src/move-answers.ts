@@ -1,5 +1,7 @@
 // This device's answers about moves that it joins by: what operators say of them, and receipts.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { Store } from '@ringwright/partition/store';
+import { dutyKindOf } from '@ringwright/ring/duty-of';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { MoveAction, moveControl, moveReceipts } from '@ringwright/wire/moves';
 import type { MoveControls } from './move-controls.ts';
@@ -10,6 +12,7 @@ export interface MovePorts {
   readonly rings: Rings;
   readonly controls: MoveControls;
   readonly mover: Mover;
+  readonly store: Pick<Store, 'info'>;
 }
 
 /** Why loads under way end; without a text they go on. */
@@ -21,8 +24,8 @@ const stopTexts: Partial<Record<MoveAction, string>> = {
 
 /** What was asked for holds, and survives a restart, when it is answered. */
 export async function answerMoveControl(
-  { rings, controls, mover }: MovePorts,
-  { keyspace, action, assignments, reason }: RequestOf<typeof moveControl>,
+  { rings, controls, mover, store }: MovePorts,
+  { keyspace, action, assignments, refills: asked = [], reason }: RequestOf<typeof moveControl>,
 ): Promise<AnswerOf<typeof moveControl>> {
   const { ring, self } = rings.get(keyspace);
   const joins = ring.moves.filter(({ to }) => to === self);
@@ -30,16 +33,22 @@ export async function answerMoveControl(
   if (action === 'force' && reason === null) {
     throw new CodedError('USAGE', 'a move is forced with a reason, or not at all');
   }
+  const isRefill = (partition: number): boolean =>
+    self !== null &&
+    partition < ring.partitions &&
+    dutyKindOf(ring, partition, self) === 'SERVE' &&
+    store.info(keyspace, partition)?.state === 'filling';
   const byId = new Map(joins.map((move) => [move.assignment, move]));
   const moves = [...new Set(assignments)].flatMap((assignment) => byId.get(assignment) ?? []);
-  await controls.change(keyspace, action, { moves, inFlight, reason });
+  const refills = action === 'force' ? [...new Set(asked)].filter(isRefill) : [];
+  await controls.change(keyspace, action, { moves, refills, inFlight, reason });
   const stopped = stopTexts[action];
   if (stopped !== undefined) {
     const named = new Set(moves.map(({ assignment }) => assignment));
     mover.stopLoads(keyspace, named, new CodedError('MOVE_STOPPED', stopped));
   }
   mover.review(keyspace);
-  return { known: moves.length };
+  return { known: moves.length + refills.length };
 }
 
 export function answerMoveReceipts(

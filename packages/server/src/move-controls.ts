@@ -17,17 +17,17 @@ const controlsSchema = z.strictObject({
       first: z.array(z.int()),
       /** Until the partition serves: a later refill may not do with less. */
       forced: z.array(
-        z.strictObject({ assignment: z.int(), partition: z.int(), reason: z.string() }),
+        z.strictObject({
+          /** Null: a refill, which no move brings. */
+          assignment: z.nullable(z.int()),
+          partition: z.int(),
+          reason: z.string(),
+        }),
       ),
     }),
   ),
 });
 type Control = z.infer<typeof controlsSchema>['keyspaces'][string];
-
-const noted = ({ assignment, partition }: Pick<Move, 'assignment' | 'partition'>) => ({
-  assignment,
-  partition,
-});
 
 const none: Control = { paused: [], first: [], forced: [] };
 
@@ -83,13 +83,19 @@ export class MoveControls {
     action: MoveAction,
     given: {
       readonly moves: readonly Pick<Move, 'assignment' | 'partition'>[];
+      /** Partitions to be refilled with what there is: of force only. */
+      readonly refills?: readonly number[];
       readonly inFlight: ReadonlySet<number>;
       readonly reason: string | null;
     },
   ): Promise<void> {
-    const { moves, inFlight, reason } = given;
+    const { moves, refills = [], inFlight, reason } = given;
     const assignments = moves.map(({ assignment }) => assignment);
     const { paused, first, forced } = this.of(keyspace);
+    const named: { readonly assignment: number | null; readonly partition: number }[] = [
+      ...moves.map(({ assignment, partition }) => ({ assignment, partition })),
+      ...refills.map((partition) => ({ assignment: null, partition })),
+    ];
     const without = (ids: readonly number[]): number[] =>
       ids.filter((id) => inFlight.has(id) && !assignments.includes(id));
     const kept = paused.filter((id) => inFlight.has(id));
@@ -103,7 +109,7 @@ export class MoveControls {
       first: action === 'prioritise' ? [...assignments, ...without(first)] : first,
       forced:
         action === 'force' && reason !== null
-          ? [...forced, ...moves.map((one) => ({ ...noted(one), reason }))]
+          ? [...forced, ...named.map((one) => ({ ...one, reason }))]
           : forced,
     };
     this.#controls.set(keyspace, next);

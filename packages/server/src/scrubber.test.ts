@@ -1,11 +1,16 @@
 import { CodedError } from '@ringwright/base/coded-error';
-import { scrubBytesPerSecondMax, scrubCycleMs, scrubFirstMs } from '@ringwright/base/limits-store';
+import {
+  filesLookMs,
+  scrubBytesPerSecondMax,
+  scrubCycleMs,
+  scrubFirstMs,
+} from '@ringwright/base/limits-store';
 import type { PartitionInfo } from '@ringwright/partition/partition-info';
 import { expect, test } from 'vitest';
 import { Scrubber } from './scrubber.ts';
 
 test('reads each file once a cycle, within the rate, and tells of damage', async () => {
-  let nowMs = 0;
+  let [nowMs, looks] = [0, 0];
   const read: { partition: number; ms: number }[] = [];
   const damaged: number[] = [];
   const errors: unknown[] = [];
@@ -16,6 +21,11 @@ test('reads each file once a cycle, within the rate, and tells of damage', async
   const scrubber = new Scrubber({
     store: {
       list: () => [0, 1, 2].map((partition) => ({ keyspace: 'test', partition }) as PartitionInfo),
+      damaged: () => [],
+      lookAtFiles: () => {
+        looks += 1;
+        return Promise.resolve({ partitions: 3, lost: [], log: null });
+      },
       scrub: (_, partition) => {
         read.push({ partition, ms: nowMs });
         if (partition === 2) return Promise.reject(reasons.shift() ?? new Error());
@@ -24,6 +34,7 @@ test('reads each file once a cycle, within the rate, and tells of damage', async
       },
     },
     monotonicMs: () => nowMs,
+    onLogLost: (error) => errors.push(error),
     onFindings: (_, partition) => damaged.push(partition),
     onError: (error) => errors.push(error),
   });
@@ -34,4 +45,5 @@ test('reads each file once a cycle, within the rate, and tells of damage', async
   expect((read[1]?.ms ?? 0) - (read[0]?.ms ?? 0)).toBe(60_000);
   expect(damaged).toEqual([1, 1]);
   expect(errors).toHaveLength(2);
+  expect(looks).toBe(nowMs / filesLookMs - 1);
 });

@@ -1,17 +1,26 @@
 // Reads every partition file here once in a cycle, slowly, so that damage is found before it is
-// needed.
+// needed; and looks each minute whether the files in use are still those of the directory.
+import type { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
-import { scrubBytesPerSecondMax, scrubCycleMs, scrubFirstMs } from '@ringwright/base/limits-store';
+import {
+  filesLookMs,
+  scrubBytesPerSecondMax,
+  scrubCycleMs,
+  scrubFirstMs,
+} from '@ringwright/base/limits-store';
+import type { FilesLook } from '@ringwright/partition/look-at-files';
 import type { Store } from '@ringwright/partition/store';
 
 /** As long as a file of 240 MiB takes. */
 const FAILED_PAUSE_MS = 60_000;
 
 interface ScrubberPorts {
-  readonly store: Pick<Store, 'list' | 'scrub'>;
+  readonly store: Pick<Store, 'list' | 'scrub' | 'lookAtFiles' | 'damaged'>;
   readonly monotonicMs: () => number;
   /** The file is damaged from now on: it should be replaced. */
   readonly onFindings: (keyspace: string, partition: number, findings: readonly Finding[]) => void;
+  /** The log began anew, since its file is lost. */
+  readonly onLogLost: (error: CodedError) => void;
   /** A file that could not be read now: dropped meanwhile, no room for its copy, no process. */
   readonly onError: (error: unknown) => void;
 }
@@ -20,6 +29,8 @@ export class Scrubber {
   readonly #ports: ScrubberPorts;
   #waiting: { readonly keyspace: string; readonly partition: number }[] = [];
   #cycleBeganMs: number;
+  #lookedMs: number;
+  #look: Promise<FilesLook> | null = null;
   /** Until then the bytes read so far use up the rate. */
   #paidUntilMs = 0;
 
@@ -27,12 +38,14 @@ export class Scrubber {
   constructor(ports: ScrubberPorts) {
     this.#ports = ports;
     this.#cycleBeganMs = ports.monotonicMs() - scrubCycleMs + scrubFirstMs;
+    this.#lookedMs = ports.monotonicMs();
   }
 
   /** Called often: reads at most one file, and none while the rate is used up. */
   async tick(): Promise<void> {
     const { store, monotonicMs, onFindings, onError } = this.#ports;
     const now = monotonicMs();
+    if (now - this.#lookedMs >= filesLookMs) await this.look().catch(onError);
     if (now < this.#paidUntilMs) return;
     if (this.#waiting.length === 0 && now - this.#cycleBeganMs >= scrubCycleMs) this.begin();
     const next = this.#waiting.pop();
@@ -46,6 +59,30 @@ export class Scrubber {
     } catch (error) {
       onError(error);
     }
+  }
+
+  /** Who asks while a look is under way gets that one. Rejects with STORE_FAILED, STORE_CLOSED. */
+  look(): Promise<FilesLook> {
+    this.#look ??= this.#lookNow().finally(() => {
+      this.#look = null;
+    });
+    return this.#look;
+  }
+
+  /** Files that are damaged now. */
+  damaged(): ReturnType<Store['damaged']> {
+    return this.#ports.store.damaged();
+  }
+
+  async #lookNow(): Promise<FilesLook> {
+    const { store, monotonicMs, onFindings, onLogLost } = this.#ports;
+    this.#lookedMs = monotonicMs();
+    const look = await store.lookAtFiles();
+    if (look.log !== null) onLogLost(look.log);
+    for (const { keyspace, partition, error } of look.lost) {
+      onFindings(keyspace, partition, [error]);
+    }
+    return look;
   }
 
   /** Begins a cycle with the files that are here now. */

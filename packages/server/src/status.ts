@@ -61,6 +61,8 @@ export interface RingStatus {
   readonly serving: number;
   /** Partitions the table gives this device that cannot answer reads yet. */
   readonly notReady: number;
+  /** Files that cannot be used, with the reason: they refill, or wait for `trash confirm`. */
+  readonly damaged: readonly { readonly partition: number; readonly reason: string }[];
   readonly loads: readonly LoadProgress[];
   /** Assignment ids that an operator paused, or put first, among the moves to this device. */
   readonly paused: readonly number[];
@@ -167,6 +169,10 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
     device: active.self,
     serving,
     notReady: serve.length - serving,
+    damaged: ports.store
+      .damaged()
+      .filter((one) => one.keyspace === keyspace)
+      .map(({ partition, error }) => ({ partition, reason: error.message })),
     loads: ports.mover.progress(keyspace),
     ...controlsOf(ports, active),
     surplus: surplus.length,

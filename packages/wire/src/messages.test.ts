@@ -24,6 +24,7 @@ import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
 import { deviceIdField, keyField } from './fields.ts';
+import { damageCharactersMax, damagedFilesMax } from './files.ts';
 import { joinFrame, packEnvelope, unpackFrame } from './frame.ts';
 import { messageKinds } from './messages.ts';
 import { digestPartitionsMax, offerRowsMax } from './replication.ts';
@@ -397,10 +398,13 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     kinds.moveControl.request,
     {
       ...{ keyspace, action: 'force', assignments: Array(movesInFlightMax).fill(most) },
+      refills: Array(movesInFlightMax).fill(partitionCountMax - 1),
       reason: 'x'.repeat(forceReasonCharactersMax),
     },
     [
       { action: 'stop' },
+      { refills: Array(movesInFlightMax + 1).fill(0) },
+      { refills: [-1] },
       { assignments: Array(movesInFlightMax + 1).fill(0) },
       { reason: 'x'.repeat(forceReasonCharactersMax + 1) },
     ],
@@ -418,10 +422,27 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     { receipts: Array(receiptsPerAnswerMax).fill(Buffer.alloc(receiptBytesMax)) },
     [{ receipts: [Buffer.alloc(receiptBytesMax + 1)] }, { receipts: [Buffer.alloc(0)] }],
   ],
+  ['files-look', kinds.filesLook.request, { keyspace }, [{ keyspace: '' }, { more: 1 }]],
+  [
+    'files-look answer',
+    kinds.filesLook.answer,
+    {
+      damaged: Array(damagedFilesMax).fill({
+        ...{ partition: partitionCountMax - 1, reason: 'x'.repeat(damageCharactersMax) },
+      }),
+      ...{ count: most, log: 'x'.repeat(damageCharactersMax) },
+    },
+    [
+      { damaged: Array(damagedFilesMax + 1).fill({ partition: 0, reason: '' }) },
+      { damaged: [{ partition: 0, reason: 'x'.repeat(damageCharactersMax + 1) }] },
+      { log: 'x'.repeat(damageCharactersMax + 1) },
+      { count: -1 },
+    ],
+  ],
 ];
 
 /** What most records and requests do without. */
-const optional: ReadonlySet<string> = new Set(['expiresMs', 'origin', 'nowMs']);
+const optional: ReadonlySet<string> = new Set(['expiresMs', 'origin', 'nowMs', 'refills']);
 
 describe('fields at their limits', () => {
   test.each(cases)('%s', (...[, schema, largest, beyond]) => {

@@ -1,6 +1,7 @@
 // The closed list of message kinds, by method. Pure.
 import { coordinateGet, coordinatePut } from './coordination.ts';
 import { copyClose, copyOpen, copyRate, copyRead } from './copies.ts';
+import { filesLook } from './files.ts';
 import { floorPromise, floorRaise } from './floors.ts';
 import { hello } from './hello.ts';
 import { keysAfter } from './listing.ts';
@@ -43,4 +44,5 @@ export const messageKinds = {
   coordinateGet,
   moveControl,
   moveReceipts,
+  filesLook,
 } as const;

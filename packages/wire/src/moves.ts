@@ -6,7 +6,13 @@ import {
   receiptsPerAnswerMax,
 } from '@ringwright/base/limits-moves';
 import { z } from 'zod';
-import { assignmentField, bytesField, countField, keyspaceField } from './fields.ts';
+import {
+  assignmentField,
+  bytesField,
+  countField,
+  keyspaceField,
+  partitionField,
+} from './fields.ts';
 import { messageKind } from './message.ts';
 
 /**
@@ -17,13 +23,18 @@ import { messageKind } from './message.ts';
 export const moveActions = ['pause', 'resume', 'retry', 'prioritise', 'force'] as const;
 export type MoveAction = (typeof moveActions)[number];
 
-/** Moves that do not join the receiver are no fault: `known` counts those that do. */
+/**
+ * Moves that do not join the receiver, and files that it does not refill, are no fault: `known`
+ * counts those that do.
+ */
 export const moveControl = messageKind({
   method: 'move-control',
   request: z.strictObject({
     keyspace: keyspaceField,
     action: z.enum(moveActions),
     assignments: z.array(assignmentField).max(movesInFlightMax),
+    /** Of force: partitions that the receiver holds and refills, which no move brings. */
+    refills: z.optional(z.array(partitionField).max(movesInFlightMax)),
     /** Of force, for the receipt; null for the others. */
     reason: z.nullable(z.string().min(1).max(forceReasonCharactersMax)),
   }),

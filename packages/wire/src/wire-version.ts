@@ -24,5 +24,7 @@
  * 16: the hash of a long copy comes at its end (copy-open, copy-seal).
  * 17: the stamp of a record without its value (stamp).
  * 18: a copied file has a seal instead of a hash, told when it is opened (copy-open).
+ * 19: files in use are compared with the directory (files-look); refills that are forced
+ *    (move-control).
  */
-export const wireVersion = 18;
+export const wireVersion = 19;

@@ -8,7 +8,8 @@ import type { Move } from '@ringwright/ring/move';
 import { type MoveAction, moveActions } from '@ringwright/wire/moves';
 import { optionalText, parseNumber, text, texts, usage } from '../arguments.ts';
 import { askMoves } from '../moves/ask-moves.ts';
-import { controlMoves } from '../moves/control-moves.ts';
+import { type ControlOutcome, controlMoves } from '../moves/control-moves.ts';
+import { forceRefills } from '../moves/force-refills.ts';
 import { moveRows } from '../moves/move-rows.ts';
 import { noPace } from '../moves/pace.ts';
 import { movesTable } from '../moves/print-board.ts';
@@ -46,11 +47,18 @@ export const verb: Verb = {
     const head = await readVersion(context.rings, ring, 'head');
     const words = texts(args, 'which');
     if (action === 'list') return listMoves(context, head, words);
+    if (action === 'force') {
+      const reason = requireForce(context, { ring, words, reason: optionalText(args, 'reason') });
+      return force(context, head, { words, reason });
+    }
     const moves = chosenMoves(head, words);
     if (action === 'cancel') return cancel(context, head, moves);
-    const reason = optionalText(args, 'reason') ?? null;
-    if (action === 'force') requireForce(context, { ring, words, reason });
-    return control(context, head, { action, moves, reason: action === 'force' ? reason : null });
+    const outcomes = await controlMoves(
+      head.ring,
+      { action, moves, reason: null },
+      context.nowMs(),
+    );
+    return controlAnswer(context, head, { action, moves: moves.length, outcomes });
   },
 };
 
@@ -97,28 +105,53 @@ async function listMoves(
   };
 }
 
-async function control(
+/** Moves of the partitions; and refills of those that no move brings. */
+async function force(
+  context: Context,
+  head: StoredVersion,
+  { words, reason }: { readonly words: readonly string[]; readonly reason: string },
+): Promise<Answer> {
+  const { ring } = head;
+  const moving = new Set(ring.moves.map(({ partition }) => String(partition)));
+  const named = words.filter((word) => word === 'all' || moving.has(word));
+  const partitions = words
+    .filter((word) => !named.includes(word))
+    .map((word) => parseNumber(word, 'partition'));
+  const unknown = partitions.find((partition) => partition >= ring.partitions);
+  if (unknown !== undefined)
+    throw usage(`partition ${unknown}: ${ring.keyspace} has ${ring.partitions}`);
+  const moves = named.length === 0 ? [] : chosenMoves(head, named);
+  const nowMs = context.nowMs();
+  const refills =
+    partitions.length === 0 ? [] : await forceRefills(ring, { partitions, reason }, nowMs);
+  const joins = await controlMoves(ring, { action: 'force', moves, reason }, nowMs);
+  const count = moves.length + refills.reduce((sum, one) => sum + one.known, 0);
+  return controlAnswer(context, head, {
+    ...{ action: 'force', moves: count, outcomes: [...joins, ...refills] },
+  });
+}
+
+function controlAnswer(
   context: Context,
   { ring }: StoredVersion,
   given: {
     readonly action: MoveAction;
-    readonly moves: readonly Move[];
-    readonly reason: string | null;
+    readonly moves: number;
+    readonly outcomes: readonly ControlOutcome[];
   },
-): Promise<Answer> {
-  const { action, moves } = given;
-  const servers = await controlMoves(ring, given, context.nowMs());
+): Answer {
+  const { action, moves, outcomes: servers } = given;
   const known = servers.reduce((sum, one) => sum + one.known, 0);
   const { keyspace, version } = ring;
   const away = servers.filter(({ reason }) => reason !== '');
   const behind = servers.filter((one) => one.reason === '' && one.known < one.moves);
   return {
     json: {
-      ...{ ring: keyspace, version, action, moves: moves.length, known, servers },
+      ...{ ring: keyspace, version, action, moves, known, servers },
       changed: known > 0,
     },
     lines: [
-      `${action}: ${known} of ${moves.length} moves of ${keyspace} version ${version}`,
+      `${action}: ${known} of ${moves} moves of ${keyspace} version ${version}`,
       ...away.map(({ address, reason }) => `${address} did not hear of it: ${reason}`),
       ...behind.map(({ address }) => `${address} has another version; push it first`),
     ],
@@ -129,7 +162,7 @@ async function control(
           ? `moves ${keyspace} resume all`
           : `rollout ${keyspace}`,
     ),
-    exit: known < moves.length ? 4 : 0,
+    exit: known < moves || away.length > 0 ? 4 : 0,
   };
 }
 
@@ -139,12 +172,13 @@ function requireForce(
   asked: {
     readonly ring: string;
     readonly words: readonly string[];
-    readonly reason: string | null;
+    readonly reason: string | undefined;
   },
-): void {
+): string {
   const { ring, words, reason } = asked;
-  if (reason === null) throw usage('a move is forced with --reason TEXT, or not at all');
-  if (context.yes) return;
+  if (words.length === 0) throw usage('which partitions? numbers, or all');
+  if (reason === undefined) throw usage('a move is forced with --reason TEXT, or not at all');
+  if (context.yes) return reason;
   const message = `partitions ${words.join(' ')} of ${ring} may lose writes that were acknowledged`;
   throw new CodedError('CONFIRMATION_NEEDED', message, {
     hint: 'bring back one of the devices that have the records; or add --yes',

@@ -14,6 +14,7 @@ const FINDINGS_SHOWN_MAX = 50;
 /** In the order in which somebody should care. */
 const kinds: readonly DiskFindingKind[] = [
   'no-complete-copy',
+  'damaged',
   'absent',
   'partial',
   'unassigned',

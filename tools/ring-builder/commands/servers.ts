@@ -1,8 +1,10 @@
 // ring-builder servers: which server has which version in memory and on disk, since when, and why
 // not the head.
+import { CodedError } from '@ringwright/base/coded-error';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { text } from '../arguments.ts';
 import { fanOut } from '../fan-out.ts';
+import { lookAtFiles } from '../look-at-files.ts';
 import { printTable } from '../print-table.ts';
 import { ringTargets } from '../ring-targets.ts';
 import { type RingStatus, ringStatus } from '../server-status.ts';
@@ -22,6 +24,8 @@ interface ServerLine {
   readonly ready: boolean;
   readonly rows: number;
   readonly bytes: number;
+  /** Files that were deleted, replaced, cut or found bad, and what happened to them. */
+  readonly damaged: RingStatus['damaged'];
   /** Two rings of one version were seen there; an alarm as long as `settled` is null. */
   readonly fork: RingStatus['fork'];
   /** By the last beacon it was given. */
@@ -39,9 +43,10 @@ export const verb: Verb = {
     const head = await readVersion(context.rings, ring, 'head');
     const targets = ringTargets(head.ring, head.state);
     const servers = await fanOut(targets, async ({ address, devices }): Promise<ServerLine> => {
+      const damaged = await damagedAt(address, ring, context.nowMs());
       const said = await ringStatus(address, ring);
       const known =
-        said instanceof Error ? { ...absent, why: said.message } : knownLine(said, head);
+        said instanceof Error ? { ...absent, why: said.message } : knownLine(said, head, damaged);
       return { address, devices, ...known };
     });
     const current = servers.filter((server) => server.current).length;
@@ -74,14 +79,33 @@ function nextWords(ring: string, servers: readonly ServerLine[]): string {
   return `${servers.every(({ current }) => current) ? 'status' : 'push'} ${ring}`;
 }
 
-function knownLine(said: RingStatus, head: StoredVersion): Omit<ServerLine, 'address' | 'devices'> {
+/** The server looks at its files first. What it cannot say here, its status says. */
+async function damagedAt(
+  address: string,
+  ring: string,
+  nowMs: number,
+): Promise<ReadonlyMap<number, string>> {
+  try {
+    return (await lookAtFiles(address, ring, nowMs)).damaged;
+  } catch (error) {
+    if (error instanceof CodedError) return new Map();
+    throw error;
+  }
+}
+
+function knownLine(
+  said: RingStatus,
+  head: StoredVersion,
+  damaged: ReadonlyMap<number, string>,
+): Omit<ServerLine, 'address' | 'devices'> {
   const { version, id, sinceMs, disk, requests, rows, bytes, fork, refusal } = said;
   return {
     ...{ version, id, sinceMs, disk, requests, rows, bytes, fork, refusal },
     freshness: said.freshness.state,
     current: id === head.id,
     ready: said.notReady === 0,
-    why: whyNot(said, head),
+    damaged: [...damaged].map(([partition, reason]) => ({ partition, reason })),
+    why: [...damageText(damaged), ...whyNot(said, head)].join(', '),
   };
 }
 
@@ -95,6 +119,7 @@ const absent = {
   ready: false,
   rows: 0,
   bytes: 0,
+  damaged: [] as RingStatus['damaged'],
   fork: null,
   freshness: null,
   refusal: '',
@@ -122,7 +147,13 @@ function stateOf({ why, refusal }: ServerLine): string {
   return refusal === '' ? state : `${state}; refused ${refusal}`;
 }
 
-function whyNot(said: RingStatus, { ring, id }: StoredVersion): string {
+function damageText(damaged: ReadonlyMap<number, string>): string[] {
+  const [reason] = damaged.values();
+  const files = damaged.size === 1 ? 'file' : 'files';
+  return reason === undefined ? [] : [`${damaged.size} ${files} damaged: ${reason}`];
+}
+
+function whyNot(said: RingStatus, { ring, id }: StoredVersion): string[] {
   const behind = ring.version - said.version;
   const parts: string[] = [];
   if (behind > 0) parts.push(`${behind} ${behind === 1 ? 'version' : 'versions'} behind`);
@@ -137,5 +168,5 @@ function whyNot(said: RingStatus, { ring, id }: StoredVersion): string {
   if (said.device === null) parts.push('its own device is not in the ring');
   if (said.notReady > 0) parts.push(`${said.notReady} partitions not ready`);
   if (said.draining.length > 0) parts.push(`${said.draining.length} partitions to give up`);
-  return parts.join(', ');
+  return parts;
 }

@@ -1,0 +1,149 @@
+// A live store under which somebody changes the data directory.
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { logFiles, type Scratch, scratch, textOf, write } from '../test/support/scratch-store.ts';
+import type { Store } from './store.ts';
+
+async function stored(place: Scratch, limits = {}): Promise<Store> {
+  const store = await place.open(limits);
+  for (const partition of [0, 1, 2]) await store.create('test', partition, 'ready');
+  await store.write([0, 1, 2].map((partition) => write('key', 'a value', 1, partition)));
+  expect(await store.lookAtFiles()).toEqual({ partitions: 3, lost: [], log: null });
+  return store;
+}
+
+function homeOf({ directory }: Scratch, partition: number): string {
+  return join(directory, 'partitions/test', String(partition));
+}
+
+function dataOf(place: Scratch, partition: number): string {
+  const home = homeOf(place, partition);
+  const [incarnation = ''] = readdirSync(home).filter((name) => name !== 'CURRENT');
+  return join(home, incarnation, 'data.db');
+}
+
+/** By another process: opening a live database file here would drop SQLite's locks on it. */
+const copy = (from: string, to: string): void => void execFileSync('cp', [from, to]);
+
+const harm: Record<string, (place: Scratch) => void> = {
+  'the file is deleted': (place) => rmSync(dataOf(place, 1)),
+  'its WAL is deleted': (place) => rmSync(`${dataOf(place, 1)}-wal`),
+  'the whole folder is deleted': (place) => rmSync(homeOf(place, 1), { recursive: true }),
+  'the folder is moved away': (place) =>
+    renameSync(homeOf(place, 1), join(place.directory, 'away')),
+  'CURRENT is deleted': (place) => rmSync(join(homeOf(place, 1), 'CURRENT')),
+  'the file is cut': (place) => truncateSync(dataOf(place, 1), 4_096),
+  'its WAL is cut': (place) => truncateSync(`${dataOf(place, 1)}-wal`, 100),
+  'a copy takes its place': (place) => {
+    const file = dataOf(place, 1);
+    copy(file, join(place.directory, 'copy'));
+    renameSync(join(place.directory, 'copy'), file);
+  },
+};
+
+describe('damage of one partition', () => {
+  for (const [name, change] of Object.entries(harm)) {
+    test(`${name}: it takes nothing more, and begins anew`, async () => {
+      await using place = scratch();
+      // Each row is in the WAL at once.
+      const store = await stored(place, { memtableRowsMax: 1 });
+      change(place);
+      const { lost, partitions } = await store.lookAtFiles();
+      expect(lost).toMatchObject([{ partition: 1, error: { code: 'PARTITION_DAMAGED' } }]);
+      expect(partitions).toBe(3);
+      expect(store.damaged()).toMatchObject([{ keyspace: 'test', partition: 1 }]);
+      const outcomes = await store.write([write('key', 'newer', 2, 1), write('key', 'b', 2, 2)]);
+      expect(outcomes).toMatchObject([{ kind: 'absent' }, { kind: 'applied' }]);
+      expect(() => textOf(store, 'key', 1)).toThrow('file of test/1: ');
+      expect((await store.lookAtFiles()).lost).toEqual([]);
+      await store.drop('test', 1);
+      await store.create('test', 1, 'filling');
+      await store.write([write('key', 'refilled', 3, 1)]);
+      expect(await store.lookAtFiles()).toEqual({ partitions: 3, lost: [], log: null });
+      expect(textOf(store, 'key', 1)).toBe('refilled');
+    });
+  }
+});
+
+test('nothing that a store does by itself looks like damage', async () => {
+  await using place = scratch();
+  const limits = { openPartitionFilesMax: 2, memtableRowsMax: 1, walBytesMax: 20_000 };
+  const store = await stored(place, { ...limits, logSegmentBytesMax: 40_000_000 });
+  const found: unknown[] = [];
+  for (let round = 1; round <= 40; round += 1) {
+    const value = 'v'.repeat(3_000);
+    const writes = [0, 1, 2].map((partition) => write(`k${round}`, value, round, partition));
+    const work = Promise.all([
+      store.write(writes),
+      round % 8 === 0 ? store.scrub('test', round % 3) : null,
+    ]);
+    found.push(...(await store.lookAtFiles()).lost);
+    await work;
+    const { lost, log } = await store.lookAtFiles();
+    found.push(...lost, ...(log === null ? [] : [log]));
+  }
+  expect(found).toEqual([]);
+  expect(store.damaged()).toEqual([]);
+});
+
+test('a closed file that another one replaced is not opened', async () => {
+  await using place = scratch();
+  const store = await stored(place, { openPartitionFilesMax: 1 });
+  // Only the last one used is open.
+  const file = dataOf(place, 0);
+  copyFileSync(file, join(place.directory, 'copy'));
+  renameSync(join(place.directory, 'copy'), file);
+  expect(() => textOf(store, 'key', 0)).toThrow('another file');
+  await store.drop('test', 0);
+});
+
+describe('the log', () => {
+  for (const name of ['deleted', 'cut', 'replaced']) {
+    test(`${name}: it begins anew, and a crash after that loses nothing`, async () => {
+      await using place = scratch();
+      const store = await stored(place);
+      const file = logFiles(place.directory).at(-1) ?? '';
+      if (name === 'cut') truncateSync(file, 20);
+      else rmSync(file);
+      if (name === 'replaced') writeFileSync(file, Buffer.alloc(4_000_000));
+      const { log, lost } = await store.lookAtFiles();
+      expect(log).toMatchObject({ code: 'LOG_DAMAGED' });
+      expect(lost).toEqual([]);
+      await store.write([write('later', 'another', 2)]);
+      expect((await store.lookAtFiles()).log).toBeNull();
+      await expect.poll(() => logFiles(place.directory).includes(file)).toBe(false);
+      // What would be found after a kill: all of it as soon as the files are synced.
+      const found = async (): Promise<unknown[]> => {
+        await using image = scratch(place.directory);
+        const reopened = await image.open();
+        const texts = [0, 1, 2].map((partition) => textOf(reopened, 'key', partition));
+        return [...texts, textOf(reopened, 'later')];
+      };
+      await expect.poll(found).toEqual(['a value', 'a value', 'a value', 'another']);
+    });
+  }
+
+  test('a store whose log cannot begin anew fails', async () => {
+    // It ends without its own: that a failed store is closed with its failure is no news.
+    const place = scratch();
+    const store = await stored(place);
+    rmSync(join(place.directory, 'log'), { recursive: true });
+    expect((await store.lookAtFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
+    await expect(store.write([write('later', 'another', 2)])).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+    });
+    await expect(store.close()).rejects.toMatchObject({ code: 'STORE_FAILED' });
+    await using image = scratch(place.directory);
+    rmSync(place.directory, { recursive: true });
+    expect(textOf(await image.open(), 'key')).toBe('a value');
+  });
+});

@@ -1,0 +1,98 @@
+// Compares the files of a store with what its directory names. SQLite and the log write on to a
+// file that was deleted, replaced or cut, and everything looks well until the next start.
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import { filesLookedAtPerTurn } from '@ringwright/base/limits-store';
+import { dataPaths } from './data-paths.ts';
+import { identityOf, whyLost } from './file-identity.ts';
+import { segmentFile } from './log-segment.ts';
+import type { Partition } from './partition.ts';
+import { currentFile, currentText } from './partition-directory.ts';
+import type { StoreParts } from './store-parts.ts';
+
+export interface FilesLook {
+  /** Partitions that were looked at. */
+  readonly partitions: number;
+  /** Damaged from now on: see Store.damaged. */
+  readonly lost: readonly {
+    readonly keyspace: string;
+    readonly partition: number;
+    readonly error: CodedError;
+  }[];
+  /** LOG_DAMAGED when a segment that is needed is lost; what it held goes into the files now. */
+  readonly log: CodedError | null;
+}
+
+/** Three calls of the system for each partition, on this thread in short turns. */
+export async function lookAtFiles(parts: StoreParts): Promise<FilesLook> {
+  const log = lookAtLog(parts);
+  const lost: FilesLook['lost'][number][] = [];
+  let partitions = 0;
+  for (const partition of [...parts.registry.all()]) {
+    if (parts.closed) break;
+    if (partition.gone || partition.damage !== null) continue;
+    const why = whyPartitionLost(parts.root, partition);
+    if (why !== null) {
+      partition.damage = lostError(partition, why);
+      const { keyspace, partition: number, damage: error } = partition;
+      lost.push({ keyspace, partition: number, error });
+    }
+    partitions += 1;
+    if (partitions % filesLookedAtPerTurn === 0) await setImmediate();
+  }
+  return { partitions, lost, log };
+}
+
+/** Also for a file that is about to be opened again. Null when all is well. */
+export function whyPartitionLost(root: string, partition: Partition): string | null {
+  const { keyspace, incarnation, seen, file } = partition;
+  const home = dataPaths.partition(root, keyspace, partition.partition);
+  const data = join(home, incarnation, 'data.db');
+  const why = seen === null ? null : whyLost(data, seen.data);
+  if (why !== null) return why;
+  const current = currentFile(home);
+  const named = identityOf(current)?.bytes;
+  if (named === undefined) return `${current} is gone`;
+  if (named !== currentText(incarnation).length) return `${current} names another file`;
+  if (file === null || seen === null) return null;
+  return whyLost(`${data}-wal`, seen.wal && { ...seen.wal, bytes: file.wal.bytesMin() });
+}
+
+export function lostError({ keyspace, partition }: Partition, why: string): CodedError {
+  return new CodedError('PARTITION_DAMAGED', `file of ${keyspace}/${partition}: ${why}`, {
+    hint: 'somebody, or another program, changed the data directory; the partition refills from its other holders',
+    details: { keyspace, partition },
+  });
+}
+
+/**
+ * Memory and the partition files hold everything that the log does, so nothing is lost as long as
+ * this process lives: a new segment begins, and all that the lost one stood for is made durable in
+ * the files. A store whose log cannot begin anew fails.
+ */
+function lookAtLog({ root, log, registry, checkpointer }: StoreParts): CodedError | null {
+  const why = log.whyLost() ?? whyOlderLost(dataPaths.log(root), { log, registry, checkpointer });
+  if (why === null) return null;
+  log.leaveSegment();
+  checkpointer.leaveSegments();
+  const hint = 'somebody, or another program, changed the data directory; the log begins anew';
+  return new CodedError('LOG_DAMAGED', why, { hint });
+}
+
+/** Damaged partitions hold back segments too, but nothing will be replayed for them. */
+function whyOlderLost(
+  directory: string,
+  { log, registry, checkpointer }: Pick<StoreParts, 'log' | 'registry' | 'checkpointer'>,
+): string | null {
+  let oldest = log.currentSegment;
+  for (const { damage, dirtySince } of registry.all()) {
+    if (damage === null) oldest = Math.min(oldest, dirtySince);
+  }
+  oldest = Math.max(oldest, checkpointer.leftSegments);
+  for (let number = oldest; number < log.currentSegment; number += 1) {
+    const file = segmentFile(directory, number);
+    if (identityOf(file) === null) return `${file} is gone`;
+  }
+  return null;
+}

@@ -1,0 +1,94 @@
+// Files that are deleted under live servers: nothing acknowledges on them, reconcile sees it, and
+// they refill from the other holders.
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { askServer } from '../support/ask-server.ts';
+import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+interface Reconciled {
+  readonly slots: number;
+  readonly complete: number;
+  readonly findings: readonly { kind: string; partition: number; why: string; command: string }[];
+}
+
+const partitionPath = (data: string, partition: number): string =>
+  path.join(data, 'partitions', keyspace, String(partition));
+
+async function reconcile(cluster: Cluster): Promise<Reconciled & { readonly exit: number | null }> {
+  const { exit, stdout } = await cluster.builder.run(['reconcile', keyspace, '--json']);
+  return { ...(JSON.parse(stdout) as Reconciled), exit };
+}
+
+test('a partition file that is deleted under a live server', { timeout: 120_000 }, async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 8 });
+  const [first, second, third] = cluster.servers;
+  const path0 = `/v1/${keyspace}/kept`;
+  const put = { method: 'PUT', path: `${path0}?consistency=all`, body: 'kept' } as const;
+  expect((await askServer(first!.place.port, put)).status).toBe(204);
+  expect(await reconcile(cluster)).toMatchObject({ exit: 0, slots: 24, complete: 24 });
+  const lookup = await cluster.builder.json<{ keys: readonly { partition: number }[] }>([
+    ...['lookup', keyspace, 'kept'],
+  ]);
+  const partition = lookup.keys[0]?.partition ?? -1;
+
+  // While nobody can give it a copy, it stays lost, and `all` is not acknowledged.
+  for (const other of [second, third]) await other!.kill();
+  const home = partitionPath(first!.place.data, partition);
+  const [incarnation = ''] = (await fs.readdir(home)).filter((name) => name !== 'CURRENT');
+  await fs.rm(path.join(home, incarnation, 'data.db'));
+  const alone = await reconcile(cluster);
+  expect(alone.exit).toBe(1);
+  const found = alone.findings.filter((one) => one.kind === 'damaged');
+  expect(found).toMatchObject([{ partition }]);
+  expect(found[0]?.why).toContain('data.db is gone');
+  for (const other of [second, third]) await cluster.restart(other!);
+  await waitFor('the file to be refilled', {
+    ask: () => reconcile(cluster),
+    until: ({ complete }) => complete === 24,
+  });
+  const answer = await askServer(first!.place.port, { path: `${path0}?consistency=one` });
+  expect(answer.bytes.toString()).toBe('kept');
+  expect(first!.logText()).toContain('partition file damaged');
+  // Its folder, WAL and all, is in the trash.
+  expect((await fs.readdir(path.join(first!.place.data, 'trash'))).length).toBe(1);
+});
+
+test('a refill with too few sources says so, and is forced', { timeout: 120_000 }, async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 8 });
+  const [first, second, third] = cluster.servers;
+  const key = `/v1/${keyspace}/kept`;
+  const put = { method: 'PUT', path: `${key}?consistency=all`, body: 'kept' } as const;
+  expect((await askServer(first!.place.port, put)).status).toBe(204);
+  await first!.kill();
+  await second!.kill();
+  await fs.rm(second!.place.data, { recursive: true });
+  await cluster.restart(second!);
+  const stuck = await waitFor('the wiped device to need what nobody has', {
+    ask: () => reconcile(cluster),
+    until: ({ findings }) => findings.some(({ why }) => why.includes('cannot refill')),
+  });
+  const { partition, command } = stuck.findings.find(({ why }) => why.includes('cannot refill'))!;
+  expect(command).toBe(`ring-builder moves ${keyspace} force ${partition} --reason TEXT --yes`);
+  const force = [
+    'moves',
+    keyspace,
+    'force',
+    ...Array(8).keys().map(String),
+    '--reason',
+    'd0 burnt',
+  ];
+  const forced = await cluster.builder.run([...force, '--yes', '--json']);
+  expect(JSON.parse(forced.stdout), forced.stderr).toMatchObject({ known: stuck.findings.length });
+  const { rings } = await waitFor('the wiped device to serve', {
+    ask: () => second!.status(),
+    until: (status) => status.rings[0]?.notReady === 0,
+  });
+  expect(rings[0]?.rows).toBe(1);
+  const read = await askServer(third!.place.port, { path: `${key}?consistency=quorum` });
+  expect(read.bytes.toString(), String(read.status)).toBe('kept');
+  await cluster.restart(first!);
+  const none = await cluster.builder.run([...force, '--yes', '--json']);
+  expect(JSON.parse(none.stderr)).toMatchObject({ code: 'MOVE_UNKNOWN' });
+});
