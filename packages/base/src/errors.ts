@@ -124,6 +124,7 @@ export const errorCatalogue = {
   // Records
   KEY_UNKNOWN: kind(1, 404, 'no record with this key'),
   KEY_INVALID: kind(2, 400, 'the key is empty, too long or not percent-encoded rightly'),
+  KEY_MISPLACED: kind(2, 400, 'the key is of another partition than the request names'),
   VALUE_TOO_LARGE: kind(2, 413, 'the value is longer than allowed'),
   CONSISTENCY_INVALID: kind(
     2,

@@ -35,7 +35,7 @@ interface CallerPorts {
 }
 
 /** The caller that a device's own handlers see: it has nothing newer to fetch. */
-const ownCaller: Caller = {
+export const ownCaller: Caller = {
   call: () => Promise.reject(new Error('a device does not call itself back')),
 };
 

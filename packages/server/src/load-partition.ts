@@ -218,7 +218,7 @@ async function pullRows(
     }
     incarnation = answer.incarnation;
     if (copied !== undefined) checkFloor(ports.store, about, answer.floorMs);
-    await takeRows(ports, about, answer.rows);
+    await takeRows(ports, { active, partition }, answer.rows);
     onProgress({});
     if (!answer.more) return settlePromises(ports, { active, partition, device });
     if (answer.lastSeq <= since) {

@@ -4,6 +4,7 @@ import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { recordPrepare } from '@ringwright/wire/records';
 import {
   checkClock,
+  checkPlace,
   filling,
   impliedRecord,
   notResponsible,
@@ -24,6 +25,7 @@ export async function answerPrepare(
 ): Promise<AnswerOf<typeof recordPrepare>> {
   const { active, duty } = await passFence(ports, request, caller);
   if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
+  checkPlace(active, request, caller);
   checkClock(ports.clock, request);
   const givesTurns = active.ring.table[0]?.[request.partition] === active.self;
   const leave = givesTurns ? await ports.rounds.enter(roundName(request)) : () => undefined;

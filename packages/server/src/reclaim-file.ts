@@ -78,7 +78,7 @@ async function takeRecords(
   await inWaves(keys, reclaimReadsAtOnce, async (key) => {
     const about = { keyspace, ringVersion, partition, key };
     const { record } = await ports.devices.call({ active, device }, recordRead, about);
-    if (record !== null) await takeRows(ports, about, [{ key, ...record }]);
+    if (record !== null) await takeRows(ports, { active, partition }, [{ key, ...record }]);
     onProgress({});
   });
 }

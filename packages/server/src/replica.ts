@@ -13,6 +13,7 @@ import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { recordRead, recordStamp, recordWrite } from '@ringwright/wire/records';
 import { type ActiveRing, ringHead } from './active-ring.ts';
 import { byteText } from './byte-text.ts';
+import { ownCaller } from './device-caller.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RingExchange } from './ring-exchange.ts';
 import type { RoundQueue } from './round-queue.ts';
@@ -92,7 +93,28 @@ export function answerWrite(
   request: RequestOf<typeof recordWrite>,
   caller: Caller,
 ): Soon<AnswerOf<typeof recordWrite>> {
-  return after(passFence(ports, request, caller), (passed) => writePassed(ports, request, passed));
+  return after(passFence(ports, request, caller), (passed) => {
+    checkPlace(passed.active, request, caller);
+    return writePassed(ports, request, passed);
+  });
+}
+
+/**
+ * Throws KEY_MISPLACED for a key of another partition: whoever reads it asks there, so a record
+ * here would only take room for ever. What this device coordinates has its partition from the key.
+ */
+export function checkPlace(
+  { partitionOf }: ActiveRing,
+  { partition, key }: { readonly partition: number; readonly key: Uint8Array },
+  caller: Caller,
+): void {
+  if (caller === ownCaller) return;
+  const place = partitionOf(key);
+  if (place === partition) return;
+  const message = `a key of partition ${place} in a request for partition ${partition}`;
+  const hint =
+    'send it to the devices of its own partition: GET /v1/duty/RING/PARTITION names them';
+  throw new CodedError('KEY_MISPLACED', message, { hint, details: { partition, place } });
 }
 
 function writePassed(

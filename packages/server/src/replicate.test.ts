@@ -1,5 +1,6 @@
 // Replication between real files: digests become equal, nothing counts as confirmed too early.
 import { seededRandom } from '@ringwright/base/random';
+import { partitionerOf } from '@ringwright/ring/partition-of-key';
 import { digests, offer, push } from '@ringwright/wire/replication';
 import { describe, expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
@@ -7,6 +8,11 @@ import { firstMs, StoreCluster, type StoreDevice } from '../../../test/support/s
 import { Replicator } from './replicate.ts';
 
 const ring = servedRing({ devices: 3, power: 1 });
+const placeOf = partitionerOf(ring.partitioner);
+/** Of partition 0. */
+const names = Array.from({ length: 1_000 }, (_, index) => `key ${index}`).filter(
+  (name) => placeOf(Buffer.from(name)) === 0,
+);
 
 function replicatorOf(device: StoreDevice, cluster: StoreCluster) {
   const pushed: number[] = [];
@@ -61,10 +67,13 @@ describe('rounds', () => {
     for (let step = 0; step < 6; step += 1) {
       for (const device of cluster.devices) {
         if (random.below(4) === 0) continue;
-        const writes = Array.from({ length: random.below(40) }, () => ({
+        const keys = Array.from({ length: random.below(40) }, () =>
+          Buffer.from(`key ${random.below(120)}`),
+        );
+        const writes = keys.map((key) => ({
           keyspace: 'cities',
-          partition: random.below(2),
-          key: Buffer.from(`key ${random.below(60)}`),
+          partition: placeOf(key),
+          key,
           value: random.below(5) === 0 ? null : Buffer.alloc(random.below(300), step),
           ms: firstMs + random.below(1_000),
           tie: random.below(50) * 4 + device.id,
@@ -105,7 +114,7 @@ describe('rounds', () => {
       const writes = Array.from({ length: 20 }, (_, index) => ({
         keyspace: 'cities',
         partition: 0,
-        key: Buffer.from(`key ${from + index}`),
+        key: Buffer.from(names[from + index] ?? ''),
         value: Buffer.from(`${second}`),
         ms: firstMs + 1_000 * second,
         tie: index,
@@ -122,16 +131,14 @@ describe('rounds', () => {
     expectTrueWatermarks(cluster);
     await give(3, 100, [0, 2]);
     expect(await rounds(), 'the first that has it tells who missed it').toEqual([1]);
-    expect(cluster.devices[1]!.value(0, 'key 100')).toBe('3');
+    expect(cluster.devices[1]!.value(0, names[100] ?? '')).toBe('3');
     expectTrueWatermarks(cluster);
   });
 
   test('large values go in several pushes, in order', async () => {
     await using cluster = await opened();
     const [device] = cluster.devices;
-    const large = Object.fromEntries(
-      [0, 1, 2, 3].map((index) => [`k${index}`, 'x'.repeat(700_000)]),
-    );
+    const large = Object.fromEntries(names.slice(0, 4).map((name) => [name, 'x'.repeat(700_000)]));
     await device!.put(0, large);
     const { round, pushed } = replicatorOf(device!, cluster);
     let pushes = 0;

@@ -15,7 +15,15 @@ import {
   type push,
   type rowsSince,
 } from '@ringwright/wire/replication';
-import { checkClock, filling, notResponsible, passFence, type ReplicaPorts } from './replica.ts';
+import type { ActiveRing } from './active-ring.ts';
+import {
+  checkClock,
+  checkPlace,
+  filling,
+  notResponsible,
+  passFence,
+  type ReplicaPorts,
+} from './replica.ts';
 import { wireContent } from './wire-record.ts';
 
 const ROWS_BYTES_MAX = socketMessageBytesMax / 4;
@@ -73,29 +81,38 @@ function holdingOf(store: ReplicaPorts['store'], keyspace: string, partition: nu
   return { incarnation, state, digest, rows, seq, floorMs };
 }
 
-/** Which of the offered records this device lacks or has older. */
+/**
+ * Which of the offered records this device lacks or has older. Keys of other partitions, which
+ * nobody looks for here, are never wanted: so one that is in a file goes with it.
+ */
 export async function answerOffer(
   ports: ReplicaPorts,
   request: RequestOf<typeof offer>,
   caller: Caller,
 ): Promise<AnswerOf<typeof offer>> {
-  const { incarnation, floorMs } = await heldPartition(ports, request, caller);
+  const { active, info } = await heldPartition(ports, request, caller);
+  const { incarnation, floorMs } = info;
   const wanted = request.stamps.flatMap(([key, ms, tie], index) => {
     const held = ports.store.stampOf(request.keyspace, request.partition, key);
     const lacks = held === null ? ms > floorMs : compareStamps(held, { ms, tie }) < 0;
-    return lacks ? [index] : [];
+    return lacks && active.partitionOf(key) === request.partition ? [index] : [];
   });
   return { incarnation, wanted };
 }
 
-/** Stores pushed records under their own timestamps; durable when it resolves. */
+/**
+ * Stores pushed records under their own timestamps; durable when it resolves. Throws KEY_MISPLACED
+ * before any is stored.
+ */
 export async function answerPush(
   ports: ReplicaPorts,
   request: RequestOf<typeof push>,
   caller: Caller,
 ): Promise<AnswerOf<typeof push>> {
-  const { incarnation } = await heldPartition(ports, request, caller);
+  const { active, info } = await heldPartition(ports, request, caller);
+  const { incarnation } = info;
   const { keyspace, partition } = request;
+  for (const { key } of request.rows) checkPlace(active, { partition, key }, caller);
   for (const row of request.rows) checkClock(ports.clock, row);
   const writes = request.rows.map((row) => ({ keyspace, partition, ...row }));
   const outcomes = await ports.inFlight.track(keyspace, partition, ports.store.write(writes));
@@ -151,10 +168,10 @@ async function heldPartition(
   ports: ReplicaPorts,
   request: { readonly keyspace: string; readonly ringVersion: number; readonly partition: number },
   caller: Caller,
-): Promise<PartitionInfo> {
+): Promise<{ readonly active: ActiveRing; readonly info: PartitionInfo }> {
   const { active, duty } = await passFence(ports, request, caller);
   if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
   const info = ports.store.info(request.keyspace, request.partition);
-  if (info !== null) return info;
+  if (info !== null) return { active, info };
   throw new CodedError('PARTITION_FILLING', `partition ${request.partition} has no file here yet`);
 }

@@ -2,17 +2,21 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { RequestOf } from '@ringwright/wire/message';
 import type { push } from '@ringwright/wire/replication';
+import type { ActiveRing } from './active-ring.ts';
 import type { LoadPorts } from './load-partition.ts';
 
 /**
- * Durable when it resolves. A key that a round is deciding is waited for. Throws PARTITION_ABSENT,
- * and what a round throws.
+ * Durable when it resolves. Keys of other partitions stay where they are: nobody looks for them
+ * here, and one that some file holds must not hold up every load from it. A key that a round is
+ * deciding is waited for. Throws PARTITION_ABSENT, and what a round throws.
  */
 export async function takeRows(
   { store, throttle, decide }: Pick<LoadPorts, 'store' | 'throttle' | 'decide'>,
-  { keyspace, partition }: { readonly keyspace: string; readonly partition: number },
-  rows: RequestOf<typeof push>['rows'],
+  { active, partition }: { readonly active: ActiveRing; readonly partition: number },
+  given: RequestOf<typeof push>['rows'],
 ): Promise<void> {
+  const { keyspace } = active.ring;
+  const rows = given.filter(({ key }) => active.partitionOf(key) === partition);
   await throttle.pass(rows.reduce((sum, { value }) => sum + (value?.length ?? 0), 0));
   const outcomes = await store.write(rows.map((row) => ({ keyspace, partition, ...row })));
   // failpoint: load.rows
