@@ -4,6 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { printableLines } from '@ringwright/base/printable';
 import { readCities } from './cities.ts';
 import { Cluster } from './cluster.ts';
 import { findProblems } from './figures.ts';
@@ -23,8 +24,10 @@ try {
 } catch (error) {
   if (process.exitCode !== EXIT_INTERRUPTED) {
     const text = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`\nlocal-cluster: ${text}\n`);
-    if (error instanceof CodedError && error.hint !== '') process.stderr.write(`${error.hint}\n`);
+    process.stderr.write(printableLines(`\nlocal-cluster: ${text}\n`));
+    if (error instanceof CodedError && error.hint !== '') {
+      process.stderr.write(printableLines(`${error.hint}\n`));
+    }
     process.exitCode = error instanceof CodedError ? error.exit : EXIT_USAGE;
   }
 }

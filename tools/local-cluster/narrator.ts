@@ -1,5 +1,6 @@
 // Tells a person what is going on. On stdout, or on stderr when stdout belongs to a JSON document.
 import { styleText } from 'node:util';
+import { printable } from '@ringwright/base/printable';
 
 export interface Narrator {
   /** A new act begins. */
@@ -13,13 +14,13 @@ export interface Narrator {
 export function narrator(stream: NodeJS.WriteStream): Narrator {
   let acts = 0;
   const style = (format: Parameters<typeof styleText>[0], text: string): string =>
-    styleText(format, text, { stream });
+    styleText(format, printable(text), { stream });
   return {
     act: (title) => {
       acts += 1;
       stream.write(`\n${style('bold', `${acts}. ${title}`)}\n`);
     },
-    say: (line) => void stream.write(`   ${line}\n`),
+    say: (line) => void stream.write(`   ${printable(line)}\n`),
     command: (line) => void stream.write(`   ${style('cyan', `$ ${line}`)}\n`),
   };
 }

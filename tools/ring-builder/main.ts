@@ -13,15 +13,17 @@ import { keysPlace } from './keys-place.ts';
 import { Display } from './moves/display.ts';
 import { printError } from './print-error.ts';
 import { quoteCommand, quoteWord } from './quote-command.ts';
+import { Terminal } from './terminal.ts';
 import type { Answer, Context } from './verb.ts';
 
 const words = process.argv.slice(2);
 const inJson = words.slice(0, endOfOptions(words)).includes('--json');
 
 const { stderr } = process;
+const [output, errors] = [terminalOf(process.stdout), terminalOf(stderr)];
 const display = new Display({
-  write: (chunk) => void stderr.write(chunk),
-  screen: () => (stderr.isTTY ? screenOf(stderr, stderr.hasColors()) : null),
+  terminal: errors,
+  screen: () => (stderr.isTTY ? screenOf(stderr) : null),
   inJson,
   nowMs: Date.now,
 });
@@ -36,7 +38,7 @@ try {
   const { defaultRings, parseCommandLine } = await import('./command-line.ts');
   const parsed = await parseCommandLine(words);
   if (parsed.kind === 'help') {
-    process.stdout.write(`${parsed.text}\n`);
+    output.lines(parsed.text.split('\n'));
   } else {
     const rings = text(parsed.args, 'rings');
     const suffix = rings === defaultRings ? '' : ` --rings ${quoteWord(rings)}`;
@@ -60,23 +62,28 @@ try {
     };
     await followStore(parsed.args, context, process.env);
     const answer = await parsed.verb.run(parsed.args, context).finally(() => display.end());
-    process.stdout.write(inJson ? `${JSON.stringify(answer.json)}\n` : textOf(answer));
+    output.lines(inJson ? [JSON.stringify(answer.json)] : linesOf(answer));
     process.exitCode = answer.exit ?? 0;
   }
 } catch (error) {
-  const { exit, output } = printError(error, { inJson });
-  process.stderr.write(output);
+  const { exit, lines } = printError(error, { inJson });
+  errors.lines(lines);
   process.exitCode = exit;
 }
 
-function textOf({ lines, next }: Answer): string {
-  const all = next === undefined ? lines : [...lines, '', `Next: ${next}`];
-  return all.map((line) => `${line}\n`).join('');
+function linesOf({ lines, next }: Answer): readonly string[] {
+  return next === undefined ? lines : [...lines, '', `Next: ${next}`];
 }
 
-/** hasColors() obeys NO_COLOR; a quarter of the window is left for what was told before. */
-function screenOf({ columns, rows }: NodeJS.WriteStream, color: boolean) {
-  return { columns: columns || 80, lines: Math.max(6, Math.floor((rows || 24) * 0.75)), color };
+/** hasColors() obeys NO_COLOR. */
+function terminalOf(stream: NodeJS.WriteStream): Terminal {
+  const colors = stream.isTTY && stream.hasColors();
+  return new Terminal({ write: (text) => stream.write(text), colors });
+}
+
+/** A quarter of the window is left for what was told before. */
+function screenOf({ columns, rows }: NodeJS.WriteStream) {
+  return { columns: columns || 80, lines: Math.max(6, Math.floor((rows || 24) * 0.75)) };
 }
 
 /** What follows a lone -- is text, whatever it looks like. */

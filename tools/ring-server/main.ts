@@ -1,6 +1,7 @@
 // Program: one storage server for one device, or `check DIR`: an audit of its data at rest.
 import { flushCompileCache } from 'node:module';
 import { CodedError } from '@ringwright/base/coded-error';
+import { printable, printableLines } from '@ringwright/base/printable';
 import type { RunningServer } from '@ringwright/server/start-server';
 import { bearYoung, giveBackAtRest, growWhenHindered } from './heap.ts';
 import { parseOptions } from './parse-options.ts';
@@ -36,7 +37,7 @@ async function check(words: readonly string[]): Promise<void> {
   const { checkData, printCheck } = await import('./check-data.ts');
   const checked = await checkData(words);
   const json = words.includes('--json');
-  process.stdout.write(json ? `${JSON.stringify(checked)}\n` : printCheck(checked));
+  process.stdout.write(printableLines(json ? `${JSON.stringify(checked)}\n` : printCheck(checked)));
   process.exitCode = checked.findings.length === 0 ? 0 : 1;
 }
 
@@ -47,7 +48,7 @@ async function stop(server: RunningServer, signal: NodeJS.Signals): Promise<void
 
 main().catch((error: unknown) => {
   if (!(error instanceof CodedError)) throw error;
-  process.stderr.write(`ring-server: ${error.message} [${error.code}]\n`);
-  if (error.hint !== '') process.stderr.write(`${error.hint}\n`);
+  process.stderr.write(`${printable(`ring-server: ${error.message} [${error.code}]`)}\n`);
+  if (error.hint !== '') process.stderr.write(`${printable(error.hint)}\n`);
   process.exitCode = error.exit;
 });

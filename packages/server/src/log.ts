@@ -1,9 +1,15 @@
 // The server's log: JSON lines on standard output, errors with their code and cause.
 import { CodedError } from '@ringwright/base/coded-error';
+import { printableLines } from '@ringwright/base/printable';
 import { type Logger, pino, stdSerializers } from 'pino';
 
 export function serverLog(level: string): Logger {
-  return pino({ level, serializers: { error: describeError, err: stdSerializers.err } });
+  return pino({
+    level,
+    serializers: { error: describeError, err: stdSerializers.err },
+    // JSON itself leaves DEL, C1 and what turns the direction of reading as they are.
+    hooks: { streamWrite: printableLines },
+  });
 }
 
 /** Expected failures need no stack; bugs do. */

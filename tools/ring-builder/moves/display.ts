@@ -1,5 +1,6 @@
 // Shows a board on stderr: drawn over itself on a terminal, a line now and then elsewhere, or JSON
 // lines for machines.
+import type { Line, Terminal } from '../terminal.ts';
 import { type Board, printBoard, printBoardLine, type Screen } from './print-board.ts';
 
 /** A terminal redrawn five times a second reads as moving, and costs nothing. */
@@ -9,7 +10,7 @@ const LINE_MS = 1_000;
 const JSON_MOVES_MAX = 1_000;
 
 export interface DisplayOutput {
-  readonly write: (text: string) => void;
+  readonly terminal: Pick<Terminal, 'lines' | 'erase'>;
   /** Null when it is no terminal; asked at each drawing, since windows change their size. */
   readonly screen: () => Screen | null;
   /** Lines for machines, where nobody looks. */
@@ -20,7 +21,7 @@ export interface DisplayOutput {
 export class Display {
   readonly #output: DisplayOutput;
   /** Lines of the board that stand on the terminal now. */
-  #drawn: readonly string[] = [];
+  #drawn: readonly Line[] = [];
   #last = '';
   #lastMs = Number.NEGATIVE_INFINITY;
 
@@ -32,7 +33,7 @@ export class Display {
   tell(line: string): void {
     const board = this.#drawn;
     this.#erase();
-    this.#output.write(`${line}\n`);
+    this.#output.terminal.lines([line]);
     if (board.length > 0) this.#draw(board);
   }
 
@@ -51,7 +52,7 @@ export class Display {
     const line = this.#output.inJson ? jsonLine(board) : printBoardLine(board);
     if (line === this.#last) return;
     [this.#last, this.#lastMs] = [line, now];
-    this.#output.write(`${line}\n`);
+    this.#output.terminal.lines([line]);
   }
 
   /** Takes the board away; what was told stays. */
@@ -59,15 +60,13 @@ export class Display {
     this.#erase();
   }
 
-  #draw(lines: readonly string[]): void {
-    this.#output.write(lines.map((line) => `${line}\n`).join(''));
+  #draw(lines: readonly Line[]): void {
+    this.#output.terminal.lines(lines);
     this.#drawn = lines;
   }
 
   #erase(): void {
-    if (this.#drawn.length === 0) return;
-    // Up to the first line of the board, then clear to the end of the screen.
-    this.#output.write(`\u001b[${this.#drawn.length}A\u001b[0J`);
+    this.#output.terminal.erase(this.#drawn.length);
     this.#drawn = [];
   }
 }

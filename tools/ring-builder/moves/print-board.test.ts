@@ -1,6 +1,7 @@
 // The board from collected states: rows, pace and what a person reads of them.
 import { describe, expect, test } from 'vitest';
 import type { RingStatus } from '../server-status.ts';
+import { type Line, Terminal } from '../terminal.ts';
 import { Display } from './display.ts';
 import { type MoveRow, moveRows } from './move-rows.ts';
 import { noPace, observe } from './pace.ts';
@@ -46,11 +47,13 @@ const board = (given: Partial<Board> = {}): Board => ({
   ...{ ring: 'cities', version: 9, doing: 'joiners copy', rows, pace: noPace, finished: 0 },
   ...given,
 });
-const screen = { columns: 100, lines: 12, color: false };
+const screen = { columns: 100, lines: 12 };
+const textsOf = (lines: readonly Line[]): string[] =>
+  lines.map((line) => (typeof line === 'string' ? line : line.text));
 
 describe('the board', () => {
   test('has a row for each move, trouble first, and for each file to drop', () => {
-    expect(printBoard(board(), screen)).toMatchInlineSnapshot(`
+    expect(textsOf(printBoard(board(), screen))).toMatchInlineSnapshot(`
       [
         "cities version 9: joiners copy",
         "██████░░░░░░░░░░░░░░░░░░  27 %  1.30 MB of 4.75 MB  1 failed, 1 copying, 1 paused, 1 queued, 1 drop…",
@@ -66,19 +69,24 @@ describe('the board', () => {
   });
 
   test('fits the screen, and says what is left out', () => {
-    const lines = printBoard(board(), { columns: 60, lines: 7, color: false });
+    const lines = textsOf(printBoard(board(), { columns: 60, lines: 7 }));
     expect(lines).toHaveLength(6);
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
     expect(lines.at(-1)).toBe('… 4 more: 1 paused, 1 queued, 1 dropping, 1 available');
   });
 
-  test('colors only what it is told to', () => {
-    const red = printBoard(board(), { ...screen, color: true }).filter((line) =>
-      line.startsWith('\u001b[31m'),
+  test('colors what needs eyes', () => {
+    const red = printBoard(board(), screen).filter(
+      (line) => typeof line !== 'string' && line.style === 'red',
     );
-    expect(red).toHaveLength(1);
-    expect(red[0]).toContain('cannot be reached');
-    expect(printBoard(board(), screen).join('')).not.toContain('\u001b');
+    expect(red).toMatchObject([{ text: expect.stringContaining('cannot be reached') }]);
+  });
+
+  test('what a server says is shown escaped, and does not wrap', () => {
+    const evil = rows.map((row) => ({ ...row, reason: '\u001b[2J'.repeat(30) }));
+    const lines = textsOf(printBoard(board({ rows: evil }), screen));
+    expect(lines.join('')).not.toMatch(/\p{Cc}/u);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(screen.columns);
   });
 
   test('is one line where nobody can redraw', () => {
@@ -114,9 +122,9 @@ describe('the pace', () => {
     const before = observe(noPace, rows, 0);
     expect(before.stalled.size).toBe(0);
     expect([...observe(before, rows, 15_000).stalled]).toEqual([11]);
-    expect(printBoard(board({ pace: observe(before, rows, 15_000) }), screen).join()).toContain(
-      'copying, stalled',
-    );
+    expect(
+      textsOf(printBoard(board({ pace: observe(before, rows, 15_000) }), screen)).join(),
+    ).toContain('copying, stalled');
   });
 });
 
@@ -125,7 +133,7 @@ describe('the display', () => {
     const written: string[] = [];
     let nowMs = 0;
     const display = new Display({
-      write: (text) => written.push(text),
+      terminal: new Terminal({ write: (text) => written.push(text), colors: false }),
       screen: () => (terminal ? screen : null),
       inJson,
       nowMs: () => nowMs,

@@ -1,7 +1,8 @@
 // The board of a rollout: one line of totals, a bar, and a row for each move. Pure.
-import { styleText } from 'node:util';
+import { printable } from '@ringwright/base/printable';
 import { printBytes, printSeconds } from '../print-bytes.ts';
 import { printTable } from '../print-table.ts';
+import type { Line, Style } from '../terminal.ts';
 import { type MoveRow, type MoveStage, moveStages } from './move-rows.ts';
 import { bytesLeft, type Pace } from './pace.ts';
 
@@ -20,12 +21,11 @@ export interface Screen {
   readonly columns: number;
   /** Lines of the board, totals included. */
   readonly lines: number;
-  readonly color: boolean;
 }
 
 const BAR_CELLS = 24;
 
-const colors: Partial<Record<MoveStage, Parameters<typeof styleText>[0]>> = {
+const colors: Partial<Record<MoveStage, Style>> = {
   failed: 'red',
   paused: 'yellow',
   copying: 'cyan',
@@ -35,7 +35,7 @@ const colors: Partial<Record<MoveStage, Parameters<typeof styleText>[0]>> = {
 };
 
 /** For a terminal, to be drawn over the last one. */
-export function printBoard(board: Board, { columns, lines, color }: Screen): string[] {
+export function printBoard(board: Board, { columns, lines }: Screen): Line[] {
   const { rows } = board;
   const room = Math.max(1, lines - 4);
   const shown = rows.length > room ? rows.slice(0, room - 1) : rows;
@@ -46,13 +46,17 @@ export function printBoard(board: Board, { columns, lines, color }: Screen): str
     ...(rows.length === 0 ? [] : [barLine(board)]),
     ...table,
     ...(more > 0 ? [`… ${more} more: ${countStages(rows.slice(shown.length))}`] : []),
-  ].map((line) => (line.length > columns ? `${line.slice(0, columns - 1)}…` : line));
-  if (!color) return plain;
+  ].map((line) => clipped(printable(line), columns));
   const firstRow = plain.length - shown.length - (more > 0 ? 1 : 0);
   return plain.map((line, at) => {
-    const format = at === 0 ? 'bold' : colors[shown[at - firstRow]?.stage ?? 'queued'];
-    return format === undefined ? line : styleText(format, line, { validateStream: false });
+    const style = at === 0 ? 'bold' : colors[shown[at - firstRow]?.stage ?? 'queued'];
+    return style === undefined ? line : { style, text: line };
   });
+}
+
+/** A line that wrapped would be two when the board is taken away. */
+function clipped(line: string, columns: number): string {
+  return line.length > columns ? `${line.slice(0, columns - 1)}…` : line;
 }
 
 /** One line, for logs and pipes: it changes only when something has happened. */
