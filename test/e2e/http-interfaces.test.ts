@@ -3,6 +3,8 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { httpBatchBytesMax, valueBytesMax } from '@ringwright/base/limits';
+import { programVersion } from '@ringwright/base/program-version';
+import { wireVersion } from '@ringwright/wire/wire-version';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askServer, type Response, refusalOf } from '../support/ask-server.ts';
 import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
@@ -229,6 +231,15 @@ describe('sessions', () => {
     const refused = await askServer(port(), { method: 'PUT', path: at('t'), body: 'x', headers });
     expect([refused.status, refusalOf(refused).code]).toEqual([status, code]);
   });
+});
+
+test('status and metrics tell the release that runs', async () => {
+  const status = await askServer(port(), { path: '/v1/status' });
+  const told = { version: programVersion, wireVersion };
+  expect(JSON.parse(status.bytes.toString())).toMatchObject(told);
+  const { bytes } = await askServer(port(), { path: '/metrics' });
+  const labels = `version="${programVersion}",wire="${wireVersion}"`;
+  expect(bytes.toString()).toContain(`ringwright_build_info{${labels}} 1\n`);
 });
 
 test('every metric of the Grafana dashboard is one that a server gives', async () => {

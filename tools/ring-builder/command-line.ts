@@ -1,5 +1,6 @@
 // The command line: which verb, with which arguments. The only file that knows yargs.
 import { CodedError } from '@ringwright/base/coded-error';
+import { versionAnswer } from '@ringwright/base/program-version';
 import yargs, { type Argv, type Options } from 'yargs';
 import { type Arguments, hideLoneDashes } from './arguments.ts';
 import type { Verb } from './verb.ts';
@@ -86,6 +87,10 @@ export async function parseCommandLine(words: readonly string[]): Promise<Parsed
       },
     );
   }
+  // Not an option of yargs: verbs have an argument of this name.
+  if (words.find((word) => word !== '--json') === '--version') {
+    return { kind: 'help', text: versionAnswer('ring-builder', words.includes('--json')) };
+  }
   const given = hideLoneDashes(words);
   let help = '';
   // The callback keeps yargs from printing and exiting by itself.
@@ -98,7 +103,9 @@ export async function parseCommandLine(words: readonly string[]): Promise<Parsed
 function newParser(words: readonly string[]): Argv {
   return yargs()
     .scriptName('ring-builder')
-    .usage('$0 COMMAND RING …\n\nBuilds rings: versioned maps of partitions to devices.')
+    .usage(
+      '$0 COMMAND RING …\n$0 --version\n\nBuilds rings: versioned maps of partitions to devices.',
+    )
     .options(globalOptions)
     .parserConfiguration({
       'parse-positional-numbers': false,

@@ -1,5 +1,6 @@
 // What a server says of itself: GET /v1/status, checked.
 import { CodedError } from '@ringwright/base/coded-error';
+import { errorFromDocument } from '@ringwright/base/remote-error';
 import { loadStages } from '@ringwright/server/load-progress';
 import { z } from 'zod';
 import { connectTimeoutMs } from './server-connection.ts';
@@ -68,7 +69,7 @@ export interface RingStatus extends z.infer<typeof ringSchema> {
   readonly refusal: string;
 }
 
-/** Throws PEER_UNREACHABLE, PEER_FAILED. */
+/** Throws PEER_UNREACHABLE, PEER_FAILED, and what the server answers, such as HOST_UNKNOWN. */
 export async function serverStatus(
   address: string,
   options: { readonly sizesOf?: string; readonly timeoutMs?: number } = {},
@@ -80,7 +81,9 @@ export async function serverStatus(
   }).catch((cause: unknown) => {
     throw new CodedError('PEER_UNREACHABLE', `${address} cannot be reached`, { cause });
   });
-  const parsed = statusSchema.safeParse(await answer.json().catch(() => null));
+  const document: unknown = await answer.json().catch(() => null);
+  if (!answer.ok) throw errorFromDocument(document);
+  const parsed = statusSchema.safeParse(document);
   if (parsed.success) return parsed.data;
   const message = `${address} answered its status in a form unknown here`;
   throw new CodedError('PEER_FAILED', message, { details: { status: answer.status } });

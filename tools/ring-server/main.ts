@@ -2,6 +2,7 @@
 import { flushCompileCache } from 'node:module';
 import { CodedError } from '@ringwright/base/coded-error';
 import { printable, printableLines } from '@ringwright/base/printable';
+import { versionAnswer } from '@ringwright/base/program-version';
 import type { RunningServer } from '@ringwright/server/start-server';
 import { bearYoung, giveBackAtRest, growWhenHindered } from './heap.ts';
 import { parseOptions } from './parse-options.ts';
@@ -11,6 +12,10 @@ const STORE_FAILED_EXIT = 4;
 
 async function main(): Promise<void> {
   const words = process.argv.slice(2);
+  if (words.find((word) => word !== '--json') === '--version') {
+    process.stdout.write(`${versionAnswer('ring-server', words.includes('--json'))}\n`);
+    return;
+  }
   if (words[0] === 'check') return check(words.slice(1));
   const options = await parseOptions(words);
   const [{ startServer }, { serverLog }] = await Promise.all([

@@ -1,4 +1,6 @@
 // Prometheus metrics of one server, each with its unit in the name.
+import { programVersion } from '@ringwright/base/program-version';
+import { wireVersion } from '@ringwright/wire/wire-version';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface Metrics {
@@ -27,6 +29,12 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
+  new Gauge({
+    name: 'ringwright_build_info',
+    help: '1, by the release that runs and the version of the wire format it speaks',
+    labelNames: ['version', 'wire'],
+    registers,
+  }).set({ version: programVersion, wire: wireVersion }, 1);
   return {
     registry,
     requestSeconds: new Histogram({

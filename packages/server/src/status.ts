@@ -1,8 +1,10 @@
 // What a server says of itself: GET /v1/status, /readyz, and the ring resource.
 
 import { trustWarnDays } from '@ringwright/base/limits';
+import { programVersion } from '@ringwright/base/program-version';
 import type { PartitionInfo } from '@ringwright/partition/partition-info';
 import type { Store } from '@ringwright/partition/store';
+import { wireVersion } from '@ringwright/wire/wire-version';
 import { activeDuties } from './active-duties.ts';
 import type { ActiveRing } from './active-ring.ts';
 import type { CopyPace, CopyPaceStatus } from './copy-pace.ts';
@@ -85,6 +87,10 @@ export interface RingStatus {
 }
 
 export interface ServerStatus {
+  /** Of the release that runs. */
+  readonly version: string;
+  /** Of the wire format: servers of one version understand each other. */
+  readonly wireVersion: number;
   readonly address: string;
   readonly device: string | null;
   readonly uptimeMs: number;
@@ -102,6 +108,8 @@ export interface ServerStatus {
 export function serverStatus(ports: StatusPorts): ServerStatus {
   const rings = ports.rings.list().map((active) => ringStatus(ports, active));
   return {
+    version: programVersion,
+    wireVersion,
     address: joinAddress(ports.identity.address),
     device: ports.identity.name,
     uptimeMs: ports.nowMs() - ports.startedMs,

@@ -1,0 +1,28 @@
+// One version for all that is released together, and both programs say it.
+import { execFile } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { programVersion } from '@ringwright/base/program-version';
+import { expect, test } from 'vitest';
+
+const root = path.join(import.meta.dirname, '..');
+const run = promisify(execFile);
+
+test('every package.json has it', () => {
+  const files = ['package.json', ...globSync('{packages,tools}/*/package.json', { cwd: root })];
+  expect(files.length).toBeGreaterThan(10);
+  for (const file of files) {
+    const { version } = JSON.parse(readFileSync(path.join(root, file), 'utf8'));
+    expect(version, file).toBe(programVersion);
+  }
+});
+
+test.each(['ring-builder', 'ring-server'])('%s --version', async (program) => {
+  const launcher = path.join(root, 'tools', program, 'launcher.mjs');
+  const say = async (...words: string[]): Promise<string> =>
+    (await run(process.execPath, [launcher, ...words])).stdout;
+  expect(await say('--version')).toBe(`${program} ${programVersion}\n`);
+  const document = { program, version: programVersion };
+  expect(JSON.parse(await say('--json', '--version'))).toEqual(document);
+});
