@@ -8,9 +8,10 @@ import { planVersion } from '@ringwright/builder/plan-version';
 import { serializeState } from '@ringwright/builder/state-json';
 import { stepRamps } from '@ringwright/builder/step-ramps';
 import { stagedChanges } from '@ringwright/repository/builder-file';
-import { type LogEntry, makesVersion, reachesServers } from '@ringwright/repository/log-entry';
+import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
+import { lastPush } from './last-push.ts';
 import type { Context } from './verb.ts';
 
 export const MS_PER_HOUR = 3_600_000;
@@ -74,8 +75,7 @@ function requireLanded({ ring: { keyspace, version, moves } }: StoredVersion): v
 
 /** The highest version that servers were told of, or null. */
 export function lastPushed(entries: readonly LogEntry[]): number | null {
-  const pushed = entries.filter(reachesServers).map(({ version }) => version);
-  return pushed.length === 0 ? null : Math.max(...pushed);
+  return lastPush(entries)?.version ?? null;
 }
 
 export function hoursOf(entries: readonly LogEntry[]): Map<number, number> {

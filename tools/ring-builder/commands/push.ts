@@ -124,14 +124,14 @@ async function pushInSteps(
   const { wait, canaries, keepGoing } = how;
   const { tell } = context;
   const [first, rest] = [targets.slice(0, canaries), targets.slice(canaries)];
-  const step = { keepGoing, tell };
+  const step = { keepGoing, tell, all: targets.length };
   const tried =
     canaries > 0 ? await pushAndNote(context, version, { ...step, targets: first }) : [];
   const areWell =
     tried.every(({ outcome }) => outcome === 'accepted') &&
     (canaries === 0 || (await waitReady(context, version, { servers: tried, wait: 'all' })));
   const others = areWell
-    ? await pushAndNote(context, version, { ...step, targets: rest })
+    ? await pushAndNote(context, version, { ...step, targets: rest, before: tried.length })
     : rest.map(skipped);
   const servers = [...tried, ...others];
   const ready = areWell && (await waitReady(context, version, { servers, wait }));
@@ -146,13 +146,16 @@ function accepted(servers: readonly PushOutcome[]): PushOutcome[] {
 
 interface PushStep extends Pick<PushWith, 'keepGoing' | 'tell'> {
   readonly targets: readonly Target[];
+  /** Servers of all steps, and those that accepted the version in steps before; default: of this. */
+  readonly all?: number;
+  readonly before?: number;
 }
 
-/** Pushes a version; the first time any server accepts it, the log says so. */
+/** Pushes a version; the log says so when the first server has accepted it, and when all have. */
 export async function pushAndNote(
   context: Context,
   version: StoredVersion,
-  { targets, ...how }: PushStep,
+  { targets, all = targets.length, before = 0, ...how }: PushStep,
 ): Promise<PushOutcome[]> {
   const { keyspace } = version.ring;
   await requirePushable(context, version);
@@ -160,14 +163,16 @@ export async function pushAndNote(
   const deltaFrom = deltasTo(context.rings, version);
   const given = { ...how, deltaFrom, nowMs: context.nowMs(), trust };
   const servers = await pushRing(version, targets, given);
-  const count = accepted(servers).length;
+  const count = before + accepted(servers).length;
   const head = { version: version.ring.version, id: version.id };
   const place = { rings: context.rings, ring: keyspace };
-  const noted = (await readLog(context.rings, keyspace)).some(
+  const notes = (await readLog(context.rings, keyspace)).filter(
     (entry) => entry.kind === 'push' && entry.id === version.id,
   );
-  if (count > 0 && !noted) {
-    const details = { accepted: count, servers: servers.length };
+  const isFirst = count > 0 && notes.length === 0;
+  const isLast = count === all && !notes.some(({ details }) => details['accepted'] === all);
+  if (count > 0 && (isFirst || isLast)) {
+    const details = { accepted: count, servers: all };
     await appendPush(place, head, { ...authorOf(context), message: '', details });
   }
   return servers;

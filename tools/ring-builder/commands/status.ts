@@ -9,7 +9,7 @@ import { ringFolder } from '@ringwright/repository/ring-folder';
 import { describeOwner, lockOwner } from '@ringwright/repository/ring-lock';
 import { text } from '../arguments.ts';
 import { nameDevice } from '../device-reference.ts';
-import { lastPushed } from '../prepare-plan.ts';
+import { lastPush, pushLine } from '../last-push.ts';
 import { printTable } from '../print-table.ts';
 import { trustOf } from '../signing.ts';
 import { describeChange } from '../stage-verb.ts';
@@ -26,7 +26,8 @@ export const verb: Verb = {
     const changes = stagedChanges(staged);
     const stored = head === null ? null : await readVersion(context.rings, ring, 'head');
     const inFlight = stored?.ring.moves.length ?? 0;
-    const pushed = lastPushed(entries);
+    const push = lastPush(entries);
+    const pushed = push?.version ?? null;
     const signing = stored === null ? null : approvalOf(stored, await trustOf(context));
     const lock = await lockOwner(ringFolder(context.rings, ring));
     const found = { inFlight, pushed, changes: changes.length, signing };
@@ -43,6 +44,7 @@ export const verb: Verb = {
         changes: changes.length,
         inFlight,
         pushed,
+        push,
         forced: [...forced].map(([partition, reason]) => ({ partition, reason })),
         signing,
         lock,
@@ -53,7 +55,7 @@ export const verb: Verb = {
         head === null
           ? `${ring}: no version yet`
           : `${ring}: version ${head.version} (${head.id.slice(0, 12)}), ${inFlight} moves in flight`,
-        pushed === null ? 'never pushed to servers' : `pushed up to version ${pushed}`,
+        pushLine(push),
         ...signingLines(signing),
         ...(forced.size > 0
           ? [`forced, may have lost writes: partitions ${[...forced.keys()].join(' ')}`]
