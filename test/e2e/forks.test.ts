@@ -65,9 +65,12 @@ test(
     const metrics = await askServer(first.place.port, { path: '/metrics' });
     expect(metrics.bytes.toString()).toContain(`ringwright_ring_fork{ring="${keyspace}"} 1`);
     expect(third.logText()).toContain('FORK: two rings of one version exist');
-    const seen = await cluster.builder.json<ServersAnswer>(`servers ${keyspace}`);
-    for (const { why } of seen.servers) expect(why).toContain('FORK: version 2');
+    const seen = await cluster.builder.answer<ServersAnswer>(`servers ${keyspace}`);
+    expect(seen.exit).toBe(1);
+    for (const { why } of seen.document.servers) expect(why).toContain('FORK: version 2');
     expect((await cluster.builder.run(`servers ${keyspace}`)).stdout).toContain('settle');
+    const { exit, stdout } = await cluster.builder.run('health');
+    expect([exit, stdout]).toEqual([1, expect.stringContaining(`settle ${keyspace} -m REASON`)]);
 
     // It lasts, and another push from either side does not end it.
     await third.stop();

@@ -52,6 +52,9 @@ test('drops without moves wait for a word, and go when it is the right one', asy
   const cluster = await mistaken();
   const [first] = cluster.servers;
   for (const server of cluster.servers.slice(0, 3)) await heldBy(server);
+  const held3 = { kind: 'drops held', command: `ring-builder trash ${keyspace} confirm` };
+  const { exit, document } = await cluster.builder.answer(`health ${keyspace}`);
+  expect([exit, document['troubles']]).toMatchObject([1, [held3, held3, held3]]);
   await first!.kill();
   await cluster.restart(first!);
   const { held, draining, surplus, id: ringId } = await ringOf(first!);

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
+import type { ServerUnderTest } from '../support/server-under-test.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 interface Reconciled {
@@ -21,6 +22,12 @@ async function reconcile(cluster: Cluster): Promise<Reconciled & { readonly exit
   return { ...(JSON.parse(stdout) as Reconciled), exit };
 }
 
+async function deleteFile(server: ServerUnderTest, partition: number): Promise<void> {
+  const home = partitionPath(server.place.data, partition);
+  const [incarnation = ''] = (await fs.readdir(home)).filter((name) => name !== 'CURRENT');
+  await fs.rm(path.join(home, incarnation, 'data.db'));
+}
+
 test('a partition file that is deleted under a live server', { timeout: 120_000 }, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const [first, second, third] = cluster.servers;
@@ -35,24 +42,32 @@ test('a partition file that is deleted under a live server', { timeout: 120_000 
 
   // While nobody can give it a copy, it stays lost, and `all` is not acknowledged.
   for (const other of [second, third]) await other!.kill();
-  const home = partitionPath(first!.place.data, partition);
-  const [incarnation = ''] = (await fs.readdir(home)).filter((name) => name !== 'CURRENT');
-  await fs.rm(path.join(home, incarnation, 'data.db'));
+  await deleteFile(first!, partition);
   const alone = await reconcile(cluster);
   expect(alone.exit).toBe(1);
   const found = alone.findings.filter((one) => one.kind === 'damaged');
   expect(found).toMatchObject([{ partition }]);
   expect(found[0]?.why).toContain('data.db is gone');
+  // health has the servers look too.
+  await deleteFile(first!, (partition + 1) % 8);
+  const health = await cluster.builder.answer<{ troubles: { kind: string; why: string }[] }>(
+    'health',
+  );
+  const { troubles } = health.document;
+  expect(health.exit).toBe(1);
+  expect(troubles[0]).toMatchObject({ kind: 'damaged', address: first!.address });
+  expect(troubles[0]?.why).toContain('data.db is gone');
+  expect(troubles.filter(({ kind }) => kind === 'down')).toHaveLength(2);
   for (const other of [second, third]) await cluster.restart(other!);
-  await waitFor('the file to be refilled', {
+  await waitFor('the files to be refilled', {
     ask: () => reconcile(cluster),
     until: ({ complete }) => complete === 24,
   });
   const answer = await askServer(first!.place.port, { path: `${path0}?consistency=one` });
   expect(answer.bytes.toString()).toBe('kept');
   expect(first!.logText()).toContain('partition file damaged');
-  // Its folder, WAL and all, is in the trash.
-  expect((await fs.readdir(path.join(first!.place.data, 'trash'))).length).toBe(1);
+  // Their folders, WAL and all, are in the trash.
+  expect((await fs.readdir(path.join(first!.place.data, 'trash'))).length).toBe(2);
 });
 
 test('a refill with too few sources says so, and is forced', { timeout: 120_000 }, async () => {

@@ -93,11 +93,23 @@ test('who was down catches up from a peer, without a push after its start', asyn
   expect(push.exit).toBe(4);
   expect(JSON.parse(push.stdout)).toMatchObject({ accepted: 2, unreachable: 1 });
   const servers = await cluster.builder.run(['servers', keyspace]);
+  expect(servers.exit).toBe(4);
+  const health = await cluster.builder.answer('health');
+  const trouble = { kind: 'down', address: away.address };
+  expect(health).toMatchObject({ exit: 4, document: { ok: false, troubles: [trouble] } });
+  // Of servers, status says what the log knows, and when.
+  const { stdout: status } = await cluster.builder.run(['status', keyspace]);
+  expect(status).toMatch(new RegExp(`version ${version} was pushed to 2 of 3 servers at 20`));
   expect(servers.stdout).toContain(`active on 2 of 3 servers`);
   expect(servers.stdout).toContain(`${away.address} cannot be reached`);
   await cluster.restart(away);
   await hasVersion(away, version);
   await away.ready();
+  expect(await cluster.builder.json('health')).toMatchObject({ ok: true, troubles: [] });
+  expect(await cluster.builder.json(['servers', keyspace])).toMatchObject({ current: 3 });
+  await cluster.push();
+  const whole = { version, by: 'push', accepted: 3, servers: 3 };
+  expect(await cluster.builder.json(['status', keyspace])).toMatchObject({ push: whole });
 });
 
 test('all servers are killed: each comes back with its ring, without a peer', async () => {

@@ -110,8 +110,10 @@ test('a fork that shows one version later: its parent is unknown', async () => {
 test('after all that the next version is accepted; only the fork waits for a word', async () => {
   await cluster.commit('set-device', 'd1', '--meta', 'next');
   await cluster.push();
-  const told = await cluster.builder.json<ServersAnswer>(['servers', keyspace]);
-  for (const { why, refusal } of told.servers) expect([why, refusal]).toEqual([forkWhy, '']);
+  const told = await cluster.builder.answer<ServersAnswer>(['servers', keyspace]);
+  expect(told.exit).toBe(1);
+  for (const { why, refusal } of told.document.servers)
+    expect([why, refusal]).toEqual([forkWhy, '']);
   await cluster.builder.json(['settle', keyspace, '-m', 'the twin was a test', '--yes']);
   const seen = await cluster.builder.json<ServersAnswer>(['servers', keyspace]);
   expect(seen.current).toBe(3);

@@ -17,6 +17,10 @@ export interface RingBuilder {
   readonly folder: string;
   /** Words split at blanks, or given one by one. */
   readonly run: (words: string | readonly string[], stdin?: string) => Promise<Ended>;
+  /** The JSON document of a command, however it ended, unless it failed. */
+  readonly answer: <T = Record<string, unknown>>(
+    words: string | readonly string[],
+  ) => Promise<{ readonly exit: number | null; readonly document: T }>;
   /** The JSON document of a command that must end with 0; the caller says what is in it. */
   readonly json: <T = Record<string, unknown>>(words: string | readonly string[]) => Promise<T>;
 }
@@ -41,11 +45,17 @@ export async function ringBuilderIn(folder?: string, node?: NodeShape): Promise<
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
     return { exit: await exited, stdout, stderr };
   };
-  const json = async <T>(words: string | readonly string[]): Promise<T> => {
+  const answer = async <T>(words: string | readonly string[]) => {
     const args = typeof words === 'string' ? words.split(' ') : words;
     const { exit, stdout, stderr } = await run(['--json', ...args]);
-    if (exit !== 0) throw new Error(`ring-builder ${args.join(' ')} ended with ${exit}: ${stderr}`);
-    return JSON.parse(stdout);
+    if (stdout !== '') return { exit, document: JSON.parse(stdout) as T, stderr };
+    throw new Error(`ring-builder ${args.join(' ')} ended with ${exit}: ${stderr}`);
   };
-  return { folder: cwd, run, json };
+  const json = async <T>(words: string | readonly string[]): Promise<T> => {
+    const { exit, document, stderr } = await answer<T>(words);
+    if (exit === 0) return document;
+    const command = typeof words === 'string' ? words : words.join(' ');
+    throw new Error(`ring-builder ${command} ended with ${exit}: ${stderr}`);
+  };
+  return { folder: cwd, run, answer, json };
 }

@@ -1,8 +1,8 @@
 // ring-builder key generate: a key pair; the first time in a rings folder, signing is turned on.
-import { readdir } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { brakeMovedShareMax } from '@ringwright/base/limits';
+import { listRings } from '@ringwright/repository/list-rings';
 import { openRing } from '@ringwright/repository/open-ring';
 import { beginTrust } from '@ringwright/repository/rotate-trust';
 import { generateKey, type KnownKey, listKeys, loadKey } from '@ringwright/repository/signing-key';
@@ -102,9 +102,8 @@ function firstRoot(given: {
 }
 
 async function clusterOfRings(rings: string): Promise<string> {
-  const names = await readdir(rings).catch(() => []);
   const clusters = new Set<string>();
-  for (const name of names) {
+  for (const name of await listRings(rings)) {
     const opened = await openRing(rings, name).catch(() => null);
     if (opened !== null) clusters.add(opened.state.cluster);
   }

@@ -10,7 +10,7 @@ export interface Target {
   readonly required: boolean;
 }
 
-export function ringTargets(ring: Ring, state: BuilderState | null): Target[] {
+export function ringTargets(ring: Pick<Ring, 'devices'>, state: BuilderState | null): Target[] {
   const byAddress = new Map<string, number[]>();
   for (const device of ring.devices) {
     if (device === null) continue;

@@ -57,7 +57,7 @@ const statusSchema = z.object({
   address: z.string(),
   ready: z.boolean(),
   rings: z.array(ringSchema),
-  disk: z.object({ freeBytes: z.number() }).optional(),
+  disk: z.object({ freeBytes: z.number(), totalBytes: z.number().optional() }).optional(),
   /** [partition, bytes] of the ring that was asked for. */
   sizes: z.array(z.tuple([z.int(), z.number()])).optional(),
   refusals: z.array(z.object({ keyspace: z.string(), code: z.string(), message: z.string() })),
@@ -91,15 +91,28 @@ export async function serverStatus(
 
 /** The server's word on one ring, or why there is none. */
 export async function ringStatus(address: string, ring: string): Promise<RingStatus | CodedError> {
+  return ringIn(await statusOrWhyNot(address), { address, ring });
+}
+
+/** PEER_UNREACHABLE and PEER_FAILED as values: the server is away, for who asks many. */
+export async function statusOrWhyNot(address: string): Promise<ServerStatus | CodedError> {
   try {
-    const status = await serverStatus(address);
-    const found = status.rings.find((one) => one.ring === ring);
-    const refused = status.refusals.find(({ keyspace }) => keyspace === ring);
-    const refusal = refused === undefined ? '' : `${refused.code}: ${refused.message}`;
-    if (found !== undefined) return { ...found, refusal };
-    return new CodedError('RING_UNKNOWN', refusal || `${address} has no ring ${ring}`);
+    return await serverStatus(address);
   } catch (error) {
     if (error instanceof CodedError) return error;
     throw error;
   }
+}
+
+/** What a status says of one ring; RING_UNKNOWN when the server does not have it. */
+export function ringIn(
+  status: ServerStatus | CodedError,
+  { address, ring }: { readonly address: string; readonly ring: string },
+): RingStatus | CodedError {
+  if (status instanceof CodedError) return status;
+  const found = status.rings.find((one) => one.ring === ring);
+  const refused = status.refusals.find(({ keyspace }) => keyspace === ring);
+  const refusal = refused === undefined ? '' : `${refused.code}: ${refused.message}`;
+  if (found !== undefined) return { ...found, refusal };
+  return new CodedError('RING_UNKNOWN', refusal || `${address} has no ring ${ring}`);
 }

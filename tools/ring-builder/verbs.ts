@@ -125,6 +125,11 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/trash.ts'),
   },
   {
+    usage: 'health [ring]',
+    summary: 'all rings on one screen: what is down, forked, held back, not ready or stalled',
+    load: () => import('./commands/health.ts'),
+  },
+  {
     usage: 'servers <ring>',
     summary: 'which server has which version in memory, and why',
     load: () => import('./commands/servers.ts'),

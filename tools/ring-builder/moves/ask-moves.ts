@@ -1,8 +1,9 @@
 // What the servers of a ring say of its moves.
+import type { CodedError } from '@ringwright/base/coded-error';
 import type { Ring } from '@ringwright/ring/ring';
 import { fanOut } from '../fan-out.ts';
 import type { Target } from '../ring-targets.ts';
-import { ringStatus } from '../server-status.ts';
+import { type RingStatus, ringStatus } from '../server-status.ts';
 import type { Said } from './move-rows.ts';
 
 /** Servers whose devices were all removed may be gone: what they do not say is no trouble. */
@@ -10,8 +11,15 @@ export async function askMoves(
   { keyspace }: Pick<Ring, 'keyspace'>,
   targets: readonly Target[],
 ): Promise<Said> {
-  const statuses = await fanOut(targets, ({ address }) => ringStatus(address, keyspace));
-  const said = new Map<number, Awaited<ReturnType<typeof ringStatus>>>();
+  return saidBy(targets, await fanOut(targets, ({ address }) => ringStatus(address, keyspace)));
+}
+
+/** `statuses` in the order of `targets`. Pure. */
+export function saidBy(
+  targets: readonly Target[],
+  statuses: readonly (RingStatus | CodedError)[],
+): Said {
+  const said = new Map<number, RingStatus | CodedError>();
   for (const [index, { devices, required }] of targets.entries()) {
     const status = statuses[index];
     if (status === undefined || (status instanceof Error && !required)) continue;

@@ -1,0 +1,21 @@
+// Which rings a folder of rings holds.
+import { readdir, stat } from 'node:fs/promises';
+import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
+import { onlyMissing, ringFolder } from './ring-folder.ts';
+
+/**
+ * Names of the ring folders in `rings`, sorted; none where that folder is not there. One that may
+ * not be read is listed: who opens it is told why.
+ */
+export async function listRings(rings: string): Promise<string[]> {
+  const names = (await readdir(rings).catch(onlyMissing)) ?? [];
+  const candidates = names.filter((name) => keyspaceNamePattern.test(name));
+  const found = await Promise.all(
+    candidates.map((name) => stat(ringFolder(rings, name).builder).then(() => true, mayBeThere)),
+  );
+  return candidates.filter((_, at) => found[at]).sort();
+}
+
+function mayBeThere(error: NodeJS.ErrnoException): boolean {
+  return error.code !== 'ENOENT' && error.code !== 'ENOTDIR';
+}

@@ -1,0 +1,128 @@
+// ring-builder health: all rings on one screen, and what is wrong with them on their servers.
+import { listRings } from '@ringwright/repository/list-rings';
+import { requireRing, ringFolder } from '@ringwright/repository/ring-folder';
+import { optionalText } from '../arguments.ts';
+import { checkRings, type RingHealth } from '../health/check-rings.ts';
+import { byWeight, exitOf, type Trouble } from '../health/trouble.ts';
+import { printTable } from '../print-table.ts';
+import type { Context, Verb } from '../verb.ts';
+
+/** All are in --json. */
+const TROUBLES_SHOWN_MAX = 50;
+const ADDRESSES_SHOWN_MAX = 3;
+
+export const verb: Verb = {
+  positionals: { ring: { describe: 'only this ring (default: all in the folder)' } },
+  examples: [
+    ['$0 health', 'exit code 0: all is well, 1: something is wrong, 4: a server is down'],
+    ['$0 health cities --json', 'for a monitor: every trouble with its kind, server and command'],
+  ],
+  run: async (args, context) => {
+    const rings = await checkRings(context, await chosen(context, optionalText(args, 'ring')));
+    const troubles = byWeight(rings.flatMap((one) => one.troubles));
+    const shown = grouped(troubles);
+    return {
+      json: {
+        ok: troubles.length === 0,
+        rings: rings.map(({ judged, troubles: { length }, ...ring }) => {
+          return { ...ring, ...counts(judged), asked: judged !== null, troubles: length };
+        }),
+        troubles: troubles.map((one) => ({ ...one, command: context.next(one.command) })),
+      },
+      lines: [
+        headline(rings, troubles),
+        ...(rings.length === 0 ? [] : ['', ...ringsTable(rings)]),
+        ...(shown.length === 0 ? [] : ['', ...troublesTable(context, shown)]),
+      ],
+      next: context.next(nextWords(rings, troubles)),
+      exit: exitOf(troubles),
+    };
+  },
+};
+
+async function chosen(context: Context, ring: string | undefined): Promise<readonly string[]> {
+  if (ring === undefined) return listRings(context.rings);
+  await requireRing(ringFolder(context.rings, ring));
+  return [ring];
+}
+
+const nobody = { servers: 0, reached: 0, current: 0, inFlight: 0, paused: 0 };
+
+function counts(judged: RingHealth['judged']): typeof nobody {
+  if (judged === null) return nobody;
+  const { servers, reached, current, inFlight, paused } = judged;
+  return { servers, reached, current, inFlight, paused };
+}
+
+function headline(rings: readonly RingHealth[], troubles: readonly Trouble[]): string {
+  if (rings.length === 0) return 'there are no rings here';
+  const all = `${rings.length} ${rings.length === 1 ? 'ring' : 'rings'}`;
+  const asked = rings.filter(({ judged }) => judged !== null).length;
+  if (troubles.length > 0) {
+    const bad = new Set(troubles.map(({ ring }) => ring)).size;
+    return `${troubles.length} ${troubles.length === 1 ? 'trouble' : 'troubles'} with ${bad} of ${all}`;
+  }
+  return asked === 0 ? `${all}, none of which any server was given` : `${all}: all is well`;
+}
+
+function nextWords(rings: readonly RingHealth[], [worst]: readonly Trouble[]): string {
+  if (worst !== undefined) return worst.command;
+  return rings.length === 0 ? 'create RING --partition-power 8 --replicas 3' : 'list';
+}
+
+function ringsTable(rings: readonly RingHealth[]): string[] {
+  const of = ({ judged }: RingHealth, count: 'reached' | 'current'): string =>
+    judged === null ? '-' : `${judged[count]} of ${judged.servers}`;
+  return printTable(rings, [
+    { head: 'RING', cell: ({ ring }) => ring },
+    { head: 'VERSION', cell: ({ version }) => version ?? '-' },
+    { head: 'SERVERS UP', cell: (one) => of(one, 'reached') },
+    { head: 'ACTIVE ON', cell: (one) => of(one, 'current') },
+    { head: 'MOVES', cell: ({ judged }) => judged?.inFlight ?? '-' },
+    { head: 'STATE', cell: stateOf },
+  ]);
+}
+
+function stateOf({ version, judged, troubles }: RingHealth): string {
+  if (troubles.length > 0) return [...new Set(troubles.map(({ kind }) => kind))].join(', ');
+  if (judged === null) return version === null ? 'no version yet' : 'never pushed';
+  return judged.paused > 0 ? `ok, ${judged.paused} moves paused` : 'ok';
+}
+
+interface Group extends Trouble {
+  readonly addresses: readonly string[];
+}
+
+/** Servers with the same trouble are one line. */
+function grouped(troubles: readonly Trouble[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const one of troubles) {
+    const why = one.address === null ? one.why : one.why.replaceAll(one.address, 'it');
+    const key = JSON.stringify([one.ring, one.kind, why]);
+    const known = groups.get(key);
+    const addresses = [...(known?.addresses ?? []), ...(one.address === null ? [] : [one.address])];
+    groups.set(key, { ...one, why, addresses });
+  }
+  return [...groups.values()];
+}
+
+function troublesTable(context: Context, groups: readonly Group[]): string[] {
+  const hidden = groups.length - TROUBLES_SHOWN_MAX;
+  return [
+    ...printTable(groups.slice(0, TROUBLES_SHOWN_MAX), [
+      { head: 'RING', cell: ({ ring }) => ring },
+      { head: 'TROUBLE', cell: ({ kind }) => kind },
+      { head: 'SERVER', cell: serversOf },
+      { head: 'WHY', cell: ({ why }) => why },
+      { head: 'COMMAND', cell: ({ command }) => context.next(command) },
+    ]),
+    ...(hidden > 0 ? [`… and ${hidden} more: --json lists them`] : []),
+  ];
+}
+
+function serversOf({ addresses }: Group): string {
+  if (addresses.length === 0) return '-';
+  const more = addresses.length - ADDRESSES_SHOWN_MAX;
+  const shown = addresses.slice(0, ADDRESSES_SHOWN_MAX).join(' ');
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}

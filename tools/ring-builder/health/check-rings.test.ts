@@ -1,0 +1,54 @@
+// What health says without a cluster, and what status may say of servers that it does not ask.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { appendPush } from '@ringwright/repository/append-push';
+import { expect, test } from 'vitest';
+import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
+
+test('status tells of the newest push, with how many servers took it', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json('add cities r1z1-127.0.0.1:1/sdb 1 r1z2-127.0.0.1:2/sdb 1');
+  const { id } = await tool.json<{ id: string }>('commit cities -m first');
+  expect(await tool.text('status cities')).toContain('never pushed to servers');
+  expect(await tool.json('status cities')).toMatchObject({ pushed: null, push: null });
+
+  const place = { rings: join(tool.folder, 'rings'), ring: 'cities' };
+  const note = (time: string, details: Record<string, number>) =>
+    appendPush(place, { version: 1, id }, { time, user: 'ada', message: '', details });
+  await note('2026-11-21T03:00:00.000Z', {});
+  expect(await tool.text('status cities')).toContain(
+    'version 1 was pushed at 2026-11-21T03:00:00Z',
+  );
+  await note('2026-11-21T03:00:01.000Z', { accepted: 1, servers: 2 });
+  expect(await tool.text('status cities')).toContain(
+    'version 1 was pushed to 1 of 2 servers at 2026-11-21T03:00:01Z; health asks',
+  );
+  await note('2026-11-21T03:09:00.000Z', { accepted: 2, servers: 2 });
+  expect(await tool.json('status cities')).toMatchObject({
+    pushed: 1,
+    push: { version: 1, by: 'push', accepted: 2, servers: 2 },
+  });
+  // Nobody listens there: what was pushed is no word on what is.
+  const health = await tool.answer('health');
+  expect([health.exit, health.lines.join('\n')]).toEqual([4, expect.stringMatching(/down +127/)]);
+  expect(await tool.answer('servers cities')).toMatchObject({ exit: 4 });
+});
+
+test('health of what no server was given, of a damaged folder, and of nothing', async () => {
+  const tool = await ringBuilderHere();
+  expect(await tool.answer('health')).toMatchObject({ exit: 0, json: { ok: true, rings: [] } });
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json('create notes --partitions 8 --replicas 1');
+  await tool.json('add notes r1z1-127.0.0.1:1/sdb 1');
+  await tool.json('commit notes -m first');
+  const unasked = await tool.answer('health');
+  expect(unasked).toMatchObject({ exit: 0, json: { rings: [{ asked: false }, { version: 1 }] } });
+  expect(unasked.lines.join('\n')).toMatch(/cities .*no version yet\nnotes .*never pushed/);
+
+  await writeFile(join(tool.folder, 'rings', 'cities', 'log.jsonl'), 'x\n');
+  const damaged = await tool.answer('health');
+  const trouble = { ring: 'cities', kind: 'unreadable', command: 'ring-builder verify cities' };
+  expect(damaged).toMatchObject({ exit: 1, json: { ok: false, troubles: [trouble] } });
+  expect(await tool.refusal('health nothing')).toEqual({ exit: 2, code: 'RING_UNKNOWN' });
+});

@@ -1,0 +1,63 @@
+// The health of rings: each read once, each server asked once, whatever number of rings it has.
+import { must } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { openRing } from '@ringwright/repository/open-ring';
+import { headOf, lastVersionEntry } from '@ringwright/repository/read-log';
+import { readVersion } from '@ringwright/repository/read-version';
+import { lastPushed } from '../prepare-plan.ts';
+import { ringTargets } from '../ring-targets.ts';
+import type { Context } from '../verb.ts';
+import { askServers } from './ask-servers.ts';
+import { type JudgedHead, type JudgedRing, judgeRing } from './judge-ring.ts';
+import type { Trouble } from './trouble.ts';
+
+export interface RingHealth {
+  readonly ring: string;
+  readonly version: number | null;
+  readonly id: string | null;
+  /** Null: no server was asked, since none was ever given the ring, or it cannot be read. */
+  readonly judged: JudgedRing | null;
+  readonly troubles: readonly Trouble[];
+}
+
+export async function checkRings(
+  context: Context,
+  names: readonly string[],
+): Promise<readonly RingHealth[]> {
+  const read: (RingHealth | JudgedHead)[] = [];
+  for (const name of names) read.push(await readHead(context, name));
+  const heads = read.flatMap((one) => ('judged' in one ? [] : [one]));
+  const targets = heads.flatMap(({ ring, state }) => ringTargets(ring, state));
+  const answers = await askServers(
+    targets.filter(({ required }) => required),
+    { rings: new Set(names), nowMs: context.nowMs() },
+  );
+  return read.map((one): RingHealth => {
+    if ('judged' in one) return one;
+    const { ring, id } = one;
+    const judged = judgeRing(one, answers, context.nowMs());
+    return { ring: ring.keyspace, version: ring.version, id, judged, troubles: judged.troubles };
+  });
+}
+
+/** The head, where there are servers to ask; else what is known without them. */
+async function readHead(context: Context, name: string): Promise<RingHealth | JudgedHead> {
+  const unasked = { ring: name, judged: null, troubles: [] };
+  try {
+    const { entries } = await openRing(context.rings, name);
+    const head = headOf(entries);
+    if (head === null) return { ...unasked, version: null, id: null };
+    if (lastPushed(entries) === null) return { ...unasked, ...head };
+    const { ring, id, state } = await readVersion(context.rings, name, 'head');
+    const { keyspace, version, devices, moves } = ring;
+    const { time } = must(lastVersionEntry(entries), 'a head has its entry');
+    const judged = { keyspace, version, devices, moves };
+    return { ring: judged, id, state, committedMs: Date.parse(time) };
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    const why = `${error.code}: ${error.message}`;
+    const trouble = { ring: name, address: null, why, command: `verify ${name}` };
+    const troubles = [{ ...trouble, kind: 'unreadable' as const }];
+    return { ...unasked, version: null, id: null, troubles };
+  }
+}

@@ -1,0 +1,168 @@
+// What counts as trouble, and how a command that found it ends: answers made up, one lie at a time.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Ring } from '@ringwright/ring/ring';
+import { expect, test } from 'vitest';
+import { idOf, moveVersions, servedRing } from '../../../test/support/served-ring.ts';
+import type { RingStatus, ServerStatus } from '../server-status.ts';
+import { judgeRing } from './judge-ring.ts';
+import { exitOf } from './trouble.ts';
+
+const committedMs = Date.parse('2026-11-21T03:00:00Z');
+const first = servedRing();
+const GIB = 2 ** 30;
+
+function wellOf(ring: Ring, device: number): RingStatus {
+  const { version, keyspace } = ring;
+  const id = idOf(ring);
+  return {
+    ...{ ring: keyspace, version, id, sinceMs: 0, disk: { version, id }, requests: [], device },
+    ...{ serving: 3, notReady: 0, damaged: [], loads: [], paused: [], first: [], surplus: 0 },
+    ...{ held: { drops: 0, quarantines: 0 }, draining: [], rows: 0, bytes: 0, fork: null },
+    ...{ freshness: { state: 'none', version: null }, refusal: '' },
+  };
+}
+
+/** Servers of `ring` that are well, but for what `lie` says of the second. */
+function judge(
+  ring: Ring,
+  lie: (ring: RingStatus) => Partial<RingStatus> | null | CodedError = () => ({}),
+  world: {
+    readonly freeBytes?: number;
+    readonly laterMs?: number;
+    readonly refusals?: ServerStatus['refusals'];
+  } = {},
+) {
+  const answers = new Map<string, ServerStatus | CodedError>();
+  for (const device of ring.devices) {
+    const { id, ip, port } = device!;
+    const address = `${ip}:${port}`;
+    const well = wellOf(ring, id);
+    const said = id === 1 ? lie(well) : {};
+    const freeBytes = id === 1 ? (world.freeBytes ?? 50 * GIB) : 50 * GIB;
+    const rings = said === null || said instanceof CodedError ? [] : [{ ...well, ...said }];
+    const disk = { freeBytes, totalBytes: 100 * GIB };
+    const refusals = id === 1 ? (world.refusals ?? []) : [];
+    const status = { address, ready: true, rings, disk, refusals };
+    answers.set(address, said instanceof CodedError ? said : status);
+  }
+  const head = { ring, id: idOf(ring), state: null, committedMs };
+  return judgeRing(head, answers, committedMs + (world.laterMs ?? 0));
+}
+
+const away = new CodedError('PEER_UNREACHABLE', '127.0.0.1:6201 cannot be reached');
+const fork = { version: 1, id: 'a'.repeat(64), other: 'b'.repeat(64), from: 'x', atMs: 0 };
+const settled = { version: 2, id: 'a'.repeat(64), reason: 'seen' };
+const other = { version: 1, id: 'f'.repeat(64) };
+
+test('servers that are well are no trouble', () => {
+  const { servers, reached, current, troubles } = judge(first);
+  expect({ servers, reached, current, troubles }).toEqual({
+    ...{ servers: 4, reached: 4, current: 4, troubles: [] },
+  });
+  expect(exitOf([])).toBe(0);
+});
+
+test.each<[string, Parameters<typeof judge>[1], string, string, 1 | 4]>([
+  ['a server that does not answer', () => away, 'down', 'servers cities', 4],
+  ['a server without the ring', () => null, 'inactive', 'push cities', 1],
+  ['one on an older version', () => ({ version: 0 }), 'inactive', 'push cities', 1],
+  ['another ring of the version', () => ({ ...other, disk: other }), 'inactive', 'push cities', 1],
+  ['one that is another device', () => ({ device: null }), 'inactive', 'status cities', 1],
+  ['a disk with another ring', () => ({ disk: other }), 'inactive', 'push cities', 1],
+  ['a fork', () => ({ fork: { ...fork, settled: null } }), 'fork', 'settle cities -m REASON', 1],
+  ['partitions not ready', () => ({ notReady: 2 }), 'not ready', 'reconcile cities', 1],
+  [
+    'drops that wait',
+    () => ({ held: { drops: 3, quarantines: 1 } }),
+    'drops held',
+    'trash cities confirm',
+    1,
+  ],
+  [
+    'a damaged file',
+    () => ({ damaged: [{ partition: 3, reason: 'data.db is gone' }] }),
+    'damaged',
+    'reconcile cities',
+    1,
+  ],
+  [
+    'a beacon that ran out',
+    () => ({ freshness: { state: 'expired', version: 1 } }),
+    'no beacon',
+    'beacon cities',
+    1,
+  ],
+])('%s', (...[, lie, kind, command, exit]) => {
+  const { troubles } = judge(first, lie);
+  expect(troubles).toMatchObject([{ ring: 'cities', address: '127.0.0.1:6201', kind, command }]);
+  expect(exitOf(troubles)).toBe(exit);
+});
+
+test('a settled fork, and a ring refused while the head is active, are over', () => {
+  expect(judge(first, () => ({ fork: { ...fork, settled } })).troubles).toEqual([]);
+  const refusals = [{ keyspace: 'cities', code: 'RING_FORGED', message: 'no' }];
+  expect(judge(first, undefined, { refusals }).troubles).toEqual([]);
+  const behind = judge(first, () => ({ version: 0 }), { refusals }).troubles;
+  expect(behind[0]?.why).toBe('1 version behind; refused RING_FORGED: no');
+});
+
+test.each([
+  [4 * GIB, 1],
+  [0.4 * GIB, 1],
+  [6 * GIB, 0],
+])('a disk of 100 GiB with %d bytes free', (freeBytes, count) => {
+  const { troubles } = judge(first, undefined, { freeBytes });
+  expect(troubles.map(({ kind }) => kind)).toEqual(count === 0 ? [] : ['disk full']);
+});
+
+test('what is wrong comes before what is away, and decides the exit code', () => {
+  const lost = judge(first, () => away).troubles;
+  const wrong = judge(first, () => ({ notReady: 1 })).troubles;
+  expect(exitOf([...lost, ...wrong])).toBe(1);
+});
+
+// The first slot of partition 2 goes from d2 to d1.
+const start = servedRing({ replicas: 2 });
+const [, moving] = moveVersions(start, [{ partition: 2, replica: 0, from: 2, to: 1 }]);
+const assignment = moving.moves[0]!.assignment;
+const load = (stage: RingStatus['loads'][number]['stage'], reason = ''): Partial<RingStatus> => ({
+  loads: [
+    {
+      partition: 2,
+      assignment,
+      stage,
+      bytes: 0,
+      bytesTotal: 9,
+      rows: 0,
+      copiesVerified: 0,
+      reason,
+    },
+  ],
+});
+const anHour = { laterMs: 3_600_000 };
+
+test.each<[string, Partial<RingStatus>, typeof anHour | undefined, string | null]>([
+  ['one that waits a moment', load('queued'), undefined, null],
+  ['one that copies for an hour', load('copying'), anHour, null],
+  ['a copy that nobody finalizes', load('available'), anHour, 'rollout cities'],
+  ['one that waits for an hour', load('queued', 'no room: 9 MB'), anHour, 'rollout cities'],
+  ['one that failed', load('failed', 'no room'), undefined, 'moves cities list'],
+  ['one that is paused', { paused: [assignment] }, anHour, null],
+])('a move: %s', (...[, lie, later, command]) => {
+  const { troubles, inFlight } = judge(moving, () => lie, later);
+  expect(inFlight).toBe(1);
+  expect(troubles.map((one) => [one.kind, one.command])).toEqual(
+    command === null ? [] : [['stalled', command]],
+  );
+  const { reason = '' } = lie.loads?.[0] ?? {};
+  if (command !== null) expect(troubles[0]?.why).toContain(reason);
+});
+
+test('a move to a server that is down is that one trouble', () => {
+  const { troubles } = judge(moving, () => away, anHour);
+  expect(troubles.map(({ kind }) => kind)).toEqual(['down']);
+});
+
+test('a ring without moves never stalls', () => {
+  expect(judge(first, undefined, anHour).troubles).toEqual([]);
+});

@@ -1,0 +1,61 @@
+// A ring judged by what its servers answered: how many have it, and what is wrong. Pure.
+import { must } from '@ringwright/base/assert';
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { Ring } from '@ringwright/ring/ring';
+import { saidBy } from '../moves/ask-moves.ts';
+import { moveRows } from '../moves/move-rows.ts';
+import { ringTargets } from '../ring-targets.ts';
+import { ringIn } from '../server-status.ts';
+import type { Answers } from './ask-servers.ts';
+import { moveTroubles } from './move-troubles.ts';
+import { type AskedServer, serverTroubles } from './server-troubles.ts';
+import { byWeight, type Trouble } from './trouble.ts';
+
+/** What is judged of a head: rings of millions of partitions are not kept for it. */
+export interface JudgedHead {
+  readonly ring: Pick<Ring, 'keyspace' | 'version' | 'devices' | 'moves'>;
+  readonly id: string;
+  readonly state: BuilderState | null;
+  /** Unix ms at which it was committed. */
+  readonly committedMs: number;
+}
+
+export interface JudgedRing {
+  /** Servers that count, those of them that answered, and those that have the head active. */
+  readonly servers: number;
+  readonly reached: number;
+  readonly current: number;
+  readonly inFlight: number;
+  readonly paused: number;
+  /** The worst first. */
+  readonly troubles: readonly Trouble[];
+}
+
+/** Servers whose devices were all removed may be gone: they are not looked at. */
+export function judgeRing(head: JudgedHead, answers: Answers, nowMs: number): JudgedRing {
+  const { ring, id } = head;
+  const targets = ringTargets(ring, head.state).filter(({ required }) => required);
+  const asked = targets.map(({ address }): AskedServer => {
+    const status = must(answers.get(address), `${address} was asked`);
+    return { address, status, said: ringIn(status, { address, ring: ring.keyspace }) };
+  });
+  const said = saidBy(
+    targets,
+    asked.map((one) => one.said),
+  );
+  const rows = moveRows(ring, said);
+  // A move to a server that is down is no trouble of its own.
+  const heard = rows.filter(({ to }) => to !== null && !(said.get(to) instanceof Error));
+  const troubles = [
+    ...asked.flatMap((one) => serverTroubles(head, one)),
+    ...moveTroubles(head, heard, nowMs),
+  ];
+  return {
+    servers: asked.length,
+    reached: asked.filter(({ status }) => !(status instanceof Error)).length,
+    current: asked.filter((one) => !(one.said instanceof Error) && one.said.id === id).length,
+    inFlight: ring.moves.length,
+    paused: rows.filter(({ stage }) => stage === 'paused').length,
+    troubles: byWeight(troubles),
+  };
+}

@@ -1,0 +1,94 @@
+// One server of a ring against the head: what it has, and what keeps it from being current. Pure.
+import type { Ring } from '@ringwright/ring/ring';
+import type { RingStatus } from '../server-status.ts';
+
+export interface ServerLine {
+  readonly version: number | null;
+  readonly id: string | null;
+  readonly sinceMs: number | null;
+  /** The highest version on its disk. */
+  readonly disk: RingStatus['disk'];
+  /** Requests under way, by the version they were made with. */
+  readonly requests: RingStatus['requests'];
+  readonly current: boolean;
+  readonly ready: boolean;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Files that were deleted, replaced, cut or found bad, and what happened to them. */
+  readonly damaged: RingStatus['damaged'];
+  /** Two rings of one version were seen there; an alarm as long as `settled` is null. */
+  readonly fork: RingStatus['fork'];
+  /** By the last beacon it was given. */
+  readonly freshness: RingStatus['freshness']['state'] | null;
+  /** What keeps it from being current or ready; empty when nothing does. */
+  readonly why: string;
+  /** The ring it refused last, with code and sentence; empty when there was none. */
+  readonly refusal: string;
+}
+
+interface Head {
+  readonly ring: Pick<Ring, 'version'>;
+  readonly id: string;
+}
+
+export function serverLine(said: RingStatus | Error, head: Head): ServerLine {
+  if (said instanceof Error) return { ...absent, why: said.message };
+  const { version, id, sinceMs, disk, requests, rows, bytes, damaged, fork, refusal } = said;
+  return {
+    ...{ version, id, sinceMs, disk, requests, rows, bytes, damaged, fork, refusal },
+    freshness: said.freshness.state,
+    current: id === head.id,
+    ready: said.notReady === 0,
+    why: whyNot(said, head),
+  };
+}
+
+const absent = {
+  version: null,
+  id: null,
+  sinceMs: null,
+  disk: null,
+  requests: [] as RingStatus['requests'],
+  current: false,
+  ready: false,
+  rows: 0,
+  bytes: 0,
+  damaged: [] as RingStatus['damaged'],
+  fork: null,
+  freshness: null,
+  refusal: '',
+} as const;
+
+/** How its ring in memory differs from the head; empty when it is the head. */
+export function versionGap(said: RingStatus, { ring, id }: Head): string {
+  const behind = ring.version - said.version;
+  if (behind > 0) return `${behind} ${behind === 1 ? 'version' : 'versions'} behind`;
+  if (behind < 0) return `ahead of this repository: version ${said.version}`;
+  return said.id === id ? '' : 'another ring of this version';
+}
+
+function whyNot(said: RingStatus, head: Head): string {
+  const { fork, disk, held } = said;
+  const waiting = held.drops + held.quarantines;
+  return [
+    damageText(said),
+    versionGap(said, head),
+    fork?.settled === null
+      ? `FORK: version ${fork.version} is also ${fork.other.slice(0, 12)}`
+      : '',
+    said.freshness.state === 'expired' ? 'its beacon ran out: it drops nothing' : '',
+    disk?.id === said.id ? '' : `its disk names ${disk?.version ?? 'no'} version`,
+    said.device === null ? 'its own device is not in the ring' : '',
+    said.notReady > 0 ? `${said.notReady} partitions not ready` : '',
+    said.draining.length > 0 ? `${said.draining.length} partitions to give up` : '',
+    waiting > 0 ? `${waiting} drops held back` : '',
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+function damageText({ damaged }: RingStatus): string {
+  const [first] = damaged;
+  const files = damaged.length === 1 ? 'file' : 'files';
+  return first === undefined ? '' : `${damaged.length} ${files} damaged: ${first.reason}`;
+}

@@ -1,0 +1,94 @@
+// What is wrong with one server of a ring. Pure.
+import type { CodedError } from '@ringwright/base/coded-error';
+import { diskReserveBytes } from '@ringwright/base/limits-store';
+import { printBytes } from '../print-bytes.ts';
+import type { RingStatus, ServerStatus } from '../server-status.ts';
+import type { JudgedHead } from './judge-ring.ts';
+import { versionGap } from './server-line.ts';
+import type { Trouble, TroubleKind } from './trouble.ts';
+
+/** Writes stop at diskReserveBytes: with twice that, or a twentieth of the disk, somebody acts. */
+const diskLowBytes = 2 * diskReserveBytes;
+const diskLowShare = 0.05;
+
+export interface AskedServer {
+  readonly address: string;
+  /** The whole answer, and what it says of the ring. */
+  readonly status: ServerStatus | CodedError;
+  readonly said: RingStatus | CodedError;
+}
+
+type Make = (kind: TroubleKind, why: string, command: string) => Trouble;
+
+export function serverTroubles(
+  head: JudgedHead,
+  { address, status, said }: AskedServer,
+): Trouble[] {
+  const ring = head.ring.keyspace;
+  const trouble: Make = (kind, why, command) => {
+    return { ring, address, kind, why, command };
+  };
+  if (status instanceof Error) return [trouble('down', status.message, `servers ${ring}`)];
+  const full = diskTrouble(status);
+  const troubles = full === null ? [] : [trouble('disk full', full, `reconcile ${ring}`)];
+  if (said instanceof Error)
+    return [...troubles, trouble('inactive', said.message, `push ${ring}`)];
+  return [...troubles, ...dataTroubles(said, trouble), ...versionTroubles(head, said, trouble)];
+}
+
+function dataTroubles(said: RingStatus, trouble: Make): Trouble[] {
+  const { ring, damaged, held, draining, notReady, freshness } = said;
+  const found: Trouble[] = [];
+  const [first] = damaged;
+  if (first !== undefined) {
+    const why = `${damaged.length} files; partition ${first.partition}: ${first.reason}`;
+    found.push(trouble('damaged', why, `reconcile ${ring}`));
+  }
+  if (notReady > 0) found.push(trouble('not ready', refillLine(said), `reconcile ${ring}`));
+  const waiting = held.drops + held.quarantines;
+  if (waiting > 0) {
+    const reason = draining[0]?.reason ?? '';
+    const why = `${waiting} files wait for a word${reason === '' ? '' : `: ${reason}`}`;
+    found.push(trouble('drops held', why, `trash ${ring} confirm`));
+  }
+  if (freshness.state === 'expired') {
+    found.push(trouble('no beacon', 'its beacon ran out: it drops nothing', `beacon ${ring}`));
+  }
+  return found;
+}
+
+function versionTroubles(head: JudgedHead, said: RingStatus, trouble: Make): Trouble[] {
+  const { ring, fork, disk, refusal } = said;
+  const found: Trouble[] = [];
+  if (fork?.settled === null) {
+    const why = `version ${fork.version} is ${fork.id.slice(0, 12)} and ${fork.other.slice(0, 12)}`;
+    found.push(trouble('fork', why, `settle ${ring} -m REASON`));
+  }
+  const gap = versionGap(said, head);
+  if (gap !== '') {
+    const why = refusal === '' ? gap : `${gap}; refused ${refusal}`;
+    found.push(trouble('inactive', why, `push ${ring}`));
+  } else if (said.device === null) {
+    found.push(trouble('inactive', 'its own device is not in the ring', `status ${ring}`));
+  } else if (disk?.id !== said.id) {
+    const why = `its disk has ${disk === null ? 'no version' : `version ${disk.version}`}`;
+    found.push(trouble('inactive', `${why}, which a restart would load`, `push ${ring}`));
+  }
+  return found;
+}
+
+/** With what the first refill says, where one says something. */
+function refillLine({ notReady, loads }: RingStatus): string {
+  const refill = loads.find(({ assignment, reason }) => assignment === null && reason !== '');
+  const count = `${notReady} partitions`;
+  return refill === undefined ? count : `${count}; ${refill.partition}: ${refill.reason}`;
+}
+
+function diskTrouble({ disk }: ServerStatus): string | null {
+  if (disk === undefined) return null;
+  const { freeBytes, totalBytes } = disk;
+  const isLow = freeBytes < diskLowBytes || freeBytes < diskLowShare * (totalBytes ?? 0);
+  if (!isLow) return null;
+  const all = totalBytes === undefined ? '' : ` of ${printBytes(totalBytes)}`;
+  return `${printBytes(freeBytes)} free${all}; writes stop at ${printBytes(diskReserveBytes)}`;
+}

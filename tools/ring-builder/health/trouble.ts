@@ -1,0 +1,36 @@
+// What is wrong with a ring on its servers: one line each, with the command that looks or helps.
+
+/** The worst first. Only `down` is no answer at all: the others are answers that say no. */
+export const troubleKinds = [
+  'fork',
+  'damaged',
+  'disk full',
+  'not ready',
+  'unreadable',
+  'inactive',
+  'drops held',
+  'no beacon',
+  'stalled',
+  'down',
+] as const;
+export type TroubleKind = (typeof troubleKinds)[number];
+
+export interface Trouble {
+  readonly ring: string;
+  /** Null when it is the ring's, not one server's. */
+  readonly address: string | null;
+  readonly kind: TroubleKind;
+  readonly why: string;
+  /** For Context.next. */
+  readonly command: string;
+}
+
+export function byWeight(troubles: readonly Trouble[]): Trouble[] {
+  return troubles.toSorted((a, b) => troubleKinds.indexOf(a.kind) - troubleKinds.indexOf(b.kind));
+}
+
+/** 0 all is well · 1 something is wrong · 4 the rest is well, but somebody was not reached. */
+export function exitOf(troubles: readonly Trouble[]): 0 | 1 | 4 {
+  if (troubles.some(({ kind }) => kind !== 'down')) return 1;
+  return troubles.length > 0 ? 4 : 0;
+}
