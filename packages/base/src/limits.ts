@@ -93,6 +93,10 @@ export const swiftPayloadBytesMax = 256 * MIB;
 export const pickleMemoryBytesMax = 512 * MIB;
 /** Python appends and sets in batches of 1,000 and nests no deeper than a dozen. */
 export const pickleStackMax = 2 ** 14;
+/** All devices of a Swift file as JSON: 100,000 of 500 bytes, with room for long meta. */
+export const foreignDevicesBytesMax = 128 * MIB;
+/** One device of a pickle as plain values, roughly: a hundred times what Swift writes. */
+export const foreignDeviceBytesMax = 64 * KIB;
 /** Depth of a value inside a device: Swift's own are flat. */
 export const foreignValueDepthMax = 8;
 

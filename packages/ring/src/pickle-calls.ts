@@ -6,6 +6,7 @@ import {
   type PickleMachine,
   pop,
   push,
+  setMember,
   takeLine,
 } from './pickle-machine.ts';
 import type { Pickled, PickledArray, PickledInstance, PickledTuple } from './pickled.ts';
@@ -48,7 +49,7 @@ export function newObject(machine: PickleMachine): void {
 export function build(machine: PickleMachine): void {
   const { members } = ofKind(machine, pop(machine), 'dict');
   const instance = ofKind(machine, pop(machine), 'instance');
-  for (const [name, value] of members) instance.members.set(name, value);
+  for (const member of members) setMember(machine, instance.members, member);
   push(machine, instance);
 }
 

@@ -4,7 +4,7 @@ import type { Device } from './device.ts';
 import { kindOf, type Pickled, type PickledDict, type PickledInstance } from './pickled.ts';
 import { plainOfPickled } from './plain-of-pickled.ts';
 import type { SlotRow } from './ring.ts';
-import { devicesOfSwift } from './swift-device.ts';
+import { deviceOfSwift, requireDeviceCount } from './swift-device.ts';
 import { swiftInvalid } from './swift-file-error.ts';
 
 export type Fields = ReadonlyMap<string, Pickled>;
@@ -57,7 +57,10 @@ export function items(fields: Fields, name: string): readonly Pickled[] {
 }
 
 export function devices(fields: Fields): (Device | null)[] {
-  return devicesOfSwift(items(fields, 'devs').map(plainOfPickled));
+  const list = items(fields, 'devs');
+  requireDeviceCount(list.length);
+  // One after the other: a wrong one is refused before the next is made.
+  return list.map((device, index) => deviceOfSwift(plainOfPickled(device), index));
 }
 
 /** Rows of device ids: a list of arrays. */

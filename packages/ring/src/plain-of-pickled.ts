@@ -1,14 +1,19 @@
-// Pickled values as plain JSON values: small ones, such as a device. Pure.
-import { foreignValueDepthMax } from '@ringwright/base/limits';
+// Pickled values as plain JSON values: small ones, such as devices. Pure.
+import { foreignDeviceBytesMax, foreignValueDepthMax } from '@ringwright/base/limits';
 import { kindOf, type Pickled } from './pickled.ts';
 import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
 
-/** A value may be named in many places of a pickle, so its plain form could be far larger. */
-const VALUES_MAX = 4_096;
+/** What a value costs at least, of the memory and in JSON: a container with its first member. */
+const BYTES_PER_CONTAINER = 64;
+const BYTES_PER_SCALAR = 8;
 
-/** Objects for dictionaries, arrays for lists and tuples. Throws SWIFT_FILE_INVALID. */
+/**
+ * Objects for dictionaries, arrays for lists and tuples. A pickle names one value in many places at
+ * two bytes each, so all of them are counted before they are made. Throws SWIFT_FILE_INVALID,
+ * SWIFT_FILE_TOO_LARGE.
+ */
 export function plainOfPickled(value: Pickled): unknown {
-  return plainOf(value, { depth: 0, budget: { left: VALUES_MAX } });
+  return plainOf(value, { depth: 0, budget: { left: foreignDeviceBytesMax } });
 }
 
 interface Within {
@@ -17,8 +22,7 @@ interface Within {
 }
 
 function plainOf(value: Pickled, { depth, budget }: Within): unknown {
-  budget.left -= 1;
-  if (budget.left < 0) throw swiftTooLarge('values in one device', VALUES_MAX + 1, VALUES_MAX);
+  spend(budget, value);
   if (value === null || typeof value !== 'object') return value;
   if (depth > foreignValueDepthMax) {
     throw swiftInvalid('depth of a value', depth, `${foreignValueDepthMax} or less`);
@@ -29,8 +33,20 @@ function plainOf(value: Pickled, { depth, budget }: Within): unknown {
   }
   if (value.kind === 'dict') {
     return Object.fromEntries(
-      [...value.members].map(([name, one]) => [name, plainOf(one, within)]),
+      Array.from(value.members, ([name, one]) => {
+        spend(budget, name);
+        return [name, plainOf(one, within)];
+      }),
     );
   }
   throw swiftInvalid('a value of a device', kindOf(value), 'text, numbers, lists and the like');
+}
+
+function spend(budget: { left: number }, value: Pickled): void {
+  const isContainer = typeof value === 'object' && value !== null;
+  const length = typeof value === 'string' ? value.length : 0;
+  budget.left -= (isContainer ? BYTES_PER_CONTAINER : BYTES_PER_SCALAR) + length;
+  if (budget.left >= 0) return;
+  const found = foreignDeviceBytesMax - budget.left;
+  throw swiftTooLarge('bytes of one device', found, foreignDeviceBytesMax);
 }

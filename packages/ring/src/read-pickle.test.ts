@@ -117,6 +117,24 @@ test('a value named in many places does not grow when it is made plain', () => {
   expect(() => plainOfPickled(itself)).toThrow(CodedError);
 });
 
+test('a long text in many places of one value is counted in each', () => {
+  const value = readPickle(pickle(`\x80\x02(U\xff${'a'.repeat(255)}q\x00${'h\x00'.repeat(300)}t.`));
+  const code = 'SWIFT_FILE_TOO_LARGE';
+  expect(() => plainOfPickled(value)).toThrow(expect.objectContaining({ code }));
+});
+
+test('objects that are filled again and again count each time', () => {
+  const members = Array.from({ length: 200 }, (_, at) => `M${String.fromCharCode(at)}\x01`);
+  const named = members.map((value, at) => `U\x03${String(at).padStart(3, '0')}${value}`);
+  const dict = `}(${named.join('')}u`;
+  const one = 'cswift.common.ring.ring\nRingData\nq\x01)q\x02';
+  // 200 members for each 6 bytes of the file.
+  const again = `h\x01h\x02\x81h\x00b`;
+  const batch = `](${again.repeat(2_000)}e`;
+  const file = `\x80\x02(${dict}q\x00${one}${batch.repeat(25)}t.`;
+  expect(codeOf(pickle(file))).toBe('SWIFT_FILE_TOO_LARGE');
+});
+
 test('what is written is read back', () => {
   const { value } = fc.letrec<{ value: Picklable }>((tie) => ({
     value: fc.oneof(

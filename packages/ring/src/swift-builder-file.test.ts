@@ -124,6 +124,18 @@ test('a count that disagrees with the table is refused', () => {
   expect(() => decodeSwiftBuilder(bytes)).toThrow(/parts of device 0 is/);
 });
 
+test('one device named again and again is refused before it is made again', () => {
+  // A device of 3,600 values in 320 bytes, 16,000 times in two bytes each.
+  const name = (text: string): string => `U${String.fromCharCode(text.length)}${text}`;
+  const parts = `${name('part_power')}K\x01${name('parts')}K\x02`;
+  const lists = `${name('a')}](${'N'.repeat(60)}eq\x00${name('b')}](${'h\x00'.repeat(60)}eq\x01`;
+  const devices = `${name('devs')}](${'h\x01'.repeat(16_000)}e`;
+  const file = Buffer.from(`\x80\x02}(${parts}${lists}${devices}u.`, 'latin1');
+  const before = process.memoryUsage().heapUsed;
+  expect(codeOf(file)).toBe('SWIFT_FILE_INVALID');
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(100e6);
+});
+
 test('every cut is refused', () => {
   const file = swiftFile('f01_smallest_v1.builder');
   for (let end = 0; end < file.length; end += 1) {

@@ -3,21 +3,26 @@ import type { Json } from '@ringwright/base/canonical-json';
 import { deviceCountMax } from '@ringwright/base/limits';
 import type { Device } from './device.ts';
 import { deviceSchema, firstComplaint } from './device-fields.ts';
-import { swiftInvalid } from './swift-file-error.ts';
+import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
 
 /** What a builder notes down beside the device itself; made anew on export. */
 const bookkeeping = ['parts', 'parts_wanted'];
 
 /** The device list: null is a hole. Throws SWIFT_FILE_INVALID with the device and the field. */
 export function devicesOfSwift(values: readonly unknown[]): (Device | null)[] {
-  if (values.length > deviceCountMax) {
-    throw swiftInvalid('number of devices', values.length, `${deviceCountMax} or fewer`);
-  }
-  return values.map((value, index) => (value === null ? null : deviceOfSwift(value, index)));
+  requireDeviceCount(values.length);
+  return values.map(deviceOfSwift);
 }
 
-function deviceOfSwift(value: unknown, index: number): Device {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+/** Throws SWIFT_FILE_TOO_LARGE. */
+export function requireDeviceCount(count: number): void {
+  if (count > deviceCountMax) throw swiftTooLarge('number of devices', count, deviceCountMax);
+}
+
+/** Null is a hole. Throws SWIFT_FILE_INVALID with the field at fault. */
+export function deviceOfSwift(value: unknown, index: number): Device | null {
+  if (value === null) return null;
+  if (typeof value !== 'object' || Array.isArray(value)) {
     throw swiftInvalid(`device ${index}`, JSON.stringify(value), 'an object or null');
   }
   const fields = new Map<string, unknown>(Object.entries(value));

@@ -1,9 +1,11 @@
 // The refusals of files that come from Swift: what was found, what was expected. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 
+const SHOWN_MAX = 200;
+
 /** SWIFT_FILE_INVALID: `what` names the place, `found` and `wanted` both values. */
 export function swiftInvalid(what: string, found: unknown, wanted: unknown): CodedError {
-  const [is, expected] = [String(found), String(wanted)];
+  const [is, expected] = [briefly(String(found)), String(wanted)];
   return new CodedError(
     'SWIFT_FILE_INVALID',
     `Swift file: ${what} is ${is}, expected ${expected}`,
@@ -12,6 +14,11 @@ export function swiftInvalid(what: string, found: unknown, wanted: unknown): Cod
       details: { what, found: is, wanted: expected },
     },
   );
+}
+
+/** A value of the file, as much of it as a message can use. */
+function briefly(text: string): string {
+  return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;
 }
 
 export function swiftTooLarge(what: string, found: number, max: number): CodedError {

@@ -1,7 +1,11 @@
 // JSON inside a Swift file: read, or refused with a sentence. Pure.
-import { swiftInvalid } from './swift-file-error.ts';
+import { foreignDevicesBytesMax } from '@ringwright/base/limits';
+import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
 
 export function parseSwiftJson(bytes: Uint8Array, what: string): unknown {
+  if (bytes.length > foreignDevicesBytesMax) {
+    throw swiftTooLarge(`bytes of the ${what}`, bytes.length, foreignDevicesBytesMax);
+  }
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch (error) {
