@@ -38,10 +38,17 @@ export async function createSegment(directory: string, number: number): Promise<
   const file = segmentFile(directory, number);
   const handle = await open(file, DURABLE_NEW, 0o600);
   const header = encodeSegmentHeader(number, randomBytes(8));
-  await handle.write(header, 0, header.length, 0);
-  await handle.sync();
-  // failpoint: log.segment-created
-  await syncDirectory(directory);
+  try {
+    await handle.write(header, 0, header.length, 0);
+    await handle.sync();
+    // failpoint: log.segment-created
+    await syncDirectory(directory);
+  } catch (error) {
+    // On a full disk: without a header it would be damage once another segment follows.
+    await handle.close();
+    await unlink(file);
+    throw error;
+  }
   const seed = decodeSegmentHeader(header)?.seed ?? 0;
   const bytes = segmentHeaderBytes;
   const identity = identityOf(file);

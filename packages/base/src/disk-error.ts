@@ -1,0 +1,43 @@
+// What the file system and SQLite throw, as errors with a code and a hint. Pure.
+import { CodedError } from './coded-error.ts';
+
+const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'SQLITE_FULL']);
+
+const HINTS: Readonly<Record<string, string>> = {
+  EROFS: 'the file system is mounted read-only: mount it anew, and look into its log for why',
+  SQLITE_READONLY: 'the file, or its file system, is read-only for this user',
+  ENOTDIR: 'a file stands where a directory is wanted: see each part of the path',
+  EEXIST: 'a file stands where a directory is wanted',
+  EISDIR: 'a directory stands where a file is wanted',
+  EIO: 'the disk fails: look into the log of the machine',
+};
+
+/** Whether it, or what caused it, is that no room is left on the disk. */
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return FULL.has(codeOf(error)) || isDiskFull(error.cause);
+}
+
+/** DISK_FAILED for an error of the file system or SQLite; null for any other. */
+export function diskError(error: unknown): CodedError | null {
+  if (!(error instanceof Error) || error instanceof CodedError) return null;
+  const code = codeOf(error);
+  // Errors of connections have an address.
+  const ofFiles = 'syscall' in error && !('address' in error);
+  if (!ofFiles && !FULL.has(code) && !code.startsWith('SQLITE_')) return null;
+  const path = 'path' in error ? String(error.path) : '';
+  return new CodedError('DISK_FAILED', error.message, {
+    hint: hintOf(code),
+    details: { code, path },
+    cause: error,
+  });
+}
+
+function hintOf(code: string): string {
+  if (FULL.has(code)) return 'free some space, then type the command again';
+  return HINTS[code] ?? 'see the path, its owner and mode, and the user that this runs as';
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : '';
+}
