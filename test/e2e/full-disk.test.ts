@@ -1,11 +1,12 @@
 // A disk without space: writes are refused with a reason, reads go on, and all is well with space.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askServer, refusalOf } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
+import { type ServerUnderTest, serverProgram } from '../support/server-under-test.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** Above the reserve of 256 MiB that a store keeps, by room for the test's own files. */
@@ -68,3 +69,45 @@ test('writes are refused while the disk is full, reads are answered', async ({ s
   expect(await read('torn')).toBe('after');
   expect(await read('kept')).toBe('before');
 });
+
+test('a start on a full disk ends with 4 and the room it needs, and loses nothing', async ({
+  skip,
+}) => {
+  if (!isMounted) skip('no mount');
+  const folder = path.join(disk, 'started');
+  const cluster = await clusterForTest({ servers: 1, partitions: 4, replicas: 1, folder });
+  const server = cluster.servers[0]!;
+  const request = { method: 'PUT', path: `/v1/${keyspace}/key`, body: 'kept' } as const;
+  expect((await askServer(server.place.port, request)).status).toBe(204);
+  await server.kill();
+  const ballast = path.join(disk, 'ballast');
+  // Until not a byte is left.
+  spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=64k']);
+  const files = listFiles(server.place.data);
+  // Each start that failed must leave the next one what it found.
+  for (let turn = 0; turn < 3; turn += 1) {
+    const said = startAside(server);
+    expect(said.exit, said.text).toBe(4);
+    expect(said.text).toMatch(/\d+ bytes are free, a start needs \d{8,} .*\[DISK_FULL\]/);
+    expect(said.text).toContain(path.join(server.place.data, 'trash'));
+    expect(said.text).not.toContain('    at ');
+  }
+  expect(listFiles(server.place.data).filter((name) => !files.includes(name))).toEqual([]);
+  fs.rmSync(ballast);
+  await server.start();
+  await server.ready();
+  const read = await askServer(server.place.port, { path: `/v1/${keyspace}/key` });
+  expect(read.bytes.toString()).toBe('kept');
+});
+
+/** With its log on another disk. */
+function startAside({ place }: ServerUnderTest): { exit: number | null; text: string } {
+  const { data, port, device } = place;
+  const words = ['--data', data, '--listen', `127.0.0.1:${port}`, '--device', device];
+  const run = spawnSync(process.execPath, [serverProgram, ...words], { encoding: 'utf8' });
+  return { exit: run.status, text: `${run.stdout}${run.stderr}` };
+}
+
+function listFiles(folder: string): string[] {
+  return fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+}

@@ -66,3 +66,46 @@ test('a signal to the process that was started ends the server cleanly', async (
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
 });
+
+/** A user id that no account has, as containers give it; null where it cannot be taken. */
+function nameless(): { uid: number; gid: number } | null {
+  if (process.getuid?.() !== 0) return null;
+  const ids = { uid: 54_321, gid: 54_321 };
+  return spawnSync('test', ['-r', linkOf('ring-server')], ids).status === 0 ? ids : null;
+}
+
+test('under a user id without a name all works, and what is not its own is refused', async ({
+  skip,
+}) => {
+  const ids = nameless();
+  if (ids === null) return skip('only root takes other user ids, of a checkout they may read');
+  await using folder = await scratchFolder();
+  const [own, foreign] = [path.join(folder.path, 'own'), path.join(folder.path, 'foreign')];
+  fs.chmodSync(folder.path, 0o755);
+  for (const directory of [own, foreign]) fs.mkdirSync(directory);
+  fs.chownSync(own, ids.uid, ids.gid);
+  const env = { PATH: process.env['PATH'] };
+  const run = (name: string, ...words: string[]) => {
+    const { status, stdout, stderr } = spawnSync(linkOf(name), words, {
+      ...ids,
+      env,
+      cwd: own,
+      encoding: 'utf8',
+    });
+    return { status, said: stdout + stderr };
+  };
+  const create = ['create', 'notes', '--partitions', '4', '--replicas', '1', '--rings'];
+  expect(run('ring-builder', ...create, 'rings')).toMatchObject({ status: 0 });
+  expect(run('ring-builder', 'status', 'notes')).toMatchObject({ status: 0 });
+  for (const refused of [
+    run('ring-builder', ...create, path.join(foreign, 'rings')),
+    run('ring-server', '--data', path.join(foreign, 'sd1')),
+    run('ring-server', '--data', foreign),
+    run('ring-server', '--data', path.join(own, 'sd1'), '--mount-check'),
+  ]) {
+    expect(refused.status, refused.said).toBe(4);
+    expect(refused.said).toMatch(/DISK_FAILED|DATA_DIR_NOT_MOUNTED/);
+    expect(refused.said).not.toContain('    at ');
+  }
+  expect(fs.readdirSync(foreign)).toEqual([]);
+});

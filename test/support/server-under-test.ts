@@ -6,7 +6,7 @@ import type { ServerStatus } from '@ringwright/server/status';
 import { askServer } from './ask-server.ts';
 import { waitFor } from './wait-for.ts';
 
-const program = path.join(import.meta.dirname, '../../tools/ring-server/launcher.mjs');
+export const serverProgram = path.join(import.meta.dirname, '../../tools/ring-server/launcher.mjs');
 
 export interface ServerPlace {
   readonly device: string;
@@ -78,7 +78,7 @@ export class ServerUnderTest {
       .flat();
     const log = fs.openSync(`${data}.log`, 'a');
     const stdio = ['ignore', log, log] as const;
-    const words = [...(node?.options ?? []), program, ...listen, ...extra];
+    const words = [...(node?.options ?? []), serverProgram, ...listen, ...extra];
     const env = { ...process.env, ...node?.environment };
     const child = spawn(process.execPath, words, { stdio: [...stdio], env });
     fs.closeSync(log);

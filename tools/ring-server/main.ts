@@ -1,8 +1,10 @@
 // Program: one storage server for one device, or `check DIR`: an audit of its data at rest.
 import { flushCompileCache } from 'node:module';
 import { CodedError } from '@ringwright/base/coded-error';
+import { diskError } from '@ringwright/base/disk-error';
 import { printable, printableLines } from '@ringwright/base/printable';
 import { versionAnswer } from '@ringwright/base/program-version';
+import type { Logger } from '@ringwright/server/log';
 import type { RunningServer } from '@ringwright/server/start-server';
 import { bearYoung, giveBackAtRest, growWhenHindered } from './heap.ts';
 import { parseOptions } from './parse-options.ts';
@@ -18,6 +20,8 @@ async function main(): Promise<void> {
   }
   if (words[0] === 'check') return check(words.slice(1));
   const options = await parseOptions(words);
+  // Records and keys are nobody else's to read.
+  process.umask(0o077);
   const [{ startServer }, { serverLog }] = await Promise.all([
     import('@ringwright/server/start-server'),
     import('@ringwright/server/log'),
@@ -34,7 +38,7 @@ async function main(): Promise<void> {
   const server = await startServer(options, { log, onFailure });
   giveBackAtRest();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void stop(server, signal));
+    process.once(signal, () => void stop(server, signal, log));
   }
 }
 
@@ -46,14 +50,24 @@ async function check(words: readonly string[]): Promise<void> {
   process.exitCode = checked.findings.length === 0 ? 0 : 1;
 }
 
-async function stop(server: RunningServer, signal: NodeJS.Signals): Promise<void> {
-  await server.close();
+async function stop(server: RunningServer, signal: NodeJS.Signals, log: Logger): Promise<void> {
+  log.info({ signal }, 'stopping');
+  const began = performance.now();
+  try {
+    await server.close();
+  } catch (error) {
+    log.fatal({ error }, 'not stopped cleanly: the next start replays the log');
+    process.exit(STORE_FAILED_EXIT);
+  }
+  log.info({ ms: Math.round(performance.now() - began) }, 'stopped: all is in the partition files');
   process.exitCode = signal === 'SIGINT' ? 130 : 0;
 }
 
 main().catch((error: unknown) => {
-  if (!(error instanceof CodedError)) throw error;
-  process.stderr.write(`${printable(`ring-server: ${error.message} [${error.code}]`)}\n`);
-  if (error.hint !== '') process.stderr.write(`${printable(error.hint)}\n`);
-  process.exitCode = error.exit;
+  const coded = error instanceof CodedError ? error : diskError(error);
+  if (coded === null) throw error;
+  process.stderr.write(`${printable(`ring-server: ${coded.message} [${coded.code}]`)}\n`);
+  if (coded.hint !== '') process.stderr.write(`${printable(coded.hint)}\n`);
+  // Whatever is still under way: who could not start ends.
+  process.exit(coded.exit);
 });

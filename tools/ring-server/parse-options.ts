@@ -6,6 +6,14 @@ import { type StoreAccess, storeAccessOf } from '@ringwright/repository/store-ac
 import { type ServerOptions, serverOptionsSchema } from '@ringwright/server/options';
 import yargs from 'yargs';
 
+const { data, mountCheck, device } = serverOptionsSchema.shape;
+
+const deviceOptions = {
+  data: { type: 'string', demandOption: true, describe: data.description },
+  'mount-check': { type: 'boolean', default: false, describe: mountCheck.description },
+  device: { type: 'string', describe: device.description },
+} as const;
+
 const { listen, advertise, allowHost } = serverOptionsSchema.shape;
 
 const addressOptions = {
@@ -56,9 +64,8 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
   const parsed = await yargs([...argv])
     .scriptName('ring-server')
     .usage(usage)
-    .option('data', { type: 'string', demandOption: true, describe: fields.data.description })
+    .options(deviceOptions)
     .options(addressOptions)
-    .option('device', { type: 'string', describe: fields.device.description })
     .option('rings', { type: 'string', describe: fields.rings.description })
     .option('store', { type: 'string', requiresArg: true, describe: fields.store.description })
     .options(storeOptions)
@@ -94,6 +101,7 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
       describe: fields.logLevel.description,
     })
     .example('$0 --data /srv/sdb --listen 10.0.0.1:6200 --device sdb', 'one device of a server')
+    .example('$0 --data /srv/sdb --mount-check', 'ends with 4 while its disk is not mounted')
     .example('$0 --data /srv/sdb --trust rings/trust.json', 'takes only rings signed by its keys')
     .strict()
     .version(false)

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
 import { lockDirectory } from './directory-lock.ts';
 
-test('a directory is locked without a byte written, in a file that only its owner opens', async () => {
+test('a directory is locked without a byte written, by a file of its owner alone', async () => {
   await using folder = await scratchFolder();
   for (const turn of ['made', 'found']) {
     const lock = lockDirectory(folder.path);

@@ -62,6 +62,12 @@ async function certificatesOf({ ca, cert, key }: StoreAccess) {
   };
 }
 
+/** Whether all of it can be read, before it is needed. Throws USAGE, FILE_UNFIT. */
+export async function checkAccess(access: StoreAccess): Promise<void> {
+  await certificatesOf(access);
+  if (access.passwordFile !== undefined) await readSecret(access.passwordFile);
+}
+
 /** What nobody else may read. Throws USAGE, FILE_UNFIT. */
 export function readSecret(path: string): Promise<Buffer> {
   return readAccess(path, readPrivateFile);

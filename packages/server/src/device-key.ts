@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import { readIfThere } from './read-if-there.ts';
 import { writeDurably } from './write-durably.ts';
 
+export function deviceKeyFile(directory: string): string {
+  return join(directory, 'device-key.pem');
+}
+
 /**
  * Unencrypted, mode 0600, for a server that starts by itself: who reads it has the records too.
  * Throws DISK_FAILED when the key is there but cannot be read.
  */
 export async function loadDeviceKey(directory: string): Promise<KeyObject> {
-  const file = join(directory, 'device-key.pem');
+  const file = deviceKeyFile(directory);
   const stored = await readIfThere(file, (text) => createPrivateKey(text));
   if (stored !== null) return stored;
   const { privateKey } = generateKeyPairSync('ed25519');

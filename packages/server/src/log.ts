@@ -3,6 +3,8 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { printableLines } from '@ringwright/base/printable';
 import { type Logger, pino, stdSerializers } from 'pino';
 
+export type { Logger };
+
 export function serverLog(level: string): Logger {
   return pino({
     level,

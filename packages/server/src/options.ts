@@ -19,6 +19,10 @@ const isAllowedHost = (name: string): boolean => isHost(name.replace(/^\./, ''))
 
 const optionsSchema = z.strictObject({
   data: z.string().min(1).describe('data directory of this device'),
+  mountCheck: z
+    .boolean()
+    .default(false)
+    .describe('refuse a --data that is not a mount point of its own: its disk is not there'),
   listen: addressField
     .default(`127.0.0.1:${defaultPort}`)
     .describe('address to listen on, as the ring names it'),

@@ -16,6 +16,7 @@ import { peerGreetMs } from '@ringwright/base/limits-rings';
 import { scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits-store';
 import { openStore } from '@ringwright/partition/open-store';
 import type { Store } from '@ringwright/partition/store';
+import { checkAccess } from '@ringwright/repository/etcd-request';
 import { openHeadStore } from '@ringwright/repository/open-head-store';
 import type { Logger } from 'pino';
 import type { ActiveRing } from './active-ring.ts';
@@ -24,6 +25,7 @@ import { assembleServer, type OpenedDevice, type ServerParts } from './assemble-
 import { openClockFile } from './clock-file.ts';
 import type { CopySource } from './copy-answers.ts';
 import { CopyPace } from './copy-pace.ts';
+import { prepareDataDirectory } from './data-directory.ts';
 import { loadIdentity } from './device-identity.ts';
 import { loadDeviceKey } from './device-key.ts';
 import { DeviceLife } from './device-life.ts';
@@ -39,6 +41,7 @@ import { createRedis } from './redis-endpoint.ts';
 import { repeat } from './repeat.ts';
 import { followRingFiles } from './ring-files.ts';
 import { followHeads } from './ring-heads.ts';
+import { startFailure } from './start-failure.ts';
 import { tellTrust } from './tell-trust.ts';
 import { TrustStore } from './trust-store.ts';
 import { acceptWire } from './wire-endpoint.ts';
@@ -58,23 +61,28 @@ interface Surroundings {
 
 /**
  * Resolves when requests are answered. Throws USAGE, LISTEN_FAILED, DATA_DIR_IN_USE,
- * DATA_DIR_OF_ANOTHER_DEVICE and what openStore throws; then all that was opened is closed.
+ * DATA_DIR_OF_ANOTHER_DEVICE, DATA_DIR_NOT_MOUNTED, DISK_FULL, DISK_FAILED and what openStore
+ * throws; then all that was opened is closed.
  */
 export async function startServer(
   options: ServerOptions,
   { log, onFailure }: Surroundings,
 ): Promise<RunningServer> {
   if (options.store !== undefined) openHeadStore(options.store);
+  await checkAccess(options.storeAccess);
   await requireFree(addressesOf(options));
   // What is opened last is closed first.
   const opened = new AsyncDisposableStack();
   try {
+    for (const note of await prepareDataDirectory(options.data, options)) {
+      log.warn({ path: note.path, mode: note.mode }, note.message);
+    }
     const device = await openDevice(options, onFailure);
     opened.defer(() => device.store.close());
     await runServer(options, { device, opened, log });
   } catch (error) {
     await opened.disposeAsync().catch((also: unknown) => log.error({ error: also }, 'not closed'));
-    throw error;
+    throw await startFailure(error, options.data);
   }
   return { address: options.listen, close: () => opened.disposeAsync() };
 }
