@@ -210,6 +210,11 @@ export const redisClientNameCharactersMax = 128;
 // --- HTTP ----------------------------------------------------------------------
 /** Items of one batch: their frames to a device fit its queue. */
 export const httpBatchItemsMax = 1_000;
+/**
+ * Commas and opening brackets of a batch outside its strings: an item has at most five fields. The
+ * objects of 8 MiB of `{},` took half a second of one turn, and 400 MB.
+ */
+export const httpBatchMarksMax = 8 * httpBatchItemsMax;
 /** Body of a batch, base64 included. */
 export const httpBatchBytesMax = 8 * MIB;
 /** Values in the answer to a batch; gets beyond it are answered with BATCH_TOO_LARGE. */

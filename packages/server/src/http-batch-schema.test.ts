@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { httpBatchItemsMax, keyBytesMax, valueBytesMax } from '@ringwright/base/limits';
 import { seededRandom } from '@ringwright/base/random';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { byteText } from './byte-text.ts';
 import { parseBatch } from './http-batch-schema.ts';
 
@@ -49,7 +49,7 @@ test.each<readonly [string, unknown, string]>([
 });
 
 test('deep and broken JSON, and prototypes', () => {
-  const deep = '['.repeat(100_000);
+  const deep = '['.repeat(5_000);
   for (const body of ['', '{', 'null', '1e400', deep, '{"items":[{"__proto__":{"op":"get"}}]}']) {
     expect(() => parseBatch(Buffer.from(body))).toThrow(expect.objectContaining({ code: 'USAGE' }));
   }
@@ -70,4 +70,26 @@ test('changed bytes are refused or read, never anything else', () => {
       expect(error instanceof CodedError, `seed ${seed}: ${String(error)}`).toBe(true);
     }
   }
+});
+
+test.each([
+  ['objects', `{"items":[${'{},'.repeat(20_000)}{}]}`],
+  ['numbers', `{"items":[${'0,'.repeat(20_000)}0]}`],
+  ['lists in lists', `{"items":${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
+  ['fields', `{"items":[{"op":"get"${',"key":"a"'.repeat(20_000)}}]}`],
+])('more %s than a batch can have are refused before they are made', (_, body) => {
+  const parse = vi.spyOn(JSON, 'parse');
+  onTestFinished(() => parse.mockRestore());
+  expect(() => parseBatch(Buffer.from(body))).toThrow(
+    expect.objectContaining({ code: 'BATCH_TOO_LARGE' }),
+  );
+  expect(parse).not.toHaveBeenCalled();
+});
+
+test('marks in strings count for nothing; the largest batch passes', () => {
+  const value = `${'{[,'.repeat(1_000)}"\\"`;
+  const whole = (index: number) => ({ op: 'put', key: `k${index}`, value, ttl: 1, if: 'absent' });
+  const items = Array.from({ length: httpBatchItemsMax }, (_, index) => whole(index));
+  const [first] = parseBatch(Buffer.from(JSON.stringify({ items })));
+  expect(Buffer.from(first?.value ?? '').toString()).toBe(value);
 });

@@ -1,10 +1,16 @@
 // The body of a batch: gets, puts and deletes of keys, texts or base64. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
-import { httpBatchItemsMax, keyBytesMax, valueBytesMax } from '@ringwright/base/limits';
+import {
+  httpBatchItemsMax,
+  httpBatchMarksMax,
+  keyBytesMax,
+  valueBytesMax,
+} from '@ringwright/base/limits';
 import { parseStamp } from '@ringwright/base/stamp';
 import type { Condition } from '@ringwright/wire/coordination';
 import { z } from 'zod';
 import { byteText } from './byte-text.ts';
+import { hasMoreMarks } from './json-marks.ts';
 
 const base64 = z.base64().transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
 const bytes = z.string().transform((text) => new Uint8Array(Buffer.from(text)));
@@ -43,10 +49,14 @@ export interface BatchItem {
 }
 
 /**
- * The items of a body. Throws USAGE with the place of the first fault, KEY_INVALID and
- * VALUE_TOO_LARGE. A key stands in a batch once: the items of a batch have no order among them.
+ * The items of a body. Throws USAGE with the place of the first fault, BATCH_TOO_LARGE, KEY_INVALID
+ * and VALUE_TOO_LARGE. A key stands in a batch once: the items of a batch have no order among them.
  */
 export function parseBatch(body: Uint8Array): BatchItem[] {
+  if (hasMoreMarks(body, httpBatchMarksMax)) {
+    const message = `a batch with more values than ${httpBatchItemsMax} items have`;
+    throw new CodedError('BATCH_TOO_LARGE', message, { hint: 'split it' });
+  }
   const parsed = batchSchema.safeParse(parseJson(body));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
