@@ -61,7 +61,7 @@ test('drops without moves wait for a word, and go when it is the right one', asy
   expect({ held, surplus }).toEqual({ held: { drops: 16, quarantines: 0 }, surplus: 16 });
   const { bytes } = await askServer(first!.place.port, { path: '/metrics' });
   expect(bytes.toString()).toContain(`ringwright_held_drops{ring="${keyspace}"} 16`);
-  expect(draining[0]?.reason).toContain(`ring-builder trash confirm ${keyspace}`);
+  expect(draining[0]?.reason).toContain(`ring-builder trash ${keyspace} confirm`);
   await withServer(first!.address, Date.now(), async (caller) => {
     const wrong = [
       { ringId, count: 15 },

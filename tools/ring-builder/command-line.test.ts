@@ -15,6 +15,16 @@ test('bare, the help lists every command and the exit codes', async () => {
   expect(help).toContain('Exit codes: 0 done');
 });
 
+test.each([48, 72, 132])('help fits a terminal of %d columns, and uses them', async (columns) => {
+  for (const words of [['--help'], ['rollout', '--help']]) {
+    const parsed = await parseCommandLine(words, columns);
+    const lines = parsed.kind === 'help' ? parsed.text.split('\n') : [];
+    const widest = Math.max(...lines.map(({ length }) => length));
+    expect(widest).toBeLessThanOrEqual(columns);
+    expect(widest).toBeGreaterThan(columns - 16);
+  }
+});
+
 test('arguments are no numbers, a lone dash is kept, and -- ends the options', async () => {
   const parsed = await parseCommandLine(['lookup', 'c', '007', '1e3', '-', '--', '--json']);
   expect(parsed.kind === 'run' && parsed.args).toMatchObject({

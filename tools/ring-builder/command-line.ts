@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { versionAnswer } from '@ringwright/base/program-version';
 import yargs, { type Argv, type Options } from 'yargs';
-import { type Arguments, hideLoneDashes } from './arguments.ts';
+import { type Arguments, hideLoneDashes, text, usage } from './arguments.ts';
 import type { Verb } from './verb.ts';
 import { verbs } from './verbs.ts';
 
@@ -69,10 +69,18 @@ export type Parsed =
   | { readonly kind: 'run'; readonly verb: Verb; readonly args: Arguments }
   | { readonly kind: 'help'; readonly text: string };
 
+/** Of help: where it goes to no terminal; below, columns of a word each; above, hard to follow. */
+const columnsElsewhere = 100;
+const columnsMin = 40;
+const columnsMax = 160;
+
 /** Throws USAGE with yargs' sentence and the help to ask for. */
-export async function parseCommandLine(words: readonly string[]): Promise<Parsed> {
+export async function parseCommandLine(
+  words: readonly string[],
+  columns: number = columnsElsewhere,
+): Promise<Parsed> {
   let chosen: { verb: Verb; args: Arguments } | undefined;
-  const parser = newParser(words);
+  const parser = newParser(words, columns);
   for (const entry of verbs) {
     let verb: Verb | undefined;
     parser.command(
@@ -83,7 +91,7 @@ export async function parseCommandLine(words: readonly string[]): Promise<Parsed
         return describeVerb(line, verb, entry.usage);
       },
       (args: Arguments) => {
-        if (verb !== undefined) chosen = { verb, args };
+        if (verb !== undefined) chosen = { verb, args: ringFirst(verb, args) };
       },
     );
   }
@@ -100,7 +108,7 @@ export async function parseCommandLine(words: readonly string[]): Promise<Parsed
   return chosen === undefined ? { kind: 'help', text: help } : { kind: 'run', ...chosen };
 }
 
-function newParser(words: readonly string[]): Argv {
+function newParser(words: readonly string[], columns: number): Argv {
   return yargs()
     .scriptName('ring-builder')
     .usage(
@@ -121,7 +129,7 @@ function newParser(words: readonly string[]): Argv {
     .help()
     .alias('help', 'h')
     .version(false)
-    .wrap(100)
+    .wrap(Math.max(columnsMin, Math.min(columns, columnsMax)))
     .epilogue(exitCodes)
     .fail((message: string | null, error: Error | null) => {
       if (error !== null && error !== undefined && error.name !== 'YError') throw error;
@@ -131,13 +139,27 @@ function newParser(words: readonly string[]): Argv {
 
 function describeVerb(line: Argv, verb: Verb, usage: string): Argv {
   for (const [name, options] of Object.entries(verb.positionals ?? {})) {
-    line.positional(name, { type: 'string', ...options });
+    // yargs would refuse the ring there.
+    const choices = name === verb.oldOrder?.second ? undefined : options.choices;
+    line.positional(name, { type: 'string', ...options, choices });
   }
   if (usage.includes('<ring>'))
     line.positional('ring', { type: 'string', describe: 'name of the ring (= keyspace)' });
   line.options(verb.options ?? {});
   for (const [command, what] of verb.examples) line.example(command, what);
   return line;
+}
+
+/** Words in the order of older releases, turned round. Throws USAGE. */
+function ringFirst(verb: Verb, args: Arguments): Arguments {
+  if (verb.oldOrder === undefined) return args;
+  const { second, isOld } = verb.oldOrder;
+  const isTurned = isOld(text(args, 'ring'), text(args, second));
+  const turned = isTurned ? { ...args, ring: args[second], [second]: args['ring'] } : args;
+  const choices = verb.positionals?.[second]?.choices;
+  const chosen = text(turned, second);
+  if (choices === undefined || choices.includes(chosen)) return turned;
+  throw usage(`${chosen}: wanted ${choices.join(', ')}`);
 }
 
 function usageError(message: string, words: readonly string[]): CodedError {

@@ -36,7 +36,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 try {
   const { defaultRings, parseCommandLine } = await import('./command-line.ts');
-  const parsed = await parseCommandLine(words);
+  const parsed = await parseCommandLine(words, process.stdout.columns);
   if (parsed.kind === 'help') {
     output.lines(parsed.text.split('\n'));
   } else {

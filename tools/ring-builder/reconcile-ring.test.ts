@@ -104,7 +104,7 @@ test('a damaged file counts as none, whatever the device said of it before', () 
   expect(findings[0]?.why).toMatch(/^data.db is gone; it refills/);
   const many = damaged.map((one) => ({ ...one, quarantines: 3 }));
   const [held] = reconcileRing(ring, many).findings;
-  expect(held?.command).toBe(`trash confirm ${ring.keyspace}`);
+  expect(held?.command).toBe(`trash ${ring.keyspace} confirm`);
 });
 
 test('a refill that has too few sources is not said to end by itself', () => {

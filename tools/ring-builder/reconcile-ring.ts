@@ -154,7 +154,7 @@ interface Outlook {
 function damageOf(ring: Ring, listing: DiskListing, place: Place): Outlook {
   if (listing.quarantines === 0) return refillOf(ring, listing, place);
   const why = `${listing.quarantines} files at once: nothing is replaced until you say so`;
-  return { why, command: `trash confirm ${ring.keyspace}` };
+  return { why, command: `trash ${ring.keyspace} confirm` };
 }
 
 /**
@@ -166,7 +166,7 @@ function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlo
   const needed = holders - Math.floor(holders / 2);
   if (holders === 1) {
     const why = 'no other device has records of it: bring back its file, or its trash';
-    return { why, command: `trash list ${keyspace}` };
+    return { why, command: `trash ${keyspace} list` };
   }
   if (ready >= needed || away.length === 0) {
     const said = listing.refills.get(place.partition) ?? '';
@@ -186,6 +186,6 @@ function noCopy({ keyspace }: Ring, partition: number, here: readonly DiskFindin
   const rest = here.filter(({ rows }) => rows > 0).map(({ device, rows }) => `d${device} ${rows}`);
   const why = `no complete file at any device that answers; rows: ${rest.join(', ') || 'none'}`;
   const nobody = { device: null, address: '', bytes: 0, rows: 0 };
-  const command = `trash list ${keyspace}`;
+  const command = `trash ${keyspace} list`;
   return { kind: 'no-complete-copy', partition, ...nobody, why, command };
 }

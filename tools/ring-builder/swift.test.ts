@@ -14,7 +14,7 @@ test('an imported ring answers as Swift does, and goes back as it came', limit, 
   const name = 'f03_regions_v2';
   const wanted = lines.map((line) => JSON.parse(line)).find(({ fixture }) => fixture === name);
   const salts = `--hash-prefix-hex ${wanted.prefix} --hash-suffix-hex ${wanted.suffix}`;
-  const answer = await tool.json(`import-swift ${fixtures}/${name}.builder objects ${salts}`);
+  const answer = await tool.json(`import-swift objects ${fixtures}/${name}.builder ${salts}`);
   expect(answer).toMatchObject({
     ring: 'objects',
     source: 'swift builder',

@@ -10,6 +10,12 @@ export interface Verb {
   readonly options?: Readonly<Record<string, Options>>;
   /** Commands to type, each with what it does. */
   readonly examples: readonly (readonly [command: string, what: string])[];
+  /** Where older releases wanted the ring second: their order still works, and no help names it. */
+  readonly oldOrder?: {
+    /** The positional that came first. */
+    readonly second: string;
+    readonly isOld: (first: string, second: string) => boolean;
+  };
   readonly run: (args: Arguments, context: Context) => Promise<Answer>;
 }
 

@@ -65,6 +65,11 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/unstage.ts'),
   },
   {
+    usage: 'list',
+    summary: 'the rings of the folder: head, servers, and what waits',
+    load: () => import('./commands/list.ts'),
+  },
+  {
     usage: 'status <ring>',
     summary: 'the head, what is staged, and the next command to type',
     load: () => import('./commands/status.ts'),
@@ -120,7 +125,7 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/reconcile.ts'),
   },
   {
-    usage: 'trash <action> <ring> [names..]',
+    usage: 'trash <ring> <action> [names..]',
     summary: 'dropped partition files: list, restore; confirm drops that are held',
     load: () => import('./commands/trash.ts'),
   },
@@ -160,7 +165,7 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/lookup.ts'),
   },
   {
-    usage: 'import-swift <file> <ring>',
+    usage: 'import-swift <ring> <file>',
     summary: 'a ring or builder file of OpenStack Swift as a new ring',
     load: () => import('./commands/import-swift.ts'),
   },

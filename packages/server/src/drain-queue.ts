@@ -109,7 +109,7 @@ export class DrainQueue {
     try {
       const held = await this.#ports.brake.judge(active, infos);
       const what = `held: ${held.size} of ${infos.length} partitions would go without a move`;
-      const reason = `${what}; ring-builder trash confirm ${keyspace} lets them go`;
+      const reason = `${what}; ring-builder trash ${keyspace} confirm lets them go`;
       return (partition) => (held.has(partition) ? reason : null);
     } catch (error) {
       this.#told.onFailed(keyspace, error, () => undefined);

@@ -108,7 +108,7 @@ function checkShown(active: ActiveRing, shown: ShownDrops, count: number): void 
   const given = `${shown.count} drops under ring ${shown.ringId.slice(0, 12)}`;
   const message = `${given}, but ${count} are held under ring ${active.id.slice(0, 12)}`;
   throw new CodedError('DROPS_DIFFER', message, {
-    hint: `ring-builder trash confirm ${keyspace} shows what is held now`,
+    hint: `ring-builder trash ${keyspace} confirm shows what is held now`,
     details: { shown, held: { ringId: active.id, count } },
   });
 }

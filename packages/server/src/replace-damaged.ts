@@ -20,7 +20,7 @@ export async function replaceDamaged(
   const held = heldQuarantines(store, active);
   if (held > confirmed) {
     const message = `${held} of ${files} files of '${keyspace}' are damaged`;
-    const command = `ring-builder trash confirm ${keyspace}`;
+    const command = `ring-builder trash ${keyspace} confirm`;
     const hint = `check the disk and the memory of this machine; ${command} lets them go`;
     throw new CodedError('PARTITION_DAMAGED', message, { hint });
   }

@@ -63,7 +63,7 @@ export interface RingStatus {
   readonly serving: number;
   /** Partitions the table gives this device that cannot answer reads yet. */
   readonly notReady: number;
-  /** Files that cannot be used, with the reason: they refill, or wait for `trash confirm`. */
+  /** Files that cannot be used, with the reason: they refill, or wait for `trash RING confirm`. */
   readonly damaged: readonly { readonly partition: number; readonly reason: string }[];
   readonly loads: readonly LoadProgress[];
   /** Assignment ids that an operator paused, or put first, among the moves to this device. */
@@ -73,7 +73,7 @@ export interface RingStatus {
   readonly surplus: number;
   /** Those being given up, with what each waits for. */
   readonly draining: readonly { readonly partition: number; readonly reason: string }[];
-  /** Drops and quarantines that wait for an operator: `ring-builder trash confirm`. */
+  /** Drops and quarantines that wait for an operator: `ring-builder trash RING confirm`. */
   readonly held: HeldDrops;
   readonly rows: number;
   readonly bytes: number;

@@ -40,7 +40,7 @@ export async function answerTrashRestore(
   const item = items.find((one) => one.name === name && one.keyspace === keyspace);
   if (item === undefined || item.partition >= active.ring.partitions) {
     throw new CodedError('TRASH_UNKNOWN', `no dropped partition '${name}' of '${keyspace}' here`, {
-      hint: `ring-builder trash list ${keyspace}`,
+      hint: `ring-builder trash ${keyspace} list`,
     });
   }
   // Nobody would ever do anything with it.

@@ -1,4 +1,5 @@
 // ring-builder import-swift: a ring or builder file of OpenStack Swift as a ring here.
+import { existsSync } from 'node:fs';
 import { swiftPayloadBytesMax } from '@ringwright/base/limits';
 import { importSwift } from '@ringwright/builder/import-swift';
 import { readSwiftFile } from '@ringwright/ring/swift-file';
@@ -20,9 +21,15 @@ export const verb: Verb = {
     },
   },
   examples: [
-    ['$0 import-swift object.builder objects --hash-suffix changeme', 'with settings and history'],
-    ['$0 import-swift object.ring.gz objects --hash-suffix changeme', 'the table and the devices'],
+    ['$0 import-swift objects object.builder --hash-suffix changeme', 'with settings and history'],
+    ['$0 import-swift objects object.ring.gz --hash-suffix changeme', 'the table and the devices'],
   ],
+  // A name that could be either is the file that is there.
+  oldOrder: {
+    second: 'file',
+    isOld: (first, second) =>
+      isPath(first) === isPath(second) ? existsSync(first) && !existsSync(second) : isPath(first),
+  },
   run: async (args, context) => {
     const file = text(args, 'file');
     const swift = readSwiftFile(await readInput(file, { bytesMax: swiftPayloadBytesMax }));
@@ -35,3 +42,7 @@ export const verb: Verb = {
     return addImported(context, imported, { file, kind: `swift ${swift.kind}` });
   },
 };
+
+function isPath(word: string): boolean {
+  return word === '-' || /[./]/.test(word);
+}

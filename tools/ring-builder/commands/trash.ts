@@ -20,14 +20,15 @@ const trashTimeoutMs = 20_000;
 
 export const verb: Verb = {
   positionals: {
-    action: { choices: actions, describe: 'what to do; list changes nothing' },
+    action: { choices: actions, describe: 'list, which changes nothing, restore or confirm' },
     names: { array: true, describe: 'of dropped files, as list shows them' },
   },
   examples: [
-    ['$0 trash list cities', 'what was dropped, on which device, and when'],
-    ['$0 trash restore cities 1795240000000.cities.17.3f9c', 'back as a file that lacks records'],
-    ['$0 trash confirm cities', 'which drops wait for a word; with --yes they go'],
+    ['$0 trash cities list', 'what was dropped, on which device, and when'],
+    ['$0 trash cities restore 1795240000000.cities.17.3f9c', 'back as a file that lacks records'],
+    ['$0 trash cities confirm', 'which drops wait for a word; with --yes they go'],
   ],
+  oldOrder: { second: 'action', isOld: (first, second) => isAction(first) && !isAction(second) },
   run: async (args, context) => {
     const head = await readVersion(context.rings, text(args, 'ring'), 'head');
     const action = text(args, 'action');
@@ -36,6 +37,10 @@ export const verb: Verb = {
     return restore(context, head, texts(args, 'names'));
   },
 };
+
+function isAction(word: string): boolean {
+  return actions.some((action) => action === word);
+}
 
 type Item = AnswerOf<typeof trashList>['items'][number] & { readonly address: string };
 
@@ -81,7 +86,7 @@ async function list(context: Context, head: StoredVersion): Promise<Answer> {
       ...(count > shown.length ? [`… ${count} in all`] : []),
     ],
     next: context.next(
-      newest === undefined ? `reconcile ${keyspace}` : `trash restore ${keyspace} ${newest.name}`,
+      newest === undefined ? `reconcile ${keyspace}` : `trash ${keyspace} restore ${newest.name}`,
     ),
     exit: away.length > 0 ? 4 : 0,
   };
@@ -103,14 +108,14 @@ async function restore(
   head: StoredVersion,
   names: readonly string[],
 ): Promise<Answer> {
-  if (names.length === 0) throw usage('which dropped files? names, as trash list shows them');
+  if (names.length === 0) throw usage('which dropped files? names, as trash RING list shows them');
   const { items } = await askTrash(context, head);
   const { keyspace } = head.ring;
   const chosen = names.map((name) => items.find((item) => item.name === name) ?? name);
   const unknown = chosen.filter((one) => typeof one === 'string');
   if (unknown.length > 0) {
     throw new CodedError('TRASH_UNKNOWN', `no server has a dropped file ${unknown.join(', ')}`, {
-      hint: `ring-builder trash list ${keyspace}`,
+      hint: `ring-builder trash ${keyspace} list`,
     });
   }
   const found = chosen.filter((one) => typeof one !== 'string');
@@ -151,7 +156,7 @@ async function confirm(context: Context, { ring, state }: StoredVersion): Promis
       'CONFIRMATION_NEEDED',
       `${files} files of ${keyspace} would go to the trash: ${lines.join('; ')}`,
       {
-        hint: context.next(`trash confirm ${keyspace} --yes`),
+        hint: context.next(`trash ${keyspace} confirm --yes`),
         details: { ring: keyspace, held },
       },
     );
