@@ -37,12 +37,12 @@ test('moves are paused, resumed and cancelled one by one, under load', {
   expect(await stagesOf(cluster)).toEqual(Array(count).fill('paused'));
 
   const stopped = await builder.run(['rollout', keyspace, '--json']);
-  expect(stopped.exit, stopped.stderr).toBe(4);
+  expect(stopped.exit, stopped.stderr).toBe(6);
   expect(JSON.parse(stopped.stdout)).toMatchObject({ end: 'paused', paused: count, moved: 0 });
 
   await builder.json(['moves', keyspace, 'resume', String(first)]);
   const one = await builder.run(['rollout', keyspace, '--json']);
-  expect(one.exit, one.stderr).toBe(4);
+  expect(one.exit, one.stderr).toBe(6);
   expect(JSON.parse(one.stdout)).toMatchObject({ moved: 1, receipts: 1, paused: count - 1 });
 
   const gone = await builder.json(['moves', keyspace, 'cancel', String(second)]);

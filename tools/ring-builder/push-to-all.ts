@@ -2,19 +2,21 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import { pushAndNote } from './commands/push.ts';
+import type { PushOutcome } from './push-ring.ts';
 import { ringTargets } from './ring-targets.ts';
 import type { Context } from './verb.ts';
 import { waitUntil } from './wait-until.ts';
 
 /**
- * Pushes until all have confirmed; `skipDown`: without those that cannot be reached. Throws
+ * Pushes until all have confirmed; without those that cannot be reached and were removed, with
+ * `skipDown` without any that cannot. Resolves with those it went on without. Throws
  * SERVERS_NOT_CONFIRMED when nothing changed for `stallMs`.
  */
 export async function pushToAll(
   context: Context,
   version: StoredVersion,
   options: { readonly stallMs: number; readonly skipDown: boolean },
-): Promise<void> {
+): Promise<readonly PushOutcome[]> {
   const targets = ringTargets(version.ring, version.state);
   const { answer, done } = await waitUntil({
     ask: () => pushAndNote(context, version, { targets, keepGoing: true, tell: null }),
@@ -32,7 +34,7 @@ export async function pushToAll(
     nowMs: context.nowMs,
     tell: context.tell,
   });
-  if (done) return;
+  if (done) return answer.filter(({ outcome }) => outcome !== 'accepted');
   const missing = answer.filter(({ outcome, required }) => required && outcome !== 'accepted');
   const { keyspace, version: number } = version.ring;
   const names = missing.map(({ address, code }) => `${address} (${code})`).join(', ');
@@ -40,7 +42,10 @@ export async function pushToAll(
     'SERVERS_NOT_CONFIRMED',
     `${missing.length} of ${answer.length} servers have not confirmed version ${number}: ${names}`,
     {
-      hint: `start them and type ring-builder rollout ${keyspace} again, remove their devices, or add --skip-down`,
+      hint:
+        `start them, or add --skip-down, and type ring-builder rollout ${keyspace} again; ` +
+        `one that will not come back: ring-builder remove ${keyspace} ` +
+        `${missing.flatMap(({ devices }) => devices.map((id) => `d${id}`)).join(' ')}, commit, rollout`,
       details: { ring: keyspace, version: number, missing },
     },
   );

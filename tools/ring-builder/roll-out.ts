@@ -8,6 +8,7 @@ import { readVersion, type StoredVersion } from '@ringwright/repository/read-ver
 import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
+import { awayLine } from './away-holders.ts';
 import { dropGoneDevices } from './drop-gone-devices.ts';
 import { headWatch } from './moves/head-watch.ts';
 import { provenMoves, unproved, withAllNew } from './moves/proven-moves.ts';
@@ -18,6 +19,7 @@ import { isWaveLeft, proposeNextWave } from './propose-next-wave.ts';
 import { pushToAll } from './push-to-all.ts';
 import { ringTargets } from './ring-targets.ts';
 import { nextRolloutStep, type RolloutStep } from './rollout-step.ts';
+import { noTotals, type RolloutTotals } from './rollout-totals.ts';
 import { ringKey } from './signing.ts';
 import { authorOf } from './stage-verb.ts';
 import type { Context } from './verb.ts';
@@ -26,6 +28,8 @@ import { waitForLoads } from './wait-loads.ts';
 
 /** Hours begin on the minute at the earliest: somebody who looks sees that it goes on. */
 const hoursPollMs = 1_000;
+/** A server that was away at the end of an earlier wave is not waited for as long again. */
+const downAgainMsMax = 1_000;
 /** Nobody who waits for one lock is without an answer for longer. */
 const lockAnewMs = 5_000;
 
@@ -60,19 +64,10 @@ export interface RolloutOutcome {
   readonly paused: number;
 }
 
-export interface RolloutTotals {
-  moved: number;
-  bytes: number;
-  verified: number;
-  copyMs: number;
-  versions: number;
-  waves: number;
-  /** Rounds on end in which loaded moves had no receipts, because their joiners had just died. */
-  unproved: number;
-}
-
 /** Each round waits for all servers, and for the loads. */
 const UNPROVED_ROUNDS_MAX = 5;
+
+type Away = Parameters<typeof awayLine>[1];
 
 interface Rollout {
   readonly context: Context;
@@ -87,7 +82,7 @@ export async function rollOut(
   ring: string,
   options: RolloutOptions,
 ): Promise<RolloutOutcome> {
-  const totals = { moved: 0, bytes: 0, verified: 0, copyMs: 0, versions: 0, waves: 0, unproved: 0 };
+  const totals = { ...noTotals };
   const watch = watchMoves(context, () => totals.moved);
   const rollout = { context, options, totals, watch };
   const goesOn = afterOthers(context, options);
@@ -102,8 +97,16 @@ export async function rollOut(
 async function pushAndStep(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
   const { context, options, watch } = rollout;
   watch.show(head, 'goes to the servers');
-  await pushToAll(context, head, options);
+  const away = await pushToAll(context, head, options);
+  tellAway(rollout, head, away);
   return takeStep(rollout, head);
+}
+
+/** Once for the same servers. */
+function tellAway({ context, totals }: Rollout, { ring }: StoredVersion, away: Away): void {
+  const names = away.map(({ address }) => address).join(' ');
+  if (away.length > 0 && names !== totals.toldAway) context.tell(awayLine(ring, away));
+  totals.toldAway = names;
 }
 
 /**
@@ -137,7 +140,7 @@ async function slowDown(context: Context, name: string, { rate }: RolloutOptions
   for (const reason of deaf) context.tell(`goes at the rate it had: ${reason}`);
 }
 
-const noDrains: Pick<RolloutOutcome, 'drains'> = { drains: { left: [] } };
+const noDrains: Pick<RolloutOutcome, 'drains'> = { drains: { left: [], isLeftToDown: false } };
 
 type Ended = Pick<RolloutOutcome, 'end'> & Partial<Pick<RolloutOutcome, 'drains' | 'paused'>>;
 
@@ -195,16 +198,21 @@ async function waitForHours(rollout: Rollout, head: StoredVersion): Promise<bool
 
 async function drain(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
   const { context, options, totals, watch } = rollout;
-  const drains = await waitForDrains(context, { head, watch, ...options });
-  if (drains.left.length > 0) return { end: 'drains', drains };
+  const downMsMax = totals.leftToDown > 0 ? { downMsMax: downAgainMsMax } : {};
+  const drains = await waitForDrains(context, { head, watch, ...options, ...downMsMax });
+  const isLeft = drains.left.length > 0;
+  if (isLeft && !drains.isLeftToDown) return { end: 'drains', drains };
+  if (isLeft) totals.leftToDown += 1;
   const isOver = whyStop(rollout, { kind: 'drain' });
   const waits = isOver === null && isOutside(rollout) && (await isWaveLeft(context, head));
   if (waits && (await waitForHours(rollout, head))) return null;
   const goesOn =
     isOver === null &&
     ((await proposeNextWave(context, head, options.override)) ||
-      (await dropGoneDevices(context, head)));
-  if (!goesOn) return { end: isOver ?? 'done' };
+      // A device that still has files to give up keeps its place in the ring.
+      (drains.left.every(({ partitions }) => partitions === 0) &&
+        (await dropGoneDevices(context, head))));
+  if (!goesOn) return { end: isOver ?? (isLeft ? 'drains' : 'done'), drains };
   totals.versions += 1;
   return null;
 }

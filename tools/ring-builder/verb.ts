@@ -55,6 +55,9 @@ export interface Answer {
   readonly lines: readonly string[];
   /** The command to type next, from Context.next; the last line for people. */
   readonly next?: string;
-  /** 1 when the answer is no, 4 when servers were not reached, 5 when they refused. */
+  /**
+   * 1 when the answer is no, 4 when servers were not reached, 5 when they refused, 6 when what is
+   * left waits for moves that somebody paused.
+   */
   readonly exit?: number;
 }

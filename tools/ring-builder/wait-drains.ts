@@ -12,7 +12,7 @@ import { waitUntil } from './wait-until.ts';
  * What waits only for servers that cannot be reached is left to them after so long: one that is
  * slow has answered by then, and most that restart are back.
  */
-const downMsMax = 10_000;
+const downMsMaxFirst = 10_000;
 
 export interface Drains {
   /** Partitions still to be given up, by address. */
@@ -21,11 +21,14 @@ export interface Drains {
     readonly partitions: number;
     readonly reason: string;
   }[];
+  /** All that is left waits for servers that cannot be reached: nothing else is kept from going on. */
+  readonly isLeftToDown: boolean;
 }
 
 /**
- * What is left when it ends: nothing, or what made no progress for `stallMs`; `skipDown`: or what
- * can only go when a server is back that cannot be reached. The ring is in force either way.
+ * What is left when it ends: nothing, or what made no progress for `stallMs`; or what can only go
+ * when a server is back that cannot be reached, if it was removed, or with `skipDown`. The ring is
+ * in force either way.
  */
 export async function waitForDrains(
   context: Context,
@@ -36,9 +39,11 @@ export async function waitForDrains(
     readonly skipDown: boolean;
     /** Let go what servers hold back, as soon as it is seen. */
     readonly confirmDrops: boolean;
+    /** How long a server may be away before what waits for it is left to it. */
+    readonly downMsMax?: number;
   },
 ): Promise<Drains> {
-  const { head, watch, stallMs, skipDown, confirmDrops } = wanted;
+  const { head, watch, stallMs, skipDown, confirmDrops, downMsMax = downMsMaxFirst } = wanted;
   const targets = ringTargets(head.ring, head.state);
   let downFromMs: number | null = null;
   const { answer } = await waitUntil({
@@ -47,25 +52,32 @@ export async function waitForDrains(
       const held = confirmDrops ? heldDrops(targets, look.said) : [];
       if (held.length > 0) await letGo(held, head.ring.keyspace, context.nowMs());
       const now = context.nowMs();
-      downFromMs = waitsForDown(head, look) ? (downFromMs ?? now) : null;
-      const isSkipped = skipDown && downFromMs !== null && now - downFromMs >= downMsMax;
-      return { ...leftOn(head, targets, look), isSkipped };
+      downFromMs = waitsForDown(head, look, skipDown) ? (downFromMs ?? now) : null;
+      return {
+        left: leftOn(head, targets, look),
+        downMs: downFromMs === null ? null : now - downFromMs,
+      };
     },
-    isDone: ({ left, isSkipped }) => left.length === 0 || isSkipped,
+    isDone: ({ left, downMs }) => left.length === 0 || (downMs !== null && downMs >= downMsMax),
     progressOf: ({ left }) => left.map(({ partitions }) => partitions).join(),
     stallMs,
     pollMs: watchPauseMs,
     nowMs: context.nowMs,
     tell: () => undefined, // the board says more
   });
-  return { left: answer.left };
+  const { left, downMs } = answer;
+  return { left, isLeftToDown: left.length > 0 && downMs !== null };
 }
 
-/** Each partition that is still to be given up has a holder that cannot be reached. */
-function waitsForDown({ ring }: StoredVersion, { said }: Look): boolean {
+/**
+ * Each partition that is still to be given up has a holder that cannot be reached: one that was
+ * removed, of which nobody waits for an answer (`said` has none), or with `skipDown` any.
+ */
+function waitsForDown({ ring }: StoredVersion, { said }: Look, skipDown: boolean): boolean {
   const isDown = (device: number): boolean => {
     const status = said.get(device);
-    return status instanceof CodedError && status.code === 'PEER_UNREACHABLE';
+    if (status === undefined) return true;
+    return skipDown && status instanceof CodedError && status.code === 'PEER_UNREACHABLE';
   };
   return [...said].every(([device, status]) => {
     if (status instanceof Error) return isDown(device);
@@ -76,8 +88,12 @@ function waitsForDown({ ring }: StoredVersion, { said }: Look): boolean {
   });
 }
 
-function leftOn({ ring }: StoredVersion, targets: readonly Target[], { said }: Look): Drains {
-  const left = targets.flatMap(({ address, devices }) => {
+function leftOn(
+  { ring }: StoredVersion,
+  targets: readonly Target[],
+  { said }: Look,
+): Drains['left'] {
+  return targets.flatMap(({ address, devices }) => {
     const status = devices.map((id) => said.get(id)).find((one) => one !== undefined);
     if (status === undefined) return [];
     if (status instanceof Error) return [{ address, partitions: 0, reason: status.message }];
@@ -88,5 +104,4 @@ function leftOn({ ring }: StoredVersion, targets: readonly Target[], { said }: L
     const reason = draining[0]?.reason ?? '';
     return surplus === 0 ? [] : [{ address, partitions: surplus, reason }];
   });
-  return { left };
 }

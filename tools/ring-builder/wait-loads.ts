@@ -67,7 +67,7 @@ export async function waitForLoads(
   };
   const available = inStage('available');
   const copied = copiedOf(answer, available);
-  const stall = done ? null : stalled(ours(answer), stallMs);
+  const stall = done ? null : stalled(head, answer, { rows: ours(answer), stallMs });
   return { headMoved: answer.headMoved, available, paused: inStage('paused'), stall, copied };
 }
 
@@ -88,7 +88,11 @@ function copiedOf({ said }: Look, moves: readonly Move[]): Copied {
   };
 }
 
-function stalled(rows: Look['rows'], stallMs: number): CodedError {
+function stalled(
+  { ring: { keyspace } }: StoredVersion,
+  { said }: Look,
+  { rows, stallMs }: { readonly rows: Look['rows']; readonly stallMs: number },
+): CodedError {
   const open = rows.filter(({ stage }) => stage !== 'available' && stage !== 'paused');
   const reasons = open.map(
     ({ partition, stage, reason }) =>
@@ -98,11 +102,21 @@ function stalled(rows: Look['rows'], stallMs: number): CodedError {
     rows.filter(({ stage }) => stage === 'available').length,
     rows.length,
   ];
+  // Joiners that cannot be asked how far they are.
+  const silent = new Set(
+    open.flatMap(({ to }) => (to !== null && said.get(to) instanceof Error ? [`d${to}`] : [])),
+  );
+  const names = [...silent].join(' ');
+  const cancel = `ring-builder moves ${keyspace} cancel ${names}`;
+  const commands = `${cancel}; ring-builder remove ${keyspace} ${names}; commit; rollout`;
   return new CodedError(
     'ROLLOUT_STALLED',
     `${available} of ${moves} moves are available and nothing has changed for ${stallMs / 1_000} s: ${reasons.slice(0, 3).join('; ')}`,
     {
-      hint: 'see that the servers run, or pause or cancel what is stuck (ring-builder moves RING); then type the command again: it goes on where it was',
+      hint:
+        silent.size > 0
+          ? `start ${names}, and type the command again: it goes on from there; if it will not come back: ${commands}`
+          : `see that the servers run, or pause or cancel what is stuck (ring-builder moves ${keyspace} list); then type the command again: it goes on where it was`,
       details: { available, moves, failed: reasons },
     },
   );

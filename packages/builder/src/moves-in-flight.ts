@@ -20,12 +20,12 @@ export function landedHead(
   { direct }: { readonly direct: boolean },
 ): LandedHead {
   if (head.moves.length === 0) return { head, moving: new Set() };
-  const refuse = (why: string, details: object = {}): CodedError =>
+  const refuse = (why: string, which = 'all', details: object = {}): CodedError =>
     new CodedError(
       'MOVES_IN_FLIGHT',
       `version ${head.version} of ${state.ring} has ${head.moves.length} moves in flight: ${why}`,
       {
-        hint: `run ring-builder rollout ${state.ring}, or ring-builder moves ${state.ring} cancel all`,
+        hint: `run ring-builder rollout ${state.ring}, or ring-builder moves ${state.ring} cancel ${which}`,
         details: { version: head.version, moves: head.moves.length, ...details },
       },
     );
@@ -37,11 +37,15 @@ export function landedHead(
   const lost = head.moves.find(({ to }) => state.devices[to]?.state !== 'active');
   if (lost !== undefined) {
     const { partition, to, assignment } = lost;
-    throw refuse(`partition ${partition} is on its way to d${to}, which is to be removed`, {
-      partition,
-      assignment,
-      device: to,
-    });
+    throw refuse(
+      `partition ${partition} is on its way to d${to}, which is to be removed`,
+      `d${to}`,
+      {
+        partition,
+        assignment,
+        device: to,
+      },
+    );
   }
   const table = copyTable(head.table, head.devices.length);
   for (const { partition, replica, to } of head.moves) table[replica]![partition] = to;

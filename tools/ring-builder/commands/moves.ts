@@ -24,7 +24,7 @@ type Action = (typeof actions)[number];
 export const verb: Verb = {
   positionals: {
     action: { choices: actions, describe: 'what to do; list changes nothing' },
-    which: { array: true, describe: 'partitions, or all' },
+    which: { array: true, describe: 'partitions, devices (d3: its moves, in and out), or all' },
   },
   options: {
     reason: {
@@ -37,6 +37,7 @@ export const verb: Verb = {
     ['$0 moves cities list', 'where each move stands, and why'],
     ['$0 moves cities pause all', 'joiners stop copying, also over a restart'],
     ['$0 moves cities resume 17 18', 'partitions 17 and 18 go on'],
+    ['$0 moves cities cancel d5', 'all moves to d5 and from it, when it will not come back'],
     ['$0 moves cities cancel 17', 'a version without that move: the slot stays where it is'],
     ['$0 moves cities prioritise 17', 'before all others'],
     ['$0 moves cities force 17 --reason "both others burnt" --yes', 'it joins with what there is'],
@@ -72,7 +73,10 @@ function actionOf(word: string): Action {
 function chosenMoves({ ring }: StoredVersion, words: readonly string[]): readonly Move[] {
   if (words.length === 0) throw usage('which partitions? numbers, or all');
   if (words.includes('all')) return ring.moves;
-  const partitions = words.map((word) => parseNumber(word, 'partition'));
+  const devices = words.filter(isDeviceWord).map((word) => Number(word.slice(1)));
+  const partitions = words
+    .filter((word) => !isDeviceWord(word))
+    .map((word) => parseNumber(word, 'partition'));
   const moving = new Set(ring.moves.map(({ partition }) => partition));
   const unknown = partitions.filter((partition) => !moving.has(partition));
   if (unknown.length > 0) {
@@ -82,7 +86,16 @@ function chosenMoves({ ring }: StoredVersion, words: readonly string[]): readonl
       details: { ring: ring.keyspace, version: ring.version, unknown },
     });
   }
-  return ring.moves.filter(({ partition }) => partitions.includes(partition));
+  return ring.moves.filter(
+    ({ partition, from, to }) =>
+      partitions.includes(partition) ||
+      devices.includes(to) ||
+      (from !== null && devices.includes(from)),
+  );
+}
+
+function isDeviceWord(word: string): boolean {
+  return /^d\d+$/.test(word);
 }
 
 async function listMoves(
@@ -113,7 +126,7 @@ async function force(
 ): Promise<Answer> {
   const { ring } = head;
   const moving = new Set(ring.moves.map(({ partition }) => String(partition)));
-  const named = words.filter((word) => word === 'all' || moving.has(word));
+  const named = words.filter((word) => word === 'all' || isDeviceWord(word) || moving.has(word));
   const partitions = words
     .filter((word) => !named.includes(word))
     .map((word) => parseNumber(word, 'partition'));

@@ -9,6 +9,9 @@ import type { Answer, Context, Verb } from '../verb.ts';
 /** A server that restarts and replays its log is back within this time. */
 const STALL_SECONDS = 60;
 
+/** Nothing failed, and nothing more happens before somebody resumes what somebody paused. */
+const EXIT_PAUSED = 6;
+
 export const verb: Verb = {
   options: {
     step: {
@@ -118,25 +121,33 @@ function rolloutAnswer(
     lines: [
       nothing ? `${keyspace} version ${version}: nothing is in flight` : done,
       ...(moved > 0 ? [`${printBytes(bytes)} copied in ${printSeconds(seconds)}`] : []),
-      ...left.map(
-        ({ address, partitions, reason }) =>
-          `${address} still holds ${partitions} partitions: ${reason}`,
+      ...left.map(({ address, partitions, reason }) =>
+        partitions === 0
+          ? `${address} has not answered: ${reason}`
+          : `${address} still holds ${partitions} partitions: ${reason}`,
       ),
-      ...endLines[end]({ inFlight: moves.length, paused }),
+      ...endLines[end]({ inFlight: moves.length, paused, isLeftToDown: drains.isLeftToDown }),
     ],
     next: context.next(nextWords(keyspace, end)),
-    exit: end === 'drains' || end === 'paused' ? 4 : 0,
+    exit: end === 'paused' ? EXIT_PAUSED : end === 'drains' ? 4 : 0,
   };
 }
 
 interface EndFigures {
   readonly inFlight: number;
   readonly paused: number;
+  readonly isLeftToDown: boolean;
 }
 
 const endLines: Readonly<Record<RolloutEnd, (figures: EndFigures) => readonly string[]>> = {
   done: () => [],
-  drains: () => [],
+  drains: ({ isLeftToDown }) =>
+    isLeftToDown
+      ? [
+          'every move is done; what is left goes by itself when those servers are back;',
+          'one that will not come back: ring-builder remove RING dN, commit, rollout',
+        ]
+      : [],
   step: ({ inFlight }) => [`stopped after one version (--step): ${inFlight} moves in flight`],
   waves: ({ inFlight }) => [`stopped after as many waves as asked: ${inFlight} moves in flight`],
   paused: ({ paused }) => [`${paused} moves are paused; nothing else is left to do for now`],

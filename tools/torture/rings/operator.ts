@@ -13,6 +13,8 @@ const STALL_SECONDS = 5;
 export const override = ['--override', 'the torture wants it'];
 /** Only partly done: servers were away, or nothing went on. To be typed again. */
 const AGAIN_EXIT = 4;
+/** Moves that were paused, and are resumed by whoever paused them. */
+const PAUSED_EXIT = 6;
 /** Whatever the machine does besides; a rollout without faults takes a few seconds. */
 const ROLLOUT_MS_MAX = 180_000;
 
@@ -60,7 +62,7 @@ export function startRollout(stage: Stage, options: readonly string[] = []): Rol
 /** True when all is moved and given up. Throws when it ended as none may, killed or not. */
 export function isRolledOut({ exit, stderr }: Ended): boolean {
   if (exit === 0) return true;
-  if (exit === AGAIN_EXIT || exit === null) return false;
+  if (exit === AGAIN_EXIT || exit === PAUSED_EXIT || exit === null) return false;
   throw new Error(`rollout ended with ${exit}: ${stderr}`);
 }
 

@@ -1,0 +1,89 @@
+// A server that dies and does not come back: one rollout brings its change to the end without it.
+import { expect, test } from 'vitest';
+import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
+
+interface Ended {
+  readonly exit: number | null;
+  readonly stderr: string;
+  readonly json: { end: string; moved: number; inFlight: number; left: object[] };
+}
+
+async function rollout(cluster: Cluster, ...more: string[]): Promise<Ended> {
+  const words = ['rollout', keyspace, '--json', '--stall-timeout', '3', ...more];
+  const { exit, stdout, stderr } = await cluster.builder.run(words);
+  return { exit, stderr, json: JSON.parse(stdout || 'null') as Ended['json'] };
+}
+
+/** Devices of the head, null where one has left. */
+async function devicesOf(cluster: Cluster): Promise<(number | null)[]> {
+  const { devices, moves } = await cluster.head();
+  expect(moves).toEqual([]);
+  return devices.map((device) => device?.id ?? null);
+}
+
+test('dead before the commit: every wave is carried out, then it is removed', {
+  timeout: 120_000,
+}, async () => {
+  const cluster = await clusterForTest({ servers: 4, partitions: 16 });
+  const { builder } = cluster;
+  for (const _ of [4, 5]) {
+    await builder.json(['add', keyspace, (await cluster.addServer()).text, '3']);
+  }
+  await cluster.servers[1]!.kill();
+  await builder.json(['set-weight', keyspace, 'd0', '0']);
+  const commit = ['commit', keyspace, '-m', 'two for one', '--override', 'as planned'];
+  const { moved, movesLeft } = await builder.json<{ moved: number; movesLeft: number }>(commit);
+  expect(movesLeft).toBeGreaterThan(0);
+
+  const without = await rollout(cluster);
+  expect(without.exit).toBe(4);
+  expect(without.stderr).toContain(`ring-builder remove ${keyspace} d1, commit, rollout`);
+
+  const all = await rollout(cluster, '--skip-down');
+  expect(all.json, all.stderr).toMatchObject({ moved: moved + movesLeft, inFlight: 0 });
+  expect(all.json.end).toBe('drains');
+  expect(all.exit).toBe(4);
+  expect(all.stderr).toMatch(
+    /goes on without d1 .*: 12 of 16 partitions have a slot there; 0 have/,
+  );
+
+  await cluster.commit('remove', 'd1');
+  const last = await rollout(cluster);
+  expect(last.json, last.stderr).toMatchObject({ end: 'done', left: [] });
+  expect(last.exit).toBe(0);
+  expect(await devicesOf(cluster)).toEqual([0, null, 2, 3, 4, 5]);
+});
+
+test('a joiner and a source die in mid-move; the one is removed, the other replaced', {
+  timeout: 120_000,
+}, async () => {
+  const cluster = await clusterForTest({ servers: 4, partitions: 16 });
+  const { builder } = cluster;
+  const joiner = await cluster.addServer();
+  await cluster.commit('add', joiner.text, '1');
+  await cluster.push();
+  await joiner.kill();
+  const stuck = await rollout(cluster, '--skip-down');
+  expect(stuck.exit).toBe(4);
+  const cancel = `ring-builder moves ${keyspace} cancel d4`;
+  expect(stuck.stderr).toContain(cancel);
+  await builder.json(['remove', keyspace, 'd4']);
+  const refused = await builder.run(['commit', keyspace, '-m', 'it is gone', '--json']);
+  expect(JSON.parse(refused.stderr).hint).toContain(cancel);
+  await builder.json(['moves', keyspace, 'cancel', 'd4']);
+  await builder.json(['commit', keyspace, '-m', 'it is gone']);
+  const removed = await rollout(cluster);
+  expect(removed.exit, removed.stderr).toBe(0);
+  expect(await devicesOf(cluster)).toEqual([0, 1, 2, 3, null]);
+
+  const proposed = await cluster.commit('set-weight', 'd0', '0.2');
+  expect(proposed.moves.every(({ from }) => from === 0)).toBe(true);
+  await cluster.push();
+  await cluster.servers[0]!.kill();
+  await builder.json(['add', keyspace, (await cluster.addServer()).text, '1']);
+  await cluster.commit('remove', 'd0');
+  const replaced = await rollout(cluster);
+  expect(replaced.exit, replaced.stderr).toBe(0);
+  expect(replaced.stderr).toContain('goes on without d0');
+  expect(await devicesOf(cluster)).toEqual([null, 1, 2, 3, null, 5]);
+});
