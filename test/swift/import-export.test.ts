@@ -60,6 +60,13 @@ describe.each(swiftBuilders())('$fixture', ({ fixture, nextPartPower }) => {
   });
 });
 
+test('nothing made in the middle of a partition power increase is exported', () => {
+  const { ring, state } = imported('f09_part_power_increase_v2.builder');
+  expect(exportSwiftRing(ring, state)).toMatchObject({ partPower: 6, nextPartPower: 6 });
+  const second = directRing(ring, encodeRing(ring).id, { table: ring.table });
+  expect(codeOf(() => exportSwiftRing(second, state))).toBe('PART_POWER_INCREASING');
+});
+
 describe('last moves', () => {
   const { ring, state } = imported('f12_min_part_hours_v3.builder');
   const given = decodeSwiftBuilder(swiftFile('f12_min_part_hours_v3.builder'));

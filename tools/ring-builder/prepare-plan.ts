@@ -6,6 +6,7 @@ import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
 import type { Plan } from '@ringwright/builder/plan';
 import { planVersion } from '@ringwright/builder/plan-version';
 import { serializeState } from '@ringwright/builder/state-json';
+import { requireSteadyPower } from '@ringwright/builder/steady-power';
 import { stepRamps } from '@ringwright/builder/step-ramps';
 import { stagedChanges } from '@ringwright/repository/builder-file';
 import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
@@ -30,13 +31,14 @@ export interface PreparedPlan {
   readonly changed: boolean;
 }
 
-/** Throws RING_UNKNOWN, MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES, VALUE_OUT_OF_RANGE. */
+/** Throws RING_UNKNOWN, PART_POWER_INCREASING, MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES, VALUE_OUT_OF_RANGE. */
 export async function preparePlan(
   context: Context,
   ring: string,
   asked: { readonly direct: boolean },
 ): Promise<PreparedPlan> {
   const opened = await openRing(context.rings, ring);
+  requireSteadyPower(opened.state);
   const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
   const nowHours = context.nowMs() / MS_PER_HOUR;
   const staged = applyChanges(opened.state, stagedChanges(opened.staged));

@@ -3,6 +3,7 @@ import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Plan } from '@ringwright/builder/plan';
 import { revertPlan, revertState } from '@ringwright/builder/revert-plan';
 import { serializeState } from '@ringwright/builder/state-json';
+import { requireSteadyPower } from '@ringwright/builder/steady-power';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { cancelMoves } from '@ringwright/ring/advance-ring';
@@ -30,6 +31,7 @@ export async function prepareRevert(
   version: number,
 ): Promise<PreparedRevert> {
   const opened = await openRing(context.rings, ring);
+  requireSteadyPower(opened.state);
   const head = await readVersion(context.rings, ring, 'head');
   const old = await readVersion(context.rings, ring, version);
   const cancelled = cancelledHead(head);

@@ -137,3 +137,49 @@ test('refusals leave nothing behind', limit, async () => {
   expect(await filesOf(tool.folder)).toEqual(before);
   expect((await tool.json('export-swift x evil.builder --builder --yes'))['changed']).toBe(true);
 });
+
+test(
+  'a ring in the middle of a partition power increase is looked at, not changed',
+  limit,
+  async () => {
+    const tool = await ringBuilderHere();
+    // Going on, and done but not finished: Swift refuses both.
+    for (const name of ['f09_part_power_increase_v1', 'f09_part_power_increase_v2']) {
+      const imported = await tool.json(
+        `import-swift ${fixtures}/${name}.builder ${ringOf(name)} --hash-suffix s`,
+      );
+      expect(imported).toMatchObject({ warnings: [{ code: 'PART_POWER_INCREASING' }] });
+      const ring = ringOf(name);
+      const before = await filesOf(tool.folder);
+      for (const command of [
+        `add ${ring} r1z1-10.0.0.9:6200/sdz 100`,
+        `remove ${ring} d0`,
+        `set-weight ${ring} d0 1`,
+        `set ${ring} --replicas 2`,
+        `pin ${ring} 1 --off d0`,
+        `maintenance ${ring} d0`,
+        `plan ${ring}`,
+        `commit ${ring} -m x`,
+        `revert ${ring} 1 -m x`,
+      ]) {
+        expect(await tool.refusal(command), command).toEqual({
+          exit: 5,
+          code: 'PART_POWER_INCREASING',
+        });
+      }
+      expect(await filesOf(tool.folder)).toEqual(before);
+      expect(await tool.json(`status ${ring}`)).toMatchObject({
+        frozen: expect.stringContaining('the partition power'),
+        next: `ring-builder show ${ring}`,
+      });
+      for (const command of ['show', 'balance', 'verify', 'lookup']) {
+        await tool.json(`${command} ${ring}${command === 'lookup' ? ' /a/c/o' : ''}`);
+      }
+      expect(await tool.json(`export-swift ${ring} ${name}.builder`)).toMatchObject({ version: 1 });
+    }
+  },
+);
+
+function ringOf(name: string): string {
+  return name.replaceAll('_', '-');
+}

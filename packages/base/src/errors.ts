@@ -47,6 +47,7 @@ export const errorCatalogue = {
   SWIFT_FILE_TOO_LARGE: kind(2, 413, 'the Swift file is or inflates to more than a cap'),
   PICKLE_REFUSED: kind(2, 400, 'the pickle asks for what no ring or builder of Swift needs'),
   RING_NOT_CONVERTIBLE: kind(2, 409, 'the ring of one system has no equal in the other'),
+  PART_POWER_INCREASING: kind(5, 409, 'Swift is raising the partition power: nothing may move'),
   IMPORT_FILE_INVALID: kind(2, 400, 'the JSON to import is not of the documented form'),
   // Signatures and trust
   SIGNATURES_MISSING: kind(5, 422, 'fewer valid signatures of trusted keys than are needed'),

@@ -6,15 +6,18 @@ import type { SwiftBuilder } from '@ringwright/ring/swift-builder';
 import type { SwiftRing } from '@ringwright/ring/swift-ring';
 import type { BuilderState } from './builder-state.ts';
 import { HOURS_COUNTED_MAX, hoursOfRuns } from './last-moves.ts';
+import { requireSteadyPower } from './steady-power.ts';
 
 const SECONDS_PER_HOUR = 3_600;
 
 /**
  * The ring for Swift's servers. Its version number goes on from the one that was imported. Throws
- * RING_NOT_CONVERTIBLE, MOVES_IN_FLIGHT.
+ * RING_NOT_CONVERTIBLE, MOVES_IN_FLIGHT, PART_POWER_INCREASING.
  */
 export function exportSwiftRing(ring: Ring, state: BuilderState | null): SwiftRing {
   const { version = 1, nextPartPower = null } = state?.swift ?? {};
+  // As it came it may go back; a version made since then must not reach Swift's servers.
+  if (state !== null && ring.version > 1) requireSteadyPower(state);
   return swiftOfRing(ring, { version: version + ring.version - 1, nextPartPower });
 }
 

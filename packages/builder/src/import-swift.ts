@@ -8,6 +8,7 @@ import type { BuilderDevice, BuilderState, LastMoves, SwiftState } from './build
 import { createState } from './create-state.ts';
 import type { ImportedRing } from './imported-ring.ts';
 import { HOURS_COUNTED_MAX, runsOfHours } from './last-moves.ts';
+import { increaseHint, powerIncrease } from './steady-power.ts';
 
 export interface SwiftImportSettings {
   readonly ring: string;
@@ -49,7 +50,7 @@ function importRing(swift: SwiftRing, settings: SwiftImportSettings): ImportedRi
   return {
     ring,
     state,
-    warnings: [{ code: 'SETTINGS_NOT_IN_FILE', message }, ...increasing(nextPartPower)],
+    warnings: [{ code: 'SETTINGS_NOT_IN_FILE', message }, ...increasing(state)],
   };
 }
 
@@ -73,10 +74,7 @@ function importBuilder(builder: SwiftBuilder, settings: SwiftImportSettings): Im
   return {
     ring,
     state,
-    warnings: [
-      ...increasing(nextPartPower),
-      ...(pending ? [replicasPending(builder, placed)] : []),
-    ],
+    warnings: [...increasing(state), ...(pending ? [replicasPending(builder, placed)] : [])],
   };
 }
 
@@ -113,11 +111,11 @@ function power(nextPartPower: number | null): Pick<SwiftState, 'nextPartPower'> 
   return nextPartPower === null ? {} : { nextPartPower };
 }
 
-function increasing(nextPartPower: number | null): Finding[] {
-  if (nextPartPower === null) return [];
-  const message =
-    `Swift is raising the partition power to ${nextPartPower}: finish or cancel that in Swift ` +
-    'before this ring is changed';
+function increasing(state: BuilderState): Finding[] {
+  const reason = powerIncrease(state);
+  if (reason === null) return [];
+  const message = `${reason}: this ring can be looked at, not changed; ${increaseHint}`;
+  const nextPartPower = state.swift?.nextPartPower;
   return [{ code: 'PART_POWER_INCREASING', message, details: { nextPartPower } }];
 }
 

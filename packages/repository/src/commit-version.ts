@@ -12,6 +12,7 @@ import { mkdir } from 'node:fs/promises';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/builder-state';
+import { requireSteadyPower } from '@ringwright/builder/steady-power';
 import type { Ring } from '@ringwright/ring/ring';
 import { appendLog } from './append-log.ts';
 import { printBuilderFile, type Staged, stagedChanges, stagedDigest } from './builder-file.ts';
@@ -57,8 +58,8 @@ export interface VersionToCommit {
 
 /**
  * Makes `ring` the head and returns its id. Durable when it returns. Throws HEAD_MOVED with both
- * heads, STAGED_MOVED, LOCK_HELD, BRAKE and what sealVersion throws; then the head is the one that
- * it was.
+ * heads, STAGED_MOVED, PART_POWER_INCREASING, LOCK_HELD, BRAKE and what sealVersion throws; then
+ * the head is the one that it was.
  */
 export async function commitVersion(rings: string, given: VersionToCommit): Promise<Head> {
   const { ring, state, entry, expected } = given;
@@ -67,6 +68,8 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
     const { folder, file, log } = writable;
     requireHead(ring.keyspace, expected.head, file.head);
     if (entry.kind === 'commit') requireStaged(ring.keyspace, file.staged, expected.stagedDigest);
+    // An import is the first version; what was half moved before may end.
+    if (file.head !== null && entry.kind === 'commit') requireSteadyPower(file.state);
     assert(ring.version === (file.head?.version ?? 0) + 1, `version ${ring.version} is not next`);
     assert(ring.parent === (file.head?.id ?? null), `parent ${ring.parent} is not the head`);
     const trust = (await readTrust(rings))?.trust ?? null;

@@ -2,6 +2,7 @@
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Change } from '@ringwright/builder/change';
+import { requireSteadyPower } from '@ringwright/builder/steady-power';
 import { printBuilderFile, type Staged, stagedChanges } from './builder-file.ts';
 import { replaceDurably } from './durable-file.ts';
 import type { Author } from './write-ring.ts';
@@ -18,7 +19,8 @@ export interface StageResult {
 
 /**
  * Stages what `changesOf` makes of the state with all earlier staged changes applied, all or none.
- * Throws what applyChanges throws, LOCK_HELD, RING_UNKNOWN; then builder.json is as it was.
+ * Throws what applyChanges throws, PART_POWER_INCREASING, LOCK_HELD, RING_UNKNOWN; then
+ * builder.json is as it was.
  */
 export async function stage(
   place: { readonly rings: string; readonly ring: string },
@@ -33,6 +35,7 @@ export async function stage(
     const changes = request.changesOf(before);
     const state = applyChanges(before, changes);
     if (changes.length === 0) return { changes, staged: file.staged, state };
+    requireSteadyPower(file.state);
     const staged = [...file.staged, { command: request.command, changes }];
     await replaceDurably(folder.builder, printBuilderFile({ ...file, staged }));
     return { changes, staged, state };

@@ -1,5 +1,7 @@
 // ring-builder status: the head, what is staged, and the next command to type.
 import { applyChanges } from '@ringwright/builder/apply-changes';
+import type { BuilderState } from '@ringwright/builder/builder-state';
+import { increaseHint, powerIncrease } from '@ringwright/builder/steady-power';
 import { type Approval, approvalOf } from '@ringwright/repository/approval';
 import { stagedChanges } from '@ringwright/repository/builder-file';
 import { unprovedPartitions } from '@ringwright/repository/move-proof';
@@ -47,6 +49,7 @@ export const verb: Verb = {
         push,
         forced: [...forced].map(([partition, reason]) => ({ partition, reason })),
         signing,
+        frozen: powerIncrease(opened.state),
         lock,
         devices,
         next,
@@ -56,6 +59,7 @@ export const verb: Verb = {
           ? `${ring}: no version yet`
           : `${ring}: version ${head.version} (${head.id.slice(0, 12)}), ${inFlight} moves in flight`,
         pushLine(push),
+        ...frozenLines(opened.state),
         ...signingLines(signing),
         ...(forced.size > 0
           ? [`forced, may have lost writes: partitions ${[...forced.keys()].join(' ')}`]
@@ -76,6 +80,11 @@ export const verb: Verb = {
     };
   },
 };
+
+function frozenLines(state: BuilderState): string[] {
+  const reason = powerIncrease(state);
+  return reason === null ? [] : [`frozen: ${reason}; ${increaseHint}`];
+}
 
 function signingLines(signing: Approval | null): string[] {
   if (signing === null || (signing.missing === 0 && !signing.signed)) return [];
@@ -100,6 +109,7 @@ function nextWords(
       : `commit ${ring} -m "signed from here on"`;
   }
   if (found.inFlight > 0) return `rollout ${ring}`;
+  if (powerIncrease(state) !== null) return `show ${ring}`;
   if (found.changes > 0) return `plan ${ring}`;
   if (head === null) {
     return state.devices.length > 0 ? `plan ${ring}` : `add ${ring} r1z1-10.0.0.1:6200/sdb 100`;
