@@ -148,6 +148,7 @@ function describeVerb(line: Argv, verb: Verb, usage: string): Argv {
     line.positional('ring', { type: 'string', describe: 'name of the ring (= keyspace)' });
   line.options(verb.options ?? {});
   for (const [command, what] of verb.examples) line.example(command, what);
+  if (verb.about !== undefined) line.epilogue(`${verb.about}\n\n${exitCodes}`);
   return line;
 }
 

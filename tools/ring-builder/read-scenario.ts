@@ -1,10 +1,11 @@
-// Scenarios for simulate: our own form, and that of Swift's ring-builder analyzer cases. Pure.
+// Scenarios for simulate, in the two forms of SCENARIOS.md. Pure.
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Change } from '@ringwright/builder/change';
 import { createState } from '@ringwright/builder/create-state';
 import type { SimulationStep } from '@ringwright/builder/simulate';
 import { z } from 'zod';
 import { usage } from './arguments.ts';
+import { shortScenarioSchema } from './short-scenario.ts';
 
 export interface Scenario {
   readonly name: string;
@@ -57,27 +58,23 @@ type Operation = z.infer<typeof operationSchema>;
 
 /** Throws USAGE with the place at fault; VALUE_OUT_OF_RANGE for settings. */
 export function readScenario(content: string, path: string): Scenario {
-  const parsed = scenarioSchema.safeParse(parseJson(content, path));
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw usage(`${path}: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'wrong'}`);
-  }
-  const { name, part_power: power, replicas, overload, devices } = parsed.data;
+  const { min_part_hours: minPartHours, ...data } = scenarioOf(parseJson(content, path), path);
+  const { name, part_power: power, replicas, overload, devices } = data;
   const state = createState({
     ring: 'simulated',
     cluster: 'paper',
     partitioner: { kind: 'md5-shift', power, prefix: '', suffix: '' },
     replicas,
-    minPartHours: parsed.data.min_part_hours,
+    minPartHours,
     overload,
   });
   const ids = new Map<number, number>();
   const add = devices.map((dev) => changeOf({ op: 'add', dev }, ids));
   const first = { name: 'first', afterHours: 0, changes: add };
-  const sequence = parsed.data.sequence.map(({ kind, after_hours: afterHours, ops }) => {
+  const sequence = data.sequence.map(({ kind, after_hours: afterHours, ops }) => {
     return { name: kind, afterHours, changes: ops.map((one) => changeOf(one, ids)) };
   });
-  const alternatives = Object.entries(parsed.data.steps).map(([step, ops]) => {
+  const alternatives = Object.entries(data.steps).map(([step, ops]) => {
     const own = new Map([...ids].slice(0, devices.length));
     const changes = ops.map((one) => changeOf(one, own));
     return { name: step, steps: [first, { name: step, afterHours: 0, changes }] };
@@ -86,6 +83,19 @@ export function readScenario(content: string, path: string): Scenario {
   const runs =
     sequence.length > 0 || alternatives.length === 0 ? [line, ...alternatives] : alternatives;
   return { name, state, runs };
+}
+
+/** Only the short form has servers. */
+function scenarioOf(document: unknown, path: string): z.infer<typeof scenarioSchema> {
+  const isShort = typeof document === 'object' && document !== null && 'servers' in document;
+  const short = isShort ? shortScenarioSchema.safeParse(document) : null;
+  const parsed =
+    short?.success === false ? short : scenarioSchema.safeParse(short?.data ?? document);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = issue?.path.join('.') ?? '';
+  const message = `${path}: ${place === '' ? '' : `${place}: `}${issue?.message ?? 'wrong'}`;
+  throw usage(message, 'the form is in ring-builder simulate --help and in SCENARIOS.md');
 }
 
 function parseJson(content: string, path: string): unknown {

@@ -8,6 +8,8 @@ export interface Verb {
   readonly positionals?: Readonly<Record<string, PositionalOptions>>;
   /** By name. Strings and booleans only: yargs guesses numbers, arguments.ts reads them. */
   readonly options?: Readonly<Record<string, Options>>;
+  /** What no option has room for, such as the form of a file: the end of its help. */
+  readonly about?: string;
   /** Commands to type, each with what it does. */
   readonly examples: readonly (readonly [command: string, what: string])[];
   /** Where older releases wanted the ring second: their order still works, and no help names it. */

@@ -7,13 +7,25 @@ import { readInput } from '../read-input.ts';
 import { readScenario } from '../read-scenario.ts';
 import type { Verb } from '../verb.ts';
 
+const form = `The scenario: one JSON object, such as
+  {"part_power": 10, "replicas": 3, "min_part_hours": 0, "overload": 0,
+   "devices": [{"zone": 1, "ip": "10.0.0.1", "port": 6200, "device": "sda", "weight": 100}, …],
+   "sequence": [{"kind": "grow", "after_hours": 24,
+                 "ops": [{"op": "weight", "id": 0, "weight": 50}]}],
+   "steps": {"a disk dies": [{"op": "remove", "id": 0}]}}
+sequence is one after the other, steps are alternatives; op: add (dev), remove (id),
+weight (id, weight), overload, replicas. Devices are numbered from 0. The scenarios of
+tools/bench, with servers and weights, are read too: tools/ring-builder/SCENARIOS.md has it all.`;
+
 export const verb: Verb = {
-  positionals: { scenario: { describe: 'JSON: settings, devices, steps; the form is in README' } },
+  positionals: { scenario: { describe: 'a JSON file, - is stdin; its form is below' } },
   options: {
     step: { type: 'string', requiresArg: true, describe: 'only this one of alternative steps' },
   },
+  about: form,
   examples: [
     ['$0 simulate growth.json', 'versions, moves, balance and dispersion after each step'],
+    ['$0 simulate tools/bench/scenarios/S1.json --step b_add_server', 'one of its alternatives'],
   ],
   run: async (args, context) => {
     const path = text(args, 'scenario');
