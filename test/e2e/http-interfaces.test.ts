@@ -1,6 +1,7 @@
 // HTTP of real servers beyond single keys: tags and conditions, batches, sessions, metrics.
 
 import fs from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { httpBatchBytesMax, valueBytesMax } from '@ringwright/base/limits';
 import { programVersion } from '@ringwright/base/program-version';
@@ -12,7 +13,8 @@ import { waitFor } from '../support/wait-for.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {
-  cluster = await startCluster({ servers: 3, partitions: 16 });
+  const extra = () => ['--allow-host', 'cities.example', '--allow-host', '.rw.example'];
+  cluster = await startCluster({ servers: 3, partitions: 16, extra });
 });
 afterAll(() => endCluster(cluster));
 
@@ -231,6 +233,15 @@ describe('sessions', () => {
     const refused = await askServer(port(), { method: 'PUT', path: at('t'), body: 'x', headers });
     expect([refused.status, refusalOf(refused).code]).toEqual([status, code]);
   });
+});
+
+test('a server answers to its addresses, its machine, and the names it was given', async () => {
+  const status = async (host: string): Promise<number> =>
+    (await askServer(port(), { path: '/v1/status', headers: { host } })).status;
+  for (const host of [`127.0.0.1:${port()}`, hostname(), 'cities.example:80', 'a.rw.example']) {
+    expect(await status(host), host).toBe(200);
+  }
+  expect(await status('evil.example')).toBe(421);
 });
 
 test('status and metrics tell the release that runs', async () => {
