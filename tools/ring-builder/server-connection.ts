@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { socketChannel } from '@ringwright/server/socket-channel';
 import type { Caller } from '@ringwright/wire/call-channel';
+import { checkWireVersion } from '@ringwright/wire/check-wire-version';
 import { hello } from '@ringwright/wire/hello';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { wireVersion } from '@ringwright/wire/wire-version';
@@ -38,11 +39,7 @@ export async function withServer<Result>(
       rings: [],
     };
     const answer = await channel.call(hello, introduction, connectTimeoutMs);
-    if (answer.wireVersion !== wireVersion) {
-      const theirs = `${address} speaks wire version ${answer.wireVersion}`;
-      const message = `${theirs}, this tool ${wireVersion}`;
-      throw new CodedError('WIRE_VERSION_UNKNOWN', message);
-    }
+    checkWireVersion(answer.wireVersion, address);
     return await work(channel);
   } finally {
     socket.terminate();

@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { clientAvoidMs, peerRetryMsMax, peerRetryMsMin } from '@ringwright/base/limits';
 import { CallChannel } from '@ringwright/wire/call-channel';
+import { checkWireVersion } from '@ringwright/wire/check-wire-version';
 import { hello } from '@ringwright/wire/hello';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { wireVersion } from '@ringwright/wire/wire-version';
@@ -82,10 +83,7 @@ export class ServerLink {
     const nobody = { address: '', life: null, remembered: null, settled: false };
     const introduction = { wireVersion, ...nobody, ms: 0, rings: [] };
     const answer = await channel.call(hello, introduction, this.#timeoutMs);
-    if (answer.wireVersion === wireVersion) return;
-    const message = `${this.address} speaks wire version ${answer.wireVersion}, not ${wireVersion}`;
-    const hint = 'use the client of the same release as the servers';
-    throw new CodedError('WIRE_VERSION_UNKNOWN', message, { hint });
+    checkWireVersion(answer.wireVersion, this.address);
   }
 
   /** The next attempt has to wait, twice as long after every failure. */

@@ -1,9 +1,9 @@
 // The hello of a connection, on both of its ends: who is there, which rings each has, whose clock
 // says what.
-import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, peerCallTimeoutMs } from '@ringwright/base/limits';
 import type { Caller } from '@ringwright/wire/call-channel';
+import { checkWireVersion } from '@ringwright/wire/check-wire-version';
 import { hello } from '@ringwright/wire/hello';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { wireVersion } from '@ringwright/wire/wire-version';
@@ -112,12 +112,6 @@ function introduction(ports: IntroducePorts, to: string): RequestOf<typeof hello
     }),
     remembered: ports.memory.recall(to),
   };
-}
-
-function checkWireVersion(theirs: number): void {
-  if (theirs === wireVersion) return;
-  const message = `the other end speaks wire version ${theirs}, this one ${wireVersion}`;
-  throw new CodedError('WIRE_VERSION_UNKNOWN', message, { hint: 'run the same release on both' });
 }
 
 /** A peer's clock moves this one forward, unless it is wrong by more than any write may be. */
