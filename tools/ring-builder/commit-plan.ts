@@ -89,6 +89,7 @@ export async function commitPlan(
           : { unproved: [...unproved.partitions], unprovedReason: unproved.reason }),
       },
     },
+    later: plan.later,
     ...(revert === undefined ? {} : { commands: [context.command] }),
     expected: {
       head: head && { version: head.ring.version, id: head.id },

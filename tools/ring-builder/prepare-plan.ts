@@ -1,17 +1,21 @@
 // What a commit would do now: the plan with all it was made from. Used by plan, commit and status.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
+import { moveCount } from '@ringwright/builder/later-waves';
 import type { Plan } from '@ringwright/builder/plan';
 import { planVersion } from '@ringwright/builder/plan-version';
 import { serializeState } from '@ringwright/builder/state-json';
 import { requireSteadyPower } from '@ringwright/builder/steady-power';
 import { stepRamps } from '@ringwright/builder/step-ramps';
 import { stagedChanges } from '@ringwright/repository/builder-file';
+import { laterWavesOf } from '@ringwright/repository/later-section';
 import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
+import { cancelledFindings } from './cancelled-since.ts';
 import { lastPush } from './last-push.ts';
 import type { Context } from './verb.ts';
 
@@ -50,7 +54,7 @@ export async function preparePlan(
   const state = unknown ? dropEmptyDevices(applied, head?.ring ?? null) : applied;
   const slots = (head?.ring.partitions ?? 0) * state.replicas;
   if (slots >= SLOTS_ANNOUNCED_MIN) context.tell(`planning ${slots} slots of ${ring} …`);
-  const plan = planVersion({
+  const planned = planVersion({
     head: head?.ring ?? null,
     headId: head?.id ?? null,
     state,
@@ -58,8 +62,19 @@ export async function preparePlan(
     nowHours,
     direct,
   });
+  const more = [...laterFindings(head), ...cancelledFindings(planned, opened.entries)];
+  const plan = { ...planned, warnings: [...planned.warnings, ...more] };
   const changed = head === null || plan.moves.length > 0 || !sameState(opened.state, applied);
   return { opened, head, state, plan, direct, changed };
+}
+
+/** What a rollout would have gone on with, and does not once this plan is committed. */
+function laterFindings(head: StoredVersion | null): Finding[] {
+  const left = head === null ? 0 : moveCount(laterWavesOf(head.extraSections));
+  if (head === null || left === 0) return [];
+  const which = `${left} moves that version ${head.ring.version} leaves for later waves`;
+  const message = `this plan takes the place of the ${which}`;
+  return [{ code: 'LATER_WAVES_REPLACED', message, details: { moves: left } }];
 }
 
 /** Nothing new is wanted: the moves of the last change come first. */

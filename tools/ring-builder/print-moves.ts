@@ -1,14 +1,19 @@
 // What a plan moves, slot by slot, for people. Pure.
 import type { BuilderState } from '@ringwright/builder/builder-state';
-import type { PlannedMove } from '@ringwright/builder/plan';
+import type { Plan } from '@ringwright/builder/plan';
 import { nameDevice } from './device-reference.ts';
 import { printTable } from './print-table.ts';
 
 /** In text and in --json; larger lists nobody reads, and the digest of the plan stands for them. */
 export const movesListedMax = 10_000;
 
-/** Sorted by partition, as the planner gives them. */
-export function printMoves(moves: readonly PlannedMove[], state: BuilderState): string[] {
+/** Wave by wave, sorted by partition, as the planner gives them. */
+export function printMoves(
+  { moves: first, later }: Pick<Plan, 'moves' | 'later'>,
+  state: BuilderState,
+): string[] {
+  const waves = [first, ...later];
+  const moves = waves.flatMap((wave, at) => wave.map((move) => ({ ...move, wave: at + 1 })));
   if (moves.length === 0) return ['', 'no partition moves'];
   const name = (id: number | null): string => {
     if (id === null) return 'new slot';
@@ -19,6 +24,7 @@ export function printMoves(moves: readonly PlannedMove[], state: BuilderState): 
   return [
     '',
     ...printTable(moves.slice(0, movesListedMax), [
+      ...(later.length > 0 ? [{ head: 'WAVE', cell: ({ wave }: { wave: number }) => wave }] : []),
       { head: 'PARTITION', cell: ({ partition }) => partition },
       { head: 'REPLICA', cell: ({ replica }) => replica },
       { head: 'FROM', cell: ({ from }) => name(from) },

@@ -10,7 +10,7 @@ import { printTable } from './print-table.ts';
 const DEVICES_SHOWN_MAX = 50;
 
 export function planDocument(plan: Plan): Readonly<Record<string, unknown>> {
-  const { ring, version, parent, digest, moves, moveLowerBound, movesLeft } = plan;
+  const { ring, version, parent, digest, moves, moveLowerBound, later, movesLeft } = plan;
   return {
     ring,
     version,
@@ -23,6 +23,7 @@ export function planDocument(plan: Plan): Readonly<Record<string, unknown>> {
     partitionsMovingTwice: plan.partitionsMovingTwice,
     devices: plan.devices,
     ...(moves.length <= movesListedMax ? { moves } : {}),
+    ...(movesLeft <= movesListedMax ? { later } : {}),
     warnings: plan.warnings,
   };
 }
@@ -38,8 +39,9 @@ export function printPlan(
   state: BuilderState,
   effects: readonly string[] = [],
 ): string[] {
-  const { ring, version, moves, movesLeft } = plan;
-  const left = movesLeft === 0 ? '' : `, ${movesLeft} left for later versions`;
+  const { ring, version, moves, movesLeft, later } = plan;
+  const waves = later.length === 1 ? '1 later wave' : `${later.length} later waves`;
+  const left = movesLeft === 0 ? '' : `, ${movesLeft} in ${waves}`;
   const sizes =
     plan.parent === null
       ? 'the first version, so nothing has to move'

@@ -1,15 +1,12 @@
 // The moves that did not fit the last version: one slot of a partition per version, bounded waves.
 import { must } from '@ringwright/base/assert';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import { nextRing } from '@ringwright/builder/next-ring';
-import type { Plan } from '@ringwright/builder/plan';
-import { planVersion } from '@ringwright/builder/plan-version';
-import { revertPlan } from '@ringwright/builder/revert-plan';
+import { moveCount, type NextWave, nextWave } from '@ringwright/builder/later-waves';
 import { commitVersion } from '@ringwright/repository/commit-version';
+import { laterWavesOf } from '@ringwright/repository/later-section';
 import type { LogEntry } from '@ringwright/repository/log-entry';
 import { readLog } from '@ringwright/repository/read-log';
-import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
-import { z } from 'zod';
+import type { StoredVersion } from '@ringwright/repository/read-version';
+import { proposeMoves } from '@ringwright/ring/advance-ring';
 import { hoursOf, MS_PER_HOUR } from './prepare-plan.ts';
 import { ringKey } from './signing.ts';
 import { authorOf } from './stage-verb.ts';
@@ -17,70 +14,77 @@ import type { Context } from './verb.ts';
 import { waveOverride } from './wave-override.ts';
 
 /**
- * Commits the next wave of what was committed before, staged changes left out; false when there is
- * none. Throws BRAKE when it is a large change with the waves before it, and nobody said why.
+ * Proposes what the plan of the last commit, or revert, has left for later: these moves and no
+ * others, those that were cancelled left out. False when there is nothing to propose now. Throws
+ * BRAKE when it is a large change with the waves before it, and nobody said why.
  */
 export async function proposeNextWave(
   context: Context,
   head: StoredVersion,
   override: string | null,
 ): Promise<boolean> {
-  const state = must(head.state, `version ${head.ring.version} carries the builder`);
-  const entries = await readLog(context.rings, head.ring.keyspace);
-  const plan = await nextWave(context, head, { state, entries });
-  if (plan.moves.length === 0) return false;
+  const { ring, id, state } = head;
+  const entries = await readLog(context.rings, ring.keyspace);
+  const { moves, later } = readyWave(context, head, entries);
+  const left = moveCount(later);
+  if (moves.length === 0) {
+    const line = left > 0 ? restLine(head, left) : forgottenLine(head, entries);
+    if (line !== null) context.tell(line);
+    return false;
+  }
   context.tell(
-    `${head.ring.keyspace}: ${plan.moves.length} moves of the same commit are left; next wave`,
+    `${ring.keyspace}: next wave of the same change, ${moves.length} moves; ${left} are left after it`,
   );
-  const ring = nextRing(plan, { head: head.ring, headId: head.id, state, direct: false });
+  const next = proposeMoves(ring, id, { moves });
   await commitVersion(context.rings, {
-    ring,
-    state,
+    ring: next,
+    state: must(state, `version ${ring.version} carries the builder`),
     entry: {
       ...authorOf(context),
       kind: 'advance',
-      message: `next wave: ${plan.moves.length} moves proposed`,
-      moves: plan.moves.length,
-      figures: { moveLowerBound: plan.moveLowerBound, movesLeft: plan.movesLeft },
+      message: `next wave: ${moves.length} moves proposed`,
+      moves: moves.length,
+      figures: { movesLeft: left },
       details: {},
     },
-    expected: { head: { version: head.ring.version, id: head.id } },
+    later,
+    expected: { head: { version: ring.version, id } },
     key: await ringKey(context),
-    override: override ?? (await waveOverride(context.rings, { head, ring, entries })),
+    override: override ?? (await waveOverride(context.rings, { head, ring: next, entries })),
   });
   return true;
 }
 
 /** Whether there is a next wave to propose. */
 export async function isWaveLeft(context: Context, head: StoredVersion): Promise<boolean> {
-  const state = must(head.state, `version ${head.ring.version} carries the builder`);
   const entries = await readLog(context.rings, head.ring.keyspace);
-  return (await nextWave(context, head, { state, entries })).moves.length > 0;
+  return readyWave(context, head, entries).moves.length > 0;
 }
 
-/** The next wave of a revert goes on to the old placement; any other, to the planned one. */
-async function nextWave(
+/** What of the next wave may move now. */
+function readyWave(
   context: Context,
-  head: StoredVersion,
-  { state, entries }: { readonly state: BuilderState; readonly entries: readonly LogEntry[] },
-): Promise<Plan> {
-  const revert = entries.findLast(({ kind }) => kind === 'commit')?.details['revert'];
-  const from = { head: head.ring, headId: head.id, state, direct: false };
-  if (typeof revert === 'number') {
-    const old = await readVersion(context.rings, head.ring.keyspace, revert);
-    return revertPlan({ ...from, old: old.ring });
-  }
-  return planVersion({
-    ...from,
-    versionHours: hoursOf(entries),
-    nowHours: context.nowMs() / MS_PER_HOUR,
-    still: cancelledSince(entries),
+  { ring, state, extraSections }: StoredVersion,
+  entries: readonly LogEntry[],
+): NextWave {
+  return nextWave(laterWavesOf(extraSections), {
+    head: ring,
+    state: must(state, `version ${ring.version} carries the builder`),
+    times: { versionHours: hoursOf(entries), nowHours: context.nowMs() / MS_PER_HOUR },
   });
 }
 
-/** A cancelled move does not come back by itself: the next commit may plan it again. */
-function cancelledSince(entries: readonly LogEntry[]): ReadonlySet<number> {
-  const since = entries.slice(entries.findLastIndex(({ kind }) => kind === 'commit') + 1);
-  const lists = since.map(({ details }) => z.array(z.int()).safeParse(details['cancelled']));
-  return new Set(lists.flatMap(({ data }) => data ?? []));
+function restLine({ ring, state }: StoredVersion, left: number): string {
+  const hours = state?.minPartHours ?? 0;
+  const { keyspace } = ring;
+  return `${keyspace}: ${left} moves are left, whose partitions moved less than ${hours} hours ago; type rollout ${keyspace} later`;
+}
+
+/** Versions of programs from before later waves were noted say only how many moves they left. */
+function forgottenLine({ ring }: StoredVersion, entries: readonly LogEntry[]): string | null {
+  const counted = entries.findLast(({ figures }) => figures['movesLeft'] !== undefined);
+  const left = counted?.figures['movesLeft'] ?? 0;
+  if (counted === undefined || left === 0) return null;
+  const { keyspace } = ring;
+  return `${keyspace}: ${left} moves that version ${counted.version} left were not noted; plan ${keyspace} shows what a commit goes on with`;
 }

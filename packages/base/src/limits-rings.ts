@@ -53,3 +53,8 @@ assert(
   wireConnectionsMax < httpConnectionsMax,
   'plain requests pass when peers take all of theirs',
 );
+/**
+ * Moves of later waves that a version remembers, at some 20 bytes each, in every copy of its file:
+ * sixteen waves as large as may be in flight. What is beyond needs another commit.
+ */
+export const laterMovesMax = 2 ** 20;

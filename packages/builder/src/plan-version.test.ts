@@ -133,17 +133,6 @@ test('a second change that moves in flight stand in the way of is refused, and w
   expect(direct.message).toContain('--direct');
 });
 
-test('partitions that shall stay do not move, nor others in their place', () => {
-  const before = cluster(8, { zones: 3, servers: 2, disks: 1 });
-  const state = applyChanges(before, additions(6, { zones: 1, servers: 1, disks: 1 }, 4));
-  const head = firstOf(before);
-  const free = planVersion({ head, headId: ID, state });
-  const still = new Set(free.moves.slice(0, 5).map(({ partition }) => partition));
-  const plan = planVersion({ head, headId: ID, state, still });
-  expect(plan.moves).toEqual(free.moves.filter(({ partition }) => !still.has(partition)));
-  expect(plan.movesLeft).toBe(free.movesLeft + 5);
-});
-
 test('fewer devices with weight than replicas: refused with both numbers', () => {
   const state = applyChanges(cluster(4, { zones: 3, servers: 1, disks: 1 }), [
     { kind: 'set-weight', id: 1, weight: 0 },

@@ -1,6 +1,6 @@
 // Plans the next version of a ring: the table wanted, the moves to it, what to know of them. Pure.
 import { movesInFlightMax } from '@ringwright/base/limits';
-import type { Ring, Table } from '@ringwright/ring/ring';
+import type { Ring } from '@ringwright/ring/ring';
 import { zeroTable } from '@ringwright/ring/slot-rows';
 import type { BuilderState } from './builder-state.ts';
 import { capMoves } from './cap-moves.ts';
@@ -14,6 +14,8 @@ import {
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
 import { heldLeaves, heldProblem, withoutHeld } from './held-devices.ts';
 import { interimTargets } from './interim-targets.ts';
+import { laterWaves, moveCount, rememberedWaves } from './later-waves.ts';
+import { movesBetween } from './moves-between.ts';
 import { frozenToo, inFlightFindings, type LandedHead, landedHead } from './moves-in-flight.ts';
 import { placeInitial } from './place-initial.ts';
 import { type Placement, placementOf, tableOf } from './placement.ts';
@@ -25,7 +27,6 @@ import { gapFindings, moveBound, provenOptimum } from './plan-optimum.ts';
 import { planWarnings } from './plan-warnings.ts';
 import { computeQuotas } from './quotas.ts';
 import { rebalance } from './rebalance.ts';
-import { replicasOf } from './rebalance-work.ts';
 import { createRules } from './slot-rules.ts';
 import { firstWave, keepRows } from './waves.ts';
 
@@ -37,8 +38,6 @@ export interface PlanInput extends CommitTimes {
   readonly state: BuilderState;
   /** No server will copy anything: the cap on moves in flight does not count. */
   readonly direct?: boolean;
-  /** Partitions that may not move, nor others in their place: their moves were cancelled. */
-  readonly still?: ReadonlySet<number>;
 }
 
 /**
@@ -73,10 +72,11 @@ function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Pla
     moveLowerBound: 0,
     optimum: { moves: 0, proof: 'bound' },
     partitionsMovingTwice: 0,
+    later: [],
     movesLeft: 0,
     devices: devicePlans(state, problem, outcome),
     warnings: planWarnings(state, problem, outcome),
-    digest: planDigest(headId, state, []),
+    digest: planDigest(headId, state, [[]]),
   };
 }
 
@@ -92,31 +92,33 @@ function pinned(before: Placement, state: BuilderState, problem: PlacementProble
 type NextInput = PlanInput & LandedHead;
 
 function planNext(input: NextInput, problem: PlacementProblem): Plan {
-  const { head, headId, state, moving, still } = input;
+  const { head, headId, state, moving } = input;
   const { tree } = problem;
   checkReplicaStep(input);
-  const { before, wanted, frozen } = placeNext(input, problem);
+  const { before, wanted, goal, frozen } = placeNext(input, problem);
   const { replicas } = state;
   const cut = cutTable(head, wanted, { tree, replicas });
   const start = cut === null ? before : placementOf({ ...head, ...cut }, tree, wanted.width);
   const { table } = cut ?? head;
   const forced = urgentSlots({ ...head, table }, state, wanted.width);
   keepRows(start, wanted);
-  const wave = firstWave(start, wanted, { forced, rules: createRules(tree, problem.targets) });
+  const limits = { tree, forced, rules: createRules(tree, problem.targets) };
+  const wave = firstWave(start, wanted, limits);
   const wanting = movesBetween(table, {
     before: start,
     after: wave.placement,
     ids: tree.deviceIds,
   });
-  const all = wanting.filter(
-    ({ partition }) => !moving.has(partition) && still?.has(partition) !== true,
-  );
+  const all = wanting.filter(({ partition }) => !moving.has(partition));
   const first = urgency(all, forced, start);
   const moves = input.direct === true ? all : capMoves(all, movesInFlightMax, first);
   const target = zeroTable(head.partitions, replicas, state.devices.length);
   for (const [replica, row] of table.entries()) target[replica]!.set(row);
   for (const { partition, replica, to } of moves) target[replica]![partition] = to;
-  const movesLeft = wave.movesLeft + wanting.length - moves.length;
+  const isWhole = goal === wanted && wave.movesLeft === 0 && moves.length === wanting.length;
+  const waves = isWhole ? [] : laterWaves({ start, moves, target, goal }, limits);
+  const movesLeft = moveCount(waves);
+  const later = rememberedWaves(waves);
   const bound = moveBound(tree, problem.targets, before);
   const asked = { head, state, problem, wanted, moves: moves.length + movesLeft, bound };
   const free = frozen === null && isFree(state);
@@ -139,6 +141,7 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
     moveLowerBound: bound,
     optimum: frozen === null ? provenOptimum(asked) : null,
     partitionsMovingTwice: outcome.partitionsMovingTwice,
+    later,
     movesLeft,
     devices: devicePlans(state, problem, outcome),
     warnings: [
@@ -146,7 +149,7 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
       ...planWarnings(state, problem, outcome),
       ...(free ? gapFindings(asked) : []),
     ],
-    digest: planDigest(headId, state, moves),
+    digest: planDigest(headId, state, [moves, ...later]),
   };
 }
 
@@ -155,11 +158,16 @@ function isFree({ pins, devices }: BuilderState): boolean {
   return pins === undefined && devices.every((device) => device?.hold === undefined);
 }
 
-/** The placement of the head, and the one wanted when all waves are done. */
-function placeNext(
-  input: NextInput,
-  { tree, targets }: PlacementProblem,
-): { before: Placement; wanted: Placement; frozen: Uint8Array | null } {
+interface NextPlacement {
+  readonly before: Placement;
+  /** As far as partitions that rest, or have a move in flight, let it come. */
+  readonly wanted: Placement;
+  /** When all waves are done, and these partitions have rested. */
+  readonly goal: Placement;
+  readonly frozen: Uint8Array | null;
+}
+
+function placeNext(input: NextInput, { tree, targets }: PlacementProblem): NextPlacement {
   const { head, state, moving } = input;
   const { replicas } = state;
   const before = placementOf(head, tree, Math.ceil(replicas));
@@ -176,9 +184,11 @@ function placeNext(
       : interimTargets(tree, targets, { placement: { ...before, slots }, frozen });
   const forced = urgentSlots(head, state, before.width);
   const held = heldLeaves(tree, state);
-  const how = { frozen, forced, held, pins: pins ?? [] };
-  const wanted = rebalance({ tree, targets: aim, before, replicas, ...how });
-  return { before, wanted, frozen };
+  const how = { tree, replicas, held, pins: pins ?? [] };
+  const wanted = rebalance({ ...how, targets: aim, before, frozen, forced });
+  if (frozen === null) return { before, wanted, goal: wanted, frozen };
+  const after = { targets, before: wanted, frozen: null, forced: null };
+  return { before, wanted, goal: rebalance({ ...how, ...after }), frozen };
 }
 
 /** New slots all come at once, so that only they are urgent where there are any. */
@@ -189,24 +199,6 @@ function urgency(
 ): (move: PlannedMove) => boolean {
   if (moves.some(({ from }) => from === null)) return ({ from }) => from === null;
   return ({ partition, replica }) => forced?.[partition * width + replica] === 1;
-}
-
-function movesBetween(
-  table: Table,
-  change: { before: Placement; after: Placement; ids: Int32Array },
-): PlannedMove[] {
-  const { before, after, ids } = change;
-  const moves: PlannedMove[] = [];
-  for (let partition = 0; partition < after.partitions; partition += 1) {
-    const start = partition * after.width;
-    for (let replica = 0; replica < replicasOf(after, partition); replica += 1) {
-      const leaf = after.leaf[start + replica]!;
-      if (leaf === before.leaf[start + replica]) continue;
-      const from = table[replica]?.[partition] ?? null;
-      moves.push({ partition, replica, from, to: ids[leaf]! });
-    }
-  }
-  return moves;
 }
 
 /** Partitions with more than one of the moves, which are sorted by partition. */

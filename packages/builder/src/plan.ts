@@ -11,6 +11,9 @@ export interface PlannedMove {
   readonly to: number;
 }
 
+/** Moves that come after those of a version, wave by wave: one slot of a partition at a time. */
+export type LaterWaves = readonly (readonly PlannedMove[])[];
+
 export interface DevicePlan {
   readonly id: number;
   /** Slots held now, and after. */
@@ -40,10 +43,15 @@ export interface Plan {
   readonly optimum: Optimum | null;
   /** Partitions of which more than one slot moves at once (only for removed devices). */
   readonly partitionsMovingTwice: number;
-  /** Moves left for later versions: one slot of a partition per version, waves, min_part_hours. */
+  /**
+   * What is left for later versions: one slot of a partition per version, caps, min_part_hours. A
+   * rollout carries out these moves and no others; beyond laterMovesMax they are not listed.
+   */
+  readonly later: LaterWaves;
+  /** Their number, with those that are not listed. */
   readonly movesLeft: number;
   readonly devices: readonly DevicePlan[];
   readonly warnings: readonly Finding[];
-  /** SHA-256 (hex) over the head's id, the builder state and the moves: `commit --plan DIGEST`. */
+  /** SHA-256 (hex) over the head's id, the builder state and all moves: `commit --plan DIGEST`. */
   readonly digest: string;
 }

@@ -1,11 +1,10 @@
 // The way back to an old placement, from where data is now, as a plan like any other. Pure.
 import { assert } from '@ringwright/base/assert';
 import type { Finding } from '@ringwright/base/finding';
-import { movesInFlightMax } from '@ringwright/base/limits';
 import type { Ring } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
 import type { BuilderState } from './builder-state.ts';
-import { capMoves } from './cap-moves.ts';
+import { moveCount, rememberedWaves, takeWave } from './later-waves.ts';
 import { placementProblem } from './placement-problem.ts';
 import type { Plan, PlannedMove } from './plan.ts';
 import { devicePlans } from './plan-devices.ts';
@@ -29,13 +28,16 @@ export interface RevertInput {
 export function revertPlan(input: RevertInput): Plan {
   const { head, headId, state, old } = input;
   assert(head.moves.length === 0, 'moves in flight are cancelled before a revert');
-  const { wave, left, lost } = revertMoves(input);
-  const direct = input.direct === true;
-  const all = direct ? [...wave, ...left] : wave;
-  const moves = direct ? all.sort(bySlot) : capMoves(wave, movesInFlightMax, () => false);
+  const { waves, lost } = revertMoves(input);
+  const total = moveCount(waves);
+  const { moves, later: left } =
+    input.direct === true
+      ? { moves: waves.flat().sort(bySlot), later: [] }
+      : takeWave(waves, { isReady: () => true, isUrgent: () => false });
   const target = copyTable(head.table, state.devices.length);
   for (const { partition, replica, to } of moves) target[replica]![partition] = to;
-  const movesLeft = wave.length + left.length - moves.length;
+  const movesLeft = moveCount(left);
+  const later = rememberedWaves(left);
   const outcome = { head, target, moves, movesLeft, partitionsMovingTwice: 0, frozen: 0 };
   return {
     ring: state.ring,
@@ -43,27 +45,27 @@ export function revertPlan(input: RevertInput): Plan {
     parent: headId,
     target,
     moves,
-    moveLowerBound: wave.length + left.length,
+    moveLowerBound: total,
     cut: null,
     optimum: null,
     partitionsMovingTwice: 0,
+    later,
     movesLeft,
     devices: devicePlans(state, placementProblem(state), outcome),
     warnings: revertWarnings({ ...outcome, lost, old }),
-    digest: planDigest(headId, state, moves),
+    digest: planDigest(headId, state, [moves, ...later]),
   };
 }
 
 interface Return {
-  /** One slot of a partition at most. */
-  readonly wave: PlannedMove[];
-  readonly left: PlannedMove[];
+  /** One slot of a partition at most in each. */
+  readonly waves: PlannedMove[][];
   /** Slots whose old device is gone. */
   readonly lost: number;
 }
 
 function revertMoves({ head, state, old }: RevertInput): Return {
-  const found: Return & { lost: number } = { wave: [], left: [], lost: 0 };
+  const found: Return & { lost: number } = { waves: [], lost: 0 };
   const mayHold = (id: number): boolean => state.devices[id]?.state === 'active';
   const partitions = Math.min(head.partitions, old.partitions);
   for (let partition = 0; partition < partitions; partition += 1) {
@@ -73,11 +75,10 @@ function revertMoves({ head, state, old }: RevertInput): Return {
     if (missing.length === 0) continue;
     const back = missing.filter(mayHold);
     found.lost += missing.length - back.length;
-    const moves = pairUp({ now, then, back }).map(([replica, to]) => {
-      return { partition, replica, from: now[replica]!, to };
-    });
-    found.wave.push(...moves.slice(0, 1));
-    found.left.push(...moves.slice(1));
+    for (const [index, [replica, to]] of pairUp({ now, then, back }).entries()) {
+      found.waves[index] ??= [];
+      found.waves[index].push({ partition, replica, from: now[replica]!, to });
+    }
   }
   return found;
 }

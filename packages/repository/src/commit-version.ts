@@ -12,17 +12,19 @@ import { mkdir } from 'node:fs/promises';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { LaterWaves } from '@ringwright/builder/plan';
 import { requireSteadyPower } from '@ringwright/builder/steady-power';
 import type { Ring } from '@ringwright/ring/ring';
 import { appendLog } from './append-log.ts';
 import { printBuilderFile, type Staged, stagedChanges, stagedDigest } from './builder-file.ts';
 import { addDurably, replaceDurably, syncFolder } from './durable-file.ts';
-import { type JudgedFrom, judgeVersion } from './judge-version.ts';
+import { judgeVersion } from './judge-version.ts';
+import { keptLaterSections, laterSections } from './later-section.ts';
 import type { LogEntry } from './log-entry.ts';
 import { proofDetails, proofFindings, receiptsText } from './move-proof.ts';
 import type { PublishStep } from './publish-head.ts';
 import type { Head } from './read-log.ts';
-import { readVersionFile } from './read-version.ts';
+import { readVersionFile, type StoredVersion } from './read-version.ts';
 import { type RingFolder, receiptsPath, versionPath } from './ring-folder.ts';
 import { sealVersion } from './seal-version.ts';
 import { stagedDigestOf, stagedSections } from './staged-section.ts';
@@ -46,6 +48,8 @@ export interface VersionToCommit {
     /** OpenedRing.stagedDigest the version was planned with; needed by a commit only. */
     readonly stagedDigest?: string;
   };
+  /** Moves of later waves. Absent: an advance leaves them as they are, a commit has none. */
+  readonly later?: LaterWaves;
   /** Of the moves that it finalizes, one line each; needed by a version that finalizes any. */
   readonly receipts?: readonly string[];
   /** The key that signs it, in a folder with a trust document. */
@@ -74,11 +78,16 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
     assert(ring.parent === (file.head?.id ?? null), `parent ${ring.parent} is not the head`);
     const trust = (await readTrust(rings))?.trust ?? null;
     const toJudge = { ring, state, entry, override: given.override ?? null };
-    const before = await judgedFrom(writable);
+    const previous = await readHead(writable);
+    const before = { entries: log.entries, state: file.state, head: previous?.ring ?? null };
     const verdict = judgeVersion(before, toJudge, trust);
     const logHead = log.hashes.at(-1) ?? null;
     const commits = entry.kind === 'commit';
-    const extraSections = stagedSections(commits ? stagedChanges(file.staged) : []);
+    const kept = commits ? [] : keptLaterSections(previous?.extraSections ?? []);
+    const extraSections = [
+      ...stagedSections(commits ? stagedChanges(file.staged) : []),
+      ...(given.later === undefined ? kept : laterSections(given.later)),
+    ];
     const staged = stagedDigestOf(extraSections);
     const { bytes, id, details } = sealVersion(given, verdict, { trust, logHead, extraSections });
     const proved = await writeProof(folder, given, before.head);
@@ -107,9 +116,8 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
   });
 }
 
-async function judgedFrom({ folder, file, log }: WritableRing): Promise<JudgedFrom> {
-  const head = file.head === null ? null : await readVersionFile(folder, file.head.version);
-  return { entries: log.entries, state: file.state, head: head?.ring ?? null };
+async function readHead({ folder, file }: WritableRing): Promise<StoredVersion | null> {
+  return file.head === null ? null : readVersionFile(folder, file.head.version);
 }
 
 /** Receipts come first: a version whose receipts are missing must never be the head. */

@@ -1,21 +1,17 @@
 // ring-builder moves: what is in flight, and pause, resume, cancel, retry or put first some or all.
-import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
-import { commitVersion } from '@ringwright/repository/commit-version';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
-import { cancelMoves } from '@ringwright/ring/advance-ring';
-import type { Move } from '@ringwright/ring/move';
 import { type MoveAction, moveActions } from '@ringwright/wire/moves';
 import { optionalText, parseNumber, text, texts, usage } from '../arguments.ts';
 import { askMoves } from '../moves/ask-moves.ts';
+import { cancelAnswer } from '../moves/cancel-moves.ts';
 import { type ControlOutcome, controlMoves } from '../moves/control-moves.ts';
 import { forceRefills } from '../moves/force-refills.ts';
 import { moveRows } from '../moves/move-rows.ts';
+import { isDeviceWord, namedMoves } from '../moves/named-moves.ts';
 import { noPace } from '../moves/pace.ts';
 import { movesTable } from '../moves/print-board.ts';
 import { ringTargets } from '../ring-targets.ts';
-import { ringKey } from '../signing.ts';
-import { authorOf } from '../stage-verb.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 
 const actions = ['list', 'cancel', ...moveActions] as const;
@@ -38,7 +34,8 @@ export const verb: Verb = {
     ['$0 moves cities pause all', 'joiners stop copying, also over a restart'],
     ['$0 moves cities resume 17 18', 'partitions 17 and 18 go on'],
     ['$0 moves cities cancel d5', 'all moves to d5 and from it, when it will not come back'],
-    ['$0 moves cities cancel 17', 'a version without that move: the slot stays where it is'],
+    ['$0 moves cities cancel 17', 'the slot stays where it is, and none moves in its place'],
+    ['$0 moves cities cancel all', 'the rest of the change, later waves too'],
     ['$0 moves cities prioritise 17', 'before all others'],
     ['$0 moves cities force 17 --reason "both others burnt" --yes', 'it joins with what there is'],
   ],
@@ -52,8 +49,8 @@ export const verb: Verb = {
       const reason = requireForce(context, { ring, words, reason: optionalText(args, 'reason') });
       return force(context, head, { words, reason });
     }
-    const moves = chosenMoves(head, words);
-    if (action === 'cancel') return cancel(context, head, moves);
+    if (action === 'cancel') return cancelAnswer(context, head, words);
+    const moves = namedMoves(head.ring, head.ring.moves, words);
     const outcomes = await controlMoves(
       head.ring,
       { action, moves, reason: null },
@@ -67,35 +64,6 @@ function actionOf(word: string): Action {
   const action = actions.find((one) => one === word);
   if (action === undefined) throw usage(`${word}: wanted ${actions.join(', ')}`);
   return action;
-}
-
-/** Throws USAGE, MOVE_UNKNOWN with the partitions that have moves. */
-function chosenMoves({ ring }: StoredVersion, words: readonly string[]): readonly Move[] {
-  if (words.length === 0) throw usage('which partitions? numbers, or all');
-  if (words.includes('all')) return ring.moves;
-  const devices = words.filter(isDeviceWord).map((word) => Number(word.slice(1)));
-  const partitions = words
-    .filter((word) => !isDeviceWord(word))
-    .map((word) => parseNumber(word, 'partition'));
-  const moving = new Set(ring.moves.map(({ partition }) => partition));
-  const unknown = partitions.filter((partition) => !moving.has(partition));
-  if (unknown.length > 0) {
-    const message = `version ${ring.version} has no move of partition ${unknown.join(', ')}`;
-    throw new CodedError('MOVE_UNKNOWN', message, {
-      hint: `ring-builder moves ${ring.keyspace} list`,
-      details: { ring: ring.keyspace, version: ring.version, unknown },
-    });
-  }
-  return ring.moves.filter(
-    ({ partition, from, to }) =>
-      partitions.includes(partition) ||
-      devices.includes(to) ||
-      (from !== null && devices.includes(from)),
-  );
-}
-
-function isDeviceWord(word: string): boolean {
-  return /^d\d+$/.test(word);
 }
 
 async function listMoves(
@@ -133,7 +101,7 @@ async function force(
   const unknown = partitions.find((partition) => partition >= ring.partitions);
   if (unknown !== undefined)
     throw usage(`partition ${unknown}: ${ring.keyspace} has ${ring.partitions}`);
-  const moves = named.length === 0 ? [] : chosenMoves(head, named);
+  const moves = named.length === 0 ? [] : namedMoves(ring, ring.moves, named);
   const nowMs = context.nowMs();
   const refills =
     partitions.length === 0 ? [] : await forceRefills(ring, { partitions, reason }, nowMs);
@@ -197,56 +165,4 @@ function requireForce(
     hint: 'bring back one of the devices that have the records; or add --yes',
     details: { ring, partitions: words, reason },
   });
-}
-
-/** New slots come and go together, so cancelling one of them cancels all. */
-async function cancel(
-  context: Context,
-  head: StoredVersion,
-  chosen: readonly Move[],
-): Promise<Answer> {
-  const { ring } = head;
-  const { keyspace } = ring;
-  const fresh = chosen.some(({ from }) => from === null);
-  const gone = ring.moves.filter((move) => chosen.includes(move) || (fresh && move.from === null));
-  if (gone.length === 0) {
-    return {
-      json: {
-        ring: keyspace,
-        version: ring.version,
-        action: 'cancel',
-        cancelled: 0,
-        changed: false,
-      },
-      lines: [`${keyspace} version ${ring.version}: nothing is in flight`],
-      next: context.next(`status ${keyspace}`),
-    };
-  }
-  const which = new Set(gone.map(({ assignment }) => assignment));
-  const partitions = [...new Set(gone.map(({ partition }) => partition))];
-  const { version, id } = await commitVersion(context.rings, {
-    ring: cancelMoves(ring, head.id, which),
-    state: must(head.state, `version ${ring.version} carries the builder`),
-    entry: {
-      ...authorOf(context),
-      kind: 'advance',
-      message: `${gone.length} moves cancelled`,
-      moves: 0,
-      figures: {},
-      details: { cancelled: partitions },
-    },
-    commands: [context.command],
-    expected: { head: { version: ring.version, id: head.id } },
-    key: await ringKey(context),
-  });
-  return {
-    json: {
-      ...{ ring: keyspace, version, id, action: 'cancel', cancelled: gone.length, partitions },
-      changed: true,
-    },
-    lines: [
-      `${keyspace} version ${version}: ${gone.length} moves cancelled, their slots stay where they are`,
-    ],
-    next: context.next(`rollout ${keyspace}`),
-  };
 }

@@ -51,7 +51,7 @@ export const verb: Verb = {
     const options = flag(args, 'direct') ? ' --direct' : '';
     const brake = await plannedBrake(context, prepared);
     const plan = withWarnings(prepared.plan, [...effectWarnings(effects), ...brakeWarnings(brake)]);
-    const moves = flag(args, 'partitions') ? printMoves(plan.moves, state) : [];
+    const moves = flag(args, 'partitions') ? printMoves(plan, state) : [];
     return {
       json: { ...planDocument(plan), direct, changed, ...effects, brake },
       lines: changed

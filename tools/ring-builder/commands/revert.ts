@@ -147,8 +147,9 @@ async function cancelFirst(context: Context, head: StoredVersion, ring: Ring): P
       message: `${head.ring.moves.length} moves cancelled by a revert`,
       moves: 0,
       figures: {},
-      details: {},
+      details: { cancelled: [...new Set(head.ring.moves.map(({ partition }) => partition))] },
     },
+    later: [],
     expected: { head: { version: head.ring.version, id: head.id } },
     key: await ringKey(context),
   });

@@ -1,15 +1,18 @@
 // ring-builder status: the head, what is staged, and the next command to type.
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import type { BuilderState } from '@ringwright/builder/builder-state';
+import { moveCount } from '@ringwright/builder/later-waves';
 import { increaseHint, powerIncrease } from '@ringwright/builder/steady-power';
 import { type Approval, approvalOf } from '@ringwright/repository/approval';
 import { stagedChanges } from '@ringwright/repository/builder-file';
+import { laterWavesOf } from '@ringwright/repository/later-section';
 import { unprovedPartitions } from '@ringwright/repository/move-proof';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion } from '@ringwright/repository/read-version';
 import { ringFolder } from '@ringwright/repository/ring-folder';
 import { describeOwner, lockOwner } from '@ringwright/repository/ring-lock';
 import { text } from '../arguments.ts';
+import { cancelledSince, printPartitions } from '../cancelled-since.ts';
 import { nameDevice } from '../device-reference.ts';
 import { lastPush, pushLine } from '../last-push.ts';
 import { printTable } from '../print-table.ts';
@@ -30,9 +33,11 @@ export const verb: Verb = {
     const inFlight = stored?.ring.moves.length ?? 0;
     const push = lastPush(entries);
     const pushed = push?.version ?? null;
+    const movesLeft = stored === null ? 0 : moveCount(laterWavesOf(stored.extraSections));
+    const cancelled = cancelledSince(entries);
     const signing = stored === null ? null : approvalOf(stored, await trustOf(context));
     const lock = await lockOwner(ringFolder(context.rings, ring));
-    const found = { inFlight, pushed, changes: changes.length, signing };
+    const found = { inFlight: inFlight + movesLeft, pushed, changes: changes.length, signing };
     const next = context.next(nextWords(opened, found));
     const state = applyChanges(opened.state, changes);
     const forced = unprovedPartitions(entries);
@@ -45,6 +50,8 @@ export const verb: Verb = {
         staged,
         changes: changes.length,
         inFlight,
+        movesLeft,
+        cancelled,
         pushed,
         push,
         forced: [...forced].map(([partition, reason]) => ({ partition, reason })),
@@ -60,6 +67,8 @@ export const verb: Verb = {
           : `${ring}: version ${head.version} (${head.id.slice(0, 12)}), ${inFlight} moves in flight`,
         pushLine(push),
         ...frozenLines(opened.state),
+        ...(movesLeft > 0 ? [`${movesLeft} moves are left for later waves of the rollout`] : []),
+        ...cancelledLines(cancelled, context.next(`plan ${ring}`)),
         ...signingLines(signing),
         ...(forced.size > 0
           ? [`forced, may have lost writes: partitions ${[...forced.keys()].join(' ')}`]
@@ -86,6 +95,13 @@ function frozenLines(state: BuilderState): string[] {
   return reason === null ? [] : [`frozen: ${reason}; ${increaseHint}`];
 }
 
+function cancelledLines(partitions: readonly number[], plan: string): string[] {
+  if (partitions.length === 0) return [];
+  return [
+    `cancelled: moves of ${printPartitions(partitions)}; ${plan} shows what a commit would do`,
+  ];
+}
+
 function signingLines(signing: Approval | null): string[] {
   if (signing === null || (signing.missing === 0 && !signing.signed)) return [];
   const { signed, signers, needed, missing } = signing;
@@ -97,6 +113,7 @@ function signingLines(signing: Approval | null): string[] {
 function nextWords(
   { ring, head, state }: OpenedRing,
   found: {
+    /** With what is left for later waves. */
     readonly inFlight: number;
     readonly pushed: number | null;
     readonly changes: number;

@@ -1,0 +1,87 @@
+// Moves that shall not happen: a version without them. Nothing moves in their place.
+import { must } from '@ringwright/base/assert';
+import { moveCount, withoutPartitions } from '@ringwright/builder/later-waves';
+import { commitVersion } from '@ringwright/repository/commit-version';
+import { laterWavesOf } from '@ringwright/repository/later-section';
+import type { StoredVersion } from '@ringwright/repository/read-version';
+import { cancelMoves, type SlotMove } from '@ringwright/ring/advance-ring';
+import type { Move } from '@ringwright/ring/move';
+import { ringKey } from '../signing.ts';
+import { authorOf } from '../stage-verb.ts';
+import type { Answer, Context } from '../verb.ts';
+import { namedMoves } from './named-moves.ts';
+
+interface Cancelled {
+  readonly moves: readonly Move[];
+  readonly partitions: ReadonlySet<number>;
+}
+
+/**
+ * Cancels what is in flight of the partitions, and what later waves would do with them; `all` is
+ * the rest of the change. Throws USAGE, MOVE_UNKNOWN, and what commitVersion throws.
+ */
+export async function cancelAnswer(
+  context: Context,
+  head: StoredVersion,
+  words: readonly string[],
+): Promise<Answer> {
+  const { ring } = head;
+  const { keyspace } = ring;
+  const before = laterWavesOf(head.extraSections);
+  const { moves, partitions } = chosen(head, words);
+  const later = withoutPartitions(before, partitions);
+  const left = moveCount(later);
+  const dropped = moveCount(before) - left;
+  if (moves.length + dropped === 0) return nothing(context, head);
+  const cancelled = [...partitions];
+  const { version, id } = await commitVersion(context.rings, {
+    ring: cancelMoves(ring, head.id, new Set(moves.map(({ assignment }) => assignment))),
+    state: must(head.state, `version ${ring.version} carries the builder`),
+    entry: {
+      ...authorOf(context),
+      kind: 'advance',
+      message: `${moves.length + dropped} moves cancelled`,
+      moves: 0,
+      figures: { movesLeft: left },
+      details: { cancelled },
+    },
+    later,
+    commands: [context.command],
+    expected: { head: { version: ring.version, id: head.id } },
+    key: await ringKey(context),
+  });
+  const inFlight = ring.moves.length - moves.length;
+  return {
+    json: {
+      ...{ ring: keyspace, version, id, action: 'cancel', cancelled: moves.length },
+      ...{ partitions: cancelled, cancelledLater: dropped, inFlight, movesLeft: left },
+      changed: true,
+    },
+    lines: [
+      `${keyspace} version ${version}: ${moves.length} moves cancelled, their slots stay where they are`,
+      ...(dropped > 0
+        ? [`${dropped} moves that later waves would have made are cancelled too`]
+        : []),
+      `of the change ${inFlight} moves are in flight and ${left} left for later waves; nothing moves in place of the cancelled`,
+      `what a commit would move now, these perhaps among them: ${context.next(`plan ${keyspace}`)}`,
+    ],
+    next: context.next(`rollout ${keyspace}`),
+  };
+}
+
+function nothing(context: Context, { ring: { keyspace, version } }: StoredVersion): Answer {
+  return {
+    json: { ring: keyspace, version, action: 'cancel', cancelled: 0, changed: false },
+    lines: [`${keyspace} version ${version}: nothing is in flight`],
+    next: context.next(`status ${keyspace}`),
+  };
+}
+
+/** New slots come and go together, so cancelling one of them cancels all. */
+function chosen({ ring, extraSections }: StoredVersion, words: readonly string[]): Cancelled {
+  const later = laterWavesOf(extraSections).flat();
+  const named = new Set(namedMoves<SlotMove>(ring, [...ring.moves, ...later], words));
+  const grows = ring.moves.some((move) => move.from === null && named.has(move));
+  const moves = ring.moves.filter((move) => named.has(move) || (grows && move.from === null));
+  return { moves, partitions: new Set([...named, ...moves].map(({ partition }) => partition)) };
+}

@@ -1,0 +1,39 @@
+// Which moves an operator names: partitions, devices they come from or go to, or all. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { SlotMove } from '@ringwright/ring/advance-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import { parseNumber, usage } from '../arguments.ts';
+
+/**
+ * Of `moves` those that the words name. Throws USAGE, and MOVE_UNKNOWN with the partitions that
+ * have none.
+ */
+export function namedMoves<Move extends SlotMove>(
+  { keyspace, version }: Pick<Ring, 'keyspace' | 'version'>,
+  moves: readonly Move[],
+  words: readonly string[],
+): readonly Move[] {
+  if (words.length === 0) throw usage('which moves? partitions, devices such as d5, or all');
+  if (words.includes('all')) return moves;
+  const devices = new Set(words.filter(isDeviceWord).map((word) => Number(word.slice(1))));
+  const numbers = words.filter((word) => !isDeviceWord(word));
+  const partitions = new Set(numbers.map((word) => parseNumber(word, 'partition')));
+  const moving = new Set(moves.map(({ partition }) => partition));
+  const unknown = [...partitions].filter((partition) => !moving.has(partition));
+  if (unknown.length > 0) {
+    const message = `version ${version} has no move of partition ${unknown.join(', ')}`;
+    throw new CodedError('MOVE_UNKNOWN', message, {
+      hint: `ring-builder moves ${keyspace} list`,
+      details: { ring: keyspace, version, unknown },
+    });
+  }
+  return moves.filter(
+    ({ partition, from, to }) =>
+      partitions.has(partition) || devices.has(to) || (from !== null && devices.has(from)),
+  );
+}
+
+/** `d5`, as devices are written everywhere. */
+export function isDeviceWord(word: string): boolean {
+  return /^d\d+$/.test(word);
+}
