@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { ServerUnderTest } from '../support/server-under-test.ts';
+import { type LogLine, ServerUnderTest } from '../support/server-under-test.ts';
 
 let cluster: Cluster;
 let running: ServerUnderTest;
@@ -114,9 +114,11 @@ test('SIGTERM under load ends with 0 and no line of trouble; no record is lost',
   const ending = running.stop();
   const acked = (await Promise.all(asking)).filter((status) => status === 204).length;
   expect(await ending).toBe(0);
-  const lines = running.logText().slice(before).split('\n').slice(0, -1);
-  const trouble = lines.filter((line) => (JSON.parse(line) as { level: number }).level >= 40);
+  const said = running.logText().slice(before).split('\n').slice(0, -1);
+  const lines = said.map((line) => JSON.parse(line) as LogLine);
+  const trouble = lines.filter(({ level }) => level !== 'info');
   expect(trouble).toEqual([]);
+  expect(lines.map(({ msg }) => msg)).toEqual(['stopping', expect.stringMatching(/^stopped/)]);
   await cluster.restart(running);
   const { status, bytes } = await askServer(running.place.port, { path: `/v1/${keyspace}/key` });
   expect(status).toBe(200);

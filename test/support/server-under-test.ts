@@ -22,7 +22,7 @@ export interface ServerPlace {
 }
 
 export interface LogLine {
-  readonly level: number;
+  readonly level: 'debug' | 'info' | 'warn' | 'error' | 'fatal';
   readonly msg: string;
   readonly [name: string]: unknown;
 }

@@ -151,6 +151,11 @@ export const recentSpanMs = 1_000;
 export const recentSpansMax = 8;
 /** More damaged files than this have one cause: replacing them all could be the wrong cure. */
 export const damagedPercentMax = 5;
+/** How often equal lines of the log are counted: soon at first, then each 10 minutes. */
+export const repeatedLineMsMin = 10_000;
+export const repeatedLineMsMax = 600_000;
+/** Different lines that are watched for repeats, 1 KB each. */
+export const repeatedLinesMax = 1_000;
 /** Ring versions kept on a server's disk, newest last: the last good ones. */
 export const ringVersionsKept = 5;
 /**

@@ -250,6 +250,7 @@ function createMover(
     isStranger: (active, device) => strangers.has(addressOf(active, device)),
     monotonicMs,
     brake: new DropBrake(join(directory, 'drops')),
+    onRepair: ({ sentence, ...repair }) => log.info(repair, sentence),
     onError: (step, error) => log.warn({ ...step, error }, 'duty failed, will be tried again'),
   });
 }

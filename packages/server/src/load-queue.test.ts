@@ -73,6 +73,7 @@ async function joining(
     loadPace: () => freePace,
     monotonicMs,
     onError: (_step, error) => errors.push(error),
+    onRepair: () => undefined,
     onEnded: offer,
   });
   return {

@@ -12,6 +12,7 @@ import { PartialCopies } from './partial-copies.ts';
 import { placeOf } from './place.ts';
 import type { DutyStep } from './plan-duties.ts';
 import { type LoadReceipt, receiptOfLoad } from './receipt-of-load.ts';
+import { type Repair, refilled } from './repair.ts';
 import { Rest, type RestPorts } from './rest.ts';
 import { retryAfterMs } from './retry-after.ts';
 
@@ -24,6 +25,7 @@ export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'>, RestPorts {
   /** The line of a receipt, signed. */
   readonly signReceipt: (receipt: LoadReceipt) => string;
   readonly onError: (step: { kind: string; keyspace: string }, error: unknown) => void;
+  readonly onRepair: (repair: Repair) => void;
   /** A load has ended, well or not: its file may serve now, or is to be offered again. */
   readonly onEnded: () => void;
 }
@@ -150,6 +152,7 @@ export class LoadQueue {
       if (move === null) {
         this.#ports.store.setState(keyspace, partition, 'ready');
         await this.#ports.controls.endForce(keyspace, partition);
+        this.#ports.onRepair(refilled(keyspace, partition, loaded));
       } else {
         const info = this.#ports.store.info(keyspace, partition);
         const receipt = receiptOfLoad(active, move, { loaded, info, forceReason });

@@ -13,11 +13,12 @@ import type { LoadProgress } from './load-progress.ts';
 import { LoadQueue, type LoadQueuePorts, type LoadStep } from './load-queue.ts';
 import { openPartitions } from './open-partitions.ts';
 import { planDuties } from './plan-duties.ts';
+import { replaced } from './repair.ts';
 import { damagedOf, heldQuarantines, replaceDamaged } from './replace-damaged.ts';
 
 export interface MoverPorts
   extends DrainQueuePorts,
-    Pick<LoadQueuePorts, 'controls' | 'signReceipt' | 'throttle'> {
+    Pick<LoadQueuePorts, 'controls' | 'signReceipt' | 'throttle' | 'onRepair'> {
   readonly isStranger: (active: ActiveRing, device: number) => boolean;
   readonly onError: (step: FailedStep, error: unknown) => void;
 }
@@ -190,6 +191,7 @@ export class Mover {
       for (const partition of await replaceDamaged(store, active, work.quarantinesConfirmed)) {
         const { loaded, progress, attempts } = work;
         for (const noted of [loaded, progress, attempts]) noted.delete(partition);
+        this.#ports.onRepair(replaced(active.ring.keyspace, partition));
       }
     } catch (error) {
       this.#failed({ kind: 'replace', keyspace: active.ring.keyspace }, error);

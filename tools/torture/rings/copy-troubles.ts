@@ -14,7 +14,7 @@ const HARMED_MAX = 2;
 const NO_ROOM_MS = 3_000;
 const NO_ROOM_EVERY = 6;
 const NO_ROOM = 'rings: joiner without room';
-const REFUSED = 'DISK_FULL';
+const REFUSED = /bytes are free, \d+ are needed/;
 
 /** A cut in values is a cut in pages. */
 const shapes: readonly CopyFaultShape[] = (['cut', 'flip'] as const).flatMap((how) =>
@@ -65,13 +65,19 @@ export async function harmOne(
 /** The joiner refuses copies for a while; noted when it did. */
 async function fillUp(stage: Stage, joiner: Victim, over: AbortSignal): Promise<void> {
   const fromMs = performance.now();
-  const refusals = (): number => joiner.server.logText().split(REFUSED).length;
-  const before = refusals();
   joiner.set({ diskFull: true });
   await lasts(NO_ROOM_MS, over);
+  const hasRefused = await refusesForRoom(joiner);
   joiner.set({ diskFull: false });
-  if (refusals() === before) return;
+  if (!hasRefused) return;
   stage.faults.push({ name: NO_ROOM, fromMs, toMs: performance.now() });
+}
+
+/** Its log says it once, and then counts. */
+async function refusesForRoom({ server }: Victim): Promise<boolean> {
+  const status = await server.status().catch(() => null);
+  const loads = status?.rings.flatMap((ring) => ring.loads) ?? [];
+  return loads.some(({ reason }) => REFUSED.test(reason));
 }
 
 export function joinersOf({ victims }: Stage, { moves, devices }: Ring): readonly Victim[] {

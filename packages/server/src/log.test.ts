@@ -1,0 +1,102 @@
+// What an operator reads: times and levels as words, and a trouble once, then counted.
+import { CodedError } from '@ringwright/base/coded-error';
+import { repeatedLinesMax } from '@ringwright/base/limits';
+import { expect, test } from 'vitest';
+import { logOf } from './log.ts';
+import { RepeatedLines } from './repeated-lines.ts';
+
+interface Line {
+  readonly level: string;
+  readonly time: string;
+  readonly msg: string;
+  readonly [name: string]: unknown;
+}
+
+function logForTest(level = 'info') {
+  const said: Line[] = [];
+  const clock = { ms: 0 };
+  const lines = new RepeatedLines(() => clock.ms);
+  const write = (text: string): void => void said.push(JSON.parse(text) as Line);
+  const log = logOf(level, lines, { write });
+  const pass = (ms: number): void => {
+    clock.ms += ms;
+    lines.tell();
+  };
+  return { log, said, lines, pass };
+}
+
+test('times are ISO, levels are words, errors have their code', () => {
+  const { log, said } = logForTest();
+  log.info('no fields');
+  log.debug('not asked for');
+  const error = new CodedError('DISK_FULL', 'full', { hint: 'free some', cause: new Error('why') });
+  log.warn({ ring: 'cities', error }, 'failed');
+  expect(said.map(({ level, msg }) => [level, msg])).toEqual([
+    ['info', 'no fields'],
+    ['warn', 'failed'],
+  ]);
+  for (const { time } of said) expect(new Date(time).toISOString()).toBe(time);
+  const cause = {
+    code: 'DISK_FULL',
+    message: 'full',
+    hint: 'free some',
+    details: {},
+    cause: 'why',
+  };
+  expect(said[1]).toMatchObject({ ring: 'cities', error: cause });
+});
+
+test('2,777 equal lines are the first and some counts, and none is lost', () => {
+  const { log, said, lines, pass } = logForTest();
+  for (let turn = 0; turn < 2_777; turn += 1) {
+    const error = new CodedError('DISK_FULL', `${1_000_000 + turn} bytes are free`);
+    log.warn({ kind: 'accept', keyspace: 'cities', error }, 'duty failed');
+    pass(100);
+  }
+  lines.tellAll();
+  expect(said.length).toBeLessThan(8);
+  const counts = said.map(({ repeated }) => Number(repeated ?? 1));
+  expect(counts[0]).toBe(1);
+  expect(counts.reduce((sum, count) => sum + count)).toBe(2_777);
+  expect(said.at(-1)).toMatchObject({ error: { message: '1002776 bytes are free' } });
+});
+
+test('lines that differ in what matters are all written', () => {
+  const { log, said } = logForTest();
+  for (const partition of [1, 2]) log.error({ keyspace: 'a', partition }, 'damaged');
+  log.error({ keyspace: 'b', partition: 1 }, 'damaged');
+  log.warn({ keyspace: 'b', partition: 1 }, 'damaged');
+  for (const port of [6201, 6202]) {
+    log.warn({ error: new CodedError('PEER_UNREACHABLE', `10.0.0.1:${port} is away`) }, 'away');
+  }
+  log.warn({ error: new CodedError('PEER_BUSY', '10.0.0.1:6202 is away') }, 'away');
+  expect(said).toHaveLength(7);
+});
+
+test('what goes well is counted for all partitions; the last one is shown', () => {
+  const { log, said, pass } = logForTest();
+  for (let partition = 0; partition < 500; partition += 1) {
+    log.info({ keyspace: 'cities', partition, rows: partition * 7 }, 'partition refilled');
+  }
+  pass(60_000);
+  expect(said).toHaveLength(2);
+  expect(said[1]).toMatchObject({ keyspace: 'cities', partition: 499, repeated: 499 });
+});
+
+test('what ended and comes back is said anew', () => {
+  const { log, said, pass } = logForTest();
+  log.warn('away');
+  pass(60_000);
+  log.warn('away');
+  expect(said.map(({ repeated }) => repeated)).toEqual([undefined, undefined]);
+});
+
+test('of too many different lines the oldest is told and forgotten', () => {
+  const { log, said, lines } = logForTest();
+  for (let time = 0; time < 3; time += 1) log.warn({ from: 'the oldest' }, 'line');
+  for (let peer = 0; peer < repeatedLinesMax; peer += 1) log.warn({ from: `peer${peer}` }, 'line');
+  const oldest = said.filter(({ from }) => from === 'the oldest');
+  expect(oldest.map(({ repeated }) => repeated)).toEqual([undefined, 2]);
+  lines.tellAll();
+  expect(said).toHaveLength(repeatedLinesMax + 2);
+});

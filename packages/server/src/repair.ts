@@ -1,0 +1,20 @@
+// What a device did to files of its own that were not what they should be: lines of its log.
+import type { Loaded } from './load-partition.ts';
+
+export interface Repair {
+  readonly keyspace: string;
+  readonly partition: number;
+  readonly sentence: string;
+  /** Devices that gave their records. */
+  readonly from?: readonly number[];
+}
+
+export function replaced(keyspace: string, partition: number): Repair {
+  const sentence = 'damaged file replaced by an empty one, which refills';
+  return { keyspace, partition, sentence };
+}
+
+export function refilled(keyspace: string, partition: number, { copy, merged }: Loaded): Repair {
+  const from = copy === null ? merged : [copy.device, ...merged];
+  return { keyspace, partition, from, sentence: 'partition refilled: it is complete' };
+}
