@@ -32,6 +32,8 @@ export interface CommitWords {
   readonly override: string | null;
   /** Partitions that were forced and may move on, and why. */
   readonly unproved?: { readonly partitions: readonly number[]; readonly reason: string };
+  /** Devices whose disks are too small for their moves, and why that will do. */
+  readonly overfill?: { readonly devices: readonly number[]; readonly reason: string };
   /** The version a revert goes back to. */
   readonly revert?: number;
 }
@@ -68,7 +70,7 @@ export async function requireCommittable(
 export async function commitPlan(
   context: Context,
   given: PlanToCommit,
-  { message, override, revert, unproved }: CommitWords,
+  { message, override, revert, unproved, overfill }: CommitWords,
 ): Promise<CommittedPlan> {
   const { opened, plan, direct, head } = given;
   const { ring, moves, moveLowerBound, movesLeft } = plan;
@@ -84,6 +86,9 @@ export async function commitPlan(
       details: {
         ...{ direct, digest: plan.digest },
         ...(revert === undefined ? {} : { revert }),
+        ...(overfill === undefined
+          ? {}
+          : { overfilled: [...overfill.devices], overfillReason: overfill.reason }),
         ...(unproved === undefined
           ? {}
           : { unproved: [...unproved.partitions], unprovedReason: unproved.reason }),

@@ -1,7 +1,8 @@
 // Bytes per partition and free space per device, asked of the servers of a ring.
 import type { KnownSizes } from '@ringwright/builder/plan-traffic';
 import { fanOut } from './fan-out.ts';
-import type { Target } from './ring-targets.ts';
+import { lastPushed, type PreparedPlan } from './prepare-plan.ts';
+import { ringTargets, type Target } from './ring-targets.ts';
 import { serverStatus } from './server-status.ts';
 
 /** A plan should not wait long for figures it can do without. */
@@ -39,4 +40,13 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
     asked: targets.length,
     answered: statuses.filter((status) => status !== null).length,
   };
+}
+
+/** Null when nothing is copied: then no server need be asked. */
+export async function sizesFor(prepared: PreparedPlan): Promise<AskedSizes | null> {
+  const { plan, opened, head, direct, state } = prepared;
+  const pushed = lastPushed(opened.entries) !== null;
+  if (head === null || direct || !pushed || plan.moves.length === 0) return null;
+  // With the devices that are to join: their disks have to take the most.
+  return askSizes(plan.ring, ringTargets({ ...head.ring, devices: state.devices }, state));
 }

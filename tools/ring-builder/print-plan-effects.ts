@@ -1,5 +1,7 @@
 // What a plan means for tiers, safety and disks, in tables and in the JSON document. Pure.
+
 import type { Finding } from '@ringwright/base/finding';
+import { diskReserveBytes } from '@ringwright/base/limits-store';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { movesAtRisk, type TierRisk } from '@ringwright/builder/moves-at-risk';
 import type { Plan } from '@ringwright/builder/plan';
@@ -113,7 +115,8 @@ export function effectWarnings({ traffic }: PlanEffects): Finding[] {
   return (traffic?.devices ?? []).flatMap(({ id, bytesIn, freeBytes, fits }): Finding[] => {
     if (fits !== false) return [];
     const message =
-      `d${id} gets ${printBytes(bytesIn)} and has ${printBytes(freeBytes ?? 0)} free; ` +
+      `d${id} gets ${printBytes(bytesIn)}, and its disk has ${printBytes(freeBytes ?? 0)} free, ` +
+      `of which ${printBytes(diskReserveBytes)} stay free; ` +
       'files are copied before old ones are dropped';
     return [{ code: 'DISK_TOO_SMALL', message, details: { id, bytesIn, freeBytes } }];
   });

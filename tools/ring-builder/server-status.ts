@@ -27,6 +27,7 @@ const ringSchema = z.object({
   serving: z.int(),
   notReady: z.int(),
   damaged: z.array(z.object({ partition: z.int(), reason: z.string() })),
+  failing: z.array(z.object({ step: z.string(), reason: z.string() })),
   loads: z.array(loadSchema),
   /** Assignment ids of moves to this device. */
   paused: z.array(z.int()),

@@ -57,6 +57,7 @@ export const errorCatalogue = {
     'the ring was signed in another epoch than the trusted root is in',
   ),
   TOO_MANY_AT_ONCE: kind(5, 409, 'more replicas of one partition would move than was allowed'),
+  DISK_TOO_SMALL: kind(5, 409, 'a device would get more bytes than its disk has room for'),
   BRAKE: kind(5, 409, 'a large change lacks its second signature and a reason to override'),
   TRUST_INVALID: kind(5, 422, 'a trust document is not of the right form or not rightly signed'),
   TRUST_OLDER: kind(5, 409, 'the trust document is older than the one in force'),

@@ -1,4 +1,5 @@
 // What moves cost in bytes: per device in and out, peak on its disk, time at a rate. Pure.
+import { diskReserveBytes } from '@ringwright/base/limits-store';
 import type { PlannedMove } from './plan.ts';
 
 /** What live servers said; null where nobody did. */
@@ -18,7 +19,7 @@ export interface DeviceTraffic {
   /** A file is copied before the old one is dropped: what it holds now and what comes in. */
   readonly peakBytes: number | null;
   readonly freeBytes: number | null;
-  /** False when the incoming files do not fit; null when the free space is not known. */
+  /** False when the incoming files do not fit beside what a server keeps free; null when the free space is not known. */
   readonly fits: boolean | null;
 }
 
@@ -73,7 +74,7 @@ function deviceTraffic(
     bytesOut,
     peakBytes: disk === null ? null : disk.bytes + bytesIn,
     freeBytes: disk === null ? null : disk.free,
-    fits: disk === null ? null : bytesIn <= disk.free,
+    fits: disk === null ? null : bytesIn === 0 || bytesIn + diskReserveBytes <= disk.free,
   };
 }
 

@@ -35,6 +35,8 @@ export interface KeyspaceWork {
   readonly drainFailures: Map<number, number>;
   /** Damaged files that an operator has let go although they are many. */
   quarantinesConfirmed: number;
+  /** What failed since the last review began, by the kind of step, and why. */
+  readonly failing: Map<string, string>;
   /** The review under way; null between reviews. */
   review: Promise<void> | null;
   again: boolean;
@@ -56,6 +58,7 @@ export function newWork(): KeyspaceWork {
     running: new Set(),
     draining: new Map(),
     drainFailures: new Map(),
+    failing: new Map(),
     quarantinesConfirmed: 0,
     review: null,
     again: false,

@@ -45,9 +45,12 @@ test('a disk without room for many new files fails as often as there are files',
     await mover.settled('cities');
     expect(failures, `round ${round}`).toBe(round * files);
   }
+  // An operator sees why these moves wait, and that they do not any more.
+  expect(mover.failing('cities')).toEqual([{ step: 'accept', reason: 'no room' }]);
   hasRoom = true;
   await vi.advanceTimersByTimeAsync(dutyRetryMs);
   await mover.settled('cities');
   expect(created).toHaveLength(files);
+  expect(mover.failing('cities')).toEqual([]);
   await mover.close();
 });

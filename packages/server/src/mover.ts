@@ -76,6 +76,11 @@ export class Mover {
     return this.#of(keyspace).draining;
   }
 
+  /** Steps that fail and are tried again, with why: a full disk, a holder that is away. */
+  failing(keyspace: string): { step: string; reason: string }[] {
+    return [...this.#of(keyspace).failing].map(([step, reason]) => ({ step, reason }));
+  }
+
   /** What is not dropped, and not quarantined, until an operator lets it go. */
   held(keyspace: string): HeldDrops {
     const { brake, store, current } = this.#ports;
@@ -150,6 +155,7 @@ export class Mover {
 
   async #reviewOnce(keyspace: string, work: KeyspaceWork): Promise<void> {
     const active = this.#ports.current(keyspace);
+    work.failing.clear();
     await this.#replaceDamaged(active, work);
     const { store } = this.#ports;
     const infos = store.list().filter((info) => info.keyspace === keyspace);
@@ -256,6 +262,8 @@ export class Mover {
   #failed(step: FailedStep, error: unknown, release: () => void = () => undefined): void {
     if (this.#closed) return;
     this.#ports.onError(step, error);
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#of(step.keyspace).failing.set(step.kind, reason);
     this.#retry(step.keyspace, release);
   }
 

@@ -65,6 +65,8 @@ export interface RingStatus {
   readonly notReady: number;
   /** Files that cannot be used, with the reason: they refill, or wait for `trash RING confirm`. */
   readonly damaged: readonly { readonly partition: number; readonly reason: string }[];
+  /** Steps of duties that fail and are tried again: open, accept, serve, drain and others. */
+  readonly failing: readonly { readonly step: string; readonly reason: string }[];
   readonly loads: readonly LoadProgress[];
   /** Assignment ids that an operator paused, or put first, among the moves to this device. */
   readonly paused: readonly number[];
@@ -181,6 +183,7 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
       .damaged()
       .filter((one) => one.keyspace === keyspace)
       .map(({ partition, error }) => ({ partition, reason: error.message })),
+    failing: ports.mover.failing(keyspace),
     loads: ports.mover.progress(keyspace),
     ...controlsOf(ports, active),
     surplus: surplus.length,

@@ -12,6 +12,7 @@ import {
   requireReplicasAtOnce,
 } from '../commit-rules.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
+import { requireRoom } from '../require-room.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 
 export const verb: Verb = {
@@ -34,6 +35,11 @@ export const verb: Verb = {
       type: 'string',
       requiresArg: true,
       describe: 'why a large change is right; it is logged, and stands for a second signature',
+    },
+    overfill: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'why disks will do that have too little room for their moves; it is logged',
     },
     unproved: {
       type: 'string',
@@ -61,8 +67,12 @@ export const verb: Verb = {
     const override = optionalText(args, 'override') ?? null;
     const reason = optionalText(args, 'unproved') ?? null;
     const partitions = requireProved(prepared.plan, prepared.opened.entries, reason);
+    const overfill = optionalText(args, 'overfill') ?? null;
+    const lacking = await requireRoom(prepared, overfill);
     return commit(context, prepared, {
       ...{ message: text(args, 'message'), override },
+      ...(lacking.length > 0 &&
+        overfill !== null && { overfill: { devices: lacking, reason: overfill } }),
       ...(partitions.length > 0 && reason !== null && { unproved: { partitions, reason } }),
     });
   },

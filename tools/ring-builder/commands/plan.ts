@@ -3,13 +3,12 @@ import { flag, optionalNumber, optionalText, text } from '../arguments.ts';
 import { brakeWarnings } from '../brake-warnings.ts';
 import { plannedBrake } from '../commit-plan.ts';
 import { commitOptions, replicasAtOnceOption, requireReplicasAtOnce } from '../commit-rules.ts';
-import { type AskedSizes, askSizes } from '../known-sizes.ts';
-import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
+import { sizesFor } from '../known-sizes.ts';
+import { preparePlan } from '../prepare-plan.ts';
 import { parseBytes } from '../print-bytes.ts';
 import { printMoves } from '../print-moves.ts';
 import { planDocument, printPlan, withWarnings } from '../print-plan.ts';
 import { effectWarnings, planEffects, printEffects } from '../print-plan-effects.ts';
-import { ringTargets } from '../ring-targets.ts';
 import type { Verb } from '../verb.ts';
 
 export const verb: Verb = {
@@ -49,6 +48,7 @@ export const verb: Verb = {
       rate,
     });
     const options = flag(args, 'direct') ? ' --direct' : '';
+    const room = effectWarnings(effects).length > 0 ? ' --overfill REASON' : '';
     const brake = await plannedBrake(context, prepared);
     const plan = withWarnings(prepared.plan, [...effectWarnings(effects), ...brakeWarnings(brake)]);
     const moves = flag(args, 'partitions') ? printMoves(plan, state) : [];
@@ -58,17 +58,8 @@ export const verb: Verb = {
         ? printPlan(plan, state, [...printEffects(effects), ...moves])
         : [`${ring}: a commit would have nothing to do`],
       next: changed
-        ? context.next(`commit ${ring} ${commitOptions(plan, brake)}${options}`)
+        ? context.next(`commit ${ring} ${commitOptions(plan, brake)}${room}${options}`)
         : context.next(`status ${ring}`),
     };
   },
 };
-
-/** Null when nothing is copied: then no server need be asked. */
-async function sizesFor(prepared: PreparedPlan): Promise<AskedSizes | null> {
-  const { plan, opened, head, direct, state } = prepared;
-  const pushed = lastPushed(opened.entries) !== null;
-  if (head === null || direct || !pushed || plan.moves.length === 0) return null;
-  // With the devices that are to join: their disks have to take the most.
-  return askSizes(plan.ring, ringTargets({ ...head.ring, devices: state.devices }, state));
-}

@@ -16,7 +16,16 @@ function wellOf(ring: Ring, device: number): RingStatus {
   const id = idOf(ring);
   return {
     ...{ ring: keyspace, version, id, sinceMs: 0, disk: { version, id }, requests: [], device },
-    ...{ serving: 3, notReady: 0, damaged: [], loads: [], paused: [], first: [], surplus: 0 },
+    ...{
+      serving: 3,
+      notReady: 0,
+      damaged: [],
+      failing: [],
+      loads: [],
+      paused: [],
+      first: [],
+      surplus: 0,
+    },
     ...{ held: { drops: 0, quarantines: 0 }, draining: [], rows: 0, bytes: 0, fork: null },
     ...{ freshness: { state: 'none', version: null }, refusal: '' },
   };

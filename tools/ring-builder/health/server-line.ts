@@ -82,6 +82,7 @@ function whyNot(said: RingStatus, head: Head): string {
     said.notReady > 0 ? `${said.notReady} partitions not ready` : '',
     said.draining.length > 0 ? `${said.draining.length} partitions to give up` : '',
     waiting > 0 ? `${waiting} drops held back` : '',
+    ...said.failing.map(({ step, reason }) => `${step} fails: ${reason}`),
   ]
     .filter((part) => part !== '')
     .join(', ');

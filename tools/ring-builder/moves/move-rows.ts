@@ -56,13 +56,27 @@ function rowOf(move: Move, said: RingStatus | Error | undefined): MoveRow {
   const load = said.loads.find((one) => one.assignment === assignment);
   const paused = said.paused.includes(assignment);
   if (load === undefined) {
-    const reason = move.state === 'PROPOSED' ? 'waits for every server to know of it' : '';
-    return { ...row, first, stage: paused ? 'paused' : 'queued', reason };
+    return { ...row, first, stage: paused ? 'paused' : 'queued', reason: whyNotBegun(move, said) };
   }
-  const { bytes, bytesTotal, rows, reason } = load;
-  const { stage } = load;
+  const { bytes, bytesTotal, rows, stage } = load;
   const held = paused && stage !== 'available';
+  const waits = held || stage === 'queued' || stage === 'paused';
+  const reason = load.reason === '' && waits ? waitText(held) : load.reason;
   return { ...row, bytes, bytesTotal, rows, first, reason, stage: held ? 'paused' : stage };
+}
+
+/** Nobody waits without a reason that the operator can see. */
+function whyNotBegun({ state, assignment, to }: Move, said: RingStatus): string {
+  if (said.paused.includes(assignment)) return waitText(true);
+  // Of no single partition: a disk that is too full even for the first, empty file.
+  const [failing] = said.failing;
+  if (failing !== undefined) return `${failing.step} fails: ${failing.reason}`;
+  if (state === 'PROPOSED') return 'waits for every server to know of it';
+  return `d${to} has version ${said.version} and has not begun`;
+}
+
+function waitText(isPaused: boolean): string {
+  return isPaused ? 'paused by an operator' : 'waits for its turn';
 }
 
 const nothingYet = {

@@ -51,6 +51,20 @@ const screen = { columns: 100, lines: 12 };
 const textsOf = (lines: readonly Line[]): string[] =>
   lines.map((line) => (typeof line === 'string' ? line : line.text));
 
+test('a move that has not begun says why', () => {
+  const reasonOf = (about: object, state = 'INITIALIZING'): string | undefined => {
+    const said = { ...joiner, loads: [], failing: [], ...about } as unknown as RingStatus;
+    const one = { ...move(11, 3), state: state as 'PROPOSED' };
+    return moveRows({ moves: [one] }, new Map([[4, said]]))[0]?.reason;
+  };
+  const failing = [{ step: 'accept', reason: '1.2 MB are free, 256 MB are needed' }];
+  expect(reasonOf({ failing })).toBe('accept fails: 1.2 MB are free, 256 MB are needed');
+  expect(reasonOf({ paused: [11], failing })).toBe('paused by an operator');
+  expect(reasonOf({}, 'PROPOSED')).toBe('waits for every server to know of it');
+  expect(reasonOf({})).toBe('d4 has version 9 and has not begun');
+  expect(reasonOf({ loads: [load(11, 3, { stage: 'queued' })] })).toBe('waits for its turn');
+});
+
 describe('the board', () => {
   test('has a row for each move, trouble first, and for each file to drop', () => {
     expect(textsOf(printBoard(board(), screen))).toMatchInlineSnapshot(`
@@ -60,7 +74,7 @@ describe('the board', () => {
         "PARTITION  ASSIGNMENT  FROM  TO  STAGE           COPIED               WHY",
         "        7  13          d2    d4  failed                               d2 cannot be reached",
         "        3  11          d2    d4  copying         400.0 kB of 1.00 MB",
-        "        9  15          d2    d4  paused",
+        "        9  15          d2    d4  paused                               paused by an operator",
         "        8  14          d2    d4  queued (first)                       4 loads run here, the most at…",
         "        1  -           d2    -   dropping                             d4 has not all of partition 1…",
         "        5  12          d2    d4  available       900.0 kB",

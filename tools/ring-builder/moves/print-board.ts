@@ -62,13 +62,14 @@ function clipped(line: string, columns: number): string {
 /** One line, for logs and pipes: it changes only when something has happened. */
 export function printBoardLine(board: Board): string {
   const { rows, pace, doing, finished } = board;
-  const failed = rows.find(({ stage }) => stage === 'failed');
+  const waiting = rows.find(({ stage, reason }) => stage === 'queued' && reason !== '');
+  const told = rows.find(({ stage }) => stage === 'failed') ?? waiting;
   const parts = [
     `${board.ring} version ${board.version}: ${doing}`,
     ...(rows.length > 0 ? [countStages(rows), amounts(rows, pace)] : []),
     ...(finished > 0 ? [`${finished} finished`] : []),
     ...(pace.stalled.size > 0 ? [`${pace.stalled.size} stalled`] : []),
-    ...(failed === undefined ? [] : [`partition ${failed.partition}: ${failed.reason}`]),
+    ...(told === undefined ? [] : [`partition ${told.partition}: ${told.reason}`]),
   ];
   return parts.filter((part) => part !== '').join('; ');
 }
