@@ -3,6 +3,7 @@
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { nextRing } from '@ringwright/builder/next-ring';
 import type { Plan } from '@ringwright/builder/plan';
+import { replicaLoss } from '@ringwright/builder/replica-loss';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import {
   type Brake,
@@ -113,6 +114,7 @@ export async function commitPlan(
       version,
       id,
       moved: moves.length,
+      ended: endedSlots(given, next),
       moveLowerBound,
       movesLeft,
       direct,
@@ -129,10 +131,18 @@ export async function commitPlan(
   };
 }
 
-function howOf({ plan, head }: PlanToCommit, next: Ring): string {
-  if (next.moves.length > 0) return `${next.moves.length} moves proposed`;
-  if (head === null) return `${slotCount(next.partitions, next.replicas)} slots placed`;
-  return `${plan.moves.length} slots moved at once`;
+function howOf(given: PlanToCommit, next: Ring): string {
+  if (given.head === null) return `${slotCount(next.partitions, next.replicas)} slots placed`;
+  const ended = endedSlots(given, next);
+  const proposed = next.moves.length;
+  return [
+    proposed > 0 ? `${proposed} moves proposed` : `${given.plan.moves.length} slots moved at once`,
+    ...(ended > 0 ? [`${ended} slots given up`] : []),
+  ].join(', ');
+}
+
+function endedSlots({ head }: PlanToCommit, { replicas }: Ring): number {
+  return head === null ? 0 : (replicaLoss(head.ring, replicas)?.slots ?? 0);
 }
 
 /** The version as a ring; nothing has happened yet. */

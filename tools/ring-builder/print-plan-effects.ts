@@ -6,6 +6,7 @@ import type { BuilderState } from '@ringwright/builder/builder-state';
 import { movesAtRisk, type TierRisk } from '@ringwright/builder/moves-at-risk';
 import type { Plan } from '@ringwright/builder/plan';
 import { planTraffic, type Traffic } from '@ringwright/builder/plan-traffic';
+import { type ReplicaLoss, replicaLoss } from '@ringwright/builder/replica-loss';
 import { type TierPlan, tierPlans } from '@ringwright/builder/tier-plans';
 import type { Ring } from '@ringwright/ring/ring';
 import type { AskedSizes } from './known-sizes.ts';
@@ -18,6 +19,8 @@ const DEVICES_SHOWN_MAX = 20;
 export interface PlanEffects {
   readonly tiers: readonly TierPlan[];
   readonly risk: readonly TierRisk[];
+  /** Replicas that end; null when none does. */
+  readonly ends: ReplicaLoss | null;
   /** Null when nothing moves, or no server said how large its files are. */
   readonly traffic: (Traffic & { readonly seconds: number | null }) | null;
   /** Servers asked for sizes, and those that answered. */
@@ -43,6 +46,7 @@ export function planEffects(
   const seconds = rate === null || busiest === null ? null : busiest / rate;
   return {
     tiers: tierPlans(state, plan.devices, plan.moves),
+    ends: head === null ? null : replicaLoss(head, state.replicas),
     risk: head === null || direct ? [] : movesAtRisk(head, plan.moves, state),
     traffic: traffic === null ? null : { ...traffic, seconds },
     asked: sizes?.asked ?? 0,
@@ -51,14 +55,27 @@ export function planEffects(
 }
 
 export function printEffects(effects: PlanEffects): string[] {
-  const { tiers, risk, traffic, asked, answered } = effects;
+  const { tiers, risk, ends, traffic, asked, answered } = effects;
   const silent = asked > answered ? [`${asked - answered} of ${asked} servers did not answer`] : [];
   return [
     '',
     ...printTiers(tiers),
+    ...(ends === null ? [] : ['', ...endLines(ends)]),
     ...(risk.some(isTold) ? ['', ...risk.filter(isTold).map(riskLine)] : []),
     ...(traffic === null ? [] : ['', ...printTraffic(traffic)]),
     ...silent,
+  ];
+}
+
+function endLines({ before, after, slots, single, fragile }: ReplicaLoss): string[] {
+  return [
+    `${slots} slots end, which is no move: replicas go from ${before} to ${after}`,
+    ...(single > 0
+      ? [`at risk: ${single} partitions keep one replica; a device that fails loses their records`]
+      : []),
+    ...(fragile > single
+      ? [`at risk: ${fragile - single} partitions then need every replica for their write quorum`]
+      : []),
   ];
 }
 

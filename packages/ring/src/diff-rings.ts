@@ -1,7 +1,8 @@
 // What differs between two versions of a ring: devices, settings, slots. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import type { Device } from './device.ts';
-import type { Ring } from './ring.ts';
+import { devicesOf } from './quorum-left.ts';
+import { type Ring, slotsAt } from './ring.ts';
 
 export interface DeviceChange {
   readonly id: number;
@@ -17,7 +18,7 @@ export interface SettingChange {
   readonly after: Json;
 }
 
-/** A slot of which two tables name different devices. */
+/** A slot that another device has got. */
 export interface MovedSlot {
   readonly partition: number;
   readonly replica: number;
@@ -72,7 +73,12 @@ export function diffRings(before: Ring, after: Ring): RingDiff {
 function movedSlots(before: Ring, after: Ring): MovedSlot[] {
   const moved: MovedSlot[] = [];
   const rows = Math.min(before.table.length, after.table.length);
+  const fewer = slotTotal(after) < slotTotal(before);
   for (let partition = 0; partition < after.partitions; partition += 1) {
+    if (fewer && slotsAt(after, partition) < slotsAt(before, partition)) {
+      moved.push(...movedOfFewer(before, after, partition));
+      continue;
+    }
     for (let replica = 0; replica < rows; replica += 1) {
       const from = before.table[replica]?.[partition];
       const to = after.table[replica]?.[partition];
@@ -81,6 +87,21 @@ function movedSlots(before: Ring, after: Ring): MovedSlot[] {
     }
   }
   return moved;
+}
+
+/**
+ * Where a partition has fewer slots than before, those that stay close ranks: what changes its row
+ * has not moved, and what ends has not either.
+ */
+function movedOfFewer(before: Ring, after: Ring, partition: number): MovedSlot[] {
+  const [had, has] = [devicesOf(before.table, partition), devicesOf(after.table, partition)];
+  const left = had.filter((id) => !has.includes(id));
+  return has.flatMap((to, replica): MovedSlot[] => {
+    if (had.includes(to)) return [];
+    const own = left.indexOf(had[replica] ?? -1);
+    const [from = -1] = left.splice(Math.max(0, own), 1);
+    return [{ partition, replica, from, to }];
+  });
 }
 
 function slotTotal({ table }: Ring): number {

@@ -81,3 +81,16 @@ test('100,000 devices are compared in a moment', () => {
   const large = sampleRing({ power: 17, replicas: 3, devices: 100_000 });
   expect(changeSize(large, large).moved).toBe(0);
 });
+
+test('replicas that end: a quorum of what there was stays, and never a single one', () => {
+  const at = (replicas: number) => sampleRing({ power: 6, replicas, devices: 8 });
+  const why = (before: number, after: number): string | null =>
+    whyLarge(changeSize(at(before), at(after)), 1);
+  expect([why(3, 2), why(4, 3), why(5, 4), why(3, 2.5), why(2, 3), why(1, 1)]).toEqual(
+    Array(6).fill(null),
+  );
+  expect(why(2, 1)).toContain('replicas go from 2 to 1: 64 partitions keep too few');
+  expect(why(2, 1.5)).toContain('32 partitions keep too few');
+  expect(why(2.5, 1.5)).toContain('32 partitions keep too few');
+  expect(why(5, 2)).toContain('64 partitions');
+});

@@ -8,7 +8,9 @@
 // servers removed or added at once, and a file of the wrong devices are stopped. A device that
 // leaves changes the share of its zone, which stirs others: for four of its slots three more may
 // move, which is less than a second device would give. And no partition may be left with less than
-// a quorum of slots that stay.
+// a quorum of slots that stay. Replicas that end are no moves, and gone all the same: none may end
+// where one would be left, or less than a quorum of those there were.
+import { countThinned, countUnderQuorum, devicesOf } from './quorum-left.ts';
 import type { Ring, SlotRow } from './ring.ts';
 import { copyTable } from './slot-rows.ts';
 
@@ -22,6 +24,9 @@ export interface ChangeSize {
   readonly given: number;
   /** Partitions of which too few slots stay where they are. */
   readonly underQuorum: number;
+  /** Partitions that lose replicas and keep one, or fewer than a quorum of those they had. */
+  readonly thinned: number;
+  readonly replicas: { readonly before: number; readonly after: number };
   /** What the explained moves are explained by: `d7` or `server r1z2 10.0.0.7`. */
   readonly joins: string | null;
   readonly leaves: string | null;
@@ -49,6 +54,8 @@ export function changeSize(
     unexplained: outside.length - explained,
     given: moves.length - outside.length,
     underQuorum: countUnderQuorum(previous, leaving, removed),
+    thinned: countThinned(previous, next),
+    replicas: { before: previous.replicas, after: next.replicas },
     joins: joiner?.flow.group.name ?? null,
     leaves: leaver?.flow.group.name ?? null,
   };
@@ -58,6 +65,12 @@ export function changeSize(
 export function whyLarge(size: ChangeSize, movedShareMax: number): string | null {
   if (size.underQuorum > 0) {
     return `${size.underQuorum} partitions would keep less than a quorum of their slots`;
+  }
+  if (size.thinned > 0) {
+    const { before, after } = size.replicas;
+    const few =
+      after < 2 ? 'too few to survive one failure' : 'less than a quorum of what they had';
+    return `replicas go from ${before} to ${after}: ${size.thinned} partitions keep ${few}`;
   }
   const max = Math.max(Math.floor(size.slots * movedShareMax), Math.floor(0.75 * size.given));
   if (size.unexplained <= max) return null;
@@ -147,10 +160,6 @@ function markDifferences(was: SlotRow, shall: SlotRow, changed: Uint8Array): voi
 
 function endsAt({ rows, fresh }: Ends, partition: number): number[] {
   return [...devicesOf(rows, partition), ...(fresh.get(partition) ?? [])];
-}
-
-function devicesOf(rows: readonly SlotRow[], partition: number): number[] {
-  return rows.flatMap((row) => row[partition] ?? []);
 }
 
 function loadsOf({ table, devices }: Ring): Float64Array {
@@ -264,34 +273,4 @@ function largest(counted: readonly Counted[]): Counted | null {
     (max, one) => (one.count > (max?.count ?? 0) ? one : max),
     null,
   );
-}
-
-/**
- * A slot that moves is not lost: its old device serves until the copy is verified. But one copy
- * that stays, of three, is one failure away from none. With two replicas one must stay. Slots of
- * removed devices count as lost; there even a single replica is too few.
- */
-function countUnderQuorum(
-  { table, partitions }: Ring,
-  leaving: ReadonlyMap<number, number>,
-  removed: ReadonlySet<number>,
-): number {
-  const tooFew = (kept: number, holders: number, least: number): boolean =>
-    kept < Math.min(Math.floor(holders / 2) + 1, Math.max(least, holders - 1));
-  let under = 0;
-  if (removed.size === 0) {
-    for (const [partition, count] of leaving) {
-      const holders = devicesOf(table, partition).length;
-      if (tooFew(holders - count, holders, 0)) under += 1;
-    }
-    return under;
-  }
-  for (let partition = 0; partition < partitions; partition += 1) {
-    const holders = devicesOf(table, partition);
-    const lost = holders.filter((id) => removed.has(id)).length;
-    const staying = holders.length - (leaving.get(partition) ?? 0);
-    const lostTooMany = lost > 0 && tooFew(holders.length - lost, holders.length, 1);
-    if (lostTooMany || tooFew(staying, holders.length, 0)) under += 1;
-  }
-  return under;
 }

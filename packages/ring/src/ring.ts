@@ -40,6 +40,13 @@ export function slotCount(partitions: number, replicas: number): number {
   return Math.round(partitions * replicas);
 }
 
+/** Slots of one partition. */
+export function slotsAt({ table }: Pick<Ring, 'table'>, partition: number): number {
+  let slots = 0;
+  for (const row of table) if (partition < row.length) slots += 1;
+  return slots;
+}
+
 /** Lengths of the rows of a table: full rows, then the remainder. */
 export function rowLengths(partitions: number, replicas: number): number[] {
   const lengths: number[] = [];

@@ -64,10 +64,12 @@ export const verb: Verb = {
 };
 
 function printDiff(head: string, diff: RingDiff): string[] {
-  const { moved, settings, pairs, movesStarted, movesEnded } = diff;
+  const { moved, settings, pairs, movesStarted, movesEnded, slotsAdded, slotsRemoved } = diff;
   const hidden = pairs.length - PAIRS_SHOWN_MAX;
   return [
     `${head}: ${moved.length} slots moved, ${movesStarted} moves began, ${movesEnded} ended`,
+    ...(slotsAdded > 0 ? [`${slotsAdded} slots added`] : []),
+    ...(slotsRemoved > 0 ? [`${slotsRemoved} slots given up, which is no move`] : []),
     ...settings.map(
       ({ name, before, after }) =>
         `~ ${name}: ${JSON.stringify(before)} to ${JSON.stringify(after)}`,
