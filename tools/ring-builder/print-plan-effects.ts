@@ -158,6 +158,9 @@ export function remedyOf(code: string, details: unknown, ring: string): string |
       return `set-weight ${ring} d${String(known?.['id'])} with a lower weight, or free its disk`;
     case 'DEVICE_OVER_SHARE':
       return `balance ${ring} shows all devices; plan ${ring} after this version goes on`;
+    case 'PINS_BREAK_DISPERSION':
+    case 'PINS_UNMET':
+      return `unpin ${ring} PARTITION, or pin it otherwise`;
     default:
       return null;
   }

@@ -13,6 +13,7 @@ const sentences: Readonly<Record<SlotRule, string>> = {
   drained: 'its device has weight 0: it is to move away',
   dispersion: 'a domain of its device holds too many replicas of the partition: it is to move',
   share: 'its device holds more than its share: one of its slots is to move, this or another',
+  pinned: 'a pin wants it there: ring-builder unpin would free it',
   'only-place': 'dispersion: no other device may hold it without breaking a bound',
   full: 'share: other devices may hold it, but all hold their share',
   pairs: 'pair spread: another device has room and may hold it; equals were spread evenly',

@@ -2,6 +2,7 @@
 import type { Finding } from '@ringwright/base/finding';
 import { findingsPerKindMax } from '@ringwright/base/limits';
 import { type CertificateGraph, countLeaf, includes, leavesOf } from './certificate-graph.ts';
+import { boundsOf } from './partition-bounds.ts';
 import { type TierTree, tierNames } from './tier-tree.ts';
 
 export interface TableScan {
@@ -55,7 +56,8 @@ interface PartitionSlots {
 
 /** Replicas of the partition at every node on the way to its leaves, and at the nodes beside it. */
 function checkBounds(graph: CertificateGraph, at: PartitionSlots, faults: Faults): void {
-  const { tree, targets, count } = graph;
+  const { tree, count } = graph;
+  const { low, high } = boundsOf(graph.targets, at.partition);
   for (let slot = 0; slot < at.slots; slot += 1) {
     if (at.held[slot]! >= 0) countLeaf(graph, at.held[slot]!, 1);
   }
@@ -64,8 +66,8 @@ function checkBounds(graph: CertificateGraph, at: PartitionSlots, faults: Faults
     const first = tree.firstChild[v]!;
     for (let u = first; v < tree.firstLeaf && u < first + tree.childCount[v]!; u += 1) {
       const here = count[u]!;
-      if (here < targets.low[u]! || here > targets.high[u]!) {
-        const bounds = `${targets.low[u]!} to ${targets.high[u]!}`;
+      if (here < low[u]! || here > high[u]!) {
+        const bounds = `${low[u]!} to ${high[u]!}`;
         report(
           faults,
           'BOUNDS_BROKEN',

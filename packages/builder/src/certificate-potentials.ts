@@ -2,6 +2,7 @@
 // Arc e -> d: some partition may give up e for d, or the shares of e and d may be rounded the other
 // way. It costs 1 when d is new to the partition, and gives 1 back when e was.
 import { type CertificateGraph, countLeaf, includes, leavesOf } from './certificate-graph.ts';
+import { boundsOf } from './partition-bounds.ts';
 
 export interface Potentials {
   /** True when they settled: no cycle of arcs saves a move. */
@@ -47,6 +48,9 @@ interface Climb {
   readonly oldSlots: number;
   /** Potential of `from`, less 1 when the partition got it only now. */
   readonly tail: number;
+  /** By node: least and most replicas of the partition. */
+  readonly low: Uint8Array;
+  readonly high: Uint8Array;
 }
 
 function relaxPartition(graph: CertificateGraph, partition: number): boolean {
@@ -56,11 +60,12 @@ function relaxPartition(graph: CertificateGraph, partition: number): boolean {
   const oldSlots = leavesOf(graph, { table: graph.before, partition }, old);
   const slots = leavesOf(graph, { table: graph.after, partition }, held);
   for (let slot = 0; slot < slots; slot += 1) countLeaf(graph, held[slot]!, 1);
+  const { low, high } = boundsOf(graph.targets, partition);
   let moved = false;
   for (let slot = 0; slot < slots; slot += 1) {
     const from = held[slot]!;
     const tail = graph.potential[from]! - (includes(old, oldSlots, from) ? 0 : 1);
-    if (relaxSlot({ graph, from, old, oldSlots, tail })) moved = true;
+    if (relaxSlot({ graph, from, old, oldSlots, tail, low, high })) moved = true;
   }
   for (let slot = 0; slot < slots; slot += 1) countLeaf(graph, held[slot]!, -1);
   return moved;
@@ -74,21 +79,18 @@ function relaxSlot(arc: Climb): boolean {
   for (let slot = 0; slot < oldSlots; slot += 1) {
     const leaf = old[slot]!;
     if (leaf < 0 || count[tree.firstLeaf + leaf]! > 0 || potential[leaf]! <= arc.tail) continue;
-    if (mayExchange(graph, arc.from, leaf)) moved = setPotential(arc, leaf, arc.tail);
+    if (mayExchange(arc, leaf)) moved = setPotential(arc, leaf, arc.tail);
   }
   return arc.tail + 1 < 0 && climb(arc) ? true : moved;
 }
 
 /** Whether the partition stays within its bounds when it gives up one leaf for the other. */
-function mayExchange(
-  { tree, targets, count }: CertificateGraph,
-  from: number,
-  to: number,
-): boolean {
+function mayExchange({ graph, from, low, high }: Climb, to: number): boolean {
+  const { tree, count } = graph;
   let a = tree.firstLeaf + from;
   let b = tree.firstLeaf + to;
   while (a !== b) {
-    if (count[a]! - 1 < targets.low[a]! || count[b]! + 1 > targets.high[b]!) return false;
+    if (count[a]! - 1 < low[a]! || count[b]! + 1 > high[b]!) return false;
     a = tree.parent[a]!;
     b = tree.parent[b]!;
   }
@@ -104,10 +106,10 @@ function setPotential({ graph, from }: Climb, leaf: number, value: number): true
 
 /** From the leaf up as far as lower bounds let a replica leave, and down at every node on the way. */
 function climb(arc: Climb): boolean {
-  const { tree, targets, count, highest } = arc.graph;
+  const { tree, count, highest } = arc.graph;
   let moved = false;
   let below = tree.firstLeaf + arc.from;
-  while (below > 0 && count[below]! - 1 >= targets.low[below]!) {
+  while (below > 0 && count[below]! - 1 >= arc.low[below]!) {
     const meeting = tree.parent[below]!;
     const first = tree.firstChild[meeting]!;
     for (let u = first; u < first + tree.childCount[meeting]!; u += 1) {
@@ -119,8 +121,8 @@ function climb(arc: Climb): boolean {
 }
 
 function descend(arc: Climb, v: number): boolean {
-  const { tree, targets, count, highest } = arc.graph;
-  if (count[v]! + 1 > targets.high[v]!) return false;
+  const { tree, count, highest } = arc.graph;
+  if (count[v]! + 1 > arc.high[v]!) return false;
   if (v >= tree.firstLeaf) return setPotential(arc, v - tree.firstLeaf, arc.tail + 1);
   let moved = false;
   let most = -Infinity;

@@ -2,12 +2,14 @@
 // The second half is linear programming duality: with potentials no cycle of exchanges saves a move
 // (Klein 1967), and every difference of two flows is a sum of such cycles.
 import type { Finding } from '@ringwright/base/finding';
-import type { Table } from '@ringwright/ring/ring';
+import type { Ring, Table } from '@ringwright/ring/ring';
 import type { BuilderState } from './builder-state.ts';
 import { scanTables } from './certificate-faults.ts';
 import { certificateGraph } from './certificate-graph.ts';
 import { findPotentials } from './certificate-potentials.ts';
 import { heldProblem, withoutHeld } from './held-devices.ts';
+import { pinnedProblem } from './pinned-targets.ts';
+import { placementOf } from './placement.ts';
 import { type PlacementProblem, placementProblem } from './placement-problem.ts';
 
 export interface Certificate {
@@ -37,9 +39,9 @@ export interface CertifyInput {
 
 /** Linear in the slots, and in the changed partitions per pass. Errors: REPLICAS_EXCEED_DEVICES. */
 export function certify(input: CertifyInput): Certificate {
-  const { before, after, state } = input;
+  const { before, after } = input;
   const { tree, targets } = input.problem ?? problemOf(input);
-  const frozen = input.frozen ?? pinnedPartitions(state, after[0]?.length ?? 0);
+  const frozen = input.frozen ?? null;
   const graph = certificateGraph(tree, targets, { before, after, frozen });
   const { faults, moves, changed } = scanTables(graph);
   const potentials = new Int32Array(input.state.devices.length);
@@ -60,18 +62,18 @@ export function certify(input: CertifyInput): Certificate {
   };
 }
 
-function problemOf({ before, state }: CertifyInput): PlacementProblem {
-  const partitions = before[0]?.length ?? 0;
-  if (partitions === 0) return placementProblem(withoutHeld(state));
-  const slots = before.reduce((sum, row) => sum + row.length, 0);
-  const head = { partitions, replicas: slots / partitions, table: before };
-  return heldProblem(placementProblem(state), state, head);
+function problemOf({ before, after, state }: CertifyInput): PlacementProblem {
+  const head = ringOf(before.length > 0 ? before : after);
+  const problem =
+    before.length > 0
+      ? heldProblem(placementProblem(state), state, head)
+      : placementProblem(withoutHeld(state));
+  const width = Math.ceil(state.replicas);
+  return pinnedProblem(problem, state, () => placementOf(head, problem.tree, width));
 }
 
-/** Pinned partitions are where somebody wanted them: they are no part of the proof. */
-function pinnedPartitions({ pins }: BuilderState, partitions: number): Uint8Array | null {
-  if (pins === undefined) return null;
-  const pinned = new Uint8Array(partitions);
-  for (const { partition } of pins) pinned[partition] = 1;
-  return pinned;
+function ringOf(table: Table): Pick<Ring, 'partitions' | 'replicas' | 'table'> {
+  const partitions = table[0]?.length ?? 0;
+  const slots = table.reduce((sum, row) => sum + row.length, 0);
+  return { partitions, replicas: slots / partitions, table };
 }

@@ -7,18 +7,15 @@ import { type Ring, rowLengths, slotCount } from '@ringwright/ring/ring';
 import { zeroTable } from '@ringwright/ring/slot-rows';
 import type { BuilderState } from './builder-state.ts';
 import { setSlot } from './draw-leaf.ts';
-import type { Placement } from './placement.ts';
+import { type Placement, shapeOf } from './placement.ts';
 import { type RebalanceWork, replicasOf } from './rebalance-work.ts';
-import { addLeaf, removeLeaf, setReplicas } from './slot-rules.ts';
+import { addLeaf, removeLeaf, startPartition } from './slot-rules.ts';
 import type { TierTree } from './tier-tree.ts';
 
 /** The same leaves for another number of replicas; those beyond it wait to be dropped. */
 export function reshaped(before: Placement, replicas: number): Placement {
   const { partitions } = before;
-  const most = rowLengths(partitions, replicas).length;
-  const slots = slotCount(partitions, replicas);
-  const cut = slots - partitions * (most - 1);
-  return { ...before, most, cut, slots, leaf: before.leaf.slice() };
+  return { ...before, ...shapeOf({ partitions, replicas }), leaf: before.leaf.slice() };
 }
 
 /** Keeps of each partition as many as it may have: a legal part, the emptiest leaves first. */
@@ -43,7 +40,7 @@ function dropOne(work: RebalanceWork, partition: number, had: number): void {
   const order = Array.from({ length: had }, (_, i) => start + i)
     .filter((slot) => leaf[slot] !== none)
     .sort((a, b) => fullness(a) - fullness(b) || a - b);
-  setReplicas(rules, count);
+  startPartition(rules, partition, count);
   const kept: number[] = [];
   for (const slot of order) {
     if (addLeaf(rules, leaf[slot]!)) kept.push(slot);

@@ -1,5 +1,5 @@
 // The exact phase of a rebalance: primal-dual min-cost flow until no surplus can go anywhere. Pure.
-import { createFlowGraph } from './flow-graph.ts';
+import { createFlowGraph, UNREACHED } from './flow-graph.ts';
 import { labelLeaves, nearestCost } from './flow-labels.ts';
 import { augmentPaths } from './flow-paths.ts';
 import type { RebalanceWork } from './rebalance-work.ts';
@@ -23,6 +23,22 @@ export function runExactFlow(
     const nearest = nearestCost(graph);
     if (nearest > scope.costMax || augmentPaths(graph, nearest) === 0) return;
   }
+}
+
+/**
+ * After a flow without limit, by leaf 1 where a surplus that is left can get: no table and no
+ * rounding lets these leaves together hold less, or be meant to hold more. Null without a surplus.
+ */
+export function overfullLeaves(
+  work: RebalanceWork,
+  targets: Targets,
+  scope: { readonly partitions: Int32Array; readonly costMax: number },
+): Uint8Array | null {
+  if (!isUnbalanced(work)) return null;
+  const graph = createFlowGraph(work, targets, scope);
+  labelLeaves(graph);
+  const { firstLeaf } = work.tree;
+  return Uint8Array.from(graph.labels.subarray(firstLeaf), (label) => (label < UNREACHED ? 1 : 0));
 }
 
 function isUnbalanced({ tree, balance }: RebalanceWork): boolean {

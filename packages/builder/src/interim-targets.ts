@@ -38,7 +38,8 @@ export function interimTargets(
     full[leaf] === 1 ? slotsHere : factor * targets.exact[tree.firstLeaf + leaf]!,
   );
   const interim = targetsOfLeaves(tree, leaves, { partitions: placement.partitions, slots });
-  return { ...interim, low: targets.low, high: targets.high };
+  const { low, high, own } = targets;
+  return { ...interim, low, high, ...(own !== undefined && { own }) };
 }
 
 /** Slots that must stay, by leaf, and those on devices that shall hold nothing. */

@@ -2,7 +2,8 @@
 // Counting beats the matroid of slot-rules here: one walk up per slot, and only where a bound can
 // be broken at all.
 import type { RebalanceWork } from './rebalance-work.ts';
-import { replicasOf } from './rebalance-work.ts';
+import { enterPartition, leavePartition, replicasOf } from './rebalance-work.ts';
+import { startPartition } from './slot-rules.ts';
 
 export interface LegalScan {
   readonly work: RebalanceWork;
@@ -34,6 +35,10 @@ export function isLegal({ work, count, needed, above }: LegalScan, partition: nu
   const { high, low } = rules;
   const start = partition * placement.width;
   const end = start + replicasOf(placement, partition);
+  if (rules.own !== null) {
+    startPartition(rules, partition, end - start);
+    if (rules.own.bounds.has(partition)) return isLegalOwn(work, partition);
+  }
   let legal = true;
   let counted = start;
   for (; counted < end && legal; counted += 1) {
@@ -51,4 +56,11 @@ export function isLegal({ work, count, needed, above }: LegalScan, partition: nu
     for (let v = tree.firstLeaf + leaf[slot]!; v > 0; v = above[v]!) count[v] = 0;
   }
   return legal;
+}
+
+/** What the counters know beforehand is about the common bounds. */
+function isLegalOwn(work: RebalanceWork, partition: number): boolean {
+  if (!enterPartition(work, partition)) return false;
+  leavePartition(work, partition);
+  return true;
 }

@@ -11,7 +11,7 @@ export interface MoveReason {
    * `chain`: neither end asked for it; it makes room for a slot that may not go elsewhere, in the
    * chain of fewest moves.
    */
-  readonly rule: 'new-slot' | 'removed' | 'drained' | 'dispersion' | 'share' | 'chain';
+  readonly rule: 'new-slot' | 'removed' | 'drained' | 'pin' | 'dispersion' | 'share' | 'chain';
   readonly sentence: string;
 }
 
@@ -25,6 +25,11 @@ export function moveReason(before: Ring, state: BuilderState, move: PlannedMove)
   }
   if (device.weight === 0) {
     return { rule: 'drained', sentence: `d${from} has weight 0 and gives everything away` };
+  }
+  const pin = state.pins?.find((one) => one.partition === partition);
+  if (pin?.on.includes(to) === true) return { rule: 'pin', sentence: `it is pinned on d${to}` };
+  if (pin?.off.includes(from) === true) {
+    return { rule: 'pin', sentence: `it is pinned off d${from}` };
   }
   const { tree, targets } = placementProblem(state);
   const nodeOf = (id: number): number => tree.firstLeaf + (tree.leafOfDevice[id] ?? 0);

@@ -20,20 +20,28 @@ export interface Placement {
   readonly none: number;
 }
 
+/** Slots, and how many replicas which partitions have. */
+export function shapeOf({
+  partitions,
+  replicas,
+}: Pick<Ring, 'partitions' | 'replicas'>): Pick<Placement, 'most' | 'cut' | 'slots'> {
+  const most = rowLengths(partitions, replicas).length;
+  const slots = slotCount(partitions, replicas);
+  return { most, cut: slots - partitions * (most - 1), slots };
+}
+
 export function emptyPlacement(
   ring: Pick<Ring, 'partitions' | 'replicas'>,
   leaves: number,
   widthMin = 0,
 ): Placement {
-  const { partitions, replicas } = ring;
-  const most = rowLengths(partitions, replicas).length;
-  const width = Math.max(most, widthMin);
-  const slots = slotCount(partitions, replicas);
+  const { partitions } = ring;
+  const shape = shapeOf(ring);
+  const width = Math.max(shape.most, widthMin);
   const length = partitions * width;
   const leaf = leaves <= TWO_BYTE_LEAVES_MAX ? new Uint16Array(length) : new Uint32Array(length);
   leaf.fill(leaves);
-  const cut = slots - partitions * (most - 1);
-  return { partitions, width, most, cut, slots, leaf, none: leaves };
+  return { partitions, width, ...shape, leaf, none: leaves };
 }
 
 /** The table as a placement; slots on devices without leaf, and second slots on one device, are free. */

@@ -17,6 +17,8 @@ import { interimTargets } from './interim-targets.ts';
 import { laterWaves, moveCount, rememberedWaves } from './later-waves.ts';
 import { movesBetween } from './moves-between.ts';
 import { frozenToo, inFlightFindings, type LandedHead, landedHead } from './moves-in-flight.ts';
+import { pinFindings } from './pin-findings.ts';
+import { type PinnedProblem, pinnedProblem } from './pinned-targets.ts';
 import { placeInitial } from './place-initial.ts';
 import { type Placement, placementOf, tableOf } from './placement.ts';
 import { type PlacementProblem, placementProblem } from './placement-problem.ts';
@@ -55,11 +57,9 @@ export function planVersion(input: PlanInput): Plan {
 
 function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Plan {
   const { tree, targets, ring } = problem;
-  const placement = pinned(
-    placeInitial(tree, computeQuotas(tree, targets, null), ring),
-    state,
-    problem,
-  );
+  const initial = placeInitial(tree, computeQuotas(tree, targets, null), ring);
+  const pinned = pinnedProblem(problem, state, () => initial);
+  const placement = pinned.settled ?? initial;
   const target = tableOf(placement, tree, { ...ring, devices: state.devices.length });
   const outcome = { target, moves: [], movesLeft: 0, partitionsMovingTwice: 0, frozen: 0 };
   return {
@@ -75,18 +75,9 @@ function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Pla
     later: [],
     movesLeft: 0,
     devices: devicePlans(state, problem, outcome),
-    warnings: planWarnings(state, problem, outcome),
+    warnings: [...planWarnings(state, problem, outcome), ...pinFindings(pinned, state)],
     digest: planDigest(headId, state, [[]]),
   };
-}
-
-/** The placement with its pins, all other partitions made to fit them. */
-function pinned(before: Placement, state: BuilderState, problem: PlacementProblem): Placement {
-  const { pins } = state;
-  if (pins === undefined) return before;
-  const { tree, targets, ring } = problem;
-  const { replicas } = ring;
-  return rebalance({ tree, targets, before, replicas, pins, frozen: null, forced: null });
 }
 
 type NextInput = PlanInput & LandedHead;
@@ -94,15 +85,18 @@ type NextInput = PlanInput & LandedHead;
 function planNext(input: NextInput, problem: PlacementProblem): Plan {
   const { head, headId, state, moving } = input;
   const { tree } = problem;
-  checkReplicaStep(input);
-  const { before, wanted, goal, frozen } = placeNext(input, problem);
   const { replicas } = state;
+  checkReplicaStep(input);
+  const before = placementOf(head, tree, Math.ceil(replicas));
+  const pinned = pinnedProblem(problem, state, () => before);
+  const { targets } = pinned;
+  const { wanted, goal, frozen } = placeNext(input, pinned, before);
   const cut = cutTable(head, wanted, { tree, replicas });
   const start = cut === null ? before : placementOf({ ...head, ...cut }, tree, wanted.width);
   const { table } = cut ?? head;
   const forced = urgentSlots({ ...head, table }, state, wanted.width);
   keepRows(start, wanted);
-  const limits = { tree, forced, rules: createRules(tree, problem.targets) };
+  const limits = { tree, forced, rules: createRules(tree, targets) };
   const wave = firstWave(start, wanted, limits);
   const wanting = movesBetween(table, {
     before: start,
@@ -119,8 +113,8 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
   const waves = isWhole ? [] : laterWaves({ start, moves, target, goal }, limits);
   const movesLeft = moveCount(waves);
   const later = rememberedWaves(waves);
-  const bound = moveBound(tree, problem.targets, before);
-  const asked = { head, state, problem, wanted, moves: moves.length + movesLeft, bound };
+  const bound = moveBound(tree, targets, before);
+  const asked = { head, state, problem: pinned, wanted, moves: moves.length + movesLeft, bound };
   const free = frozen === null && isFree(state);
   const outcome = {
     head,
@@ -147,6 +141,7 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
     warnings: [
       ...inFlightFindings(moving),
       ...planWarnings(state, problem, outcome),
+      ...pinFindings(pinned, state),
       ...(free ? gapFindings(asked) : []),
     ],
     digest: planDigest(headId, state, [moves, ...later]),
@@ -159,7 +154,6 @@ function isFree({ pins, devices }: BuilderState): boolean {
 }
 
 interface NextPlacement {
-  readonly before: Placement;
   /** As far as partitions that rest, or have a move in flight, let it come. */
   readonly wanted: Placement;
   /** When all waves are done, and these partitions have rested. */
@@ -167,28 +161,34 @@ interface NextPlacement {
   readonly frozen: Uint8Array | null;
 }
 
-function placeNext(input: NextInput, { tree, targets }: PlacementProblem): NextPlacement {
+function placeNext(
+  input: NextInput,
+  { tree, targets, settled }: PinnedProblem,
+  before: Placement,
+): NextPlacement {
   const { head, state, moving } = input;
   const { replicas } = state;
-  const before = placementOf(head, tree, Math.ceil(replicas));
-  const { restedThrough, pins } = state;
+  const { restedThrough } = state;
   const times = { ...input, earlier: state.swift?.lastMoves, restedThrough };
   const resting = frozenPartitions(head, state.minPartHours, times);
   const young = frozenToo(resting, moving, head.partitions);
   const shape = reshaped(before, replicas);
   const frozen = frozenInShape(young, before, shape);
+  const held = heldLeaves(tree, state);
+  if (settled !== null && frozen === null && held === null) {
+    return { wanted: settled, goal: settled, frozen };
+  }
   const { slots } = shape;
   const aim =
     frozen === null
       ? targets
       : interimTargets(tree, targets, { placement: { ...before, slots }, frozen });
   const forced = urgentSlots(head, state, before.width);
-  const held = heldLeaves(tree, state);
-  const how = { tree, replicas, held, pins: pins ?? [] };
+  const how = { tree, replicas, held };
   const wanted = rebalance({ ...how, targets: aim, before, frozen, forced });
-  if (frozen === null) return { before, wanted, goal: wanted, frozen };
+  if (frozen === null) return { wanted, goal: wanted, frozen };
   const after = { targets, before: wanted, frozen: null, forced: null };
-  return { before, wanted, goal: rebalance({ ...how, ...after }), frozen };
+  return { wanted, goal: rebalance({ ...how, ...after }), frozen };
 }
 
 /** New slots all come at once, so that only they are urgent where there are any. */

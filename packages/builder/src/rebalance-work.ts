@@ -3,7 +3,7 @@ import type { Balance } from './balance.ts';
 import type { LeafSearch } from './find-leaf.ts';
 import type { PairCounts } from './pair-counts.ts';
 import type { Placement } from './placement.ts';
-import { addLeaf, removeLeaf, setReplicas } from './slot-rules.ts';
+import { addLeaf, removeLeaf, startPartition } from './slot-rules.ts';
 
 export interface RebalanceWork extends LeafSearch {
   /** The placement as it was, and as it becomes. */
@@ -20,8 +20,11 @@ export interface RebalanceWork extends LeafSearch {
 }
 
 /** Replicas of a partition. */
-export function replicasOf(placement: Placement, partition: number): number {
-  return partition < placement.cut ? placement.most : placement.most - 1;
+export function replicasOf(
+  { cut, most }: Pick<Placement, 'cut' | 'most'>,
+  partition: number,
+): number {
+  return partition < cut ? most : most - 1;
 }
 
 /** Puts a partition's leaves into the rules; false (and nothing put) when they are not a legal set. */
@@ -30,7 +33,7 @@ export function enterPartition(work: RebalanceWork, partition: number): boolean 
   const { leaf, none } = placement;
   const start = partition * placement.width;
   const end = start + replicasOf(placement, partition);
-  setReplicas(rules, end - start);
+  startPartition(rules, partition, end - start);
   for (let slot = start; slot < end; slot += 1) {
     if (leaf[slot] !== none && addLeaf(rules, leaf[slot]!)) continue;
     for (let added = start; added < slot; added += 1) removeLeaf(rules, leaf[added]!);

@@ -1,13 +1,11 @@
 // From the present table to one in which every node has its quota, in few moves. Pure.
 import { seededRandom } from '@ringwright/base/random';
 import { createBalance } from './balance.ts';
-import type { Pin } from './builder-state.ts';
 import { dropReplicas, reshaped } from './change-replicas.ts';
 import { moveDirectly } from './direct-moves.ts';
-import { runExactFlow } from './exact-flow.ts';
+import { overfullLeaves, runExactFlow } from './exact-flow.ts';
 import type { HeldLeaves } from './held-devices.ts';
 import { countPairs, emptyPairCounts } from './pair-counts.ts';
-import { applyPins } from './pins.ts';
 import { loadsOf, type Placement } from './placement.ts';
 import { computeQuotas } from './quotas.ts';
 import type { RebalanceWork } from './rebalance-work.ts';
@@ -29,12 +27,27 @@ export interface RebalanceInput {
   readonly replicas: number;
   readonly frozen: Uint8Array | null;
   readonly held?: HeldLeaves | null;
-  readonly pins?: readonly Pin[];
   readonly forced: Uint8Array | null;
 }
 
 /** The placement wanted in the end, without the limit of one slot of a partition per version. */
 export function rebalance(input: RebalanceInput): Placement {
+  return solved(input).placement;
+}
+
+/** The same, and by leaf 1 where targets are less than tables with these bounds can do with. */
+export function rebalanceOrCut(input: RebalanceInput): {
+  readonly placement: Placement;
+  /** Null when every leaf has a quota its targets permit. */
+  readonly overfull: Uint8Array | null;
+} {
+  const work = solved(input);
+  const scope = { partitions: unfrozenPartitions(work), costMax: Number.MAX_SAFE_INTEGER };
+  const overfull = overfullLeaves(work, input.targets, scope);
+  return { placement: work.placement, overfull };
+}
+
+function solved(input: RebalanceInput): RebalanceWork {
   const { tree, targets, before, frozen, forced } = input;
   const placement = reshaped(before, input.replicas);
   const loads = loadsOf(placement, tree);
@@ -44,8 +57,8 @@ export function rebalance(input: RebalanceInput): Placement {
       ? emptyPairCounts(quotas.subarray(tree.firstLeaf))
       : null;
   if (pairs !== null) countPairs(pairs, placement);
-  const { held = null, pins = [] } = input;
-  const unpinned: RebalanceWork = {
+  const { held = null } = input;
+  const work: RebalanceWork = {
     tree,
     rules: createRules(tree, targets, held),
     random: seededRandom(SEED),
@@ -57,8 +70,7 @@ export function rebalance(input: RebalanceInput): Placement {
     kept: held?.kept ?? null,
     pairs,
   };
-  if (placement.slots < before.slots) dropReplicas(unpinned);
-  const work = applyPins(unpinned, pins);
+  if (placement.slots < before.slots) dropReplicas(work);
   repairPartitions(work);
   const rerouted = {
     ...work,
@@ -69,12 +81,13 @@ export function rebalance(input: RebalanceInput): Placement {
   moveDirectly(direct);
   const costMax = Number.MAX_SAFE_INTEGER;
   runExactFlow(direct, targets, { partitions: () => unfrozenPartitions(work), costMax });
-  return placement;
+  return direct;
 }
 
 /**
  * Partitions in which slots can be rerouted at no cost. Where replicas had to leave for legality
  * they may come back, which can pay for a move in any partition: then these are all partitions.
+ * Not so for pins: what must leave for a pin never comes back.
  */
 function changedPartitions(work: RebalanceWork): Int32Array {
   const { before, placement, frozen } = work;
@@ -83,7 +96,8 @@ function changedPartitions(work: RebalanceWork): Int32Array {
     if (placement.leaf[slot] === before.leaf[slot]) continue;
     const partition = Math.floor(slot / placement.width);
     if (frozen?.[partition] === 1) continue;
-    if (before.leaf[slot] !== before.none) return unfrozenPartitions(work);
+    const pinned = work.rules.own?.bounds.has(partition) === true;
+    if (before.leaf[slot] !== before.none && !pinned) return unfrozenPartitions(work);
     changed.add(partition);
   }
   return Int32Array.from(changed);

@@ -4,7 +4,7 @@ import { drawLeaf, type SlotPlace, setSlot } from './draw-leaf.ts';
 import { findLeaf } from './find-leaf.ts';
 import { createScan, isLegal } from './legal-scan.ts';
 import { leavePartition, type RebalanceWork, replicasOf } from './rebalance-work.ts';
-import { addLeaf, removeLeaf, setReplicas } from './slot-rules.ts';
+import { addLeaf, removeLeaf, startPartition } from './slot-rules.ts';
 
 /** More than any leaf is short of. */
 const CLOSED_COST = 2 ** 30;
@@ -27,7 +27,7 @@ function repairOne(work: RebalanceWork, partition: number): void {
   const { leaf, none } = placement;
   const start = partition * placement.width;
   const count = replicasOf(placement, partition);
-  setReplicas(rules, count);
+  startPartition(rules, partition, count);
   const kept = Array.from({ length: count }, (_, i) => start + i)
     .filter((slot) => leaf[slot] !== none)
     .sort((a, b) => surplus(work, leaf[a]!) - surplus(work, leaf[b]!) || a - b);
@@ -73,15 +73,19 @@ function fillFrozen(work: RebalanceWork, partition: number): void {
   const end = start + replicasOf(placement, partition);
   for (let slot = start; slot < end; slot += 1) {
     if (leaf[slot] !== none || forced?.[slot] !== 1) continue;
-    const found = leafBesideFrozen(work, leaf.subarray(start, end));
+    const found = leafBesideFrozen(work, partition, leaf.subarray(start, end));
     setSlot(work, { partition, slot }, found);
   }
 }
 
 /** A leaf within the bounds beside the held ones, or else the emptiest that is none of them. */
-function leafBesideFrozen(work: RebalanceWork, held: Uint16Array | Uint32Array): number {
+function leafBesideFrozen(
+  work: RebalanceWork,
+  partition: number,
+  held: Uint16Array | Uint32Array,
+): number {
   const { rules, balance, tree } = work;
-  setReplicas(rules, held.length);
+  startPartition(rules, partition, held.length);
   const added = [...held].filter((leaf) => leaf < tree.leaves && addLeaf(rules, leaf));
   let found = findLeaf(work, 0, { plus: balance.missing, minus: rules.zeros });
   if (found < 0) found = findLeaf(work, 0, { plus: rules.ones, minus: rules.zeros });

@@ -3,6 +3,7 @@
 // and its children's needs, stays within its upper bound. One leaf changes one path of needs.
 import { assert } from '@ringwright/base/assert';
 import type { HeldLeaves } from './held-devices.ts';
+import { needsOf, type OwnRules, ownRules, switchBounds } from './own-rules.ts';
 import type { Targets } from './targets.ts';
 import type { TierTree } from './tier-tree.ts';
 
@@ -22,6 +23,8 @@ export interface SlotRules {
   /** By node: 0 and 1 everywhere, for searches that want nothing in particular. */
   readonly zeros: Int32Array;
   readonly ones: Int32Array;
+  /** Null when all partitions have the same bounds. */
+  readonly own: OwnRules | null;
 }
 
 export function createRules(
@@ -29,17 +32,7 @@ export function createRules(
   targets: Targets,
   held: HeldLeaves | null = null,
 ): SlotRules {
-  const need = Int32Array.from(targets.low);
-  const sum = new Int32Array(tree.nodes);
-  const bound = new Uint8Array(tree.nodes);
-  need[0] = 0;
-  for (let v = tree.nodes - 1; v > 0; v -= 1) {
-    need[v] = Math.max(need[v]!, sum[v]!);
-    sum[tree.parent[v]!]! += need[v]!;
-    if (need[v]! > 0) bound[v] = 1;
-  }
-  need[0] = sum[0]!;
-  bound[0] = 1;
+  const { need, sum, bound } = needsOf(tree.parent, targets.low);
   const closed = new Uint8Array(tree.nodes);
   if (held !== null) closed.set(held.closed, tree.firstLeaf);
   return {
@@ -53,11 +46,13 @@ export function createRules(
     closed,
     zeros: new Int32Array(tree.nodes),
     ones: new Int32Array(tree.nodes).fill(1),
+    own: ownRules(targets),
   };
 }
 
-/** The number of replicas of the partitions looked at from now on. */
-export function setReplicas(rules: SlotRules, replicas: number): void {
+/** The partition looked at from now on, and how many replicas it has. The rules hold no leaves. */
+export function startPartition(rules: SlotRules, partition: number, replicas: number): void {
+  if (rules.own !== null) switchBounds(rules, rules.own, partition);
   rules.high[0] = replicas;
 }
 

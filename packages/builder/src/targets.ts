@@ -1,5 +1,6 @@
 // What each node of the tree shall hold, in slots, and each partition's bounds there. Pure.
 import { must } from '@ringwright/base/assert';
+import type { PartitionBounds } from './partition-bounds.ts';
 import type { Shares } from './shares.ts';
 import type { TierTree } from './tier-tree.ts';
 
@@ -14,6 +15,8 @@ export interface Targets {
   /** By node: least and most replicas of one partition. Taken from the share, not from a quota. */
   readonly low: Uint8Array;
   readonly high: Uint8Array;
+  /** By partition, where pins ask for other bounds than these; absent without pins. */
+  readonly own?: ReadonlyMap<number, PartitionBounds>;
 }
 
 /** Targets of a ring of `partitions` with `slots` in all. */

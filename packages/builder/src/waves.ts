@@ -3,7 +3,7 @@
 // order, and what is left to do shrinks by exactly what was done.
 import type { Placement } from './placement.ts';
 import { replicasOf } from './rebalance-work.ts';
-import { addLeaf, removeLeaf, type SlotRules, setReplicas } from './slot-rules.ts';
+import { addLeaf, removeLeaf, type SlotRules, startPartition } from './slot-rules.ts';
 
 export interface Wave {
   /** The placement after this version. */
@@ -88,7 +88,7 @@ function countMisfits(
   const { rules } = limits;
   const start = at.partition * before.width;
   const count = replicasOf(wanted, at.partition);
-  setReplicas(rules, count);
+  startPartition(rules, at.partition, count);
   const added: number[] = [];
   let misfits = 0;
   for (let slot = start; slot < start + count; slot += 1) {

@@ -3,20 +3,24 @@ import { assert } from '@ringwright/base/assert';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { BuilderState } from './builder-state.ts';
+import { boundsOf, pinnedBounds } from './partition-bounds.ts';
+import { isPinned } from './pins.ts';
 import { type PlacementProblem, placementProblem } from './placement-problem.ts';
 import { slotsPerDevice } from './plan-devices.ts';
-import { addLeaf, createRules, hasRoom, removeLeaf, setReplicas } from './slot-rules.ts';
+import { addLeaf, createRules, hasRoom, removeLeaf, startPartition } from './slot-rules.ts';
 import { type TierKind, tierKinds, tierName } from './tier-name.ts';
 
 /**
  * What holds a slot in its place. `removed`, `drained`, `dispersion` and `share` name what is wrong
- * with it; `only-place`: bounds leave no other device; `full`: other devices may have it, but all
- * hold their share; `pairs`: a device below its share could have it too, and another slot of equal
- * right went there, so that pairs of devices share partitions evenly.
+ * with it; `pinned`: somebody wants it there; `only-place`: bounds leave no other device; `full`:
+ * other devices may have it, but all hold their share; `pairs`: a device below its share could have
+ * it too, and another slot of equal right went there, so that pairs of devices share partitions
+ * evenly.
  */
 export type SlotRule =
   | 'removed'
   | 'drained'
+  | 'pinned'
   | 'dispersion'
   | 'share'
   | 'only-place'
@@ -54,17 +58,18 @@ export interface SlotWhy {
 
 /** One entry for each slot, in replica order. O(slots). */
 export function whySlots(ring: Ring, state: BuilderState, partition: number): SlotWhy[] {
-  const problem = placementProblem(state);
+  const problem = withPinsOf(placementProblem(state), state, partition);
   const loads = slotsPerDevice(ring.table, ring.devices.length);
   const slots = slotsOf(ring, partition);
   const holders = slots.map(({ device }) => device);
   return slots.map(({ replica, device, joiner }) => {
     const leaf = problem.tree.leafOfDevice[device] ?? -1;
     const share = leaf < 0 ? 0 : problem.targets.exact[problem.tree.firstLeaf + leaf]!;
+    const pinned = isPinned(state, partition, device);
     const others = holders.filter((id) => id !== device);
-    const domains = domainsOf(problem, state, { device, holders });
-    const { legal, withRoom } = alternativesTo(problem, { device, others, loads });
-    const found = { device, slots: loads[device]!, share, domains, legal, withRoom };
+    const domains = domainsOf(problem, state, { partition, device, holders });
+    const { legal, withRoom } = alternativesTo(problem, { partition, device, others, loads });
+    const found = { device, slots: loads[device]!, share, domains, pinned, legal, withRoom };
     return {
       replica,
       device,
@@ -80,6 +85,21 @@ export function whySlots(ring: Ring, state: BuilderState, partition: number): Sl
   });
 }
 
+/** Shares are those of weights; bounds are those of this partition. */
+function withPinsOf(
+  problem: PlacementProblem,
+  state: BuilderState,
+  partition: number,
+): PlacementProblem {
+  const pins = state.pins?.filter((pin) => pin.partition === partition) ?? [];
+  const { tree, targets } = problem;
+  if (pins.length === 0) return problem;
+  return {
+    ...problem,
+    targets: { ...targets, own: pinnedBounds(tree, targets, { ...state, pins }) },
+  };
+}
+
 function ruleOf(
   state: BuilderState,
   found: {
@@ -87,6 +107,7 @@ function ruleOf(
     readonly slots: number;
     readonly share: number;
     readonly domains: readonly DomainBounds[];
+    readonly pinned: boolean;
     readonly legal: number;
     readonly withRoom: number;
   },
@@ -94,6 +115,7 @@ function ruleOf(
   const device = state.devices[found.device] ?? null;
   if (device === null || device.state === 'removed') return 'removed';
   if (found.share === 0) return 'drained';
+  if (found.pinned) return 'pinned';
   if (found.domains.some(({ held, most }) => held > most)) return 'dispersion';
   if (found.slots > Math.ceil(found.share)) return 'share';
   if (found.legal === 0) return 'only-place';
@@ -103,11 +125,12 @@ function ruleOf(
 function domainsOf(
   { tree, targets }: PlacementProblem,
   state: BuilderState,
-  at: { readonly device: number; readonly holders: readonly number[] },
+  at: { readonly partition: number; readonly device: number; readonly holders: readonly number[] },
 ): DomainBounds[] {
   const device = state.devices[at.device] ?? null;
   const leaf = tree.leafOfDevice[at.device] ?? -1;
   if (device === null) return [];
+  const { low, high } = boundsOf(targets, at.partition);
   return tierKinds.slice(0, -1).map((tier, index) => {
     const name = tierName(device, tier);
     const held = at.holders.filter((id) => {
@@ -116,8 +139,7 @@ function domainsOf(
     }).length;
     let v = leaf < 0 ? -1 : tree.firstLeaf + leaf;
     while (v > 0 && tree.level[v]! > index + 1) v = tree.parent[v]!;
-    const bounds =
-      v < 0 ? { least: 0, most: 0 } : { least: targets.low[v]!, most: targets.high[v]! };
+    const bounds = v < 0 ? { least: 0, most: 0 } : { least: low[v]!, most: high[v]! };
     return { tier, name, held, ...bounds };
   });
 }
@@ -125,13 +147,14 @@ function domainsOf(
 function alternativesTo(
   { tree, targets }: PlacementProblem,
   at: {
+    readonly partition: number;
     readonly device: number;
     readonly others: readonly number[];
     readonly loads: Int32Array;
   },
 ): { legal: number; withRoom: number } {
   const rules = createRules(tree, targets);
-  setReplicas(rules, at.others.length + 1);
+  startPartition(rules, at.partition, at.others.length + 1);
   const added: number[] = [];
   const found = { legal: 0, withRoom: 0 };
   for (const id of at.others) {

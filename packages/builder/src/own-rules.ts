@@ -1,0 +1,99 @@
+// Rules of partitions with bounds of their own: exchanged with the common ones, node by node. Pure.
+import type { PartitionBounds } from './partition-bounds.ts';
+import type { SlotRules } from './slot-rules.ts';
+import type { Targets } from './targets.ts';
+
+export interface OwnRules {
+  readonly bounds: ReadonlyMap<number, PartitionBounds>;
+  /** By partition; made when it is first looked at. */
+  readonly patches: Map<number, RulesPatch>;
+  /** The partition whose rules are in place, or -1 for the common ones. */
+  current: number;
+}
+
+const fields = ['low', 'high', 'need', 'sum', 'bound'] as const;
+
+/** What differs from the common rules; while in place, the common values it replaced. */
+interface RulesPatch {
+  readonly nodes: Int32Array;
+  readonly values: Readonly<Record<(typeof fields)[number], Int32Array>>;
+}
+
+export function ownRules({ own }: Targets): OwnRules | null {
+  return own === undefined ? null : { bounds: own, patches: new Map(), current: -1 };
+}
+
+/** Puts the rules of the partition in place. They must hold no leaves. */
+export function switchBounds(rules: SlotRules, own: OwnRules, partition: number): void {
+  const next = own.bounds.has(partition) ? partition : -1;
+  if (next === own.current) return;
+  const now = own.patches.get(own.current);
+  if (now !== undefined) exchange(rules, now);
+  own.current = next;
+  const bounds = own.bounds.get(next);
+  if (bounds === undefined) return;
+  let patch = own.patches.get(next);
+  if (patch === undefined) {
+    patch = patchOf(rules, bounds);
+    own.patches.set(next, patch);
+  }
+  exchange(rules, patch);
+}
+
+/** By node: what must come below it, the sum of that over its children, and whether it is above 0. */
+export function needsOf(
+  parent: Int32Array,
+  low: ArrayLike<number>,
+): { need: Int32Array; sum: Int32Array; bound: Uint8Array } {
+  const need = Int32Array.from(low);
+  const sum = new Int32Array(parent.length);
+  const bound = new Uint8Array(parent.length);
+  need[0] = 0;
+  for (let v = parent.length - 1; v > 0; v -= 1) {
+    need[v] = Math.max(need[v]!, sum[v]!);
+    sum[parent[v]!]! += need[v]!;
+    if (need[v]! > 0) bound[v] = 1;
+  }
+  need[0] = sum[0]!;
+  bound[0] = 1;
+  return { need, sum, bound };
+}
+
+/** `rules` are the common ones. What differs are these nodes and, for their needs, those above. */
+function patchOf(rules: SlotRules, bounds: PartitionBounds): RulesPatch {
+  const touched = new Set<number>();
+  for (const node of bounds.nodes) {
+    for (let v = node; !touched.has(v); v = rules.parent[v]!) touched.add(v);
+  }
+  // Nodes are numbered level by level: from the last to the first, children come before parents.
+  const nodes = Int32Array.from(touched).sort().reverse();
+  const pick = (from: Int32Array | Uint8Array): Int32Array =>
+    Int32Array.from(nodes, (v) => from[v]!);
+  const [low, high] = [pick(rules.low), pick(rules.high)];
+  const [need, sum, bound] = [pick(rules.need), pick(rules.sum), pick(rules.bound)];
+  const places = new Map(Array.from(nodes, (v, place) => [v, place]));
+  bounds.nodes.forEach((v, i) => {
+    low[places.get(v)!] = bounds.low[i]!;
+    high[places.get(v)!] = bounds.high[i]!;
+  });
+  nodes.forEach((v, i) => {
+    const needed = Math.max(low[i]!, sum[i]!);
+    if (v > 0) {
+      sum[places.get(rules.parent[v]!)!]! += needed - need[i]!;
+      bound[i] = needed > 0 ? 1 : 0;
+    }
+    need[i] = needed;
+  });
+  return { nodes, values: { low, high, need, sum, bound } };
+}
+
+function exchange(rules: SlotRules, { nodes, values }: RulesPatch): void {
+  for (const name of fields) {
+    const [common, own] = [rules[name], values[name]];
+    for (let i = 0; i < nodes.length; i += 1) {
+      const kept = common[nodes[i]!]!;
+      common[nodes[i]!] = own[i]!;
+      own[i] = kept;
+    }
+  }
+}
