@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import { stampMsMax } from '@ringwright/base/stamp';
 import { z } from 'zod';
-import { readIfThere } from './read-if-there.ts';
-import { writeDurably } from './write-durably.ts';
+import { readState, writeState } from './state-file.ts';
 
 const clockSchema = z.strictObject({ stampsBelowMs: z.int().min(0).max(stampMsMax) });
 
@@ -16,9 +15,9 @@ export interface ClockFile {
 /** Throws DISK_FAILED when the file is there and cannot be read: a guess might issue twice. */
 export async function openClockFile(directory: string): Promise<ClockFile> {
   const file = join(directory, 'clock.json');
-  const saved = await readIfThere(file, (text) => clockSchema.parse(JSON.parse(text)));
+  const saved = await readState(file, clockSchema);
   return {
     savedMs: saved?.stampsBelowMs ?? 0,
-    save: (ms) => writeDurably(file, Buffer.from(`${JSON.stringify({ stampsBelowMs: ms })}\n`)),
+    save: (ms) => writeState(file, clockSchema, { stampsBelowMs: ms }),
   };
 }

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { z } from 'zod';
 import type { Address } from './options.ts';
-import { readIfThere } from './read-if-there.ts';
-import { writeDurably } from './write-durably.ts';
+import { readState, writeState } from './state-file.ts';
 
 const identitySchema = z.strictObject({
   format: z.literal(1),
@@ -35,10 +34,10 @@ export async function loadIdentity(
   const file = join(directory, 'device.json');
   const device = name ?? `${address.ip}:${address.port}`;
   await mkdir(directory, { recursive: true });
-  const stored = await readIfThere(file, (text) => identitySchema.parse(JSON.parse(text)));
+  const stored = await readState(file, identitySchema);
   if (stored === null) {
     const born = randomBytes(16).toString('hex');
-    await writeDurably(file, Buffer.from(`${JSON.stringify({ format: 1, device, born })}\n`));
+    await writeState(file, identitySchema, { format: 1, device, born });
     return { name: name ?? null, address, born };
   }
   if (stored.device !== device) {

@@ -4,8 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { ageAfterRestore } from '@ringwright/base/limits-rings';
 import { type Life, lifeSchema } from '@ringwright/wire/hello';
-import { readIfThere } from './read-if-there.ts';
-import { writeDurably } from './write-durably.ts';
+import { readState, writeState } from './state-file.ts';
 
 /**
  * The age rises with every start, and while the server runs before it greets its peers; each has a
@@ -25,7 +24,7 @@ export class DeviceLife {
   /** Begins the next age. Throws DISK_FAILED for a file that cannot be read. */
   static async begin(directory: string, born: string): Promise<DeviceLife> {
     const file = join(directory, 'life.json');
-    const found = await readIfThere(file, (text) => lifeSchema.parse(JSON.parse(text)));
+    const found = await readState(file, lifeSchema);
     const known = found?.born === born ? found : null;
     const life = new DeviceLife(file, known ?? { born, age: 0, mark: '' });
     await life.age().catch((error: unknown) => {
@@ -66,7 +65,7 @@ export class DeviceLife {
   async #save(ageOf: (current: Life) => number): Promise<void> {
     const mark = randomBytes(8).toString('hex');
     const next: Life = { born: this.#current.born, age: ageOf(this.#current), mark };
-    await writeDurably(this.#file, Buffer.from(`${JSON.stringify(next)}\n`));
+    await writeState(this.#file, lifeSchema, next);
     this.#current = next;
   }
 }

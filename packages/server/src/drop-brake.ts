@@ -9,13 +9,12 @@ import { z } from 'zod';
 import type { ActiveRing } from './active-ring.ts';
 import { type DropNote, judgeDrops, noDrops } from './judge-drops.ts';
 import { isSurplus } from './plan-duties.ts';
-import { readIfThere } from './read-if-there.ts';
-import { writeDurably } from './write-durably.ts';
+import { readState, writeState } from './state-file.ts';
 
 const noteSchema = z.strictObject({
   ring: z.nullable(ringIdField),
-  explained: z.array(partitionField),
-  held: z.array(partitionField),
+  explained: z.array(partitionField).readonly(),
+  held: z.array(partitionField).readonly(),
 });
 
 /** What an operator has seen of the drops that are held. */
@@ -80,8 +79,7 @@ export class DropBrake {
   async #read(keyspace: string): Promise<DropNote> {
     const known = this.#notes.get(keyspace);
     if (known !== undefined) return known;
-    const parse = (text: string): DropNote => noteSchema.parse(JSON.parse(text));
-    const note = (await readIfThere(this.#file(keyspace), parse)) ?? noDrops;
+    const note = (await readState(this.#file(keyspace), noteSchema)) ?? noDrops;
     this.#notes.set(keyspace, note);
     return note;
   }
@@ -92,7 +90,7 @@ export class DropBrake {
     const wasQuiet = before.explained.length + before.held.length === 0;
     if (!isQuiet || !wasQuiet) {
       await makeDirectory(this.#directory);
-      await writeDurably(this.#file(keyspace), Buffer.from(`${JSON.stringify(note)}\n`));
+      await writeState(this.#file(keyspace), noteSchema, note);
     }
     this.#notes.set(keyspace, note);
   }

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { Move } from '@ringwright/ring/move';
 import type { MoveAction } from '@ringwright/wire/moves';
 import { z } from 'zod';
-import { readIfThere } from './read-if-there.ts';
-import { writeDurably } from './write-durably.ts';
+import { readState, writeState } from './state-file.ts';
 
 const controlsSchema = z.strictObject({
   format: z.literal(1),
@@ -44,7 +43,7 @@ export class MoveControls {
   /** Throws DISK_FAILED when what was noted cannot be read. */
   static async load(directory: string): Promise<MoveControls> {
     const file = join(directory, 'moves.json');
-    const stored = await readIfThere(file, (text) => controlsSchema.parse(JSON.parse(text)));
+    const stored = await readState(file, controlsSchema);
     return new MoveControls(file, new Map(Object.entries(stored?.keyspaces ?? {})));
   }
 
@@ -132,7 +131,6 @@ export class MoveControls {
 
   async #write(): Promise<void> {
     const keyspaces = Object.fromEntries(this.#controls);
-    const text = JSON.stringify({ format: 1, keyspaces });
-    await writeDurably(this.#file, Buffer.from(`${text}\n`));
+    await writeState(this.#file, controlsSchema, { format: 1, keyspaces });
   }
 }

@@ -3,8 +3,7 @@
 import { join } from 'node:path';
 import type { PartitionInfo } from '@ringwright/partition/partition-info';
 import { z } from 'zod';
-import { readIfThere } from './read-if-there.ts';
-import { writeDurably } from './write-durably.ts';
+import { readState, writeState } from './state-file.ts';
 
 type Held = Pick<PartitionInfo, 'keyspace' | 'partition' | 'incarnation'>;
 
@@ -26,7 +25,7 @@ export class OnceComplete {
   /** Throws DISK_FAILED when what was noted cannot be read. */
   static async load(directory: string): Promise<OnceComplete> {
     const file = join(directory, 'once-complete.json');
-    const notes = await readIfThere(file, (text) => notesSchema.parse(JSON.parse(text)));
+    const notes = await readState(file, notesSchema);
     return new OnceComplete(file, new Map(Object.entries(notes ?? {})));
   }
 
@@ -57,8 +56,7 @@ export class OnceComplete {
   }
 
   #write(): Promise<void> {
-    const text = JSON.stringify(Object.fromEntries(this.#notes));
-    return writeDurably(this.#file, Buffer.from(`${text}\n`));
+    return writeState(this.#file, notesSchema, Object.fromEntries(this.#notes));
   }
 }
 

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { peersRememberedMax } from '@ringwright/base/limits-rings';
 import { type Life, lifeSchema } from '@ringwright/wire/hello';
 import { z } from 'zod';
-import { readIfThere } from './read-if-there.ts';
-import { writeDurably } from './write-durably.ts';
+import { readState, writeState } from './state-file.ts';
 
 /** Servers once remembered no age. */
 const bornAlone = z.string().transform((born): Life => ({ born, age: 0, mark: '' }));
@@ -25,7 +24,7 @@ export class PeerMemory {
   /** Throws DISK_FAILED. */
   static async load(directory: string): Promise<PeerMemory> {
     const file = join(directory, 'peers.json');
-    const lives = await readIfThere(file, (text) => memorySchema.parse(JSON.parse(text)));
+    const lives = await readState(file, memorySchema);
     return new PeerMemory(file, new Map(Object.entries(lives ?? {})));
   }
 
@@ -56,8 +55,7 @@ export class PeerMemory {
   async #save(): Promise<void> {
     if (!this.#unsaved) return;
     this.#unsaved = false;
-    const bytes = Buffer.from(`${JSON.stringify(Object.fromEntries(this.#lives))}\n`);
-    await writeDurably(this.#file, bytes);
+    await writeState(this.#file, memorySchema, Object.fromEntries(this.#lives));
   }
 
   /** Resolves when what was learned is on disk. */

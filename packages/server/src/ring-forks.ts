@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { makeDirectory } from '@ringwright/partition/durable-files';
 import type { RingHead } from '@ringwright/wire/hello';
-import { readIfThere } from './read-if-there.ts';
 import { isCovered, type RingFork, ringForkSchema } from './ring-fork.ts';
-import { writeDurably } from './write-durably.ts';
+import { readState, writeState } from './state-file.ts';
 
 export interface ForkPorts {
   readonly directory: string;
@@ -33,9 +32,7 @@ export class RingForks {
     const forks = new RingForks(ports);
     const names = await readdir(ports.directory).catch(() => []);
     for (const name of names.filter((one) => one.endsWith(suffix))) {
-      const fork = await readIfThere(join(ports.directory, name), (text) =>
-        ringForkSchema.parse(JSON.parse(text)),
-      );
+      const fork = await readState(join(ports.directory, name), ringForkSchema);
       if (fork === null) continue;
       forks.#forks.set(fork.keyspace, fork);
       if (fork.settled === null) ports.onAlarm(fork);
@@ -106,7 +103,7 @@ export class RingForks {
 
   async #save(fork: RingFork): Promise<void> {
     await makeDirectory(this.#ports.directory);
-    await writeDurably(this.#file(fork.keyspace), Buffer.from(`${JSON.stringify(fork)}\n`));
+    await writeState(this.#file(fork.keyspace), ringForkSchema, fork);
   }
 
   #file(keyspace: string): string {

@@ -10,6 +10,7 @@ import { decodeRing, type RingFile } from '@ringwright/ring/ring-file';
 import type { RingHead } from '@ringwright/wire/hello';
 import { ringHeadSchema } from '@ringwright/wire/hello';
 import { z } from 'zod';
+import { writeState } from './state-file.ts';
 import { writeDurably } from './write-durably.ts';
 
 /** Name of a version's file, here and in repositories. */
@@ -43,7 +44,7 @@ export async function shelveRing(
   await makeDirectory(folder);
   await writeDurably(join(folder, ringFileName(head.version)), bytes);
   // failpoint: ring.file-written
-  await writeDurably(join(folder, 'highest.json'), Buffer.from(`${JSON.stringify(head)}\n`));
+  await writeState(join(folder, 'highest.json'), highestSchema, head);
   const versions = await listVersions(folder);
   // A new epoch begins below the versions of the old one, which must not push it off the shelf.
   const older = versions.filter((version) => version > head.version);

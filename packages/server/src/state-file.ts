@@ -1,0 +1,33 @@
+// A small JSON file of the server's own state, under one schema for both directions: what would not
+// be read at the next start is never written.
+import { CodedError } from '@ringwright/base/coded-error';
+import { z } from 'zod';
+import { readIfThere } from './read-if-there.ts';
+import { writeDurably } from './write-durably.ts';
+
+/** Null when there is no such file. Throws DISK_FAILED for one that cannot be read. */
+export function readState<Schema extends z.ZodType>(
+  file: string,
+  schema: Schema,
+): Promise<z.output<Schema> | null> {
+  return readIfThere(file, (text) => schema.parse(JSON.parse(text)));
+}
+
+/**
+ * Durable when it resolves. Writers of one file must not overlap. Throws VALUE_OUT_OF_RANGE for a
+ * state that the schema refuses: then the file is as it was.
+ */
+export async function writeState<Schema extends z.ZodType>(
+  file: string,
+  schema: Schema,
+  state: z.input<Schema>,
+): Promise<void> {
+  const text = `${JSON.stringify(state)}\n`;
+  // As it will be read: JSON leaves out what is undefined, and makes null of what is no number.
+  const checked = schema.safeParse(JSON.parse(text));
+  if (!checked.success) {
+    const message = `${file} is not written: ${z.prettifyError(checked.error)}`;
+    throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { file } });
+  }
+  await writeDurably(file, Buffer.from(text));
+}
