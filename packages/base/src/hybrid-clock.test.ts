@@ -85,3 +85,15 @@ test('how far a stamp lies ahead is seen against the physical clock alone', () =
   expect(clock.aheadMs(makeStamp(startMs + 60_001, 0, DEVICE))).toBe(60_001);
   expect(clock.aheadMs(makeStamp(startMs - 5, 0, DEVICE))).toBe(-5);
 });
+
+test('stamps that are seen move the stamps, and not the time by which records expire', () => {
+  const clock = new HybridClock(() => startMs);
+  clock.observe(makeStamp(startMs + 59_000, 0, DEVICE + 1));
+  expect(clock.next(DEVICE).ms).toBe(startMs + 59_000);
+  expect([clock.nowMs(), clock.machineMs()]).toEqual([startMs, startMs]);
+  const agreed = new HybridClock(
+    () => startMs,
+    () => startMs + 7_000,
+  );
+  expect([agreed.nowMs(), agreed.machineMs()]).toEqual([startMs + 7_000, startMs]);
+});

@@ -5,14 +5,19 @@ import { makeStamp, type Stamp, stampCounter } from './stamp.ts';
 
 const COUNTER_MAX = 0xffff;
 
-/** State with the physical clock passed in; `device` breaks ties between clocks. */
+/**
+ * State with the physical clock passed in, and the time that most servers agree on (default: the
+ * physical clock); `device` breaks ties between clocks.
+ */
 export class HybridClock {
   readonly #physicalMs: () => number;
+  readonly #agreedMs: () => number;
   #ms = 0;
   #counter = 0;
 
-  constructor(physicalMs: () => number) {
+  constructor(physicalMs: () => number, agreedMs: () => number = physicalMs) {
     this.#physicalMs = physicalMs;
+    this.#agreedMs = agreedMs;
   }
 
   /** A stamp above every stamp issued or observed here so far. */
@@ -30,9 +35,17 @@ export class HybridClock {
     return makeStamp(this.#ms, this.#counter, device);
   }
 
-  /** The time by this clock: never behind a stamp issued or observed here. */
+  /**
+   * The time by which records expire. Not that of the stamps: whoever writes moves those, by up to
+   * clockAheadMsMax.
+   */
   nowMs(): number {
-    return Math.max(this.#physicalMs(), this.#ms);
+    return this.#agreedMs();
+  }
+
+  /** The time of this machine alone, for what is measured here. */
+  machineMs(): number {
+    return this.#physicalMs();
   }
 
   /** Learns a stamp seen elsewhere (a peer's, a record's, the last one persisted). */

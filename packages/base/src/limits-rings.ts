@@ -42,11 +42,19 @@ export const wireConnectionsMax = 4_096;
 export const httpConnectionsMax = 8_192;
 /** Names a server may be called by: each domain of them is compared with every request's. */
 export const allowedHostsMax = 64;
+/** Addresses that a server without any ring calls back, because their hellos say so. */
+export const unknownPeersMax = 16;
+/** A server is asked back about what others say in its name at most so often. */
+export const askBackMs = 2_000;
 /**
- * Strangers whose data directory a server remembers; devices of its rings always are. Above it a
- * hello from anywhere leaves nothing behind. Some 100 bytes each, written anew with each newcomer.
+ * How far the age that is told of a data directory may lie ahead of the one that is known: a
+ * hundred years of peerGreetMs. What is further ahead was never counted by a server.
  */
-export const peersRememberedMax = 4_096;
+export const ageLeadMax = 2 ** 28;
+/** Rings fetched from peers at the same time; further ones wait. */
+export const ringFetchesMax = 4;
+/** Bytes of all of them, from the first chunk until the ring is active: as uploads. */
+export const ringFetchesBytesMax = ringUploadsBytesMax;
 
 assert(ringUploadsBytesMax > ringFileBytesMax, 'the largest ring can arrive beside others');
 assert(

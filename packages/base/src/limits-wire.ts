@@ -1,7 +1,7 @@
 // Limits of what comes over a WebSocket, as limits.ts: checked on the bytes, before anything is
 // decoded. Whoever goes beyond them is no program of ours: the connection is closed.
 import { assert } from './assert.ts';
-import { movesInFlightMax, peerQueueBytesMax } from './limits.ts';
+import { movesInFlightMax, peerQueueBytesMax, socketMessageBytesMax } from './limits.ts';
 
 const KIB = 1024;
 
@@ -27,9 +27,9 @@ export const frameNameBytesMax = 64;
 export const misunderstoodCallsMax = 64;
 /**
  * Unsent bytes to an end that asks on and on and reads nothing. Above peerQueueBytesMax its calls
- * are refused, and the refusals wait too: at some 200 bytes each, 80,000 of them.
+ * are refused, and the refusals wait too: at some 200 bytes each, 20,000 of them.
  */
-export const unreadBytesMax = 2 * peerQueueBytesMax;
+export const unreadBytesMax = peerQueueBytesMax + socketMessageBytesMax;
 /** Of a message or a hint that goes to, or comes from, another process. */
 export const errorCharactersMax = 4_000;
 

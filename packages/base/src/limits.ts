@@ -108,6 +108,8 @@ export const valueBytesMax = 1 * MIB;
  * A write stamped further ahead of this clock is refused: one wrong clock must not win for ever.
  */
 export const clockAheadMsMax = 60_000;
+/** Clocks this close count as equal: what another one shows is as old as its way took. */
+export const clockAgreesMs = 1_000;
 /** A hundred years: whoever means longer means for ever. */
 export const ttlMsMax = 100 * 366 * 24 * 3_600_000;
 /** Rounds about one key that others overtake, with growing pauses: about a second altogether. */

@@ -8,7 +8,7 @@ import type { OpenedDevice } from './assemble-server.ts';
 import { freshnessOf } from './freshness.ts';
 import type { Metrics } from './metrics.ts';
 import { RelayedDeltas } from './relayed-deltas.ts';
-import { RingExchange } from './ring-exchange.ts';
+import { type CallBack, RingExchange } from './ring-exchange.ts';
 import { RingForks } from './ring-forks.ts';
 import { loadShelf } from './ring-shelf.ts';
 import { Rings } from './rings.ts';
@@ -29,6 +29,7 @@ interface Around {
   readonly log: Logger;
   readonly nowMs: () => number;
   readonly onActivate: (active: ActiveRing) => void;
+  readonly callBack: CallBack;
 }
 
 /** Loads what is on the disk; `onActivate` hears of those rings too. Throws DISK_FAILED. */
@@ -47,6 +48,7 @@ export async function assembleRings(opened: OpenedDevice, around: Around): Promi
   const exchange = new RingExchange(rings, {
     trust: trustExchange,
     deltas: new RelayedDeltas(shelf),
+    callBack: around.callBack,
     onFetched: (form, bytes) => metrics.fetchedRingBytes.inc({ form }, bytes),
   });
   return {

@@ -22,7 +22,8 @@ import type { DeviceLife } from './device-life.ts';
 import { DropBrake } from './drop-brake.ts';
 import { fillHandlers } from './handlers.ts';
 import { InFlight } from './in-flight.ts';
-import { greet, greetPeers, type IntroducePorts } from './introduce.ts';
+import { greet, greetAgain, greetPeers, type IntroducePorts } from './introduce.ts';
+import { KnownPeers } from './known-peers.ts';
 import { measureCopies } from './measure-store.ts';
 import { meetHolders } from './meet-holders.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -35,7 +36,7 @@ import { Peers } from './peers.ts';
 import { proveClock } from './prove-clock.ts';
 import type { FloorPorts } from './raise-floor.ts';
 import { Replicator } from './replicate.ts';
-import type { RingExchange } from './ring-exchange.ts';
+import type { CallBack, RingExchange } from './ring-exchange.ts';
 import { RingRequests } from './ring-requests.ts';
 import type { Rings } from './rings.ts';
 import { RoundQueue } from './round-queue.ts';
@@ -98,19 +99,25 @@ export async function assembleServer(
   const handlers = new Map<string, CallHandler>();
   const inFlight = new InFlight();
   const strangers = new Set<string>();
-
   const onActivate = (active: ActiveRing): void => {
     noteActivation(active, metrics, log);
     // Not in the turn of the swap: at start the mover is not there yet.
     setImmediate(() => mover.review(active.ring.keyspace));
   };
-  const around = { metrics, log, nowMs, onActivate };
+  const callBack: CallBack = (caller) => knownPeers.callBack(caller);
+  const around = { metrics, log, nowMs, onActivate, callBack };
   const { rings, forks, exchange, trustExchange, ...gate } = await assembleRings(opened, around);
   const reviewAll = (): void => {
     for (const active of rings.list()) mover.review(active.ring.keyspace);
   };
+  const knownPeers = new KnownPeers(identity, {
+    rings,
+    connect: (address) => peers.connect(address).connect(),
+    greet: (address) => greetAgain(introduce, peers.connect(address)),
+  });
   const introduce: IntroducePorts = {
     ...opened,
+    knownPeers,
     rings,
     exchange,
     clock,
@@ -160,11 +167,12 @@ export async function assembleServer(
 }
 
 function createClocks({ store, clockFile }: OpenedDevice) {
-  const clock = new HybridClock(nowMs);
+  const peerClocks = new PeerClocks(monotonicMs);
+  const clock = new HybridClock(nowMs, () => peerClocks.agreedMs(nowMs()));
   // One above: a stamp of the last millisecond before the restart must not be issued twice.
   clock.observe({ ms: store.highestMs() + 1, tie: 0 });
   const stamps = new StampIssuer({ clock, ...clockFile });
-  return { clock, peerClocks: new PeerClocks(monotonicMs), stamps };
+  return { clock, peerClocks, stamps };
 }
 
 function noteActivation({ ring, id, self }: ActiveRing, metrics: Metrics, log: Logger): void {
@@ -218,8 +226,10 @@ function coordinatorPorts(
         peerClocks.check(nowMs());
         return stamps.issue(active.tieDevice);
       }),
-    catchUp: (active, device) =>
-      exchange.catchUp(active.ring.keyspace, peers.connect(addressOf(active, device))),
+    catchUp: async (active, device) => {
+      const peer = await peers.connect(addressOf(active, device)).connect();
+      return exchange.catchUp(active.ring.keyspace, peer);
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 // A directory knows from its peers' memory that it was put back, whenever it was copied.
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ageLeadMax } from '@ringwright/base/limits-rings';
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
@@ -57,4 +58,19 @@ test('a file that cannot be read is no young directory', async () => {
   const refused = expect.objectContaining({ code: 'DISK_FAILED' });
   await cp(import.meta.filename, join(folder.path, 'life.json'));
   await expect(DeviceLife.begin(folder.path, 'b')).rejects.toThrow(refused);
+});
+
+test('an age that no server can have counted is not believed, and never written', async () => {
+  await using folder = await scratchFolder();
+  const life = await DeviceLife.begin(folder.path, 'b');
+  const told = (age: number) => ({ born: 'b', age, mark: 'm' });
+  expect(life.isBefore(told(life.current.age + ageLeadMax))).toBe(true);
+  for (const age of [life.current.age + ageLeadMax + 1, Number.MAX_SAFE_INTEGER]) {
+    expect(life.isBefore(told(age))).toBe(false);
+  }
+  await expect(life.outlive(told(Number.MAX_SAFE_INTEGER))).rejects.toThrow(
+    expect.objectContaining({ code: 'VALUE_OUT_OF_RANGE' }),
+  );
+  const next = await DeviceLife.begin(folder.path, 'b');
+  expect(next.current.age).toBe(life.current.age + 1);
 });

@@ -2,9 +2,14 @@
 // than its peers remember.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { ageAfterRestore } from '@ringwright/base/limits-rings';
+import { ageAfterRestore, ageLeadMax } from '@ringwright/base/limits-rings';
 import { type Life, lifeSchema } from '@ringwright/wire/hello';
 import { readState, writeState } from './state-file.ts';
+
+/** Whether an age can have been counted since another one: ages rise a few times a minute. */
+export function isCounted(told: Life, since: Life): boolean {
+  return told.age - since.age <= ageLeadMax;
+}
 
 /**
  * The age rises with every start, and while the server runs before it greets its peers; each has a
@@ -42,7 +47,7 @@ export class DeviceLife {
   /** Whether a peer that remembers this has met a later state of this directory. */
   isBefore(remembered: Life): boolean {
     const { born, age, mark } = this.#current;
-    if (remembered.born !== born) return false;
+    if (remembered.born !== born || !isCounted(remembered, this.#current)) return false;
     return remembered.age > age || (remembered.age === age && remembered.mark !== mark);
   }
 

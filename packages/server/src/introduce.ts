@@ -4,12 +4,14 @@ import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, peerCallTimeoutMs } from '@ringwright/base/limits';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { checkWireVersion } from '@ringwright/wire/check-wire-version';
-import { hello } from '@ringwright/wire/hello';
+import { hello, type Life } from '@ringwright/wire/hello';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { ringHead } from './active-ring.ts';
 import type { DeviceIdentity } from './device-identity.ts';
+import type { KnownPeers } from './known-peers.ts';
 import { joinAddress } from './options.ts';
+import type { Peer } from './peer.ts';
 import type { PeerClocks } from './peer-clocks.ts';
 import type { PeerMemory } from './peer-memory.ts';
 import type { Peers } from './peers.ts';
@@ -28,27 +30,32 @@ export interface IntroducePorts extends RefillPorts {
   readonly settled: () => boolean;
   /** Addresses whose servers remember another data directory here. */
   readonly strangers: Set<string>;
+  readonly knownPeers: KnownPeers;
   readonly onRingRefused: (from: string, error: unknown) => void;
 }
 
-/** Answers a hello; fetches the rings of which the other end has higher versions soon after. */
+/**
+ * Answers a hello. Whoever calls may say anything: a hello is only a reason to greet the server it
+ * names, if a ring names it too, and to believe what is said there. Throws WIRE_VERSION_UNKNOWN, and
+ * PEER_UNREACHABLE when it says that this directory was put back and cannot be asked about it.
+ */
 export async function answerHello(
   ports: IntroducePorts,
   request: RequestOf<typeof hello>,
   caller: Caller,
 ): Promise<AnswerOf<typeof hello>> {
   checkWireVersion(request.wireVersion);
-  const { address } = request;
-  await refillIfRestored(ports, request.remembered);
-  const answer = introduction(ports, address);
-  remember(ports, request);
-  learnClock(ports, request.ms);
-  setImmediate(() => {
-    ports.exchange
-      .catchUpAll(request.rings, caller, address)
-      .catch((error: unknown) => ports.onRingRefused(address, error));
-  });
-  return answer;
+  const { address, remembered } = request;
+  const { knownPeers } = ports;
+  if (knownPeers.hear(caller, address)) {
+    if (wasPutBack(ports, address, remembered)) {
+      // While it is being greeted it will be heard anyway, and each end would wait for the other.
+      if (!knownPeers.greeting.has(address)) await knownPeers.ask(address);
+    } else if (hasNews(ports, request)) {
+      knownPeers.ask(address).catch(() => undefined); // one greets the other again soon
+    }
+  }
+  return introduction(ports, address);
 }
 
 /**
@@ -56,19 +63,69 @@ export async function answerHello(
  * it is used.
  */
 export async function greet(ports: IntroducePorts, address: string, peer: Caller): Promise<void> {
-  const answer = await peer.call(hello, introduction(ports, address), peerCallTimeoutMs);
-  checkWireVersion(answer.wireVersion);
+  const { greeting } = ports.knownPeers;
+  greeting.add(address);
+  try {
+    const answer = await peer.call(hello, introduction(ports, address), peerCallTimeoutMs);
+    checkWireVersion(answer.wireVersion);
+    await takeIn(ports, { ...answer, address });
+    await ports.exchange
+      .catchUpAll(answer.rings, peer, address)
+      .catch((error: unknown) => ports.onRingRefused(address, error));
+  } finally {
+    greeting.delete(address);
+  }
+}
+
+/** What the server at an address says of itself and of this one. */
+async function takeIn(ports: IntroducePorts, said: AnswerOf<typeof hello>): Promise<void> {
+  const { address, life, settled, remembered, ms } = said;
   // Before anything else is asked of the peer: what is here may be older than it should be.
-  await refillIfRestored(ports, answer.remembered);
-  ports.peerClocks.learn(address, answer.ms);
-  learnClock(ports, answer.ms);
-  if (answer.remembered !== null && answer.remembered.born !== ports.life.current.born) {
+  if (wasPutBack(ports, address, remembered)) {
+    await refillIfRestored(ports, remembered);
+    ports.knownPeers.believed.add(address);
+  }
+  ports.peerClocks.learn(address, ms);
+  learnClock(ports, ms);
+  if (remembered !== null && remembered.born !== ports.life.current.born) {
     ports.strangers.add(address);
   } else ports.strangers.delete(address);
-  remember(ports, { ...answer, address });
-  await ports.exchange
-    .catchUpAll(answer.rings, peer, address)
-    .catch((error: unknown) => ports.onRingRefused(address, error));
+  if (life !== null) ports.memory.learn(address, life, settled);
+}
+
+/**
+ * Whether a server may know that this directory was put back from a backup. One that said so, and
+ * was believed, has heard of the new age since: it has nothing more to say in this life.
+ */
+function wasPutBack(
+  { life, knownPeers }: IntroducePorts,
+  address: string,
+  remembered: Life | null,
+): remembered is Life {
+  return remembered !== null && !knownPeers.believed.has(address) && life.isBefore(remembered);
+}
+
+/** Whether to greet a server that says this of itself would change anything here. */
+function hasNews(
+  { memory, exchange }: IntroducePorts,
+  { address, life, settled, rings }: RequestOf<typeof hello>,
+): boolean {
+  const isOther = life !== null && memory.isNews(address, life, settled);
+  return isOther || exchange.lacks(rings);
+}
+
+/**
+ * Greets a server that has just been heard of, on the connection that there is or a new one, also
+ * when it could not be reached a moment ago.
+ */
+export function greetAgain(ports: IntroducePorts, peer: Peer): Promise<void> {
+  peer.endPause();
+  return greetPeer(ports, peer);
+}
+
+async function greetPeer(ports: IntroducePorts, peer: Peer): Promise<void> {
+  if (peer.connected) await greet(ports, peer.address, await peer.connect());
+  else await peer.connect();
 }
 
 /**
@@ -76,27 +133,7 @@ export async function greet(ports: IntroducePorts, address: string, peer: Caller
  * anew, which greets it. Whatever one of them answers, the others are greeted too.
  */
 export async function greetPeers(ports: IntroducePorts, peers: Peers): Promise<void> {
-  const greetings = peers.list().map(async (peer) => {
-    if (peer.connected) await greet(ports, peer.address, peer);
-    else await peer.connect();
-  });
-  await Promise.allSettled(greetings);
-}
-
-/** Anybody may say any address: only those of devices are kept without a limit. */
-function remember(
-  { memory, rings }: IntroducePorts,
-  { address, life, settled }: Pick<RequestOf<typeof hello>, 'address' | 'life' | 'settled'>,
-): void {
-  if (life === null || !/^[^/?#@ ]+:\d{1,5}$/.test(address)) return;
-  const isDevice = (): boolean =>
-    rings
-      .list()
-      .some(({ ring }) =>
-        ring.devices.some((device) => device !== null && joinAddress(device) === address),
-      );
-  const mayLearn = !memory.isFull || memory.recall(address) !== null || isDevice();
-  if (mayLearn) memory.learn(address, life, settled);
+  await Promise.allSettled(peers.list().map((peer) => greetPeer(ports, peer)));
 }
 
 /** What the one at an address is told; empty for a tool. */

@@ -27,3 +27,24 @@ test.each([
   if (others.length > 1) expect(check).toThrow(expect.objectContaining(refused));
   else expect(check).not.toThrow();
 });
+
+test.each([
+  ['nobody was heard', [], 0],
+  ['one other server: the one behind', [-30_000], -30_000],
+  ['one other server that is ahead', [30_000], 0],
+  ['both others are ahead: this one is wrong', [30_000, 40_000], 30_000],
+  ['one of three is wrong', [59_000, 0], 0],
+  ['a minority of five is wrong', [59_000, 59_000, 0, 0], 0],
+  ['most of five are ahead', [59_000, 59_000, 59_000, 0], 59_000],
+  ['close enough', [900, 900], 0],
+  ['no further than clocks may be wrong', [hourMs, hourMs], 60_000],
+  ['nor back', [-hourMs, -hourMs], -60_000],
+])('the time that servers agree on: %s', (_, others, expected) => {
+  let monotonicMs = 5;
+  const nowMs = 1_763_692_800_000;
+  const clocks = new PeerClocks(() => monotonicMs);
+  for (const [index, offset] of others.entries()) clocks.learn(`peer ${index}`, nowMs + offset);
+  expect(clocks.agreedMs(nowMs) - nowMs).toBe(expected);
+  monotonicMs += 500;
+  expect(clocks.agreedMs(nowMs + 500) - nowMs).toBe(expected + 500);
+});

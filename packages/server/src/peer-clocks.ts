@@ -1,12 +1,14 @@
 // What the clocks of the other servers showed: by them a server notices that its own is the wrong
 // one, before it stores a record under a stamp that nobody else will take for an hour.
 import { CodedError } from '@ringwright/base/coded-error';
-import { clockAheadMsMax } from '@ringwright/base/limits';
+import { clockAgreesMs, clockAheadMsMax } from '@ringwright/base/limits';
 
 export class PeerClocks {
   readonly #monotonicMs: () => number;
   /** What each clock shows, less the monotonic clock here. */
   readonly #offsets = new Map<string, number>();
+  /** Between these two any clock here is the one in the middle of all, or the lower one of two. */
+  #middle = { low: -Infinity, high: Infinity };
 
   constructor(monotonicMs: () => number) {
     this.#monotonicMs = monotonicMs;
@@ -15,6 +17,25 @@ export class PeerClocks {
   /** Only of servers that this one has called: whoever calls may say anything. */
   learn(address: string, ms: number): void {
     this.#offsets.set(address, ms - this.#monotonicMs());
+    const latestFirst = [...this.#offsets.values()].sort((a, b) => b - a);
+    const above = Math.floor((latestFirst.length + 1) / 2);
+    this.#middle = {
+      low: latestFirst[above] ?? -Infinity,
+      high: latestFirst[above - 1] ?? Infinity,
+    };
+  }
+
+  /**
+   * The time in the middle of all clocks, this one counted among them: whatever less than half of
+   * the servers say, it stays between what others say. Of two clocks the one behind. This machine's
+   * where that is close, and never further from it than any clock may be wrong.
+   */
+  agreedMs(nowMs: number): number {
+    const monotonicMs = this.#monotonicMs();
+    const { low, high } = this.#middle;
+    const aheadMs = Math.min(Math.max(nowMs, low + monotonicMs), high + monotonicMs) - nowMs;
+    if (Math.abs(aheadMs) <= clockAgreesMs) return nowMs;
+    return nowMs + Math.round(Math.min(Math.max(aheadMs, -clockAheadMsMax), clockAheadMsMax));
   }
 
   /** By how many whole ms `nowMs` is ahead of one clock; null when it was not heard yet. */

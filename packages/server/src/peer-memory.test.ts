@@ -1,7 +1,7 @@
 // What is remembered of peers, on disk too, and when another directory takes a known place.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { peersRememberedMax } from '@ringwright/base/limits-rings';
+import { ageLeadMax } from '@ringwright/base/limits-rings';
 import type { Life } from '@ringwright/wire/hello';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -68,17 +68,14 @@ test('any history: what a restart finds is what was known', async () => {
   );
 });
 
-test('it knows when it is full', async () => {
+test('an age that no server can have counted is not remembered', async () => {
   await using folder = await scratchFolder();
-  const all = Array.from({ length: peersRememberedMax - 1 }, (_, port) => [
-    `10.0.0.1:${port}`,
-    'x',
-  ]);
-  await writeFile(join(folder.path, 'peers.json'), JSON.stringify(Object.fromEntries(all)));
   const memory = await PeerMemory.load(folder.path);
-  expect(memory.isFull).toBe(false);
-  memory.learn('10.0.0.2:1', life('x'), false);
-  expect(memory.isFull).toBe(true);
+  memory.learn('a:1', life('first', 7), true);
+  memory.learn('a:1', life('first', Number.MAX_SAFE_INTEGER), true);
+  expect(memory.recall('a:1')).toEqual(life('first', 7));
+  memory.learn('a:1', life('first', 7 + ageLeadMax), true);
+  expect(memory.recall('a:1')).toEqual(life('first', 7 + ageLeadMax));
   await memory.close();
 });
 

@@ -1,9 +1,9 @@
 // Which data directory was last seen at each peer's address, and how old: peers.json. A device that
 // was wiped, or put back from a backup, is told that it was.
 import { join } from 'node:path';
-import { peersRememberedMax } from '@ringwright/base/limits-rings';
 import { type Life, lifeSchema } from '@ringwright/wire/hello';
 import { z } from 'zod';
+import { isCounted } from './device-life.ts';
 import { readState, writeState } from './state-file.ts';
 
 /** Servers once remembered no age. */
@@ -28,10 +28,6 @@ export class PeerMemory {
     return new PeerMemory(file, new Map(Object.entries(lives ?? {})));
   }
 
-  get isFull(): boolean {
-    return this.#lives.size >= peersRememberedMax;
-  }
-
   /** The latest life known of an address; null when nobody was met there. */
   recall(address: string): Life | null {
     return this.#lives.get(address) ?? null;
@@ -40,12 +36,17 @@ export class PeerMemory {
   /**
    * A newcomer is remembered at once. Another directory at a known address only when it is settled,
    * that is, has refilled: until then it must go on hearing that it was wiped, also after a
-   * restart. Of one directory the highest age stays.
+   * restart. Of one directory the highest age stays, unless no server can have counted so far.
    */
-  learn(address: string, life: Life, settled: boolean): void {
+  isNews(address: string, life: Life, settled: boolean): boolean {
     const known = this.#lives.get(address);
-    const isNews = known?.born === life.born ? life.age > known.age : settled;
-    if (known !== undefined && !isNews) return;
+    if (known === undefined) return true;
+    return known.born === life.born ? life.age > known.age && isCounted(life, known) : settled;
+  }
+
+  /** For what an address said on a connection that was made to it. */
+  learn(address: string, life: Life, settled: boolean): void {
+    if (!this.isNews(address, life, settled)) return;
     this.#lives.set(address, life);
     this.#unsaved = true;
     this.#saving = this.#saving.then(() => this.#save()).catch(() => undefined);

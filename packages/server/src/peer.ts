@@ -60,6 +60,11 @@ export class Peer implements Caller {
     return this.#channel;
   }
 
+  /** The next call connects at once, although an attempt has failed a moment ago. */
+  endPause(): void {
+    this.#retryAtMs = 0;
+  }
+
   close(): void {
     this.#closed = true;
     this.#socket?.terminate();

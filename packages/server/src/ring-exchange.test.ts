@@ -1,5 +1,6 @@
 // Rings between servers: uploads in order, and catching up from several peers at once.
 import { CodedError } from '@ringwright/base/coded-error';
+import { transferChunkBytesMax } from '@ringwright/base/limits';
 import { proposeMoves } from '@ringwright/ring/advance-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { makeRingDelta } from '@ringwright/ring/ring-delta';
@@ -10,7 +11,7 @@ import { type SentRing, sendRing } from '@ringwright/wire/send-ring';
 import { describe, expect, test } from 'vitest';
 import { activeOn, idOf, servedRing } from '../../../test/support/served-ring.ts';
 import type { ActiveRing } from './active-ring.ts';
-import { RingExchange } from './ring-exchange.ts';
+import { type CallBack, RingExchange } from './ring-exchange.ts';
 import type { Rings } from './rings.ts';
 
 const versions: Ring[] = [servedRing({ power: 10 })];
@@ -32,6 +33,7 @@ function exchangeAt(version: number | null) {
     },
     wantsSignatures: () => false,
     isForkNews: () => false,
+    checkTrusted: () => undefined,
     precheck: ({ id }: { id: string }) => (active?.id === id ? 'same' : 'wanted'),
     adopt: (bytes: Uint8Array) => {
       const ring = versions.find((one) => encodeRing(one).bytes.equals(bytes));
@@ -113,6 +115,72 @@ describe('reaching the version of a request', () => {
     await expect(exchange.reach('cities', 9, peerAt(2).caller)).rejects.toThrow(
       expect.objectContaining({ code: 'RING_VERSION_UNKNOWN' }),
     );
+  });
+});
+
+describe('whom a ring is fetched from', () => {
+  const exchangeWith = (callBack: CallBack) => {
+    const { rings, adopted } = exchangeAt(1);
+    return { exchange: new RingExchange(rings, { callBack }), adopted };
+  };
+
+  test('not from who calls, but from the server it names, over a connection of our own', async () => {
+    const [caller, called] = [peerAt(3), peerAt(2)];
+    const { exchange, adopted } = exchangeWith(() => Promise.resolve(called.caller));
+    expect((await exchange.reach('cities', 2, caller.caller)).ring.version).toBe(2);
+    expect([adopted, caller.asked, called.asked]).toEqual([[2], [], [2]]);
+  });
+
+  test('from a caller that no ring names nothing is fetched', async () => {
+    const caller = peerAt(3);
+    const { exchange, adopted } = exchangeWith(() => Promise.resolve(null));
+    await expect(exchange.reach('cities', 2, caller.caller)).rejects.toThrow(
+      expect.objectContaining({ code: 'RING_VERSION_UNKNOWN' }),
+    );
+    expect([adopted, caller.asked]).toEqual([[], []]);
+    expect((await exchange.reach('cities', 1, caller.caller)).ring.version).toBe(1);
+  });
+
+  const { bytes } = encodeRing(ringOf(3));
+  test.each([
+    ['a byte at a time', bytes.subarray(0, 1), bytes.length],
+    ['nothing at a time', bytes.subarray(0, 0), bytes.length],
+    ['more than it says', bytes, bytes.length - 1],
+  ])('%s ends the fetch with its first chunk', async (_name, data, told) => {
+    const asked: unknown[] = [];
+    const call = (_kind: unknown, request: unknown): Promise<unknown> => {
+      asked.push(request);
+      return Promise.resolve({
+        version: 3,
+        id: idOf(ringOf(3)),
+        bytes: told,
+        isDelta: false,
+        data,
+      });
+    };
+    const { exchange } = exchangeAt(null);
+    const fetched = exchange.catchUp('cities', { call: call as Caller['call'] });
+    await expect(fetched).rejects.toThrow(expect.objectContaining({ code: 'PEER_FAILED' }));
+    expect(asked).toHaveLength(1);
+  });
+
+  test('no more than the start is fetched of a ring that is not trusted here', async () => {
+    const { rings } = exchangeAt(null);
+    const checkTrusted = (): void => {
+      throw new CodedError('SIGNATURES_MISSING', 'nobody here trusts that');
+    };
+    const exchange = new RingExchange({ ...rings, checkTrusted } as unknown as Rings);
+    const asked: unknown[] = [];
+    const data = Buffer.alloc(transferChunkBytesMax);
+    const call = (_kind: unknown, request: unknown): Promise<unknown> => {
+      asked.push(request);
+      const told = 100 * transferChunkBytesMax;
+      return Promise.resolve({ version: 3, id: 'a'.repeat(64), bytes: told, isDelta: false, data });
+    };
+    await expect(exchange.catchUp('cities', { call: call as Caller['call'] })).rejects.toThrow(
+      expect.objectContaining({ code: 'SIGNATURES_MISSING' }),
+    );
+    expect(asked).toHaveLength(1);
   });
 });
 

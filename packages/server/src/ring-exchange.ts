@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import type { Caller } from '@ringwright/wire/call-channel';
-import { fetchRing, fetchRingFor, fetchRingStart } from '@ringwright/wire/fetch-ring';
+import { fetchRingFor, fetchRingStart, type RingWanted } from '@ringwright/wire/fetch-ring';
 import type { RingHead, RingHeld } from '@ringwright/wire/hello';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type {
@@ -16,15 +16,20 @@ import type {
 import { type ActiveRing, ringHead } from './active-ring.ts';
 import type { RelayedDeltas } from './relayed-deltas.ts';
 import { applyRingDeltaAside } from './ring-delta-aside.ts';
+import { RingFetches, type TakeBytes } from './ring-fetches.ts';
 import { RingUploads } from './ring-uploads.ts';
 import type { Rings } from './rings.ts';
 import type { TrustExchange } from './trust-exchange.ts';
+
+/** A connection of this server's own to whoever calls; null: nothing is fetched from there. */
+export type CallBack = (caller: Caller) => Promise<Caller | null>;
 
 /** What servers need for relaying among each other; a listener that is only pushed to needs none. */
 interface RelayPorts {
   readonly trust?: TrustExchange;
   readonly deltas?: RelayedDeltas;
   readonly nowMs?: () => number;
+  readonly callBack?: CallBack;
   /** Told how a ring that was fetched travelled. */
   readonly onFetched?: (form: 'delta' | 'whole', bytes: number) => void;
 }
@@ -33,6 +38,7 @@ export class RingExchange {
   readonly #rings: Rings;
   readonly #relay: RelayPorts;
   readonly #uploads: RingUploads;
+  readonly #fetches = new RingFetches();
   readonly #catchingUp = new Map<string, Promise<void>>();
 
   constructor(rings: Rings, relay: RelayPorts = {}) {
@@ -113,26 +119,33 @@ export class RingExchange {
 
   /**
    * Fetches a keyspace's ring from a peer that has a newer one. Calls at the same time share one
-   * fetch.
+   * fetch. `peer` is a connection that was greeted: one that greets first would wait for itself.
    */
   catchUp(keyspace: string, peer: Caller): Promise<void> {
     const running = this.#catchingUp.get(keyspace);
     if (running !== undefined) return running;
-    // Its ring may be signed by keys that came into force while this server was away.
-    const work = Promise.resolve(this.#relay.trust?.catchUp(peer))
-      .then(() => this.#fetchFile(keyspace, peer))
-      .then((bytes) => this.#rings.adopt(bytes, keyspace))
-      .then(() => undefined)
+    const work = this.#fetches
+      .run(async (take) => {
+        // Its ring may be signed by keys that came into force while this server was away.
+        await this.#relay.trust?.catchUp(peer);
+        await this.#rings.adopt(await this.#fetchFile(keyspace, peer, take), keyspace);
+      })
       .finally(() => this.#catchingUp.delete(keyspace));
     this.#catchingUp.set(keyspace, work);
     return work;
   }
 
   /** The peer's ring file, as a delta to the ring that is here where both ends can. */
-  async #fetchFile(keyspace: string, peer: Caller): Promise<Uint8Array> {
+  async #fetchFile(keyspace: string, peer: Caller, take: TakeBytes): Promise<Uint8Array> {
+    const onChunk: RingWanted['onChunk'] = (data, { isStart }) => {
+      // The manifest and its signatures come first: no more is fetched of what nobody here trusts.
+      if (isStart) this.#rings.checkTrusted(data, keyspace);
+      take(data.length);
+    };
     const active = this.#rings.find(keyspace);
     if (active !== undefined) {
-      const { bytes, isDelta } = await fetchRingFor(peer, keyspace, ringHead(active));
+      const base = ringHead(active);
+      const { bytes, isDelta } = await fetchRingFor(peer, { keyspace, base, onChunk });
       this.#relay.onFetched?.(isDelta ? 'delta' : 'whole', bytes.length);
       if (!isDelta) return bytes;
       try {
@@ -141,7 +154,7 @@ export class RingExchange {
         if (!(error instanceof CodedError) || error.code !== 'RING_DELTA_INVALID') throw error;
       }
     }
-    const bytes = await fetchRing(peer, keyspace);
+    const { bytes } = await fetchRingFor(peer, { keyspace, base: null, onChunk });
     this.#relay.onFetched?.('whole', bytes.length);
     return bytes;
   }
@@ -152,13 +165,26 @@ export class RingExchange {
    */
   async catchUpAll(heads: readonly RingHeld[], peer: Caller, from: string): Promise<void> {
     for (const head of heads) {
-      const have = this.#rings.find(head.keyspace)?.ring.version ?? 0;
-      if (head.version > have || this.#rings.wantsSignatures(head)) {
+      if (this.#isAhead(head)) {
         await this.catchUp(head.keyspace, peer);
       } else if (this.#rings.isForkNews(head)) {
         await this.#rings.witness(await fetchRingStart(peer, head), from);
       }
     }
+  }
+
+  /** Whether catching up with these rings would do anything. */
+  lacks(heads: readonly RingHeld[]): boolean {
+    // Signatures are counted for each: a keyspace that is told of many times counts once.
+    const byKeyspace = new Map(heads.map((head) => [head.keyspace, head]));
+    return [...byKeyspace.values()].some(
+      (head) => this.#isAhead(head) || this.#rings.isForkNews(head),
+    );
+  }
+
+  #isAhead(head: RingHeld): boolean {
+    const have = this.#rings.find(head.keyspace)?.ring.version ?? 0;
+    return head.version > have || this.#rings.wantsSignatures(head);
   }
 
   /** The operator's word after a fork; the ring it names is pushed next. Throws RING_FORK_UNKNOWN. */
@@ -176,16 +202,23 @@ export class RingExchange {
 
   /**
    * The active ring, at least as new as the caller's. Throws RING_UNKNOWN when neither has one,
-   * RING_VERSION_UNKNOWN when the caller cannot give the ring it speaks of.
+   * RING_VERSION_UNKNOWN when the caller cannot give the ring it speaks of, or is nobody from whom
+   * rings are fetched.
    */
   async reach(keyspace: string, version: number, caller: Caller): Promise<ActiveRing> {
     const reached = (): ActiveRing | null => this.reached(keyspace, version);
+    const present = reached();
+    if (present !== null) return present;
+    const { callBack } = this.#relay;
+    // Greeting it may bring the ring already.
+    const source = callBack === undefined ? caller : await callBack(caller);
+    if (source === null) throw this.#unknown(keyspace, version);
     // A fetch under way may be from another peer, with a lower version or a failure of its own: it
     // counts only when it brought the ring. Else this caller is asked, in its turn.
     for (let isOwn = false; reached() === null && !isOwn; ) {
       isOwn = !this.#catchingUp.has(keyspace);
       try {
-        await this.catchUp(keyspace, caller);
+        await this.catchUp(keyspace, source);
       } catch (error) {
         // Meanwhile the ring may have come another way; then what was fetched is refused as older.
         if (isOwn && reached() === null) throw error;
@@ -193,9 +226,14 @@ export class RingExchange {
     }
     const active = reached();
     if (active !== null) return active;
+    throw this.#unknown(keyspace, version);
+  }
+
+  /** RING_VERSION_UNKNOWN, or RING_UNKNOWN. */
+  #unknown(keyspace: string, version: number): CodedError {
     const spoken = `the caller speaks of version ${version} of '${keyspace}'`;
     const message = `${spoken}, ${this.#rings.get(keyspace).ring.version} is here`;
-    throw new CodedError('RING_VERSION_UNKNOWN', message);
+    return new CodedError('RING_VERSION_UNKNOWN', message);
   }
 
   #head(keyspace: string): RingHead | null {

@@ -218,6 +218,21 @@ export class Rings {
     await this.#raiseFork(head, head.id, from);
   }
 
+  /** Throws as authenticateRing does, where rings must be signed; the first bytes of a file do. */
+  checkTrusted(bytes: Uint8Array, claimed: string): void {
+    try {
+      this.#ports.trust?.authenticate(bytes);
+    } catch (error) {
+      throw this.#noted(claimed, error);
+    }
+  }
+
+  #noted(claimed: string, error: unknown): unknown {
+    const isKnown = this.#highest.has(claimed);
+    if (error instanceof CodedError && isKnown) this.#refusals.add(claimed, error);
+    return error;
+  }
+
   /** The operator's word after a fork. Throws RING_FORK_UNKNOWN. */
   settle(head: RingHead, reason: string): Promise<void> {
     return this.#ports.forks.settle(head, reason);
@@ -252,9 +267,7 @@ export class Rings {
       const present = isBraked ? this.#active.get(readRingHead(bytes).keyspace) : undefined;
       return { authentic, decoded: await openRingAside(bytes, present ?? null) };
     } catch (error) {
-      if (error instanceof CodedError && this.#highest.has(claimed))
-        this.#refusals.add(claimed, error);
-      throw error;
+      throw this.#noted(claimed, error);
     }
   }
 

@@ -86,7 +86,7 @@ function isTakingOver(
 ): boolean {
   if (!(error instanceof CodedError) || error.code !== 'NOT_ENOUGH_REPLICAS') return false;
   const said = Object.values(error.details['devices'] ?? {});
-  return said.includes('PARTITION_FILLING') && clock.nowMs() - activatedMs < takeoverMsMax;
+  return said.includes('PARTITION_FILLING') && clock.machineMs() - activatedMs < takeoverMsMax;
 }
 
 /** Fetches the newer ring, unless it came another way meanwhile. */

@@ -1,9 +1,14 @@
 // Fetching the active ring of a keyspace from the other end, chunk by chunk, as a delta where that
 // is possible. Rings check themselves when they are decoded. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
-import { peerCallTimeoutMs, ringFileBytesMax } from '@ringwright/base/limits';
+import {
+  peerCallTimeoutMs,
+  ringFileBytesMax,
+  transferChunkBytesMax,
+} from '@ringwright/base/limits';
 import type { Caller } from './call-channel.ts';
 import type { RingHead } from './hello.ts';
+import type { AnswerOf } from './message.ts';
 import { ringFetch } from './rings.ts';
 
 export interface FetchedRing {
@@ -14,18 +19,28 @@ export interface FetchedRing {
   readonly isDelta: boolean;
 }
 
+export interface RingWanted {
+  readonly keyspace: string;
+  /** A ring that is here: the peer may give a delta to it. */
+  readonly base: RingHead | null;
+  /** Told of each chunk before it is kept, and before the next is asked for. What it throws ends the fetch. */
+  readonly onChunk?: (data: Uint8Array, about: { readonly isStart: boolean }) => void;
+}
+
 /**
  * The bytes of the ring file the peer has active, at its version of the moment of the first chunk.
  */
 export async function fetchRing(peer: Caller, keyspace: string): Promise<Uint8Array> {
-  return (await fetchRingFor(peer, keyspace, null)).bytes;
+  return (await fetchRingFor(peer, { keyspace, base: null })).bytes;
 }
 
-/** What makes that file: a delta to `base`, a ring that is here, if the peer can; or the file. */
+/**
+ * What makes that file: a delta to `base`, if the peer can; or the file. Throws RING_TOO_LARGE, and
+ * PEER_FAILED for chunks that are not whole: each costs a call, and calls may take long.
+ */
 export async function fetchRingFor(
   peer: Caller,
-  keyspace: string,
-  base: RingHead | null,
+  { keyspace, base, onChunk }: RingWanted,
 ): Promise<FetchedRing> {
   const about = { keyspace, base };
   const first = await peer.call(ringFetch, { ...about, id: null, offset: 0 }, peerCallTimeoutMs);
@@ -36,21 +51,32 @@ export async function fetchRingFor(
       `a ring of ${bytes} bytes, ${ringFileBytesMax} is the most`,
     );
   }
-  const chunks = [first.data];
-  let received = first.data.length;
-  while (received < bytes) {
-    const next = await peer.call(ringFetch, { ...about, id, offset: received }, peerCallTimeoutMs);
-    if (next.data.length === 0) throw new CodedError('PEER_FAILED', 'a ring chunk came back empty');
-    if (next.isDelta !== isDelta || next.bytes !== bytes) {
-      throw new CodedError(
-        'PEER_FAILED',
-        `a ring of ${bytes} bytes became ${next.bytes} on the way`,
-      );
-    }
-    chunks.push(next.data);
-    received += next.data.length;
+  const chunks: Uint8Array[] = [];
+  let received = 0;
+  for (let chunk = first; ; ) {
+    checkChunk(chunk, first, received);
+    onChunk?.(chunk.data, { isStart: received === 0 && !isDelta });
+    chunks.push(chunk.data);
+    received += chunk.data.length;
+    if (received === bytes) return { bytes: Buffer.concat(chunks), id, isDelta };
+    chunk = await peer.call(ringFetch, { ...about, id, offset: received }, peerCallTimeoutMs);
   }
-  return { bytes: Buffer.concat(chunks), id, isDelta };
+}
+
+type Chunk = AnswerOf<typeof ringFetch>;
+
+/** Every chunk is as long as chunks are, the last one as long as what is left. */
+function checkChunk({ bytes, isDelta, data }: Chunk, first: Chunk, received: number): void {
+  if (isDelta !== first.isDelta || bytes !== first.bytes) {
+    throw new CodedError(
+      'PEER_FAILED',
+      `a ring of ${first.bytes} bytes became ${bytes} on the way`,
+    );
+  }
+  const expected = Math.min(transferChunkBytesMax, bytes - received);
+  if (data.length === expected) return;
+  const message = `a ring chunk of ${data.length} bytes, ${expected} were expected`;
+  throw new CodedError('PEER_FAILED', message);
 }
 
 /** The first bytes of the ring the peer has active under this id: its manifest is among them. */

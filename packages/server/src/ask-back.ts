@@ -1,0 +1,39 @@
+// What a hello says is asked again at the address it names: once for all that say so meanwhile, and
+// with a rest after each, so that nobody can make this server call another one all the time.
+
+export interface AskBackPorts {
+  /** Greets the server there on a connection of this server's own. */
+  readonly greet: (address: string) => Promise<void>;
+  /** Resolves after the rest. */
+  readonly rest: () => Promise<unknown>;
+}
+
+export class AskBack {
+  readonly #ports: AskBackPorts;
+  /** By address: the greeting that has not begun yet. */
+  readonly #next = new Map<string, Promise<void>>();
+  /** By address: the last greeting, rest included. */
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  constructor(ports: AskBackPorts) {
+    this.#ports = ports;
+  }
+
+  /** Resolves after a greeting that began after this call. Rejects as `greet`. */
+  ask(address: string): Promise<void> {
+    const planned = this.#next.get(address);
+    if (planned !== undefined) return planned;
+    const before = this.#last.get(address) ?? Promise.resolve();
+    const greeting = before.then(() => {
+      this.#next.delete(address);
+      return this.#ports.greet(address);
+    });
+    const rested = greeting.catch(() => undefined).then(() => this.#ports.rest());
+    this.#next.set(address, greeting);
+    this.#last.set(address, rested);
+    void rested.then(() => {
+      if (this.#last.get(address) === rested) this.#last.delete(address);
+    });
+    return greeting;
+  }
+}

@@ -1,0 +1,207 @@
+// What is believed of a hello: nothing that a caller says, only what the server it names says when
+// it is greeted, and only what may be true.
+import { CodedError } from '@ringwright/base/coded-error';
+import { HybridClock } from '@ringwright/base/hybrid-clock';
+import { ageLeadMax } from '@ringwright/base/limits-rings';
+import { Turns } from '@ringwright/partition/turns';
+import type { Caller } from '@ringwright/wire/call-channel';
+import type { hello, Life } from '@ringwright/wire/hello';
+import type { RequestOf } from '@ringwright/wire/message';
+import { wireVersion } from '@ringwright/wire/wire-version';
+import { expect, onTestFinished, test } from 'vitest';
+import { scratchFolder } from '../../../test/support/scratch-folder.ts';
+import { activeOn, identityOf, servedRing } from '../../../test/support/served-ring.ts';
+import { DeviceLife } from './device-life.ts';
+import { answerHello, greet, type IntroducePorts } from './introduce.ts';
+import { KnownPeers } from './known-peers.ts';
+import { PeerClocks } from './peer-clocks.ts';
+import { PeerMemory } from './peer-memory.ts';
+
+type Said = RequestOf<typeof hello>;
+
+const ring = servedRing();
+const member = '127.0.0.1:6201';
+const other = '127.0.0.1:6202';
+const nowMs = 1_763_692_800_000;
+const nobody: Caller = { call: () => Promise.reject(new Error('not called')) };
+const newRing = { keyspace: 'invented', version: 9, id: 'a'.repeat(64), signers: 0 };
+const lifeOf = (born: string, age: number): Life => ({ born, age, mark: 'm' });
+
+const saying = (said: Partial<Said>): Said => ({
+  wireVersion,
+  address: '',
+  life: null,
+  settled: true,
+  ms: nowMs,
+  rings: [],
+  remembered: null,
+  ...said,
+});
+
+/** A device with a ring, or with none; what the others say when they are greeted is put in `there`. */
+async function device({ hasRing = true } = {}) {
+  const folder = await scratchFolder();
+  onTestFinished(() => folder[Symbol.asyncDispose]());
+  const identity = identityOf(ring, 0);
+  const memory = await PeerMemory.load(folder.path);
+  onTestFinished(() => memory.close());
+  const there = new Map<string, Partial<Said>>();
+  const greeted: string[] = [];
+  const refills: Life[] = [];
+  const caughtUp: string[] = [];
+  const refused: string[] = [];
+  const rings = { list: () => (hasRing ? [activeOn(ring, 0)] : []), signers: () => 0 };
+  const call = (address: string) => () => {
+    const said = there.get(address);
+    const away = new CodedError('PEER_UNREACHABLE', 'away');
+    return said === undefined ? Promise.reject(away) : Promise.resolve(saying(said));
+  };
+  const greetThere = (address: string): Promise<void> => {
+    greeted.push(address);
+    return greet(ports, address, { call: call(address) as Caller['call'] });
+  };
+  const peerClocks = new PeerClocks(() => 0);
+  const clock = new HybridClock(
+    () => nowMs,
+    () => peerClocks.agreedMs(nowMs),
+  );
+  const ports: IntroducePorts = {
+    identity,
+    memory,
+    clock,
+    peerClocks,
+    rings: rings as unknown as IntroducePorts['rings'],
+    exchange: {
+      lacks: (heads: readonly unknown[]) => heads.length > 0,
+      catchUpAll: (heads: readonly unknown[], _peer: Caller, from: string) => {
+        if (heads.length > 0) caughtUp.push(from);
+        return Promise.resolve();
+      },
+    } as unknown as IntroducePorts['exchange'],
+    life: await DeviceLife.begin(folder.path, identity.born),
+    store: { info: () => null } as unknown as IntroducePorts['store'],
+    turns: new Turns(),
+    knownPeers: new KnownPeers(identity, {
+      rings,
+      connect: () => Promise.resolve(nobody),
+      greet: greetThere,
+    }),
+    strangers: new Set(),
+    nowMs: () => nowMs,
+    settled: () => true,
+    onRefill: (remembered) => refills.push(remembered),
+    onRingRefused: (from) => refused.push(from),
+  };
+  const hear = (said: Partial<Said>) => answerHello(ports, saying(said), nobody);
+  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return { ports, there, greeted, refills, caughtUp, hear, settle, greetThere };
+}
+
+const lies: readonly (readonly [string, Partial<Said>])[] = [
+  ['of a later state of this directory', { remembered: lifeOf('born 0', 7) }],
+  ['of the latest state there could be', { remembered: lifeOf('born 0', Number.MAX_SAFE_INTEGER) }],
+  ['of the next state', { remembered: lifeOf('born 0', 2) }],
+  ['of a directory of its own', { life: lifeOf('x', 1) }],
+  ['of rings', { rings: Array(24).fill(newRing) as Said['rings'] }],
+  ['of a clock a minute ahead', { ms: nowMs + 59_000 }],
+];
+
+test.each(lies)('a stranger lies %s: nothing happens', async (_name, lie) => {
+  const { ports, greeted, refills, caughtUp, hear, settle } = await device();
+  const before = ports.life.current;
+  for (const address of ['10.9.9.9:1', '', 'a@b:1', '127.0.0.1:6200']) {
+    await hear({ ...lie, address });
+    expect(ports.memory.recall(address)).toBeNull();
+  }
+  await settle();
+  expect([greeted, refills, caughtUp]).toEqual([[], [], []]);
+  expect(ports.life.current).toEqual(before);
+  expect(ports.clock.next(0).ms).toBe(nowMs);
+  expect(ports.clock.nowMs()).toBe(nowMs);
+});
+
+test.each(lies)('whoever lies %s in the name of a member is not believed', async (_name, lie) => {
+  const { ports, there, greeted, refills, caughtUp, hear, settle } = await device();
+  const before = ports.life.current;
+  there.set(member, { life: lifeOf('true', 5), remembered: before });
+  await hear({ ...lie, address: member });
+  await settle();
+  expect(greeted.length, 'the member itself is asked').toBeLessThanOrEqual(1);
+  expect([refills, caughtUp]).toEqual([[], []]);
+  expect(ports.life.current).toEqual(before);
+  expect(ports.memory.recall(member)?.born).not.toBe('x');
+  expect(ports.clock.next(0).ms).toBe(nowMs);
+});
+
+test('a member that knows a later state is asked back, then answered; it is believed once', async () => {
+  const { ports, there, greeted, refills, hear, settle, greetThere } = await device();
+  there.set(member, { remembered: lifeOf('born 0', 7) });
+  const answer = await hear({ address: member, remembered: lifeOf('born 0', 7) });
+  expect(refills).toEqual([lifeOf('born 0', 7)]);
+  expect(answer.life, 'what is told is the new age').toEqual(ports.life.current);
+  expect(ports.life.current.age).toBeGreaterThan(1_000);
+  // Age + 1, again and again, kept all files filling.
+  for (let lead = 1; lead <= 3; lead += 1) {
+    const remembered = lifeOf('born 0', ports.life.current.age + lead);
+    there.set(member, { remembered });
+    await hear({ address: member, remembered });
+    await greetThere(member);
+  }
+  await settle();
+  expect(refills).toHaveLength(1);
+  // Another one has a word of its own, and nobody an age that was never counted.
+  there.set(other, { remembered: lifeOf('born 0', ports.life.current.age + ageLeadMax + 1) });
+  await greetThere(other);
+  expect(refills).toHaveLength(1);
+  there.set(other, { remembered: lifeOf('born 0', ports.life.current.age + 1) });
+  await greetThere(other);
+  expect(refills).toHaveLength(2);
+  expect(greeted).toEqual([member, ...Array(3).fill(member), other, other]);
+});
+
+test('a member that says so and cannot be asked is not introduced to', async () => {
+  const { refills, hear } = await device();
+  const hearing = hear({ address: member, remembered: lifeOf('born 0', 7) });
+  await expect(hearing).rejects.toThrow(expect.objectContaining({ code: 'PEER_UNREACHABLE' }));
+  expect(refills).toEqual([]);
+});
+
+test('two that greet each other, each knowing better, do not wait for each other', async () => {
+  const { ports, refills, hear } = await device();
+  const remembered = lifeOf('born 0', 7);
+  const call = async (): Promise<Said> => {
+    // Its hello comes while this one's is answered.
+    await hear({ address: member, remembered });
+    return saying({ remembered });
+  };
+  await greet(ports, member, { call: call as Caller['call'] });
+  expect(refills).toEqual([remembered]);
+});
+
+test('the clock, the directory and the rings of a member come from where it is', async () => {
+  const { ports, there, greeted, caughtUp, hear, settle } = await device();
+  there.set(member, { life: lifeOf('true', 5), rings: [newRing], ms: nowMs - 30_000 });
+  await hear({ address: member, life: lifeOf('true', 5) });
+  await settle();
+  expect(greeted).toEqual([member]);
+  expect(caughtUp).toEqual([member]);
+  expect(ports.memory.recall(member)).toEqual(lifeOf('true', 5));
+  expect(ports.clock.nowMs(), 'of two clocks, the one behind').toBe(nowMs - 30_000);
+  await hear({ address: member, life: lifeOf('true', 5) });
+  await settle();
+  expect(greeted, 'no news').toEqual([member]);
+});
+
+test('a device without any ring asks whoever calls it, and only so many', async () => {
+  const { ports, there, greeted, caughtUp, hear, settle } = await device({ hasRing: false });
+  there.set('10.0.0.7:1', { rings: [newRing] });
+  await hear({ address: '10.0.0.7:1', rings: [newRing] });
+  await settle();
+  expect([greeted, caughtUp]).toEqual([['10.0.0.7:1'], ['10.0.0.7:1']]);
+  for (let port = 1; port < 100; port += 1)
+    await hear({ address: `10.0.0.8:${port}`, rings: [newRing] });
+  await hear({ address: 'user@10.0.0.9:1/path', rings: [newRing] });
+  await settle();
+  expect(greeted).toHaveLength(16);
+  expect(await ports.knownPeers.callBack(nobody)).toBe(nobody);
+});
