@@ -1,6 +1,8 @@
 // Real servers under input that nobody should send: HTTP, WebSocket and Redis parsers from a seed.
 // FUZZ_ROUNDS makes it long, FUZZ_SEED replays.
+import fs from 'node:fs/promises';
 import net from 'node:net';
+import path from 'node:path';
 import { seededRandom } from '@ringwright/base/random';
 import { joinFrame, packEnvelope } from '@ringwright/wire/frame';
 import { messageKinds } from '@ringwright/wire/messages';
@@ -10,14 +12,17 @@ import { askServer } from '../support/ask-server.ts';
 import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
 import { freePorts } from '../support/free-ports.ts';
 import {
+  binaryMessage,
   hostileHttp,
   hostileRedis,
   hostileValue,
+  lyingHello,
   mutated,
   pick,
   randomBytes,
   webSocketFrame,
 } from '../support/hostile-input.ts';
+import { hostileEnvelope } from '../support/hostile-messagepack.ts';
 
 const rounds = Number(process.env.FUZZ_ROUNDS ?? 150);
 const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
@@ -92,15 +97,6 @@ describe(`seed ${seed}`, { timeout: timeoutMs }, () => {
   });
 
   test('websocket: frames', async () => {
-    const upgrade = [
-      'GET /v1/wire HTTP/1.1',
-      'Host: localhost',
-      'Connection: Upgrade',
-      'Upgrade: websocket',
-      'Sec-WebSocket-Version: 13',
-      `Sec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}`,
-    ];
-    const hello = Buffer.from(`${upgrade.join('\r\n')}\r\n\r\n`);
     await inBatches(rounds, (number) => {
       const random = seededRandom(seed + number);
       const call = joinFrame([packEnvelope([0, 1, pick(random, methods), {}])]);
@@ -108,7 +104,7 @@ describe(`seed ${seed}`, { timeout: timeoutMs }, () => {
       const frames = Array.from({ length: 1 + random.below(20) }, () =>
         mutated(random, webSocketFrame(random, pick(random, payloads))),
       );
-      return sendAndEnd(port, [hello, ...frames]);
+      return sendAndEnd(port, [upgrade(), ...frames]);
     });
     await expect(isWell(), replay('frames')).resolves.toBeUndefined();
   });
@@ -116,6 +112,40 @@ describe(`seed ${seed}`, { timeout: timeoutMs }, () => {
   test('websocket: messages', async () => {
     await inBatches(rounds, (number) => sendCalls(seededRandom(seed + number)));
     await expect(isWell(), replay('messages')).resolves.toBeUndefined();
+  });
+
+  test('websocket: extensions of MessagePack', async () => {
+    await inBatches(rounds, (number) => {
+      const random = seededRandom(seed + number);
+      const { method, request } = pick(random, kinds);
+      const [key = 'key'] = Object.keys('shape' in request ? request.shape : {});
+      const calls = Array.from({ length: 1 + random.below(5) }, () =>
+        hostileEnvelope(random, method, key),
+      );
+      return sendAndEnd(port, [upgrade(), binaryMessage(joinFrame(calls))]);
+    });
+    await expect(isWell(), replay('extensions')).resolves.toBeUndefined();
+  });
+
+  test('websocket: frames full of calls that nobody knows', async () => {
+    const call = packEnvelope([0, 1, 'no such message', null]);
+    await inBatches(rounds, (number) => {
+      const count = 1 + seededRandom(seed + number).below(2_000);
+      const frame = binaryMessage(joinFrame(Array<Uint8Array>(count).fill(call)));
+      return sendAndEnd(port, [upgrade(), frame, frame]);
+    });
+    await expect(isWell(), replay('nobody')).resolves.toBeUndefined();
+  });
+
+  test('websocket: slow readers', async () => {
+    const key = 'slow';
+    const body = Buffer.alloc(16 * 1024);
+    await askServer(port, { method: 'PUT', path: `/v1/${keyspace}/${key}`, body });
+    const request = { keyspace, key: Buffer.from(key), consistency: 'one', session: null };
+    const get = packEnvelope([0, 1, 'coordinate-get', request]);
+    const frame = binaryMessage(joinFrame(Array<Uint8Array>(1_000).fill(get)));
+    await Promise.all([1, 2].map(() => askAndNeverRead(frame)));
+    await expect(isWell(), replay('slow')).resolves.toBeUndefined();
   });
 
   test('redis', async () => {
@@ -126,19 +156,89 @@ describe(`seed ${seed}`, { timeout: timeoutMs }, () => {
     });
     await expect(isWell(), replay('redis')).resolves.toBeUndefined();
   });
+
+  // The last one: it starts the server again.
+  test('websocket: lies in valid hellos', async () => {
+    const [server] = cluster.servers;
+    const { data } = server!.place;
+    const read = async (file: string) =>
+      JSON.parse(await fs.readFile(path.join(data, file), 'utf8')) as Record<string, unknown>;
+    const before = await read('life.json');
+    const expiring = `/v1/${keyspace}/expiring`;
+    await askServer(port, { method: 'PUT', path: `${expiring}?ttl=55`, body: 'x' });
+    let called = 0;
+    const liar = net.createServer((socket) => {
+      called += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve));
+    const { port: liarPort } = liar.address() as net.AddressInfo;
+    const addresses = [server!.address, `127.0.0.1:${liarPort}`, '', 'x'.repeat(300)];
+    await inBatches(rounds, (number) => {
+      const random = seededRandom(seed + number);
+      const victim = { born: String(before['born']), addresses, nowMs: Date.now() };
+      return sendAndClose([packEnvelope([0, 1, 'hello', lyingHello(random, victim)])]);
+    });
+    await expect(isWell(), replay('lies')).resolves.toBeUndefined();
+    liar.close();
+    expect(called, 'nobody is called').toBe(0);
+    const after = await read('life.json');
+    expect(Number(after['age']) - Number(before['age']), 'it only grew older').toBeLessThan(100);
+    expect((await askServer(port, { path: expiring })).status, 'not expired').toBe(200);
+    expect(
+      await fs.readFile(path.join(data, 'peers.json'), 'utf8').catch(() => '{}'),
+    ).not.toContain(String(before['born']));
+    expect(await server!.stop()).toBe(0);
+    await cluster.restart(server!);
+    await expect(isWell(), replay('lies')).resolves.toBeUndefined();
+  });
 });
+
+/** Begins a WebSocket by hand. */
+function upgrade(): Buffer {
+  const lines = [
+    'GET /v1/wire HTTP/1.1',
+    'Host: 127.0.0.1',
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    `Sec-WebSocket-Key: ${Buffer.alloc(16).toString('base64')}`,
+  ];
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
+}
+
+/** Asks again and again, as fast as the server takes it, until the server ends the connection. */
+function askAndNeverRead(frame: Uint8Array): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = net.connect({ port, host: '127.0.0.1' });
+    socket.on('error', () => undefined);
+    socket.on('close', () => resolve());
+    socket.pause();
+    socket.write(upgrade());
+    const ask = (): void => {
+      // In the next turn: the end of the connection is heard in between.
+      socket.write(frame, (error) => (error ? socket.destroy() : setImmediate(ask)));
+    };
+    ask();
+  });
+}
 
 const kinds = Object.values(messageKinds);
 const methods = kinds.map(({ method }) => method);
 
-/** Calls of every kind with fields that no caller would set. Whatever comes back is let go. */
+/** Calls of every kind with fields that no caller would set. */
 function sendCalls(random: ReturnType<typeof seededRandom>): Promise<void> {
+  return sendAndClose(Array.from({ length: 10 }, (_, index) => hostileCall(random, index + 1)));
+}
+
+/** Each in a frame of its own. Whatever comes back is let go. */
+function sendAndClose(envelopes: readonly Uint8Array[]): Promise<void> {
   return new Promise((resolve) => {
     const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/wire`, { perMessageDeflate: false });
     socket.on('error', () => undefined);
     socket.on('close', () => resolve());
     socket.on('open', () => {
-      for (let id = 1; id <= 10; id += 1) socket.send(joinFrame([hostileCall(random, id)]));
+      for (const envelope of envelopes) socket.send(joinFrame([envelope]));
       socket.close();
     });
   });

@@ -1,5 +1,8 @@
 // What nobody should send: bytes and values made to break parsers, from a seed.
 import type { Random } from '@ringwright/base/random';
+import type { hello } from '@ringwright/wire/hello';
+import type { RequestOf } from '@ringwright/wire/message';
+import { wireVersion } from '@ringwright/wire/wire-version';
 
 /** A parser may stop reading long before this, and must not keep it all. */
 const bombBytes = 1_000_000;
@@ -69,6 +72,37 @@ function nested(depth: number): unknown {
   return value;
 }
 
+/** What a liar knows of the server it calls. */
+interface Victim {
+  readonly born: string;
+  readonly addresses: readonly string[];
+  readonly nowMs: number;
+}
+
+/** A hello of the right form of which nothing is true. */
+export function lyingHello(random: Random, victim: Victim): RequestOf<typeof hello> {
+  const life = () => ({
+    born: pick(random, [victim.born, victim.born, 'x']),
+    age: pick(random, [0, 2, 3, 1_000, 2 ** 40, Number.MAX_SAFE_INTEGER]),
+    mark: String(random.below(10)),
+  });
+  const ring = () => ({
+    keyspace: `invented${random.below(1_000)}`,
+    version: 1 + random.below(1_000),
+    id: String(random.below(10)).repeat(64),
+    signers: random.below(16),
+  });
+  return {
+    wireVersion,
+    address: pick(random, victim.addresses),
+    life: random.below(4) === 0 ? null : life(),
+    settled: random.below(2) === 0,
+    ms: pick(random, [0, victim.nowMs + 59_000, 2 ** 48 - 1]),
+    rings: Array.from({ length: pick(random, [0, 1, 24, 1_000]) }, ring),
+    remembered: random.below(4) === 0 ? null : life(),
+  };
+}
+
 /** An HTTP request that is nearly one, or not at all. */
 export function hostileHttp(random: Random, path: string): Buffer {
   const head = (...lines: string[]): Buffer => Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
@@ -113,6 +147,15 @@ export function webSocketFrame(random: Random, payload: Uint8Array): Buffer {
   header[1] = (random.below(8) === 0 ? 0 : 0x80) | 127;
   header.writeBigUInt64BE(BigInt(told), 2);
   return Buffer.concat([header, payload]); // the mask is zero: the payload stays as it is
+}
+
+/** A whole binary message as a client sends it; the mask is zero: the payload stays as it is. */
+export function binaryMessage(payload: Uint8Array): Buffer {
+  const header = Buffer.alloc(14);
+  header[0] = 0x82;
+  header[1] = 0xff;
+  header.writeBigUInt64BE(BigInt(payload.length), 2);
+  return Buffer.concat([header, payload]);
 }
 
 /** A Redis request of which not every number is true. */

@@ -1,5 +1,7 @@
 // MessagePack that no program of ours writes: extension types, each of which a decoder may build
 // something large of.
+import type { Random } from '@ringwright/base/random';
+import { pick } from './hostile-input.ts';
 
 /** An extension of a type, as long as its content. */
 function extension(type: number, content: Uint8Array): Buffer {
@@ -55,3 +57,30 @@ export const extensionValues: readonly (readonly [string, Buffer])[] = [
   ['a signed integer of 64 bits', Buffer.from([0xd3, 128, 0, 0, 0, 0, 0, 0, 1])],
   ['a map of 32 bits', Buffer.from([0xdf, 0, 0, 0, 0])],
 ];
+
+/** A call in whose body, or in place of whose method or id, there are such bytes. */
+export function hostileEnvelope(random: Random, method: string, key: string): Buffer {
+  const [, value] = pick(random, extensionValues);
+  const text = (from: string): Buffer =>
+    Buffer.concat([Buffer.from([0xd9, from.length]), Buffer.from(from)]);
+  const one = Buffer.from([1]);
+  const map = (name: Uint8Array, content: Uint8Array): Buffer =>
+    Buffer.concat([Buffer.from([0x81]), name, content]);
+  const bombs = Array.from({ length: 1 + random.below(50) }, () => value);
+  const bodies = [
+    map(text(key), value),
+    map(value, one),
+    map(text(key), Buffer.concat([Buffer.from([0xdc, 0, bombs.length]), ...bombs])),
+    sharedReferences(random.below(1_000)),
+    Buffer.concat([Buffer.alloc(random.below(2_000), 0x91), value]),
+  ];
+  const body = pick(random, bodies);
+  const envelope = pick(random, [
+    [Buffer.from([0]), one, text(method), body],
+    [Buffer.from([0]), one, value, body],
+    [Buffer.from([0]), value, text(method), body],
+    [Buffer.from([random.below(2) + 1]), one, body],
+  ]);
+  const end = random.below(2) === 0 ? [one] : [];
+  return Buffer.concat([Buffer.from([0x90 + envelope.length]), ...envelope, ...end]);
+}
