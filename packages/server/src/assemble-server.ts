@@ -11,6 +11,7 @@ import { printReceipt } from '@ringwright/ring/move-receipt';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
 import { type ActiveRing, addressOf } from './active-ring.ts';
+import { assemblePeers, type PeerParts } from './assemble-peers.ts';
 import { assembleRings } from './assemble-rings.ts';
 import type { ClockFile } from './clock-file.ts';
 import { CopySource } from './copy-answers.ts';
@@ -22,17 +23,14 @@ import type { DeviceLife } from './device-life.ts';
 import { DropBrake } from './drop-brake.ts';
 import { fillHandlers } from './handlers.ts';
 import { InFlight } from './in-flight.ts';
-import { greet, greetAgain, greetPeers, type IntroducePorts } from './introduce.ts';
-import { KnownPeers } from './known-peers.ts';
 import { measureCopies } from './measure-store.ts';
-import { meetHolders } from './meet-holders.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { MoveControls } from './move-controls.ts';
 import { Mover, type MoverPorts } from './mover.ts';
 import type { OnceComplete } from './once-complete.ts';
 import { PeerClocks } from './peer-clocks.ts';
 import type { PeerMemory } from './peer-memory.ts';
-import { Peers } from './peers.ts';
+import type { Peers } from './peers.ts';
 import { proveClock } from './prove-clock.ts';
 import type { FloorPorts } from './raise-floor.ts';
 import { Replicator } from './replicate.ts';
@@ -62,7 +60,7 @@ export interface OpenedDevice {
   readonly key: KeyObject;
 }
 
-export interface ServerParts {
+export interface ServerParts extends Pick<PeerParts, 'greetPeers' | 'meetHolders'> {
   readonly rings: Rings;
   readonly peers: Peers;
   readonly mover: Mover;
@@ -75,10 +73,6 @@ export interface ServerParts {
   readonly scrubber: Scrubber;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
-  /** Tells every peer which rings are here, and hears which are there. */
-  readonly greetPeers: () => Promise<void>;
-  /** Resolves when those that know this directory could say so. */
-  readonly meetHolders: () => Promise<void>;
 }
 
 const nowMs = (): number => Date.now();
@@ -110,38 +104,15 @@ export async function assembleServer(
   const reviewAll = (): void => {
     for (const active of rings.list()) mover.review(active.ring.keyspace);
   };
-  const knownPeers = new KnownPeers(identity, {
-    rings,
-    connect: (address) => peers.connect(address).connect(),
-    greet: (address) => greetAgain(introduce, peers.connect(address)),
-  });
-  const introduce: IntroducePorts = {
-    ...opened,
-    knownPeers,
-    rings,
-    exchange,
-    clock,
-    peerClocks,
-    nowMs,
-    strangers,
-    turns: new Turns(),
-    onRefill: (remembered, partitions) => {
-      log.error({ remembered, partitions }, 'data put back from a backup: it refills');
-      reviewAll();
-    },
-    // Without rings nobody knows yet what this device should hold.
-    settled: () => rings.list().length > 0 && readiness(status).ready,
-    onRingRefused: (from, error) => log.warn({ from, error }, 'ring of a peer refused'),
+  // Without rings nobody knows yet what this device should hold.
+  const settled = (): boolean => rings.list().length > 0 && readiness(status).ready;
+  const own = { ...opened, rings, exchange, clock, peerClocks, nowMs, strangers, settled };
+  const onConnect = (): void => {
+    replicator.forget();
+    reviewAll();
   };
-  const peers = new Peers({
-    handlers,
-    monotonicMs,
-    greet: (address, caller) => greet(introduce, address, caller),
-    onConnect: () => {
-      replicator.forget();
-      reviewAll();
-    },
-  });
+  const meetings = { handlers, log, monotonicMs, onConnect, onRefill: reviewAll };
+  const { peers, knownPeers, introduce, ...greetings } = assemblePeers(own, meetings);
   const devices = deviceCaller({ peers, handlers });
   const decide: DecideKey = (keyspace, key) => settleKey(coordinator, keyspace, key);
   const calls = { devices: measureCopies(metrics, devices), inFlight, ...pace.taking };
@@ -161,7 +132,6 @@ export async function assembleServer(
   const copies = new CopySource({ ...replica, monotonicMs, ...pace.giving });
   const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange };
   fillHandlers(handlers, { replica, introduce, copies, pace, scrubber, trash: parts, ...edges });
-  const greetings = greetingsOf(introduce, peers, log);
   const work = { mover, replicator, copies, floors, scrubber, ...greetings };
   return { ...work, rings, peers, handlers, coordinator, stamps, status, metrics };
 }
@@ -179,23 +149,6 @@ function noteActivation({ ring, id, self }: ActiveRing, metrics: Metrics, log: L
   const { keyspace, version } = ring;
   log.info({ ring: keyspace, version, id, device: self }, 'ring activated');
   metrics.ringVersion.set({ ring: keyspace }, version);
-}
-
-function greetingsOf(
-  introduce: IntroducePorts,
-  peers: Peers,
-  log: Logger,
-): Pick<ServerParts, 'greetPeers' | 'meetHolders'> {
-  const { life, rings } = introduce;
-  const meet = (address: string): Promise<unknown> => peers.connect(address).connect();
-  return {
-    greetPeers: async () => {
-      // The disk may be full: then this age only lasts longer.
-      await life.age().catch((error: unknown) => log.warn({ error }, 'age not written'));
-      await greetPeers(introduce, peers);
-    },
-    meetHolders: () => meetHolders({ rings, meet, pause: delay }),
-  };
 }
 
 function coordinatorPorts(

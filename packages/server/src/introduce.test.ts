@@ -38,7 +38,7 @@ const saying = (said: Partial<Said>): Said => ({
   ...said,
 });
 
-/** A device with a ring, or with none; what the others say when they are greeted is put in `there`. */
+/** A device with a ring, or with none; what others say when they are greeted is in `there`. */
 async function device({ hasRing = true } = {}) {
   const folder = await scratchFolder();
   onTestFinished(() => folder[Symbol.asyncDispose]());
@@ -133,7 +133,7 @@ test.each(lies)('whoever lies %s in the name of a member is not believed', async
   expect(ports.clock.next(0).ms).toBe(nowMs);
 });
 
-test('a member that knows a later state is asked back, then answered; it is believed once', async () => {
+test('a member that knows a later state is asked back and believed, once', async () => {
   const { ports, there, greeted, refills, hear, settle, greetThere } = await device();
   there.set(member, { remembered: lifeOf('born 0', 7) });
   const answer = await hear({ address: member, remembered: lifeOf('born 0', 7) });

@@ -36,8 +36,8 @@ export interface IntroducePorts extends RefillPorts {
 
 /**
  * Answers a hello. Whoever calls may say anything: a hello is only a reason to greet the server it
- * names, if a ring names it too, and to believe what is said there. Throws WIRE_VERSION_UNKNOWN, and
- * PEER_UNREACHABLE when it says that this directory was put back and cannot be asked about it.
+ * names, if a ring names it too, and to believe what is said there. Throws WIRE_VERSION_UNKNOWN,
+ * and PEER_UNREACHABLE when it says that this directory was put back and cannot be asked about it.
  */
 export async function answerHello(
   ports: IntroducePorts,

@@ -1,5 +1,5 @@
-// Whom this server believes: the devices that its rings name, reached by connections of its own. Who
-// calls may say any address; only at that address is asked what to make of it.
+// Whom this server believes: the devices that its rings name, reached by connections of its own.
+// Who calls may say any address; only at that address is asked what to make of it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { askBackMs, unknownPeersMax } from '@ringwright/base/limits-rings';
 import type { Ring } from '@ringwright/ring/ring';

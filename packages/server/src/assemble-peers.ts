@@ -1,0 +1,69 @@
+// The parts of a server that have to do with others: connections, greetings, whom it believes.
+import { setTimeout as delay } from 'node:timers/promises';
+import { Turns } from '@ringwright/partition/turns';
+import type { CallHandler } from '@ringwright/wire/call-channel';
+import type { Logger } from 'pino';
+import { greet, greetAgain, greetPeers, type IntroducePorts } from './introduce.ts';
+import { KnownPeers } from './known-peers.ts';
+import { meetHolders } from './meet-holders.ts';
+import { Peers } from './peers.ts';
+
+type Own = Omit<IntroducePorts, 'knownPeers' | 'turns' | 'onRefill' | 'onRingRefused'>;
+
+interface Around {
+  readonly handlers: ReadonlyMap<string, CallHandler>;
+  readonly log: Logger;
+  /** For pauses, which a step of the machine's clock must not stretch. */
+  readonly monotonicMs: () => number;
+  readonly onConnect: () => void;
+  /** Partitions count as incomplete that did not before. */
+  readonly onRefill: () => void;
+}
+
+export interface PeerParts {
+  readonly peers: Peers;
+  readonly knownPeers: KnownPeers;
+  readonly introduce: IntroducePorts;
+  /** Tells every peer which rings are here, and hears which are there. */
+  readonly greetPeers: () => Promise<void>;
+  /** Resolves when those that know this directory could say so. */
+  readonly meetHolders: () => Promise<void>;
+}
+
+export function assemblePeers(own: Own, around: Around): PeerParts {
+  const { identity, life, rings } = own;
+  const { handlers, log, monotonicMs, onConnect, onRefill } = around;
+  const meet = (address: string) => peers.connect(address).connect();
+  const knownPeers = new KnownPeers(identity, {
+    rings,
+    connect: meet,
+    greet: (address) => greetAgain(introduce, peers.connect(address)),
+  });
+  const introduce: IntroducePorts = {
+    ...own,
+    knownPeers,
+    turns: new Turns(),
+    onRefill: (remembered, partitions) => {
+      log.error({ remembered, partitions }, 'data put back from a backup: it refills');
+      onRefill();
+    },
+    onRingRefused: (from, error) => log.warn({ from, error }, 'ring of a peer refused'),
+  };
+  const peers = new Peers({
+    handlers,
+    monotonicMs,
+    greet: (address, caller) => greet(introduce, address, caller),
+    onConnect,
+  });
+  return {
+    peers,
+    knownPeers,
+    introduce,
+    greetPeers: async () => {
+      // The disk may be full: then this age only lasts longer.
+      await life.age().catch((error: unknown) => log.warn({ error }, 'age not written'));
+      await greetPeers(introduce, peers);
+    },
+    meetHolders: () => meetHolders({ rings, meet, pause: delay }),
+  };
+}
