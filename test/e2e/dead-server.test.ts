@@ -1,6 +1,8 @@
 // A server that dies and does not come back: one rollout brings its change to the end without it.
 import { expect, test } from 'vitest';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
+import { killRolloutAt } from '../support/killed-rollout.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 interface Ended {
   readonly exit: number | null;
@@ -34,6 +36,13 @@ test('dead before the commit: every wave is carried out, then it is removed', {
   const commit = ['commit', keyspace, '-m', 'two for one', '--override', 'as planned'];
   const { moved, movesLeft } = await builder.json<{ moved: number; movesLeft: number }>(commit);
   expect(movesLeft).toBeGreaterThan(0);
+
+  // Ctrl-C while it waits gives back the rate that it had lent.
+  const rateOf = async () => (await cluster.servers[0]!.status()).copyPace.allowed;
+  const isLent = waitFor('the rate of the rollout', { ask: rateOf, until: (one) => one === 9e6 });
+  const interrupt = { signal: 'SIGINT', words: ['--rate', '9MB/s'] } as const;
+  expect(await killRolloutAt(cluster, isLent, interrupt)).toBe(true);
+  expect(await rateOf()).toBeNull();
 
   const without = await rollout(cluster);
   expect(without.exit).toBe(4);

@@ -36,12 +36,26 @@ test('moves are paused, resumed and cancelled one by one, under load', {
   await cluster.restart(joiner);
   expect(await stagesOf(cluster)).toEqual(Array(count).fill('paused'));
 
-  const stopped = await builder.run(['rollout', keyspace, '--json']);
+  // A rate that somebody set is seen, and a rollout with one of its own gives it back.
+  const rates = async (): Promise<unknown[]> => {
+    const all = await Promise.all(cluster.servers.map((server) => server.status()));
+    return all.map(({ copyPace }) => copyPace.allowed);
+  };
+  await builder.json(['moves', keyspace, 'rate', '5MB/s']);
+  expect(await rates()).toEqual(Array(4).fill(5_000_000));
+  const listed = await builder.run(['moves', keyspace, 'list']);
+  expect(listed.stdout).toContain('copies go at 5.00 MB/s on 4 of 4 servers');
+  expect((await builder.run(['servers', keyspace])).stdout).toContain('5.00 MB/s');
+  const stopped = await builder.run(['rollout', keyspace, '--json', '--rate', '9MB/s']);
+  expect(await rates()).toEqual(Array(4).fill(5_000_000));
   expect(stopped.exit, stopped.stderr).toBe(6);
   expect(JSON.parse(stopped.stdout)).toMatchObject({ end: 'paused', paused: count, moved: 0 });
 
   await builder.json(['moves', keyspace, 'resume', String(first)]);
   const one = await builder.run(['rollout', keyspace, '--json']);
+  expect(one.stderr).toContain('copies go at 5.00 MB/s on 4 of 4 servers');
+  await builder.json(['moves', keyspace, 'rate', 'none']);
+  expect(await rates()).toEqual(Array(4).fill(null));
   expect(one.exit, one.stderr).toBe(6);
   expect(JSON.parse(one.stdout)).toMatchObject({ moved: 1, receipts: 1, paused: count - 1 });
 

@@ -5,16 +5,26 @@ import { type Cluster, keyspace } from './cluster.ts';
 
 const program = path.join(import.meta.dirname, '../../tools/ring-builder/launcher.mjs');
 
+interface Kill {
+  readonly signal?: NodeJS.Signals;
+  /** Further words on its command line. */
+  readonly words?: readonly string[];
+}
+
 /** Types `ring-builder rollout`, and kills it when `moment` resolves. False when it ended before. */
-export async function killRolloutAt(cluster: Cluster, moment: Promise<unknown>): Promise<boolean> {
-  const tool = spawn(process.execPath, [program, 'rollout', keyspace], {
+export async function killRolloutAt(
+  cluster: Cluster,
+  moment: Promise<unknown>,
+  { signal = 'SIGKILL', words = [] }: Kill = {},
+): Promise<boolean> {
+  const tool = spawn(process.execPath, [program, 'rollout', keyspace, ...words], {
     cwd: cluster.folder,
     stdio: 'ignore',
   });
   const ended = new Promise<void>((resolve) => tool.once('close', () => resolve()));
   await Promise.race([moment, ended]);
   const wasRunning = tool.exitCode === null;
-  tool.kill('SIGKILL');
+  tool.kill(signal);
   await ended;
   return wasRunning;
 }

@@ -58,6 +58,7 @@ try {
       tell: (line) => display.tell(line),
       show: (board) => display.show(board),
       localHour: () => new Date().getHours(),
+      atInterrupt: beforeInterrupt,
       next: (command) => `ring-builder ${command}${suffix}`,
     };
     await followStore(parsed.args, context, process.env);
@@ -90,4 +91,25 @@ function screenOf({ columns, rows }: NodeJS.WriteStream) {
 function endOfOptions(given: readonly string[]): number {
   const at = given.indexOf('--');
   return at < 0 ? given.length : at;
+}
+
+/** A second signal ends it at once. */
+function beforeInterrupt(work: () => Promise<void>): () => void {
+  const signals = { SIGINT: 130, SIGTERM: 143 } as const;
+  const forget: (() => void)[] = [];
+  const end = (code: number): void => {
+    for (const off of forget) off();
+    display.end();
+    void work()
+      .catch(() => undefined) // it ends in any case
+      .finally(() => process.exit(code));
+  };
+  for (const [signal, code] of Object.entries(signals)) {
+    const listener = (): void => end(code);
+    process.once(signal, listener);
+    forget.push(() => process.off(signal, listener));
+  }
+  return () => {
+    for (const off of forget) off();
+  };
 }

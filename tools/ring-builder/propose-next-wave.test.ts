@@ -38,6 +38,7 @@ async function knownRing(hours: number, folder?: string) {
     keys: { folder: path.join(tool.folder, 'keys'), name: null, passphrase: null },
     show: () => undefined,
     localHour: () => 3,
+    atInterrupt: () => () => undefined,
     next: (words) => `ring-builder ${words}`,
     ...world,
   };

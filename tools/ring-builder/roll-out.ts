@@ -10,9 +10,9 @@ import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import { awayLine } from './away-holders.ts';
 import { dropGoneDevices } from './drop-gone-devices.ts';
+import { rateOfRollout } from './moves/copy-rates.ts';
 import { headWatch } from './moves/head-watch.ts';
 import { provenMoves, unproved, withAllNew } from './moves/proven-moves.ts';
-import { setCopyRate } from './moves/set-copy-rate.ts';
 import { type MoveWatch, watchMoves } from './moves/watch-moves.ts';
 import { type HourWindow, isInside } from './parse-window.ts';
 import { isWaveLeft, proposeNextWave } from './propose-next-wave.ts';
@@ -85,8 +85,19 @@ export async function rollOut(
   const totals = { ...noTotals };
   const watch = watchMoves(context, () => totals.moved);
   const rollout = { context, options, totals, watch };
+  const first = await readVersion(context.rings, ring, 'head');
+  const servers = ringTargets(first.ring, first.state);
+  const giveBack = await rateOfRollout(context, { ring, servers }, options.rate);
+  try {
+    return await everyStep(rollout, ring);
+  } finally {
+    await giveBack();
+  }
+}
+
+async function everyStep(rollout: Rollout, ring: string): Promise<RolloutOutcome> {
+  const { context, options, totals } = rollout;
   const goesOn = afterOthers(context, options);
-  await slowDown(context, ring, options);
   for (;;) {
     const head = await readVersion(context.rings, ring, 'head');
     const end = await pushAndStep(rollout, head).catch(goesOn);
@@ -131,13 +142,6 @@ function afterOthers(context: Context, { stallMs }: RolloutOptions): (error: unk
     context.tell(`${error.message}; going on with the new head`);
     return null;
   };
-}
-
-async function slowDown(context: Context, name: string, { rate }: RolloutOptions): Promise<void> {
-  if (rate === null) return;
-  const { ring, state } = await readVersion(context.rings, name, 'head');
-  const deaf = await setCopyRate(ringTargets(ring, state), rate, context.nowMs());
-  for (const reason of deaf) context.tell(`goes at the rate it had: ${reason}`);
 }
 
 const noDrains: Pick<RolloutOutcome, 'drains'> = { drains: { left: [], isLeftToDown: false } };

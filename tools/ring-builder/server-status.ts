@@ -61,6 +61,8 @@ const statusSchema = z.object({
   disk: z.object({ freeBytes: z.number(), totalBytes: z.number().optional() }).optional(),
   /** [partition, bytes] of the ring that was asked for. */
   sizes: z.array(z.tuple([z.int(), z.number()])).optional(),
+  /** How fast it may give and take copies; null: no limit. */
+  copyPace: z.object({ allowed: z.nullable(z.number()) }).optional(),
   refusals: z.array(z.object({ keyspace: z.string(), code: z.string(), message: z.string() })),
 });
 
@@ -68,6 +70,8 @@ export type ServerStatus = z.infer<typeof statusSchema>;
 export interface RingStatus extends z.infer<typeof ringSchema> {
   /** The ring that the server refused last and has not activated since; empty when none was. */
   readonly refusal: string;
+  /** Bytes a second that it may give, and take; null: no limit. */
+  readonly rate: number | null;
 }
 
 /** Throws PEER_UNREACHABLE, PEER_FAILED, and what the server answers, such as HOST_UNKNOWN. */
@@ -114,6 +118,6 @@ export function ringIn(
   const found = status.rings.find((one) => one.ring === ring);
   const refused = status.refusals.find(({ keyspace }) => keyspace === ring);
   const refusal = refused === undefined ? '' : `${refused.code}: ${refused.message}`;
-  if (found !== undefined) return { ...found, refusal };
+  if (found !== undefined) return { ...found, refusal, rate: status.copyPace?.allowed ?? null };
   return new CodedError('RING_UNKNOWN', refusal || `${address} has no ring ${ring}`);
 }

@@ -46,6 +46,11 @@ export interface Context {
   readonly show: (board: Board) => void;
   /** 0 to 23, of the operator's time zone. */
   readonly localHour: () => number;
+  /**
+   * Work that is done before the program ends by Ctrl-C or SIGTERM; the function returned takes it
+   * back.
+   */
+  readonly atInterrupt: (work: () => Promise<void>) => () => void;
   /** A command to type next, with the --rings that is in force: `next('plan cities')`. */
   readonly next: (words: string) => string;
 }

@@ -6,21 +6,26 @@ import { optionalText, parseNumber, text, texts, usage } from '../arguments.ts';
 import { askMoves } from '../moves/ask-moves.ts';
 import { cancelAnswer } from '../moves/cancel-moves.ts';
 import { type ControlOutcome, controlMoves } from '../moves/control-moves.ts';
+import { ratesText } from '../moves/copy-rates.ts';
 import { forceRefills } from '../moves/force-refills.ts';
 import { moveRows } from '../moves/move-rows.ts';
 import { isDeviceWord, namedMoves } from '../moves/named-moves.ts';
 import { noPace } from '../moves/pace.ts';
 import { movesTable } from '../moves/print-board.ts';
+import { rateAnswer } from '../moves/rate-answer.ts';
 import { ringTargets } from '../ring-targets.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 
-const actions = ['list', 'cancel', ...moveActions] as const;
+const actions = ['list', 'cancel', 'rate', ...moveActions] as const;
 type Action = (typeof actions)[number];
 
 export const verb: Verb = {
   positionals: {
     action: { choices: actions, describe: 'what to do; list changes nothing' },
-    which: { array: true, describe: 'partitions, devices (d3: its moves, in and out), or all' },
+    which: {
+      array: true,
+      describe: 'partitions, devices (d3: its moves, in and out), or all; rate: 50MB/s or none',
+    },
   },
   options: {
     reason: {
@@ -36,6 +41,7 @@ export const verb: Verb = {
     ['$0 moves cities cancel d5', 'all moves to d5 and from it, when it will not come back'],
     ['$0 moves cities cancel 17', 'the slot stays where it is, and none moves in its place'],
     ['$0 moves cities cancel all', 'the rest of the change, later waves too'],
+    ['$0 moves cities rate 50MB/s', 'what each server may give, and take; none lifts it'],
     ['$0 moves cities prioritise 17', 'before all others'],
     ['$0 moves cities force 17 --reason "both others burnt" --yes', 'it joins with what there is'],
   ],
@@ -45,6 +51,7 @@ export const verb: Verb = {
     const head = await readVersion(context.rings, ring, 'head');
     const words = texts(args, 'which');
     if (action === 'list') return listMoves(context, head, words);
+    if (action === 'rate') return rateAnswer(context, head, words);
     if (action === 'force') {
       const reason = requireForce(context, { ring, words, reason: optionalText(args, 'reason') });
       return force(context, head, { words, reason });
@@ -76,10 +83,15 @@ async function listMoves(
   const all = moveRows(ring, said);
   const rows = all.filter(({ partition }) => wanted.length === 0 || wanted.includes(partition));
   const { keyspace, version } = ring;
+  const rates = new Map(
+    [...said].flatMap(([id, status]) => (status instanceof Error ? [] : [[`d${id}`, status.rate]])),
+  );
+  const held = ratesText(rates);
   return {
-    json: { ring: keyspace, version, moves: rows },
+    json: { ring: keyspace, version, moves: rows, rates: Object.fromEntries(rates) },
     lines: [
       `${keyspace} version ${version}: ${ring.moves.length} moves in flight`,
+      ...(held === '' ? [] : [`copies go at ${held}`]),
       ...(rows.length === 0 ? [] : ['', ...movesTable(rows, noPace)]),
     ],
     next: context.next(all.length > 0 ? `rollout ${keyspace}` : `status ${keyspace}`),

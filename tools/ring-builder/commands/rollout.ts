@@ -1,8 +1,8 @@
 // ring-builder rollout: drives the moves of the head to their end.
-import { copyRateMin } from '@ringwright/base/limits-copies';
 import { type Arguments, flag, optionalNumber, optionalText, text, usage } from '../arguments.ts';
+import { parseRate } from '../moves/copy-rates.ts';
 import { parseWindow } from '../parse-window.ts';
-import { parseBytes, printBytes, printSeconds } from '../print-bytes.ts';
+import { printBytes, printSeconds } from '../print-bytes.ts';
 import { type RolloutEnd, type RolloutOptions, type RolloutOutcome, rollOut } from '../roll-out.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 
@@ -32,7 +32,7 @@ export const verb: Verb = {
     rate: {
       type: 'string',
       requiresArg: true,
-      describe: 'bytes a second that each server may give, and take, such as 50MB/s',
+      describe: 'bytes a second that each server may give, and take, such as 50MB/s, until it ends',
     },
     window: {
       type: 'string',
@@ -91,9 +91,7 @@ function countOf(args: Arguments, name: string): number {
 
 function rateOf(args: Arguments): number | null {
   const given = optionalText(args, 'rate');
-  const rate = given === undefined ? null : parseBytes(given, '--rate');
-  if (rate === null || rate >= copyRateMin) return rate;
-  throw usage(`--rate ${given}: wanted ${printBytes(copyRateMin)}/s or more`);
+  return given === undefined ? null : parseRate(given, '--rate');
 }
 
 function windowOf(args: Arguments): RolloutOptions['window'] {

@@ -8,6 +8,7 @@ import { askServers } from '../health/ask-servers.ts';
 import { judgeRing } from '../health/judge-ring.ts';
 import { type ServerLine, serverLine } from '../health/server-line.ts';
 import { exitOf, type Trouble } from '../health/trouble.ts';
+import { printBytes } from '../print-bytes.ts';
 import { printTable } from '../print-table.ts';
 import { ringTargets } from '../ring-targets.ts';
 import { ringIn } from '../server-status.ts';
@@ -53,6 +54,7 @@ export const verb: Verb = {
           { head: 'ON OLDER', cell: onOlder },
           { head: 'ROWS', cell: ({ rows }) => rows },
           { head: 'BYTES', cell: ({ bytes }) => bytes },
+          { head: 'RATE', cell: ({ rate }) => (rate === null ? '-' : `${printBytes(rate)}/s`) },
           { head: 'STATE', cell: stateOf },
         ]),
         ...troubles.flatMap(besideTable),

@@ -21,6 +21,7 @@ function wellOf(ring: Ring, device: number): RingStatus {
       notReady: 0,
       damaged: [],
       failing: [],
+      rate: null,
       loads: [],
       paused: [],
       first: [],

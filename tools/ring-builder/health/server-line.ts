@@ -18,6 +18,8 @@ export interface ServerLine {
   readonly damaged: RingStatus['damaged'];
   /** Two rings of one version were seen there; an alarm as long as `settled` is null. */
   readonly fork: RingStatus['fork'];
+  /** Bytes a second of copies that it may give, and take; null: no limit. */
+  readonly rate: number | null;
   /** By the last beacon it was given. */
   readonly freshness: RingStatus['freshness']['state'] | null;
   /** What keeps it from being current or ready; empty when nothing does. */
@@ -33,9 +35,9 @@ interface Head {
 
 export function serverLine(said: RingStatus | Error, head: Head): ServerLine {
   if (said instanceof Error) return { ...absent, why: said.message };
-  const { version, id, sinceMs, disk, requests, rows, bytes, damaged, fork, refusal } = said;
+  const { version, id, sinceMs, disk, requests, rows, bytes, damaged, fork, refusal, rate } = said;
   return {
-    ...{ version, id, sinceMs, disk, requests, rows, bytes, damaged, fork, refusal },
+    ...{ version, id, sinceMs, disk, requests, rows, bytes, damaged, fork, refusal, rate },
     freshness: said.freshness.state,
     current: id === head.id,
     ready: said.notReady === 0,
@@ -56,6 +58,7 @@ const absent = {
   damaged: [] as RingStatus['damaged'],
   fork: null,
   freshness: null,
+  rate: null,
   refusal: '',
 } as const;
 

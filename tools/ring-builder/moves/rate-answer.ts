@@ -1,0 +1,34 @@
+// moves RING rate: how fast copies go, for all servers of a ring until somebody says otherwise.
+import type { StoredVersion } from '@ringwright/repository/read-version';
+import { usage } from '../arguments.ts';
+import { ringTargets } from '../ring-targets.ts';
+import type { Answer, Context } from '../verb.ts';
+import { askCopyRates, parseRate, ratesText, setCopyRates } from './copy-rates.ts';
+
+/** Without a rate it only tells. Throws USAGE. */
+export async function rateAnswer(
+  context: Context,
+  { ring, state }: StoredVersion,
+  words: readonly string[],
+): Promise<Answer> {
+  const [word, ...more] = words;
+  if (more.length > 0) throw usage(`rate ${words.join(' ')}: wanted one, such as 50MB/s, or none`);
+  const targets = ringTargets(ring, state);
+  const rate = word === undefined ? undefined : parseRate(word, 'rate');
+  const asked = new Map(targets.map(({ address }) => [address, rate ?? null]));
+  const deaf = rate === undefined ? [] : await setCopyRates(asked, context.nowMs());
+  const rates = await askCopyRates(targets);
+  const { keyspace } = ring;
+  const held = ratesText(rates);
+  const unheard = targets.length - rates.size;
+  return {
+    json: { ring: keyspace, rates: Object.fromEntries(rates), deaf, changed: rate !== undefined },
+    lines: [
+      `${keyspace}: copies go at ${held === '' ? 'any rate' : held}`,
+      ...deaf.map((reason) => `did not hear of it: ${reason}`),
+      ...(deaf.length === 0 && unheard > 0 ? [`${unheard} servers did not answer`] : []),
+    ],
+    next: context.next(ring.moves.length > 0 ? `rollout ${keyspace}` : `servers ${keyspace}`),
+    exit: deaf.length > 0 || unheard > 0 ? 4 : 0,
+  };
+}
