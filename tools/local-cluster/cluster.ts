@@ -1,5 +1,6 @@
 // The servers of the story: started together, ended together, so that nothing is left running.
 import { must } from '@ringwright/base/assert';
+import { failure } from './failure.ts';
 import { freePorts } from './free-ports.ts';
 import { ServerProcess } from './server-process.ts';
 
@@ -11,18 +12,17 @@ export class Cluster {
   readonly #folder: string;
   readonly #ports: readonly number[];
   readonly #servers: ServerProcess[] = [];
-  readonly #killAll = (): void => {
-    for (const server of this.#servers) server.killNow();
-  };
+  #isEnding = false;
 
-  private constructor(folder: string, ports: readonly number[]) {
+  /** `ports`: from findPorts(). */
+  constructor(folder: string, ports: readonly number[]) {
     this.#folder = folder;
     this.#ports = ports;
-    process.once('exit', this.#killAll);
+    process.once('exit', () => this.killNow());
   }
 
-  static async create(folder: string): Promise<Cluster> {
-    return new Cluster(folder, await freePorts(ZONES.length));
+  static findPorts(): Promise<readonly number[]> {
+    return freePorts(ZONES.length);
   }
 
   get servers(): readonly ServerProcess[] {
@@ -42,12 +42,26 @@ export class Cluster {
     return server;
   }
 
+  /** Ends all servers, and starts no other. */
   async stop(): Promise<void> {
+    this.#isEnding = true;
     await Promise.all(this.#servers.map((server) => server.stop()));
-    process.off('exit', this.#killAll);
+  }
+
+  /** The same where nothing of them is kept: they need not write what they have. */
+  async killHard(): Promise<void> {
+    this.#isEnding = true;
+    await Promise.all(this.#servers.map((server) => server.killHard()));
+  }
+
+  /** The same when nothing can be waited for. */
+  killNow(): void {
+    this.#isEnding = true;
+    for (const server of this.#servers) server.killNow();
   }
 
   #start(index: number): ServerProcess {
+    if (this.#isEnding) throw failure('the cluster is being ended');
     const server = new ServerProcess({
       device: `sd${index + 1}`,
       zone: must(ZONES[index], `no zone for server ${index}`),

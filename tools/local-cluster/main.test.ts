@@ -22,8 +22,12 @@ interface Run {
 function start(
   args: readonly string[],
   onStderr: (text: string, pid: number) => void,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Run> {
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => {
     stdout += chunk.toString();
@@ -35,20 +39,24 @@ function start(
   return new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
 }
 
-/** Command lines of all processes that work in `data`. */
-function processesIn(data: string): string[] {
+/** Servers that work in `data`: process id and command line. */
+function serversIn(data: string): { readonly pid: number; readonly line: string }[] {
   return fs
     .readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {
       try {
-        return [fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')];
+        const line = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+        return [{ pid: Number(pid), line }];
       } catch {
         return []; // it ended while we looked
       }
     })
-    .filter((line) => line.includes(data) && line.includes('ring-server'));
+    .filter(({ line }) => line.includes(data) && line.includes('ring-server'));
 }
+
+const processesIn = (data: string): string[] => serversIn(data).map(({ line }) => line);
+const pidsIn = (data: string): number[] => serversIn(data).map(({ pid }) => pid);
 
 /** Some thirty processes, one after the other, on a machine that may be busy. */
 const limit = { timeout: 180_000 };
@@ -86,5 +94,36 @@ test('Ctrl-C in the middle ends all servers and says so by its exit code', async
     process.kill(pid, 'SIGINT');
   });
   expect(run.code, run.stderr).toBe(130);
+  expect(run.stderr).toContain(`files stay in ${data}`);
   expect(processesIn(data)).toEqual([]);
+});
+
+// Servers that hang: only who does not wait for them, or is pressed again, comes to an end soon.
+test.each([
+  ['a temporary folder', false],
+  ['a folder that is kept', true],
+])('Ctrl-C twice cleans up too: %s', async (_what, isKept) => {
+  const home = fs.mkdtempSync(path.join(folder, 'twice-'));
+  const data = path.join(home, 'data');
+  const kept = isKept ? ['--data', data] : [];
+  let pressed = 0;
+  const run = await start(
+    [...small, ...kept],
+    (stderr, pid) => {
+      if (pressed === 0 && stderr.includes('2. ')) {
+        pressed = 1;
+        for (const server of pidsIn(home)) process.kill(server, 'SIGSTOP');
+        process.kill(pid, 'SIGINT');
+      } else if (pressed === 1 && stderr.includes('The servers are ended')) {
+        pressed = 2;
+        process.kill(pid, 'SIGINT');
+      }
+    },
+    { TMPDIR: home },
+  );
+  expect(pressed).toBe(2);
+  expect(run.code, run.stderr).toBe(130);
+  expect(processesIn(home)).toEqual([]);
+  const left = fs.readdirSync(home).filter((name) => /^(ringwright-|data$)/.test(name));
+  expect(left).toEqual(isKept ? ['data'] : []);
 });

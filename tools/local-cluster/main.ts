@@ -8,7 +8,7 @@ import { printableLines } from '@ringwright/base/printable';
 import { readCities } from './cities.ts';
 import { Cluster } from './cluster.ts';
 import { findProblems } from './figures.ts';
-import { narrator } from './narrator.ts';
+import { columnsOf, narrator } from './narrator.ts';
 import { type Options, parseOptions } from './options.ts';
 import { commandsPage, figuresPage } from './page.ts';
 import { ringBuilder } from './ring-builder.ts';
@@ -35,42 +35,65 @@ try {
 process.exit();
 
 async function run(options: Options): Promise<void> {
+  const ports = await Cluster.findPorts();
+  // From here to the handlers of signals nothing waits: what is made is always removed.
   const folder = options.data ?? fs.mkdtempSync(path.join(os.tmpdir(), 'ringwright-'));
   fs.mkdirSync(folder, { recursive: true });
-  const rings = path.join(folder, 'rings');
-  const cluster = await Cluster.create(folder);
+  const cluster = new Cluster(folder, ports);
   const ending = new AbortController();
-  const tidy = async (): Promise<void> => {
+  const output = options.json ? process.stderr : process.stdout;
+  const remove = (): void => {
+    // A command that was stopped may still have been writing.
+    if (options.data === null) fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  const interrupted = endOnSignal({
+    first: async () => {
+      const files = options.data === null ? 'all files go' : `files stay in ${folder}`;
+      output.write(`\nThe servers are ended, ${files}. Ctrl-C again ends them at once.\n`);
+      ending.abort();
+      await (options.data === null ? cluster.killHard() : cluster.stop());
+      remove();
+    },
+    again: () => {
+      cluster.killNow();
+      remove();
+    },
+  });
+  const told = tell({ options, folder, cluster, output, signal: ending.signal });
+  try {
+    await Promise.race([told.then(() => (options.exit ? undefined : interrupted)), interrupted]);
+  } finally {
     ending.abort();
     await cluster.stop();
-    if (options.data === null) fs.rmSync(folder, { recursive: true, force: true });
-  };
-  const interrupted = endOnSignal(tidy);
-  const output = options.json ? process.stderr : process.stdout;
-  const teller = narrator(output);
-  const told = (async (): Promise<void> => {
-    const builder = ringBuilder({
-      rings,
-      signal: ending.signal,
-      announce: (line) => teller.command(line),
-      say: (line) => teller.say(line),
-    });
-    const cities = await readCities(options.records);
-    const { partitions } = options;
-    const end = await tellStory({ cluster, builder, narrator: teller, cities, partitions });
-    report(end, options);
-    if (options.exit) return;
-    const surroundings = { rings, folder, sampleKey: must(cities.entries[0], 'records').key };
-    output.write(
-      `${commandsPage({ ...surroundings, ...aliveAndDead(cluster, end) }).join('\n')}\n`,
-    );
-    await interrupted;
-  })();
-  try {
-    await Promise.race([told, interrupted]);
-  } finally {
-    await tidy();
+    remove();
   }
+}
+
+interface Telling {
+  readonly options: Options;
+  readonly folder: string;
+  readonly cluster: Cluster;
+  readonly output: NodeJS.WriteStream;
+  readonly signal: AbortSignal;
+}
+
+async function tell({ options, folder, cluster, output, signal }: Telling): Promise<void> {
+  const rings = path.join(folder, 'rings');
+  const teller = narrator(output);
+  const builder = ringBuilder({
+    rings,
+    signal,
+    announce: (words) => teller.command(words),
+    say: (line) => teller.say(line),
+  });
+  const cities = await readCities(options.records);
+  const { partitions } = options;
+  const end = await tellStory({ cluster, builder, narrator: teller, cities, partitions });
+  report(end, options);
+  if (options.exit) return;
+  const sampleKey = must(cities.entries[0], 'records').key;
+  const surroundings = { rings, folder, sampleKey, columns: columnsOf(output) };
+  output.write(`${commandsPage({ ...surroundings, ...aliveAndDead(cluster, end) }).join('\n')}\n`);
 }
 
 function report({ figures, wrong }: Ending, { json }: Options): void {
@@ -87,23 +110,34 @@ function report({ figures, wrong }: Ending, { json }: Options): void {
 function aliveAndDead(
   cluster: Cluster,
   { victim, figures }: Ending,
-): { port: number; ringVersion: number; revive: string } {
+): { port: number; ringVersion: number; revive: readonly string[] } {
   const alive = must(
     cluster.servers.find((server) => server.isRunning),
     'a server is running',
   );
-  const revive = `npx ring-server ${serverArguments(victim.place).join(' ')}`;
+  const revive = serverArguments(victim.place);
   return { port: alive.place.port, ringVersion: figures.ringVersion, revive };
 }
 
-/** Resolves at the first signal, with the exit code set; a second signal ends the program at once. */
-function endOnSignal(tidy: () => Promise<void>): Promise<void> {
+/**
+ * Resolves when `first` has done its work after the first signal. A second one ends the program at
+ * once, after `again`. Both with the exit code of an interrupted program.
+ */
+function endOnSignal(work: {
+  readonly first: () => Promise<void>;
+  readonly again: () => void;
+}): Promise<void> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.once(signal, () => {
-        process.exitCode ??= EXIT_INTERRUPTED;
-        tidy().then(resolve, resolve);
-      });
-    }
+    let isEnding = false;
+    const onSignal = (): void => {
+      if (isEnding) {
+        work.again();
+        process.exit();
+      }
+      isEnding = true;
+      process.exitCode ??= EXIT_INTERRUPTED;
+      work.first().then(resolve, resolve);
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   });
 }

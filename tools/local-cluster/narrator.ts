@@ -1,14 +1,23 @@
 // Tells a person what is going on. On stdout, or on stderr when stdout belongs to a JSON document.
 import { styleText } from 'node:util';
 import { printable } from '@ringwright/base/printable';
+import { breakCommand } from './break-command.ts';
 
 export interface Narrator {
   /** A new act begins. */
   act(title: string): void;
   /** One thing that happened. */
   say(line: string): void;
-  /** A command as it is run. */
-  command(line: string): void;
+  /** A command as it is run, its words quoted for a shell. */
+  command(words: readonly string[]): void;
+}
+
+/** Stands before every line that is told. */
+export const margin = '   ';
+
+/** Files and pipes have no end of a line. */
+export function columnsOf({ isTTY, columns }: NodeJS.WriteStream): number {
+  return isTTY && columns > 0 ? columns : Number.POSITIVE_INFINITY;
 }
 
 export function narrator(stream: NodeJS.WriteStream): Narrator {
@@ -20,7 +29,10 @@ export function narrator(stream: NodeJS.WriteStream): Narrator {
       acts += 1;
       stream.write(`\n${style('bold', `${acts}. ${title}`)}\n`);
     },
-    say: (line) => void stream.write(`   ${printable(line)}\n`),
-    command: (line) => void stream.write(`   ${style('cyan', `$ ${line}`)}\n`),
+    say: (line) => void stream.write(`${margin}${printable(line)}\n`),
+    command: (words) => {
+      const lines = breakCommand(['$', ...words], columnsOf(stream) - margin.length);
+      for (const line of lines) stream.write(`${margin}${style('cyan', line)}\n`);
+    },
   };
 }

@@ -1,5 +1,7 @@
 // The page at the end: what happened, in figures, and what to try now. Pure.
+import { breakCommand, quoteForShell } from './break-command.ts';
 import type { Figures } from './figures.ts';
+import { margin } from './narrator.ts';
 
 const count = (value: number): string => Math.round(value).toLocaleString('en');
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
@@ -48,29 +50,35 @@ export interface Surroundings {
   readonly port: number;
   readonly sampleKey: string;
   readonly ringVersion: number;
-  /** Command line that brings the killed server back. */
-  readonly revive: string;
+  /** Arguments of ring-server that bring the killed server back. */
+  readonly revive: readonly string[];
+  /** Of the terminal. */
+  readonly columns: number;
 }
 
 /** Commands for a person who wants to look around. */
 export function commandsPage(surroundings: Surroundings): string[] {
-  const { rings, folder, port, sampleKey, ringVersion, revive } = surroundings;
+  const { rings, folder, port, sampleKey, ringVersion, revive, columns } = surroundings;
   const path = sampleKey.split('/').map(encodeURIComponent).join('/');
   const url = `http://127.0.0.1:${port}/v1/cities/${path}`;
-  const tool = (command: string): string => `npx ring-builder ${command} --rings ${rings}`;
+  const shown = (...words: string[]): string[] =>
+    breakCommand(words.map(quoteForShell), columns - margin.length);
+  const tool = (...words: string[]): string[] =>
+    shown('npx', 'ring-builder', ...words, '--rings', rings);
   return [
     '',
     'The cluster is up. Try, in another terminal:',
     '',
     ...indent([
-      `curl '${url}'`,
-      `curl -X PUT -d '{"name":"changed"}' '${url}'`,
-      tool('status cities'),
-      tool('servers cities'),
-      tool('log cities'),
-      tool(`diff cities 1 ${ringVersion}`),
-      tool(`lookup cities '${sampleKey}'`),
-      `${revive}     # the server that was killed`,
+      ...shown('curl', url),
+      ...shown('curl', '-X', 'PUT', '-d', '{"name":"changed"}', url),
+      ...tool('health'),
+      ...tool('status', 'cities'),
+      ...tool('log', 'cities'),
+      ...tool('diff', 'cities', '1', String(ringVersion)),
+      ...tool('lookup', 'cities', sampleKey),
+      '# the server that was killed:',
+      ...shown('npx', 'ring-server', ...revive),
     ]),
     '',
     `Files are in ${folder}. Ctrl-C ends everything.`,
@@ -78,5 +86,5 @@ export function commandsPage(surroundings: Surroundings): string[] {
 }
 
 function indent(lines: readonly string[]): string[] {
-  return lines.map((line) => `   ${line}`);
+  return lines.map((line) => `${margin}${line}`);
 }

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { quoteForShell } from './break-command.ts';
 import { failure } from './failure.ts';
 import { rolloutLine } from './rollout-line.ts';
 
@@ -13,8 +14,8 @@ export interface RingBuilderOptions {
   readonly rings: string;
   /** Ends a running command. */
   readonly signal: AbortSignal;
-  /** Called with every command before it runs, without --json and --rings. */
-  readonly announce: (command: string) => void;
+  /** Called with the quoted words of every command before it runs, without --json and --rings. */
+  readonly announce: (words: readonly string[]) => void;
   /** Called with what a rollout says while it runs, where it cannot draw on a terminal itself. */
   readonly say: (line: string) => void;
 }
@@ -24,8 +25,9 @@ export type RingBuilder = (...args: string[]) => Promise<JsonObject>;
 
 export function ringBuilder({ rings, signal, announce, say }: RingBuilderOptions): RingBuilder {
   return async (...args) => {
-    const command = `ring-builder ${args.map(quoteForShell).join(' ')}`;
-    announce(command);
+    const words = ['ring-builder', ...args.map(quoteForShell)];
+    const command = words.join(' ');
+    announce(words);
     const all = [BUILDER_MAIN, ...args, '--rings', rings, '--json', '--yes'];
     const isShown = args[0] === 'rollout';
     const listen = (line: string): void => (isShown ? say(rolloutLine(line) ?? line) : undefined);
@@ -75,8 +77,4 @@ function run(
       }),
     );
   });
-}
-
-function quoteForShell(word: string): string {
-  return /^[\w./:=@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

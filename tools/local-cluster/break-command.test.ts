@@ -1,0 +1,32 @@
+// What is shown in a narrow terminal is what a shell runs.
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { breakCommand, quoteForShell } from './break-command.ts';
+
+const words = [
+  ...['printf', '%s\\n', 'r1z1-127.0.0.1:45623/sd1', '1', 'six servers in three zones', "it's"],
+  ...[
+    'a-word-that-is-wider-than-the-narrowest-of-the-terminals-that-are-tried-here',
+    '',
+    '$HOME \\',
+  ],
+];
+
+test.each([20, 40, 60, 80, 400])('in %d columns', (columns) => {
+  const lines = breakCommand(words.map(quoteForShell), columns);
+  const [, , ...given] = words;
+  const shown = execFileSync('/bin/sh', ['-c', lines.join('\n')], { encoding: 'utf8' });
+  expect(shown.split('\n').slice(0, -1)).toEqual(given);
+  for (const line of lines) {
+    // Only a word that fits no line may be wider.
+    const parts = line.replace(/ \\$/, '').trim();
+    if (parts.includes(' ') && !parts.startsWith("'")) {
+      expect(line.length).toBeLessThanOrEqual(columns);
+    }
+  }
+  expect(lines.length === 1).toBe(columns === 400);
+});
+
+test('without a terminal a command is one line', () => {
+  expect(breakCommand(words, Number.POSITIVE_INFINITY)).toHaveLength(1);
+});
