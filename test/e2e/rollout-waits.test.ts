@@ -76,7 +76,8 @@ test('a beacon is renewed while it works', limit, async () => {
   const extra = (): string[] => ['--trust', root];
   const cluster = await clusterForTest({ servers: 3, partitions: 4, folder, extra });
   const { rings } = cluster;
-  const keys = { folder: path.join(folder, 'keys'), name: null, passphrase: 'correct horse' };
+  const passphrase = (): Promise<string> => Promise.resolve('correct horse');
+  const keys = { folder: path.join(folder, 'keys'), name: null, passphrase };
   let agoMs = 240_000;
   const nowMs = (): number => Date.now() - agoMs;
   // All that looking at moves needs of a context.

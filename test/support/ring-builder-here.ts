@@ -31,7 +31,7 @@ export async function ringBuilderHere(world: Partial<Context> = {}): Promise<Rin
       yes: words.includes('--yes'),
       command: `ring-builder ${words.join(' ')}`,
       user: 'ada',
-      keys: { folder: join(folder, 'keys'), name: null, passphrase: null },
+      keys: { folder: join(folder, 'keys'), name: null, passphrase: () => Promise.resolve(null) },
       nowMs: () => Date.parse('2026-11-21T03:00:00Z'),
       tell: () => undefined,
       show: () => undefined,

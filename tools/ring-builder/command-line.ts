@@ -50,7 +50,8 @@ const globalOptions: Readonly<Record<string, Options>> = {
   'passphrase-file': {
     type: 'string',
     requiresArg: true,
-    describe: 'file with the passphrase of the keys (default RING_BUILDER_PASSPHRASE)',
+    describe:
+      'file with the passphrase of the keys (default RING_BUILDER_PASSPHRASE, or it is asked for)',
   },
   author: {
     type: 'string',

@@ -24,7 +24,8 @@ export async function generateAnswer(
   const role = optionalText(args, 'role');
   const trust = await readTrust(context.rings);
   if (trust === null && role === undefined) return turnOn(args, context, name);
-  const { folder, passphrase } = context.keys;
+  const { folder } = context.keys;
+  const passphrase = await context.keys.passphrase('create');
   const key = await generateKey(folder, name, passphrase);
   const line = `${role ?? 'ring'}:${name}=${key.spki}`;
   return {
@@ -47,13 +48,15 @@ function keyNameOf(user: string): string {
 async function turnOn(args: Arguments, context: Context, name: string): Promise<Answer> {
   const cluster = optionalText(args, 'cluster') ?? (await clusterOfRings(context.rings));
   const expires = expiryAfter(args, context);
-  const { folder, passphrase } = context.keys;
+  const { folder } = context.keys;
   const names: Record<TrustRole, string> = {
     root: `${name}-root`,
     ring: name,
     beacon: `${name}-beacon`,
   };
   const there = await listKeys(folder);
+  const isNew = Object.values(names).some((one) => !there.some((known) => known.name === one));
+  const passphrase = await context.keys.passphrase(isNew ? 'create' : 'open');
   const keys = {} as Record<TrustRole, KnownKey>;
   for (const role of ['root', 'ring', 'beacon'] as const) {
     const known = there.find((one) => one.name === names[role]);

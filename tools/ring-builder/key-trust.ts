@@ -38,9 +38,9 @@ async function rotate(
   const ids = new Set([...trust.keys.root.keys(), ...(waiting?.root.roles.root.keys ?? [])]);
   const after = change === null ? [] : change(trust.root).roles.root.keys;
   const usable = known.filter(({ id }) => ids.has(id) || after.includes(id));
-  const keys = await Promise.all(
-    usable.map(({ name }) => loadKey(context.keys.folder, name, context.keys.passphrase)),
-  );
+  const { folder } = context.keys;
+  const passphrase = usable.length === 0 ? null : await context.keys.passphrase('open');
+  const keys = await Promise.all(usable.map(({ name }) => loadKey(folder, name, passphrase)));
   const rotation = await rotateTrust(context.rings, authorOf(context), {
     change,
     keys,

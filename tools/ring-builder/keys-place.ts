@@ -1,4 +1,4 @@
-// Where private keys lie and what opens them: options first, then the environment, read once.
+// Where private keys lie and what opens them: options first, then the environment, then a person.
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { accessFileBytesMax } from '@ringwright/base/limits';
@@ -10,12 +10,18 @@ import type { KeysPlace } from './verb.ts';
 export async function keysPlace(
   args: Arguments,
   env: Readonly<Record<string, string | undefined>>,
+  ask: (use: { readonly isNew: boolean }) => Promise<string | null>,
 ): Promise<KeysPlace> {
   const file = optionalText(args, 'passphrase-file');
-  const passphrase =
+  const given =
     file === undefined ? (env['RING_BUILDER_PASSPHRASE'] ?? null) : await readPassphrase(file);
   const folder = optionalText(args, 'key-folder') ?? env['RING_BUILDER_KEYS'] ?? keysAtHome();
-  return { folder, name: optionalText(args, 'sign-as') ?? null, passphrase };
+  let asked: Promise<string | null> | null = null;
+  return {
+    folder,
+    name: optionalText(args, 'sign-as') ?? null,
+    passphrase: async (use) => given ?? (await (asked ??= ask({ isNew: use === 'create' }))),
+  };
 }
 
 function keysAtHome(): string {

@@ -7,6 +7,7 @@
 // only the file of the verb that was typed is loaded.
 import { hostname, userInfo } from 'node:os';
 import { flag, optionalText, text } from './arguments.ts';
+import { askPassphrase } from './ask-passphrase.ts';
 import { authorName } from './author-name.ts';
 import { followStore } from './follow-store.ts';
 import { keysPlace } from './keys-place.ts';
@@ -53,7 +54,9 @@ try {
         uid: process.getuid?.(),
         host: hostname(),
       }),
-      keys: await keysPlace(parsed.args, process.env),
+      keys: await keysPlace(parsed.args, process.env, (use) =>
+        askPassphrase({ input: process.stdin, output: stderr }, use),
+      ),
       nowMs: Date.now,
       tell: (line) => display.tell(line),
       show: (board) => display.show(board),

@@ -35,7 +35,11 @@ async function knownRing(hours: number, folder?: string) {
   const rings = path.join(tool.folder, 'rings');
   const context: Context = {
     ...{ rings, yes: false, command: 'ring-builder rollout cities', user: 'ada' },
-    keys: { folder: path.join(tool.folder, 'keys'), name: null, passphrase: null },
+    keys: {
+      folder: path.join(tool.folder, 'keys'),
+      name: null,
+      passphrase: () => Promise.resolve(null),
+    },
     show: () => undefined,
     localHour: () => 3,
     atInterrupt: () => () => undefined,

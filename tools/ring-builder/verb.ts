@@ -26,7 +26,8 @@ export interface KeysPlace {
   readonly folder: string;
   /** The ring key to sign with, when several are here. */
   readonly name: string | null;
-  readonly passphrase: string | null;
+  /** Given, or asked for on a terminal, once; null: neither. `create`: of keys that are made now. */
+  readonly passphrase: (use: 'open' | 'create') => Promise<string | null>;
 }
 
 /** The world as main.ts sees it; verbs read no clock, no user name and no environment. */

@@ -1,0 +1,44 @@
+// Asks a person for a passphrase: on a terminal, without showing what is typed.
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { usage } from './arguments.ts';
+
+export interface PassphraseTerminal {
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+}
+
+/** Null where nobody can be asked: no terminal, or its end was typed (Ctrl-D). */
+export async function askPassphrase(
+  terminal: PassphraseTerminal,
+  { isNew }: { readonly isNew: boolean },
+): Promise<string | null> {
+  if (!terminal.input.isTTY || !terminal.output.isTTY) return null;
+  const first = await readHidden(terminal, isNew ? 'new passphrase: ' : 'passphrase: ');
+  if (!isNew || first === null) return first;
+  const second = await readHidden(terminal, 'once more: ');
+  if (first === second) return first;
+  throw usage('the two passphrases differ', 'type the command again; nothing was changed');
+}
+
+function readHidden({ input, output }: PassphraseTerminal, prompt: string): Promise<string | null> {
+  // readline edits and echoes; what it echoes goes nowhere.
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input, output: nowhere, terminal: true, historySize: 0 });
+  output.write(prompt);
+  return new Promise((resolve) => {
+    let answer: string | null = null;
+    reader.once('line', (line) => {
+      answer = line;
+      reader.close();
+    });
+    reader.once('SIGINT', () => {
+      reader.close();
+      process.kill(process.pid, 'SIGINT');
+    });
+    reader.once('close', () => {
+      output.write('\n');
+      resolve(answer);
+    });
+  });
+}
