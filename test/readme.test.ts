@@ -11,7 +11,7 @@ const scripts = Object.keys(
 );
 
 test('every command of ring-builder is in the table, and nothing else is', () => {
-  const table = readme.slice(readme.indexOf('| commands'), readme.indexOf('## From programs'));
+  const [table = ''] = /^\| to +\| commands[\s\S]*?\n\n/m.exec(readme) ?? [];
   const listed = [...table.matchAll(/`([a-z-]+)`/g)].map(([, name]) => name);
   const known = verbs.map(({ usage }) => usage.split(' ', 1)[0]);
   expect(new Set(listed)).toEqual(new Set(known));

@@ -3,6 +3,8 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { versionAnswer } from '@ringwright/base/program-version';
 import yargs, { type Argv, type Options } from 'yargs';
 import { type Arguments, hideLoneDashes, text, usage } from './arguments.ts';
+import { complete } from './completion/complete.ts';
+import { completionWord } from './completion/scripts.ts';
 import type { Verb } from './verb.ts';
 import { verbs } from './verbs.ts';
 
@@ -81,6 +83,10 @@ export async function parseCommandLine(
   words: readonly string[],
   columns: number = columnsElsewhere,
 ): Promise<Parsed> {
+  if (words[0] === completionWord) {
+    const known = { options: globalOptions, defaultRings };
+    return { kind: 'help', text: await complete(words.slice(1), known) };
+  }
   let chosen: { verb: Verb; args: Arguments } | undefined;
   const parser = newParser(words, columns);
   for (const entry of verbs) {

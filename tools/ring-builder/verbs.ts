@@ -244,4 +244,9 @@ export const verbs: readonly VerbEntry[] = [
     summary: 'audit every version, the log and builder.json; --optimal proves one',
     load: () => import('./commands/verify.ts'),
   },
+  {
+    usage: 'completion <shell>',
+    summary: 'for bash, zsh and fish: completes commands, options, rings and devices',
+    load: () => import('./commands/completion.ts'),
+  },
 ];

@@ -1,0 +1,82 @@
+// What may stand at the end of an unfinished command line. Pure.
+import type { Options } from 'yargs';
+
+export interface Candidate {
+  readonly word: string;
+  /** For shells that show it. */
+  readonly about: string;
+}
+
+/** What the words before the cursor are: options with their values, and the others in order. */
+export interface ReadWords {
+  readonly given: ReadonlyMap<string, string>;
+  readonly positionals: readonly string[];
+  /** The option whose value is being typed. */
+  readonly option: string | null;
+  /** What is being typed; of --option=value, the value. */
+  readonly current: string;
+}
+
+/** bash breaks words at `=` and `:`; others do not, and nothing changes. */
+export function joinBroken(words: readonly string[]): string[] {
+  const joined: string[] = [];
+  let isOpen = false;
+  for (const word of words) {
+    const isBreak = word === '=' || word === ':';
+    if ((isBreak || isOpen) && joined.length > 0) joined.push(`${joined.pop()}${word}`);
+    else joined.push(word);
+    isOpen = isBreak;
+  }
+  return joined;
+}
+
+export function readWords(
+  words: readonly string[],
+  options: Readonly<Record<string, Options>>,
+): ReadWords {
+  const given = new Map<string, string>();
+  const positionals: string[] = [];
+  const before = words.slice(0, -1);
+  let current = words.at(-1) ?? '';
+  let option: string | null = null;
+  for (const word of before) {
+    if (option !== null) {
+      given.set(option, word);
+      option = null;
+    } else if (word.startsWith('-') && word !== '-') {
+      const [name = '', value] = word.split(/=(.*)/s);
+      const known = nameOf(name, options);
+      if (value !== undefined && known !== null) given.set(known, value);
+      else if (known !== null && options[known]?.type !== 'boolean') option = known;
+    } else positionals.push(word);
+  }
+  const [, name, value] = option === null ? (/^(--?[\w-]+)=(.*)$/s.exec(current) ?? []) : [];
+  if (name !== undefined && value !== undefined) {
+    option = nameOf(name, options);
+    current = value;
+  }
+  return { given, positionals, option, current };
+}
+
+function nameOf(word: string, options: Readonly<Record<string, Options>>): string | null {
+  const name = word.replace(/^-+/, '');
+  if (Object.hasOwn(options, name)) return name;
+  return Object.keys(options).find((one) => options[one]?.alias === name) ?? null;
+}
+
+/** The name of the positional that is at this place of a usage line; the last may repeat. */
+export function positionalAt(usage: string, at: number): string | null {
+  const names = usage.split(' ').slice(1);
+  const place = names[at] ?? (names.at(-1)?.includes('..') ? names.at(-1) : undefined);
+  return place?.replaceAll(/[<>[\].]/g, '') ?? null;
+}
+
+export function optionCandidates(options: Readonly<Record<string, Options>>): Candidate[] {
+  return Object.entries(options).map(([name, { describe }]) => {
+    return { word: `--${name}`, about: typeof describe === 'string' ? describe : '' };
+  });
+}
+
+export function choiceCandidates(choices: Options['choices']): Candidate[] {
+  return [...(choices ?? [])].map((choice) => ({ word: String(choice), about: '' }));
+}

@@ -1,0 +1,89 @@
+// Completion: what is offered where, and that a real bash offers it.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type RingBuilderHere, ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
+import { parseCommandLine } from '../command-line.ts';
+import { verbs } from '../verbs.ts';
+import { completionWord, scripts, shells } from './scripts.ts';
+
+async function complete(...words: string[]): Promise<string[]> {
+  const parsed = await parseCommandLine([completionWord, 'bash', ...words]);
+  return parsed.kind === 'help' && parsed.text !== '' ? parsed.text.split('\n') : [];
+}
+
+async function withRings(): Promise<{ readonly tool: RingBuilderHere; readonly rings: string }> {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json('create cars --partitions 8 --replicas 1');
+  await tool.json('create notes --partitions 8 --replicas 1');
+  await tool.json('add cities r1z1-10.0.0.1:6200/a 1 r1z2-[::1]:6200/a 1');
+  await tool.json('commit cities -m first');
+  return { tool, rings: join(tool.folder, 'rings') };
+}
+
+test('commands, options and choices', async () => {
+  expect(await complete('')).toEqual(verbs.map(({ usage }) => usage.split(' ', 1)[0]));
+  expect(await complete('st')).toEqual(['status', 'stores']);
+  expect(await complete('nothing', '')).toEqual([]);
+  expect(await complete('plan', '--of')).toEqual(['--offline']);
+  expect(await complete('plan', '--ri')).toEqual(['--rings', '--ring-stores']);
+  expect(await complete('push', 'cities', '--wait', 'q')).toEqual(['quorum']);
+  expect(await complete('push', 'cities', '--wait=q')).toEqual(['quorum']);
+  expect(await complete('completion', '')).toEqual([...shells]);
+  expect(await complete('trash', 'cities', 're')).toEqual(['restore']);
+  expect(await complete('moves', 'cities', 'pa')).toEqual(['pause']);
+  // Values of paths are for the shell.
+  expect(await complete('plan', '--rings', '')).toEqual([]);
+});
+
+test('rings and devices of the folder that is named', async () => {
+  const { rings } = await withRings();
+  const there = ['--rings', rings];
+  expect(await complete('plan', ...there, 'c')).toEqual(['cars', 'cities']);
+  expect(await complete('plan', '--offline', `--rings=${rings}`, 'n')).toEqual(['notes']);
+  // As bash breaks it.
+  expect(await complete('plan', '--rings', '=', rings, 'n')).toEqual(['notes']);
+  expect(await complete('health', ...there, 'n')).toEqual(['notes']);
+  expect(await complete('import-swift', ...there, 'n')).toEqual([]);
+  expect(await complete('remove', ...there, 'cities', '')).toEqual(['d0', 'd1']);
+  expect(await complete('remove', ...there, 'cities', 'd0', 'd1')).toEqual(['d1']);
+  expect(await complete('set-device', 'cities', ...there, 'd')).toEqual(['d0', 'd1']);
+  expect(await complete('log', 'cities', ...there, '--device', '')).toEqual(['d0', 'd1']);
+  expect(await complete('add', 'cities', ...there, 'd')).toEqual([]);
+  expect(await complete('remove', ...there, 'absent', '')).toEqual([]);
+  expect(await complete('remove', '--rings', '/dev/null', 'cities', '')).toEqual([]);
+  const zsh = await parseCommandLine([completionWord, 'zsh', 'remove', ...there, 'cities', 'd1']);
+  expect(zsh).toEqual({ kind: 'help', text: 'd1:r1z2-[::1]:6200/a' });
+});
+
+test('a script for each shell, with how to install it at its top', async () => {
+  const tool = await ringBuilderHere();
+  for (const shell of shells) {
+    const shown = await tool.text(`completion ${shell}`);
+    expect(shown).toBe(scripts[shell]);
+    expect(shown.split('\n').slice(0, 3).join('\n')).toContain(`ring-builder completion ${shell}`);
+    if (spawnSync(shell, ['-c', 'true']).error === undefined) {
+      execFileSync(shell, ['-n'], { input: shown });
+    } else console.log(`skipped: there is no ${shell} here to read its script`);
+  }
+  expect(await tool.refusal('completion csh')).toEqual({ exit: 2, code: 'USAGE' });
+});
+
+test.skipIf(spawnSync('bash', ['-c', 'true']).error !== undefined)('in a real bash', async () => {
+  const { tool, rings } = await withRings();
+  const bin = join(import.meta.dirname, '../../../node_modules/.bin');
+  const ask = (words: string): string[] => {
+    const script = `${scripts.bash}
+      COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
+      _ring_builder
+      printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}` };
+    const shown = execFileSync('bash', ['-c', script], { cwd: tool.folder, env, encoding: 'utf8' });
+    return shown.trimEnd().split('\n');
+  };
+  expect(ask('ring-builder rol')).toEqual(['rollout']);
+  expect(ask("ring-builder plan ''")).toEqual(['cars', 'cities', 'notes']);
+  expect(ask(`ring-builder remove --rings ${rings} cities d`)).toEqual(['d0', 'd1']);
+  expect(ask("ring-builder plan --rings '' ''")).toEqual(['']);
+});

@@ -1,0 +1,107 @@
+// Completions of a command line, for the scripts of completion/scripts.ts. It reads ring folders,
+// asks no server, and says nothing of what it cannot read.
+import { listRings } from '@ringwright/repository/list-rings';
+import { openRing } from '@ringwright/repository/open-ring';
+import { formatDevice } from '@ringwright/ring/device';
+import type { Options } from 'yargs';
+import { type VerbEntry, verbs } from '../verbs.ts';
+import {
+  type Candidate,
+  choiceCandidates,
+  joinBroken,
+  optionCandidates,
+  positionalAt,
+  readWords,
+} from './candidates.ts';
+
+interface Known {
+  /** Options of every command. */
+  readonly options: Readonly<Record<string, Options>>;
+  readonly defaultRings: string;
+}
+
+/** Arguments that name devices of the ring; `add` names new ones. */
+const devicePlaces = new Set(['device', 'devices', 'pairs', 'what']);
+const deviceOptions = new Set(['on', 'off', 'device']);
+
+/** `words`: the shell, and the words after the program up to the cursor. One completion a line. */
+export async function complete(words: readonly string[], known: Known): Promise<string> {
+  const [shell = '', ...typed] = words;
+  const found = await candidates(joinBroken(typed), known).catch(() => []);
+  return found.map((one) => lineOf(one, shell)).join('\n');
+}
+
+async function candidates(words: readonly string[], known: Known): Promise<Candidate[]> {
+  const [name = '', ...rest] = words;
+  const entry = verbs.find(({ usage }) => usage.split(' ', 1)[0] === name);
+  if (rest.length === 0 || entry === undefined) {
+    const isFirst = words.length <= 1;
+    const all = verbs.map(({ usage, summary }) => {
+      return { word: usage.split(' ', 1)[0] ?? '', about: summary };
+    });
+    return isFirst ? beginning([...all, ...optionCandidates(known.options)], name) : [];
+  }
+  return ofCommand(entry, rest, known);
+}
+
+async function ofCommand(
+  entry: VerbEntry,
+  words: readonly string[],
+  known: Known,
+): Promise<Candidate[]> {
+  const { verb } = await entry.load();
+  const options = { ...known.options, ...verb.options };
+  const read = readWords(words, options);
+  const { option, current, positionals } = read;
+  const rings = read.given.get('rings') ?? known.defaultRings;
+  const ring = positionals[positionOf(entry.usage, 'ring')] ?? '';
+  if (option !== null) {
+    const isDevice = deviceOptions.has(option) && ring !== '' && !isAdding(entry);
+    const values = isDevice
+      ? await deviceCandidates(rings, ring)
+      : choiceCandidates(options[option]?.choices);
+    return beginning(values, current);
+  }
+  if (current.startsWith('-')) return beginning(optionCandidates(options), current);
+  const place = positionalAt(entry.usage, positionals.length);
+  if (place === null) return [];
+  if (place === 'ring') return beginning(await ringCandidates(rings, entry), current);
+  if (devicePlaces.has(place) && !isAdding(entry)) {
+    return beginning(await deviceCandidates(rings, ring), current);
+  }
+  return beginning(choiceCandidates(verb.positionals?.[place]?.choices), current);
+}
+
+function isAdding({ usage }: VerbEntry): boolean {
+  return usage.startsWith('add ');
+}
+
+/** Place of a positional among the others of a usage line; -1: it has none of this name. */
+function positionOf(usage: string, name: string): number {
+  return usage
+    .split(' ')
+    .slice(1)
+    .findIndex((word) => word.replaceAll(/[<>[\].]/g, '') === name);
+}
+
+async function ringCandidates(rings: string, { usage }: VerbEntry): Promise<Candidate[]> {
+  // These make a ring, of a name that is not there yet.
+  if (/^(create|import|import-swift|restore) /.test(usage)) return [];
+  return (await listRings(rings)).map((word) => ({ word, about: 'ring' }));
+}
+
+async function deviceCandidates(rings: string, ring: string): Promise<Candidate[]> {
+  const { state } = await openRing(rings, ring);
+  return state.devices.flatMap((device) =>
+    device === null ? [] : [{ word: `d${device.id}`, about: formatDevice(device) }],
+  );
+}
+
+function beginning(all: readonly Candidate[], typed: string): Candidate[] {
+  return all.filter(({ word }) => word.startsWith(typed) && (typed !== '' || word[0] !== '-'));
+}
+
+/** As the scripts expect it: bash shows no descriptions. No word has a colon. */
+function lineOf({ word, about }: Candidate, shell: string): string {
+  return about === '' || shell === 'bash' ? word : `${word}:${about}`;
+}
