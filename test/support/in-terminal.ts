@@ -1,4 +1,4 @@
-// A command in a pseudo-terminal, by script(1) of util-linux: what a person sees, and what is typed.
+// A command in a pseudo-terminal, by script(1) of util-linux: what is shown, and what is typed.
 import { spawn, spawnSync } from 'node:child_process';
 
 export const hasTerminals = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
