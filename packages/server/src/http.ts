@@ -12,7 +12,8 @@ import { answerList, listSegment } from './http-list.ts';
 import { measurePartitions } from './measure-store.ts';
 import type { Metrics } from './metrics.ts';
 import { partitionDuty } from './partition-duty.ts';
-import { partitionSizes, readiness, type StatusPorts, serverStatus } from './status.ts';
+import { readyAnswer } from './ready-answer.ts';
+import { partitionSizes, type StatusPorts, serverStatus } from './status.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 export interface HttpPorts {
@@ -127,7 +128,7 @@ async function answerService(
     case '/healthz':
       return answerJson(response, 200, { ok: true });
     case '/readyz': {
-      const state = readiness(ports.status);
+      const state = readyAnswer(ports.status, new URLSearchParams(query).get('ring'));
       return answerJson(response, state.ready ? 200 : 503, state);
     }
     case '/v1/status':

@@ -1,4 +1,4 @@
-// What a server says of itself: GET /v1/status, /readyz, and the ring resource.
+// What a server says of itself: GET /v1/status, and the ring resource.
 
 import { trustWarnDays } from '@ringwright/base/limits';
 import { programVersion } from '@ringwright/base/program-version';
@@ -139,7 +139,7 @@ export function readiness({ rings, store }: Pick<StatusPorts, 'rings' | 'store'>
   return { ready: waiting.length === 0, waiting };
 }
 
-function countReady(
+export function countReady(
   infos: readonly PartitionInfo[],
   keyspace: string,
   serve: readonly number[],
