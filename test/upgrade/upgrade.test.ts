@@ -21,6 +21,8 @@ import { sayAgain, type WireLine } from './record-wire.ts';
 const archives = path.join(import.meta.dirname, 'data');
 const keyspaces = ['notes', 'users'] as const;
 const unpacked: string[] = [];
+/** Four servers, twenty commands. */
+const slow = { timeout: 180_000 };
 
 afterAll(() => {
   for (const folder of unpacked) fs.rmSync(folder, { recursive: true });
@@ -78,34 +80,38 @@ async function understandsWire(folder: string, server: ServerUnderTest): Promise
   expect(server.isRunning).toBe(true);
 }
 
-test.each(fs.readdirSync(archives))('%s is opened, served, changed and sound', async (archive) => {
-  const folder = unpack(archive);
-  process.env['RING_BUILDER_KEYS'] = path.join(folder, 'keys');
-  process.env['RING_BUILDER_PASSPHRASE'] = passphrase;
-  const left = JSON.parse(fs.readFileSync(path.join(folder, 'left.json'), 'utf8')) as Left;
-  const tool = await ringBuilderIn(folder);
-  const servers = serversOf(folder);
-  for (const keyspace of keyspaces) await isSound(tool, keyspace);
-  for (const { place } of servers) expect(await checkStore(place.data)).toEqual([]);
-  // The root in the archive runs out; its keys sign the next one.
-  await tool.json(`key trust --days ${trustLifeDaysMax}`);
+test.each(fs.readdirSync(archives))(
+  '%s is opened, served, changed and sound',
+  slow,
+  async (archive) => {
+    const folder = unpack(archive);
+    process.env['RING_BUILDER_KEYS'] = path.join(folder, 'keys');
+    process.env['RING_BUILDER_PASSPHRASE'] = passphrase;
+    const left = JSON.parse(fs.readFileSync(path.join(folder, 'left.json'), 'utf8')) as Left;
+    const tool = await ringBuilderIn(folder);
+    const servers = serversOf(folder);
+    for (const keyspace of keyspaces) await isSound(tool, keyspace);
+    for (const { place } of servers) expect(await checkStore(place.data)).toEqual([]);
+    // The root in the archive runs out; its keys sign the next one.
+    await tool.json(`key trust --days ${trustLifeDaysMax}`);
 
-  const trust = ['--trust', path.join(folder, 'rings', 'trust.json')];
-  try {
-    for (const server of servers) await server.start(trust);
-    const [first] = servers;
-    expect(await readAll(first!.place.port, left)).toEqual(left.values);
-    await understandsWire(folder, first!);
-    // The move in flight ends; what was staged is committed.
-    await tool.json('rollout users');
-    await tool.json(['commit', 'notes', '-m', 'what an older program staged']);
-    await tool.json('rollout notes');
-    expect(await readAll(servers.at(-1)!.place.port, left)).toEqual(left.values);
-    for (const keyspace of keyspaces) await replicasEqual(folder, keyspace);
-    for (const server of servers) expect(await server.stop()).toBe(0);
-  } finally {
-    for (const server of servers) await server.kill();
-  }
-  for (const keyspace of keyspaces) await isSound(tool, keyspace);
-  for (const { place } of servers) expect(await checkStore(place.data)).toEqual([]);
-});
+    const trust = ['--trust', path.join(folder, 'rings', 'trust.json')];
+    try {
+      for (const server of servers) await server.start(trust);
+      const [first] = servers;
+      expect(await readAll(first!.place.port, left)).toEqual(left.values);
+      await understandsWire(folder, first!);
+      // The move in flight ends; what was staged is committed.
+      await tool.json('rollout users');
+      await tool.json(['commit', 'notes', '-m', 'what an older program staged']);
+      await tool.json('rollout notes');
+      expect(await readAll(servers.at(-1)!.place.port, left)).toEqual(left.values);
+      for (const keyspace of keyspaces) await replicasEqual(folder, keyspace);
+      for (const server of servers) expect(await server.stop()).toBe(0);
+    } finally {
+      for (const server of servers) await server.kill();
+    }
+    for (const keyspace of keyspaces) await isSound(tool, keyspace);
+    for (const { place } of servers) expect(await checkStore(place.data)).toEqual([]);
+  },
+);
