@@ -12,7 +12,8 @@ import type { Ring } from '@ringwright/ring/ring';
 import { encodeRing } from '@ringwright/ring/ring-file';
 import { decodeSwiftBuilder } from '@ringwright/ring/swift-builder-file';
 import { readSwiftFile } from '@ringwright/ring/swift-file';
-import { decodeSwiftRing } from '@ringwright/ring/swift-ring-file';
+import { decodeSwiftRing, encodeSwiftRing } from '@ringwright/ring/swift-ring-file';
+import { encodeSwiftBuilder } from '@ringwright/ring/write-swift-builder';
 import { describe, expect, test } from 'vitest';
 import {
   swiftBuilders,
@@ -26,6 +27,16 @@ function imported(file: string): ImportedRing & { readonly ring: Ring } {
   const { ring, ...rest } = importSwift(readSwiftFile(swiftFile(file)), settings);
   if (ring === null) throw new Error(`${file} has no table`);
   return { ring, ...rest };
+}
+
+function refusalOf(work: () => unknown): CodedError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
 }
 
 function codeOf(work: () => unknown): string {
@@ -42,8 +53,8 @@ describe.each(swiftFixtures())('$fixture', ({ fixture }) => {
   test('the ring goes there and back', () => {
     const { ring, state } = imported(`${fixture}.ring.gz`);
     expect(auditRing(ring)).toEqual([]);
-    const { version, ...given } = decodeSwiftRing(swiftFile(`${fixture}.ring.gz`));
-    expect(exportSwiftRing(ring, state)).toEqual({ ...given, version: version ?? 1 });
+    const given = decodeSwiftRing(swiftFile(`${fixture}.ring.gz`));
+    expect(exportSwiftRing(ring, state)).toEqual(given);
     expect(parseState(serializeState(state))).toEqual(state);
   });
 });
@@ -149,7 +160,7 @@ describe('what cannot be converted', () => {
 
   test('settings beyond the limits here', () => {
     const builder = decodeSwiftBuilder(swiftFile('f02_holes_v1.builder'));
-    for (const changes of [{ minPartHours: 9_000 }, { overload: 11 }]) {
+    for (const changes of [{ overload: 11 }]) {
       const file = { kind: 'builder', builder: { ...builder, ...changes } } as const;
       expect(codeOf(() => importSwift(file, settings))).toBe('VALUE_OUT_OF_RANGE');
     }
@@ -158,11 +169,19 @@ describe('what cannot be converted', () => {
 
 test('builders between two rebalances', () => {
   const builder = decodeSwiftBuilder(swiftFile('f02_holes_v1.builder'));
-  const pending = { ...builder, replicas: 2.5, removed: [0], changed: true };
+  const pending = { ...builder, replicas: 2.5, replicasInt: false, removed: [0], changed: true };
   const { ring, state, warnings } = importSwift({ kind: 'builder', builder: pending }, settings);
   expect(warnings).toMatchObject([
     { code: 'REPLICAS_PENDING', details: { wanted: 2.5, placed: 3 } },
   ]);
+  // What is wanted in Swift stays wanted, until somebody here sets another count.
+  const next = directRing(ring!, encodeRing(ring!).id, { table: ring!.table });
+  for (const version of [ring!, next]) {
+    const out = exportSwiftBuilder(version, state, new Map());
+    expect(out).toMatchObject({ replicas: 2.5, replicasInt: false, changed: true });
+    expect(parseState(serializeState(state))).toEqual(state);
+  }
+  expect(exportSwiftBuilder({ ...next, replicas: 2 }, state, new Map()).replicas).toBe(2);
   expect([ring?.replicas, state.replicas]).toEqual([3, 3]);
   expect(state.devices[0]?.state).toBe('removed');
   const back = exportSwiftBuilder(ring!, state, new Map());
@@ -171,6 +190,51 @@ test('builders between two rebalances', () => {
   const fresh = importSwift({ kind: 'builder', builder: { ...builder, table: null } }, settings);
   expect(fresh.ring).toBeNull();
   expect(fresh.state.devices).toHaveLength(builder.devices.length);
+});
+
+test('ids stay as wide as they were', () => {
+  const ring = { ...decodeSwiftRing(swiftFile('f02_holes_v1.ring.gz')), idBytes: 4 } as const;
+  const file = decodeSwiftRing(encodeSwiftRing(ring, 2));
+  expect(file).toMatchObject({ idBytes: 4 });
+  const { state, ring: here } = importSwift({ kind: 'ring', ring: file }, settings);
+  expect(parseState(serializeState(state))).toEqual(state);
+  const back = exportSwiftRing(here!, state);
+  expect(back).toEqual(file);
+  expect(encodeSwiftRing(back, 2)).toEqual(encodeSwiftRing(ring, 2));
+  const builder = decodeSwiftBuilder(swiftFile('f02_holes_v1.builder'));
+  const wide = decodeSwiftBuilder(encodeSwiftBuilder({ ...builder, idBytes: 4 }));
+  expect(wide).toEqual({ ...builder, idBytes: 4 });
+});
+
+test('more hours than Swift counts are told of, and go back', () => {
+  const builder = decodeSwiftBuilder(swiftFile('f02_holes_v1.builder'));
+  for (const [minPartHours, codes] of [
+    [255, []],
+    [256, ['MIN_PART_HOURS_UNCOUNTED']],
+    [100_000, ['MIN_PART_HOURS_UNCOUNTED']],
+  ] as const) {
+    const file = { kind: 'builder', builder: { ...builder, minPartHours } } as const;
+    const { ring, state, warnings } = importSwift(file, settings);
+    expect(warnings.map(({ code }) => code)).toEqual(codes);
+    expect(state.minPartHours).toBe(Math.min(minPartHours, 8_760));
+    expect(exportSwiftBuilder(ring!, state, new Map()).minPartHours).toBe(minPartHours);
+    const changed = { ...state, minPartHours: 7 };
+    expect(exportSwiftBuilder(ring!, changed, new Map()).minPartHours).toBe(7);
+  }
+});
+
+test.each([
+  ['a space at an end', { device: ' sdb' }, /device 0: device: .* a space at an end/],
+  ['a bell', { device: 'a\u0007' }, /device 0: device: .* control character/],
+  ['long meta', { meta: 'm'.repeat(9_000) }, /device 0: meta: Too big/],
+  ['a huge weight', { weight: 1e17 }, /device 0: weight: Too big/],
+  ['no address', { ip: '10.0.0.256' }, /device 0: ip: is neither/],
+])('%s is refused for what it is, not called damaged', (_what, fields, message) => {
+  const ring = decodeSwiftRing(swiftFile('f01_smallest_v1.ring.gz'));
+  const devices = ring.devices.map((one) => (one === null ? null : { ...one, ...fields }));
+  const refused = refusalOf(() => decodeSwiftRing(encodeSwiftRing({ ...ring, devices }, 1)));
+  expect(refused.message).toMatch(message);
+  expect(refused.hint).toMatch(/the file is whole/);
 });
 
 test('without salts the operator is told', () => {

@@ -5,6 +5,7 @@ import type { Caller } from '@ringwright/wire/call-channel';
 import { checkWireVersion } from '@ringwright/wire/check-wire-version';
 import { hello } from '@ringwright/wire/hello';
 import { socketSettings } from '@ringwright/wire/socket-settings';
+import { socketUrl } from '@ringwright/wire/socket-url';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { WebSocket } from 'ws';
 
@@ -16,7 +17,7 @@ export async function withServer<Result>(
   nowMs: number,
   work: (server: Caller) => Promise<Result>,
 ): Promise<Result> {
-  const socket = new WebSocket(`ws://${address}/v1/wire`, {
+  const socket = new WebSocket(socketUrl(address), {
     ...socketSettings,
     handshakeTimeout: connectTimeoutMs,
   });

@@ -13,14 +13,17 @@ export const partitionCountMax = 2 ** partitionPowerMax;
 export const replicaCountMax = 32;
 /** Ten times the largest known cluster of this kind. Holes count: ids are indexes. */
 export const deviceCountMax = 100_000;
-/** Keeps weight sums exact in a double: 100,000 devices x 2^32 < 2^53. */
-export const deviceWeightMax = 2 ** 32;
+/** Weights may be bytes of disks: whole numbers up to here are exact. Only quotients of them count. */
+export const deviceWeightMax = 2 ** 53;
 /** Moves listed per version (one wave); 28 bytes each, 1.8 MB. */
 export const movesInFlightMax = 2 ** 16;
 /** Regions and zones are small integers, as in Swift. */
 export const tierNumberMax = 2 ** 31 - 1;
-export const deviceMetaCharactersMax = 512;
+/** Operators keep serial numbers and notes there; the devices section caps all of them together. */
+export const deviceMetaCharactersMax = 8_192;
 export const deviceNameCharactersMax = 128;
+/** RFC 1123, with the dot of the root. */
+export const hostCharactersMax = 254;
 /** Fields of other systems kept with a device, as JSON: 100,000 devices x 512 fit the section. */
 export const deviceExtraBytesMax = 512;
 /** Table of 2^24 x 32 replicas does not fit: the file cap bounds the product of the caps. */
@@ -103,6 +106,8 @@ export const foreignValueDepthMax = 8;
 // --- records ---------------------------------------------------------------
 /** Keys are kept in an index page of SQLite; longer keys overflow it. */
 export const keyBytesMax = 1_024;
+/** Keys that are only looked up: /account/container/object of Swift, with room for its settings. */
+export const lookupKeyBytesMax = 8_192;
 export const valueBytesMax = 1 * MIB;
 /**
  * A write stamped further ahead of this clock is refused: one wrong clock must not win for ever.

@@ -54,8 +54,8 @@ export interface BuilderState {
 }
 
 export interface SwiftState {
-  /** Swift's own version number of what became version 1 here. */
-  readonly version: number;
+  /** Swift's own version number of what became version 1 here; absent in its oldest files. */
+  readonly version?: number;
   /** Swift was in the middle of raising its partition power to this. */
   readonly nextPartPower?: number;
   /** Identity of the builder file, which composite rings ask for. */
@@ -65,6 +65,24 @@ export interface SwiftState {
   /** Devices or settings had changed since Swift's last rebalance. */
   readonly changed?: boolean;
   readonly lastMoves?: LastMoves;
+  /** Absent where the count is a float and all of it is placed. */
+  readonly replicas?: SwiftReplicas;
+  /** As of Swift's last rebalance; version 1 still has it. */
+  readonly dispersion?: number;
+  /** More hours than minPartHours here may be, which has the most instead. */
+  readonly minPartHours?: number;
+  /** Its files have wider device ids than the devices ask. */
+  readonly idBytes?: 4;
+}
+
+/** How Swift has a replica count of which the ring has what is placed. */
+export interface SwiftReplicas {
+  readonly wanted: number;
+  readonly placed: number;
+  /** Written as an int instead of a float. */
+  readonly int: boolean;
+  /** The table has a row more, without a slot. */
+  readonly emptyRow: boolean;
 }
 
 /** When each partition moved last, before version 1. */

@@ -1,10 +1,12 @@
 // A version of a ring as Swift's ring and builder. Pure.
-import { must } from '@ringwright/base/assert';
+import { minPartHoursMax } from '@ringwright/base/limits';
+import type { Device } from '@ringwright/ring/device';
 import type { Ring } from '@ringwright/ring/ring';
-import { swiftOfRing } from '@ringwright/ring/ring-of-swift';
+import { notOfSwift, swiftOfRing } from '@ringwright/ring/ring-of-swift';
+import { deviceIdBytes } from '@ringwright/ring/slot-rows';
 import type { SwiftBuilder } from '@ringwright/ring/swift-builder';
-import type { SwiftRing } from '@ringwright/ring/swift-ring';
-import type { BuilderState } from './builder-state.ts';
+import { type SwiftRing, slotsOfReplicas } from '@ringwright/ring/swift-ring';
+import type { BuilderDevice, BuilderState, SwiftReplicas, SwiftState } from './builder-state.ts';
 import { HOURS_COUNTED_MAX, hoursOfRuns } from './last-moves.ts';
 import { requireSteadyPower } from './steady-power.ts';
 
@@ -15,10 +17,17 @@ const SECONDS_PER_HOUR = 3_600;
  * RING_NOT_CONVERTIBLE, MOVES_IN_FLIGHT, PART_POWER_INCREASING.
  */
 export function exportSwiftRing(ring: Ring, state: BuilderState | null): SwiftRing {
-  const { version = 1, nextPartPower = null } = state?.swift ?? {};
+  const { swift } = state ?? {};
   // As it came it may go back; a version made since then must not reach Swift's servers.
   if (state !== null && ring.version > 1) requireSteadyPower(state);
-  return swiftOfRing(ring, { version: version + ring.version - 1, nextPartPower });
+  const asImported = swift !== undefined && ring.version === 1;
+  const { version = asImported ? null : 1 } = swift ?? {};
+  return swiftOfRing(ring, {
+    version: version === null ? null : version + ring.version - 1,
+    nextPartPower: swift?.nextPartPower ?? null,
+    idBytes: swift?.idBytes ?? deviceIdBytes(ring.devices.length),
+    emptyRow: replicasOf(ring.replicas, swift)?.emptyRow ?? false,
+  });
 }
 
 /**
@@ -31,22 +40,82 @@ export function exportSwiftBuilder(
   versionSeconds: ReadonlyMap<number, number>,
 ): SwiftBuilder {
   const { version, ...swift } = exportSwiftRing(ring, state);
-  const removed = state.devices.flatMap((device) =>
-    device?.state === 'removed' && (ring.devices[device.id] ?? null) !== null ? [device.id] : [],
-  );
+  const removed = removedOf(state, ring.devices);
+  const settings = settingsOf(state, ring.replicas);
   const asImported = ring.version === 1 ? state.swift?.changed : undefined;
+  const pending = slotsOfReplicas(settings.replicas, swift.partPower) !== slotsOf(ring);
   return {
     ...swift,
-    version: must(version, 'an export has a version'),
-    replicas: ring.replicas,
-    minPartHours: state.minPartHours,
-    overload: state.overload,
+    ...settings,
+    version: version ?? 1,
     removed,
     ...lastMovesOf(ring, state, versionSeconds),
-    lastGatherStart: state.swift?.gatherStart ?? 0,
-    changed: asImported ?? (removed.length > 0 || hasWork(ring)),
-    id: state.swift?.id ?? null,
+    changed: asImported ?? (removed.length > 0 || pending || hasWork(ring)),
+    dispersion: ring.version === 1 ? (state.swift?.dispersion ?? null) : null,
   };
+}
+
+/** The builder of a ring without a version: Swift places everything. Throws RING_NOT_CONVERTIBLE. */
+export function exportUnplacedBuilder(state: BuilderState): SwiftBuilder {
+  const { partitioner, devices, swift } = state;
+  if (partitioner.kind !== 'md5-shift') throw notOfSwift(state.ring, partitioner);
+  const partitions = 2 ** partitioner.power;
+  const hours = swift?.lastMoves;
+  return {
+    partPower: partitioner.power,
+    nextPartPower: swift?.nextPartPower ?? null,
+    devices: devices.map(withoutBuilder),
+    table: null,
+    idBytes: 2,
+    emptyRow: false,
+    ...settingsOf(state, state.replicas),
+    version: swift?.version ?? 1,
+    removed: removedOf(state, devices),
+    lastMoves: hours === undefined ? new Uint8Array(partitions) : hoursOfRuns(hours, partitions),
+    lastMovesEpoch: hours?.epoch ?? 0,
+    changed: swift?.changed ?? true,
+    dispersion: swift?.dispersion ?? null,
+  };
+}
+
+/** As Swift had them, as long as nobody has set others here. */
+function settingsOf(
+  { minPartHours, overload, swift }: BuilderState,
+  placed: number,
+): Pick<
+  SwiftBuilder,
+  'replicas' | 'replicasInt' | 'minPartHours' | 'overload' | 'lastGatherStart' | 'id'
+> {
+  const replicas = replicasOf(placed, swift);
+  const hours = minPartHours === minPartHoursMax ? swift?.minPartHours : undefined;
+  return {
+    replicas: replicas?.wanted ?? placed,
+    replicasInt: replicas?.int ?? false,
+    minPartHours: hours ?? minPartHours,
+    overload,
+    lastGatherStart: swift?.gatherStart ?? 0,
+    id: swift?.id ?? null,
+  };
+}
+
+function replicasOf(placed: number, swift: SwiftState | undefined): SwiftReplicas | undefined {
+  return swift?.replicas?.placed === placed ? swift.replicas : undefined;
+}
+
+function removedOf(state: BuilderState, devices: readonly (Device | null)[]): number[] {
+  return state.devices.flatMap((device) =>
+    device?.state === 'removed' && (devices[device.id] ?? null) !== null ? [device.id] : [],
+  );
+}
+
+function withoutBuilder(device: BuilderDevice | null): Device | null {
+  if (device === null) return null;
+  const { state: _state, hold: _hold, ramp: _ramp, ...fields } = device;
+  return fields;
+}
+
+function slotsOf({ table }: Ring): number {
+  return table.reduce((sum, row) => sum + row.length, 0);
 }
 
 /** True when a device has weight and no slot, or slots and no weight. */

@@ -1,10 +1,18 @@
 // A ring or builder of Swift as the first version of a ring here. Pure.
 import type { Finding } from '@ringwright/base/finding';
+import { minPartHoursMax } from '@ringwright/base/limits';
 import { ringOfSwift } from '@ringwright/ring/ring-of-swift';
+import { deviceIdBytes } from '@ringwright/ring/slot-rows';
 import type { SwiftBuilder } from '@ringwright/ring/swift-builder';
 import type { SwiftFile } from '@ringwright/ring/swift-file';
-import { replicasOfTable, type SwiftRing } from '@ringwright/ring/swift-ring';
-import type { BuilderDevice, BuilderState, LastMoves, SwiftState } from './builder-state.ts';
+import { replicasOfTable, type SwiftRing, slotsOfReplicas } from '@ringwright/ring/swift-ring';
+import type {
+  BuilderDevice,
+  BuilderState,
+  LastMoves,
+  SwiftReplicas,
+  SwiftState,
+} from './builder-state.ts';
 import { createState } from './create-state.ts';
 import type { ImportedRing } from './imported-ring.ts';
 import { HOURS_COUNTED_MAX, runsOfHours } from './last-moves.ts';
@@ -34,14 +42,20 @@ export function importSwift(file: SwiftFile, settings: SwiftImportSettings): Imp
 
 function importRing(swift: SwiftRing, settings: SwiftImportSettings): ImportedRing {
   const { version, nextPartPower } = swift;
+  const placed = replicasOfTable(swift.table, swift.partPower);
   const longAgo: LastMoves = { epoch: 0, runs: [[2 ** swift.partPower, HOURS_COUNTED_MAX]] };
   const state = stateOf(settings, {
     ...swift,
-    replicas: replicasOfTable(swift.table, swift.partPower),
+    replicas: placed,
     minPartHours: 0,
     overload: 0,
     removed: [],
-    swift: { version: version ?? 1, ...power(nextPartPower), lastMoves: longAgo },
+    swift: {
+      ...(version === null ? {} : { version }),
+      ...power(nextPartPower),
+      ...shapeOf(swift, { wanted: placed, placed, int: false }),
+      lastMoves: longAgo,
+    },
   });
   const message =
     'a ring file holds no min_part_hours, no overload and no last moves: taken as 0, 0 and long ' +
@@ -56,25 +70,34 @@ function importRing(swift: SwiftRing, settings: SwiftImportSettings): ImportedRi
 
 function importBuilder(builder: SwiftBuilder, settings: SwiftImportSettings): ImportedRing {
   const { table, partPower, nextPartPower, version, lastMoves, lastMovesEpoch, id } = builder;
+  const placed = table === null ? builder.replicas : replicasOfTable(table, partPower);
+  const { replicas: wanted, replicasInt: int, minPartHours, dispersion } = builder;
   const swift: SwiftState = {
     version,
     ...power(nextPartPower),
+    ...shapeOf(builder, { wanted, placed, int }),
+    ...(dispersion === null ? {} : { dispersion }),
+    ...(minPartHours > minPartHoursMax ? { minPartHours } : {}),
     ...(id === null ? {} : { id }),
     gatherStart: builder.lastGatherStart,
     changed: builder.changed,
     lastMoves: { epoch: lastMovesEpoch, runs: runsOfHours(lastMoves) },
   };
-  const placed = table === null ? builder.replicas : replicasOfTable(table, partPower);
-  const state = stateOf(settings, { ...builder, replicas: placed, swift });
+  const hours = Math.min(minPartHours, minPartHoursMax);
+  const state = stateOf(settings, { ...builder, replicas: placed, minPartHours: hours, swift });
   const ring =
     table === null
       ? null
       : ringOfSwift({ ...builder, table }, { ...settings, keyspace: settings.ring });
-  const pending = slotsWanted(builder) !== Math.round(placed * 2 ** partPower);
+  const pending = slotsOfReplicas(wanted, partPower) !== Math.round(placed * 2 ** partPower);
   return {
     ring,
     state,
-    warnings: [...increasing(state), ...(pending ? [replicasPending(builder, placed)] : [])],
+    warnings: [
+      ...increasing(state),
+      ...(pending ? [replicasPending(builder, placed)] : []),
+      ...(minPartHours > HOURS_COUNTED_MAX ? [hoursUncounted(minPartHours, hours)] : []),
+    ],
   };
 }
 
@@ -101,10 +124,24 @@ function stateOf(settings: SwiftImportSettings, parts: StateParts): BuilderState
   return { ...empty, devices, swift };
 }
 
-/** Slots that Swift's own arithmetic makes of a replica count: the fraction is rounded down. */
-function slotsWanted({ replicas, partPower }: SwiftBuilder): number {
-  const parts = 2 ** partPower;
-  return Math.floor(replicas) * parts + Math.floor(parts * (replicas % 1));
+/** Absent members say what is usual. */
+function shapeOf(
+  { devices, idBytes, emptyRow }: Pick<SwiftRing, 'devices' | 'idBytes' | 'emptyRow'>,
+  count: Omit<SwiftReplicas, 'emptyRow'>,
+): Pick<SwiftState, 'replicas' | 'idBytes'> {
+  const usual = count.wanted === count.placed && !count.int && !emptyRow;
+  return {
+    ...(usual ? {} : { replicas: { ...count, emptyRow } }),
+    ...(idBytes > deviceIdBytes(devices.length) ? { idBytes: 4 } : {}),
+  };
+}
+
+/** When more are asked for than Swift counts, no partition is ever old enough for it. */
+function hoursUncounted(minPartHours: number, hours: number): Finding {
+  const message =
+    `min_part_hours is ${minPartHours}, and Swift counts ${HOURS_COUNTED_MAX}: it moves nothing ` +
+    `again; here a partition may move after ${hours} hours, or when Swift counts no further`;
+  return { code: 'MIN_PART_HOURS_UNCOUNTED', message, details: { minPartHours, hours } };
 }
 
 function power(nextPartPower: number | null): Pick<SwiftState, 'nextPartPower'> {

@@ -39,7 +39,7 @@ const partitionerSchema = z.discriminatedUnion('kind', [
 const runSchema = z.tuple([z.int().positive(), z.int().min(0).max(255)]);
 
 const swiftSchema = z.strictObject({
-  version: whole,
+  version: whole.exactOptional(),
   nextPartPower: whole.exactOptional(),
   id: z.string().max(128).exactOptional(),
   gatherStart: whole.exactOptional(),
@@ -47,6 +47,12 @@ const swiftSchema = z.strictObject({
   lastMoves: z
     .strictObject({ epoch: whole, runs: z.array(runSchema).max(partitionCountMax) })
     .exactOptional(),
+  replicas: z
+    .strictObject({ wanted: positive, placed: positive, int: z.boolean(), emptyRow: z.boolean() })
+    .exactOptional(),
+  dispersion: positive.exactOptional(),
+  minPartHours: whole.exactOptional(),
+  idBytes: z.literal(4).exactOptional(),
 });
 
 const stateSchema = z.strictObject({

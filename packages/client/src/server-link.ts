@@ -5,6 +5,7 @@ import { CallChannel } from '@ringwright/wire/call-channel';
 import { checkWireVersion } from '@ringwright/wire/check-wire-version';
 import { hello } from '@ringwright/wire/hello';
 import { socketSettings } from '@ringwright/wire/socket-settings';
+import { socketUrl } from '@ringwright/wire/socket-url';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { WebSocket } from 'ws';
 
@@ -53,7 +54,7 @@ export class ServerLink {
   }
 
   async #connect(): Promise<CallChannel> {
-    const socket = new WebSocket(`ws://${this.address}/v1/wire`, {
+    const socket = new WebSocket(socketUrl(this.address), {
       ...socketSettings,
       handshakeTimeout: this.#timeoutMs,
     });

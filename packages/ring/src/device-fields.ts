@@ -4,21 +4,32 @@ import {
   deviceMetaCharactersMax,
   deviceNameCharactersMax,
   deviceWeightMax,
+  hostCharactersMax,
   tierNumberMax,
 } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { deviceExtraSchema } from './device-extra.ts';
 
-/** RFC 1123 length; underscores are allowed because container hosts are often named with them. */
+/**
+ * Underscores are allowed because container hosts are often named with them, letters of any script
+ * because host names may be international, and the dot of the root at the end.
+ */
 const hostNamePattern =
-  /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_-]+)*$/;
+  /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}_])?(?:\.[\p{L}\p{M}\p{N}_-]+)*\.?$/u;
+/** RFC 4007: which network card a link-local address is behind. */
+const zonePattern = /^(?<address>[^%]*)%[A-Za-z0-9._~-]{1,64}$/;
 /** Only digits and dots: meant as IPv4, so it must be one, or `10.0.0.256` would be a host name. */
 const digitsPattern = /^[0-9.]+$/;
+/** Of a directory under the mount point; what stands inside may be spaces, as in Swift. */
+const namePattern = /^(?!\.{1,2}$)(?!\s)[^/\p{C}\p{Zl}\p{Zp}]+(?<!\s)$/u;
 const ipv4 = z.ipv4();
 const ipv6 = z.ipv6();
 
 export function isHost(text: string): boolean {
-  if (text.includes(':')) return ipv6.safeParse(text).success;
+  if (text.length > hostCharactersMax) return false;
+  if (text.includes(':')) {
+    return ipv6.safeParse(zonePattern.exec(text)?.groups?.['address'] ?? text).success;
+  }
   if (digitsPattern.test(text)) return ipv4.safeParse(text).success;
   return hostNamePattern.test(text);
 }
@@ -33,7 +44,10 @@ export const deviceAddressSchema = z.object({
   device: z
     .string()
     .max(deviceNameCharactersMax)
-    .regex(/^(?!\.{1,2}$)[^\s/\p{C}]+$/u, 'has a space, slash or control character, or is empty'),
+    .regex(
+      namePattern,
+      'is empty, . or .., has a slash or control character, or a space at an end',
+    ),
   meta: z.string().max(deviceMetaCharactersMax),
 });
 

@@ -24,7 +24,7 @@ export function parseDevice(text: string): Omit<Device, 'id' | 'weight'> {
   const parsed = deviceAddressSchema.safeParse({
     region: Number(groups['region']),
     zone: Number(groups['zone']),
-    ip: groups['ipv6']?.toLowerCase() ?? groups['host'],
+    ip: groups['ipv6']?.replace(/^[^%]*/, (address) => address.toLowerCase()) ?? groups['host'],
     port: Number(groups['port']),
     device: groups['device'],
     meta: groups['meta'] ?? '',

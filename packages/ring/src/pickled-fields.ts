@@ -1,7 +1,13 @@
 // Typed reading of the members of a pickled dictionary or instance of Swift. Pure.
 
 import type { Device } from './device.ts';
-import { kindOf, type Pickled, type PickledDict, type PickledInstance } from './pickled.ts';
+import {
+  kindOf,
+  numberOf,
+  type Pickled,
+  type PickledDict,
+  type PickledInstance,
+} from './pickled.ts';
 import { plainOfPickled } from './plain-of-pickled.ts';
 import type { SlotRow } from './ring.ts';
 import { deviceOfSwift, requireDeviceCount } from './swift-device.ts';
@@ -29,9 +35,9 @@ export function optionalNumber(
 ): number | null {
   const value = fields.get(name) ?? null;
   if (value === null) return null;
-  if (typeof value === 'number' && value >= min && value <= max) return value;
-  const found = typeof value === 'number' ? value : kindOf(value);
-  throw swiftInvalid(name, found, `${min} to ${max}`);
+  const number = numberOf(value);
+  if (number !== undefined && number >= min && number <= max) return number;
+  throw swiftInvalid(name, number ?? kindOf(value), `${min} to ${max}`);
 }
 
 export function whole(fields: Fields, name: string, range: readonly [number, number]): number {

@@ -5,12 +5,19 @@ export type Pickled =
   | boolean
   | number
   | string
+  | PickledFloat
   | PickledList
   | PickledTuple
   | PickledDict
   | PickledArray
   | PickledGlobal
   | PickledInstance;
+
+/** A float that is a whole number: other floats are plain numbers. */
+export interface PickledFloat {
+  readonly kind: 'float';
+  readonly value: number;
+}
 
 export interface PickledList {
   readonly kind: 'list';
@@ -45,6 +52,12 @@ export interface PickledInstance {
   readonly kind: 'instance';
   readonly name: string;
   readonly members: Map<string, Pickled>;
+}
+
+/** A number of either kind, or undefined. */
+export function numberOf(value: Pickled | undefined): number | undefined {
+  if (typeof value === 'object' && value?.kind === 'float') return value.value;
+  return typeof value === 'number' ? value : undefined;
 }
 
 export function kindOf(value: Pickled | undefined): string {

@@ -24,6 +24,7 @@ interface Within {
 function plainOf(value: Pickled, { depth, budget }: Within): unknown {
   spend(budget, value);
   if (value === null || typeof value !== 'object') return value;
+  if (value.kind === 'float') return value.value;
   if (depth > foreignValueDepthMax) {
     throw swiftInvalid('depth of a value', depth, `${foreignValueDepthMax} or less`);
   }
@@ -43,7 +44,7 @@ function plainOf(value: Pickled, { depth, budget }: Within): unknown {
 }
 
 function spend(budget: { left: number }, value: Pickled): void {
-  const isContainer = typeof value === 'object' && value !== null;
+  const isContainer = typeof value === 'object' && value !== null && value.kind !== 'float';
   const length = typeof value === 'string' ? value.length : 0;
   budget.left -= (isContainer ? BYTES_PER_CONTAINER : BYTES_PER_SCALAR) + length;
   if (budget.left >= 0) return;

@@ -45,7 +45,7 @@ const steps: ReadonlyMap<number, Step> = new Map<number, Step>([
   [code('M'), (machine) => push(machine, take(machine, 2).readUInt16LE())],
   [code('J'), (machine) => push(machine, take(machine, 4).readInt32LE())],
   [0x8a, (machine) => push(machine, longOf(machine))],
-  [code('G'), (machine) => push(machine, take(machine, 8).readDoubleBE())],
+  [code('G'), (machine) => push(machine, floatOf(machine))],
   [code('X'), (machine) => push(machine, unicodeOf(machine))],
   [code('U'), (machine) => push(machine, bytesOf(machine, take(machine, 1).readUInt8()))],
   [code('T'), (machine) => push(machine, bytesOf(machine, take(machine, 4).readUInt32LE()))],
@@ -92,6 +92,11 @@ function code(character: string): number {
 function protocol(machine: PickleMachine): void {
   const version = take(machine, 1).readUInt8();
   if (version !== 2) throw pickleRefused(`protocol ${version}, Swift writes 2,`, machine.at);
+}
+
+function floatOf(machine: PickleMachine): Pickled {
+  const value = take(machine, 8).readDoubleBE();
+  return Number.isInteger(value) ? { kind: 'float', value } : value;
 }
 
 /** LONG1: a whole number in two's complement, little-endian. */

@@ -1,6 +1,7 @@
 // Rings of Swift as rings here, and back: the same answers to every lookup and handoff. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { firstRing } from './first-ring.ts';
+import type { Partitioner } from './partitioner.ts';
 import type { Ring } from './ring.ts';
 import { replicasOfTable, type SwiftRing } from './swift-ring.ts';
 
@@ -65,15 +66,11 @@ function refuseTwins({ table, partPower, devices }: SwiftTable): void {
  */
 export function swiftOfRing(
   ring: Ring,
-  numbers: Pick<SwiftRing, 'version' | 'nextPartPower'>,
+  as: Omit<SwiftRing, 'partPower' | 'devices' | 'table'>,
 ): SwiftRing {
   const { partitioner, moves, devices, table, keyspace, version } = ring;
   if (partitioner.kind !== 'md5-shift') {
-    throw new CodedError(
-      'RING_NOT_CONVERTIBLE',
-      `ring ${keyspace} has partitioner ${partitioner.kind}, Swift knows md5-shift only`,
-      { details: { ring: keyspace, partitioner: partitioner.kind } },
-    );
+    throw notOfSwift(keyspace, partitioner);
   }
   if (moves.length > 0) {
     throw new CodedError(
@@ -85,5 +82,10 @@ export function swiftOfRing(
       },
     );
   }
-  return { partPower: partitioner.power, devices, table, ...numbers };
+  return { partPower: partitioner.power, devices, table, ...as };
+}
+
+export function notOfSwift(ring: string, { kind }: Partitioner): CodedError {
+  const message = `ring ${ring} has partitioner ${kind}, Swift knows md5-shift only`;
+  return new CodedError('RING_NOT_CONVERTIBLE', message, { details: { ring, partitioner: kind } });
 }

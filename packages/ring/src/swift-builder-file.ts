@@ -1,7 +1,7 @@
 // Builder files of Swift: a pickle of a dictionary, or of a RingBuilder in the oldest. Pure.
-import { partitionPowerMax, replicaCountMax, swiftPayloadBytesMax } from '@ringwright/base/limits';
+import { replicaCountMax, swiftPayloadBytesMax } from '@ringwright/base/limits';
 import type { Pickled } from './pickled.ts';
-import { kindOf } from './pickled.ts';
+import { kindOf, numberOf } from './pickled.ts';
 import {
   devices,
   type Fields,
@@ -14,8 +14,8 @@ import {
 } from './pickled-fields.ts';
 import { readPickle } from './read-pickle.ts';
 import type { SwiftBuilder } from './swift-builder.ts';
-import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
-import { tableOfRows } from './swift-ring.ts';
+import { swiftInvalid, swiftTooLarge, swiftUnfit } from './swift-file-error.ts';
+import { requirePartPower, tableAndShape } from './swift-ring.ts';
 
 const anyWhole = [0, Number.MAX_SAFE_INTEGER] as const;
 const HOURS_MAX = 255;
@@ -30,28 +30,34 @@ export function decodeSwiftBuilder(file: Uint8Array): SwiftBuilder {
   }
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   const fields = fieldsOf(readPickle(bytes), 'RingBuilder');
-  const partPower = whole(fields, 'part_power', [0, partitionPowerMax]);
+  const partPower = whole(fields, 'part_power', [0, 32]);
+  requirePartPower(partPower);
   const parts = whole(fields, 'parts', anyWhole);
   if (parts !== 2 ** partPower) throw swiftInvalid('parts', parts, 2 ** partPower);
   const list = devices(fields);
-  const table = tableOf(fields, { partPower, devices: list });
-  checkCounts(fields, table);
-  const replicas = optionalNumber(fields, 'replicas', [1, replicaCountMax]);
+  const shaped = tableOf(fields, { partPower, devices: list });
+  checkCounts(fields, shaped.table);
+  const replicas = optionalNumber(fields, 'replicas', [1, Number.MAX_VALUE]);
   if (replicas === null) throw swiftInvalid('replicas', 'absent', `1 to ${replicaCountMax}`);
+  if (replicas > replicaCountMax) {
+    throw swiftUnfit('replicas', `${replicas}, rings here have 1 to ${replicaCountMax}`);
+  }
   return {
     partPower,
     nextPartPower: optionalWhole(fields, 'next_part_power', [0, 32]),
     version: whole(fields, 'version', anyWhole),
     replicas,
+    replicasInt: typeof fields.get('replicas') === 'number' && Number.isInteger(replicas),
     minPartHours: whole(fields, 'min_part_hours', anyWhole),
     overload: optionalNumber(fields, 'overload', [0, Number.MAX_VALUE]) ?? 0,
     devices: list,
-    table,
+    ...shaped,
     removed: removedOf(fields, list),
     lastMoves: lastMovesOf(fields, parts),
     lastMovesEpoch: Math.floor(optionalNumber(fields, '_last_part_moves_epoch', anyWhole) ?? 0),
     lastGatherStart: optionalWhole(fields, '_last_part_gather_start', anyWhole) ?? 0,
     changed: fields.get('devs_changed') === true,
+    dispersion: optionalNumber(fields, 'dispersion', [0, Number.MAX_VALUE]),
     id: idOf(fields.get('id') ?? fields.get('_id') ?? null),
   };
 }
@@ -59,10 +65,10 @@ export function decodeSwiftBuilder(file: Uint8Array): SwiftBuilder {
 function tableOf(
   fields: Fields,
   of: Pick<SwiftBuilder, 'partPower' | 'devices'>,
-): SwiftBuilder['table'] {
+): Pick<SwiftBuilder, 'table' | 'idBytes' | 'emptyRow'> {
   const name = '_replica2part2dev';
-  if ((fields.get(name) ?? null) === null) return null;
-  return tableOfRows(rows(fields, name), of);
+  if ((fields.get(name) ?? null) === null) return { table: null, idBytes: 2, emptyRow: false };
+  return tableAndShape(rows(fields, name), of);
 }
 
 /** A builder counts the slots of each device beside the table: a free check of both. */
@@ -72,7 +78,7 @@ function checkCounts(fields: Fields, table: SwiftBuilder['table']): void {
   for (const row of table ?? []) for (const id of row) counts[id] = (counts[id] ?? 0) + 1;
   for (const [id, device] of list.entries()) {
     const noted = isDict(device) ? device.members.get('parts') : undefined;
-    if (noted === undefined || noted === counts[id]) continue;
+    if (noted === undefined || numberOf(noted) === counts[id]) continue;
     throw swiftInvalid(`parts of device ${id}`, shown(noted), `${counts[id]}, as in the table`);
   }
 }
@@ -104,7 +110,7 @@ function lastMovesOf(fields: Fields, parts: number): Uint8Array {
 }
 
 function shown(value: Pickled): string {
-  return typeof value === 'number' ? String(value) : kindOf(value);
+  return String(numberOf(value) ?? kindOf(value));
 }
 
 function idOf(value: Pickled): string | null {

@@ -7,6 +7,8 @@ export interface SwiftBuilder extends Omit<SwiftRing, 'table' | 'version'> {
   readonly version: number;
   /** As wanted; the table may still have what was wanted before. */
   readonly replicas: number;
+  /** Written as an int, where Swift's own tool writes a float. */
+  readonly replicasInt: boolean;
   readonly minPartHours: number;
   readonly overload: number;
   /** Null before the first rebalance. */
@@ -21,4 +23,6 @@ export interface SwiftBuilder extends Omit<SwiftRing, 'table' | 'version'> {
   /** Devices or settings changed since the last rebalance. */
   readonly changed: boolean;
   readonly id: string | null;
+  /** As of the last rebalance; null when Swift shall compute it. */
+  readonly dispersion: number | null;
 }

@@ -3,7 +3,7 @@ import type { Json } from '@ringwright/base/canonical-json';
 import { deviceCountMax } from '@ringwright/base/limits';
 import type { Device } from './device.ts';
 import { deviceSchema, firstComplaint } from './device-fields.ts';
-import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
+import { swiftInvalid, swiftTooLarge, swiftUnfit } from './swift-file-error.ts';
 
 /** What a builder notes down beside the device itself; made anew on export. */
 const bookkeeping = ['parts', 'parts_wanted'];
@@ -49,7 +49,7 @@ export function deviceOfSwift(value: unknown, index: number): Device | null {
   const extra = fields.size === 0 ? {} : { extra: Object.fromEntries(fields) };
   const parsed = deviceSchema.safeParse({ ...device, ...extra });
   if (parsed.success) return parsed.data;
-  throw swiftInvalid(`device ${index}`, `wrong in ${firstComplaint(parsed.error)}`, 'a device');
+  throw swiftUnfit(`device ${index}`, firstComplaint(parsed.error));
 }
 
 /** The fields of a device in Swift, by name; `weight` is a float there. */

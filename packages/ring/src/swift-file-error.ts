@@ -16,6 +16,14 @@ export function swiftInvalid(what: string, found: unknown, wanted: unknown): Cod
   );
 }
 
+/** SWIFT_FILE_INVALID of a whole file: it holds a value that Swift takes, but no ring here can. */
+export function swiftUnfit(what: string, complaint: string): CodedError {
+  return new CodedError('SWIFT_FILE_INVALID', `Swift file: ${what}: ${briefly(complaint)}`, {
+    hint: 'the file is whole, but this cannot be taken over: change it in Swift, import again',
+    details: { what, complaint: briefly(complaint) },
+  });
+}
+
 /** A value of the file, as much of it as a message can use. */
 function briefly(text: string): string {
   return text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text;

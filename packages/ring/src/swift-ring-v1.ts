@@ -1,6 +1,6 @@
 // Swift's ring format 1: a JSON header, then rows of two-byte ids. Inside gzip. Pure.
 //   0 'R1NG' | 4 u16 1 | 6 u32 length of the header, big-endian | 10 header | rows
-import { deviceCountMax, partitionPowerMax, replicaCountMax } from '@ringwright/base/limits';
+import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { asciiObject } from './ascii-json.ts';
 import { firstComplaint } from './device-fields.ts';
@@ -9,7 +9,7 @@ import { devicesOfSwift } from './swift-device.ts';
 import { devicesJson } from './swift-device-json.ts';
 import { swiftInvalid } from './swift-file-error.ts';
 import { parseSwiftJson } from './swift-json.ts';
-import { type SwiftRing, tableOfRows } from './swift-ring.ts';
+import { requirePartPower, type SwiftRing, tableAndShape } from './swift-ring.ts';
 
 const HEADER_AT = 10;
 
@@ -17,10 +17,7 @@ const HEADER_AT = 10;
 const headerSchema = z.object({
   byteorder: z.enum(['little', 'big']).default('little'),
   devs: z.array(z.unknown()).max(deviceCountMax),
-  part_shift: z
-    .int()
-    .min(32 - partitionPowerMax)
-    .max(32),
+  part_shift: z.int().min(0).max(32),
   replica_count: z.int().min(1).max(replicaCountMax),
   version: z.int().min(0).nullish(),
   next_part_power: z.int().min(0).max(32).nullish(),
@@ -38,9 +35,11 @@ export function decodeRingV1(payload: Buffer): SwiftRing {
   if (!parsed.success) throw swiftInvalid('header', firstComplaint(parsed.error), 'a header');
   const { byteorder: order, devs, part_shift: shift, replica_count: rowCount } = parsed.data;
   const partPower = 32 - shift;
+  requirePartPower(partPower);
   const partitions = 2 ** partPower;
   const rows = payload.subarray(rowsAt);
-  const [least, most] = [(rowCount - 1) * partitions * 2 + 2, rowCount * partitions * 2];
+  const least = Math.max(2, (rowCount - 1) * partitions * 2);
+  const most = rowCount * partitions * 2;
   if (rows.length < least || rows.length > most || rows.length % 2 === 1) {
     const wanted = `${least} to ${most}, even, for ${rowCount} rows of ${partitions} partitions`;
     throw swiftInvalid('bytes after the header', rows.length, wanted);
@@ -52,7 +51,8 @@ export function decodeRingV1(payload: Buffer): SwiftRing {
     nextPartPower: parsed.data.next_part_power ?? null,
     version: parsed.data.version ?? null,
     devices,
-    table: tableOfRows(table, { partPower, devices }),
+    ...tableAndShape(table, { partPower, devices }),
+    emptyRow: table.length < rowCount,
   };
 }
 
@@ -66,7 +66,7 @@ export function encodeRingV1(ring: SwiftRing): Buffer {
       ['devs', devicesJson(ring.devices)],
       ...optional('next_part_power', ring.nextPartPower),
       ['part_shift', String(32 - ring.partPower)],
-      ['replica_count', String(ring.table.length)],
+      ['replica_count', String(ring.table.length + (ring.emptyRow ? 1 : 0))],
       ...optional('version', ring.version),
     ]),
   );

@@ -3,14 +3,14 @@
 //   | u64 offset of the index in here | u64 offset of the index in the file
 import { createHash } from 'node:crypto';
 import { constants, inflateRawSync } from 'node:zlib';
-import { deviceCountMax, partitionPowerMax, replicaCountMax } from '@ringwright/base/limits';
+import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { firstComplaint } from './device-fields.ts';
 import { rowsOfBytes } from './device-id-words.ts';
 import { devicesOfSwift } from './swift-device.ts';
 import { swiftInvalid } from './swift-file-error.ts';
 import { parseSwiftJson } from './swift-json.ts';
-import { replicasOfTable, type SwiftRing, tableOfRows } from './swift-ring.ts';
+import { replicasOfTable, requirePartPower, type SwiftRing, tableAndShape } from './swift-ring.ts';
 
 export const SECTIONS_AT = 6;
 const TAIL_BYTES = 16;
@@ -31,10 +31,7 @@ const indexSchema = z.record(
 
 const metadataSchema = z.object({
   dev_id_bytes: z.union([z.literal(2), z.literal(4)]),
-  part_shift: z
-    .int()
-    .min(32 - partitionPowerMax)
-    .max(32),
+  part_shift: z.int().min(0).max(32),
   replica_count: z.number().min(0).max(replicaCountMax),
   version: z.int().min(0).nullish(),
   next_part_power: z.int().min(0).max(32).nullish(),
@@ -61,18 +58,20 @@ export function decodeRingV2(file: Uint8Array, payload: Buffer): SwiftRing {
   const devices = devicesOfSwift(listed.data);
   const assignments = section('swift/ring/assignments');
   const partPower = 32 - shift;
+  requirePartPower(partPower);
   // Equality is exact: both are slots divided by a power of two.
   const slots = Math.round(replicas * 2 ** partPower);
   if (assignments.length !== slots * idBytes) {
     throw swiftInvalid('bytes of the assignments', assignments.length, slots * idBytes);
   }
   const rows = rowsOfBytes(assignments, { idBytes, order: 'big' }, 2 ** partPower);
-  const table = tableOfRows(rows, { partPower, devices });
-  if (replicasOfTable(table, partPower) !== replicas) {
-    throw swiftInvalid('replica_count', replicas, replicasOfTable(table, partPower));
+  const shaped = tableAndShape(rows, { partPower, devices });
+  const placed = replicasOfTable(shaped.table, partPower);
+  if (placed !== replicas) {
+    throw swiftInvalid('replica_count', replicas, placed);
   }
   const { version = null, next_part_power: nextPartPower = null } = parsed.data;
-  return { partPower, nextPartPower, version, devices, table };
+  return { partPower, nextPartPower, version, devices, ...shaped };
 }
 
 /** Contents by name: the sections fill the payload up to the index without gap or overlap. */

@@ -1,9 +1,9 @@
 // A ring as Swift's files hold it, whatever their format, already checked. Pure data.
-import { replicaCountMax } from '@ringwright/base/limits';
+import { partitionPowerMax, replicaCountMax } from '@ringwright/base/limits';
 import type { Device } from './device.ts';
 import type { SlotRow, Table } from './ring.ts';
 import { copyTable } from './slot-rows.ts';
-import { swiftInvalid } from './swift-file-error.ts';
+import { swiftInvalid, swiftUnfit } from './swift-file-error.ts';
 
 export interface SwiftRing {
   /** Partitions are 2 to this power. */
@@ -14,19 +14,45 @@ export interface SwiftRing {
   readonly version: number | null;
   readonly devices: readonly (Device | null)[];
   readonly table: Table;
+  /** Bytes of a device id in the file; it may have been wider than the devices ask. */
+  readonly idBytes: 2 | 4;
+  /** One row more, without a slot: Swift writes it for a fraction that makes none. */
+  readonly emptyRow: boolean;
+}
+
+/** Swift takes up to 32. Throws SWIFT_FILE_INVALID, before anything is as large as the table. */
+export function requirePartPower(partPower: number): void {
+  if (partPower <= partitionPowerMax) return;
+  throw swiftUnfit('partition power', `${partPower}, rings here have up to ${partitionPowerMax}`);
+}
+
+/** Slots that Swift's own arithmetic makes of a replica count: the fraction is rounded down. */
+export function slotsOfReplicas(replicas: number, partPower: number): number {
+  const parts = 2 ** partPower;
+  return Math.floor(replicas) * parts + Math.floor(parts * (replicas % 1));
+}
+
+/** The table with what the file said of its shape. Throws SWIFT_FILE_INVALID. */
+export function tableAndShape(
+  rows: readonly SlotRow[],
+  of: Pick<SwiftRing, 'partPower' | 'devices'>,
+): Pick<SwiftRing, 'table' | 'idBytes' | 'emptyRow'> {
+  const emptyRow = rows.length > 1 && rows.at(-1)?.length === 0;
+  const idBytes = rows.some((row) => row instanceof Uint32Array) ? 4 : 2;
+  return { table: tableOfRows(emptyRow ? rows.slice(0, -1) : rows, of), idBytes, emptyRow };
 }
 
 /**
  * The rows as a table: whole but for the last one, every slot on a device that is there. Throws
  * SWIFT_FILE_INVALID. A device twice in one partition is legal in Swift.
  */
-export function tableOfRows(
+function tableOfRows(
   rows: readonly SlotRow[],
   of: Pick<SwiftRing, 'partPower' | 'devices'>,
 ): SlotRow[] {
   const partitions = 2 ** of.partPower;
   if (rows.length < 1 || rows.length > replicaCountMax) {
-    throw swiftInvalid('number of rows', rows.length, `1 to ${replicaCountMax}`);
+    throw swiftUnfit('number of rows', `${rows.length}, rings here have 1 to ${replicaCountMax}`);
   }
   for (const [replica, row] of rows.entries()) {
     const whole = row.length === partitions;

@@ -9,7 +9,7 @@ type Members = ReadonlyMap<string, Picklable>;
 
 /**
  * The file, in the order of Swift's own members. Swift computes anew what is left empty here: the
- * dispersion with its graph, and how many partitions each device wants.
+ * graph of the dispersion, and how many partitions each device wants.
  */
 export function encodeSwiftBuilder(builder: SwiftBuilder): Buffer {
   const parts = 2 ** builder.partPower;
@@ -21,24 +21,30 @@ export function encodeSwiftBuilder(builder: SwiftBuilder): Buffer {
   const members: [string, Picklable][] = [
     ['part_power', builder.partPower],
     ['next_part_power', builder.nextPartPower],
-    ['replicas', float(builder.replicas)],
+    ['replicas', builder.replicasInt ? builder.replicas : float(builder.replicas)],
     ['min_part_hours', builder.minPartHours],
     ['parts', parts],
     ['devs', devices],
     ['devs_changed', builder.changed],
     ['version', builder.version],
     ['overload', float(builder.overload)],
-    ['_replica2part2dev', builder.table?.map((items) => ({ kind: 'array', items })) ?? null],
+    ['_replica2part2dev', rowsOf(builder)],
     ['_last_part_moves_epoch', builder.lastMovesEpoch],
     ['_last_part_moves', { kind: 'array', items: builder.lastMoves }],
     ['_last_part_gather_start', builder.lastGatherStart],
     ['_dispersion_graph', new Map()],
-    ['dispersion', null],
+    ['dispersion', builder.dispersion === null ? null : float(builder.dispersion)],
     // The very objects of the list: Swift marks them as removed in one place only.
     ['_remove_devs', builder.removed.map((id) => devices[id] ?? null)],
     ['id', builder.id],
   ];
   return writePickle(new Map(members));
+}
+
+function rowsOf({ table, idBytes, emptyRow }: SwiftBuilder): Picklable {
+  if (table === null) return null;
+  const rows = emptyRow ? [...table, new Uint16Array(0)] : table;
+  return rows.map((row) => ({ kind: 'array', items: idBytes === 4 ? Uint32Array.from(row) : row }));
 }
 
 function membersOf(device: Device, parts: number, slots: number): Members {

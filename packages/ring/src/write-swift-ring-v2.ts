@@ -36,7 +36,7 @@ export function encodeRingV2(ring: SwiftRing): Buffer {
 }
 
 function sectionsOf(ring: SwiftRing): [name: string, bytes: Buffer][] {
-  const idBytes = deviceIdBytes(ring.devices.length);
+  const idBytes = ring.idBytes === 4 ? 4 : deviceIdBytes(ring.devices.length);
   const metadata = asciiObject([
     ['dev_id_bytes', String(idBytes)],
     ['part_shift', String(32 - ring.partPower)],

@@ -4,6 +4,7 @@ import { peerCallTimeoutMs, peerRetryMsMax, peerRetryMsMin } from '@ringwright/b
 import type { CallChannel, Caller, CallHandler } from '@ringwright/wire/call-channel';
 import type { MessageKind } from '@ringwright/wire/message';
 import { socketSettings } from '@ringwright/wire/socket-settings';
+import { socketUrl } from '@ringwright/wire/socket-url';
 import { WebSocket } from 'ws';
 import type { z } from 'zod';
 import { keepAlive } from './keep-alive.ts';
@@ -71,7 +72,7 @@ export class Peer implements Caller {
   }
 
   async #open(): Promise<CallChannel> {
-    const socket = new WebSocket(`ws://${this.address}/v1/wire`, {
+    const socket = new WebSocket(socketUrl(this.address), {
       ...socketSettings,
       handshakeTimeout: peerCallTimeoutMs,
     });

@@ -1,9 +1,15 @@
 // ring-builder export-swift: a version as a ring or builder file of OpenStack Swift.
 import { stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { exportSwiftBuilder, exportSwiftRing } from '@ringwright/builder/export-swift';
+import {
+  exportSwiftBuilder,
+  exportSwiftRing,
+  exportUnplacedBuilder,
+} from '@ringwright/builder/export-swift';
+import { stagedChanges } from '@ringwright/repository/builder-file';
 import { replaceDurably } from '@ringwright/repository/durable-file';
 import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
+import { openRing } from '@ringwright/repository/open-ring';
 import { readLog } from '@ringwright/repository/read-log';
 import { readRegularFile, requireRegular } from '@ringwright/repository/read-regular-file';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
@@ -11,7 +17,7 @@ import { onlyMissing } from '@ringwright/repository/ring-folder';
 import { encodeSwiftRing } from '@ringwright/ring/swift-ring-file';
 import { encodeSwiftBuilder } from '@ringwright/ring/write-swift-builder';
 import { flag, optionalText, text, usage } from '../arguments.ts';
-import type { Context, Verb } from '../verb.ts';
+import type { Answer, Context, Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';
 
 export const verb: Verb = {
@@ -42,6 +48,8 @@ export const verb: Verb = {
     const format = optionalText(args, 'format');
     if (builder && format !== undefined) throw usage('--format is of ring files, not of builders');
     const entries = await readLog(context.rings, name);
+    const unplaced = builder && !entries.some(makesVersion) && args['version'] === undefined;
+    if (unplaced) return exportUnplaced(context, name, file);
     const version = versionOf(name, entries, optionalText(args, 'version'));
     const stored = await readVersion(context.rings, name, version);
     const bytes = builder
@@ -70,6 +78,29 @@ export const verb: Verb = {
     };
   },
 };
+
+/** Swift's own tool keeps such builders too: devices and settings, no table. */
+async function exportUnplaced(context: Context, name: string, file: string): Promise<Answer> {
+  const { state, staged } = await openRing(context.rings, name);
+  const swift = exportUnplacedBuilder(state);
+  const bytes = encodeSwiftBuilder(swift);
+  const changed = await write(context, { file, bytes, builder: true });
+  const { version: swiftVersion } = swift;
+  const kind = 'builder without a table';
+  const waiting = stagedChanges(staged).length;
+  return {
+    json: {
+      ...{ ring: name, version: null, id: null, file, kind, swiftVersion },
+      ...{ bytes: bytes.length, changed },
+    },
+    lines: [
+      `${changed ? 'wrote' : 'already there:'} ${file}: ${name}, nothing of it placed yet, as ` +
+        `Swift's builder, version ${swiftVersion} there, ${bytes.length} bytes`,
+      ...(waiting > 0 ? [`not in it: ${waiting} staged changes, until they are committed`] : []),
+    ],
+    next: context.next(`plan ${name}`),
+  };
+}
 
 function builderBytes({ ring, state }: StoredVersion, entries: readonly LogEntry[]): Buffer {
   if (state === null) {

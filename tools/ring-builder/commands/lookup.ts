@@ -1,6 +1,6 @@
 // ring-builder lookup: where keys are.
 import { CodedError } from '@ringwright/base/coded-error';
-import { keyBytesMax } from '@ringwright/base/limits';
+import { keyBytesMax, lookupKeyBytesMax } from '@ringwright/base/limits';
 import { readLog } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
 import type { Device } from '@ringwright/ring/device';
@@ -58,6 +58,7 @@ export const verb: Verb = {
         ...named('device ', devices),
         ...named('joining', joiners),
         ...named('handoff', handoffs),
+        ...lengthLines(key),
       ]),
       next: context.next(`show ${name} ${version}`),
     };
@@ -68,15 +69,21 @@ function named(what: string, devices: readonly Device[]): string[] {
   return devices.map((device) => `  ${what}  ${nameDevice(device)}`);
 }
 
+function lengthLines(key: string): string[] {
+  const bytes = Buffer.byteLength(key);
+  if (bytes <= keyBytesMax) return [];
+  return [`  servers here take no key of ${bytes} bytes, but of up to ${keyBytesMax}`];
+}
+
 function keyBytes(key: string): Uint8Array {
   const bytes = Buffer.from(key, 'utf8');
-  if (bytes.length > 0 && bytes.length <= keyBytesMax) return bytes;
+  if (bytes.length > 0 && bytes.length <= lookupKeyBytesMax) return bytes;
   throw new CodedError(
     'KEY_INVALID',
-    `a key of ${bytes.length} bytes, allowed 1 to ${keyBytesMax}`,
+    `a key of ${bytes.length} bytes, allowed 1 to ${lookupKeyBytesMax}`,
     {
       hint: 'keys are the bytes of the text in UTF-8',
-      details: { bytes: bytes.length, max: keyBytesMax },
+      details: { bytes: bytes.length, max: lookupKeyBytesMax },
     },
   );
 }
