@@ -60,8 +60,8 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/ramp.ts'),
   },
   {
-    usage: 'unstage <ring>',
-    summary: 'forget what is staged',
+    usage: 'unstage <ring> [numbers..]',
+    summary: 'forget what is staged, all or some',
     load: () => import('./commands/unstage.ts'),
   },
   {

@@ -74,6 +74,7 @@ export const errorCatalogue = {
   HEAD_MOVED: kind(3, 409, 'the head is another version than the one this work was based on'),
   STAGED_MOVED: kind(3, 409, 'other changes were staged meanwhile than the ones planned with'),
   STAGED_ON_OLD_HEAD: kind(3, 409, 'changes were staged on a head that others have moved on from'),
+  STAGED_NEEDED: kind(3, 409, 'a later staged command needs the one that is to be forgotten'),
   REBASE_CONFLICT: kind(3, 409, 'a staged command no longer fits the new head'),
   LOGS_DIVERGED: kind(
     3,

@@ -11,6 +11,9 @@ import type { Head } from './read-log.ts';
 /** Changes that one command asked for, with the command as typed. */
 export interface Staged {
   readonly command: string;
+  /** Who typed it and when (ISO 8601, UTC); absent in files from before it was noted. */
+  readonly user?: string;
+  readonly time?: string;
   readonly changes: readonly Change[];
 }
 
@@ -32,12 +35,29 @@ const fileSchema = z.strictObject({
   log: z.string().nullable(),
   state: z.unknown(),
   staged: z.array(stagedSchema),
+  /**
+   * SHA-256 of the file without this line: no version's file holds what is staged, nor anything of
+   * a ring without versions. Absent in files from before there was one.
+   */
+  digest: z.string().optional(),
 });
 
 /** One spelling: equal content gives equal bytes. */
 export function printBuilderFile(file: BuilderFile): string {
+  const members = membersOf(file);
+  const digest = createHash('sha256').update(printMembers(members)).digest('hex');
+  return printMembers([...members, `"digest": "${digest}"`]);
+}
+
+/** Whether a builder.json that can be parsed is covered by a digest. */
+export function isDigested(text: string): boolean {
+  // A line of its own: within JSON's strings there are no line ends.
+  return /^ {2}"digest": /m.test(text);
+}
+
+function membersOf(file: BuilderFile): string[] {
   const { devices, ...settings } = file.state;
-  const members = [
+  return [
     `"format": ${FORMAT}`,
     `"head": ${spaced(file.head)}`,
     `"log": ${spaced(file.log)}`,
@@ -47,6 +67,9 @@ export function printBuilderFile(file: BuilderFile): string {
       .join('')}    "devices": [${rows(devices, '      ', '    ')}]\n  }`,
     `"staged": [${rows(file.staged, '    ', '  ')}]`,
   ];
+}
+
+function printMembers(members: readonly string[]): string {
   return `{\n${members.map((member) => `  ${member}`).join(',\n')}\n}\n`;
 }
 
@@ -55,7 +78,7 @@ export function parseBuilderFile(text: string): BuilderFile | string {
   try {
     const parsed = fileSchema.safeParse(JSON.parse(text));
     if (!parsed.success) return z.prettifyError(parsed.error).replaceAll('\n', ' ');
-    const { head, log, state, staged } = parsed.data;
+    const { head, log, state, staged, digest } = parsed.data;
     const content = {
       head,
       log,
@@ -63,7 +86,12 @@ export function parseBuilderFile(text: string): BuilderFile | string {
       // JSON holds no undefined, so a field that may be missing is never there without a value.
       staged: staged as readonly Staged[],
     };
-    return printBuilderFile(content) === text ? content : 'is not in its one spelling';
+    const spelled =
+      digest === undefined ? printMembers(membersOf(content)) : printBuilderFile(content);
+    if (spelled === text) return content;
+    return digest === undefined || spelled.includes(digest)
+      ? 'is not in its one spelling'
+      : 'is not what its digest says: it was edited, or damaged';
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -45,5 +45,7 @@ export const changeSchema = z.discriminatedUnion('kind', [
 
 export const stagedSchema = z.strictObject({
   command: z.string(),
+  user: z.string().optional(),
+  time: z.iso.datetime().optional(),
   changes: z.array(changeSchema),
 });

@@ -52,7 +52,7 @@ export async function rebaseRing(
     const source = other?.folder ?? folder;
     const onto = headOf(log.entries);
     const state = onto === null ? file.state : await stateAt(source, onto);
-    const replayed = replayStaged(file.staged, file.state, state);
+    const replayed = replayStaged(file.staged, { from: file.state, onto: state });
     if (replayed.refused.length > 0 && !request.drop) throw conflict(folder, replayed);
     const fetched = other === null ? [] : await fetchVersions(other.folder, folder, log);
     if (log.text !== own.text) await replaceDurably(folder.log, log.text);

@@ -14,39 +14,68 @@ export interface Replayed {
 
 /**
  * Devices that were added get the next free ids of the new state. A command is refused as a whole:
- * when a change of it cannot be applied, or sets what has been set otherwise since.
+ * when a change of it cannot be applied, sets what has been set otherwise since, or is about a
+ * device whose own command did not fit. `without`: commands, by their place, to leave out.
  */
 export function replayStaged(
   staged: readonly Staged[],
-  from: BuilderState,
-  onto: BuilderState,
+  { from, onto }: { readonly from: BuilderState; readonly onto: BuilderState },
+  without: ReadonlySet<number> = new Set(),
 ): Replayed {
-  const ids = new Map<number, number>();
+  // Null: the device of that id is not in the new state.
+  const ids = new Map<number, number | null>();
   const fitting: Staged[] = [];
   const refused: { command: string; reason: string }[] = [];
-  let before = from;
   let state = onto;
-  for (const { command, changes } of staged) {
-    const reason = changes.map((change) => clash(change, from, onto)).find((one) => one !== null);
+  for (const [place, entry] of staged.entries()) {
+    const { command, changes } = entry;
     let next = state.devices.length;
-    const mapped = changes.map((change) => {
-      if (change.kind === 'add') ids.set(change.device.id, next++);
-      return withIds(change, ids);
-    });
-    before = applyChanges(before, changes);
-    const applied = reason ?? tryToApply(state, mapped);
-    if (typeof applied === 'string') {
-      for (const change of changes) if (change.kind === 'add') ids.delete(change.device.id);
-      refused.push({ command, reason: applied });
+    for (const change of changes) if (change.kind === 'add') ids.set(change.device.id, next++);
+    const mapped = without.has(place) ? null : replayOne(changes, { from, onto, state, ids });
+    if (mapped !== null && typeof mapped !== 'string') {
+      state = mapped.state;
+      fitting.push({ ...entry, changes: mapped.changes });
       continue;
     }
-    state = applied;
-    fitting.push({ command, changes: mapped });
+    for (const change of changes) if (change.kind === 'add') ids.set(change.device.id, null);
+    if (mapped !== null) refused.push({ command, reason: mapped });
   }
   return { staged: fitting, refused };
 }
 
-function withIds(change: Change, ids: ReadonlyMap<number, number>): Change {
+/** The changes with the ids of the new state and what they make of it, or why they do not fit. */
+function replayOne(
+  changes: readonly Change[],
+  at: {
+    readonly from: BuilderState;
+    readonly onto: BuilderState;
+    readonly state: BuilderState;
+    readonly ids: ReadonlyMap<number, number | null>;
+  },
+): { readonly changes: Change[]; readonly state: BuilderState } | string {
+  for (const change of changes) {
+    if (devicesOf(change).some((id) => at.ids.get(id) === null)) {
+      return 'it is about a device whose command is left out';
+    }
+    const reason = clash(change, at.from, at.onto);
+    if (reason !== null) return reason;
+  }
+  const mapped = changes.map((change) => withIds(change, at.ids));
+  try {
+    return { changes: mapped, state: applyChanges(at.state, mapped) };
+  } catch (error) {
+    if (error instanceof CodedError) return error.message;
+    throw error;
+  }
+}
+
+/** Devices that a change is about, but for the one it adds. */
+function devicesOf(change: Change): readonly number[] {
+  if (change.kind === 'pin') return [...change.pin.on, ...change.pin.off];
+  return 'id' in change ? [change.id] : [];
+}
+
+function withIds(change: Change, ids: ReadonlyMap<number, number | null>): Change {
   if (change.kind === 'add') {
     return { ...change, device: { ...change.device, id: idIn(ids, change.device.id) } };
   }
@@ -58,7 +87,7 @@ function withIds(change: Change, ids: ReadonlyMap<number, number>): Change {
   return 'id' in change ? { ...change, id: idIn(ids, change.id) } : change;
 }
 
-function idIn(ids: ReadonlyMap<number, number>, id: number): number {
+function idIn(ids: ReadonlyMap<number, number | null>, id: number): number {
   return ids.get(id) ?? id;
 }
 
@@ -81,16 +110,4 @@ function clash(change: Change, from: BuilderState, onto: BuilderState): string |
 
 function settingOf(state: BuilderState, name: string): unknown {
   return Object.entries(state).find(([key]) => key === name)?.[1];
-}
-
-function tryToApply(state: BuilderState, changes: readonly Change[]): BuilderState | string {
-  try {
-    const unmapped = changes.find((change) => 'id' in change && change.id >= state.devices.length);
-    const added = changes.some(({ kind }) => kind === 'add');
-    if (unmapped !== undefined && !added) return 'it is about a device whose command did not fit';
-    return applyChanges(state, changes);
-  } catch (error) {
-    if (error instanceof CodedError) return error.message;
-    throw error;
-  }
 }

@@ -1,10 +1,12 @@
 // Staging: remembers what the next commit shall change. Nothing moves yet.
+import { CodedError } from '@ringwright/base/coded-error';
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Change } from '@ringwright/builder/change';
 import { requireSteadyPower } from '@ringwright/builder/steady-power';
 import { printBuilderFile, type Staged, stagedChanges } from './builder-file.ts';
 import { replaceDurably } from './durable-file.ts';
+import { type Replayed, replayStaged } from './replay-staged.ts';
 import type { Author } from './write-ring.ts';
 import { writeRing } from './write-ring.ts';
 
@@ -36,22 +38,57 @@ export async function stage(
     const state = applyChanges(before, changes);
     if (changes.length === 0) return { changes, staged: file.staged, state };
     requireSteadyPower(file.state);
-    const staged = [...file.staged, { command: request.command, changes }];
+    const { user, time } = author;
+    const staged = [...file.staged, { command: request.command, user, time, changes }];
     await replaceDurably(folder.builder, printBuilderFile({ ...file, staged }));
     return { changes, staged, state };
   });
 }
 
-/** Forgets all staged changes and returns them. What a new ring was created with stays. */
+/**
+ * Forgets staged commands and returns them: those of these numbers, counted from 1 as
+ * `stagedCommands` lists them, or all. Later ones keep their effect, with other device ids where a
+ * device was added before. What a new ring was created with stays. Throws USAGE for a number that
+ * is not there, STAGED_NEEDED when a later command does not fit without them, LOCK_HELD.
+ */
 export async function unstage(
   place: { readonly rings: string; readonly ring: string },
   author: Author,
+  numbers: readonly number[] | 'all' = 'all',
 ): Promise<readonly Staged[]> {
   return writeRing(place, author, async ({ folder, file }) => {
-    const dropped = file.staged.filter(({ changes }) => changes.length > 0);
+    const listed = stagedCommands(file.staged);
+    const dropped = numbers === 'all' ? listed : numbers.map((at) => commandAt(listed, at));
     if (dropped.length === 0) return [];
-    const staged = file.staged.filter(({ changes }) => changes.length === 0);
+    const places = new Set(dropped.map((one) => file.staged.indexOf(one)));
+    const here = { from: file.state, onto: file.state };
+    const { staged, refused } = replayStaged(file.staged, here, places);
+    if (refused.length > 0) throw needed(place.ring, refused);
     await replaceDurably(folder.builder, printBuilderFile({ ...file, staged }));
     return dropped;
+  });
+}
+
+/** In order; a command that changed nothing made a new ring, and is none of them. */
+export function stagedCommands(staged: readonly Staged[]): readonly Staged[] {
+  return staged.filter(({ changes }) => changes.length > 0);
+}
+
+function commandAt(listed: readonly Staged[], number: number): Staged {
+  const found = listed[number - 1];
+  if (found !== undefined) return found;
+  const range = listed.length === 0 ? 'nothing is staged' : `there are 1 to ${listed.length}`;
+  throw new CodedError('USAGE', `no staged command has the number ${number}: ${range}`, {
+    hint: 'ring-builder status RING lists what is staged, by number',
+    details: { number, staged: listed.length },
+  });
+}
+
+function needed(ring: string, refused: Replayed['refused']): CodedError {
+  const [first] = refused;
+  const message = `without it this would not fit: ${first?.command}: ${first?.reason}`;
+  return new CodedError('STAGED_NEEDED', message, {
+    hint: `name those commands too: ring-builder status ${ring} lists them by number`,
+    details: { ring, refused },
   });
 }

@@ -5,7 +5,7 @@ import type { Finding } from '@ringwright/base/finding';
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import { serializeState } from '@ringwright/builder/state-json';
 import { approvalOf } from './approval.ts';
-import { type BuilderFile, parseBuilderFile, stagedChanges } from './builder-file.ts';
+import { type BuilderFile, isDigested, parseBuilderFile, stagedChanges } from './builder-file.ts';
 import { makesVersion } from './log-entry.ts';
 import { headOf } from './read-log.ts';
 import { readRegularText } from './read-regular-file.ts';
@@ -27,6 +27,10 @@ export interface Verification {
   readonly entries: number;
   /** What was proved of the moves that versions finalized. */
   readonly receipts: ReceiptTotals;
+  /** False in a builder.json from before there was a digest: the next command that stages writes it. */
+  readonly digested: boolean;
+  /** Files that nothing vouches for: they come and go, or are this machine's own. */
+  readonly outside: readonly string[];
   /** Empty when the history can be trusted. */
   readonly findings: readonly Finding[];
 }
@@ -52,7 +56,8 @@ export async function verifyRepository(
     signatures: signatureChecks(trust, log),
     receipts: receipts.check,
   });
-  const builder = parseBuilderFile(await readRegularText(folder.builder));
+  const text = await readRegularText(folder.builder);
+  const builder = parseBuilderFile(text);
   const builderFindings =
     typeof builder === 'string'
       ? [{ code: 'BUILDER_FILE_INVALID', message: `builder.json ${builder}` }]
@@ -66,6 +71,8 @@ export async function verifyRepository(
     versions: log.entries.filter(makesVersion).length,
     entries: log.entries.length,
     receipts: receipts.totals,
+    digested: typeof builder === 'string' || isDigested(text),
+    outside: [...(await passingFiles(folder)), ...(shared ? ['store.json'] : [])],
     findings: [
       ...(await strayFiles(folder)),
       ...(await strayReceipts(folder, log.entries)),
@@ -118,13 +125,25 @@ function refusalOf(file: BuilderFile): string | null {
   }
 }
 
-/** Locks and temporary files come and go while others work; anything else is somebody's mistake. */
 async function strayFiles(folder: RingFolder): Promise<Finding[]> {
   const known = new Set(['builder.json', 'log.jsonl', 'versions', 'receipts']);
   const names = await readdir(folder.path);
   return names
-    .filter((name) => !known.has(name) && !/^\.(tmp|lock)-/.test(name))
+    .filter((name) => !known.has(name) && !isPassing(name))
     .map((name) => ({ code: 'FILE_STRAY', message: `${name} does not belong here` }));
+}
+
+/** Locks and temporary files come and go while others work; anything else is somebody's mistake. */
+async function passingFiles(folder: RingFolder): Promise<string[]> {
+  const names = await readdir(folder.path);
+  return names
+    .filter(isPassing)
+    .toSorted()
+    .map((name) => `${folder.ring}/${name}`);
+}
+
+function isPassing(name: string): boolean {
+  return /^\.(tmp|lock)-/.test(name);
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

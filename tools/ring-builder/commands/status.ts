@@ -4,13 +4,14 @@ import type { BuilderState } from '@ringwright/builder/builder-state';
 import { moveCount } from '@ringwright/builder/later-waves';
 import { increaseHint, powerIncrease } from '@ringwright/builder/steady-power';
 import { type Approval, approvalOf } from '@ringwright/repository/approval';
-import { stagedChanges } from '@ringwright/repository/builder-file';
+import { type Staged, stagedChanges } from '@ringwright/repository/builder-file';
 import { laterWavesOf } from '@ringwright/repository/later-section';
 import { unprovedPartitions } from '@ringwright/repository/move-proof';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion } from '@ringwright/repository/read-version';
 import { ringFolder } from '@ringwright/repository/ring-folder';
 import { describeOwner, lockOwner } from '@ringwright/repository/ring-lock';
+import { stagedCommands } from '@ringwright/repository/stage-changes';
 import { text } from '../arguments.ts';
 import { cancelledSince, printPartitions } from '../cancelled-since.ts';
 import { nameDevice } from '../device-reference.ts';
@@ -83,7 +84,7 @@ export const verb: Verb = {
         ...(devices.length > DEVICES_SHOWN_MAX ? [`… ${devices.length} devices in all`] : []),
         '',
         ...(changes.length === 0 ? ['nothing is staged'] : []),
-        ...changes.map((change) => `staged: ${describeChange(change, state)}`),
+        ...stagedLines(staged, state),
       ],
       next,
     };
@@ -93,6 +94,14 @@ export const verb: Verb = {
 function frozenLines(state: BuilderState): string[] {
   const reason = powerIncrease(state);
   return reason === null ? [] : [`frozen: ${reason}; ${increaseHint}`];
+}
+
+/** Numbered by command, as unstage takes them. */
+function stagedLines(staged: readonly Staged[], state: BuilderState): string[] {
+  return stagedCommands(staged).flatMap(({ changes, user, time }, index) => {
+    const by = user === undefined ? '' : ` (${user}, ${time?.slice(0, 16)}Z)`;
+    return changes.map((change) => `staged ${index + 1}: ${describeChange(change, state)}${by}`);
+  });
 }
 
 function cancelledLines(partitions: readonly number[], plan: string): string[] {

@@ -1,14 +1,23 @@
-// ring-builder unstage: forgets what is staged.
+// ring-builder unstage: forgets what is staged, all of it or single commands.
 import { unstage } from '@ringwright/repository/stage-changes';
-import { text } from '../arguments.ts';
+import { parseNumber, text, texts } from '../arguments.ts';
 import { authorOf } from '../stage-verb.ts';
 import type { Verb } from '../verb.ts';
 
 export const verb: Verb = {
-  examples: [['$0 unstage cities', 'as if nothing had been staged since the last commit']],
+  positionals: { numbers: { array: true, describe: 'as status lists them; default: all' } },
+  examples: [
+    ['$0 unstage cities', 'as if nothing had been staged since the last commit'],
+    ['$0 unstage cities 2', 'only the second command; later ones stay, if they fit without it'],
+  ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
-    const dropped = await unstage({ rings: context.rings, ring }, authorOf(context));
+    const numbers = texts(args, 'numbers').map((word) => parseNumber(word, 'number'));
+    const dropped = await unstage(
+      { rings: context.rings, ring },
+      authorOf(context),
+      numbers.length === 0 ? 'all' : numbers,
+    );
     return {
       json: { ring, dropped, changed: dropped.length > 0 },
       lines:

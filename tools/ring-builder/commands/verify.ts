@@ -44,6 +44,10 @@ export const verb: Verb = {
         ...findings.map(({ code, message }) => `${code}: ${message}`),
         ...(signed ? [] : ['unsigned: who can write the folder can write another history']),
         ...receiptLines(found.receipts),
+        ...(found.digested
+          ? []
+          : ['builder.json has no digest yet: an edit of what is staged would not show']),
+        ...found.outside.map((name) => `${name} is outside of what can be verified`),
         ...(waiting > 0 ? [`the head waits for ${waiting} more signatures`] : []),
         sound ? `${checked} are sound` : `${findings.length} findings in ${checked}`,
       ],

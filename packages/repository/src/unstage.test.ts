@@ -1,0 +1,86 @@
+// Single staged commands forgotten: the others keep their meaning, or the whole is refused.
+import type { Change } from '@ringwright/builder/change';
+import { expect, test } from 'vitest';
+import {
+  author,
+  device,
+  emptyState,
+  scratchRings,
+} from '../../../test/support/small-repository.ts';
+import { openRing } from './open-ring.ts';
+import { replayStaged } from './replay-staged.ts';
+import { stage, stagedCommands, unstage } from './stage-changes.ts';
+import { verifyRepository } from './verify-repository.ts';
+
+/** 1: adds d0. 2: adds d1. 3: weight of d1. 4: weight of d0. */
+async function staged(): Promise<{ rings: string; ring: string }> {
+  const place = { rings: await scratchRings(), ring: 'cities' };
+  const changes: readonly Change[] = [
+    { kind: 'add', device: device(0) },
+    { kind: 'add', device: device(1) },
+    { kind: 'set-weight', id: 1, weight: 7 },
+    { kind: 'set-weight', id: 0, weight: 5 },
+  ];
+  for (const [at, change] of changes.entries()) {
+    const request = { command: `command ${at + 1}`, changesOf: () => [change] };
+    await stage(place, { ...author, user: `user${at + 1}@db1` }, request);
+  }
+  return place;
+}
+
+const commandsIn = async ({ rings, ring }: { rings: string; ring: string }) =>
+  stagedCommands((await openRing(rings, ring)).staged).map(({ command, user }) => [command, user]);
+
+test('one of them: the others stay, with their authors', async () => {
+  const place = await staged();
+  const dropped = await unstage(place, author, [3]);
+  expect(dropped.map(({ command }) => command)).toEqual(['command 3']);
+  expect(await commandsIn(place)).toEqual([
+    ['command 1', 'user1@db1'],
+    ['command 2', 'user2@db1'],
+    ['command 4', 'user4@db1'],
+  ]);
+  expect(await verifyRepository(place.rings, 'cities')).toMatchObject({ findings: [] });
+});
+
+test('what a later one needs stays, unless that goes too', async () => {
+  const place = await staged();
+  const before = await commandsIn(place);
+  const refused = unstage(place, author, [1]);
+  await expect(refused).rejects.toMatchObject({ code: 'STAGED_NEEDED', exit: 3 });
+  await expect(refused).rejects.toThrow('command 4');
+  expect(await commandsIn(place)).toEqual(before);
+  await unstage(place, author, [1, 4]);
+  // The device that was d1 is the first one now, and so is what was said of it.
+  const { staged: left } = await openRing(place.rings, 'cities');
+  expect(stagedCommands(left).flatMap(({ changes }) => changes)).toMatchObject([
+    { kind: 'add', device: { id: 0, ip: '10.0.0.1' } },
+    { kind: 'set-weight', id: 0, weight: 7 },
+  ]);
+  expect(await verifyRepository(place.rings, 'cities')).toMatchObject({ findings: [] });
+});
+
+test.each([[[0]], [[5]], [[1.5]], [[-1]]])('no command has the number %j', async (numbers) => {
+  const place = await staged();
+  await expect(unstage(place, author, numbers)).rejects.toMatchObject({ code: 'USAGE' });
+  expect(await commandsIn(place)).toHaveLength(4);
+});
+
+test('all of them leave what the ring was created with', async () => {
+  const place = await staged();
+  expect(await unstage(place, author)).toHaveLength(4);
+  const { staged: left } = await openRing(place.rings, 'cities');
+  expect(left).toEqual([{ command: 'ring-builder create cities', changes: [] }]);
+});
+
+test('a replay never gives the weight of a device that did not fit to another one', () => {
+  const onto = { ...emptyState, devices: [{ ...device(9), id: 0, state: 'active' as const }] };
+  const entries = [
+    { command: 'twin', changes: [{ kind: 'add' as const, device: { ...device(9), id: 0 } }] },
+    { command: 'other', changes: [{ kind: 'add' as const, device: { ...device(3), id: 1 } }] },
+    { command: 'twin weight', changes: [{ kind: 'set-weight' as const, id: 0, weight: 1 }] },
+  ];
+  const { staged: fitting, refused } = replayStaged(entries, { from: emptyState, onto });
+  expect(fitting.map(({ command }) => command)).toEqual(['other']);
+  expect(refused.map(({ command }) => command)).toEqual(['twin', 'twin weight']);
+});
