@@ -1,9 +1,10 @@
 // ring-builder key list: the keys that count, and those whose private half is here.
+
+import { printTable } from '@ringwright/base/print-table';
 import { listKeys } from '@ringwright/repository/signing-key';
 import { readTrust } from '@ringwright/repository/trust-file';
 import { keyIdOf } from '@ringwright/ring/public-key';
 import type { TrustRole } from '@ringwright/ring/trust-root';
-import { printTable } from './print-table.ts';
 import type { Answer, Context } from './verb.ts';
 
 interface ListedKey {

@@ -1,8 +1,9 @@
 // What a plan moves, slot by slot, for people. Pure.
+
+import { printTable } from '@ringwright/base/print-table';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Plan } from '@ringwright/builder/plan';
 import { nameDevice } from './device-reference.ts';
-import { printTable } from './print-table.ts';
 
 /** In text and in --json; larger lists nobody reads, and the digest of the plan stands for them. */
 export const movesListedMax = 10_000;

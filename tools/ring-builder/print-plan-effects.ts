@@ -2,6 +2,7 @@
 
 import type { Finding } from '@ringwright/base/finding';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
+import { printTable } from '@ringwright/base/print-table';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { movesAtRisk, type TierRisk } from '@ringwright/builder/moves-at-risk';
 import type { Plan } from '@ringwright/builder/plan';
@@ -11,7 +12,6 @@ import { type TierPlan, tierPlans } from '@ringwright/builder/tier-plans';
 import type { Ring } from '@ringwright/ring/ring';
 import type { AskedSizes } from './known-sizes.ts';
 import { printBytes, printSeconds } from './print-bytes.ts';
-import { printTable } from './print-table.ts';
 
 const TIERS_SHOWN_MAX = 40;
 const DEVICES_SHOWN_MAX = 20;

@@ -1,11 +1,11 @@
 // A plan for people, and its part of the JSON documents. Pure.
 import type { Finding } from '@ringwright/base/finding';
+import { printTable } from '@ringwright/base/print-table';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { DevicePlan, Plan } from '@ringwright/builder/plan';
 import { formatDevice } from '@ringwright/ring/device';
 import { movesListedMax } from './print-moves.ts';
 import { remedyOf } from './print-plan-effects.ts';
-import { printTable } from './print-table.ts';
 
 const DEVICES_SHOWN_MAX = 50;
 

@@ -1,4 +1,5 @@
-// Program: one storage server for one device, or `check DIR`: an audit of its data at rest.
+// Program: one storage server for one device; `check DIR`, an audit of its data at rest; or
+// `inspect DIR`, a look at what it holds.
 import { flushCompileCache } from 'node:module';
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
@@ -18,7 +19,10 @@ async function main(): Promise<void> {
     process.stdout.write(`${versionAnswer('ring-server', words.includes('--json'))}\n`);
     return;
   }
-  if (words[0] === 'check') return check(words.slice(1));
+  if (!words.includes('--help')) {
+    if (words[0] === 'check') return check(words.slice(1));
+    if (words[0] === 'inspect') return inspect(words.slice(1));
+  }
   const options = await parseOptions(words);
   // Records and keys are nobody else's to read.
   process.umask(0o077);
@@ -35,11 +39,16 @@ async function main(): Promise<void> {
     log.fatal({ err: error }, 'the store failed; ending so that a restart reads it from disk');
     process.exit(STORE_FAILED_EXIT);
   };
-  const server = await startServer(options, { log, onFailure });
-  giveBackAtRest();
+  const starting = startServer(options, { log, onFailure });
+  // From now on: requests are answered before the start has ended. A second signal ends at once.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void stop(server, signal, log));
+    process.once(signal, () => {
+      // One that could not start ends by itself.
+      void starting.then((server) => stop(server, signal, log)).catch(() => undefined);
+    });
   }
+  await starting;
+  giveBackAtRest();
 }
 
 async function check(words: readonly string[]): Promise<void> {
@@ -48,6 +57,16 @@ async function check(words: readonly string[]): Promise<void> {
   const json = words.includes('--json');
   process.stdout.write(printableLines(json ? `${JSON.stringify(checked)}\n` : printCheck(checked)));
   process.exitCode = checked.findings.length === 0 ? 0 : 1;
+}
+
+async function inspect(words: readonly string[]): Promise<void> {
+  const [{ inspectData }, { printInspection }] = await Promise.all([
+    import('./inspect-data.ts'),
+    import('./print-inspection.ts'),
+  ]);
+  const data = await inspectData(words);
+  const json = words.includes('--json');
+  process.stdout.write(printableLines(json ? `${JSON.stringify(data)}\n` : printInspection(data)));
 }
 
 async function stop(server: RunningServer, signal: NodeJS.Signals, log: Logger): Promise<void> {

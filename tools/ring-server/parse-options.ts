@@ -102,6 +102,7 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     })
     .example('$0 --data /srv/sdb --listen 10.0.0.1:6200 --device sdb', 'one device of a server')
     .example('$0 --data /srv/sdb --mount-check', 'ends with 4 while its disk is not mounted')
+    .example('$0 inspect /srv/sdb cities 7', 'records of a partition, and its newest keys')
     .example('$0 --data /srv/sdb --trust rings/trust.json', 'takes only rings signed by its keys')
     .strict()
     .version(false)

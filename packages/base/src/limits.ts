@@ -220,6 +220,8 @@ export const redisCursorsMax = 1_024;
 export const redisClientNameCharactersMax = 128;
 
 // --- HTTP ----------------------------------------------------------------------
+/** Newest records that `ring-server inspect` shows of a partition: a screen. */
+export const inspectedRecordsMax = 20;
 /** Items of one batch: their frames to a device fit its queue. */
 export const httpBatchItemsMax = 1_000;
 /**

@@ -8,6 +8,7 @@ import type { CopyManifest } from './copy-manifest.ts';
 import { checkPartitionName } from './data-paths.ts';
 import { type IncomingCopy, receiveCopy, roomFor } from './incoming-copy.ts';
 import { type FilesLook, lookAtFiles } from './look-at-files.ts';
+import { type NewestRecord, newestRecords } from './newest-records.ts';
 import type { Partition } from './partition.ts';
 import type { PartitionFile } from './partition-file.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
@@ -60,10 +61,7 @@ export class Store {
     return queueWrites(this.#parts, writes);
   }
 
-  /**
-   * The record of a key, tombstones included. Throws PARTITION_ABSENT, PARTITION_DAMAGED,
-   * RECORD_DAMAGED.
-   */
+  /** Also a tombstone. Throws PARTITION_ABSENT, PARTITION_DAMAGED, RECORD_DAMAGED. */
   read(keyspace: string, partition: number, key: Uint8Array): StoredRecord | null {
     return this.#withFile(keyspace, partition, (file) => readRecord(file, key));
   }
@@ -91,6 +89,11 @@ export class Store {
     bounds: PageBounds,
   ): RowsPage<StoredStamp> {
     return this.#withFile(keyspace, partition, (file) => stampsSince(file, seq, bounds));
+  }
+
+  /** The last `limit` records, the newest first. */
+  newest(keyspace: string, partition: number, limit: number): NewestRecord[] {
+    return this.#withFile(keyspace, partition, ({ sql }) => newestRecords(sql, limit));
   }
 
   /** Up to `limit` records with keys above `afterKey` (empty: from the first), by key bytes. */

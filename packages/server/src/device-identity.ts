@@ -34,7 +34,7 @@ export async function loadIdentity(
   const file = join(directory, 'device.json');
   const device = name ?? `${address.ip}:${address.port}`;
   await mkdir(directory, { recursive: true });
-  const stored = await readState(file, identitySchema);
+  const stored = await storedIdentity(directory);
   if (stored === null) {
     const born = randomBytes(16).toString('hex');
     await writeState(file, identitySchema, { format: 1, device, born });
@@ -51,4 +51,9 @@ export async function loadIdentity(
     );
   }
   return { name: name ?? null, address, born: stored.born };
+}
+
+/** As device.json has it; null where there is none. Throws DISK_FAILED. */
+export function storedIdentity(directory: string): Promise<z.infer<typeof identitySchema> | null> {
+  return readState(join(directory, 'device.json'), identitySchema);
 }

@@ -6,6 +6,7 @@ import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { byteText } from './byte-text.ts';
 import { parseConsistency } from './consistency.ts';
 import { answerJson } from './http-answer.ts';
+import { keyForm } from './key-form.ts';
 import { type KeyPlace, listKeyspace } from './list-keyspace.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
@@ -43,13 +44,6 @@ export async function answerList(
   });
   const next = place.partition >= end ? null : cursorOf(place);
   answerJson(response, 200, { keys: keys.map(keyForm), cursor: next });
-}
-
-/** As a batch takes it. */
-function keyForm(key: Uint8Array): { key: string } | { key64: string } {
-  const bytes = Buffer.from(key.buffer, key.byteOffset, key.length);
-  const text = bytes.toString();
-  return Buffer.from(text).equals(bytes) ? { key: text } : { key64: bytes.toString('base64') };
 }
 
 function cursorOf({ partition, after }: KeyPlace): string {

@@ -7,6 +7,7 @@ import { checkHost, checkOrigin, malformationOf } from './check-request.ts';
 import { answerBytes, answerError, answerJson } from './http-answer.ts';
 import { answerBatch, batchSegment } from './http-batch.ts';
 import { discardBody } from './http-body.ts';
+import { answerInspect, inspectSegment } from './http-inspect.ts';
 import { answerKey } from './http-keys.ts';
 import { answerList, listSegment } from './http-list.ts';
 import { measurePartitions } from './measure-store.ts';
@@ -85,6 +86,7 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
     checkReading(exchange.request, path);
     return answerDuty(ports.status, exchange.response, key[2] ?? '');
   }
+  if (key?.[1] === inspectSegment) return answerInspect(ports.status, key[2] ?? '', exchange);
   if (key !== null) {
     const end = ports.metrics.requestSeconds.startTimer({ method: exchange.request.method ?? '' });
     exchange.response.once('close', () => end({ status: exchange.response.statusCode }));

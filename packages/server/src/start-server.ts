@@ -31,6 +31,7 @@ import { loadDeviceKey } from './device-key.ts';
 import { DeviceLife } from './device-life.ts';
 import { createHttp } from './http.ts';
 import { addressesOf, listen, redisAddress, requireFree } from './listen.ts';
+import { noteListening } from './listening-file.ts';
 import { MoveControls } from './move-controls.ts';
 import { OnceComplete } from './once-complete.ts';
 import { type ServerOptions, splitAddress } from './options.ts';
@@ -140,6 +141,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   opened.defer(acceptWire(http, parts.handlers));
   await parts.meetHolders();
   await listen(http, options.listen);
+  opened.defer(await noteListening(options.data, options.listen));
   opened.defer(await openRedis(options, { ...parts, onBug }, log));
   opened.defer(await followRings(options, (bytes) => parts.rings.adopt(bytes), log));
   rounds.push(...repeatRounds({ ...parts, pace }));

@@ -1,11 +1,12 @@
 // ring-builder balance: shares against slots held, per tier and device.
+
+import { printTable } from '@ringwright/base/print-table';
 import { ringFigures } from '@ringwright/builder/figures';
 import { handoffFigures } from '@ringwright/builder/handoff-spread';
 import { type TierKind, tierKinds, tierNamesById } from '@ringwright/builder/tier-name';
 import { openRing } from '@ringwright/repository/open-ring';
 import { readVersion } from '@ringwright/repository/read-version';
 import { optionalText, text } from '../arguments.ts';
-import { printTable } from '../print-table.ts';
 import { stateOf } from '../state-of-version.ts';
 import type { Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';

@@ -1,12 +1,12 @@
 // ring-builder beacon: tells every server, signed, which version is the newest, for a while.
 import { CodedError } from '@ringwright/base/coded-error';
 import { beaconLifeMsMax } from '@ringwright/base/limits';
+import { printTable } from '@ringwright/base/print-table';
 import { readVersion } from '@ringwright/repository/read-version';
 import { requireTrust } from '@ringwright/repository/trust-file';
 import { optionalNumber, text } from '../arguments.ts';
 import { beaconMinutes, makeBeacon } from '../beacon.ts';
 import { giveTrust } from '../give-trust.ts';
-import { printTable } from '../print-table.ts';
 import { ringTargets } from '../ring-targets.ts';
 import type { Verb } from '../verb.ts';
 

@@ -1,4 +1,6 @@
 // ring-builder diff: what differs between two versions.
+
+import { printTable } from '@ringwright/base/print-table';
 import { planTraffic } from '@ringwright/builder/plan-traffic';
 import { readLog } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
@@ -8,7 +10,6 @@ import { nameDevice } from '../device-reference.ts';
 import { stateSettings, type TierTraffic, tierTraffic } from '../diff-parts.ts';
 import { askSizes } from '../known-sizes.ts';
 import { printBytes } from '../print-bytes.ts';
-import { printTable } from '../print-table.ts';
 import { ringTargets } from '../ring-targets.ts';
 import type { Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';

@@ -1,11 +1,12 @@
 // ring-builder dispersion: how the replicas of partitions lie in regions, zones and servers.
+
+import { printTable } from '@ringwright/base/print-table';
 import { type DomainSpread, domainSpreads } from '@ringwright/builder/domain-spread';
 import { placementProblem } from '@ringwright/builder/placement-problem';
 import { requiredOverload } from '@ringwright/builder/required-overload';
 import { readLog } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
 import { optionalText, text } from '../arguments.ts';
-import { printTable } from '../print-table.ts';
 import { stateOf } from '../state-of-version.ts';
 import type { Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';

@@ -1,5 +1,6 @@
 // ring-builder drill: what a failure would do, on paper; nothing is touched.
 import { CodedError } from '@ringwright/base/coded-error';
+import { printTable } from '@ringwright/base/print-table';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { type Drill, drillRing } from '@ringwright/builder/drill';
 import { type TierKind, tierName } from '@ringwright/builder/tier-name';
@@ -8,7 +9,6 @@ import { text, texts, usage } from '../arguments.ts';
 import { deviceIdOf } from '../device-reference.ts';
 import { type AskedSizes, askSizes } from '../known-sizes.ts';
 import { printBytes } from '../print-bytes.ts';
-import { printTable } from '../print-table.ts';
 import { ringTargets } from '../ring-targets.ts';
 import { stateOf } from '../state-of-version.ts';
 import type { Verb } from '../verb.ts';

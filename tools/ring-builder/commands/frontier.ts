@@ -1,4 +1,6 @@
 // ring-builder frontier: what each overload would buy, and cost.
+
+import { printTable } from '@ringwright/base/print-table';
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import { overloadFrontier } from '@ringwright/builder/frontier';
 import { stagedChanges } from '@ringwright/repository/builder-file';
@@ -8,7 +10,6 @@ import { parseNumber, text, texts } from '../arguments.ts';
 import { askSizes } from '../known-sizes.ts';
 import { lastPushed } from '../prepare-plan.ts';
 import { printBytes } from '../print-bytes.ts';
-import { printTable } from '../print-table.ts';
 import { ringTargets } from '../ring-targets.ts';
 import type { Verb } from '../verb.ts';
 

@@ -1,10 +1,11 @@
 // ring-builder health: all rings on one screen, and what is wrong with them on their servers.
+
+import { printTable } from '@ringwright/base/print-table';
 import { listRings } from '@ringwright/repository/list-rings';
 import { requireRing, ringFolder } from '@ringwright/repository/ring-folder';
 import { optionalText } from '../arguments.ts';
 import { checkRings, type RingHealth } from '../health/check-rings.ts';
 import { byWeight, exitOf, type Trouble } from '../health/trouble.ts';
-import { printTable } from '../print-table.ts';
 import type { Context, Verb } from '../verb.ts';
 
 /** All are in --json. */

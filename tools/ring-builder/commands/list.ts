@@ -1,12 +1,12 @@
 // ring-builder list: the rings of the folder, each with its head and what waits there.
 import { CodedError } from '@ringwright/base/coded-error';
+import { printTable } from '@ringwright/base/print-table';
 import { stagedChanges } from '@ringwright/repository/builder-file';
 import { listRings } from '@ringwright/repository/list-rings';
 import { openRing } from '@ringwright/repository/open-ring';
 import { lastVersionEntry } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
 import { lastPush } from '../last-push.ts';
-import { printTable } from '../print-table.ts';
 import { ringTargets } from '../ring-targets.ts';
 import type { Context, Verb } from '../verb.ts';
 

@@ -1,5 +1,6 @@
 // ring-builder push: sends a version to the servers of its ring and says what each answered.
 import type { CodedError } from '@ringwright/base/coded-error';
+import { printTable } from '@ringwright/base/print-table';
 import { serverAddress } from '@ringwright/base/server-address';
 import { appendPush } from '@ringwright/repository/append-push';
 import { headOf, readLog } from '@ringwright/repository/read-log';
@@ -18,7 +19,6 @@ import { beaconMinutes, makeBeacon } from '../beacon.ts';
 import { fanOut } from '../fan-out.ts';
 import type { TrustDocuments } from '../give-trust.ts';
 import { printBytes } from '../print-bytes.ts';
-import { printTable } from '../print-table.ts';
 import { type PushOutcome, type PushWith, pushRing, skipped } from '../push-ring.ts';
 import { deltasTo } from '../ring-deltas.ts';
 import { ringTargets, type Target } from '../ring-targets.ts';

@@ -1,9 +1,10 @@
 // ring-builder reconcile: the head against the disks of its devices.
+
+import { printTable } from '@ringwright/base/print-table';
 import { readVersion } from '@ringwright/repository/read-version';
 import { text } from '../arguments.ts';
 import { listDisks } from '../list-disks.ts';
 import { printBytes } from '../print-bytes.ts';
-import { printTable } from '../print-table.ts';
 import { type DiskFinding, type DiskFindingKind, reconcileRing } from '../reconcile-ring.ts';
 import { ringTargets } from '../ring-targets.ts';
 import type { Verb } from '../verb.ts';

@@ -1,6 +1,7 @@
 // ring-builder servers: which server has which version in memory and on disk, since when, and why
 // not the head.
 import { must } from '@ringwright/base/assert';
+import { printTable } from '@ringwright/base/print-table';
 import { lastVersionEntry, readLog } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
 import { text } from '../arguments.ts';
@@ -9,7 +10,6 @@ import { judgeRing } from '../health/judge-ring.ts';
 import { type ServerLine, serverLine } from '../health/server-line.ts';
 import { exitOf, type Trouble } from '../health/trouble.ts';
 import { printBytes } from '../print-bytes.ts';
-import { printTable } from '../print-table.ts';
 import { ringTargets } from '../ring-targets.ts';
 import { ringIn } from '../server-status.ts';
 import type { Verb } from '../verb.ts';

@@ -1,10 +1,10 @@
 // ring-builder settle: after a fork, tells every server that the history here is the right one.
 import { CodedError } from '@ringwright/base/coded-error';
+import { printTable } from '@ringwright/base/print-table';
 import { appendPush } from '@ringwright/repository/append-push';
 import { readVersion } from '@ringwright/repository/read-version';
 import { text } from '../arguments.ts';
 import { fanOut } from '../fan-out.ts';
-import { printTable } from '../print-table.ts';
 import { deltasTo } from '../ring-deltas.ts';
 import { ringTargets } from '../ring-targets.ts';
 import { settleOn } from '../settle-fork.ts';

@@ -1,4 +1,6 @@
 // ring-builder show: one version: settings, devices, figures.
+
+import { printTable } from '@ringwright/base/print-table';
 import { ringFigures } from '@ringwright/builder/figures';
 import { makesVersion } from '@ringwright/repository/log-entry';
 import { readLog } from '@ringwright/repository/read-log';
@@ -7,7 +9,6 @@ import { stagedChangesOf } from '@ringwright/repository/staged-section';
 import { slotCount } from '@ringwright/ring/ring';
 import { optionalText, text } from '../arguments.ts';
 import { nameDevice } from '../device-reference.ts';
-import { printTable } from '../print-table.ts';
 import type { Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';
 import { madeLines } from '../version-story.ts';

@@ -1,8 +1,8 @@
 // ring-builder simulate: a list of changes on paper, figures per step; nothing is written.
 import { operatorFileBytesMax } from '@ringwright/base/limits';
+import { printTable } from '@ringwright/base/print-table';
 import { type StepFigures, simulate } from '@ringwright/builder/simulate';
 import { text, usage } from '../arguments.ts';
-import { printTable } from '../print-table.ts';
 import { readInput } from '../read-input.ts';
 import { readScenario } from '../read-scenario.ts';
 import type { Verb } from '../verb.ts';

@@ -1,4 +1,6 @@
 // ring-builder status: the head, what is staged, and the next command to type.
+
+import { printTable } from '@ringwright/base/print-table';
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { moveCount } from '@ringwright/builder/later-waves';
@@ -16,7 +18,6 @@ import { text } from '../arguments.ts';
 import { cancelledSince, printPartitions } from '../cancelled-since.ts';
 import { nameDevice } from '../device-reference.ts';
 import { lastPush, pushLine } from '../last-push.ts';
-import { printTable } from '../print-table.ts';
 import { trustOf } from '../signing.ts';
 import { describeChange } from '../stage-verb.ts';
 import type { Verb } from '../verb.ts';

@@ -1,8 +1,9 @@
 // ring-builder stores: the folders that hold a ring's files, where its head is in a store.
+
+import { printTable } from '@ringwright/base/print-table';
 import { changeRingStores } from '@ringwright/repository/change-ring-stores';
 import { ringStoreStates } from '@ringwright/repository/ring-store-states';
 import { text, texts, usage } from '../arguments.ts';
-import { printTable } from '../print-table.ts';
 import { authorOf } from '../stage-verb.ts';
 import type { Verb } from '../verb.ts';
 

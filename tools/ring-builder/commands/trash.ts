@@ -1,5 +1,6 @@
 // ring-builder trash: dropped partition files of a ring, bringing one back, and drops that wait.
 import { CodedError } from '@ringwright/base/coded-error';
+import { printTable } from '@ringwright/base/print-table';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { type AnswerOf } from '@ringwright/wire/message';
 import { trashList, trashRestore } from '@ringwright/wire/trash';
@@ -8,7 +9,6 @@ import { fanOut } from '../fan-out.ts';
 import { heldDrops, type LetGo, letGo } from '../held-drops.ts';
 import { askMoves } from '../moves/ask-moves.ts';
 import { printBytes } from '../print-bytes.ts';
-import { printTable } from '../print-table.ts';
 import { ringTargets } from '../ring-targets.ts';
 import { withServer } from '../server-connection.ts';
 import type { Answer, Context, Verb } from '../verb.ts';

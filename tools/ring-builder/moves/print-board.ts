@@ -1,7 +1,8 @@
 // The board of a rollout: one line of totals, a bar, and a row for each move. Pure.
+
+import { printTable } from '@ringwright/base/print-table';
 import { printable } from '@ringwright/base/printable';
 import { printBytes, printSeconds } from '../print-bytes.ts';
-import { printTable } from '../print-table.ts';
 import type { Line, Style } from '../terminal.ts';
 import { type MoveRow, type MoveStage, moveStages } from './move-rows.ts';
 import { bytesLeft, type Pace } from './pace.ts';

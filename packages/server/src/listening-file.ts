@@ -1,0 +1,38 @@
+// server.json: where the server of a data directory listens while it runs. A hint for programs on
+// the same machine, worth nothing after a crash, and so neither synced nor trusted.
+import { randomBytes } from 'node:crypto';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { joinAddress, splitAddress } from './options.ts';
+import { readState } from './state-file.ts';
+
+const listeningSchema = z.strictObject({ address: z.string() });
+
+const fileOf = (directory: string): string => join(directory, 'server.json');
+
+/** The function returned takes it away again. */
+export async function noteListening(
+  directory: string,
+  listen: string,
+): Promise<() => Promise<void>> {
+  const file = fileOf(directory);
+  const temporary = `${file}.${randomBytes(4).toString('hex')}`;
+  await writeFile(temporary, `${JSON.stringify({ address: reachable(listen) })}\n`, {
+    mode: 0o600,
+  });
+  await rename(temporary, file);
+  return () => rm(file, { force: true });
+}
+
+/** Null when no server of this directory listens, or none that says so. Throws DISK_FAILED. */
+export async function readListening(directory: string): Promise<string | null> {
+  return (await readState(fileOf(directory), listeningSchema))?.address ?? null;
+}
+
+/** Of every address of the machine, one that can be called. */
+function reachable(listen: string): string {
+  const { ip, port } = splitAddress(listen);
+  if (ip === '0.0.0.0') return joinAddress({ ip: '127.0.0.1', port });
+  return joinAddress({ ip: ip === '::' ? '::1' : ip, port });
+}

@@ -1,0 +1,95 @@
+// ring-server inspect DIR [RING [PARTITION]]: what a data directory holds, in numbers. Changes
+// nothing. Of one whose server runs, that server is asked: it alone can read its files.
+import { CodedError } from '@ringwright/base/coded-error';
+import { peerCallTimeoutMs } from '@ringwright/base/limits';
+import { errorFromDocument } from '@ringwright/base/remote-error';
+import { withStoreView } from '@ringwright/partition/inspect-store';
+import { storedIdentity } from '@ringwright/server/device-identity';
+import { inspectSegment } from '@ringwright/server/http-inspect';
+import { type Inspection, inspect } from '@ringwright/server/inspection';
+import { readListening } from '@ringwright/server/listening-file';
+
+export interface InspectedData extends Inspection {
+  readonly directory: string;
+  readonly ring: string | null;
+  readonly partition: number | null;
+  /** Its name, or the address where none was given. */
+  readonly device: string;
+  /** Address of the running server that was asked; null when none runs. */
+  readonly server: string | null;
+  /** Of the log, which the next start replays: what was written last may not be counted. */
+  readonly logBytes: number;
+}
+
+interface Place {
+  readonly directory: string;
+  readonly ring: string | null;
+  readonly partition: number | null;
+}
+
+/** Throws USAGE, RING_UNKNOWN, PARTITION_ABSENT, PARTITION_DAMAGED, PEER_UNREACHABLE. */
+export async function inspectData(words: readonly string[]): Promise<InspectedData> {
+  const place = placeOf(words);
+  const { directory, ring, partition } = place;
+  const identity = await storedIdentity(directory);
+  if (identity === null) throw usage(`${directory} is no data directory: it has no device.json`);
+  const { device, born } = identity;
+  try {
+    return await withStoreView(directory, (view) => {
+      const { logBytes } = view;
+      return { ...place, device, server: null, logBytes, ...inspect(view, ring, partition) };
+    });
+  } catch (error) {
+    if (!(error instanceof CodedError && error.code === 'DATA_DIR_IN_USE')) throw error;
+    const server = await readListening(directory);
+    if (server === null) throw notListening(directory, error);
+    return { ...place, device, server, logBytes: 0, ...(await askServer(server, place, born)) };
+  }
+}
+
+function placeOf(words: readonly string[]): Place {
+  const [directory, ring = null, partition = null, ...more] = words.filter(
+    (word) => word !== '--json',
+  );
+  const isNumber = partition === null || /^\d{1,8}$/.test(partition);
+  if (directory === undefined || !isNumber || more.length > 0) {
+    throw usage(`inspect takes a data directory, a ring and a partition: ${words.join(' ')}`);
+  }
+  return { directory, ring, partition: partition === null ? null : Number(partition) };
+}
+
+async function askServer(
+  address: string,
+  { directory, ring, partition }: Place,
+  born: string,
+): Promise<Inspection> {
+  const path = [ring, partition].filter((part) => part !== null).join('/');
+  const url = `http://${address}/v1/${inspectSegment}/${path}`;
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(peerCallTimeoutMs) });
+    const answer: unknown = await response.json();
+    if (!response.ok) throw errorFromDocument(answer);
+    const { born: its, device: _, ...inspection } = answer as Inspection & Record<string, unknown>;
+    if (its === born) return inspection;
+    throw new Error('another server listens there');
+  } catch (cause) {
+    if (cause instanceof CodedError) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CodedError('PEER_UNREACHABLE', `the server of ${directory} at ${address}: ${why}`, {
+      hint: 'is it stopping? Otherwise see its log',
+      details: { directory, address },
+      cause,
+    });
+  }
+}
+
+function notListening(directory: string, cause: CodedError): CodedError {
+  const message = `a process has ${directory} open and does not listen yet, or does not any more`;
+  return new CodedError('DATA_DIR_IN_USE', message, { hint: 'try again in a moment', cause });
+}
+
+function usage(message: string): CodedError {
+  return new CodedError('USAGE', message, {
+    hint: 'ring-server inspect DIR [RING [PARTITION]] [--json]',
+  });
+}
