@@ -13,7 +13,8 @@ import type { LogEntry } from './log-entry.ts';
 import { type Head, headOf, lastVersionEntry, type RingLog, readRingLog } from './read-log.ts';
 import { readRegularText } from './read-regular-file.ts';
 import { readVersionFile } from './read-version.ts';
-import { type RingFolder, requireRing, ringFolder } from './ring-folder.ts';
+import { requireRing } from './require-ring.ts';
+import { type RingFolder, ringFolder } from './ring-folder.ts';
 import { stagedDigestOf, stagedSections } from './staged-section.ts';
 
 export interface OpenedRing {

@@ -2,7 +2,8 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { type LogEntry, lineHash, logLine, makesVersion, parseLogLine } from './log-entry.ts';
 import { readRegularText } from './read-regular-file.ts';
-import { onlyMissing, type RingFolder, requireRing, ringFolder } from './ring-folder.ts';
+import { requireRing } from './require-ring.ts';
+import { onlyMissing, type RingFolder, ringFolder } from './ring-folder.ts';
 
 export interface Head {
   readonly version: number;

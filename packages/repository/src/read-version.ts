@@ -11,11 +11,11 @@ import { type LogEntry, makesVersion } from './log-entry.ts';
 import { type Pruning, pruningOf } from './pruned-versions.ts';
 import { headOf, readRingLog } from './read-log.ts';
 import { readRegularFile } from './read-regular-file.ts';
+import { requireRing } from './require-ring.ts';
 import {
   exists,
   onlyMissing,
   type RingFolder,
-  requireRing,
   ringFolder,
   versionFileName,
   versionPath,

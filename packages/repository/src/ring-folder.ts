@@ -2,7 +2,6 @@
 // receipts/0000009.jsonl.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CodedError } from '@ringwright/base/coded-error';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 
 export interface RingFolder {
@@ -50,15 +49,6 @@ export function receiptsFileName(version: number): string {
 export function versionOfFileName(name: string): number | null {
   const version = /^\d{7,10}\.ring$/.test(name) ? Number(name.slice(0, -'.ring'.length)) : 0;
   return version > 0 && versionFileName(version) === name ? version : null;
-}
-
-/** Throws RING_UNKNOWN when there is no such ring. */
-export async function requireRing(folder: RingFolder): Promise<void> {
-  if (await exists(folder.builder)) return;
-  throw new CodedError('RING_UNKNOWN', `no ring "${folder.ring}": ${folder.builder} is not there`, {
-    hint: `ring-builder create ${folder.ring} --partition-power 8 --replicas 3, or --rings DIR`,
-    details: { ring: folder.ring, path: folder.builder },
-  });
 }
 
 export async function exists(path: string): Promise<boolean> {

@@ -6,11 +6,11 @@ import { replaceDurably, temporaryPrefix } from './durable-file.ts';
 import { readFolder } from './open-ring.ts';
 import { pullHead } from './pull-head.ts';
 import type { RingLog } from './read-log.ts';
+import { requireRing } from './require-ring.ts';
 import {
   onlyMissing,
   type RingFolder,
   receiptsFileName,
-  requireRing,
   ringFolder,
   versionOfFileName,
 } from './ring-folder.ts';

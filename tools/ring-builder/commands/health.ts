@@ -2,7 +2,8 @@
 
 import { printTable } from '@ringwright/base/print-table';
 import { listRings } from '@ringwright/repository/list-rings';
-import { requireRing, ringFolder } from '@ringwright/repository/ring-folder';
+import { requireRing } from '@ringwright/repository/require-ring';
+import { ringFolder } from '@ringwright/repository/ring-folder';
 import { optionalText } from '../arguments.ts';
 import { checkRings, type RingHealth } from '../health/check-rings.ts';
 import { byWeight, exitOf, type Trouble } from '../health/trouble.ts';
