@@ -36,6 +36,7 @@ export async function ringBuilderHere(world: Partial<Context> = {}): Promise<Rin
       tell: () => undefined,
       show: () => undefined,
       localHour: () => 3,
+      timeZone: 'Europe/Berlin',
       atInterrupt: () => () => undefined,
       next: (command) => `ring-builder ${command}`,
       ...world,

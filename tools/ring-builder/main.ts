@@ -61,6 +61,7 @@ try {
       tell: (line) => display.tell(line),
       show: (board) => display.show(board),
       localHour: () => new Date().getHours(),
+      timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
       atInterrupt: beforeInterrupt,
       next: (command) => `ring-builder ${command}${suffix}`,
     };

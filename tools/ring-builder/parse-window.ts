@@ -19,3 +19,8 @@ export function parseWindow(text: string): HourWindow {
 export function isInside({ from, until }: HourWindow, hour: number): boolean {
   return from < until ? hour >= from && hour < until : hour >= from || hour < until;
 }
+
+/** The hours mean another time in every time zone. */
+export function printWindow({ from, until }: HourWindow, timeZone: string): string {
+  return `${from}-${until} (${timeZone})`;
+}

@@ -16,10 +16,11 @@ import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { cancelledFindings } from './cancelled-since.ts';
+import { MS_PER_HOUR } from './hours.ts';
 import { lastPush } from './last-push.ts';
+import { rampFindings, rampRows } from './ramps.ts';
 import type { Context } from './verb.ts';
 
-export const MS_PER_HOUR = 3_600_000;
 /** From here on planning takes a second or more, so it is announced (780,000 took 0.2 s). */
 const SLOTS_ANNOUNCED_MIN = 3_000_000;
 
@@ -35,18 +36,18 @@ export interface PreparedPlan {
   readonly changed: boolean;
 }
 
-/** Throws RING_UNKNOWN, PART_POWER_INCREASING, MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES, VALUE_OUT_OF_RANGE. */
+/** Ramps take a step only where that is asked for. Throws RING_UNKNOWN, PART_POWER_INCREASING, MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES, VALUE_OUT_OF_RANGE. */
 export async function preparePlan(
   context: Context,
   ring: string,
-  asked: { readonly direct: boolean },
+  asked: { readonly direct: boolean; readonly stepRamps?: boolean },
 ): Promise<PreparedPlan> {
   const opened = await openRing(context.rings, ring);
   requireSteadyPower(opened.state);
   const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
   const nowHours = context.nowMs() / MS_PER_HOUR;
   const staged = applyChanges(opened.state, stagedChanges(opened.staged));
-  const applied = stepRamps(staged, nowHours);
+  const applied = asked.stepRamps === true ? stepRamps(staged, nowHours) : staged;
   if (head !== null && sameState(opened.state, applied)) requireLanded(head);
   const unknown = lastPushed(opened.entries) === null;
   const direct = asked.direct || unknown;
@@ -62,7 +63,11 @@ export async function preparePlan(
     nowHours,
     direct,
   });
-  const more = [...laterFindings(head), ...cancelledFindings(planned, opened.entries)];
+  const more = [
+    ...rampFindings(rampRows(staged, context.nowMs()), applied),
+    ...laterFindings(head),
+    ...cancelledFindings(planned, opened.entries),
+  ];
   const plan = { ...planned, warnings: [...planned.warnings, ...more] };
   const changed = head === null || plan.moves.length > 0 || !sameState(opened.state, applied);
   return { opened, head, state, plan, direct, changed };

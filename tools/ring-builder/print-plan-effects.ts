@@ -148,6 +148,8 @@ export function remedyOf(code: string, details: unknown, ring: string): string |
       return typeof required === 'number'
         ? `set ${ring} --overload ${required}; frontier ${ring} shows what each overload costs`
         : `frontier ${ring} shows what each overload would do`;
+    case 'RAMP_WAITS':
+      return `plan ${ring} --step-ramps`;
     case 'MOVES_LEFT':
       return `rollout ${ring} goes on with them by itself`;
     case 'PARTITIONS_FROZEN':

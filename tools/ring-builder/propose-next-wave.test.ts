@@ -42,6 +42,7 @@ async function knownRing(hours: number, folder?: string) {
     },
     show: () => undefined,
     localHour: () => 3,
+    timeZone: 'Europe/Berlin',
     atInterrupt: () => () => undefined,
     next: (words) => `ring-builder ${words}`,
     ...world,

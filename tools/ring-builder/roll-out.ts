@@ -14,7 +14,7 @@ import { rateOfRollout } from './moves/copy-rates.ts';
 import { headWatch } from './moves/head-watch.ts';
 import { provenMoves, unproved, withAllNew } from './moves/proven-moves.ts';
 import { type MoveWatch, watchMoves } from './moves/watch-moves.ts';
-import { type HourWindow, isInside } from './parse-window.ts';
+import { type HourWindow, isInside, printWindow } from './parse-window.ts';
 import { isWaveLeft, proposeNextWave } from './propose-next-wave.ts';
 import { pushToAll } from './push-to-all.ts';
 import { ringTargets } from './ring-targets.ts';
@@ -190,7 +190,7 @@ async function waitForHours(rollout: Rollout, head: StoredVersion): Promise<bool
   const { window } = options;
   if (window === null || !isOutside(rollout)) return false;
   const { keyspace } = head.ring;
-  const hours = `${window.from}-${window.until}`;
+  const hours = printWindow(window, context.timeZone);
   context.tell(`${keyspace}: no new wave begins outside the hours of ${hours}; waits for them`);
   const headMoved = headWatch(context.rings, head);
   while (isOutside(rollout) && !(await headMoved())) {

@@ -1,5 +1,6 @@
 // The rules an operator sets by hand, through the real program: each holds in the table it makes.
 import { expect, test } from 'vitest';
+import { ringBuilderHere } from '../../test/support/ring-builder-here.ts';
 import { type RingBuilder, ringBuilderIn } from '../../test/support/ring-builder-program.ts';
 
 interface TableDocument {
@@ -85,16 +86,37 @@ test('zones-min holds for every partition, and is refused where it cannot', asyn
   expect(refused.stderr).toMatch(/4.*[23]/s);
 });
 
-test('a ramp takes its steps with the commits inside its window', async () => {
-  const tool = await sixDevices();
-  await tool.json('ramp cities d0 3 --percent 50');
-  const weights: (number | undefined)[] = [];
-  for (const step of ['first', 'second']) {
-    await commit(tool, step);
+test('a ramp takes a step where a commit is told so, and is seen on its way', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partition-power 4 --replicas 2');
+  await tool.json(`add cities ${[1, 2, 3].map((n) => `r1z${n}-10.0.0.${n}:6200/a 10`).join(' ')}`);
+  await tool.json('commit cities -m first');
+  await tool.json('ramp cities d0 14 --percent 50 --in-hours 0 --hours 5');
+  await tool.json('commit cities -m ramp');
+  const weight = async () => {
     const { devices } = await tool.json<{ devices: ({ weight: number } | null)[] }>('table cities');
-    weights.push(devices[0]?.weight);
-  }
-  expect(weights).toEqual([2, 3]);
+    return devices[0]?.weight;
+  };
+  expect(await weight()).toBe(10);
+  const { ramps } = await tool.json<{ ramps: object[] }>('status cities');
+  const window = { from: '2026-11-21T03:00:00.000Z', until: '2026-11-21T08:00:00.000Z' };
+  expect(ramps).toEqual([{ id: 0, weight: 10, target: 14, step: 2, ...window, phase: 'due' }]);
+  // A commit of something else is about that alone.
+  await tool.json('set-weight cities d1 11');
+  const codes = async (words: string) => {
+    const plan = await tool.json<{ warnings: { code: string }[] }>(words);
+    return plan.warnings.map(({ code }) => code);
+  };
+  expect(await codes('plan cities --offline')).toContain('RAMP_WAITS');
+  await tool.json('commit cities -m other');
+  expect(await weight()).toBe(10);
+  expect(await tool.json('commit cities -m nothing')).toMatchObject({ changed: false });
+  expect(await codes('plan cities --offline --step-ramps')).toContain('RAMP_STEPS');
+  await tool.json('commit cities -m step --step-ramps');
+  expect(await weight()).toBe(12);
+  await tool.json('commit cities -m step --step-ramps');
+  expect(await weight()).toBe(14);
+  expect(await tool.json('status cities')).toMatchObject({ ramps: [] });
 });
 
 test('verify --optimal gives the proof of a rebalance', async () => {

@@ -47,6 +47,8 @@ export interface Context {
   readonly show: (board: Board) => void;
   /** 0 to 23, of the operator's time zone. */
   readonly localHour: () => number;
+  /** Its name, such as Europe/Berlin. */
+  readonly timeZone: string;
   /**
    * Work that is done before the program ends by Ctrl-C or SIGTERM; the function returned takes it
    * back.

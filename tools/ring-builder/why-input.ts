@@ -2,7 +2,8 @@
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { OpenedRing } from '@ringwright/repository/open-ring';
 import type { StoredVersion } from '@ringwright/repository/read-version';
-import { hoursOf, MS_PER_HOUR, type PreparedPlan } from './prepare-plan.ts';
+import { MS_PER_HOUR } from './hours.ts';
+import { hoursOf, type PreparedPlan } from './prepare-plan.ts';
 import { stateOf } from './state-of-version.ts';
 import type { Context } from './verb.ts';
 

@@ -11,7 +11,8 @@ export function stepRamps(state: BuilderState, nowHours: number): BuilderState {
   return { ...state, devices };
 }
 
-function isDue({ state, ramp }: BuilderDevice, nowHours: number): boolean {
+/** Whether a step of its ramp may be taken at that time. */
+export function isDue({ state, ramp }: BuilderDevice, nowHours: number): boolean {
   if (state !== 'active' || ramp === undefined) return false;
   return nowHours >= ramp.fromHour && nowHours < ramp.untilHour;
 }

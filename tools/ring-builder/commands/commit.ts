@@ -12,6 +12,7 @@ import {
   requireReplicasAtOnce,
 } from '../commit-rules.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../prepare-plan.ts';
+import { stepRampsOption } from '../ramps.ts';
 import { requireRoom } from '../require-room.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 
@@ -30,6 +31,7 @@ export const verb: Verb = {
       default: false,
       describe: 'straight to the final table: for rings that no server has loaded',
     },
+    'step-ramps': stepRampsOption,
     'max-replicas-at-once': replicasAtOnceOption,
     override: {
       type: 'string',
@@ -49,6 +51,7 @@ export const verb: Verb = {
   },
   examples: [
     ['$0 commit cities -m "zone 3 joins"', 'plans and commits'],
+    ['$0 commit cities -m "d3, next step" --step-ramps', 'weights on their way go one step on'],
     ['$0 commit cities -m "zone 3 joins" --plan 3f9c2a7be01d', 'only if the plan is still that'],
     [
       '$0 commit cities -m "new racks" --override "ten racks join"',
@@ -58,7 +61,10 @@ export const verb: Verb = {
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const direct = flag(args, 'direct');
-    const prepared = await preparePlan(context, ring, { direct });
+    const prepared = await preparePlan(context, ring, {
+      direct,
+      stepRamps: flag(args, 'step-ramps'),
+    });
     requireDigest(prepared.plan, optionalText(args, 'plan'), prepared.opened.head);
     requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
     const signsFirst = await isFirstSigned(context, prepared);

@@ -20,7 +20,7 @@ export const verb: Verb = {
       ...string,
       describe: 'only versions that changed this device or moved its slots: d3',
     },
-    since: { ...string, describe: 'not before: 2026-11-21, 2026-11-21T08:00Z, 36h, 7d' },
+    since: { ...string, describe: 'not before: 2026-11-21, 2026-11-21T08:00 (UTC), 36h, 7d' },
     until: { ...string, describe: 'not after, in the same forms' },
   },
   examples: [

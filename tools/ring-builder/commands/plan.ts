@@ -9,6 +9,7 @@ import { parseBytes } from '../print-bytes.ts';
 import { printMoves } from '../print-moves.ts';
 import { planDocument, printPlan, withWarnings } from '../print-plan.ts';
 import { effectWarnings, planEffects, printEffects } from '../print-plan-effects.ts';
+import { stepRampsOption } from '../ramps.ts';
 import type { Verb } from '../verb.ts';
 
 export const verb: Verb = {
@@ -20,6 +21,7 @@ export const verb: Verb = {
       default: false,
       describe: 'list what moves: partition, replica, from and to',
     },
+    'step-ramps': stepRampsOption,
     'max-replicas-at-once': replicasAtOnceOption,
     rate: {
       type: 'string',
@@ -34,7 +36,10 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
-    const prepared = await preparePlan(context, ring, { direct: flag(args, 'direct') });
+    const prepared = await preparePlan(context, ring, {
+      direct: flag(args, 'direct'),
+      stepRamps: flag(args, 'step-ramps'),
+    });
     requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
     const { state, changed, direct, head } = prepared;
     const sizes = flag(args, 'offline') ? null : await sizesFor(prepared);
@@ -47,7 +52,9 @@ export const verb: Verb = {
       sizes,
       rate,
     });
-    const options = flag(args, 'direct') ? ' --direct' : '';
+    const options = ['direct', 'step-ramps']
+      .map((name) => (flag(args, name) ? ` --${name}` : ''))
+      .join('');
     const room = effectWarnings(effects).length > 0 ? ' --overfill REASON' : '';
     const brake = await plannedBrake(context, prepared);
     const plan = withWarnings(prepared.plan, [...effectWarnings(effects), ...brakeWarnings(brake)]);

@@ -1,7 +1,7 @@
 // ring-builder ramp: stages a weight that is reached by steps of later versions.
 import { flag, optionalNumber, parseNumber, text, usage } from '../arguments.ts';
 import { deviceIdOf } from '../device-reference.ts';
-import { MS_PER_HOUR } from '../prepare-plan.ts';
+import { MS_PER_HOUR } from '../hours.ts';
 import { stageAndAnswer } from '../stage-verb.ts';
 import type { Verb } from '../verb.ts';
 
@@ -21,7 +21,10 @@ export const verb: Verb = {
     off: { type: 'boolean', describe: 'the weight stays where it is now' },
   },
   examples: [
-    ['$0 ramp cities d3 100 --percent 20', 'each commit adds a fifth of what is missing now'],
+    [
+      '$0 ramp cities d3 100 --percent 20',
+      'each commit --step-ramps adds a fifth of what is missing now',
+    ],
     ['$0 ramp cities d3 0 --in-hours 8 --hours 6', 'drained step by step, tonight only'],
   ],
   run: async (args, context) => {

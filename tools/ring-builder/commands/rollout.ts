@@ -38,7 +38,7 @@ export const verb: Verb = {
       type: 'string',
       requiresArg: true,
       describe:
-        'hours in which new waves begin, such as 22-6; outside them it waits, and ends what runs',
+        'hours of this machine in which new waves begin, such as 22-6; outside them it only ends what runs',
     },
     'confirm-drops': {
       type: 'boolean',

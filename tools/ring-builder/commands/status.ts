@@ -18,6 +18,7 @@ import { text } from '../arguments.ts';
 import { cancelledSince, printPartitions } from '../cancelled-since.ts';
 import { nameDevice } from '../device-reference.ts';
 import { lastPush, pushLine } from '../last-push.ts';
+import { rampLines, rampRows } from '../ramps.ts';
 import { trustOf } from '../signing.ts';
 import { describeChange } from '../stage-verb.ts';
 import type { Verb } from '../verb.ts';
@@ -42,6 +43,7 @@ export const verb: Verb = {
     const found = { inFlight: inFlight + movesLeft, pushed, changes: changes.length, signing };
     const next = context.next(nextWords(opened, found));
     const state = applyChanges(opened.state, changes);
+    const ramps = rampRows(state, context.nowMs());
     const forced = unprovedPartitions(entries);
     const devices = state.devices.filter((device) => device !== null);
     return {
@@ -54,6 +56,7 @@ export const verb: Verb = {
         inFlight,
         movesLeft,
         cancelled,
+        ramps,
         pushed,
         push,
         forced: [...forced].map(([partition, reason]) => ({ partition, reason })),
@@ -84,6 +87,7 @@ export const verb: Verb = {
         ]),
         ...(devices.length > DEVICES_SHOWN_MAX ? [`… ${devices.length} devices in all`] : []),
         '',
+        ...rampLines(ramps, context.next(`plan ${ring} --step-ramps`)),
         ...(changes.length === 0 ? ['nothing is staged'] : []),
         ...stagedLines(staged, state),
       ],
