@@ -54,6 +54,8 @@ export const walBytesMax = 4 * MIB;
  * flight.
  */
 export const diskReserveBytes = 256 * MIB;
+/** A file of a server's own state: 100,000 devices that it remembers take 15 MB. */
+export const stateFileBytesMax = 64 * MIB;
 /** What a store writes when it opens, besides what it replays: a new segment and small files. */
 export const startRoomBytes = 16 * MIB;
 /** The free space is looked at again after so many written bytes, or this time. */

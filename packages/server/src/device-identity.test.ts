@@ -1,4 +1,5 @@
 // A data directory belongs to one device, for good.
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -50,5 +51,11 @@ test('an error of the disk is no missing file', async () => {
   // A directory in its place: reading it fails for root too, as a failing disk would.
   await mkdir(join(folder.path, 'device.json'));
   await chmod(folder.path, 0o700);
+  await expect(loadIdentity(folder.path, address, 'sdb')).rejects.toThrow(code('DISK_FAILED'));
+});
+
+test('a pipe in the place of the file holds nobody up', async () => {
+  await using folder = await scratchFolder();
+  execFileSync('mkfifo', [join(folder.path, 'device.json')]);
   await expect(loadIdentity(folder.path, address, 'sdb')).rejects.toThrow(code('DISK_FAILED'));
 });

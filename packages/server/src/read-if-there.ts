@@ -1,12 +1,13 @@
 // Reading a small file that may not be there yet: only a missing file counts as missing.
-import { readFile } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
+import { stateFileBytesMax } from '@ringwright/base/limits-store';
+import { readRegularFile } from '@ringwright/repository/read-regular-file';
 
 /** The text read by `parse`, or null when there is no such file. Throws DISK_FAILED. */
 export async function readIfThere<T>(file: string, parse: (text: string) => T): Promise<T | null> {
   let text: string;
   try {
-    text = await readFile(file, 'utf8');
+    text = String(await readRegularFile(file, stateFileBytesMax));
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ENOENT') return null;
     throw unreadable(file, cause);

@@ -31,3 +31,17 @@ test('pipes, devices and directories are refused, files beside them adopted', as
   expect(adopted).toEqual(['bytes of a ring']);
   expect(refused).toEqual([join(rings, 'piped', 'builder.json'), fifo, '/dev/zero', folder.path]);
 });
+
+test('a folder of rings that is none is told of; one that is not there yet is not', async () => {
+  await using folder = await scratchFolder();
+  const file = join(folder.path, 'file');
+  await writeFile(file, '');
+  const refused: string[] = [];
+  const onRefusal = (path: string): void => void refused.push(path);
+  const adopt = (): Promise<never> => Promise.reject(new Error('nothing is to be adopted'));
+  for (const rings of [file, join(folder.path, 'not yet')]) {
+    const stop = await followRingFiles({ adopt, onRefusal }, { folder: rings, files: [] });
+    stop();
+  }
+  expect(refused).toEqual([file]);
+});
