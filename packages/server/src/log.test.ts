@@ -100,3 +100,14 @@ test('of too many different lines the oldest is told and forgotten', () => {
   lines.tellAll();
   expect(said).toHaveLength(repeatedLinesMax + 2);
 });
+
+test('what others wrote cannot act on the terminal that shows the log', () => {
+  let written = '';
+  const lines = new RepeatedLines(() => 0);
+  const log = logOf('info', lines, { write: (text) => void (written += text) });
+  const evil = '\u001b[2J\u007f\u009b31m\u202e\u2028';
+  log.warn({ cluster: evil }, `refused: ${evil}`);
+  expect(written).not.toMatch(/[^\n\P{Cc}]|[\u202e\u2028]/u);
+  expect(written.split('\n')).toHaveLength(2);
+  expect(JSON.parse(written)).toMatchObject({ cluster: evil, msg: `refused: ${evil}` });
+});
