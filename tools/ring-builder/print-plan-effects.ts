@@ -160,6 +160,8 @@ export function remedyOf(code: string, details: unknown, ring: string): string |
       return `set-weight ${ring} d${String(known?.['id'])} with a lower weight, or free its disk`;
     case 'DEVICE_OVER_SHARE':
       return `balance ${ring} shows all devices; plan ${ring} after this version goes on`;
+    case 'DEVICES_LIFTED':
+      return `unstage ${ring}, then commit the removal or the new replicas alone, and the rest after it`;
     case 'PINS_BREAK_DISPERSION':
     case 'PINS_UNMET':
       return `unpin ${ring} PARTITION, or pin it otherwise`;

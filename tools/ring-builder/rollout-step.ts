@@ -1,5 +1,5 @@
 // What a rollout does next with a head that every server has confirmed. Pure.
-import { capMoves } from '@ringwright/builder/cap-moves';
+import { movesOfWave, roomFor } from '@ringwright/builder/steady-moves';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 
@@ -13,12 +13,15 @@ export type RolloutStep =
 
 /** `most`: moves that may copy at once. New slots are no part of that: they come together. */
 export function nextRolloutStep(ring: Pick<Ring, 'moves'>, most: number): RolloutStep {
-  const proposed = ring.moves.filter(({ state }) => state === 'PROPOSED');
   const copying = ring.moves.filter(({ state }) => state === 'INITIALIZING');
-  const fresh = proposed.filter(isNew);
-  const others = proposed.filter((move) => !isNew(move));
-  const room = Math.max(0, most - copying.filter((move) => !isNew(move)).length);
-  const moves = [...fresh, ...(room === 0 ? [] : capMoves(others, room, isNew))];
+  const isFirst = (move: Move): boolean => isNew(move) || move.state === 'INITIALIZING';
+  const places = Math.max(most, copying.filter((move) => !isNew(move)).length);
+  const chosen = movesOfWave(ring.moves, {
+    room: roomFor([ring.moves]),
+    most: places + ring.moves.filter(isNew).length,
+    isUrgent: isFirst,
+  });
+  const moves = chosen.filter(({ state }) => state === 'PROPOSED');
   if (moves.length > 0) return { kind: 'initialize', moves };
   return copying.length > 0 ? { kind: 'finalize', moves: copying } : { kind: 'drain' };
 }

@@ -6,15 +6,16 @@ import { laterMovesMax } from '@ringwright/base/limits-rings';
 import type { Ring, Table } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
 import type { BuilderState } from './builder-state.ts';
-import { capMoves } from './cap-moves.ts';
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
 import { movesBetween } from './moves-between.ts';
 import type { Placement } from './placement.ts';
 import type { LaterWaves, PlannedMove } from './plan.ts';
+import { movesOfWave, roomBetween, roomFor, steadyMoves } from './steady-moves.ts';
 import type { TierTree } from './tier-tree.ts';
 import { firstWave, keepRows, type WaveLimits } from './waves.ts';
 
 export interface WavesFrom {
+  readonly state: BuilderState;
   /** The placement that the first wave starts from. */
   readonly start: Placement;
   /** Of the first wave. */
@@ -29,8 +30,8 @@ export interface WavesFrom {
 export function laterWaves(
   from: WavesFrom,
   limits: WaveLimits & { readonly tree: TierTree },
-): PlannedMove[][] {
-  const { start, goal, target } = from;
+): (readonly PlannedMove[])[] {
+  const { state, start, goal, target } = from;
   const { tree } = limits;
   const at = { ...goal, leaf: start.leaf.slice() };
   const aim = { ...goal, leaf: goal.leaf.slice() };
@@ -42,12 +43,14 @@ export function laterWaves(
     }
   };
   make(from.moves);
-  const waves: PlannedMove[][] = [];
+  const waves: (readonly PlannedMove[])[] = [];
   for (;;) {
     keepRows(at, aim);
     const after = firstWave(at, aim, limits).placement;
-    const moves = movesBetween(table, { before: at, after, ids: tree.deviceIds });
-    if (moves.length === 0) return waves;
+    const all = movesBetween(table, { before: at, after, ids: tree.deviceIds });
+    if (all.length === 0) return waves;
+    const room = roomBetween(at, goal, tree);
+    const moves = movesOfWave(all, { room, most: Infinity, isUrgent: leavesRemoved(state) });
     waves.push(moves);
     make(moves);
   }
@@ -59,7 +62,14 @@ export interface NextWave {
   readonly later: LaterWaves;
 }
 
-/** As much of the first wave as is ready, and as a ring may have in flight. */
+function leavesRemoved({ devices }: BuilderState): (move: PlannedMove) => boolean {
+  return ({ from }) => from !== null && devices[from]?.state !== 'active';
+}
+
+/**
+ * As much of the first wave as is ready, as finds room, and as a ring may have in flight. What
+ * finds no room waits for the rest of its wave to be ready; a wave that is ready goes on.
+ */
 export function takeWave(
   waves: LaterWaves,
   which: {
@@ -68,8 +78,12 @@ export function takeWave(
     readonly isUrgent: (move: PlannedMove) => boolean;
   },
 ): NextWave {
+  const room = roomFor(waves);
+  const limits = { room, most: movesInFlightMax, isUrgent: which.isUrgent };
   const [wave = [], ...others] = waves;
-  const moves = capMoves(wave.filter(which.isReady), movesInFlightMax, which.isUrgent);
+  const ready = wave.filter(which.isReady);
+  const choose = ready.length < wave.length ? steadyMoves : movesOfWave;
+  const moves = choose(ready, limits);
   const taken = new Set(moves);
   const rest = wave.filter((move) => !taken.has(move));
   return { moves, later: rest.length > 0 ? [rest, ...others] : others };
@@ -83,11 +97,10 @@ export function nextWave(
   later: LaterWaves,
   { head, state, times }: { head: Ring; state: BuilderState; times: CommitTimes },
 ): NextWave {
-  const { restedThrough, minPartHours, swift, devices } = state;
+  const { restedThrough, minPartHours, swift } = state;
   const since = { ...times, earlier: swift?.lastMoves, restedThrough };
   const frozen = frozenPartitions(head, minPartHours, since);
-  const isUrgent = ({ from }: PlannedMove): boolean =>
-    from !== null && devices[from]?.state !== 'active';
+  const isUrgent = leavesRemoved(state);
   const isReady = (move: PlannedMove): boolean => isUrgent(move) || frozen?.[move.partition] !== 1;
   return takeWave(later, { isReady, isUrgent });
 }

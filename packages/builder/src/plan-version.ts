@@ -1,9 +1,6 @@
 // Plans the next version of a ring: the table wanted, the moves to it, what to know of them. Pure.
-import { movesInFlightMax } from '@ringwright/base/limits';
 import type { Ring } from '@ringwright/ring/ring';
-import { zeroTable } from '@ringwright/ring/slot-rows';
 import type { BuilderState } from './builder-state.ts';
-import { capMoves } from './cap-moves.ts';
 import {
   checkReplicaStep,
   cutTable,
@@ -14,8 +11,8 @@ import {
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
 import { heldLeaves, heldProblem, withoutHeld } from './held-devices.ts';
 import { interimTargets } from './interim-targets.ts';
-import { laterWaves, moveCount, rememberedWaves } from './later-waves.ts';
-import { movesBetween } from './moves-between.ts';
+import { moveCount, rememberedWaves } from './later-waves.ts';
+import { liftFindings } from './lift-findings.ts';
 import { frozenToo, inFlightFindings, type LandedHead, landedHead } from './moves-in-flight.ts';
 import { pinFindings } from './pin-findings.ts';
 import { type PinnedProblem, pinnedProblem } from './pinned-targets.ts';
@@ -23,14 +20,15 @@ import { placeInitial } from './place-initial.ts';
 import { type Placement, placementOf, tableOf } from './placement.ts';
 import { type PlacementProblem, placementProblem } from './placement-problem.ts';
 import type { Plan, PlannedMove } from './plan.ts';
-import { devicePlans } from './plan-devices.ts';
+import { devicePlans, slotsPerDevice } from './plan-devices.ts';
 import { planDigest } from './plan-digest.ts';
 import { gapFindings, moveBound, provenOptimum } from './plan-optimum.ts';
 import { planWarnings } from './plan-warnings.ts';
+import { planWaves } from './plan-waves.ts';
 import { computeQuotas } from './quotas.ts';
 import { rebalance } from './rebalance.ts';
 import { createRules } from './slot-rules.ts';
-import { firstWave, keepRows } from './waves.ts';
+import { keepRows } from './waves.ts';
 
 export interface PlanInput extends CommitTimes {
   readonly head: Ring | null;
@@ -97,20 +95,10 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
   const forced = urgentSlots({ ...head, table }, state, wanted.width);
   keepRows(start, wanted);
   const limits = { tree, forced, rules: createRules(tree, targets) };
-  const wave = firstWave(start, wanted, limits);
-  const wanting = movesBetween(table, {
-    before: start,
-    after: wave.placement,
-    ids: tree.deviceIds,
-  });
-  const all = wanting.filter(({ partition }) => !moving.has(partition));
-  const first = urgency(all, forced, start);
-  const moves = input.direct === true ? all : capMoves(all, movesInFlightMax, first);
-  const target = zeroTable(head.partitions, replicas, state.devices.length);
-  for (const [replica, row] of table.entries()) target[replica]!.set(row);
-  for (const { partition, replica, to } of moves) target[replica]![partition] = to;
-  const isWhole = goal === wanted && wave.movesLeft === 0 && moves.length === wanting.length;
-  const waves = isWhole ? [] : laterWaves({ start, moves, target, goal }, limits);
+  const { target, moves, waves } = planWaves(
+    { state, table, start, wanted, goal, moving, direct: input.direct === true },
+    limits,
+  );
   const movesLeft = moveCount(waves);
   const later = rememberedWaves(waves);
   const bound = moveBound(tree, targets, before);
@@ -142,6 +130,7 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
       ...inFlightFindings(moving),
       ...planWarnings(state, problem, outcome),
       ...pinFindings(pinned, state),
+      ...liftFindings(slotsPerDevice(table, state.devices.length), [moves, ...waves]),
       ...(free ? gapFindings(asked) : []),
     ],
     digest: planDigest(headId, state, [moves, ...later]),
@@ -189,16 +178,6 @@ function placeNext(
   if (frozen === null) return { wanted, goal: wanted, frozen };
   const after = { targets, before: wanted, frozen: null, forced: null };
   return { wanted, goal: rebalance({ ...how, ...after }), frozen };
-}
-
-/** New slots all come at once, so that only they are urgent where there are any. */
-function urgency(
-  moves: readonly PlannedMove[],
-  forced: Uint8Array | null,
-  { width }: Placement,
-): (move: PlannedMove) => boolean {
-  if (moves.some(({ from }) => from === null)) return ({ from }) => from === null;
-  return ({ partition, replica }) => forced?.[partition * width + replica] === 1;
 }
 
 /** Partitions with more than one of the moves, which are sorted by partition. */

@@ -5,10 +5,12 @@ import type { Ring } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
 import type { BuilderState } from './builder-state.ts';
 import { moveCount, rememberedWaves, takeWave } from './later-waves.ts';
+import { liftFindings } from './lift-findings.ts';
 import { placementProblem } from './placement-problem.ts';
 import type { Plan, PlannedMove } from './plan.ts';
-import { devicePlans } from './plan-devices.ts';
+import { devicePlans, slotsPerDevice } from './plan-devices.ts';
 import { planDigest } from './plan-digest.ts';
+import { steadyWaves } from './steady-moves.ts';
 
 export interface RevertInput {
   /** Without moves in flight: they are cancelled first. */
@@ -28,7 +30,8 @@ export interface RevertInput {
 export function revertPlan(input: RevertInput): Plan {
   const { head, headId, state, old } = input;
   assert(head.moves.length === 0, 'moves in flight are cancelled before a revert');
-  const { waves, lost } = revertMoves(input);
+  const { waves: returns, lost } = revertMoves(input);
+  const waves = input.direct === true ? returns : steadyWaves(returns);
   const total = moveCount(waves);
   const { moves, later: left } =
     input.direct === true
@@ -38,6 +41,8 @@ export function revertPlan(input: RevertInput): Plan {
   for (const { partition, replica, to } of moves) target[replica]![partition] = to;
   const movesLeft = moveCount(left);
   const later = rememberedWaves(left);
+  const held = slotsPerDevice(head.table, state.devices.length);
+  const lifts = input.direct === true ? [] : liftFindings(held, waves);
   const outcome = { head, target, moves, movesLeft, partitionsMovingTwice: 0, frozen: 0 };
   return {
     ring: state.ring,
@@ -52,7 +57,7 @@ export function revertPlan(input: RevertInput): Plan {
     later,
     movesLeft,
     devices: devicePlans(state, placementProblem(state), outcome),
-    warnings: revertWarnings({ ...outcome, lost, old }),
+    warnings: [...revertWarnings({ ...outcome, lost, old }), ...lifts],
     digest: planDigest(headId, state, [moves, ...later]),
   };
 }

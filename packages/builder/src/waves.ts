@@ -24,13 +24,9 @@ export function firstWave(before: Placement, wanted: Placement, limits: WaveLimi
   let { leaf } = wanted;
   let movesLeft = 0;
   for (let partition = 0; partition < before.partitions; partition += 1) {
-    const start = partition * before.width;
     if (changesOf(before, wanted, partition) < 2) continue;
     if (leaf === wanted.leaf) leaf = wanted.leaf.slice();
-    const moving: number[] = [];
-    for (let slot = start; slot < start + replicasOf(wanted, partition); slot += 1) {
-      if (before.leaf[slot] !== wanted.leaf[slot]) moving.push(slot);
-    }
+    const moving = movingSlots(before, wanted, partition);
     const forced = moving.filter((slot) => limits.forced?.[slot] === 1);
     for (const slot of moving) {
       if (limits.forced?.[slot] !== 1) leaf[slot] = before.leaf[slot]!;
@@ -42,6 +38,16 @@ export function firstWave(before: Placement, wanted: Placement, limits: WaveLimi
     movesLeft += moving.length - Math.max(1, forced.length);
   }
   return { placement: { ...wanted, leaf }, movesLeft };
+}
+
+/** Slots of the partition of which the placements name different leaves. */
+export function movingSlots(before: Placement, wanted: Placement, partition: number): number[] {
+  const start = partition * before.width;
+  const moving: number[] = [];
+  for (let slot = start; slot < start + replicasOf(wanted, partition); slot += 1) {
+    if (before.leaf[slot] !== wanted.leaf[slot]) moving.push(slot);
+  }
+  return moving;
 }
 
 function changesOf(before: Placement, wanted: Placement, partition: number): number {
@@ -62,17 +68,18 @@ interface Change {
 
 /** Which leaf to give up for which new one, so that the fewest replicas are outside their bounds. */
 function mildestChange(change: Change, moving: readonly number[]): { slot: number; leaf: number } {
-  const { before, wanted } = change;
+  const { before, wanted, limits } = change;
+  const partition = Math.floor(moving[0]! / before.width);
+  const start = partition * before.width;
+  const held = [...before.leaf.subarray(start, start + replicasOf(wanted, partition))];
   let best = { slot: moving[0]!, leaf: wanted.leaf[moving[0]!]! };
   let fewest = Infinity;
   for (const slot of moving) {
     for (const source of [slot, ...moving.filter((other) => other !== slot)]) {
       const leaf = wanted.leaf[source]!;
-      const misfits = countMisfits(change, {
-        slot,
-        leaf,
-        partition: Math.floor(slot / before.width),
-      });
+      const leaves = held.slice();
+      leaves[slot - start] = leaf;
+      const misfits = countMisfits(limits.rules, partition, leaves);
       if (misfits >= fewest) continue;
       fewest = misfits;
       best = { slot, leaf };
@@ -81,24 +88,17 @@ function mildestChange(change: Change, moving: readonly number[]): { slot: numbe
   return best;
 }
 
-function countMisfits(
-  { before, wanted, limits }: Change,
-  at: { readonly partition: number; readonly slot: number; readonly leaf: number },
+/** How many of the leaves are beside those that can be completed to a legal set of the partition. */
+export function countMisfits(
+  rules: SlotRules,
+  partition: number,
+  leaves: readonly number[],
 ): number {
-  const { rules } = limits;
-  const start = at.partition * before.width;
-  const count = replicasOf(wanted, at.partition);
-  startPartition(rules, at.partition, count);
-  const added: number[] = [];
-  let misfits = 0;
-  for (let slot = start; slot < start + count; slot += 1) {
-    const leaf = slot === at.slot ? at.leaf : before.leaf[slot]!;
-    if (leaf === before.none) continue;
-    if (addLeaf(rules, leaf)) added.push(leaf);
-    else misfits += 1;
-  }
+  startPartition(rules, partition, leaves.length);
+  const held = leaves.filter((leaf) => rules.firstLeaf + leaf < rules.high.length);
+  const added = held.filter((leaf) => addLeaf(rules, leaf));
   for (const leaf of added) removeLeaf(rules, leaf);
-  return misfits;
+  return held.length - added.length;
 }
 
 /** Puts replicas that stayed in a partition back into their own rows; the sets stay as they are. */
