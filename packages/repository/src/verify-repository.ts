@@ -37,10 +37,9 @@ export interface Verification {
 }
 
 /**
- * Checks all there is of a ring, and the trust document of its folder, and changes nothing. `pin`:
- * a
- * root id from elsewhere, without which nobody can tell a folder from one that was wholly made up.
- * Throws NAME_INVALID, RING_UNKNOWN.
+ * Checks all there is of a ring, and the trust document of its folder, and changes nothing. `pin`
+ * is a root id from elsewhere, without which nobody can tell a folder from one that was wholly made
+ * up. Throws NAME_INVALID, RING_UNKNOWN.
  */
 export async function verifyRepository(
   rings: string,
