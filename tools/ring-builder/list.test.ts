@@ -7,8 +7,10 @@ import { ringBuilderHere } from '../../test/support/ring-builder-here.ts';
 
 test('list names rings in every state, and nothing else of the folder', async () => {
   const tool = await ringBuilderHere();
-  expect(await tool.json('list')).toEqual({ rings: [] });
+  expect(await tool.refusal('list')).toEqual({ exit: 2, code: 'RINGS_UNKNOWN' });
   const rings = join(tool.folder, 'rings');
+  await mkdir(rings);
+  expect(await tool.json('list')).toEqual({ rings: [] });
   await tool.json('create empty --partitions 8 --replicas 2');
   await tool.json('create cities --partitions 8 --replicas 2');
   await tool.json(

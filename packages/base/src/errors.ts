@@ -25,6 +25,7 @@ export const errorCatalogue = {
   PATTERN_TOO_LARGE: kind(2, 413, 'the patterns of a request have more bytes than allowed'),
   FILE_UNFIT: kind(2, 400, 'what was named is no regular file, or has more bytes than it may have'),
   // Rings and devices
+  RINGS_UNKNOWN: kind(2, 404, 'the folder of rings is not there'),
   RING_UNKNOWN: kind(2, 404, 'no ring of this name is here'),
   RING_EXISTS: kind(2, 409, 'a ring of this name is here already'),
   RING_EMPTY: kind(2, 404, 'the ring has no committed version yet'),

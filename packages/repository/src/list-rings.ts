@@ -1,7 +1,8 @@
 // Which rings a folder of rings holds.
 import { readdir, stat } from 'node:fs/promises';
+import { CodedError } from '@ringwright/base/coded-error';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
-import { onlyMissing, ringFolder } from './ring-folder.ts';
+import { exists, onlyMissing, ringFolder } from './ring-folder.ts';
 
 /**
  * Names of the ring folders in `rings`, sorted; none where that folder is not there. One that may
@@ -14,6 +15,15 @@ export async function listRings(rings: string): Promise<string[]> {
     candidates.map((name) => stat(ringFolder(rings, name).builder).then(() => true, mayBeThere)),
   );
   return candidates.filter((_, at) => found[at]).sort();
+}
+
+/** The same; throws RINGS_UNKNOWN, since a folder that is not there says nothing of any ring. */
+export async function requireRings(rings: string): Promise<string[]> {
+  if (await exists(rings)) return listRings(rings);
+  throw new CodedError('RINGS_UNKNOWN', `the folder of rings ${rings} is not there`, {
+    hint: '--rings DIR names another folder; ring-builder create makes it with its first ring',
+    details: { rings },
+  });
 }
 
 function mayBeThere(error: NodeJS.ErrnoException): boolean {

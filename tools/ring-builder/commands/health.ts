@@ -1,7 +1,7 @@
 // ring-builder health: all rings on one screen, and what is wrong with them on their servers.
 
 import { printTable } from '@ringwright/base/print-table';
-import { listRings } from '@ringwright/repository/list-rings';
+import { requireRings } from '@ringwright/repository/list-rings';
 import { requireRing } from '@ringwright/repository/require-ring';
 import { ringFolder } from '@ringwright/repository/ring-folder';
 import { optionalText } from '../arguments.ts';
@@ -16,16 +16,21 @@ const ADDRESSES_SHOWN_MAX = 3;
 export const verb: Verb = {
   positionals: { ring: { describe: 'only this ring (default: all in the folder)' } },
   examples: [
-    ['$0 health', 'exit code 0: all is well, 1: something is wrong, 4: a server is down'],
+    [
+      '$0 health',
+      'exit code 0: all is well, 1: something is wrong or there is no ring, 4: a server is down',
+    ],
     ['$0 health cities --json', 'for a monitor: every trouble with its kind, server and command'],
   ],
   run: async (args, context) => {
     const rings = await checkRings(context, await chosen(context, optionalText(args, 'ring')));
     const troubles = byWeight(rings.flatMap((one) => one.troubles));
     const shown = grouped(troubles);
+    // Who watches no ring at all watches the wrong folder, or one whose rings are lost.
+    const isWell = rings.length > 0 && troubles.length === 0;
     return {
       json: {
-        ok: troubles.length === 0,
+        ok: isWell,
         rings: rings.map(({ judged, troubles: { length }, ...ring }) => {
           return { ...ring, ...counts(judged), asked: judged !== null, troubles: length };
         }),
@@ -37,13 +42,13 @@ export const verb: Verb = {
         ...(shown.length === 0 ? [] : ['', ...troublesTable(context, shown)]),
       ],
       next: context.next(nextWords(rings, troubles)),
-      exit: exitOf(troubles),
+      exit: isWell ? 0 : exitOf(troubles) || 1,
     };
   },
 };
 
 async function chosen(context: Context, ring: string | undefined): Promise<readonly string[]> {
-  if (ring === undefined) return listRings(context.rings);
+  if (ring === undefined) return requireRings(context.rings);
   await requireRing(ringFolder(context.rings, ring));
   return [ring];
 }

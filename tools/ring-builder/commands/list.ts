@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { printTable } from '@ringwright/base/print-table';
 import { stagedChanges } from '@ringwright/repository/builder-file';
-import { listRings } from '@ringwright/repository/list-rings';
+import { requireRings } from '@ringwright/repository/list-rings';
 import { openRing } from '@ringwright/repository/open-ring';
 import { lastVersionEntry } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
@@ -35,7 +35,7 @@ export const verb: Verb = {
   ],
   run: async (_args, context) => {
     const rings: ListedRing[] = [];
-    for (const name of await listRings(context.rings)) rings.push(await listed(context, name));
+    for (const name of await requireRings(context.rings)) rings.push(await listed(context, name));
     const count = `${rings.length} ${rings.length === 1 ? 'ring' : 'rings'} in ${context.rings}`;
     return {
       json: { rings },

@@ -1,5 +1,5 @@
 // What health says without a cluster, and what status may say of servers that it does not ask.
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
@@ -37,7 +37,12 @@ test('status tells of the newest push, with how many servers took it', async () 
 
 test('health of what no server was given, of a damaged folder, and of nothing', async () => {
   const tool = await ringBuilderHere();
-  expect(await tool.answer('health')).toMatchObject({ exit: 0, json: { ok: true, rings: [] } });
+  // A monitor with a mistyped or unmounted folder must not stay green.
+  expect(await tool.refusal('health')).toEqual({ exit: 2, code: 'RINGS_UNKNOWN' });
+  await mkdir(join(tool.folder, 'rings'));
+  const empty = await tool.answer('health');
+  expect(empty).toMatchObject({ exit: 1, json: { ok: false, rings: [] } });
+  expect(empty.lines).toEqual(['there are no rings here']);
   await tool.json('create cities --partitions 8 --replicas 1');
   await tool.json('create notes --partitions 8 --replicas 1');
   await tool.json('add notes r1z1-127.0.0.1:1/sdb 1');
