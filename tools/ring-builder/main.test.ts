@@ -226,3 +226,15 @@ test.concurrent('the log names the person who was named, at this machine', {
   const { entries } = await tool.json<{ entries: unknown[] }>('log cities --author carol');
   expect(entries).toEqual([expect.objectContaining({ user: `carol@${hostname()}` })]);
 });
+
+test.concurrent('a hint can be typed as it is printed, wherever the rings lie', {
+  timeout: 60_000,
+}, async () => {
+  const tool = await ringBuilderIn();
+  const ended = await tool.run('status cities --rings there');
+  const restore = 'ring-builder restore --rings there cities --from FILE.ring';
+  expect(ended.stderr).toContain(restore);
+  const inJson = await tool.run('status cities --rings there --json');
+  expect((JSON.parse(inJson.stderr) as { hint: string }).hint).toContain(restore);
+  expect((await tool.run('status cities')).stderr).toContain('ring-builder restore cities --from');
+});

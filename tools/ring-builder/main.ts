@@ -12,6 +12,7 @@ import { authorName } from './author-name.ts';
 import { followStore } from './follow-store.ts';
 import { keysPlace } from './keys-place.ts';
 import { Display } from './moves/display.ts';
+import { nameRings } from './name-rings.ts';
 import { printError } from './print-error.ts';
 import { quoteCommand, quoteWord } from './quote-command.ts';
 import { Terminal } from './terminal.ts';
@@ -35,6 +36,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
+/** What was typed of --rings, for the commands that are printed; empty for the default. */
+let ringsOption = '';
+
 try {
   const { defaultRings, parseCommandLine } = await import('./command-line.ts');
   const parsed = await parseCommandLine(words, process.stdout.columns);
@@ -42,7 +46,7 @@ try {
     output.lines(parsed.text.split('\n'));
   } else {
     const rings = text(parsed.args, 'rings');
-    const suffix = rings === defaultRings ? '' : ` --rings ${quoteWord(rings)}`;
+    ringsOption = rings === defaultRings ? '' : ` --rings ${quoteWord(rings)}`;
     const context: Context = {
       rings,
       yes: flag(parsed.args, 'yes'),
@@ -58,12 +62,12 @@ try {
         askPassphrase({ input: process.stdin, output: stderr }, use),
       ),
       nowMs: Date.now,
-      tell: (line) => display.tell(line),
+      tell: (line) => display.tell(nameRings(line, ringsOption)),
       show: (board) => display.show(board),
       localHour: () => new Date().getHours(),
       timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
       atInterrupt: beforeInterrupt,
-      next: (command) => `ring-builder ${command}${suffix}`,
+      next: (command) => `ring-builder ${command}${ringsOption}`,
     };
     await followStore(parsed.args, context, process.env);
     const answer = await parsed.verb.run(parsed.args, context).finally(() => display.end());
@@ -71,13 +75,14 @@ try {
     process.exitCode = answer.exit ?? 0;
   }
 } catch (error) {
-  const { exit, lines } = printError(error, { inJson });
+  const { exit, lines } = printError(error, { inJson, ringsOption });
   errors.lines(lines);
   process.exitCode = exit;
 }
 
-function linesOf({ lines, next }: Answer): readonly string[] {
-  return next === undefined ? lines : [...lines, '', `Next: ${next}`];
+function linesOf({ lines, next, quotes = false }: Answer): readonly string[] {
+  const named = quotes ? lines : lines.map((line) => nameRings(line, ringsOption));
+  return next === undefined ? named : [...named, '', `Next: ${next}`];
 }
 
 /** hasColors() obeys NO_COLOR. */

@@ -1,6 +1,7 @@
 // What is printed on stderr when a command fails, and the exit code. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
+import { nameRings } from './name-rings.ts';
 import type { Line } from './terminal.ts';
 
 /** A bug of this program, after sysexits.h; no expected failure ends with it. */
@@ -11,12 +12,19 @@ export interface PrintedError {
   readonly lines: readonly Line[];
 }
 
-export function printError(error: unknown, { inJson }: { readonly inJson: boolean }): PrintedError {
+/** `ringsOption`: for the commands that message and hint name (name-rings.ts). */
+export function printError(
+  error: unknown,
+  { inJson, ringsOption }: { readonly inJson: boolean; readonly ringsOption: string },
+): PrintedError {
   const coded = error instanceof CodedError ? error : diskError(error);
   if (coded === null) return printBug(error, inJson);
-  if (inJson) return { exit: coded.exit, lines: [JSON.stringify(coded)] };
-  const hint = coded.hint === '' ? [] : [`hint: ${coded.hint}`];
-  return { exit: coded.exit, lines: [headOf(` ${coded.code}: ${coded.message}`), ...hint] };
+  const message = nameRings(coded.message, ringsOption);
+  const hint = nameRings(coded.hint, ringsOption);
+  const { exit } = coded;
+  if (inJson) return { exit, lines: [JSON.stringify({ ...coded.toJSON(), message, hint })] };
+  const hints = hint === '' ? [] : [`hint: ${hint}`];
+  return { exit, lines: [headOf(` ${coded.code}: ${message}`), ...hints] };
 }
 
 function printBug(error: unknown, inJson: boolean): PrintedError {

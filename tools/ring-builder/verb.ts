@@ -63,6 +63,8 @@ export interface Answer {
   readonly json: unknown;
   /** The same for people. */
   readonly lines: readonly string[];
+  /** The lines quote commands as somebody typed them: none is given the --rings that is in force. */
+  readonly quotes?: boolean;
   /** The command to type next, from Context.next; the last line for people. */
   readonly next?: string;
   /**

@@ -62,6 +62,7 @@ export const verb: Verb = {
     return {
       json: { ring, entries },
       lines: lines.length === 0 ? [none] : lines,
+      quotes: true,
       next: context.next(all.length === 0 ? `status ${ring}` : `diff ${ring}`),
     };
   },

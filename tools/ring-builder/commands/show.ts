@@ -81,6 +81,7 @@ export const verb: Verb = {
           { head: 'SLOTS', cell: (device) => device.slots },
         ]),
       ],
+      quotes: true,
       next: context.next(version > 1 ? `diff ${name} ${version - 1} ${version}` : `log ${name}`),
     };
   },

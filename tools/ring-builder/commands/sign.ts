@@ -36,6 +36,7 @@ export const verb: Verb = {
         ...(await storyOf(context, ring, version)),
         `version ${version} of ${ring} ${how}: ${signers.join(', ')}; ${left}`,
       ],
+      quotes: true,
       next: context.next(missing === 0 ? `push ${ring}` : `sign ${ring} ${version}`),
     };
   },
