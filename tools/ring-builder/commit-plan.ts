@@ -95,7 +95,6 @@ export async function commitPlan(
           : { unproved: [...unproved.partitions], unprovedReason: unproved.reason }),
       },
     },
-    later: plan.later,
     ...(revert === undefined ? {} : { commands: [context.command] }),
     expected: {
       head: head && { version: head.ring.version, id: head.id },
@@ -155,7 +154,7 @@ function judgedFrom({ opened, head }: PlanToCommit): JudgedFrom {
 }
 
 function toJudge({ plan, state }: PlanToCommit, ring: Ring) {
-  const { moveLowerBound, movesLeft, devices } = plan;
+  const { moveLowerBound, movesLeft, devices, later } = plan;
   const figures = { moveLowerBound, movesLeft, devices: devices.length };
-  return { ring, state, entry: { kind: 'commit', figures } } as const;
+  return { ring, state, later, entry: { kind: 'commit', figures } } as const;
 }

@@ -77,7 +77,8 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
     assert(ring.version === (file.head?.version ?? 0) + 1, `version ${ring.version} is not next`);
     assert(ring.parent === (file.head?.id ?? null), `parent ${ring.parent} is not the head`);
     const trust = (await readTrust(rings))?.trust ?? null;
-    const toJudge = { ring, state, entry, override: given.override ?? null };
+    const { later, override = null } = given;
+    const toJudge = { ring, state, entry, later, override };
     const previous = await readHead(writable);
     const before = { entries: log.entries, state: file.state, head: previous?.ring ?? null };
     const verdict = judgeVersion(before, toJudge, trust);
@@ -86,7 +87,7 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
     const kept = commits ? [] : keptLaterSections(previous?.extraSections ?? []);
     const extraSections = [
       ...stagedSections(commits ? stagedChanges(file.staged) : []),
-      ...(given.later === undefined ? kept : laterSections(given.later)),
+      ...(later === undefined ? kept : laterSections(later)),
     ];
     const staged = stagedDigestOf(extraSections);
     const { bytes, id, details } = sealVersion(given, verdict, { trust, logHead, extraSections });

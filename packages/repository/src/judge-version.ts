@@ -2,7 +2,9 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { brakeMovedShareMax, overrideCharactersMax } from '@ringwright/base/limits';
 import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { LaterWaves } from '@ringwright/builder/plan';
 import { type ChangeSize, changeSize, whyLarge } from '@ringwright/ring/large-change';
+import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Trust } from '@ringwright/ring/trust-root';
 import { type LogEntry, reachesServers } from './log-entry.ts';
@@ -17,7 +19,9 @@ export interface Verdict {
 export interface VersionToJudge {
   readonly ring: Ring;
   readonly state: BuilderState;
-  readonly entry: Pick<LogEntry, 'kind' | 'figures'>;
+  readonly entry: Pick<LogEntry, 'kind'>;
+  /** Moves that a commit leaves for later versions: they are judged with it. */
+  readonly later?: LaterWaves | undefined;
 }
 
 /** What the version follows. */
@@ -67,10 +71,10 @@ export function brakeOf(
 ): Brake | null {
   if (head === null || !entries.some(reachesServers)) return null;
   const removed = newlyRemoved(state, version.state);
-  const size = withLaterWaves(changeSize(head, version.ring, removed), version.entry);
+  const now = changeSize(head, version.ring, removed);
+  const size = withLaterWaves(now, head, version);
   const role = trust?.root.roles.ring ?? null;
-  const large =
-    forced(size, version.ring) ?? whyLarge(size, role?.movedShare ?? brakeMovedShareMax);
+  const large = forced(now, version.ring) ?? whyLarge(size, role?.movedShare ?? brakeMovedShareMax);
   if (large === null) return null;
   const secondSignature = role !== null && role.large <= role.keys.length;
   return { large, size, override: role?.override ?? true, secondSignature };
@@ -84,17 +88,22 @@ function newlyRemoved(before: BuilderState, after: BuilderState): ReadonlySet<nu
   return new Set(ids.filter((id) => isRemoved(after, id) && !isRemoved(before, id)));
 }
 
-/** Many small waves are one change: what is left for later is taken to be like what is seen. */
-function withLaterWaves(size: ChangeSize, { kind, figures }: VersionToJudge['entry']): ChangeSize {
-  const later = kind === 'commit' ? (figures['movesLeft'] ?? 0) : 0;
-  if (later === 0 || size.moved === 0) return size;
-  const whole = (part: number): number => Math.round((part * (size.moved + later)) / size.moved);
-  return {
-    ...size,
-    moved: whole(size.moved),
-    unexplained: whole(size.unexplained),
-    given: whole(size.given),
-  };
+/**
+ * Many small waves are one change, also when the first of them is empty since everything rests. But
+ * slots of a partition that move one after the other are never few at once.
+ */
+function withLaterWaves(
+  now: ChangeSize,
+  head: Ring,
+  { ring, entry, later = [] }: VersionToJudge,
+): ChangeSize {
+  if (entry.kind !== 'commit' || later.length === 0) return now;
+  // Where slots end up is all that counts, so waves after each other are one list of moves.
+  const moves = later.flat().map((move, index): Move => {
+    return { ...move, state: 'PROPOSED', assignment: ring.nextAssignment + index };
+  });
+  const whole = changeSize(head, { ...ring, moves: [...ring.moves, ...moves] });
+  return { ...whole, underQuorum: now.underQuorum };
 }
 
 /** Servers that hold data are told to serve what nobody copies to them. */

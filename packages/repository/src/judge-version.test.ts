@@ -1,0 +1,78 @@
+// The brake sees the whole of a change, however it is cut into waves.
+import { applyChanges } from '@ringwright/builder/apply-changes';
+import type { Change } from '@ringwright/builder/change';
+import { nextRing } from '@ringwright/builder/next-ring';
+import type { Plan } from '@ringwright/builder/plan';
+import { planVersion } from '@ringwright/builder/plan-version';
+import type { Ring } from '@ringwright/ring/ring';
+import { expect, test } from 'vitest';
+import { equalDevices } from '../../../test/support/pinned-cluster.ts';
+import { type Brake, brakeOf } from './judge-version.ts';
+import type { LogEntry } from './log-entry.ts';
+
+const ID = 'a'.repeat(64);
+const NOW_HOURS = 1_000;
+const pushed: LogEntry = {
+  ...{ previous: null, time: '2026-11-21T03:00:00.000Z', user: 'ada', message: '', kind: 'push' },
+  ...{ version: 1, id: ID, parent: null, commands: [], moves: 0, figures: {}, details: {} },
+};
+
+interface Judged {
+  readonly plan: Plan;
+  readonly brake: Brake | null;
+}
+
+/** Twelve devices that share 256 partitions, of which each moved `hoursAgo` that many hours ago. */
+function judged(
+  minPartHours: number,
+  hoursAgo: (partition: number) => number,
+  weights: readonly number[],
+): Judged {
+  const shape = { partitions: 256, replicas: 3, zones: [4, 4, 4] };
+  const base = { ...equalDevices(shape), minPartHours };
+  const first = planVersion({ head: null, headId: null, state: base });
+  const made = nextRing(first, { head: null, headId: null, state: base, direct: true });
+  const ages = Array.from(made.minVersions, (_, partition) => hoursAgo(partition));
+  const versions = [...new Set(ages)];
+  const head: Ring = {
+    ...{ ...made, version: 40, parent: ID },
+    minVersions: made.minVersions.map((_, partition) => 2 + versions.indexOf(ages[partition]!)),
+  };
+  const changes = weights.map((weight, id): Change => ({ kind: 'set-weight', id, weight }));
+  const state = applyChanges(base, changes);
+  const versionHours = new Map(versions.map((age, at) => [2 + at, NOW_HOURS - age]));
+  const plan = planVersion({ head, headId: ID, state, versionHours, nowHours: NOW_HOURS });
+  const ring = nextRing(plan, { head, headId: ID, state, direct: false });
+  const from = { entries: [pushed], state: base, head };
+  const { later, movesLeft } = plan;
+  const entry = { kind: 'commit', figures: { movesLeft } } as const;
+  return { plan, brake: brakeOf(from, { ring, state, later, entry }, null) };
+}
+
+const shuffled = [0.2, 3, 0.3, 4, 0.1, 5];
+
+test('a change of a third brakes, also when everything rests and its first wave is empty', () => {
+  const atOnce = judged(0, () => 50, shuffled);
+  expect(atOnce.plan.moves.length).toBeGreaterThan(100);
+  expect(atOnce.brake?.large).toMatch(/^\d+ of 768 slots move/);
+  const resting = judged(24, (partition) => 1 + (partition % 20), shuffled);
+  expect(resting.plan.moves).toEqual([]);
+  expect(resting.plan.movesLeft).toBeGreaterThan(200);
+  expect(resting.brake?.large).toMatch(/^\d+ of 768 slots move/);
+  expect(resting.brake?.size).toMatchObject({ moved: resting.plan.movesLeft, underQuorum: 0 });
+});
+
+test('a small change that rests in part passes as it does without hours', () => {
+  for (const hours of [0, 24]) {
+    const { plan, brake } = judged(hours, (partition) => 1 + 40 * (partition % 2), [0.9]);
+    expect([plan.moves.length + plan.movesLeft > 0, brake]).toEqual([true, null]);
+  }
+});
+
+test('slots of a partition that move one after the other are never few at once', () => {
+  // Two devices of a zone leave one by one: some partitions change two of their slots.
+  const { plan, brake } = judged(0, () => 50, [0, 1, 1, 1, 0]);
+  const waves = plan.later.flat().map(({ partition }) => partition);
+  expect(plan.moves.some(({ partition }) => waves.includes(partition))).toBe(true);
+  expect(brake?.size.underQuorum).toBe(0);
+});
