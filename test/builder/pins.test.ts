@@ -153,7 +153,13 @@ function checkStep({ ring, state, label }: Step, outcome: Outcome): 'balanced' |
     expect(best, `${label}: partition ${partition} has ${held.join()}`).toBe(true);
   }
   const verdict = certify({ before: ring.table, after: table, state });
-  expect(verdict, label).toMatchObject({ faults: [], optimal: true, moves: outcome.moves });
+  const pinned = state.pins !== undefined;
+  expect(verdict, label).toMatchObject({
+    faults: [],
+    optimal: true,
+    pinned,
+    moves: outcome.moves,
+  });
   expect(outcome.bound, `${label}: bound`).toBeLessThanOrEqual(outcome.moves);
   const reached = movesByLoads(ring.table, asked);
   const fewest = fewestBalanced(reached, asked);

@@ -46,6 +46,8 @@ test('a pin moves a partition, unpin lets it go; both are in the log', async () 
   await tool.json(`pin cities 7 --on d${away}`);
   await commit(tool, 'near its users');
   expect(holders(await tableOf(tool), 7)).toContain(away);
+  const proof = await tool.json('verify cities --optimal');
+  expect(proof).toMatchObject({ ok: true, pinned: true, faults: [] });
   await tool.json(`pin cities 7 --off d${away}`);
   await commit(tool, 'away again');
   expect(holders(await tableOf(tool), 7)).not.toContain(away);

@@ -17,6 +17,8 @@ export interface Certificate {
   readonly optimal: boolean;
   /** Slots on devices that were not the partition's before. */
   readonly moves: number;
+  /** Pins stand above the guarantees: these hold as far as the pins permit. */
+  readonly pinned: boolean;
   /** Breaches of the guarantees. With any of them there are no potentials to look for. */
   readonly faults: readonly Finding[];
   /** Looks at the changed partitions until the potentials settled. */
@@ -45,8 +47,9 @@ export function certify(input: CertifyInput): Certificate {
   const graph = certificateGraph(tree, targets, { before, after, frozen });
   const { faults, moves, changed } = scanTables(graph);
   const potentials = new Int32Array(input.state.devices.length);
+  const pinned = targets.own !== undefined;
   if (faults.length > 0) {
-    return { optimal: false, moves, faults, passes: 0, potentials, cycle: [] };
+    return { optimal: false, moves, pinned, faults, passes: 0, potentials, cycle: [] };
   }
   const { settled, passes, cycle } = findPotentials(graph, changed);
   graph.potential.forEach((value, leaf) => {
@@ -55,6 +58,7 @@ export function certify(input: CertifyInput): Certificate {
   return {
     optimal: settled,
     moves,
+    pinned,
     faults,
     passes,
     potentials,

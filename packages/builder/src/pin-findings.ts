@@ -18,8 +18,8 @@ export function pinFindings({ tree, targets }: PlacementProblem, state: BuilderS
     findings.push({
       code: 'PINS_BREAK_DISPERSION',
       message:
-        `no table keeps the pins of ${worse.length} partitions (${named(worse)}) and their ` +
-        'dispersion: they are as dispersed as their pins permit',
+        `pins keep ${worse.length} partitions from being dispersed as shares permit ` +
+        `(${named(worse)}); they are as near to it as their pins let them`,
       details: { partitions: worse },
     });
   }

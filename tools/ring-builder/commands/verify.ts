@@ -70,7 +70,7 @@ async function optimality(context: Context, ring: string, reference?: string): P
   const version = versionOf(ring, await readLog(context.rings, ring), reference);
   const check = await verifyOptimal(context.rings, ring, { version, nowMs: context.nowMs });
   const { certificate, ...figures } = check;
-  const { optimal, moves, faults, passes, cycle, potentials } = certificate;
+  const { optimal, moves, pinned, faults, passes, cycle, potentials } = certificate;
   const held = Array.from(potentials).filter((potential) => potential !== 0).length;
   return {
     json: {
@@ -78,6 +78,7 @@ async function optimality(context: Context, ring: string, reference?: string): P
       ...figures,
       ok: optimal,
       moves,
+      pinned,
       faults,
       passes,
       cycle,
@@ -97,13 +98,14 @@ function verdict(
   ring: string,
   { version, certificate, moved, movesLeft }: OptimalityCheck,
 ): string[] {
-  const { optimal, faults, cycle } = certificate;
+  const { optimal, faults, cycle, pinned } = certificate;
   const left = movesLeft === 0 ? '' : ` and ${movesLeft} left for later versions`;
   const made = version === 1 ? 'places every slot' : `moves ${moved} slots${left}`;
   if (optimal) {
     return [
       `${ring} version ${version} ${made}: every device and tier at floor or ceiling of its share,`,
-      'every partition within its bounds, and no such ring can be reached with fewer moves',
+      `every partition within its bounds${pinned ? ', both as near as pins permit' : ''}, ` +
+        'and no such ring can be reached with fewer moves',
     ];
   }
   if (faults.length > 0) return [`${ring} version ${version} breaks ${faults.length} guarantees`];
