@@ -118,6 +118,7 @@ function equal({ source, joiner }: Joining): void {
 test('as many at once as may come from one server, and all in the end', async () => {
   await using place = await joining();
   const seen = watching(place.source);
+  const waits: string[] = [];
   // None is read before so many are open: else a slow machine ends one before the next begins.
   place.source.onCall = async (method) => {
     if (method !== copyRead.method) return;
@@ -125,9 +126,12 @@ test('as many at once as may come from one server, and all in the end', async ()
       ask: () => Promise.resolve(seen.most),
       until: (most) => most >= copiesFromServerMax,
     });
+    waits.push(...place.stages().filter((stage) => stage.startsWith('queued')));
   };
   await place.loaded();
   expect(seen.most).toBe(copiesFromServerMax);
+  const limit = `${copiesFromServerMax} loads from servers at 127.0.0.1 run here, the most at once`;
+  expect(new Set(waits)).toEqual(new Set([`queued ${limit}`]));
   expect(place.errors).toEqual([]);
   expect(new Set(place.stages())).toEqual(new Set(['available ']));
   equal(place);

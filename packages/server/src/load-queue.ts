@@ -259,19 +259,28 @@ function sourceName({ ring }: ActiveRing, step: LoadStep): string {
   return `${ring.keyspace}/${step.kind === 'load' ? step.move.from : null}`;
 }
 
-const waitTexts: Readonly<Record<Exclude<WaitReason, 'resting'>, string>> = {
-  paused: 'paused by an operator',
-  device: `${loadLimits.device} loads run here, the most at once`,
-  server: `${loadLimits.server} loads from this server run here, the most at once`,
-  zone: `${loadLimits.zone} loads from this zone run here, the most at once`,
-  pace: 'requests go first: fewer loads run',
-};
+/** Where the loads come from is named: several servers may share an address, and a zone. */
+function waitText({ source }: Waiting, why: Exclude<WaitReason, 'resting'>): string {
+  const { device, server, zone } = loadLimits;
+  switch (why) {
+    case 'paused':
+      return 'paused by an operator';
+    case 'device':
+      return `${device} loads run here, the most at once`;
+    case 'server':
+      return `${server} loads from servers at ${source?.server} run here, the most at once`;
+    case 'zone':
+      return `${zone} loads from zone ${source?.zone} run here, the most at once`;
+    case 'pace':
+      return 'requests go first: fewer loads run';
+  }
+}
 
 /** One that rests shows what its last attempt said. */
 function showWaiting(waiting: Waiting, why: WaitReason): void {
   if (why === 'resting') return;
   const stage = why === 'paused' ? 'paused' : 'queued';
-  showProgress(waiting, { stage, reason: waitTexts[why] });
+  showProgress(waiting, { stage, reason: waitText(waiting, why) });
 }
 
 function showProgress(
