@@ -24,7 +24,13 @@ test('five per cent of the slots may be stirred, and no more', () => {
   const size = changeSize(ring, proposed(40));
   expect(size).toMatchObject({ slots, moved: 40, underQuorum: 0 });
   expect(whyLarge({ ...size, unexplained: most, given: 0 }, 0.05)).toBe(null);
-  expect(whyLarge({ ...size, unexplained: most + 1, given: 0 }, 0.05)).toContain('10 of 192 slots');
+  const grown = { ...size, joins: 'd4', unexplained: most + 1, given: 0 };
+  expect(whyLarge(grown, 0.05)).toBe(
+    '40 of 192 slots move, 30 of them explained by d4 growing up to the largest there was; ' +
+      'the other 10 are 5.2 %, at most 4.7 %',
+  );
+  const alone = { ...size, moved: 10, unexplained: 10, given: 0 };
+  expect(whyLarge(alone, 0.05)).toBe('10 of 192 slots move: 5.2 %, at most 4.7 %');
   expect(whyLarge(size, 0.05)).not.toBe(null);
 });
 

@@ -74,14 +74,22 @@ export function whyLarge(size: ChangeSize, movedShareMax: number): string | null
   }
   const max = Math.max(Math.floor(size.slots * movedShareMax), Math.floor(0.75 * size.given));
   if (size.unexplained <= max) return null;
-  const { unexplained, slots, joins, leaves } = size;
+  const { moved, unexplained, slots } = size;
   const percent = (value: number): string => `${((100 * value) / slots).toFixed(1)} %`;
-  const besides = [
-    joins === null ? [] : `${joins} joining`,
-    leaves === null ? [] : `${leaves} leaving`,
-  ];
-  const but = besides.flat().length === 0 ? '' : ` besides ${besides.flat().join(' and ')}`;
-  return `${unexplained} of ${slots} slots move${but}: ${percent(unexplained)}, at most ${percent(max)}`;
+  const all = `${moved} of ${slots} slots move`;
+  if (moved === unexplained) return `${all}: ${percent(moved)}, at most ${percent(max)}`;
+  return (
+    `${all}, ${moved - unexplained} of them explained by ${explainedBy(size)}; ` +
+    `the other ${unexplained} are ${percent(unexplained)}, at most ${percent(max)}`
+  );
+}
+
+/** Neither need come or leave: their weights may have changed. */
+function explainedBy({ joins, leaves }: ChangeSize): string {
+  return [
+    ...(leaves === null ? [] : [`what ${leaves} gives away`]),
+    ...(joins === null ? [] : [`${joins} growing up to the largest there was`]),
+  ].join(' and ');
 }
 
 interface SlotChange {
