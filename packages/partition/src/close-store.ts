@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { dataPaths } from './data-paths.ts';
 import { listSegments, removeSegments } from './log-segment.ts';
+import { noteIfReplaced } from './look-at-files.ts';
 import { clean } from './partition.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -20,14 +21,11 @@ export async function closeStore(parts: StoreParts): Promise<void> {
     await checkpointer.stop();
     for (const partition of [...files.all()]) {
       if (parts.failure !== null || partition.damage !== null) files.abandon(partition);
-      else {
-        try {
-          files.close(partition);
-        } catch (error) {
-          parts.fail(error);
-        }
-      }
+      else orFail(parts, () => files.close(partition));
       await setImmediate();
+    }
+    for (const partition of registry.all()) {
+      if (partition.damage !== null) orFail(parts, () => noteIfReplaced(root, partition));
     }
     await log.close();
     const needed = [...registry.all()].some(({ dirtySince }) => dirtySince !== clean);
@@ -39,4 +37,12 @@ export async function closeStore(parts: StoreParts): Promise<void> {
     lock.release();
   }
   if (parts.failure !== null) throw parts.failure;
+}
+
+function orFail(parts: StoreParts, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    parts.fail(error);
+  }
 }

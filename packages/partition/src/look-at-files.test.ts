@@ -106,6 +106,37 @@ test('a closed file that another one replaced is not opened', async () => {
   await store.drop('test', 0);
 });
 
+async function replaced(place: Scratch): Promise<Store> {
+  const store = await stored(place, { openPartitionFilesMax: 1 });
+  expect(textOf(store, 'key', 0)).toBe('a value');
+  copy(dataOf(place, 0), join(place.directory, 'copy'));
+  await store.write([write('acknowledged', 'yes', 2, 0)]);
+  renameSync(join(place.directory, 'copy'), dataOf(place, 0));
+  return store;
+}
+
+test('a file that was replaced while open is not taken up when it is closed for room', async () => {
+  await using place = scratch();
+  const store = await replaced(place);
+  expect(textOf(store, 'key', 1)).toBe('a value');
+  expect(store.damaged()).toMatchObject([{ keyspace: 'test', partition: 0 }]);
+  expect(() => textOf(store, 'acknowledged', 0)).toThrow('another file');
+  await using image = scratch(place.directory);
+  expect(textOf(await image.open(), 'acknowledged', 0)).toBe('yes');
+  await store.drop('test', 0);
+});
+
+test('a file that was replaced does not pass for the right one after a clean stop', async () => {
+  await using place = scratch();
+  await (await replaced(place)).close();
+  expect(logFiles(place.directory)).not.toEqual([]);
+  const store = await place.open();
+  expect(store.damaged()).toMatchObject([{ keyspace: 'test', partition: 0 }]);
+  expect(() => textOf(store, 'key', 0)).toThrow('was replaced while a server used it');
+  await store.drop('test', 0);
+  expect(textOf(store, 'key', 1)).toBe('a value');
+});
+
 describe('the log', () => {
   for (const name of ['deleted', 'cut', 'replaced']) {
     test(`${name}: it begins anew, and a crash after that loses nothing`, async () => {

@@ -8,7 +8,7 @@ import { dataPaths } from './data-paths.ts';
 import { identityOf, whyLost } from './file-identity.ts';
 import { segmentFile } from './log-segment.ts';
 import type { Partition } from './partition.ts';
-import { currentFile, currentText } from './partition-directory.ts';
+import { currentFile, currentText, noteReplaced } from './partition-directory.ts';
 import type { StoreParts } from './store-parts.ts';
 
 export interface FilesLook {
@@ -57,6 +57,18 @@ export function whyPartitionLost(root: string, partition: Partition): string | n
   if (named !== currentText(incarnation).length) return `${current} names another file`;
   if (file === null || seen === null) return null;
   return whyLost(`${data}-wal`, seen.wal && { ...seen.wal, bytes: file.wal.bytesMin() });
+}
+
+/**
+ * At the end of a store: the log may lack what the file in use had, so a file that took its name
+ * would be behind without a sign of it. A file that is gone tells the next start by itself.
+ */
+export function noteIfReplaced(root: string, partition: Partition): void {
+  const { keyspace, incarnation, seen } = partition;
+  const home = dataPaths.partition(root, keyspace, partition.partition);
+  const data = join(home, incarnation, 'data.db');
+  if (seen === null || identityOf(data) === null || whyLost(data, seen.data) === null) return;
+  if (identityOf(currentFile(home)) !== null) noteReplaced(home, incarnation);
 }
 
 export function lostError({ keyspace, partition }: Partition, why: string): CodedError {

@@ -96,10 +96,19 @@ export class OpenFiles {
     return true;
   }
 
-  /** Closes one file; its writes are then all synced, so it holds back no log segment. */
+  /**
+   * Closes one file; its writes are then all synced, so it holds back no log segment. A lost one is
+   * damaged from then on: SQLite would sync what no name leads to, and the log is all that is left.
+   */
   close(partition: Partition): void {
     const { file } = partition;
     if (file === null) return;
+    const why = whyPartitionLost(this.#root, partition);
+    if (why !== null) {
+      partition.damage ??= lostError(partition, why);
+      this.abandon(partition);
+      return;
+    }
     partition.infoWhenClosed = file.info();
     partition.highestMs = Math.max(partition.highestMs, file.highestMs);
     partition.file = null;

@@ -3,10 +3,18 @@ import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { dataPaths, isIncarnation, isKeyspace } from './data-paths.ts';
-import { makeDirectory, renameDurably, syncDirectory, writeNewFile } from './durable-files.ts';
+import {
+  makeDirectory,
+  renameDurably,
+  replaceFileNow,
+  syncDirectory,
+  writeNewFile,
+} from './durable-files.ts';
 import { type NewPartition, newPartitionBytes } from './new-partition-file.ts';
 
 const CURRENT = 'CURRENT';
+/** Before the incarnation, in a CURRENT that names a file which is not the one that was in use. */
+const REPLACED = 'replaced ';
 
 export function currentFile(directory: string): string {
   return join(directory, CURRENT);
@@ -49,11 +57,26 @@ export async function placePartitionDirectory(
   await renameDurably(staged, directory);
 }
 
-/** The incarnation in use. Throws PARTITION_DAMAGED when CURRENT is missing or unreadable. */
+/** Durable: every later start says that the file was replaced, and does not use it. */
+export function noteReplaced(directory: string, incarnation: string): void {
+  replaceFileNow(currentFile(directory), `${REPLACED}${currentText(incarnation)}`);
+}
+
+/**
+ * The incarnation in use. Throws PARTITION_DAMAGED when CURRENT is missing, unreadable or says that
+ * the file was replaced.
+ */
 export async function readCurrent(directory: string): Promise<string> {
   const text = await readFile(currentFile(directory), 'utf8').catch(() => '');
   const incarnation = text.slice(0, -1);
   if (text.endsWith('\n') && isIncarnation(incarnation)) return incarnation;
+  if (text.startsWith(REPLACED)) {
+    const file = join(directory, incarnation.slice(REPLACED.length), 'data.db');
+    throw new CodedError('PARTITION_DAMAGED', `${file} was replaced while a server used it`, {
+      hint: `drop the partition and let it refill; to use that file as it is, without what was written since it was copied, stop the server and remove "${REPLACED}" from ${currentFile(directory)}`,
+      details: { file },
+    });
+  }
   throw new CodedError('PARTITION_DAMAGED', `${currentFile(directory)} names no incarnation`, {
     hint: 'CURRENT is only ever replaced whole: drop the partition and let it refill',
     details: { directory },
