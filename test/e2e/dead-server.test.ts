@@ -37,12 +37,14 @@ test('dead before the commit: every wave is carried out, then it is removed', {
   const { moved, movesLeft } = await builder.json<{ moved: number; movesLeft: number }>(commit);
   expect(movesLeft).toBeGreaterThan(0);
 
-  // Ctrl-C while it waits gives back the rate that it had lent.
+  // Ctrl-C, or the end of its terminal, while it waits gives back the rate that it had lent.
   const rateOf = async () => (await cluster.servers[0]!.status()).copyPace.allowed;
-  const isLent = waitFor('the rate of the rollout', { ask: rateOf, until: (one) => one === 9e6 });
-  const interrupt = { signal: 'SIGINT', words: ['--rate', '9MB/s'] } as const;
-  expect(await killRolloutAt(cluster, isLent, interrupt)).toBe(true);
-  expect(await rateOf()).toBeNull();
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) {
+    const isLent = waitFor('the rate of the rollout', { ask: rateOf, until: (one) => one === 9e6 });
+    const interrupt = { signal, words: ['--rate', '9MB/s'] };
+    expect(await killRolloutAt(cluster, isLent, interrupt)).toBe(true);
+    expect(await rateOf(), signal).toBeNull();
+  }
 
   const without = await rollout(cluster);
   expect(without.exit).toBe(4);

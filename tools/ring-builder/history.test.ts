@@ -50,6 +50,7 @@ test.concurrent('questions answer in JSON and change nothing', slow, async () =>
     ['lookup cities a --at 2020-01-01', 2, 'RING_VERSION_UNKNOWN'],
     ['log cities --since yesterday', 2, 'USAGE'],
     ['plan cities --rate fast', 2, 'USAGE'],
+    ['rollout cities --rate none', 2, 'USAGE'],
     ['prune cities --keep 1', 5, 'CONFIRMATION_NEEDED'],
     ['archive cities --keep 0 --to x', 2, 'USAGE'],
     ['restore other --from rings/cities/versions/0000001.ring', 2, 'USAGE'],

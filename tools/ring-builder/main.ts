@@ -104,7 +104,7 @@ function endOfOptions(given: readonly string[]): number {
 
 /** A second signal ends it at once. */
 function beforeInterrupt(work: () => Promise<void>): () => void {
-  const signals = { SIGINT: 130, SIGTERM: 143 } as const;
+  const signals = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
   const forget: (() => void)[] = [];
   const end = (code: number): void => {
     for (const off of forget) off();

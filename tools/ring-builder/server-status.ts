@@ -62,7 +62,9 @@ const statusSchema = z.object({
   /** [partition, bytes] of the ring that was asked for. */
   sizes: z.array(z.tuple([z.int(), z.number()])).optional(),
   /** How fast it may give and take copies; null: no limit. */
-  copyPace: z.object({ allowed: z.nullable(z.number()) }).optional(),
+  copyPace: z
+    .object({ allowed: z.nullable(z.number()), lentMs: z.nullable(z.number()).default(null) })
+    .optional(),
   refusals: z.array(z.object({ keyspace: z.string(), code: z.string(), message: z.string() })),
 });
 
@@ -72,6 +74,8 @@ export interface RingStatus extends z.infer<typeof ringSchema> {
   readonly refusal: string;
   /** Bytes a second that it may give, and take; null: no limit. */
   readonly rate: number | null;
+  /** Until `rate`, which a rollout lends, ends by itself; null: it is no loan. */
+  readonly lentMs: number | null;
 }
 
 /** Throws PEER_UNREACHABLE, PEER_FAILED, and what the server answers, such as HOST_UNKNOWN. */
@@ -118,6 +122,9 @@ export function ringIn(
   const found = status.rings.find((one) => one.ring === ring);
   const refused = status.refusals.find(({ keyspace }) => keyspace === ring);
   const refusal = refused === undefined ? '' : `${refused.code}: ${refused.message}`;
-  if (found !== undefined) return { ...found, refusal, rate: status.copyPace?.allowed ?? null };
+  if (found !== undefined) {
+    const { allowed: rate = null, lentMs = null } = status.copyPace ?? {};
+    return { ...found, refusal, rate, lentMs };
+  }
   return new CodedError('RING_UNKNOWN', refusal || `${address} has no ring ${ring}`);
 }

@@ -50,8 +50,8 @@ export interface Context {
   /** Its name, such as Europe/Berlin. */
   readonly timeZone: string;
   /**
-   * Work that is done before the program ends by Ctrl-C or SIGTERM; the function returned takes it
-   * back.
+   * Work that is done before the program ends by Ctrl-C, SIGTERM, or the end of its terminal; the
+   * function returned takes it back.
    */
   readonly atInterrupt: (work: () => Promise<void>) => () => void;
   /** A command to type next, with the --rings that is in force: `next('plan cities')`. */

@@ -60,6 +60,15 @@ export const dutyRetryMsMax = 4_000;
 // --- speed ---------------------------------------------------------------------
 /** The slowest that an operator may ask for: a chunk per second, far from any timeout. */
 export const copyRateMin = 256 * 1024;
+/**
+ * A rate that a rollout lends ends so long after it was last said: soon after the rollout was
+ * killed, and not when two of its words were lost.
+ */
+export const copyLoanMs = 30_000;
+/** How often a rollout says it again. */
+export const copyLoanRenewMs = 10_000;
+/** Rollouts that lend one server a rate at the same time: one for each ring, and its re-runs. */
+export const copyLoansMax = 64;
 /** Backing off goes no lower: a cluster that is always busy gets a copy of 1 GiB in 4 minutes. */
 export const copyRateFloor = 4 * 1024 * 1024;
 /** A rate that has recovered to this holds nothing back any more. */

@@ -1,5 +1,11 @@
 // What an operator allows and what requests bear: the lower is in force, in both directions.
-import { copyRateFloor, paceRequestsMin, paceWindowTurns } from '@ringwright/base/limits-copies';
+import {
+  copyLoanMs,
+  copyLoansMax,
+  copyRateFloor,
+  paceRequestsMin,
+  paceWindowTurns,
+} from '@ringwright/base/limits-copies';
 import { expect, test } from 'vitest';
 import { CopyPace } from './copy-pace.ts';
 
@@ -42,6 +48,58 @@ test('an operator changes it while it runs; null brings back what it was started
   expect(pace.status()).toMatchObject({ allowed: MIB, inForce: MIB });
   pace.allow(null);
   expect(pace.status()).toMatchObject({ allowed: 5 * MIB, inForce: 5 * MIB });
+});
+
+test('what a rollout lends ends by itself, and is then the rate of before', () => {
+  const world = new World(5 * MIB);
+  const { pace } = world;
+  const allowed = () => [pace.status().allowed, pace.status().lentMs];
+  pace.allow(2 * MIB);
+  pace.lend('a', 9 * MIB);
+  expect(allowed()).toEqual([9 * MIB, copyLoanMs]);
+  world.ms += copyLoanMs - 1;
+  expect(allowed()).toEqual([9 * MIB, 1]);
+  pace.lend('a', 9 * MIB);
+  world.ms += copyLoanMs - 1;
+  expect(allowed(), 'said again').toEqual([9 * MIB, 1]);
+  world.ms += 1;
+  expect(allowed(), 'it was killed').toEqual([2 * MIB, null]);
+  pace.turn();
+  expect(pace.status().inForce).toBe(2 * MIB);
+});
+
+test('rollouts that overlap: the lowest counts, and none gives back what another lends', () => {
+  const { pace } = new World(null);
+  const allowed = () => pace.status().allowed;
+  pace.lend('a', 9 * MIB);
+  pace.lend('b', 7 * MIB);
+  expect(allowed()).toBe(7 * MIB);
+  pace.lend('a', 9 * MIB);
+  expect(allowed()).toBe(7 * MIB);
+  pace.lend('a', null);
+  expect(allowed()).toBe(7 * MIB);
+  pace.lend('b', null);
+  expect(pace.status()).toMatchObject({ allowed: null, lentMs: null, inForce: null });
+});
+
+test('what an operator says meanwhile counts more, as long as that rollout lends', () => {
+  const { pace } = new World(null);
+  pace.lend('a', 50 * MIB);
+  pace.allow(MIB);
+  pace.lend('a', 50 * MIB);
+  expect(pace.status()).toMatchObject({ allowed: MIB, lentMs: null });
+  pace.lend('b', 9 * MIB);
+  expect(pace.status().allowed, 'a new word').toBe(9 * MIB);
+});
+
+test('loans are bounded; those that have ended leave room', () => {
+  const world = new World(null);
+  const lend = (name: string) => () => world.pace.lend(name, MIB);
+  for (let count = 0; count < copyLoansMax; count += 1) lend(`${count}`)();
+  expect(lend('one more')).toThrow(/at most 64/);
+  lend('0')();
+  world.ms += copyLoanMs;
+  expect(lend('one more')).not.toThrow();
 });
 
 test('requests that suffer halve it; an operator may still allow less', async () => {

@@ -2,6 +2,7 @@
 // suffer. Holds the throttles of both directions.
 import { paceRequestsMin, paceTurnMs, paceWindowTurns } from '@ringwright/base/limits-copies';
 import type { Soon } from '@ringwright/base/soon';
+import { type CopyLoan, type CopyLoans, loanInForce, overruled, withLoan } from './copy-loans.ts';
 import { CopyThrottle } from './copy-throttle.ts';
 import { LatencyWindow } from './latency-window.ts';
 import { freePace, type LoadPace, nextPace } from './pace-copies.ts';
@@ -18,6 +19,8 @@ export interface CopyPacePorts {
 /** Rates in bytes per second and direction; null: no limit. */
 export interface CopyPaceStatus {
   readonly allowed: number | null;
+  /** Milliseconds until `allowed` is the server's own rate again; null: it is that now. */
+  readonly lentMs: number | null;
   /** At most `allowed`; lower while requests suffer. */
   readonly inForce: number | null;
   /** Files given at once, and taken, while requests suffer; null: as many as the limits say. */
@@ -39,7 +42,9 @@ export class CopyPace {
   readonly #ports: CopyPacePorts;
   readonly #latency = new LatencyWindow(paceWindowTurns);
   readonly #startedWith: number | null;
-  #allowed: number | null;
+  /** The server's own, which counts when nobody lends one. */
+  #own: number | null;
+  #loans: CopyLoans = new Map();
   #pace = freePace;
   #isGivingUp = false;
 
@@ -47,15 +52,22 @@ export class CopyPace {
   constructor(ports: CopyPacePorts, rate: number | null) {
     this.#ports = ports;
     this.#startedWith = rate;
-    this.#allowed = rate;
+    this.#own = rate;
     this.taken = new CopyThrottle(ports.monotonicMs);
     this.given = new CopyThrottle(ports.monotonicMs);
     this.#apply();
   }
 
-  /** For this life of the process; null: what the server was started with. */
+  /** For this life of the process, whatever is lent; null: what the server was started with. */
   allow(rate: number | null): void {
-    this.#allowed = rate ?? this.#startedWith;
+    this.#own = rate ?? this.#startedWith;
+    this.#loans = overruled(this.#loans);
+    this.#apply();
+  }
+
+  /** Until it ends, or with null ends here. Throws VALUE_OUT_OF_RANGE. */
+  lend(loan: string, rate: number | null): void {
+    this.#loans = withLoan(this.#loans, { loan, rate }, this.#ports.monotonicMs());
     this.#apply();
   }
 
@@ -89,7 +101,10 @@ export class CopyPace {
   status(): CopyPaceStatus {
     const foregroundP99Ms = this.#latency.p99Ms(paceRequestsMin);
     const { loads, restTimes } = this.#pace;
-    return { allowed: this.#allowed, inForce: this.#inForce(), loads, restTimes, foregroundP99Ms };
+    const [loan, inForce] = [this.#loan(), this.#inForce()];
+    const lentMs = loan === null ? null : Math.ceil(loan.endsMs - this.#ports.monotonicMs());
+    const allowed = loan === null ? this.#own : loan.rate;
+    return { allowed, lentMs, inForce, loads, restTimes, foregroundP99Ms };
   }
 
   /** What holds loads and drains back here, and copies for others. */
@@ -108,10 +123,15 @@ export class CopyPace {
     this.given.close();
   }
 
+  #loan(): CopyLoan | null {
+    return loanInForce(this.#loans, this.#ports.monotonicMs());
+  }
+
   #inForce(): number | null {
     const { rate } = this.#pace;
-    if (rate === null || this.#allowed === null) return rate ?? this.#allowed;
-    return Math.min(rate, this.#allowed);
+    const allowed = this.#loan()?.rate ?? this.#own;
+    if (rate === null || allowed === null) return rate ?? allowed;
+    return Math.min(rate, allowed);
   }
 
   #apply(): void {

@@ -106,8 +106,9 @@ export function fillHandlers(
   counted(copyOpen, (request, caller) => copies.open(request, caller));
   answer(copyRead, (request) => copies.read(request), { givesAway: true });
   answer(copyClose, (request) => copies.release(request));
-  answer(copyRate, ({ bytesPerSecond }) => {
-    pace.allow(bytesPerSecond);
+  answer(copyRate, ({ bytesPerSecond, loan }) => {
+    if (loan === null) pace.allow(bytesPerSecond);
+    else pace.lend(loan, bytesPerSecond);
     const { allowed, inForce } = pace.status();
     return { allowed, inForce };
   });

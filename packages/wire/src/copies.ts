@@ -43,12 +43,17 @@ export const copyRead = messageKind({
   answer: z.strictObject({ data: chunkField }),
 });
 
-/** How fast the receiver may give and take copies, for this life of its process. */
+/**
+ * How fast the receiver may give and take copies, for this life of its process; as a loan: instead
+ * of that for copyLoanMs, unless it is said again.
+ */
 export const copyRate = messageKind({
   method: 'copy-rate',
   request: z.strictObject({
-    /** In each direction; null: what the server was started with. */
+    /** In each direction; null: what the server was started with, or the end of the loan. */
     bytesPerSecond: z.nullable(z.int().min(copyRateMin)),
+    /** Made up by who lends; null: this is the server's own rate, which overrules loans. */
+    loan: z.nullable(z.string().min(1).max(64)),
   }),
   answer: z.strictObject({
     /** What is allowed now; null: no limit. */

@@ -316,8 +316,8 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   [
     'copy-rate',
     kinds.copyRate.request,
-    { bytesPerSecond: most },
-    [{ bytesPerSecond: copyRateMin - 1 }],
+    { bytesPerSecond: most, loan: 'l'.repeat(64) },
+    [{ bytesPerSecond: copyRateMin - 1 }, { loan: '' }, { loan: 'l'.repeat(65) }],
   ],
   ['copy-rate answer', kinds.copyRate.answer, { allowed: most, inForce: null }, [{ inForce: -1 }]],
   ['trash-list', kinds.trashList.request, { keyspace }, [{ keyspace: '' }]],

@@ -6,7 +6,7 @@ import { optionalText, parseNumber, text, texts, usage } from '../arguments.ts';
 import { askMoves } from '../moves/ask-moves.ts';
 import { cancelAnswer } from '../moves/cancel-moves.ts';
 import { type ControlOutcome, controlMoves } from '../moves/control-moves.ts';
-import { ratesText } from '../moves/copy-rates.ts';
+import { ratesJson, ratesText } from '../moves/copy-rates.ts';
 import { forceRefills } from '../moves/force-refills.ts';
 import { moveRows } from '../moves/move-rows.ts';
 import { isDeviceWord, namedMoves } from '../moves/named-moves.ts';
@@ -84,11 +84,13 @@ async function listMoves(
   const rows = all.filter(({ partition }) => wanted.length === 0 || wanted.includes(partition));
   const { keyspace, version } = ring;
   const rates = new Map(
-    [...said].flatMap(([id, status]) => (status instanceof Error ? [] : [[`d${id}`, status.rate]])),
+    [...said].flatMap(([id, status]) =>
+      status instanceof Error ? [] : [[`d${id}`, status] as const],
+    ),
   );
   const held = ratesText(rates);
   return {
-    json: { ring: keyspace, version, moves: rows, rates: Object.fromEntries(rates) },
+    json: { ring: keyspace, version, moves: rows, ...ratesJson(rates) },
     lines: [
       `${keyspace} version ${version}: ${ring.moves.length} moves in flight`,
       ...(held === '' ? [] : [`copies go at ${held}`]),

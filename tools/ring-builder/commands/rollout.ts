@@ -91,7 +91,11 @@ function countOf(args: Arguments, name: string): number {
 
 function rateOf(args: Arguments): number | null {
   const given = optionalText(args, 'rate');
-  return given === undefined ? null : parseRate(given, '--rate');
+  if (given === undefined) return null;
+  const rate = parseRate(given, '--rate');
+  if (rate !== null) return rate;
+  const hint = `ring-builder moves ${text(args, 'ring')} rate none lifts what holds copies back`;
+  throw usage('--rate none: a rollout lends a rate, such as 50MB/s', hint);
 }
 
 function windowOf(args: Arguments): RolloutOptions['window'] {

@@ -9,7 +9,7 @@ import { askServers } from '../health/ask-servers.ts';
 import { judgeRing } from '../health/judge-ring.ts';
 import { type ServerLine, serverLine } from '../health/server-line.ts';
 import { exitOf, type Trouble } from '../health/trouble.ts';
-import { printBytes } from '../print-bytes.ts';
+import { rateText } from '../moves/copy-rates.ts';
 import { ringTargets } from '../ring-targets.ts';
 import { ringIn } from '../server-status.ts';
 import type { Verb } from '../verb.ts';
@@ -54,7 +54,7 @@ export const verb: Verb = {
           { head: 'ON OLDER', cell: onOlder },
           { head: 'ROWS', cell: ({ rows }) => rows },
           { head: 'BYTES', cell: ({ bytes }) => bytes },
-          { head: 'RATE', cell: ({ rate }) => (rate === null ? '-' : `${printBytes(rate)}/s`) },
+          { head: 'RATE', cell: rateText },
           { head: 'STATE', cell: stateOf },
         ]),
         ...troubles.flatMap(besideTable),

@@ -22,6 +22,7 @@ function wellOf(ring: Ring, device: number): RingStatus {
       damaged: [],
       failing: [],
       rate: null,
+      lentMs: null,
       loads: [],
       paused: [],
       first: [],

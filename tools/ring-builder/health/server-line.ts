@@ -20,6 +20,7 @@ export interface ServerLine {
   readonly fork: RingStatus['fork'];
   /** Bytes a second of copies that it may give, and take; null: no limit. */
   readonly rate: number | null;
+  readonly lentMs: number | null;
   /** By the last beacon it was given. */
   readonly freshness: RingStatus['freshness']['state'] | null;
   /** What keeps it from being current or ready; empty when nothing does. */
@@ -35,9 +36,10 @@ interface Head {
 
 export function serverLine(said: RingStatus | Error, head: Head): ServerLine {
   if (said instanceof Error) return { ...absent, why: said.message };
-  const { version, id, sinceMs, disk, requests, rows, bytes, damaged, fork, refusal, rate } = said;
+  const { version, id, sinceMs, disk, requests, rows, bytes, damaged, fork, refusal } = said;
+  const { rate, lentMs } = said;
   return {
-    ...{ version, id, sinceMs, disk, requests, rows, bytes, damaged, fork, refusal, rate },
+    ...{ version, id, sinceMs, disk, requests, rows, bytes, damaged, fork, refusal, rate, lentMs },
     freshness: said.freshness.state,
     current: id === head.id,
     ready: said.notReady === 0,
@@ -59,6 +61,7 @@ const absent = {
   fork: null,
   freshness: null,
   rate: null,
+  lentMs: null,
   refusal: '',
 } as const;
 

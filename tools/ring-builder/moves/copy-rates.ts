@@ -1,4 +1,4 @@
-// How fast servers may give and take copies: asked, told, and lent for the time of a rollout.
+// How fast servers may give and take copies: asked, told, and printed.
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyRateMin } from '@ringwright/base/limits-copies';
 import { copyRate } from '@ringwright/wire/copies';
@@ -8,29 +8,41 @@ import { parseBytes, printBytes } from '../print-bytes.ts';
 import type { Target } from '../ring-targets.ts';
 import { withServer } from '../server-connection.ts';
 import { statusOrWhyNot } from '../server-status.ts';
-import type { Context } from '../verb.ts';
 
 const rateTimeoutMs = 5_000;
 
-/** Bytes a second in each direction, by address; null: as many as the disk and the line bear. */
-export type CopyRates = ReadonlyMap<string, number | null>;
-type Servers = readonly Pick<Target, 'address'>[];
+export interface CopyRate {
+  /** Bytes a second in each direction; null: as many as the disk and the line bear. */
+  readonly rate: number | null;
+  /** Milliseconds until what a rollout lends ends by itself; null: it is no loan. */
+  readonly lentMs: number | null;
+}
 
-/** Of those that answer. */
-export async function askCopyRates(servers: Servers): Promise<CopyRates> {
+export type Servers = readonly Pick<Target, 'address'>[];
+
+/** By address, of those that answer. */
+export async function askCopyRates(servers: Servers): Promise<ReadonlyMap<string, CopyRate>> {
   const said = await fanOut(servers, async ({ address }) => {
     const status = await statusOrWhyNot(address);
-    const rate = status instanceof CodedError ? undefined : status.copyPace?.allowed;
-    return rate === undefined ? [] : [[address, rate] as const];
+    if (status instanceof CodedError || status.copyPace === undefined) return [];
+    const { allowed: rate, lentMs } = status.copyPace;
+    return [[address, { rate, lentMs }] as const];
   });
   return new Map(said.flat());
 }
 
-/** For this life of their processes. Addresses that did not hear of it, with the reason. */
-export async function setCopyRates(rates: CopyRates, nowMs: number): Promise<string[]> {
-  const outcomes = await fanOut([...rates], async ([address, rate]) => {
+/**
+ * With a loan for copyLoanMs at most, else for this life of their processes. Addresses that did not
+ * hear of it, with the reason.
+ */
+export async function setCopyRates(
+  servers: Servers,
+  { rate, loan = null }: { readonly rate: number | null; readonly loan?: string | null },
+  nowMs: number,
+): Promise<string[]> {
+  const ask = { bytesPerSecond: rate === null ? null : Math.round(rate), loan };
+  const outcomes = await fanOut(servers, async ({ address }) => {
     try {
-      const ask = { bytesPerSecond: rate === null ? null : Math.round(rate) };
       await withServer(address, nowMs, (server) => server.call(copyRate, ask, rateTimeoutMs));
       return null;
     } catch (error) {
@@ -49,58 +61,32 @@ export function parseRate(written: string, name: string): number | null {
   throw usage(`${name} ${written}: wanted ${printBytes(copyRateMin)}/s or more`);
 }
 
-/** `50.0 MB/s on 3 of 4 servers`; empty when nothing is held back. */
-export function ratesText(rates: CopyRates): string {
-  const counts = new Map<number, number>();
-  for (const rate of rates.values()) {
-    if (rate !== null) counts.set(rate, (counts.get(rate) ?? 0) + 1);
-  }
-  const texts = [...counts].map(([rate, count]) => `${printBytes(rate)}/s on ${count}`);
-  return texts.length === 0 ? '' : `${texts.join(', ')} of ${rates.size} servers`;
+/** `50.0 MB/s, lent for 28 s`. */
+export function rateText({ rate, lentMs }: CopyRate): string {
+  if (rate === null) return '-';
+  const lent = lentMs === null ? '' : `, lent for ${Math.ceil(lentMs / 1_000)} s`;
+  return `${printBytes(rate)}/s${lent}`;
 }
 
-/**
- * Copies go at `rate` until the function returned is called, or the program is interrupted: then
- * what was before is given back. A
- * server that somebody has told another rate meanwhile, or that has restarted, keeps its own.
- */
-async function lendCopyRate(
-  context: Pick<Context, 'nowMs' | 'tell' | 'atInterrupt'>,
-  servers: Servers,
-  rate: number,
-): Promise<() => Promise<void>> {
-  const lent = Math.round(rate);
-  const before = await askCopyRates(servers);
-  const giveBack = async (): Promise<void> => {
-    const now = await askCopyRates(servers);
-    const back = [...before].filter(([address, was]) => was !== lent && now.get(address) === lent);
-    const kept = await setCopyRates(new Map(back), context.nowMs());
-    for (const reason of kept) context.tell(`keeps the rate of this rollout: ${reason}`);
-  };
-  // Before the first server hears of it.
-  const forget = context.atInterrupt(giveBack);
-  const asked = new Map(servers.map(({ address }) => [address, lent]));
-  const deaf = await setCopyRates(asked, context.nowMs());
-  for (const reason of deaf) context.tell(`goes at the rate it had: ${reason}`);
-  return async () => {
-    forget();
-    await giveBack();
-  };
+/** `50.0 MB/s on 3 of 4 servers`, and so on; empty when nothing is held back. */
+export function ratesText(rates: ReadonlyMap<string, CopyRate>): string {
+  const held = [...rates.values()].filter(({ rate }) => rate !== null);
+  const groups = Map.groupBy(held, ({ rate, lentMs }) => `${rate} ${lentMs !== null}`);
+  const texts = [...groups.values()].map((group) => {
+    const longest = group.reduce((one, other) =>
+      (other.lentMs ?? 0) > (one.lentMs ?? 0) ? other : one,
+    );
+    return `${rateText(longest)} on ${group.length}`;
+  });
+  return texts.length === 0 ? '' : `${texts.join('; ')} of ${rates.size} servers`;
 }
 
-/**
- * Lends a rate to the servers until the function returned is called. With null nothing changes, and
- * what an earlier word holds back is told.
- */
-export async function rateOfRollout(
-  context: Pick<Context, 'nowMs' | 'tell' | 'atInterrupt'>,
-  { ring, servers }: { readonly ring: string; readonly servers: Servers },
-  rate: number | null,
-): Promise<() => Promise<void>> {
-  if (rate !== null) return lendCopyRate(context, servers, rate);
-  const held = ratesText(await askCopyRates(servers));
-  if (held !== '') {
-    context.tell(`${ring}: copies go at ${held}; ring-builder moves ${ring} rate none lifts that`);
-  }
-  return () => Promise.resolve();
+/** For --json: the rates, and which of them are loans. */
+export function ratesJson(rates: ReadonlyMap<string, CopyRate>) {
+  const all = [...rates];
+  const lent = all.filter(([, { lentMs }]) => lentMs !== null);
+  return {
+    rates: Object.fromEntries(all.map(([name, { rate }]) => [name, rate])),
+    lentMs: Object.fromEntries(lent.map(([name, { lentMs }]) => [name, lentMs])),
+  };
 }

@@ -3,7 +3,7 @@ import type { StoredVersion } from '@ringwright/repository/read-version';
 import { usage } from '../arguments.ts';
 import { ringTargets } from '../ring-targets.ts';
 import type { Answer, Context } from '../verb.ts';
-import { askCopyRates, parseRate, ratesText, setCopyRates } from './copy-rates.ts';
+import { askCopyRates, parseRate, ratesJson, ratesText, setCopyRates } from './copy-rates.ts';
 
 /** Without a rate it only tells. Throws USAGE. */
 export async function rateAnswer(
@@ -15,14 +15,13 @@ export async function rateAnswer(
   if (more.length > 0) throw usage(`rate ${words.join(' ')}: wanted one, such as 50MB/s, or none`);
   const targets = ringTargets(ring, state);
   const rate = word === undefined ? undefined : parseRate(word, 'rate');
-  const asked = new Map(targets.map(({ address }) => [address, rate ?? null]));
-  const deaf = rate === undefined ? [] : await setCopyRates(asked, context.nowMs());
+  const deaf = rate === undefined ? [] : await setCopyRates(targets, { rate }, context.nowMs());
   const rates = await askCopyRates(targets);
   const { keyspace } = ring;
   const held = ratesText(rates);
   const unheard = targets.length - rates.size;
   return {
-    json: { ring: keyspace, rates: Object.fromEntries(rates), deaf, changed: rate !== undefined },
+    json: { ring: keyspace, ...ratesJson(rates), deaf, changed: rate !== undefined },
     lines: [
       `${keyspace}: copies go at ${held === '' ? 'any rate' : held}`,
       ...deaf.map((reason) => `did not hear of it: ${reason}`),

@@ -1,0 +1,89 @@
+// A rate lent to a real server: said again, given back, and told of where it cannot be.
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import { freePorts } from '../../../test/support/free-ports.ts';
+import { scratchFolder } from '../../../test/support/scratch-folder.ts';
+import { ServerUnderTest } from '../../../test/support/server-under-test.ts';
+import { waitFor } from '../../../test/support/wait-for.ts';
+import { askCopyRates, ratesText, setCopyRates } from './copy-rates.ts';
+import { lendRate } from './lend-rate.ts';
+
+const OWN = 5_000_000;
+let server: ServerUnderTest;
+
+beforeAll(async () => {
+  const folder = await scratchFolder();
+  const [port = 0] = await freePorts(1);
+  server = new ServerUnderTest({ device: 'sdb', zone: 1, port, data: join(folder.path, 'sdb') });
+  await server.start();
+  await setCopyRates([server], { rate: OWN }, Date.now());
+  return async () => {
+    await server.stop();
+    await folder[Symbol.asyncDispose]();
+  };
+});
+
+function world() {
+  const [told, interrupts] = [[] as string[], new Set<() => Promise<void>>()];
+  const context = {
+    nowMs: Date.now,
+    tell: (line: string) => void told.push(line),
+    atInterrupt: (work: () => Promise<void>) => {
+      interrupts.add(work);
+      return () => void interrupts.delete(work);
+    },
+  };
+  return { told, interrupts, context };
+}
+
+const rate = async () => (await askCopyRates([server])).get(server.address);
+const own = { rate: OWN, lentMs: null };
+
+test('it is said again while it is lent, and each server has its own back', async () => {
+  const { told, interrupts, context } = world();
+  const giveBack = await lendRate(context, [server], { rate: 9e6, renewMs: 20 });
+  const first = (await rate())!;
+  expect(first.rate).toBe(9e6);
+  expect(ratesText(await askCopyRates([server]))).toMatch(
+    /^9.00 MB\/s, lent for \d+ s on 1 of 1 servers$/,
+  );
+  // What is left only shrinks, unless it is said again.
+  let least = first.lentMs!;
+  await waitFor('the loan to be said again', {
+    ask: async () => {
+      const now = (await rate())!.lentMs!;
+      const isRenewed = now > least;
+      least = Math.min(least, now);
+      return isRenewed;
+    },
+    until: (is) => is,
+  });
+  expect(interrupts.size).toBe(1);
+  await giveBack();
+  expect(interrupts.size).toBe(0);
+  expect(await rate()).toEqual(own);
+  expect(told).toEqual([]);
+});
+
+test('a rollout that was killed leaves nothing to the next one', async () => {
+  // Nobody gives this one back: that rollout is dead.
+  await setCopyRates([server], { rate: 9e6, loan: 'of a killed rollout' }, Date.now());
+  const giveBack = await lendRate(world().context, [server], { rate: 9e6 });
+  await giveBack();
+  // What is left of the dead one ends by itself.
+  expect(await rate()).toMatchObject({ rate: 9e6, lentMs: expect.any(Number) });
+  await setCopyRates([server], { rate: OWN }, Date.now());
+  expect(await rate()).toEqual(own);
+});
+
+test('an interrupt gives it back; a server that is away is told of twice', async () => {
+  const { told, interrupts, context } = world();
+  const away = { address: '127.0.0.1:1' };
+  await lendRate(context, [server, away], { rate: 9e6, renewMs: 20 });
+  for (const work of interrupts) await work();
+  expect(await rate()).toEqual(own);
+  expect(told).toEqual([
+    expect.stringMatching(/^goes at the rate it had: 127.0.0.1:1/),
+    expect.stringMatching(/^has its own rate back within 30 s: 127.0.0.1:1/),
+  ]);
+});

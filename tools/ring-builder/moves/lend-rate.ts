@@ -1,0 +1,69 @@
+// A rate of copies that is lent to servers for the time of a rollout.
+import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { copyLoanMs, copyLoanRenewMs } from '@ringwright/base/limits-copies';
+import type { Context } from '../verb.ts';
+import { askCopyRates, ratesText, type Servers, setCopyRates } from './copy-rates.ts';
+
+type Told = Pick<Context, 'nowMs' | 'tell' | 'atInterrupt'>;
+
+/**
+ * Copies go at `rate` until the function returned is called, or the program is interrupted: then
+ * each server has its own rate back. It has it soon by itself when this program dies, or nobody can
+ * tell it.
+ */
+export async function lendRate(
+  context: Told,
+  servers: Servers,
+  { rate, renewMs = copyLoanRenewMs }: { readonly rate: number; readonly renewMs?: number },
+): Promise<() => Promise<void>> {
+  const loan = randomUUID();
+  const say = (lent: number | null) => setCopyRates(servers, { rate: lent, loan }, context.nowMs());
+  const over = new AbortController();
+  let saying: Promise<unknown> = Promise.resolve();
+  const giveBack = async (): Promise<void> => {
+    over.abort();
+    // What is said now must not arrive after the last word.
+    await saying;
+    for (const reason of await say(null)) {
+      context.tell(`has its own rate back within ${copyLoanMs / 1_000} s: ${reason}`);
+    }
+  };
+  // Before the first server hears of it.
+  const forget = context.atInterrupt(giveBack);
+  const first = say(rate);
+  saying = first;
+  for (const reason of await first) context.tell(`goes at the rate it had: ${reason}`);
+  const signal = over.signal;
+  const goOn = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await setTimeout(renewMs, null, { signal, ref: false }).catch(() => null);
+      if (signal.aborted) return;
+      saying = say(rate);
+      await saying;
+    }
+  };
+  const going = goOn();
+  return async () => {
+    forget();
+    await giveBack();
+    await going;
+  };
+}
+
+/**
+ * Lends a rate to the servers until the function returned is called. With null nothing changes, and
+ * what an earlier word holds back is told.
+ */
+export async function rateOfRollout(
+  context: Told,
+  { ring, servers }: { readonly ring: string; readonly servers: Servers },
+  rate: number | null,
+): Promise<() => Promise<void>> {
+  if (rate !== null) return lendRate(context, servers, { rate });
+  const held = ratesText(await askCopyRates(servers));
+  if (held !== '') {
+    context.tell(`${ring}: copies go at ${held}; ring-builder moves ${ring} rate none lifts that`);
+  }
+  return () => Promise.resolve();
+}
