@@ -1,5 +1,6 @@
 // A plan becomes a version: judged, committed, signed and told. What commit and revert end in.
 
+import { counted } from '@ringwright/base/counted';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { nextRing } from '@ringwright/builder/next-ring';
 import type { Plan } from '@ringwright/builder/plan';
@@ -104,7 +105,7 @@ export async function commitPlan(
     override,
   });
   const signed = await tellSigned(context, ring, version);
-  const proposed = next.moves.length;
+  const inFlight = next.moves.length;
   const back = revert === undefined ? '' : `, back to ${revert}`;
   return {
     version,
@@ -126,17 +127,19 @@ export async function commitPlan(
       `committed ${ring} version ${version} (${id.slice(0, 12)})${back}: ${howOf(given, next)}`,
       ...signed.lines,
     ],
-    next: signed.next ?? context.next(`${proposed > 0 ? 'rollout' : 'push'} ${ring}`),
+    next: signed.next ?? context.next(`${inFlight > 0 ? 'rollout' : 'push'} ${ring}`),
   };
 }
 
 function howOf(given: PlanToCommit, next: Ring): string {
   if (given.head === null) return `${slotCount(next.partitions, next.replicas)} slots placed`;
   const ended = endedSlots(given, next);
-  const proposed = next.moves.length;
+  const moves = given.plan.moves.length;
+  const before = next.moves.length - moves;
   return [
-    proposed > 0 ? `${proposed} moves proposed` : `${given.plan.moves.length} slots moved at once`,
-    ...(ended > 0 ? [`${ended} slots given up`] : []),
+    given.direct ? `${counted(moves, 'slot')} moved at once` : `${counted(moves, 'move')} proposed`,
+    ...(!given.direct && before > 0 ? [`${before} in flight from before`] : []),
+    ...(ended > 0 ? [`${counted(ended, 'slot')} given up`] : []),
   ].join(', ');
 }
 

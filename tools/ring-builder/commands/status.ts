@@ -2,7 +2,7 @@
 
 import { printTable } from '@ringwright/base/print-table';
 import { applyChanges } from '@ringwright/builder/apply-changes';
-import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { BuilderDevice, BuilderState } from '@ringwright/builder/builder-state';
 import { moveCount } from '@ringwright/builder/later-waves';
 import { increaseHint, powerIncrease } from '@ringwright/builder/steady-power';
 import { type Approval, approvalOf } from '@ringwright/repository/approval';
@@ -26,7 +26,7 @@ import type { Verb } from '../verb.ts';
 const DEVICES_SHOWN_MAX = 50;
 
 export const verb: Verb = {
-  examples: [['$0 status cities', 'devices as they will be, what is staged, what to type next']],
+  examples: [['$0 status cities', 'devices with what is staged for them, what to type next']],
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const opened = await openRing(context.rings, ring);
@@ -45,7 +45,9 @@ export const verb: Verb = {
     const state = applyChanges(opened.state, changes);
     const ramps = rampRows(state, context.nowMs());
     const forced = unprovedPartitions(entries);
-    const devices = state.devices.filter((device) => device !== null);
+    const devices = state.devices
+      .filter((device) => device !== null)
+      .map((device) => ({ ...device, committed: committedOf(opened.state.devices[device.id]) }));
     return {
       json: {
         ring,
@@ -82,8 +84,8 @@ export const verb: Verb = {
         '',
         ...printTable(devices.slice(0, DEVICES_SHOWN_MAX), [
           { head: 'DEVICE', cell: nameDevice },
-          { head: 'WEIGHT', cell: ({ weight }) => weight },
-          { head: 'STATE', cell: (device) => device.state },
+          { head: 'WEIGHT', cell: (device) => stagedText(device, 'weight') },
+          { head: 'STATE', cell: (device) => stagedText(device, 'state') },
         ]),
         ...(devices.length > DEVICES_SHOWN_MAX ? [`… ${devices.length} devices in all`] : []),
         '',
@@ -95,6 +97,23 @@ export const verb: Verb = {
     };
   },
 };
+
+/** What is in force of a device; null: it is staged to join. */
+type Committed = Pick<BuilderDevice, 'weight' | 'state'> | null;
+
+function committedOf(device: BuilderDevice | null | undefined): Committed {
+  return device ? { weight: device.weight, state: device.state } : null;
+}
+
+/** `1`, or `1 -> 2 (staged)`. */
+function stagedText(
+  device: BuilderDevice & { readonly committed: Committed },
+  field: 'weight' | 'state',
+): string {
+  const { committed, [field]: staged } = device;
+  if (committed === null) return field === 'state' ? 'joins (staged)' : `${staged} (staged)`;
+  return committed[field] === staged ? `${staged}` : `${committed[field]} -> ${staged} (staged)`;
+}
 
 function frozenLines(state: BuilderState): string[] {
   const reason = powerIncrease(state);
