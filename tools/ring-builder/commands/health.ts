@@ -1,5 +1,6 @@
 // ring-builder health: all rings on one screen, and what is wrong with them on their servers.
 
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { requireRings } from '@ringwright/repository/list-rings';
 import { requireRing } from '@ringwright/repository/require-ring';
@@ -37,7 +38,7 @@ export const verb: Verb = {
         troubles: troubles.map((one) => ({ ...one, command: context.next(one.command) })),
       },
       lines: [
-        headline(rings, troubles),
+        headline(rings, shown),
         ...(rings.length === 0 ? [] : ['', ...ringsTable(rings)]),
         ...(shown.length === 0 ? [] : ['', ...troublesTable(context, shown)]),
       ],
@@ -61,13 +62,16 @@ function counts(judged: RingHealth['judged']): typeof nobody {
   return { servers, reached, current, inFlight, paused };
 }
 
-function headline(rings: readonly RingHealth[], troubles: readonly Trouble[]): string {
+/** As many troubles as the table has rows: --json has one for each server. */
+function headline(rings: readonly RingHealth[], groups: readonly Group[]): string {
   if (rings.length === 0) return 'there are no rings here';
-  const all = `${rings.length} ${rings.length === 1 ? 'ring' : 'rings'}`;
+  const all = counted(rings.length, 'ring');
   const asked = rings.filter(({ judged }) => judged !== null).length;
-  if (troubles.length > 0) {
-    const bad = new Set(troubles.map(({ ring }) => ring)).size;
-    return `${troubles.length} ${troubles.length === 1 ? 'trouble' : 'troubles'} with ${bad} of ${all}`;
+  if (groups.length > 0) {
+    const bad = new Set(groups.map(({ ring }) => ring)).size;
+    const servers = new Set(groups.flatMap(({ addresses }) => addresses)).size;
+    const where = servers === 0 ? '' : ` on ${counted(servers, 'server')}`;
+    return `${counted(groups.length, 'trouble')}${where}, with ${bad} of ${all}`;
   }
   return asked === 0 ? `${all}, none of which any server was given` : `${all}: all is well`;
 }
@@ -93,7 +97,7 @@ function ringsTable(rings: readonly RingHealth[]): string[] {
 function stateOf({ version, judged, troubles }: RingHealth): string {
   if (troubles.length > 0) return [...new Set(troubles.map(({ kind }) => kind))].join(', ');
   if (judged === null) return version === null ? 'no version yet' : 'never pushed';
-  return judged.paused > 0 ? `ok, ${judged.paused} moves paused` : 'ok';
+  return judged.paused > 0 ? `ok, ${counted(judged.paused, 'move')} paused` : 'ok';
 }
 
 interface Group extends Trouble {

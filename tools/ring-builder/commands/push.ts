@@ -16,7 +16,7 @@ import {
   usage,
 } from '../arguments.ts';
 import { beaconMinutes, makeBeacon } from '../beacon.ts';
-import { fanOut } from '../fan-out.ts';
+import { fanOut, serversAtOnceMax } from '../fan-out.ts';
 import type { TrustDocuments } from '../give-trust.ts';
 import { printBytes } from '../print-bytes.ts';
 import { type PushOutcome, type PushWith, pushRing, skipped } from '../push-ring.ts';
@@ -57,7 +57,7 @@ export const verb: Verb = {
     'keep-going': {
       type: 'boolean',
       default: false,
-      describe: 'ask the other servers too after one has refused',
+      describe: `go on after one has refused; without it the ${serversAtOnceMax} asked at once are the last`,
     },
   },
   examples: [

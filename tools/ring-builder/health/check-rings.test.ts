@@ -32,7 +32,11 @@ test('status tells of the newest push, with how many servers took it', async () 
   // Nobody listens there: what was pushed is no word on what is.
   const health = await tool.answer('health');
   expect([health.exit, health.lines.join('\n')]).toEqual([4, expect.stringMatching(/down +127/)]);
-  expect(await tool.answer('servers cities')).toMatchObject({ exit: 4 });
+  expect(health.lines[0]).toBe('1 trouble on 2 servers, with 1 of 1 ring');
+  expect(health.json).toMatchObject({ troubles: [{ kind: 'down' }, { kind: 'down' }] });
+  const servers = await tool.answer('servers cities');
+  expect(servers.exit).toBe(4);
+  expect(servers.lines.join('\n')).toMatch(/127\.0\.0\.1:1 +d0( +-){8} +\S/);
 });
 
 test('health of what no server was given, of a damaged folder, and of nothing', async () => {
