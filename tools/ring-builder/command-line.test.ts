@@ -42,3 +42,15 @@ test.for(verbs)('options of $usage are strings and booleans with a description',
     expect(describe, name).toBeTruthy();
   }
 });
+
+test.each([
+  ['list --rings', '--rings needs a value'],
+  ['set two --replicas', '--replicas needs a value'],
+  ['commit two -m', '-m needs a value'],
+  ['commit two -m --json', '-m needs a value'],
+  ['rollout two --window', '--window needs a value'],
+  ['push two --to', '--to needs a value'],
+])('an option without its value is wrong usage: %s', async (line, message) => {
+  const parsing = parseCommandLine(line.split(' '));
+  await expect(parsing).rejects.toMatchObject({ code: 'USAGE', exit: 2, message });
+});

@@ -1,6 +1,7 @@
 // The command line: which verb, with which arguments. The only file that knows yargs.
 import { CodedError } from '@ringwright/base/coded-error';
 import { versionAnswer } from '@ringwright/base/program-version';
+import { usageSentence } from '@ringwright/base/usage-sentence';
 import yargs, { type Argv, type Options } from 'yargs';
 import { type Arguments, hideLoneDashes, text, usage } from './arguments.ts';
 import { complete } from './completion/complete.ts';
@@ -110,9 +111,15 @@ export async function parseCommandLine(
   const given = hideLoneDashes(words);
   let help = '';
   // The callback keeps yargs from printing and exiting by itself.
-  await parser.parseAsync(given.length === 0 ? ['--help'] : given, {}, (_error, _args, output) => {
-    help = output;
-  });
+  const parsing = parser.parseAsync(
+    given.length === 0 ? ['--help'] : given,
+    {},
+    (_error, _args, output) => {
+      help = output;
+    },
+  );
+  // Once a verb is loaded, what yargs finds wrong goes past fail().
+  await parsing.catch((error: Error) => fail(null, error, words));
   return chosen === undefined ? { kind: 'help', text: help } : { kind: 'run', ...chosen };
 }
 
@@ -139,10 +146,16 @@ function newParser(words: readonly string[], columns: number): Argv {
     .version(false)
     .wrap(Math.max(columnsMin, Math.min(columns, columnsMax)))
     .epilogue(exitCodes)
-    .fail((message: string | null, error: Error | null) => {
-      if (error !== null && error !== undefined && error.name !== 'YError') throw error;
-      throw usageError(message ?? error?.message ?? 'wrong usage', words);
-    });
+    .fail((message: string | null, error: Error | null) => fail(message, error, words));
+}
+
+function fail(
+  message: string | null,
+  error: Error | null | undefined,
+  words: readonly string[],
+): never {
+  if (error !== null && error !== undefined && error.name !== 'YError') throw error;
+  throw usageError(message ?? error?.message ?? 'wrong usage', words);
 }
 
 function describeVerb(line: Argv, verb: Verb, usage: string): Argv {
@@ -153,7 +166,9 @@ function describeVerb(line: Argv, verb: Verb, usage: string): Argv {
   }
   if (usage.includes('<ring>'))
     line.positional('ring', { type: 'string', describe: 'name of the ring (= keyspace)' });
-  line.options(verb.options ?? {});
+  for (const [name, options] of Object.entries(verb.options ?? {})) {
+    line.option(name, { ...options, requiresArg: options.type === 'string' });
+  }
   for (const [command, what] of verb.examples) line.example(command, what);
   if (verb.about !== undefined) line.epilogue(`${verb.about}\n\n${exitCodes}`);
   return line;
@@ -174,7 +189,7 @@ function ringFirst(verb: Verb, args: Arguments): Arguments {
 function usageError(message: string, words: readonly string[]): CodedError {
   const given = words.find((word) => !word.startsWith('-')) ?? '';
   const name = verbs.map(({ usage }) => usage.split(' ', 1)[0]).find((verb) => verb === given);
-  const sentence = message.replaceAll('\n', ' ').replace(/^Unknown command: .*/, '');
+  const sentence = usageSentence(message).replace(/^Unknown command: .*/, '');
   const unknown = `unknown command ${given}${sentence === '' ? '' : `: ${sentence}`}`;
   return new CodedError('USAGE', name === undefined && given !== '' ? unknown : sentence, {
     hint: `ring-builder ${name === undefined ? '' : `${name} `}--help`,

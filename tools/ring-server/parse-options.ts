@@ -2,30 +2,32 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { trashHoursMax } from '@ringwright/base/limits-copies';
 import { defaultPort } from '@ringwright/base/server-address';
+import { usageSentence } from '@ringwright/base/usage-sentence';
 import { type StoreAccess, storeAccessOf } from '@ringwright/repository/store-access';
 import { type ServerOptions, serverOptionsSchema } from '@ringwright/server/options';
 import yargs from 'yargs';
 
 const { data, mountCheck, device } = serverOptionsSchema.shape;
 
+const repeated = { type: 'string', array: true, default: [], requiresArg: true } as const;
+
 const deviceOptions = {
-  data: { type: 'string', demandOption: true, describe: data.description },
+  data: { type: 'string', requiresArg: true, demandOption: true, describe: data.description },
   'mount-check': { type: 'boolean', default: false, describe: mountCheck.description },
-  device: { type: 'string', describe: device.description },
+  device: { type: 'string', requiresArg: true, describe: device.description },
 } as const;
 
 const { listen, advertise, allowHost } = serverOptionsSchema.shape;
 
 const addressOptions = {
-  listen: { type: 'string', default: `127.0.0.1:${defaultPort}`, describe: listen.description },
-  advertise: { type: 'string', describe: advertise.description },
-  'allow-host': {
+  listen: {
     type: 'string',
-    array: true,
-    default: [],
     requiresArg: true,
-    describe: allowHost.description,
+    default: `127.0.0.1:${defaultPort}`,
+    describe: listen.description,
   },
+  advertise: { type: 'string', requiresArg: true, describe: advertise.description },
+  'allow-host': { ...repeated, describe: allowHost.description },
 } as const;
 
 const { redisPort, redisKeyspace, redisConsistency } = serverOptionsSchema.shape;
@@ -35,10 +37,20 @@ const redisOptions = {
   'redis-keyspace': { type: 'string', requiresArg: true, describe: redisKeyspace.description },
   'redis-consistency': {
     type: 'string',
+    requiresArg: true,
     default: 'quorum',
     choices: ['one', 'quorum', 'all'],
     describe: redisConsistency.description,
   },
+} as const;
+
+const { rings, store, ring, trust } = serverOptionsSchema.shape;
+
+const ringOptions = {
+  rings: { type: 'string', requiresArg: true, describe: rings.description },
+  store: { type: 'string', requiresArg: true, describe: store.description },
+  ring: { ...repeated, describe: ring.description },
+  trust: { ...repeated, describe: trust.description },
 } as const;
 
 const storeOptions = {
@@ -66,17 +78,8 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     .usage(usage)
     .options(deviceOptions)
     .options(addressOptions)
-    .option('rings', { type: 'string', describe: fields.rings.description })
-    .option('store', { type: 'string', requiresArg: true, describe: fields.store.description })
+    .options(ringOptions)
     .options(storeOptions)
-    .option('ring', { type: 'string', array: true, default: [], describe: fields.ring.description })
-    .option('trust', {
-      type: 'string',
-      array: true,
-      default: [],
-      requiresArg: true,
-      describe: fields.trust.description,
-    })
     .options(redisOptions)
     .option('copy-rate', {
       type: 'number',
@@ -96,6 +99,7 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     })
     .option('log-level', {
       type: 'string',
+      requiresArg: true,
       default: 'info',
       choices: ['silent', 'error', 'warn', 'info', 'debug'],
       describe: fields.logLevel.description,
@@ -106,8 +110,9 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     .example('$0 --data /srv/sdb --trust rings/trust.json', 'takes only rings signed by its keys')
     .strict()
     .version(false)
-    .fail((message, error) => {
-      throw error ?? new CodedError('USAGE', message, { hint: 'ring-server --help' });
+    .fail((message: string | null, error: Error | null | undefined) => {
+      if (error !== null && error !== undefined && error.name !== 'YError') throw error;
+      throw usageError(usageSentence(message ?? error?.message ?? 'wrong usage'));
     })
     .parseAsync();
   const names = Object.keys(fields);
@@ -120,7 +125,11 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
   if (given.success) return given.data;
   const issue = given.error.issues[0];
   const message = `--${issue?.path.join('.')}: ${issue?.message}`;
-  throw new CodedError('USAGE', message, { hint: 'ring-server --help' });
+  throw usageError(message);
+}
+
+function usageError(message: string): CodedError {
+  return new CodedError('USAGE', message, { hint: 'ring-server --help' });
 }
 
 function accessOf(parsed: Readonly<Record<string, unknown>>): StoreAccess {

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { usageSentence } from './usage-sentence.ts';
+
+test.each([
+  ['Not enough arguments following: rings', '--rings needs a value'],
+  ['Not enough arguments following: m', '-m needs a value'],
+  [
+    'Invalid values:\n  Argument: log-level, Given: "a", Choices: "silent", "error"',
+    '--log-level "a": wanted one of silent, error',
+  ],
+  ['Unknown arguments: a, b', 'Unknown arguments: a, b'],
+])('%j', (said, sentence) => {
+  expect(usageSentence(said)).toBe(sentence);
+});

@@ -1,0 +1,18 @@
+// What yargs says of a wrong command line, as one plain sentence. Pure.
+
+const LACKS_VALUE = /^Not enough arguments following: (.+)$/;
+const BAD_CHOICE = /Argument: (.+), Given: (.*), Choices: (.+)$/;
+
+/** In one line, with the option as it is typed. */
+export function usageSentence(message: string): string {
+  const [, lacking] = LACKS_VALUE.exec(message) ?? [];
+  if (lacking !== undefined) return `${asTyped(lacking)} needs a value`;
+  const line = message.replaceAll(/\s*\n\s*/g, ' ');
+  const [, name, given, choices] = BAD_CHOICE.exec(line) ?? [];
+  if (name === undefined) return line;
+  return `${asTyped(name)} ${given}: wanted one of ${choices?.replaceAll('"', '')}`;
+}
+
+function asTyped(option: string): string {
+  return `${option.length === 1 ? '-' : '--'}${option}`;
+}
