@@ -17,6 +17,18 @@ export interface ReadWords {
   readonly current: string;
 }
 
+/**
+ * A word as bash hands it over, as it would take it: without quotes and backslashes, also where the
+ * last quote is still open. Nothing is expanded.
+ */
+export function unquoted(word: string): string {
+  return word.replaceAll(
+    /'([^']*)(?:'|$)|"((?:\\.|[^"\\])*)(?:"|$)|\\(.)/gs,
+    (...[, single, double, escaped]: (string | undefined)[]) =>
+      single ?? double?.replaceAll(/\\([$`"\\])/g, '$1') ?? escaped ?? '',
+  );
+}
+
 /** bash breaks words at `=` and `:`; others do not, and nothing changes. */
 export function joinBroken(words: readonly string[]): string[] {
   const joined: string[] = [];

@@ -1,9 +1,11 @@
 // Completion: what is offered where, and that a real bash offers it.
 import { execFileSync, spawnSync } from 'node:child_process';
+import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type RingBuilderHere, ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
 import { parseCommandLine } from '../command-line.ts';
+import { quoteWord } from '../quote-command.ts';
 import { verbs } from '../verbs.ts';
 import { completionWord, scripts, shells } from './scripts.ts';
 
@@ -86,4 +88,12 @@ test.skipIf(spawnSync('bash', ['-c', 'true']).error !== undefined)('in a real ba
   expect(ask("ring-builder plan ''")).toEqual(['cars', 'cities', 'notes']);
   expect(ask(`ring-builder remove --rings ${rings} cities d`)).toEqual(['d0', 'd1']);
   expect(ask("ring-builder plan --rings '' ''")).toEqual(['']);
+  // A shell hands over what was typed, quotes and all.
+  const odd = join(tool.folder, 'my "own" $dir');
+  await symlink(rings, odd);
+  const escaped = odd.replaceAll(/[" $]/g, '\\$&');
+  for (const typed of [`'${odd}'`, `"${odd.replaceAll(/["$]/g, '\\$&')}"`, escaped]) {
+    expect(ask(`ring-builder plan --rings ${quoteWord(typed)} c`)).toEqual(['cars', 'cities']);
+  }
+  expect(ask(`ring-builder plan --rings ${rings} '"c'`)).toEqual(['cars', 'cities']);
 });

@@ -12,6 +12,7 @@ import {
   optionCandidates,
   positionalAt,
   readWords,
+  unquoted,
 } from './candidates.ts';
 
 interface Known {
@@ -27,7 +28,10 @@ const deviceOptions = new Set(['on', 'off', 'device']);
 /** `words`: the shell, and the words after the program up to the cursor. One completion a line. */
 export async function complete(words: readonly string[], known: Known): Promise<string> {
   const [shell = '', ...typed] = words;
-  const found = await candidates(joinBroken(typed), known).catch(() => []);
+  const found = await candidates(
+    shell === 'bash' ? joinBroken(typed).map(unquoted) : typed,
+    known,
+  ).catch(() => []);
   return found.map((one) => lineOf(one, shell)).join('\n');
 }
 
