@@ -48,7 +48,9 @@ test('dead before the commit: every wave is carried out, then it is removed', {
 
   const without = await rollout(cluster);
   expect(without.exit).toBe(4);
-  expect(without.stderr).toContain(`ring-builder remove ${keyspace} d1, commit, rollout`);
+  expect(without.stderr).toContain(
+    `ring-builder remove ${keyspace} d1 && ring-builder commit ${keyspace} -m `,
+  );
 
   const all = await rollout(cluster, '--skip-down');
   expect(all.json, all.stderr).toMatchObject({ moved: moved + movesLeft, inFlight: 0 });

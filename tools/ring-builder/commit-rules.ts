@@ -79,7 +79,7 @@ export function requireProved(
   const shown = found.slice(0, PARTITIONS_SHOWN_MAX).join(' ');
   const message = `partitions ${shown} of ${plan.ring} were forced`;
   throw new CodedError('RECEIPTS_MISSING', `${message}: ${unproved.get(first)}`, {
-    hint: 'see what they have lost (ring-builder reconcile), then add --unproved REASON',
+    hint: `ring-builder reconcile ${plan.ring} shows what they have lost; then add --unproved REASON`,
     details: { ring: plan.ring, partitions: found },
   });
 }

@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import { pushAndNote } from './commands/push.ts';
+import { goneForGood } from './gone-for-good.ts';
 import type { PushOutcome } from './push-ring.ts';
 import { ringTargets } from './ring-targets.ts';
 import type { Context } from './verb.ts';
@@ -44,8 +45,10 @@ export async function pushToAll(
     {
       hint:
         `start them, or add --skip-down, and type ring-builder rollout ${keyspace} again; ` +
-        `one that will not come back: ring-builder remove ${keyspace} ` +
-        `${missing.flatMap(({ devices }) => devices.map((id) => `d${id}`)).join(' ')}, commit, rollout`,
+        `one that will not come back: ${goneForGood(
+          keyspace,
+          missing.flatMap(({ devices }) => devices),
+        )}`,
       details: { ring: keyspace, version: number, missing },
     },
   );

@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import type { Move } from '@ringwright/ring/move';
+import { goneForGood } from './gone-for-good.ts';
 import { headWatch } from './moves/head-watch.ts';
 import type { MoveRow } from './moves/move-rows.ts';
 import { type Look, type MoveWatch, watchPauseMs } from './moves/watch-moves.ts';
@@ -104,11 +105,11 @@ function stalled(
   ];
   // Joiners that cannot be asked how far they are.
   const silent = new Set(
-    open.flatMap(({ to }) => (to !== null && said.get(to) instanceof Error ? [`d${to}`] : [])),
+    open.flatMap(({ to }) => (to !== null && said.get(to) instanceof Error ? [to] : [])),
   );
-  const names = [...silent].join(' ');
+  const names = [...silent].map((id) => `d${id}`).join(' ');
   const cancel = `ring-builder moves ${keyspace} cancel ${names}`;
-  const commands = `${cancel}; ring-builder remove ${keyspace} ${names}; commit; rollout`;
+  const commands = `${cancel} && ${goneForGood(keyspace, [...silent])}`;
   return new CodedError(
     'ROLLOUT_STALLED',
     `${available} of ${moves} moves are available and nothing has changed for ${stallMs / 1_000} s: ${reasons.slice(0, 3).join('; ')}`,

@@ -132,7 +132,7 @@ function conflict({ ring }: RingFolder, { refused }: Replayed): CodedError {
   const count = refused.length === 1 ? '1 command does' : `${refused.length} commands do`;
   const message = `${count} not fit the new head: ${first?.command}: ${first?.reason}`;
   return new CodedError('REBASE_CONFLICT', message, {
-    hint: `ring-builder rebase ${ring} --drop leaves them out; or unstage and stage anew`,
+    hint: `ring-builder rebase ${ring} --drop leaves them out; or ring-builder unstage ${ring}, and stage anew`,
     details: { ring, refused },
   });
 }

@@ -46,7 +46,7 @@ async function devicesOf(args: Arguments): Promise<NewDevice[]> {
   if (ways !== 1) {
     throw usage(
       `${ways} ways to name devices given, wanted one: pairs, flags, or --from FILE`,
-      'ring-builder add RING r1z2-10.0.0.1:6200/sdb 100',
+      `ring-builder add ${text(args, 'ring')} r1z2-10.0.0.1:6200/sdb 100`,
     );
   }
   if (words.length > 0) return devicesOfPairs(words);

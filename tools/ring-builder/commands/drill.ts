@@ -73,7 +73,8 @@ function fitOf(id: number, slotsIn: number, sizes: AskedSizes | null): Fit {
 }
 
 function devicesOf(state: BuilderState, tier: TierKind, names: readonly string[]): number[] {
-  if (names.length === 0) throw usage(`no ${tier} named`, `ring-builder drill RING ${tier} NAME`);
+  if (names.length === 0)
+    throw usage(`no ${tier} named`, `ring-builder drill ${state.ring} ${tier} NAME`);
   const there = state.devices.filter((device) => device !== null);
   if (tier === 'device') return names.map((name) => deviceIdOf(state, name));
   return names.flatMap((name) => {

@@ -32,7 +32,7 @@ export const verb: Verb = {
   run: async (args, context) => {
     const name = text(args, 'ring');
     const given = [...texts(args, 'keys'), ...texts(args, '--')];
-    if (given.length === 0) throw usage('no key given', 'ring-builder lookup RING KEY …');
+    if (given.length === 0) throw usage('no key given', `ring-builder lookup ${name} KEY`);
     const entries = await readLog(context.rings, name);
     const version = versionAt(name, entries, {
       given: optionalText(args, 'at'),

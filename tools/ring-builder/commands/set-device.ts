@@ -24,7 +24,7 @@ export const verb: Verb = {
   run: async (args, context) => {
     const fields = fieldsOf(args);
     if (Object.keys(fields).length === 0) {
-      throw usage('nothing to set', 'ring-builder set-device RING d3 --zone 2');
+      throw usage('nothing to set', `ring-builder set-device ${text(args, 'ring')} d3 --zone 2`);
     }
     const reference = text(args, 'device');
     return stageAndAnswer(context, text(args, 'ring'), (state) => {

@@ -16,7 +16,7 @@ export const verb: Verb = {
     if (words.length % 2 === 1) {
       throw usage(
         `${words.length} words, wanted pairs of device and weight: ${words.at(-1)} has no weight`,
-        'ring-builder set-weight RING d3 150',
+        `ring-builder set-weight ${text(args, 'ring')} d3 150`,
       );
     }
     return stageAndAnswer(context, text(args, 'ring'), (state) =>

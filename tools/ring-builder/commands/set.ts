@@ -33,7 +33,8 @@ export const verb: Verb = {
       : undefined;
     const given = { replicas, minPartHours, overload, zonesMin, restedThrough };
     const named = Object.entries(given).filter(([, value]) => value !== undefined);
-    if (named.length === 0) throw usage('nothing to set', 'ring-builder set RING --overload 0.1');
+    if (named.length === 0)
+      throw usage('nothing to set', `ring-builder set ${ring} --overload 0.1`);
     const settings: Extract<Change, { kind: 'set' }>['settings'] = Object.fromEntries(named);
     return stageAndAnswer(context, ring, () => [{ kind: 'set', settings }]);
   },

@@ -49,7 +49,7 @@ export function unproved(
     'RECEIPTS_MISSING',
     `${moves.length} moves of ${ring.keyspace} are loaded, and none has a receipt: ${why}`,
     {
-      hint: `ring-builder moves ${ring.keyspace} retry ${first?.partition} loads again; then rollout`,
+      hint: `ring-builder moves ${ring.keyspace} retry ${first?.partition} loads again; then ring-builder rollout ${ring.keyspace}`,
       details: { moves: moves.length, faults },
     },
   );
