@@ -67,7 +67,7 @@ const globalOptions: Readonly<Record<string, Options>> = {
 const exitCodes = [
   'Exit codes: 0 done, or nothing to do · 1 the answer is no · 2 usage or bad input',
   '3 conflict (head moved, stale plan, lock held) · 4 not reached, disk · 5 refused by a safety rule',
-  '6 paused: what is left of a rollout waits for moves that somebody paused',
+  '6 what is left of a rollout waits: for moves that somebody paused, or for min_part_hours',
 ].join('\n');
 
 export type Parsed =

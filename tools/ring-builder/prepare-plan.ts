@@ -12,14 +12,15 @@ import { requireSteadyPower } from '@ringwright/builder/steady-power';
 import { stepRamps } from '@ringwright/builder/step-ramps';
 import { stagedChanges } from '@ringwright/repository/builder-file';
 import { laterWavesOf } from '@ringwright/repository/later-section';
-import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
+import type { LogEntry } from '@ringwright/repository/log-entry';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { cancelledFindings } from './cancelled-since.ts';
-import { MS_PER_HOUR } from './hours.ts';
+import { hoursOf, MS_PER_HOUR } from './hours.ts';
 import { lastPush } from './last-push.ts';
 import { rampFindings, rampRows } from './ramps.ts';
 import type { Context } from './verb.ts';
+import { notNotedFindings } from './waves-left.ts';
 
 /** From here on planning takes a second or more, so it is announced (780,000 took 0.2 s). */
 const SLOTS_ANNOUNCED_MIN = 3_000_000;
@@ -66,6 +67,7 @@ export async function preparePlan(
   const more = [
     ...rampFindings(rampRows(staged, context.nowMs()), applied),
     ...laterFindings(head),
+    ...notNotedFindings(planned),
     ...cancelledFindings(planned, opened.entries),
   ];
   const plan = { ...planned, warnings: [...planned.warnings, ...more] };
@@ -98,11 +100,6 @@ function requireLanded({ ring: { keyspace, version, moves } }: StoredVersion): v
 /** The highest version that servers were told of, or null. */
 export function lastPushed(entries: readonly LogEntry[]): number | null {
   return lastPush(entries)?.version ?? null;
-}
-
-export function hoursOf(entries: readonly LogEntry[]): Map<number, number> {
-  const made = entries.filter(makesVersion);
-  return new Map(made.map(({ version, time }) => [version, Date.parse(time) / MS_PER_HOUR]));
 }
 
 function sameState(a: BuilderState, b: BuilderState): boolean {

@@ -11,6 +11,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import { lastPushed } from './prepare-plan.ts';
 import { stateOf } from './state-of-version.ts';
 import type { Context } from './verb.ts';
+import { notNotedFindings } from './waves-left.ts';
 
 export interface PreparedRevert {
   readonly opened: OpenedRing;
@@ -37,7 +38,7 @@ export async function prepareRevert(
   const cancelled = cancelledHead(head);
   const state = revertState(opened.state, stateOf(old));
   const direct = lastPushed(opened.entries) === null;
-  const plan = revertPlan({
+  const planned = revertPlan({
     head: cancelled ?? head.ring,
     // Also when moves are cancelled first: the id of that version is not known before it is signed.
     headId: head.id,
@@ -45,6 +46,7 @@ export async function prepareRevert(
     old: old.ring,
     direct,
   });
+  const plan = { ...planned, warnings: [...planned.warnings, ...notNotedFindings(planned)] };
   const sameState = Buffer.compare(serializeState(state), serializeState(opened.state)) === 0;
   const changed = cancelled !== null || plan.moves.length > 0 || !sameState;
   return { opened, head, old, cancelled, state, plan, direct, changed };

@@ -1,16 +1,8 @@
 // What a rollout proposes after its first wave: what the plan has shown, and nothing in the place
 // of what was cancelled. Joiners are left out: these waves are cancelled, not copied.
-import path from 'node:path';
 import type { PlannedMove } from '@ringwright/builder/plan';
-import { appendPush } from '@ringwright/repository/append-push';
-import { readVersion } from '@ringwright/repository/read-version';
 import { expect, test } from 'vitest';
-import { ringBuilderHere } from '../../test/support/ring-builder-here.ts';
-import { proposeNextWave } from './propose-next-wave.ts';
-import type { Context } from './verb.ts';
-
-const hour = 3_600_000;
-const devices = [0, 1, 2, 3, 4, 5, 6].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb 100`).join(' ');
+import { knownRing } from '../../test/support/known-ring.ts';
 
 interface Planned {
   readonly moves: readonly PlannedMove[];
@@ -24,41 +16,6 @@ interface Status {
   readonly movesLeft: number;
   readonly cancelled: readonly number[];
   readonly next: string;
-}
-
-/** A ring that servers know, whose partitions have rested; every command comes an hour later. */
-async function knownRing(hours: number, folder?: string) {
-  let nowMs = Date.parse('2026-11-01T00:00:00Z');
-  const told: string[] = [];
-  const world = { nowMs: () => nowMs, tell: (line: string) => void told.push(line) };
-  const tool = await ringBuilderHere(folder === undefined ? world : { ...world, rings: folder });
-  const rings = path.join(tool.folder, 'rings');
-  const context: Context = {
-    ...{ rings, yes: false, command: 'ring-builder rollout cities', user: 'ada' },
-    keys: {
-      folder: path.join(tool.folder, 'keys'),
-      name: null,
-      passphrase: () => Promise.resolve(null),
-    },
-    show: () => undefined,
-    localHour: () => 3,
-    timeZone: 'Europe/Berlin',
-    atInterrupt: () => () => undefined,
-    next: (words) => `ring-builder ${words}`,
-    ...world,
-  };
-  const create = 'create cities --partition-power 4 --replicas 3 --min-part-hours';
-  await tool.json(`${create} ${hours}`);
-  await tool.json(`add cities ${devices}`);
-  const { version, id } = await tool.json<{ version: number; id: string }>(
-    'commit cities -m first',
-  );
-  const entry = { time: '2026-11-01T00:00:00Z', user: 'ada', message: '', details: {} };
-  await appendPush({ rings, ring: 'cities' }, { version, id }, entry);
-  nowMs += 100 * hour;
-  const head = () => readVersion(rings, 'cities', 'head');
-  const propose = async () => proposeNextWave(context, await head(), null);
-  return { tool, head, propose, told, later: (more: number) => void (nowMs += more * hour) };
 }
 
 test.each([0, 1])('one move, cancelled: none in its place (min-part-hours %s)', async (hours) => {

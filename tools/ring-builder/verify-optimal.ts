@@ -1,13 +1,20 @@
 // The proof behind verify --optimal: the move that led to a version, certified end to end.
 
+import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { type Certificate, certify } from '@ringwright/builder/certify';
+import { moveCount } from '@ringwright/builder/later-waves';
 import { nextRing } from '@ringwright/builder/next-ring';
 import { planVersion } from '@ringwright/builder/plan-version';
+import { laterWavesOf } from '@ringwright/repository/later-section';
+import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
+import { readLog } from '@ringwright/repository/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
 import type { Ring, Table } from '@ringwright/ring/ring';
+import { copyTable } from '@ringwright/ring/slot-rows';
+import { notNoted } from './waves-left.ts';
 
 export interface OptimalityCheck {
   /** The version in which the moves were committed: `asked`, or the one whose moves it carries on. */
@@ -35,10 +42,11 @@ export async function verifyOptimal(
   const state = stateOf(made);
   const start = asked.nowMs();
   const landed = finalizeMoves(initializeMoves(made.ring, made.id), made.id);
-  const { after, movesLeft } = carriedToEnd(landed, made.id, state);
+  const entries = (await readLog(rings, ring)).filter((entry) => entry.version <= version);
+  const { after, movesLeft } = carriedToEnd(landed, { ...made, state }, entries);
   const certificate = certify({ before: before?.ring.table ?? [], after, state });
   const seconds = (asked.nowMs() - start) / 1_000;
-  const moved = before === null ? 0 : certificate.moves - movesLeft;
+  const moved = entries.findLast(makesVersion)?.moves ?? 0;
   return { version, certificate, moved, movesLeft, seconds };
 }
 
@@ -55,20 +63,28 @@ function stateOf({ ring, state }: StoredVersion): BuilderState {
   );
 }
 
-/** Waves are cut from one placement: the moves still left lead to it. */
+/**
+ * The table that a rollout reaches with the waves that the version has noted. Moves beyond them are
+ * planned anew, as a commit would.
+ */
 function carriedToEnd(
-  from: Ring,
-  id: string,
-  state: BuilderState,
+  landed: Ring,
+  { id, state, extraSections }: StoredVersion & { readonly state: BuilderState },
+  entries: readonly LogEntry[],
 ): { readonly after: Table; readonly movesLeft: number } {
-  let head = from;
-  let moves = 0;
-  for (let left = true; left; ) {
+  const waves = laterWavesOf(extraSections);
+  const table = copyTable(landed.table, landed.devices.length);
+  for (const { partition, replica, to } of waves.flat()) {
+    must(table[replica], `row ${replica} of the table`)[partition] = to;
+  }
+  let head: Ring = { ...landed, table };
+  let movesLeft = moveCount(waves);
+  for (let left = notNoted(entries, movesLeft) > 0; left; ) {
     const input = { head, headId: id, state, direct: true };
     const plan = planVersion(input);
-    moves += plan.moves.length;
+    movesLeft += plan.moves.length;
     head = nextRing(plan, input);
     left = plan.movesLeft > 0;
   }
-  return { after: head.table, movesLeft: moves };
+  return { after: head.table, movesLeft };
 }

@@ -55,7 +55,7 @@ test('the second wave of a change that is not large passes, large as it looks', 
   expect(override).toBe('a later wave of version 2: no large change with it');
 });
 
-test('waves that are large together: the commit brakes, and a wave that nobody let pass', async () => {
+test('large in its waves: the commit brakes, and a wave nobody let pass', async () => {
   const weights = [2, 2, 0.5, 2, 0.5, 0.5];
   const changes = ['remove cities d2', 'set-weight cities d3 1'];
   await expect(committed(weights, changes)).rejects.toThrow('2 of 24 slots move besides d2');

@@ -2,8 +2,8 @@
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { OpenedRing } from '@ringwright/repository/open-ring';
 import type { StoredVersion } from '@ringwright/repository/read-version';
-import { MS_PER_HOUR } from './hours.ts';
-import { hoursOf, type PreparedPlan } from './prepare-plan.ts';
+import { hoursOf, MS_PER_HOUR } from './hours.ts';
+import type { PreparedPlan } from './prepare-plan.ts';
 import { stateOf } from './state-of-version.ts';
 import type { Context } from './verb.ts';
 

@@ -9,6 +9,7 @@ import { readVersion } from '@ringwright/repository/read-version';
 import { lastPush } from '../last-push.ts';
 import { ringTargets } from '../ring-targets.ts';
 import type { Context, Verb } from '../verb.ts';
+import { wavesLeft } from '../waves-left.ts';
 
 interface ListedRing {
   readonly ring: string;
@@ -23,6 +24,9 @@ interface ListedRing {
   readonly devices: number;
   readonly staged: number;
   readonly inFlight: number;
+  /** For later waves, those that no version has noted among them. */
+  readonly movesLeft: number;
+  readonly restsUntil: string | null;
   readonly pushed: number | null;
   /** What waits, or why it cannot be read. */
   readonly state: string;
@@ -55,9 +59,12 @@ async function listed(context: Context, name: string): Promise<ListedRing> {
     const changes = stagedChanges(staged);
     const added = changes.flatMap((one) => (one.kind === 'add' ? [one.device] : []));
     const devices = (stored?.ring.devices ?? added).filter((device) => device !== null);
+    const left = stored === null ? null : wavesLeft(stored, entries, context.nowMs());
     const counts = {
       staged: changes.length,
       inFlight: stored?.ring.moves.length ?? 0,
+      movesLeft: left?.movesLeft ?? 0,
+      restsUntil: left?.restsUntil ?? null,
       pushed: lastPush(entries)?.version ?? null,
     };
     const version = made?.version ?? null;
@@ -75,16 +82,23 @@ async function listed(context: Context, name: string): Promise<ListedRing> {
 
 const unread = {
   ...{ version: null, id: null, time: null, partitions: null, replicas: null, pushed: null },
-  ...{ servers: 0, devices: 0, staged: 0, inFlight: 0 },
+  ...{ servers: 0, devices: 0, staged: 0, inFlight: 0, movesLeft: 0, restsUntil: null },
 };
 
-function stateOf(found: Pick<ListedRing, 'version' | 'staged' | 'inFlight' | 'pushed'>): string {
-  const { version, staged, inFlight, pushed } = found;
+function stateOf(
+  found: Pick<
+    ListedRing,
+    'version' | 'staged' | 'inFlight' | 'movesLeft' | 'restsUntil' | 'pushed'
+  >,
+): string {
+  const { version, staged, inFlight, movesLeft, restsUntil, pushed } = found;
+  const rest = restsUntil === null ? '' : `, resting until ${restsUntil.slice(0, 16)}Z`;
   const waits = [
     version === null ? 'no version yet' : '',
     version !== null && pushed === null ? 'never pushed' : '',
     pushed !== null && pushed !== version ? `pushed up to ${pushed}` : '',
     inFlight > 0 ? `${inFlight} moves in flight` : '',
+    movesLeft > 0 ? `${movesLeft} moves left for later${rest}` : '',
     staged > 0 ? `${staged} changes staged` : '',
   ].filter((part) => part !== '');
   return waits.length === 0 ? 'nothing waits' : waits.join(', ');

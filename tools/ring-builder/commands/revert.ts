@@ -146,7 +146,7 @@ async function cancelFirst(context: Context, head: StoredVersion, ring: Ring): P
       kind: 'advance',
       message: `${head.ring.moves.length} moves cancelled by a revert`,
       moves: 0,
-      figures: {},
+      figures: { movesLeft: 0 },
       details: { cancelled: [...new Set(head.ring.moves.map(({ partition }) => partition))] },
     },
     later: [],

@@ -1,16 +1,18 @@
 // ring-builder rollout: drives the moves of the head to their end.
+import { readLog } from '@ringwright/repository/read-log';
 import { type Arguments, flag, optionalNumber, optionalText, text, usage } from '../arguments.ts';
 import { parseRate } from '../moves/copy-rates.ts';
 import { parseWindow } from '../parse-window.ts';
 import { printBytes, printSeconds } from '../print-bytes.ts';
 import { type RolloutEnd, type RolloutOptions, type RolloutOutcome, rollOut } from '../roll-out.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
+import { type WavesLeft, wavesLeft, wavesLeftLines } from '../waves-left.ts';
 
 /** A server that restarts and replays its log is back within this time. */
 const STALL_SECONDS = 60;
 
-/** Nothing failed, and nothing more happens before somebody resumes what somebody paused. */
-const EXIT_PAUSED = 6;
+/** Nothing failed, and moves are left: they are paused, or rest (min_part_hours). */
+const EXIT_WAITS = 6;
 
 export const verb: Verb = {
   options: {
@@ -79,7 +81,9 @@ export const verb: Verb = {
       window: windowOf(args),
       override: optionalText(args, 'override') ?? null,
     };
-    return rolloutAnswer(context, await rollOut(context, text(args, 'ring'), options));
+    const outcome = await rollOut(context, text(args, 'ring'), options);
+    const entries = await readLog(context.rings, outcome.head.ring.keyspace);
+    return rolloutAnswer(context, outcome, wavesLeft(outcome.head, entries, context.nowMs()));
   },
 };
 
@@ -103,22 +107,26 @@ function windowOf(args: Arguments): RolloutOptions['window'] {
   return given === undefined ? null : parseWindow(given);
 }
 
-function rolloutAnswer(
+export function rolloutAnswer(
   context: Context,
-  { head, end, drains, totals, paused }: RolloutOutcome,
+  { head, end: stopped, drains, totals, paused }: RolloutOutcome,
+  waits: WavesLeft,
 ): Answer {
+  const { movesLeft, movesNotNoted, restsUntil } = waits;
+  const end = stopped === 'done' && restsUntil !== null ? 'resting' : stopped;
   const { moved, bytes, verified, copyMs, versions } = totals;
   const { keyspace, version, moves } = head.ring;
   const seconds = copyMs / 1_000;
   const rate = copyMs === 0 ? 0 : bytes / 1e6 / seconds;
   const { left } = drains;
   const copied = { partitions: moved, bytes, seconds, mbPerSecond: rate };
-  const nothing = end === 'done' && versions === 0;
+  const nothing = (end === 'done' || end === 'resting') && versions === 0;
   const done = `${keyspace} version ${version}: ${moved} slots moved, ${verified} copies verified`;
   return {
     json: {
       ...{ ring: keyspace, version, id: head.id, moved, copied, verified, receipts: moved },
-      ...{ left, end, paused, inFlight: moves.length, changed: versions > 0 },
+      ...{ left, end, paused, inFlight: moves.length, movesLeft, movesNotNoted, restsUntil },
+      changed: versions > 0,
     },
     lines: [
       nothing ? `${keyspace} version ${version}: nothing is in flight` : done,
@@ -128,10 +136,13 @@ function rolloutAnswer(
           ? `${address} has not answered: ${reason}`
           : `${address} still holds ${partitions} partitions: ${reason}`,
       ),
+      ...wavesLeftLines(keyspace, waits),
       ...endLines[end]({ inFlight: moves.length, paused, isLeftToDown: drains.isLeftToDown }),
     ],
-    next: context.next(nextWords(keyspace, end)),
-    exit: end === 'paused' ? EXIT_PAUSED : end === 'drains' ? 4 : 0,
+    next: context.next(
+      end === 'done' && movesNotNoted > 0 ? `plan ${keyspace}` : nextWords(keyspace, end),
+    ),
+    exit: end === 'paused' || end === 'resting' ? EXIT_WAITS : end === 'drains' ? 4 : 0,
   };
 }
 
@@ -141,8 +152,12 @@ interface EndFigures {
   readonly isLeftToDown: boolean;
 }
 
-const endLines: Readonly<Record<RolloutEnd, (figures: EndFigures) => readonly string[]>> = {
+/** Done for now: what is left has moved too short a time ago. */
+type AnsweredEnd = RolloutEnd | 'resting';
+
+const endLines: Readonly<Record<AnsweredEnd, (figures: EndFigures) => readonly string[]>> = {
   done: () => [],
+  resting: () => [],
   drains: ({ isLeftToDown }) =>
     isLeftToDown
       ? [
@@ -155,7 +170,7 @@ const endLines: Readonly<Record<RolloutEnd, (figures: EndFigures) => readonly st
   paused: ({ paused }) => [`${paused} moves are paused; nothing else is left to do for now`],
 };
 
-function nextWords(ring: string, end: RolloutEnd): string {
+function nextWords(ring: string, end: AnsweredEnd): string {
   if (end === 'done') return `servers ${ring}`;
   if (end === 'step') return `rollout ${ring} --step`;
   return end === 'paused' ? `moves ${ring} resume all` : `rollout ${ring}`;

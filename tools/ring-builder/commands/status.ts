@@ -3,11 +3,9 @@
 import { printTable } from '@ringwright/base/print-table';
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import type { BuilderDevice, BuilderState } from '@ringwright/builder/builder-state';
-import { moveCount } from '@ringwright/builder/later-waves';
 import { increaseHint, powerIncrease } from '@ringwright/builder/steady-power';
 import { type Approval, approvalOf } from '@ringwright/repository/approval';
 import { type Staged, stagedChanges } from '@ringwright/repository/builder-file';
-import { laterWavesOf } from '@ringwright/repository/later-section';
 import { unprovedPartitions } from '@ringwright/repository/move-proof';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { readVersion } from '@ringwright/repository/read-version';
@@ -22,6 +20,7 @@ import { rampLines, rampRows } from '../ramps.ts';
 import { trustOf } from '../signing.ts';
 import { describeChange } from '../stage-verb.ts';
 import type { Verb } from '../verb.ts';
+import { wavesLeft, wavesLeftLines } from '../waves-left.ts';
 
 const DEVICES_SHOWN_MAX = 50;
 
@@ -36,11 +35,15 @@ export const verb: Verb = {
     const inFlight = stored?.ring.moves.length ?? 0;
     const push = lastPush(entries);
     const pushed = push?.version ?? null;
-    const movesLeft = stored === null ? 0 : moveCount(laterWavesOf(stored.extraSections));
+    const left = stored === null ? null : wavesLeft(stored, entries, context.nowMs());
+    const { movesLeft = 0, movesNotNoted = 0, restsUntil = null } = left ?? {};
     const cancelled = cancelledSince(entries);
     const signing = stored === null ? null : approvalOf(stored, await trustOf(context));
     const lock = await lockOwner(ringFolder(context.rings, ring));
-    const found = { inFlight: inFlight + movesLeft, pushed, changes: changes.length, signing };
+    const found = {
+      ...{ inFlight: inFlight + movesLeft - movesNotNoted, movesNotNoted, pushed },
+      ...{ changes: changes.length, signing },
+    };
     const next = context.next(nextWords(opened, found));
     const state = applyChanges(opened.state, changes);
     const ramps = rampRows(state, context.nowMs());
@@ -50,13 +53,10 @@ export const verb: Verb = {
       .map((device) => ({ ...device, committed: committedOf(opened.state.devices[device.id]) }));
     return {
       json: {
-        ring,
-        head: head?.version ?? null,
-        id: head?.id ?? null,
-        staged,
-        changes: changes.length,
+        ...{ ring, head: head?.version ?? null, id: head?.id ?? null },
+        ...{ staged, changes: changes.length },
         inFlight,
-        movesLeft,
+        ...{ movesLeft, movesNotNoted, restsUntil },
         cancelled,
         ramps,
         pushed,
@@ -74,7 +74,7 @@ export const verb: Verb = {
           : `${ring}: version ${head.version} (${head.id.slice(0, 12)}), ${inFlight} moves in flight`,
         pushLine(push),
         ...frozenLines(opened.state),
-        ...(movesLeft > 0 ? [`${movesLeft} moves are left for later waves of the rollout`] : []),
+        ...(left === null ? [] : wavesLeftLines(ring, left)),
         ...cancelledLines(cancelled, context.next(`plan ${ring}`)),
         ...signingLines(signing),
         ...(forced.size > 0
@@ -148,6 +148,7 @@ function nextWords(
   found: {
     /** With what is left for later waves. */
     readonly inFlight: number;
+    readonly movesNotNoted: number;
     readonly pushed: number | null;
     readonly changes: number;
     readonly signing: Approval | null;
@@ -160,7 +161,7 @@ function nextWords(
   }
   if (found.inFlight > 0) return `rollout ${ring}`;
   if (powerIncrease(state) !== null) return `show ${ring}`;
-  if (found.changes > 0) return `plan ${ring}`;
+  if (found.changes > 0 || found.movesNotNoted > 0) return `plan ${ring}`;
   if (head === null) {
     return state.devices.length > 0 ? `plan ${ring}` : `add ${ring} r1z1-10.0.0.1:6200/sdb 100`;
   }

@@ -3,12 +3,14 @@ import { must } from '@ringwright/base/assert';
 import { moveCount, withoutPartitions } from '@ringwright/builder/later-waves';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { laterWavesOf } from '@ringwright/repository/later-section';
+import { readLog } from '@ringwright/repository/read-log';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import { cancelMoves, type SlotMove } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
 import { ringKey } from '../signing.ts';
 import { authorOf } from '../stage-verb.ts';
 import type { Answer, Context } from '../verb.ts';
+import { wavesLeft } from '../waves-left.ts';
 import { namedMoves } from './named-moves.ts';
 
 interface Cancelled {
@@ -30,10 +32,11 @@ export async function cancelAnswer(
   const before = laterWavesOf(head.extraSections);
   const { moves, partitions } = chosen(head, words);
   const later = withoutPartitions(before, partitions);
-  const left = moveCount(later);
-  const dropped = moveCount(before) - left;
+  const dropped = moveCount(before) - moveCount(later);
   if (moves.length + dropped === 0) return nothing(context, head);
   const cancelled = [...partitions];
+  const rest = wavesLeft(head, await readLog(context.rings, keyspace), context.nowMs());
+  const left = words.includes('all') ? 0 : rest.movesLeft - dropped;
   const { version, id } = await commitVersion(context.rings, {
     ring: cancelMoves(ring, head.id, new Set(moves.map(({ assignment }) => assignment))),
     state: must(head.state, `version ${ring.version} carries the builder`),

@@ -1,0 +1,66 @@
+// A ring that servers were told of, without servers: what the builder does about it by itself.
+import path from 'node:path';
+import { appendPush } from '@ringwright/repository/append-push';
+import { readLog } from '@ringwright/repository/read-log';
+import { readVersion } from '@ringwright/repository/read-version';
+import { proposeNextWave } from '../../tools/ring-builder/propose-next-wave.ts';
+import type { Context } from '../../tools/ring-builder/verb.ts';
+import { ringBuilderHere } from './ring-builder-here.ts';
+
+const hour = 3_600_000;
+const devices = [0, 1, 2, 3, 4, 5, 6].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb 100`).join(' ');
+
+/** A ring that servers know, whose partitions have rested; every command comes an hour later. */
+export async function knownRing(hours: number, power = 4) {
+  let nowMs = Date.parse('2026-11-01T00:00:00Z');
+  const told: string[] = [];
+  const world = { nowMs: () => nowMs, tell: (line: string) => void told.push(line) };
+  const tool = await ringBuilderHere(world);
+  const rings = path.join(tool.folder, 'rings');
+  const context: Context = {
+    ...{ rings, yes: false, command: 'ring-builder rollout cities', user: 'ada' },
+    keys: {
+      folder: path.join(tool.folder, 'keys'),
+      name: null,
+      passphrase: () => Promise.resolve(null),
+    },
+    show: () => undefined,
+    localHour: () => 3,
+    timeZone: 'Europe/Berlin',
+    atInterrupt: () => () => undefined,
+    next: (words) => `ring-builder ${words}`,
+    ...world,
+  };
+  const create = `create cities --partition-power ${power} --replicas 3 --min-part-hours`;
+  await tool.json(`${create} ${hours}`);
+  await tool.json(`add cities ${devices}`);
+  const { version, id } = await tool.json<{ version: number; id: string }>(
+    'commit cities -m first',
+  );
+  const entry = { time: '2026-11-01T00:00:00Z', user: 'ada', message: '', details: {} };
+  await appendPush({ rings, ring: 'cities' }, { version, id }, entry);
+  nowMs += 100 * hour;
+  const head = () => readVersion(rings, 'cities', 'head');
+  const propose = async () => proposeNextWave(context, await head(), null);
+  const log = () => readLog(rings, 'cities');
+  const now = () => nowMs;
+  return {
+    tool,
+    context,
+    head,
+    log,
+    now,
+    propose,
+    told,
+    later: (more: number) => void (nowMs += more * hour),
+  };
+}
+
+/** d0 and d1 give up all that they hold, some partitions two slots, as if no server had any. */
+export async function drained({ tool, later }: Awaited<ReturnType<typeof knownRing>>) {
+  await tool.json('set-weight cities d0 0 d1 0');
+  for (let left = true; left; later(100)) {
+    const words = 'commit cities -m drained --direct --yes --override both';
+    left = (await tool.json<{ movesLeft: number }>(words)).movesLeft > 0;
+  }
+}
