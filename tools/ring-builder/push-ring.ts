@@ -1,5 +1,7 @@
 // Pushing one ring to servers: offered, sent where it is wanted, answered after activation.
+
 import { CodedError } from '@ringwright/base/coded-error';
+import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import { type Sending, sendRing } from '@ringwright/wire/send-ring';
 import { fanOut } from './fan-out.ts';
@@ -24,8 +26,6 @@ export interface PushOutcome {
   readonly message?: string;
 }
 
-/** Verifying and storing the largest ring takes a server this long at most. */
-export const activationTimeoutMs = 60_000;
 const TELL_MS = 1_000;
 
 export interface PushWith {
@@ -94,6 +94,6 @@ function pushTo(
   return withServer(address, nowMs, async (server) => {
     if (trust !== null) await offerTrust(server, trust);
     const head = { keyspace: ring.keyspace, version: ring.version, id };
-    return sendRing(server, { ...head, bytes, deltaFrom, timeoutMs: activationTimeoutMs });
+    return sendRing(server, { ...head, bytes, deltaFrom, timeoutMs: ringActivationMsMax });
   });
 }

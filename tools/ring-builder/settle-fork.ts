@@ -1,11 +1,12 @@
 // The operator's word to one server, that of the two lines of a ring the one here is right.
+
 import { CodedError } from '@ringwright/base/coded-error';
+import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { ringSettle } from '@ringwright/wire/rings';
 import { sendRing } from '@ringwright/wire/send-ring';
 import { offerTrust, type TrustDocuments } from './give-trust.ts';
-import { activationTimeoutMs } from './push-ring.ts';
 import type { DeltaFrom } from './ring-deltas.ts';
 import type { Target } from './ring-targets.ts';
 import { withServer } from './server-connection.ts';
@@ -50,10 +51,10 @@ async function settleAndSend(
   { reason, trust, deltaFrom }: SettleWith,
 ): Promise<boolean> {
   const head = { keyspace: ring.keyspace, version: ring.version, id };
-  const sent = { ...head, bytes, deltaFrom, timeoutMs: activationTimeoutMs };
+  const sent = { ...head, bytes, deltaFrom, timeoutMs: ringActivationMsMax };
   if (trust !== null) await offerTrust(server, trust);
   const settle = (): Promise<boolean> =>
-    server.call(ringSettle, { ...head, reason }, activationTimeoutMs).then(
+    server.call(ringSettle, { ...head, reason }, ringActivationMsMax).then(
       () => true,
       (error: unknown) => {
         if (error instanceof CodedError && error.code === 'RING_FORK_UNKNOWN') return false;

@@ -51,6 +51,12 @@ export const askBackMs = 2_000;
  * hundred years of peerGreetMs. What is further ahead was never counted by a server.
  */
 export const ageLeadMax = 2 ** 28;
+/** A server verifies, stores and activates the largest ring within this time, on a slow disk. */
+export const ringActivationMsMax = 60_000;
+/** A member that lacks a ring has this long to fetch it before one that greets it sends it. */
+export const ringRelayRestMs = 1_000;
+/** A ring that a member refused is sent to it again after this long: it may trust more by then. */
+export const ringRelayAgainMs = 600_000;
 /** Rings fetched from peers at the same time; further ones wait. */
 export const ringFetchesMax = 4;
 /** Bytes of all of them, from the first chunk until the ring is active: as uploads. */

@@ -8,7 +8,10 @@ import { KnownPeers } from './known-peers.ts';
 import { meetHolders } from './meet-holders.ts';
 import { Peers } from './peers.ts';
 
-type Own = Omit<IntroducePorts, 'knownPeers' | 'turns' | 'onRefill' | 'onRingRefused'>;
+type Own = Omit<
+  IntroducePorts,
+  'knownPeers' | 'turns' | 'onRefill' | 'onUnheard' | 'onRingRefused'
+>;
 
 interface Around {
   readonly handlers: ReadonlyMap<string, CallHandler>;
@@ -47,6 +50,8 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
       log.error({ remembered, partitions }, 'data put back from a backup: it refills');
       onRefill();
     },
+    onUnheard: (stranger) =>
+      log.info({ stranger }, 'hello not heard: no ring here names its server'),
     onRingRefused: (from, error) => log.warn({ from, error }, 'ring of a peer refused'),
   };
   const peers = new Peers({

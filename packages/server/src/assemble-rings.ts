@@ -1,7 +1,9 @@
 // The parts of a server that have to do with rings themselves: what is active, where the lines of a
 // ring part, what is exchanged with others.
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { CodedError } from '@ringwright/base/coded-error';
+import { ringRelayRestMs } from '@ringwright/base/limits-rings';
 import type { Logger } from 'pino';
 import type { ActiveRing } from './active-ring.ts';
 import type { OpenedDevice } from './assemble-server.ts';
@@ -10,6 +12,7 @@ import type { Metrics } from './metrics.ts';
 import { RelayedDeltas } from './relayed-deltas.ts';
 import { type CallBack, RingExchange } from './ring-exchange.ts';
 import { RingForks } from './ring-forks.ts';
+import { RingRelay } from './ring-relay.ts';
 import { loadShelf } from './ring-shelf.ts';
 import { Rings } from './rings.ts';
 import { TrustExchange } from './trust-exchange.ts';
@@ -19,6 +22,7 @@ export interface RingParts {
   readonly rings: Rings;
   readonly forks: RingForks;
   readonly exchange: RingExchange;
+  readonly relay: RingRelay;
   readonly trustExchange: TrustExchange;
   /** Throws what says that nothing may be dropped under this ring now. */
   readonly requireDropsAllowed: (active: ActiveRing) => void;
@@ -28,6 +32,7 @@ interface Around {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly nowMs: () => number;
+  readonly monotonicMs: () => number;
   readonly onActivate: (active: ActiveRing) => void;
   readonly callBack: CallBack;
 }
@@ -45,19 +50,36 @@ export async function assembleRings(opened: OpenedDevice, around: Around): Promi
   const ports = { shelf, identity, nowMs, trust, forks, onActivate, onRefuse };
   const rings = new Rings(ports, shelved);
   const trustExchange = new TrustExchange(trust, log);
+  const deltas = new RelayedDeltas(shelf);
   const exchange = new RingExchange(rings, {
     trust: trustExchange,
-    deltas: new RelayedDeltas(shelf),
+    deltas,
     callBack: around.callBack,
     onFetched: (form, bytes) => metrics.fetchedRingBytes.inc({ form }, bytes),
   });
+  const relay = createRelay({ rings, trust: trustExchange, deltas }, around);
   return {
-    ...{ rings, forks, exchange, trustExchange },
+    ...{ rings, forks, exchange, relay, trustExchange },
     requireDropsAllowed: ({ id, ring: { keyspace, version } }) => {
       const freshness = freshnessOf(trust.beaconOf(keyspace), { version, id }, nowMs());
       requireDropsAllowed(keyspace, { alarm: forks.alarm(keyspace), freshness });
     },
   };
+}
+
+type RelayParts = Pick<ConstructorParameters<typeof RingRelay>[0], 'rings' | 'trust' | 'deltas'>;
+
+function createRelay(parts: RelayParts, { log, monotonicMs }: Around): RingRelay {
+  return new RingRelay({
+    ...parts,
+    monotonicMs,
+    // Not all members at once: what the first one sent, the others need not send.
+    rest: () => delay(ringRelayRestMs * (1 + Math.random()), undefined, { ref: false }),
+    onSent: (to, { ring: { keyspace, version } }) =>
+      log.info({ to, ring: keyspace, version }, 'ring sent to a member that lacked it'),
+    onRefused: (to, { ring: { keyspace, version } }, error) =>
+      log.warn({ to, ring: keyspace, version, error }, 'ring not taken by a member that lacks it'),
+  });
 }
 
 function loadForks(directory: string, { metrics, log, nowMs }: Around): Promise<RingForks> {

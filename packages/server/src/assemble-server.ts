@@ -99,14 +99,17 @@ export async function assembleServer(
     setImmediate(() => mover.review(active.ring.keyspace));
   };
   const callBack: CallBack = (caller) => knownPeers.callBack(caller);
-  const around = { metrics, log, nowMs, onActivate, callBack };
-  const { rings, forks, exchange, trustExchange, ...gate } = await assembleRings(opened, around);
+  const around = { metrics, log, nowMs, monotonicMs, onActivate, callBack };
+  const { rings, forks, exchange, relay, trustExchange, ...gate } = await assembleRings(
+    opened,
+    around,
+  );
   const reviewAll = (): void => {
     for (const active of rings.list()) mover.review(active.ring.keyspace);
   };
   // Without rings nobody knows yet what this device should hold.
   const settled = (): boolean => rings.list().length > 0 && readiness(status).ready;
-  const own = { ...opened, rings, exchange, clock, peerClocks, nowMs, strangers, settled };
+  const own = { ...opened, rings, exchange, relay, clock, peerClocks, nowMs, strangers, settled };
   const onConnect = (): void => {
     replicator.forget();
     reviewAll();

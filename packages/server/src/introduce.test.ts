@@ -50,6 +50,8 @@ async function device({ hasRing = true } = {}) {
   const refills: Life[] = [];
   const caughtUp: string[] = [];
   const refused: string[] = [];
+  const sent: string[] = [];
+  const unheard: string[] = [];
   const rings = { list: () => (hasRing ? [activeOn(ring, 0)] : []), signers: () => 0 };
   const call = (address: string) => () => {
     const said = there.get(address);
@@ -89,12 +91,19 @@ async function device({ hasRing = true } = {}) {
     strangers: new Set(),
     nowMs: () => nowMs,
     settled: () => true,
+    relay: {
+      send: (to: string) => {
+        sent.push(to);
+        return Promise.resolve();
+      },
+    },
+    onUnheard: (address) => unheard.push(address),
     onRefill: (remembered) => refills.push(remembered),
     onRingRefused: (from) => refused.push(from),
   };
   const hear = (said: Partial<Said>) => answerHello(ports, saying(said), nobody);
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  return { ports, there, greeted, refills, caughtUp, hear, settle, greetThere };
+  return { ports, there, greeted, refills, caughtUp, sent, unheard, hear, settle, greetThere };
 }
 
 const lies: readonly (readonly [string, Partial<Said>])[] = [
@@ -107,12 +116,13 @@ const lies: readonly (readonly [string, Partial<Said>])[] = [
 ];
 
 test.each(lies)('a stranger lies %s: nothing happens', async (_name, lie) => {
-  const { ports, greeted, refills, caughtUp, hear, settle } = await device();
+  const { ports, greeted, refills, caughtUp, unheard, hear, settle } = await device();
   const before = ports.life.current;
   for (const address of ['10.9.9.9:1', '', 'a@b:1', '127.0.0.1:6200']) {
     await hear({ ...lie, address });
     expect(ports.memory.recall(address)).toBeNull();
   }
+  expect(unheard, 'a tool names no address').toEqual(['10.9.9.9:1', 'a@b:1', '127.0.0.1:6200']);
   await settle();
   expect([greeted, refills, caughtUp]).toEqual([[], [], []]);
   expect(ports.life.current).toEqual(before);
@@ -179,12 +189,13 @@ test('two that greet each other, each knowing better, do not wait for each other
 });
 
 test('the clock, the directory and the rings of a member come from where it is', async () => {
-  const { ports, there, greeted, caughtUp, hear, settle } = await device();
+  const { ports, there, greeted, caughtUp, sent, hear, settle } = await device();
   there.set(member, { life: lifeOf('true', 5), rings: [newRing], ms: nowMs - 30_000 });
   await hear({ address: member, life: lifeOf('true', 5) });
   await settle();
   expect(greeted).toEqual([member]);
   expect(caughtUp).toEqual([member]);
+  expect(sent, 'and it gets what it lacks').toEqual([member]);
   expect(ports.memory.recall(member)).toEqual(lifeOf('true', 5));
   expect(ports.clock.nowMs(), 'of two clocks, the one behind').toBe(nowMs - 30_000);
   await hear({ address: member, life: lifeOf('true', 5) });

@@ -17,12 +17,14 @@ import type { PeerMemory } from './peer-memory.ts';
 import type { Peers } from './peers.ts';
 import { type RefillPorts, refillIfRestored } from './refill-all.ts';
 import type { RingExchange } from './ring-exchange.ts';
+import type { RingRelay } from './ring-relay.ts';
 import type { Rings } from './rings.ts';
 
 export interface IntroducePorts extends RefillPorts {
   readonly identity: DeviceIdentity;
   readonly rings: Rings;
   readonly exchange: RingExchange;
+  readonly relay: Pick<RingRelay, 'send'>;
   readonly memory: PeerMemory;
   readonly clock: HybridClock;
   readonly peerClocks: PeerClocks;
@@ -31,6 +33,8 @@ export interface IntroducePorts extends RefillPorts {
   /** Addresses whose servers remember another data directory here. */
   readonly strangers: Set<string>;
   readonly knownPeers: KnownPeers;
+  /** A hello in the name of a server that is not believed; a tool names none. */
+  readonly onUnheard: (address: string) => void;
   readonly onRingRefused: (from: string, error: unknown) => void;
 }
 
@@ -54,13 +58,15 @@ export async function answerHello(
     } else if (hasNews(ports, request)) {
       knownPeers.ask(address).catch(() => undefined); // one greets the other again soon
     }
+  } else if (address !== '') {
+    ports.onUnheard(address);
   }
   return introduction(ports, address);
 }
 
 /**
  * Introduces this server on a connection it made, and catches up with the other end's rings before
- * it is used.
+ * it is used. What the other end lacks is sent to it meanwhile.
  */
 export async function greet(ports: IntroducePorts, address: string, peer: Caller): Promise<void> {
   const { greeting } = ports.knownPeers;
@@ -72,6 +78,7 @@ export async function greet(ports: IntroducePorts, address: string, peer: Caller
     await ports.exchange
       .catchUpAll(answer.rings, peer, address)
       .catch((error: unknown) => ports.onRingRefused(address, error));
+    void ports.relay.send(address, peer, answer.rings); // it may take long, and rests first
   } finally {
     greeting.delete(address);
   }

@@ -7,6 +7,7 @@ import type { Caller } from '@ringwright/wire/call-channel';
 import { AskBack } from './ask-back.ts';
 import type { DeviceIdentity } from './device-identity.ts';
 import { joinAddress } from './options.ts';
+import { addressesIn } from './ring-addresses.ts';
 
 interface KnownPeersPorts {
   readonly rings: { list(): readonly { readonly ring: Ring }[] };
@@ -15,9 +16,6 @@ interface KnownPeersPorts {
   /** Says hello on such a connection, anew if it was greeted already. */
   readonly greet: (address: string) => Promise<void>;
 }
-
-/** By ring, which is immutable: looked up with every hello. */
-const addresses = new WeakMap<Ring, ReadonlySet<string>>();
 
 export class KnownPeers {
   /** Addresses that are being greeted. */
@@ -66,18 +64,9 @@ export class KnownPeers {
   #isBelieved(address: string): boolean {
     if (address === this.#self) return false; // it does not call itself
     const active = this.#ports.rings.list();
-    if (active.length > 0) return active.some(({ ring }) => addressesOf(ring).has(address));
+    if (active.length > 0) return active.some(({ ring }) => addressesIn(ring).has(address));
     if (!/^[^/?#@ ]+:\d{1,5}$/.test(address)) return false;
     if (this.#unknown.size < unknownPeersMax) this.#unknown.add(address);
     return this.#unknown.has(address);
   }
-}
-
-function addressesOf(ring: Ring): ReadonlySet<string> {
-  let found = addresses.get(ring);
-  if (found === undefined) {
-    found = new Set(ring.devices.flatMap((device) => (device ? [joinAddress(device)] : [])));
-    addresses.set(ring, found);
-  }
-  return found;
 }

@@ -90,6 +90,19 @@ describe('a joiner', () => {
     ]);
   });
 
+  test.each(['RING_VERSION_UNKNOWN', 'RING_UNKNOWN'] as const)(
+    'with a source that lacks the ring (%s): both others',
+    async (code) => {
+      await using cluster = await initializing();
+      const [, , source, joiner] = cluster.devices;
+      source!.onCall = () => {
+        throw new CodedError(code, 'it was away');
+      };
+      expect(await loading(joiner!)).toBe('loaded');
+      expect(joiner!.value(0, 'b')).toBe('1');
+    },
+  );
+
   test('with the source and one more away: not enough', async () => {
     await using cluster = await initializing();
     const [, other, source, joiner] = cluster.devices;

@@ -239,6 +239,9 @@ const away: ReadonlySet<string> = new Set<ErrorCode>([
   'COPY_INVALID',
   'STORE_FAILED',
   'STORE_CLOSED',
+  // It was away when the ring of this load was pushed, and gets it from somebody soon.
+  'RING_UNKNOWN',
+  'RING_VERSION_UNKNOWN',
 ]);
 
 function isInvalid(error: unknown): boolean {

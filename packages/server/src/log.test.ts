@@ -83,6 +83,14 @@ test('what goes well is counted for all partitions; the last one is shown', () =
   expect(said[1]).toMatchObject({ keyspace: 'cities', partition: 499, repeated: 499 });
 });
 
+test('any number of strangers is one line, with the last one', () => {
+  const { log, said, pass } = logForTest();
+  for (let host = 0; host < 500; host += 1) log.info({ stranger: `h${host}:1` }, 'not heard');
+  pass(60_000);
+  expect(said).toHaveLength(2);
+  expect(said[1]).toMatchObject({ stranger: 'h499:1', repeated: 499 });
+});
+
 test('what ended and comes back is said anew', () => {
   const { log, said, pass } = logForTest();
   log.warn('away');

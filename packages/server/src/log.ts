@@ -50,8 +50,8 @@ function partsOf([first, second]: readonly unknown[]): [fields: object, message:
   return [{}, String(first)];
 }
 
-/** What differs between lines that report the same progress. */
-const progress: ReadonlySet<string> = new Set(['partition', 'rows', 'bytes', 'ms']);
+/** What differs between lines that report the same progress, or come from any number of strangers. */
+const progress: ReadonlySet<string> = new Set(['partition', 'rows', 'bytes', 'ms', 'stranger']);
 const KEY_CHARACTERS_MAX = 1_000;
 const INFO = pino.levels.values['info'] ?? 30;
 

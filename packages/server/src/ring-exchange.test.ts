@@ -134,8 +134,9 @@ describe('whom a ring is fetched from', () => {
   test('from a caller that no ring names nothing is fetched', async () => {
     const caller = peerAt(3);
     const { exchange, adopted } = exchangeWith(() => Promise.resolve(null));
+    const hint = 'ring-builder push cities';
     await expect(exchange.reach('cities', 2, caller.caller)).rejects.toThrow(
-      expect.objectContaining({ code: 'RING_VERSION_UNKNOWN' }),
+      expect.objectContaining({ code: 'RING_VERSION_UNKNOWN', hint }),
     );
     expect([adopted, caller.asked]).toEqual([[], []]);
     expect((await exchange.reach('cities', 1, caller.caller)).ring.version).toBe(1);

@@ -233,7 +233,8 @@ export class RingExchange {
   #unknown(keyspace: string, version: number): CodedError {
     const spoken = `the caller speaks of version ${version} of '${keyspace}'`;
     const message = `${spoken}, ${this.#rings.get(keyspace).ring.version} is here`;
-    return new CodedError('RING_VERSION_UNKNOWN', message);
+    const hint = `ring-builder push ${keyspace}`;
+    return new CodedError('RING_VERSION_UNKNOWN', message, { hint });
   }
 
   #head(keyspace: string): RingHead | null {

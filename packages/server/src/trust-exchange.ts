@@ -3,15 +3,15 @@
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
-import { trustFetch, type trustOffer } from '@ringwright/wire/trust';
+import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { Logger } from 'pino';
 import type { TrustStore } from './trust-store.ts';
 
 export class TrustExchange {
   readonly #store: TrustStore;
-  readonly #log: Pick<Logger, 'warn'>;
+  readonly #log: Pick<Logger, 'warn' | 'info'>;
 
-  constructor(store: TrustStore, log: Pick<Logger, 'warn'>) {
+  constructor(store: TrustStore, log: Pick<Logger, 'warn' | 'info'>) {
     this.#store = store;
     this.#log = log;
   }
@@ -30,6 +30,21 @@ export class TrustExchange {
 
   fetch(): AnswerOf<typeof trustFetch> {
     return this.#store.documents();
+  }
+
+  /** Gives a peer what is here, before a ring that it needs it for; a refusal is no failure. */
+  async give(peer: Caller): Promise<void> {
+    const { roots, beacons } = this.#store.documents();
+    const offers = [
+      ...roots.map((document) => ({ roots: document, beacons: [] })),
+      ...beacons.map((beacon) => ({ roots: null, beacons: [beacon] })),
+    ];
+    for (const offer of offers) {
+      await peer.call(trustOffer, offer, peerCallTimeoutMs).catch((error: unknown) => {
+        // What it has may be newer.
+        this.#log.info({ error }, 'trust document or beacon refused by a peer');
+      });
+    }
   }
 
   /** Takes what a peer has and this server does not; a refusal is told and is no failure. */

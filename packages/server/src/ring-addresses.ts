@@ -1,0 +1,14 @@
+// The addresses that a ring names. Pure.
+import type { Ring } from '@ringwright/ring/ring';
+import { joinAddress } from './options.ts';
+
+/** By ring, which is immutable: looked up with every hello. */
+const known = new WeakMap<Ring, ReadonlySet<string>>();
+
+export function addressesIn(ring: Ring): ReadonlySet<string> {
+  const found = known.get(ring);
+  if (found !== undefined) return found;
+  const all = new Set(ring.devices.flatMap((device) => (device ? [joinAddress(device)] : [])));
+  known.set(ring, all);
+  return all;
+}

@@ -1,0 +1,88 @@
+// Members whose rings do not name those that could tell them: of another ring, at another address,
+// wiped. They get what they lack from whoever greets them.
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { askServer } from '../support/ask-server.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { ringBuilderIn } from '../support/ring-builder-program.ts';
+import { ServerUnderTest } from '../support/server-under-test.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+/** Servers sa, sb, ..., that run, and a builder whose rings they have none of. */
+async function serversOf(count: number) {
+  const folder = await fs.mkdtemp(join(os.tmpdir(), 'ringwright-e2e-'));
+  const ports = await freePorts(count);
+  const servers = ports.map((port, index) => {
+    const device = `s${'abc'.charAt(index)}`;
+    return new ServerUnderTest({ device, zone: index + 1, port, data: join(folder, device) });
+  });
+  onTestFinished(async () => {
+    await Promise.all(servers.map((server) => server.kill()));
+    await fs.rm(folder, { recursive: true, force: true });
+  });
+  await Promise.all(servers.map((server) => server.start()));
+  const builder = await ringBuilderIn(folder);
+  const ring = async (name: string, members: readonly ServerUnderTest[]): Promise<void> => {
+    const counts = ['--partitions', '4', '--replicas', '2', '--min-part-hours', '0'];
+    await builder.json(['create', name, ...counts]);
+    await builder.json(['add', name, ...members.flatMap(({ text }) => [text, '1'])]);
+    await builder.json(['commit', name, '-m', 'first']);
+  };
+  return { folder, servers, builder, ring };
+}
+
+/** Resolves when these rings are active there, as `name version` each. */
+async function holds(server: ServerUnderTest, expected: readonly string[]): Promise<void> {
+  await waitFor(`${server.place.device} to have ${expected.join(', ')}`, {
+    ask: async () => {
+      const { rings } = await server.status();
+      return rings.map(({ ring: name, version }) => `${name} ${version}`).sort();
+    },
+    until: (held) => String(held) === String(expected),
+  });
+}
+
+test('a member of one ring gets another that names it; a wiped one gets both', async () => {
+  const { servers, builder, ring } = await serversOf(3);
+  const [sa, sb, sc] = servers as [ServerUnderTest, ServerUnderTest, ServerUnderTest];
+  await ring('aa', [sa, sb]);
+  await builder.json('push aa');
+  await sb.kill();
+  await ring('bb', [sc, sb]);
+  expect((await builder.run('push bb')).exit).toBe(4);
+  await sb.start();
+  await holds(sb, ['aa 1', 'bb 1']);
+  await waitFor('both replicas to take a write', {
+    ask: async () => {
+      const path = '/v1/bb/key?consistency=all';
+      return (await askServer(sc.place.port, { method: 'PUT', path, body: 'value' })).status;
+    },
+    until: (status) => status === 204,
+  });
+
+  await sb.kill();
+  await fs.rm(sb.place.data, { recursive: true });
+  await sb.start();
+  await holds(sb, ['aa 1', 'bb 1']);
+}, 90_000);
+
+test('a member gets the ring in which all addresses are new', async () => {
+  const { servers, builder, ring } = await serversOf(2);
+  await ring('cc', servers);
+  await builder.json('push cc');
+  const ports = await freePorts(2);
+  await Promise.all(servers.map((server) => server.stop()));
+  for (const [index, port] of ports.entries()) {
+    await builder.json(['set-device', 'cc', `d${index}`, '--port', String(port)]);
+    servers.push(new ServerUnderTest({ ...servers[index]!.place, port }));
+  }
+  await builder.json(['commit', 'cc', '-m', 'moved']);
+  const [sa, sb] = servers.slice(2) as [ServerUnderTest, ServerUnderTest];
+  await sa.start();
+  expect((await builder.run('push cc')).exit).toBe(4);
+  await sb.start();
+  await holds(sb, ['cc 2']);
+  expect((await sb.status()).rings[0]?.device).not.toBeNull();
+}, 90_000);
