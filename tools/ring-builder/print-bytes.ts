@@ -1,23 +1,11 @@
 // Bytes, rates and durations as people write and read them. Pure.
+import { parseSize } from '@ringwright/base/size-text';
 import { usage } from './arguments.ts';
-
-const UNITS: Readonly<Record<string, number>> = {
-  '': 1,
-  k: 1e3,
-  m: 1e6,
-  g: 1e9,
-  t: 1e12,
-  ki: 2 ** 10,
-  mi: 2 ** 20,
-  gi: 2 ** 30,
-  ti: 2 ** 40,
-};
 
 /** `50MB/s`, `1.5GiB`, `200k`: bytes, or bytes a second. Throws USAGE. */
 export function parseBytes(text: string, name: string): number {
-  const found = /^(\d+\.?\d*|\.\d+)\s*([kmgt]i?)?b?(\/s)?$/i.exec(text);
-  const bytes = Number(found?.[1]) * (UNITS[(found?.[2] ?? '').toLowerCase()] ?? Number.NaN);
-  if (bytes > 0) return bytes;
+  const bytes = parseSize(text);
+  if (bytes !== null && bytes > 0) return bytes;
   throw usage(`${name} ${JSON.stringify(text)} is no size; write 50MB/s, 1GiB or 800000`);
 }
 

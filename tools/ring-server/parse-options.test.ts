@@ -43,3 +43,36 @@ test('a level of the log that is none is told in one line', async () => {
     message: '--log-level "loud": wanted one of silent, error, warn, info, debug',
   });
 });
+
+test('sizes as people write them, and in bytes', async () => {
+  const sizes = ['--copy-rate', '50MB/s', '--trash-bytes', '1.5GiB'];
+  expect(await parseOptions(['--data', '/x', ...sizes])).toMatchObject({
+    copyRate: 50e6,
+    trashBytes: 1.5 * 2 ** 30,
+  });
+  const bytes = await parseOptions(['--data', '/x', '--copy-rate', '262144']);
+  expect(bytes.copyRate).toBe(262_144);
+  const linearizable = ['--redis-consistency', 'linearizable'];
+  expect(await parseOptions(['--data', '/x', ...linearizable])).toMatchObject({
+    redisConsistency: 'linearizable',
+  });
+});
+
+test.each([
+  ['--copy-rate 100000', '--copy-rate 100000: wanted 256KiB/s or more'],
+  ['--copy-rate fast', '--copy-rate fast: wanted a size, such as 50MB, 1GiB or 800000'],
+  ['--trash-bytes lots', '--trash-bytes lots: wanted a size, such as 50MB, 1GiB or 800000'],
+  ['--trash-hours -1', '--trash-hours -1: wanted 0 or more'],
+  ['--trash-hours x', '--trash-hours NaN: wanted a number'],
+  ['--redis-port 70000', '--redis-port 70000: wanted 65535 at most'],
+  ['--redis-keyspace NO', '--redis-keyspace NO: wanted the name of a ring'],
+  ['--listen here', '--listen here: wanted IP:PORT, such as 10.0.0.1:6200'],
+  ['--advertise 10.0.0.1:70000', '--advertise 10.0.0.1:70000: wanted a port up to 65535'],
+  ['--listen 0.0.0.0:6200', '--listen 0.0.0.0:6200: needs --advertise IP:PORT too'],
+  ['--allow-host a:b', '--allow-host a:b: is no host name, such as sd1.example or .example'],
+])('%s is refused by its name, in a sentence', async (words, message) => {
+  await expect(parseOptions(['--data', '/x', ...words.split(' ')])).rejects.toMatchObject({
+    code: 'USAGE',
+    message: expect.stringContaining(message),
+  });
+});

@@ -1,7 +1,9 @@
 // Command line of ring-server, made from the table of server options.
+import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trashHoursMax } from '@ringwright/base/limits-copies';
 import { defaultPort } from '@ringwright/base/server-address';
+import { parseSize } from '@ringwright/base/size-text';
 import { usageSentence } from '@ringwright/base/usage-sentence';
 import { type StoreAccess, storeAccessOf } from '@ringwright/repository/store-access';
 import { type ServerOptions, serverOptionsSchema } from '@ringwright/server/options';
@@ -39,7 +41,7 @@ const redisOptions = {
     type: 'string',
     requiresArg: true,
     default: 'quorum',
-    choices: ['one', 'quorum', 'all'],
+    choices: redisConsistency.unwrap().options,
     describe: redisConsistency.description,
   },
 } as const;
@@ -82,7 +84,7 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     .options(storeOptions)
     .options(redisOptions)
     .option('copy-rate', {
-      type: 'number',
+      type: 'string',
       requiresArg: true,
       describe: fields.copyRate.description,
     })
@@ -93,7 +95,7 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
       describe: fields.trashHours.description,
     })
     .option('trash-bytes', {
-      type: 'number',
+      type: 'string',
       requiresArg: true,
       describe: fields.trashBytes.description,
     })
@@ -117,15 +119,52 @@ export async function parseOptions(argv: readonly string[]): Promise<ServerOptio
     .parseAsync();
   const names = Object.keys(fields);
   const options = Object.fromEntries(
-    Object.entries({ ...parsed, storeAccess: accessOf(parsed) }).filter(([name]) =>
-      names.includes(name),
+    Object.entries({ ...parsed, ...sizesOf(parsed), storeAccess: accessOf(parsed) }).filter(
+      ([name]) => names.includes(name),
     ),
   );
   const given = serverOptionsSchema.safeParse(options);
   if (given.success) return given.data;
-  const issue = given.error.issues[0];
-  const message = `--${issue?.path.join('.')}: ${issue?.message}`;
-  throw usageError(message);
+  throw refused(must(given.error.issues[0], 'what is refused has an issue'), parsed);
+}
+
+/** Options that are sizes, in bytes. Throws USAGE. */
+function sizesOf(parsed: Readonly<Record<string, unknown>>): Record<string, number> {
+  const found = ['copyRate', 'trashBytes'].flatMap((name) => {
+    const written = parsed[name];
+    if (written === undefined) return [];
+    const bytes = typeof written === 'string' ? parseSize(written) : null;
+    if (bytes === null) throw refusal(name, written, 'wanted a size, such as 50MB, 1GiB or 800000');
+    return [[name, Math.round(bytes)] as const];
+  });
+  return Object.fromEntries(found);
+}
+
+type Issue = NonNullable<
+  ReturnType<typeof serverOptionsSchema.safeParse>['error']
+>['issues'][number];
+
+/** By the name and with the value that was typed, in a sentence. */
+function refused(issue: Issue, parsed: Readonly<Record<string, unknown>>): CodedError {
+  const [name, index] = issue.path;
+  const value = parsed[String(name)];
+  const typed = Array.isArray(value) && typeof index === 'number' ? value[index] : value;
+  return refusal(String(name), typed, sentenceOf(issue));
+}
+
+/** The schema's own sentences are kept; those of the validator are said anew. */
+function sentenceOf(issue: Issue): string {
+  const isOwn = /^(wanted|needs|is|has) /.test(issue.message);
+  if (isOwn) return issue.message;
+  if (issue.code === 'too_small')
+    return `wanted ${issue.origin === 'string' ? 'a text' : `${issue.minimum} or more`}`;
+  if (issue.code === 'too_big') return `wanted ${issue.maximum} at most`;
+  return issue.code === 'invalid_type' ? `wanted a ${issue.expected}` : issue.message;
+}
+
+function refusal(name: string, typed: unknown, sentence: string): CodedError {
+  const option = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return usageError(`--${option} ${String(typed)}: ${sentence}`);
 }
 
 function usageError(message: string): CodedError {

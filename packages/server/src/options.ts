@@ -12,8 +12,8 @@ const addressPattern = /^(\[[0-9a-fA-F:]+\]|[^:[\]/]+):(\d{1,5})$/;
 
 const addressField = z
   .string()
-  .regex(addressPattern)
-  .refine((address) => splitAddress(address).port <= PORT_MAX, `has no port up to ${PORT_MAX}`);
+  .regex(addressPattern, 'wanted IP:PORT, such as 10.0.0.1:6200')
+  .refine((address) => splitAddress(address).port <= PORT_MAX, `wanted a port up to ${PORT_MAX}`);
 
 const isAllowedHost = (name: string): boolean => isHost(name.replace(/^\./, ''));
 
@@ -55,7 +55,7 @@ const optionsSchema = z.strictObject({
     .describe('port of the Redis protocol, at the IP of --listen; none without it'),
   redisKeyspace: z
     .string()
-    .regex(keyspaceNamePattern)
+    .regex(keyspaceNamePattern, 'wanted the name of a ring')
     .optional()
     .describe('ring that Redis clients use unless they SELECT another; default: the only ring'),
   redisConsistency: z
@@ -69,9 +69,11 @@ const optionsSchema = z.strictObject({
     .describe('trust.json, or the id of a root: only rings signed by its keys; may be repeated'),
   copyRate: z
     .int()
-    .min(copyRateMin)
+    .min(copyRateMin, `wanted ${copyRateMin / 1024}KiB/s or more`)
     .optional()
-    .describe('bytes per second of partition files, given and taken; no limit without it'),
+    .describe(
+      `rate of partition files, given and taken: 50MB/s, or bytes; ${copyRateMin / 1024}KiB/s or more; no limit without it`,
+    ),
   trashHours: z
     .number()
     .min(0)
@@ -81,7 +83,7 @@ const optionsSchema = z.strictObject({
     .int()
     .min(0)
     .optional()
-    .describe(`bytes that they may take; default: ${trashPercentMax} % of the disk`),
+    .describe(`bytes that they may take, such as 20GB; default: ${trashPercentMax} % of the disk`),
   logLevel: z
     .enum(['silent', 'error', 'warn', 'info', 'debug'])
     .default('info')
