@@ -45,6 +45,11 @@ test('moves are paused, resumed and cancelled one by one, under load', {
   expect(await rates()).toEqual(Array(4).fill(5_000_000));
   const listed = await builder.run(['moves', keyspace, 'list']);
   expect(listed.stdout).toContain('copies go at 5.00 MB/s on 4 of 4 servers');
+  expect(listed.stdout).toMatch(/^Next: .* moves \S+ resume all/m);
+  const [told, asked] = await Promise.all(
+    ['list', 'rate'].map((action) => builder.json(['moves', keyspace, action])),
+  );
+  expect(told?.['rates']).toEqual(asked?.['rates']);
   expect((await builder.run(['servers', keyspace])).stdout).toContain('5.00 MB/s');
   const stopped = await builder.run(['rollout', keyspace, '--json', '--rate', '9MB/s']);
   expect(await rates()).toEqual(Array(4).fill(5_000_000));

@@ -1,19 +1,21 @@
 // ring-builder moves: what is in flight, and pause, resume, cancel, retry or put first some or all.
+
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { type MoveAction, moveActions } from '@ringwright/wire/moves';
 import { optionalText, parseNumber, text, texts, usage } from '../arguments.ts';
 import { askMoves } from '../moves/ask-moves.ts';
 import { cancelAnswer } from '../moves/cancel-moves.ts';
 import { type ControlOutcome, controlMoves } from '../moves/control-moves.ts';
-import { ratesJson, ratesText } from '../moves/copy-rates.ts';
+import { type CopyRate, ratesJson, ratesText } from '../moves/copy-rates.ts';
 import { forceRefills } from '../moves/force-refills.ts';
-import { moveRows } from '../moves/move-rows.ts';
+import { moveRows, type Said } from '../moves/move-rows.ts';
 import { isDeviceWord, namedMoves } from '../moves/named-moves.ts';
 import { noPace } from '../moves/pace.ts';
 import { movesTable } from '../moves/print-board.ts';
 import { rateAnswer } from '../moves/rate-answer.ts';
-import { ringTargets } from '../ring-targets.ts';
+import { ringTargets, type Target } from '../ring-targets.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 
 const actions = ['list', 'cancel', 'rate', ...moveActions] as const;
@@ -34,6 +36,9 @@ export const verb: Verb = {
       describe: 'force: why the partition may lose writes; it is in the receipt and in the log',
     },
   },
+  about: `ASSIGNMENT is the number of a move, which no other move of the ring ever has: it tells a
+move from a later one of the same slot, in lists, logs and receipts. Moves are named by partition.
+A rate is 256KiB/s or more.`,
   examples: [
     ['$0 moves cities list', 'where each move stands, and why'],
     ['$0 moves cities pause all', 'joiners stop copying, also over a restart'],
@@ -78,26 +83,44 @@ async function listMoves(
   { ring, state }: StoredVersion,
   words: readonly string[],
 ): Promise<Answer> {
-  const said = await askMoves(ring, ringTargets(ring, state));
+  const targets = ringTargets(ring, state);
+  const said = await askMoves(ring, targets);
   const wanted = words.includes('all') ? [] : words.map((word) => parseNumber(word, 'partition'));
   const all = moveRows(ring, said);
   const rows = all.filter(({ partition }) => wanted.length === 0 || wanted.includes(partition));
   const { keyspace, version } = ring;
-  const rates = new Map(
-    [...said].flatMap(([id, status]) =>
-      status instanceof Error ? [] : [[`d${id}`, status] as const],
-    ),
-  );
-  const held = ratesText(rates);
+  const { rates, unanswered } = ratesBy(targets, said);
+  const held = ratesText(rates, rates.size + unanswered.length);
+  const isPaused = all.length > 0 && all.every(({ stage }) => stage === 'paused');
   return {
-    json: { ring: keyspace, version, moves: rows, ...ratesJson(rates) },
+    json: { ring: keyspace, version, moves: rows, ...ratesJson(rates), unanswered },
     lines: [
-      `${keyspace} version ${version}: ${ring.moves.length} moves in flight`,
+      `${keyspace} version ${version}: ${counted(ring.moves.length, 'move')} in flight`,
       ...(held === '' ? [] : [`copies go at ${held}`]),
+      ...unanswered.map((address) => `${address} did not answer: what it says of moves is missing`),
       ...(rows.length === 0 ? [] : ['', ...movesTable(rows, noPace)]),
     ],
-    next: context.next(all.length > 0 ? `rollout ${keyspace}` : `status ${keyspace}`),
+    next: context.next(
+      isPaused
+        ? `moves ${keyspace} resume all`
+        : all.length > 0
+          ? `rollout ${keyspace}`
+          : `status ${keyspace}`,
+    ),
   };
+}
+
+/** By address, as `rate` has it. Of servers whose devices were all removed no answer is missed. */
+function ratesBy(targets: readonly Target[], said: Said) {
+  const rates = new Map<string, CopyRate>();
+  const unanswered: string[] = [];
+  for (const { address, devices } of targets) {
+    const found = devices.flatMap((id) => said.get(id) ?? []);
+    const status = found.find((one) => !(one instanceof Error));
+    if (status !== undefined && !(status instanceof Error)) rates.set(address, status);
+    else if (found.length > 0) unanswered.push(address);
+  }
+  return { rates, unanswered };
 }
 
 /** Moves of the partitions; and refills of those that no move brings. */

@@ -34,6 +34,8 @@ test('status tells of the newest push, with how many servers took it', async () 
   expect([health.exit, health.lines.join('\n')]).toEqual([4, expect.stringMatching(/down +127/)]);
   expect(health.lines[0]).toBe('1 trouble on 2 servers, with 1 of 1 ring');
   expect(health.json).toMatchObject({ troubles: [{ kind: 'down' }, { kind: 'down' }] });
+  const moves = await tool.text('moves cities list');
+  expect(moves).toMatch(/^127\.0\.0\.1:1 did not answer: .*\n127\.0\.0\.1:2 did not answer: /m);
   const servers = await tool.answer('servers cities');
   expect(servers.exit).toBe(4);
   expect(servers.lines.join('\n')).toMatch(/127\.0\.0\.1:1 +d0( +-){8} +\S/);

@@ -1,5 +1,7 @@
 // How fast servers may give and take copies: asked, told, and printed.
+
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { copyRateMin } from '@ringwright/base/limits-copies';
 import { copyRate } from '@ringwright/wire/copies';
 import { usage } from '../arguments.ts';
@@ -58,7 +60,7 @@ export function parseRate(written: string, name: string): number | null {
   if (written === 'none') return null;
   const rate = parseBytes(written, name);
   if (rate >= copyRateMin) return rate;
-  throw usage(`${name} ${written}: wanted ${printBytes(copyRateMin)}/s or more`);
+  throw usage(`${name} ${written}: wanted ${copyRateMin / 1024}KiB/s or more`);
 }
 
 /** `50.0 MB/s, lent for 28 s`. */
@@ -68,8 +70,8 @@ export function rateText({ rate, lentMs }: CopyRate): string {
   return `${printBytes(rate)}/s${lent}`;
 }
 
-/** `50.0 MB/s on 3 of 4 servers`, and so on; empty when nothing is held back. */
-export function ratesText(rates: ReadonlyMap<string, CopyRate>): string {
+/** `50.0 MB/s on 3 of 4 servers`, and so on, of all `servers`; empty when nothing is held back. */
+export function ratesText(rates: ReadonlyMap<string, CopyRate>, servers: number): string {
   const held = [...rates.values()].filter(({ rate }) => rate !== null);
   const groups = Map.groupBy(held, ({ rate, lentMs }) => `${rate} ${lentMs !== null}`);
   const texts = [...groups.values()].map((group) => {
@@ -78,7 +80,7 @@ export function ratesText(rates: ReadonlyMap<string, CopyRate>): string {
     );
     return `${rateText(longest)} on ${group.length}`;
   });
-  return texts.length === 0 ? '' : `${texts.join('; ')} of ${rates.size} servers`;
+  return texts.length === 0 ? '' : `${texts.join('; ')} of ${counted(servers, 'server')}`;
 }
 
 /** For --json: the rates, and which of them are loans. */

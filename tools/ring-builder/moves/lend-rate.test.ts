@@ -44,8 +44,8 @@ test('it is said again while it is lent, and each server has its own back', asyn
   const giveBack = await lendRate(context, [server], { rate: 9e6, renewMs: 20 });
   const first = (await rate())!;
   expect(first.rate).toBe(9e6);
-  expect(ratesText(await askCopyRates([server]))).toMatch(
-    /^9.00 MB\/s, lent for \d+ s on 1 of 1 servers$/,
+  expect(ratesText(await askCopyRates([server]), 1)).toMatch(
+    /^9.00 MB\/s, lent for \d+ s on 1 of 1 server$/,
   );
   // What is left only shrinks, unless it is said again.
   let least = first.lentMs!;

@@ -61,7 +61,7 @@ export async function rateOfRollout(
   rate: number | null,
 ): Promise<() => Promise<void>> {
   if (rate !== null) return lendRate(context, servers, { rate });
-  const held = ratesText(await askCopyRates(servers));
+  const held = ratesText(await askCopyRates(servers), servers.length);
   if (held !== '') {
     context.tell(`${ring}: copies go at ${held}; ring-builder moves ${ring} rate none lifts that`);
   }

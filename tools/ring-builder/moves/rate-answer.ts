@@ -1,4 +1,5 @@
 // moves RING rate: how fast copies go, for all servers of a ring until somebody says otherwise.
+import { counted } from '@ringwright/base/counted';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import { usage } from '../arguments.ts';
 import { ringTargets } from '../ring-targets.ts';
@@ -18,14 +19,14 @@ export async function rateAnswer(
   const deaf = rate === undefined ? [] : await setCopyRates(targets, { rate }, context.nowMs());
   const rates = await askCopyRates(targets);
   const { keyspace } = ring;
-  const held = ratesText(rates);
+  const held = ratesText(rates, targets.length);
   const unheard = targets.length - rates.size;
   return {
     json: { ring: keyspace, ...ratesJson(rates), deaf, changed: rate !== undefined },
     lines: [
       `${keyspace}: copies go at ${held === '' ? 'any rate' : held}`,
       ...deaf.map((reason) => `did not hear of it: ${reason}`),
-      ...(deaf.length === 0 && unheard > 0 ? [`${unheard} servers did not answer`] : []),
+      ...(deaf.length === 0 && unheard > 0 ? [`${counted(unheard, 'server')} did not answer`] : []),
     ],
     next: context.next(ring.moves.length > 0 ? `rollout ${keyspace}` : `servers ${keyspace}`),
     exit: deaf.length > 0 || unheard > 0 ? 4 : 0,
