@@ -1,6 +1,6 @@
 // The commit log: group commit. While one batch is being synced, the next one gathers.
 import { CodedError } from '@ringwright/base/coded-error';
-import { whyLost } from './file-identity.ts';
+import { type FileIdentity, whyLost } from './file-identity.ts';
 import {
   addToBatch,
   bytesInBatch,
@@ -12,6 +12,7 @@ import {
 import { frameHeaderBytes, sealFrame, segmentHeaderBytes } from './log-frame.ts';
 import { appendFrame, createSegment, finishSegment, type LogSegment } from './log-segment.ts';
 import type { Partition } from './partition.ts';
+import { type DurableFrame, whyEmptied } from './read-back.ts';
 import type { Write } from './record.ts';
 import type { StoreLimits } from './store-limits.ts';
 
@@ -29,6 +30,13 @@ export interface CommitLogOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
+interface FinishedSegment {
+  readonly file: string;
+  readonly identity: FileIdentity | null;
+  /** What was missing in it when it ended. */
+  readonly emptied: string | null;
+}
+
 export class CommitLog {
   readonly #options: CommitLogOptions;
   #segment: LogSegment;
@@ -41,6 +49,10 @@ export class CommitLog {
   #queuedBytes = 0;
   /** Of the segment. */
   #durableBytes = segmentHeaderBytes;
+  #lastFrame: DurableFrame | null = null;
+  /** The last one when the file was looked at before. */
+  #frameBefore: DurableFrame | null = null;
+  readonly #finished = new Map<number, FinishedSegment>();
   /**
    * Where gathered batches will go: the segment, its bytes with them, and its next dictionary
    * index.
@@ -64,21 +76,40 @@ export class CommitLog {
   }
 
   /** What became of the file that a crash would be recovered from; null when it is well. */
-  whyLost(): string | null {
-    const { file, identity } = this.#segment;
-    if (this.#isFull) return null; // the next batch begins another one
-    return whyLost(file, identity && { ...identity, bytes: this.#durableBytes });
+  async whyLost(): Promise<string | null> {
+    const segment = this.#segment;
+    const { file, identity } = segment;
+    const why = whyLost(file, identity && { ...identity, bytes: this.#durableBytes });
+    if (why !== null) return why;
+    // The last frame would hide a cut that came before it.
+    const frame = this.#frameBefore;
+    this.#frameBefore = this.#lastFrame;
+    try {
+      const emptied = await whyEmptied(segment, frame);
+      return segment === this.#segment ? emptied : null;
+    } catch (error) {
+      // A finished one may have been removed meanwhile.
+      if (segment !== this.#segment) return null;
+      throw error;
+    }
   }
 
-  /** The next batch begins a new segment. */
+  /** The same of the finished segments from `oldest` on; those below are needed no more. */
+  whyFinishedLost(oldest: number): string | null {
+    for (const [number, { file, identity, emptied }] of this.#finished) {
+      if (number < oldest) this.#finished.delete(number);
+      else {
+        const why = whyLost(file, identity) ?? emptied;
+        if (why !== null) return why;
+      }
+    }
+    return null;
+  }
+
+  /** The next write begins a new segment. */
   leaveSegment(): void {
-    if (!this.#isFull) this.#planned.bytes = this.#options.limits.logSegmentBytesMax;
-  }
-
-  get #isFull(): boolean {
-    const { segment, bytes } = this.#planned;
-    const { logSegmentBytesMax } = this.#options.limits;
-    return segment > this.#segment.number || bytes >= logSegmentBytesMax;
+    if (this.#planned.segment > this.#segment.number) return;
+    this.#planned.bytes = this.#options.limits.logSegmentBytesMax;
   }
 
   /** Throws STORE_BUSY unless `bytes` more fit the queue. */
@@ -118,13 +149,14 @@ export class CommitLog {
     const { logBatchWritesMax, logBatchBytesMax, logSegmentBytesMax } = this.#options.limits;
     const last = this.#batches.at(-1);
     const inFlight = this.#busy && this.#batches.length === 1;
-    if (last !== undefined && !inFlight && last.writes.length < logBatchWritesMax) {
+    const isFull = this.#planned.bytes >= logSegmentBytesMax;
+    if (last !== undefined && !isFull && !inFlight && last.writes.length < logBatchWritesMax) {
       if (last.used + bytes <= logBatchBytesMax) {
         growBatch(last, bytes, logBatchBytesMax);
         return last;
       }
     }
-    if (this.#planned.bytes >= logSegmentBytesMax) {
+    if (isFull) {
       const segment = this.#planned.segment + 1;
       this.#planned = { segment, bytes: segmentHeaderBytes, nextIndex: 0 };
     }
@@ -175,6 +207,7 @@ export class CommitLog {
   #durable(batch: LogBatch): void {
     // failpoint: log.synced
     this.#durableBytes = this.#segment.bytes;
+    this.#lastFrame = { offset: this.#durableBytes - batch.used, bytes: batch.used };
     this.#batches.shift();
     this.#queuedBytes -= batch.used - frameHeaderBytes;
     this.#busy = false;
@@ -191,10 +224,15 @@ export class CommitLog {
   }
 
   async #rotate(number: number): Promise<void> {
+    const { file, identity, bytes, number: finished } = this.#segment;
     await finishSegment(this.#segment);
     // failpoint: log.segment-finished
+    const emptied = await whyEmptied(this.#segment, this.#frameBefore).catch(String);
+    const known = identity && { ...identity, bytes };
+    this.#finished.set(finished, { file, identity: known, emptied });
     this.#segment = await createSegment(this.#options.directory, number);
     this.#durableBytes = this.#segment.bytes;
+    [this.#lastFrame, this.#frameBefore] = [null, null];
     this.#options.onRotate();
   }
 

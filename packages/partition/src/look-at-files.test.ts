@@ -163,6 +163,39 @@ describe('the log', () => {
     });
   }
 
+  for (const [name, keptBytes] of Object.entries({ 'to nothing': 0, 'behind its header': 40 })) {
+    test(`cut ${name}, with more written since: a crash loses nothing`, async () => {
+      await using place = scratch();
+      const store = await stored(place);
+      truncateSync(logFiles(place.directory).at(-1) ?? '', keptBytes);
+      await store.write([write('later', 'another', 2)]);
+      expect((await store.lookAtFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
+      await store.write([write('last', 'a third', 3)]);
+      expect((await store.lookAtFiles()).log).toBeNull();
+      const found = async (): Promise<unknown[]> => {
+        await using image = scratch(place.directory);
+        const reopened = await image.open();
+        return ['key', 'later', 'last'].map((key) => textOf(reopened, key));
+      };
+      await expect.poll(found).toEqual(['a value', 'another', 'a third']);
+    });
+  }
+
+  test('a finished segment that was cut is seen', async () => {
+    await using place = scratch();
+    const limits = { logSegmentBytesMax: 100_000, logSegmentsBehindMax: 8 };
+    const store = await stored(place, limits);
+    const [first = ''] = logFiles(place.directory);
+    const value = 'v'.repeat(60_000);
+    for (let ms = 2; ms < 6; ms += 1) await store.write([write('key', value, ms)]);
+    expect(logFiles(place.directory).length).toBeGreaterThan(1);
+    expect((await store.lookAtFiles()).log).toBeNull();
+    truncateSync(first, 0);
+    expect((await store.lookAtFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
+    await store.write([write('later', 'another', 9)]);
+    expect((await store.lookAtFiles()).log).toBeNull();
+  });
+
   test('a store whose log cannot begin anew fails', async () => {
     // It ends without its own: that a failed store is closed with its failure is no news.
     const place = scratch();

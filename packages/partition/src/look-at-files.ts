@@ -6,7 +6,6 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { filesLookedAtPerTurn } from '@ringwright/base/limits-store';
 import { dataPaths } from './data-paths.ts';
 import { identityOf, whyLost } from './file-identity.ts';
-import { segmentFile } from './log-segment.ts';
 import type { Partition } from './partition.ts';
 import { currentFile, currentText, noteReplaced } from './partition-directory.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -26,7 +25,7 @@ export interface FilesLook {
 
 /** Three calls of the system for each partition, on this thread in short turns. */
 export async function lookAtFiles(parts: StoreParts): Promise<FilesLook> {
-  const log = lookAtLog(parts);
+  const log = await lookAtLog(parts);
   const lost: FilesLook['lost'][number][] = [];
   let partitions = 0;
   for (const partition of [...parts.registry.all()]) {
@@ -83,28 +82,34 @@ export function lostError({ keyspace, partition }: Partition, why: string): Code
  * this process lives: a new segment begins, and all that the lost one stood for is made durable in
  * the files. A store whose log cannot begin anew fails.
  */
-function lookAtLog({ root, log, registry, checkpointer }: StoreParts): CodedError | null {
-  const why = log.whyLost() ?? whyOlderLost(dataPaths.log(root), { log, registry, checkpointer });
+async function lookAtLog(parts: StoreParts): Promise<CodedError | null> {
+  const { log, checkpointer } = parts;
+  const why = whyFinishedLost(parts) ?? (await whyCurrentLost(parts));
   if (why === null) return null;
   log.leaveSegment();
   checkpointer.leaveSegments();
+  // Batches that were under way go into the lost segment still.
+  void log.drained().then(() => checkpointer.segmentBegan());
   const hint = 'somebody, or another program, changed the data directory; the log begins anew';
   return new CodedError('LOG_DAMAGED', why, { hint });
 }
 
+async function whyCurrentLost({
+  log,
+  checkpointer,
+}: Pick<StoreParts, 'log' | 'checkpointer'>): Promise<string | null> {
+  return checkpointer.leftSegments > log.currentSegment ? null : log.whyLost();
+}
+
 /** Damaged partitions hold back segments too, but nothing will be replayed for them. */
-function whyOlderLost(
-  directory: string,
-  { log, registry, checkpointer }: Pick<StoreParts, 'log' | 'registry' | 'checkpointer'>,
-): string | null {
+function whyFinishedLost({
+  log,
+  registry,
+  checkpointer,
+}: Pick<StoreParts, 'log' | 'registry' | 'checkpointer'>): string | null {
   let oldest = log.currentSegment;
   for (const { damage, dirtySince } of registry.all()) {
     if (damage === null) oldest = Math.min(oldest, dirtySince);
   }
-  oldest = Math.max(oldest, checkpointer.leftSegments);
-  for (let number = oldest; number < log.currentSegment; number += 1) {
-    const file = segmentFile(directory, number);
-    if (identityOf(file) === null) return `${file} is gone`;
-  }
-  return null;
+  return log.whyFinishedLost(Math.max(oldest, checkpointer.leftSegments));
 }
