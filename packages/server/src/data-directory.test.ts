@@ -14,6 +14,7 @@ test("a new directory is nobody else's, and an old one is closed and told of", a
   expect(await prepareDataDirectory(data, anywhere)).toEqual([]);
   expect(await modeOf(data)).toBe(0o700);
   await chmod(data, 0o755);
+  await writeFile(join(data, 'device.json'), '{}', { mode: 0o600 });
   const [lock, key] = [join(data, 'lock.db'), join(data, 'device-key.pem')];
   for (const file of [lock, key]) await writeFile(file, '', { mode: 0o644 });
   const notes = await prepareDataDirectory(data, anywhere);
@@ -25,6 +26,15 @@ test("a new directory is nobody else's, and an old one is closed and told of", a
   expect(await modeOf(data)).toBe(0o700);
   for (const file of [lock, key]) expect(await modeOf(file)).toBe(0o600);
   expect(await prepareDataDirectory(data, anywhere)).toEqual([]);
+});
+
+test("a directory with somebody else's files is told of and left", async () => {
+  await using folder = await scratchFolder();
+  await writeFile(join(folder.path, 'site.html'), '');
+  await chmod(folder.path, 0o755);
+  const notes = await prepareDataDirectory(folder.path, anywhere);
+  expect(notes).toEqual([expect.objectContaining({ path: folder.path, mode: '0755' })]);
+  expect(await modeOf(folder.path)).toBe(0o755);
 });
 
 test("a directory that is everybody's on purpose is told of and left", async () => {

@@ -1,11 +1,13 @@
 // The data directory of a device, before anything in it is opened: there, writable, and its own.
 import { constants } from 'node:fs';
-import { access, chmod, mkdir, stat } from 'node:fs/promises';
+import { access, chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
 import { dataPaths } from '@ringwright/partition/data-paths';
 import { requirePrivate } from '@ringwright/repository/read-regular-file';
 import { onlyMissing } from '@ringwright/repository/ring-folder';
+import { identityFile } from './device-identity.ts';
 import { deviceKeyFile } from './device-key.ts';
 import { requireMountPoint } from './mount-point.ts';
 
@@ -17,7 +19,8 @@ export interface ModeNote {
 }
 
 /**
- * Makes it if it is not there. What others may read is closed to them, and told. Throws
+ * Makes it if it is not there. What others may read is closed to them, and told; but not a
+ * directory that was here and is no device's, for its path may be mistyped. Throws
  * DATA_DIR_NOT_MOUNTED, and DISK_FAILED where it cannot be made or written.
  */
 export async function prepareDataDirectory(
@@ -25,8 +28,10 @@ export async function prepareDataDirectory(
   { mountCheck }: { readonly mountCheck: boolean },
 ): Promise<ModeNote[]> {
   if (mountCheck) await requireMountPoint(directory);
+  let isOwn: boolean;
   try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
+    const made = await mkdir(directory, { recursive: true, mode: 0o700 });
+    isOwn = made !== undefined || (await isOfDevice(directory));
     await access(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     throw unwritable(directory, cause);
@@ -34,10 +39,16 @@ export async function prepareDataDirectory(
   const notes: ModeNote[] = [];
   // A key or lock in a directory that cannot be closed is still nobody else's.
   for (const path of [directory, dataPaths.lock(directory), deviceKeyFile(directory)]) {
-    const note = await closeToOthers(path);
+    const note = await closeToOthers(path, path !== directory || isOwn);
     if (note !== null) notes.push(note);
   }
   return notes;
+}
+
+/** Or empty: nobody has anything in it. */
+async function isOfDevice(directory: string): Promise<boolean> {
+  const names = await readdir(directory);
+  return names.length === 0 || names.includes(basename(identityFile(directory)));
 }
 
 function unwritable(directory: string, cause: unknown): CodedError {
@@ -55,13 +66,13 @@ function unwritable(directory: string, cause: unknown): CodedError {
  * server from its start; who can read the key signs as this device. Throws FILE_UNFIT for a file of
  * somebody else's that cannot be closed.
  */
-async function closeToOthers(path: string): Promise<ModeNote | null> {
+async function closeToOthers(path: string, isOwn: boolean): Promise<ModeNote | null> {
   const stats = await stat(path).catch(onlyMissing);
   if (stats === null || (stats.mode & 0o077) === 0) return null;
   const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0');
   // A directory such as /tmp is everybody's on purpose.
   const isShared = (stats.mode & 0o1000) !== 0;
-  if (!isShared && (await tryChmod(path, stats.mode & 0o7700))) {
+  if (isOwn && !isShared && (await tryChmod(path, stats.mode & 0o7700))) {
     return { path, mode, message: "others could open what is this device's alone: mode mended" };
   }
   if (stats.isFile()) requirePrivate(path, stats);

@@ -15,6 +15,10 @@ const identitySchema = z.strictObject({
   born: z.string(),
 });
 
+export function identityFile(directory: string): string {
+  return join(directory, 'device.json');
+}
+
 export interface DeviceIdentity {
   /** Null when the device is known by its address alone. */
   readonly name: string | null;
@@ -31,7 +35,7 @@ export async function loadIdentity(
   address: Address,
   name: string | undefined,
 ): Promise<DeviceIdentity> {
-  const file = join(directory, 'device.json');
+  const file = identityFile(directory);
   const device = name ?? `${address.ip}:${address.port}`;
   await mkdir(directory, { recursive: true });
   const stored = await storedIdentity(directory);
@@ -55,5 +59,5 @@ export async function loadIdentity(
 
 /** As device.json has it; null where there is none. Throws DISK_FAILED. */
 export function storedIdentity(directory: string): Promise<z.infer<typeof identitySchema> | null> {
-  return readState(join(directory, 'device.json'), identitySchema);
+  return readState(identityFile(directory), identitySchema);
 }
