@@ -21,7 +21,11 @@ export async function closeStore(parts: StoreParts): Promise<void> {
     await checkpointer.stop();
     for (const partition of [...files.all()]) {
       if (parts.failure !== null || partition.damage !== null) files.abandon(partition);
-      else orFail(parts, () => files.close(partition));
+      else {
+        orFail(parts, () => files.close(partition));
+        // Where it could not be closed as it should be.
+        files.abandon(partition);
+      }
       await setImmediate();
     }
     for (const partition of registry.all()) {

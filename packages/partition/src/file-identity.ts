@@ -9,13 +9,18 @@ export interface FileIdentity {
   readonly bytes: number;
 }
 
-/** One call of the system, of a few microseconds. Null when the name leads to no file. */
+/**
+ * One call of the system, of a few microseconds. Null when the name leads to no file. Throws what
+ * the system says else: a disk that does not answer has lost nothing yet.
+ */
 export function identityOf(file: string): FileIdentity | null {
   try {
     const { dev, ino, size: bytes } = statSync(file);
     return { dev, ino, bytes };
-  } catch {
-    return null;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return null;
+    throw error;
   }
 }
 

@@ -5,7 +5,9 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -13,11 +15,13 @@ import { describe, expect, test } from 'vitest';
 import { logFiles, type Scratch, scratch, textOf, write } from '../test/support/scratch-store.ts';
 import type { Store } from './store.ts';
 
+const allWell = { partitions: 3, lost: [], log: null, errors: [] };
+
 async function stored(place: Scratch, limits = {}): Promise<Store> {
   const store = await place.open(limits);
   for (const partition of [0, 1, 2]) await store.create('test', partition, 'ready');
   await store.write([0, 1, 2].map((partition) => write('key', 'a value', 1, partition)));
-  expect(await store.lookAtFiles()).toEqual({ partitions: 3, lost: [], log: null });
+  expect(await store.lookAtFiles()).toEqual(allWell);
   return store;
 }
 
@@ -68,10 +72,27 @@ describe('damage of one partition', () => {
       await store.drop('test', 1);
       await store.create('test', 1, 'filling');
       await store.write([write('key', 'refilled', 3, 1)]);
-      expect(await store.lookAtFiles()).toEqual({ partitions: 3, lost: [], log: null });
+      expect(await store.lookAtFiles()).toEqual(allWell);
       expect(textOf(store, 'key', 1)).toBe('refilled');
     });
   }
+});
+
+test('a file that cannot be looked at now is not lost, and the others are looked at', async () => {
+  await using place = scratch();
+  const store = await stored(place);
+  const [home, away] = [homeOf(place, 0), join(place.directory, 'away')];
+  renameSync(home, away);
+  symlinkSync(home, home); // ELOOP, which is neither of the errors that mean there is no file
+  rmSync(dataOf(place, 1));
+  const { lost, errors } = await store.lookAtFiles();
+  expect(lost).toMatchObject([{ partition: 1 }]);
+  expect(errors).toMatchObject([{ code: 'ELOOP' }]);
+  unlinkSync(home);
+  renameSync(away, home);
+  await store.drop('test', 1);
+  expect(await store.lookAtFiles()).toEqual({ ...allWell, partitions: 2 });
+  expect(textOf(store, 'key', 0)).toBe('a value');
 });
 
 test('nothing that a store does by itself looks like damage', async () => {

@@ -8,6 +8,7 @@ import { dataPaths } from './data-paths.ts';
 import { identityOf, whyLost } from './file-identity.ts';
 import type { Partition } from './partition.ts';
 import { currentFile, currentText, noteReplaced } from './partition-directory.ts';
+import { damageError, isDamage } from './sqlite-errors.ts';
 import type { StoreParts } from './store-parts.ts';
 
 export interface FilesLook {
@@ -21,26 +22,45 @@ export interface FilesLook {
   }[];
   /** LOG_DAMAGED when a segment that is needed is lost; what it held goes into the files now. */
   readonly log: CodedError | null;
+  /** Of the system: what could not be looked at is taken for well until the next look. */
+  readonly errors: readonly unknown[];
 }
 
 /** Three calls of the system for each partition, on this thread in short turns. */
 export async function lookAtFiles(parts: StoreParts): Promise<FilesLook> {
-  const log = await lookAtLog(parts);
+  const errors: unknown[] = [];
+  const log = await lookAtLog(parts).catch((error: unknown) => {
+    errors.push(error);
+    return null;
+  });
   const lost: FilesLook['lost'][number][] = [];
   let partitions = 0;
   for (const partition of [...parts.registry.all()]) {
     if (parts.closed) break;
     if (partition.gone || partition.damage !== null) continue;
-    const why = whyPartitionLost(parts.root, partition);
-    if (why !== null) {
-      partition.damage = lostError(partition, why);
-      const { keyspace, partition: number, damage: error } = partition;
-      lost.push({ keyspace, partition: number, error });
+    try {
+      const error = damageOf(parts.root, partition);
+      const { keyspace, partition: number } = partition;
+      if (error !== null) lost.push({ keyspace, partition: number, error });
+      partition.damage = error;
+    } catch (error) {
+      errors.push(error);
     }
     partitions += 1;
     if (partitions % filesLookedAtPerTurn === 0) await setImmediate();
   }
-  return { partitions, lost, log };
+  return { partitions, lost, log, errors };
+}
+
+/** SQLite, asked for the length of the WAL, may find damage itself. */
+function damageOf(root: string, partition: Partition): CodedError | null {
+  try {
+    const why = whyPartitionLost(root, partition);
+    return why === null ? null : lostError(partition, why);
+  } catch (error) {
+    if (isDamage(error)) return damageError(error, partition);
+    throw error;
+  }
 }
 
 /** Also for a file that is about to be opened again. Null when all is well. */

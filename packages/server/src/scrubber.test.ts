@@ -24,7 +24,7 @@ test('reads each file once a cycle, within the rate, and tells of damage', async
       damaged: () => [],
       lookAtFiles: () => {
         looks += 1;
-        return Promise.resolve({ partitions: 3, lost: [], log: null });
+        return Promise.resolve({ partitions: 3, lost: [], log: null, errors: [] });
       },
       scrub: (_, partition) => {
         read.push({ partition, ms: nowMs });

@@ -75,9 +75,10 @@ export class Scrubber {
   }
 
   async #lookNow(): Promise<FilesLook> {
-    const { store, monotonicMs, onFindings, onLogLost } = this.#ports;
+    const { store, monotonicMs, onFindings, onLogLost, onError } = this.#ports;
     this.#lookedMs = monotonicMs();
     const look = await store.lookAtFiles();
+    for (const error of look.errors) onError(error);
     if (look.log !== null) onLogLost(look.log);
     for (const { keyspace, partition, error } of look.lost) {
       onFindings(keyspace, partition, [error]);
