@@ -11,18 +11,27 @@ const listeningSchema = z.strictObject({ address: z.string() });
 
 const fileOf = (directory: string): string => join(directory, 'server.json');
 
-/** The function returned takes it away again. */
+/**
+ * The function returned takes it away again. A disk that takes no file is told to `onTrouble`: a
+ * server can serve without this one.
+ */
 export async function noteListening(
   directory: string,
   listen: string,
+  onTrouble: (error: unknown) => void,
 ): Promise<() => Promise<void>> {
   const file = fileOf(directory);
   const temporary = `${file}.${randomBytes(4).toString('hex')}`;
-  await writeFile(temporary, `${JSON.stringify({ address: reachable(listen) })}\n`, {
-    mode: 0o600,
-  });
-  await rename(temporary, file);
-  return () => rm(file, { force: true });
+  try {
+    await writeFile(temporary, `${JSON.stringify({ address: reachable(listen) })}\n`, {
+      mode: 0o600,
+    });
+    await rename(temporary, file);
+  } catch (error) {
+    onTrouble(error);
+    await rm(temporary, { force: true }).catch(onTrouble);
+  }
+  return () => rm(file, { force: true }).catch(onTrouble);
 }
 
 /** Null when no server of this directory listens, or none that says so. Throws DISK_FAILED. */

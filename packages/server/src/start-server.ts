@@ -141,7 +141,9 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   opened.defer(acceptWire(http, parts.handlers));
   await parts.meetHolders();
   await listen(http, options.listen);
-  opened.defer(await noteListening(options.data, options.listen));
+  const onTrouble = (error: unknown): void =>
+    log.warn({ error }, 'server.json not written: inspect will not find this server by itself');
+  opened.defer(await noteListening(options.data, options.listen, onTrouble));
   opened.defer(await openRedis(options, { ...parts, onBug }, log));
   opened.defer(await followRings(options, (bytes) => parts.rings.adopt(bytes), log));
   rounds.push(...repeatRounds({ ...parts, pace }));
