@@ -1,6 +1,7 @@
 // What is written is what would be read: anything else leaves the file as it was.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stateFileBytesMax } from '@ringwright/base/limits-store';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
@@ -32,6 +33,15 @@ test('a state that would not be read is not written', async () => {
     );
     expect(await readFile(file, 'utf8')).toBe(before);
   }
+});
+
+test('a state that is too long to be read is not written', async () => {
+  await using folder = await scratchFolder();
+  const file = join(folder.path, 'state.json');
+  await expect(writeState(file, z.string(), 'x'.repeat(stateFileBytesMax))).rejects.toThrow(
+    expect.objectContaining({ code: 'VALUE_OUT_OF_RANGE' }),
+  );
+  expect(await readState(file, z.string())).toBeNull();
 });
 
 test('a file that is not of the schema is refused by name', async () => {

@@ -1,6 +1,7 @@
 // A small JSON file of the server's own state, under one schema for both directions: what would not
 // be read at the next start is never written.
 import { CodedError } from '@ringwright/base/coded-error';
+import { stateFileBytesMax } from '@ringwright/base/limits-store';
 import { z } from 'zod';
 import { readIfThere } from './read-if-there.ts';
 import { writeDurably } from './write-durably.ts';
@@ -15,7 +16,7 @@ export function readState<Schema extends z.ZodType>(
 
 /**
  * Durable when it resolves. Writers of one file must not overlap. Throws VALUE_OUT_OF_RANGE for a
- * state that the schema refuses: then the file is as it was.
+ * state that the schema refuses or that is too long to be read: then the file is as it was.
  */
 export async function writeState<Schema extends z.ZodType>(
   file: string,
@@ -23,11 +24,16 @@ export async function writeState<Schema extends z.ZodType>(
   state: z.input<Schema>,
 ): Promise<void> {
   const text = `${JSON.stringify(state)}\n`;
+  const bytes = Buffer.from(text);
+  if (bytes.length > stateFileBytesMax) {
+    const message = `${file} is not written: ${bytes.length} bytes, ${stateFileBytesMax} are read`;
+    throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { file } });
+  }
   // As it will be read: JSON leaves out what is undefined, and makes null of what is no number.
   const checked = schema.safeParse(JSON.parse(text));
   if (!checked.success) {
     const message = `${file} is not written: ${z.prettifyError(checked.error)}`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { file } });
   }
-  await writeDurably(file, Buffer.from(text));
+  await writeDurably(file, bytes);
 }
