@@ -79,7 +79,7 @@ function readPattern(pattern: Uint8Array): Automaton {
     const { accepts, end } = readPlace(pattern, at);
     places += 1;
     for (let byte = 0; byte < BYTE_VALUES; byte += 1) {
-      if (accepts(byte)) setBit(entered.subarray(byte * words), places);
+      if (accepts(byte)) setBit(entered, byte * words * WORD_BITS + places);
     }
     at = end;
   }
