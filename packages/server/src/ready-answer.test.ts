@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { expect, test } from 'vitest';
 import { activeOn, servedRing } from '../../../test/support/served-ring.ts';
+import type { ActiveRing } from './active-ring.ts';
 import { readyAnswer } from './ready-answer.ts';
 import type { StatusPorts } from './status.ts';
 
@@ -9,7 +10,10 @@ const large = activeOn(servedRing({ devices: 3, power: 2 }), 0);
 const small = activeOn({ ...large.ring, keyspace: 'small' }, 0);
 
 /** Partitions that are ready here, by ring. */
-function portsWith(ready: Readonly<Record<string, readonly number[]>>): StatusPorts {
+function portsWith(
+  ready: Readonly<Record<string, readonly number[]>>,
+  list: readonly ActiveRing[] = [large, small],
+): StatusPorts {
   const infos = Object.entries(ready).flatMap(([keyspace, partitions]) =>
     partitions.map((partition) => ({ keyspace, partition, state: 'ready' })),
   );
@@ -19,7 +23,7 @@ function portsWith(ready: Readonly<Record<string, readonly number[]>>): StatusPo
   };
   // Nothing else of the server is looked at.
   return {
-    rings: { list: () => [large, small], get },
+    rings: { list: () => list, get },
     store: { list: () => infos },
   } as unknown as StatusPorts;
 }
@@ -41,4 +45,11 @@ test('a ring that is not ready is named, and the server is ready for the other',
 
 test('a server on which no ring is ready is not', () => {
   expect(readyAnswer(portsWith({ small: [0] }), null).ready).toBe(false);
+});
+
+test('a ring that gives this device nothing makes it ready only where all are such', () => {
+  const without = { ...small, self: null };
+  expect(readyAnswer(portsWith({}, [large, without]), null).ready).toBe(false);
+  expect(readyAnswer(portsWith({}, [without]), null).ready).toBe(true);
+  expect(readyAnswer(portsWith({}, []), null).ready).toBe(true);
 });

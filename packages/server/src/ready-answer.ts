@@ -16,7 +16,8 @@ export interface ReadyAnswer {
 }
 
 /**
- * `ring`: of that one alone; null: ready as soon as one ring is, or where none is to be waited for.
+ * `ring`: of that one alone; null: ready as soon as one ring that gives this device something is,
+ * or where none does.
  * Throws RING_UNKNOWN.
  */
 export function readyAnswer(
@@ -29,10 +30,14 @@ export function readyAnswer(
     const { keyspace } = active.ring;
     const { serve } = activeDuties(active);
     const notReady = serve.length - countReady(infos, keyspace, serve);
-    return { ring: keyspace, ready: notReady === 0, notReady };
+    return { ring: keyspace, ready: notReady === 0, notReady, given: serve.length };
   });
   const waiting = found
     .filter(({ ready }) => !ready)
     .map(({ ring: name, notReady }) => ({ ring: name, notReady }));
-  return { ready: found.length === 0 || waiting.length < found.length, rings: found, waiting };
+  // A ring that gives this device nothing says nothing of it, unless all are such.
+  const given = found.filter((one) => one.given > 0);
+  const isReady = given.length === 0 || given.some(({ ready }) => ready);
+  const told = found.map(({ ring: name, ready, notReady }) => ({ ring: name, ready, notReady }));
+  return { ready: isReady, rings: told, waiting };
 }
