@@ -1,4 +1,5 @@
 // One server of a ring against the head: what it has, and what keeps it from being current. Pure.
+import { counted } from '@ringwright/base/counted';
 import type { Ring } from '@ringwright/ring/ring';
 import type { RingStatus } from '../server-status.ts';
 
@@ -85,9 +86,9 @@ function whyNot(said: RingStatus, head: Head): string {
     said.freshness.state === 'expired' ? 'its beacon ran out: it drops nothing' : '',
     disk?.id === said.id ? '' : `its disk names ${disk?.version ?? 'no'} version`,
     said.device === null ? 'its own device is not in the ring' : '',
-    said.notReady > 0 ? `${said.notReady} partitions not ready` : '',
-    said.draining.length > 0 ? `${said.draining.length} partitions to give up` : '',
-    waiting > 0 ? `${waiting} drops held back` : '',
+    said.notReady > 0 ? `${counted(said.notReady, 'partition')} not ready` : '',
+    said.draining.length > 0 ? `${counted(said.draining.length, 'partition')} to give up` : '',
+    waiting > 0 ? `${counted(waiting, 'drop')} held back` : '',
     ...said.failing.map(({ step, reason }) => `${step} fails: ${reason}`),
   ]
     .filter((part) => part !== '')
