@@ -48,7 +48,7 @@ export interface DiskFinding {
   readonly bytes: number;
   readonly rows: number;
   readonly why: string;
-  /** The one command that is safe to type, without `ring-builder`. */
+  /** What to type next, without `ring-builder`: safe, but for a force, which asks for a reason. */
   readonly command: string;
 }
 
@@ -158,8 +158,9 @@ function damageOf(ring: Ring, listing: DiskListing, place: Place): Outlook {
 }
 
 /**
- * A refill needs all records of N - W + 1 other slots, or what every other device has. With fewer
- * it waits for ever, unless they come back or somebody says that what there is must do.
+ * A refill needs all records of N - W + 1 other slots, or what every other device has, one of them
+ * complete. With fewer it waits for ever, unless they come back or somebody says that what there is
+ * must do.
  */
 function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlook {
   const { holders, ready, away } = place.others(listing.device);
@@ -168,16 +169,19 @@ function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlo
     const why = 'no other device has records of it: bring back its file, or its trash';
     return { why, command: `trash ${keyspace} list` };
   }
-  if (ready >= needed || away.length === 0) {
+  if (ready >= needed || (ready > 0 && away.length === 0)) {
     const said = listing.refills.get(place.partition) ?? '';
     const why = `it refills from its peers by itself${said === '' ? '' : ` (${said})`}`;
     return { why, command: `servers ${keyspace}` };
   }
   const silent = away.map((id) => `d${id}`).join(' ');
+  const [rest, start] =
+    away.length === 0
+      ? ['no other device has one', 'put back a file or its trash']
+      : [`${silent} ${away.length === 1 ? 'does' : 'do'} not answer`, 'start that'];
   const why =
-    `it cannot refill: ${ready} of the ${needed} complete files needed are there, ` +
-    `and ${silent} ${away.length === 1 ? 'does' : 'do'} not answer; ` +
-    'start that, or force the refill with what there is';
+    `it cannot refill: ${ready} of the ${needed} complete files needed are there, and ${rest}; ` +
+    `${start}, or force the refill with what there is, which gives up the rest`;
   const force = `moves ${keyspace} force ${place.partition} --reason TEXT --yes`;
   return { why, command: force };
 }

@@ -11,10 +11,14 @@ import { loadPartition } from './load-partition.ts';
 const first = servedRing({ power: 0 });
 const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
 
-async function loading(device: StoreDevice, how: 'join' | 'refill' = 'join'): Promise<string> {
+async function loading(
+  device: StoreDevice,
+  how: 'join' | 'refill' | 'forced' = 'join',
+): Promise<string> {
   const { active, store, devices, decide, throttle, partial } = device;
   const move = how === 'join' ? (active.ring.moves[0] ?? null) : null;
-  const task = { active, partition: 0, move, onProgress: () => undefined };
+  const isForced = how === 'forced';
+  const task = { active, partition: 0, move, isForced, onProgress: () => undefined };
   try {
     await loadPartition({ store, devices, decide, throttle, partial }, task);
     return 'loaded';
@@ -171,6 +175,16 @@ describe('a holder that lost its records', () => {
     ]);
     const digest = (device: StoreDevice | undefined) => device!.info(0)?.digest;
     expect(new Set([a, b, c].map(digest)).size).toBe(1);
+  });
+
+  test('is not complete out of what others are filling too, until it is forced', async () => {
+    await using cluster = await StoreCluster.open([first]);
+    await cluster.create(0, [0, 1, 2], 'filling');
+    const [a, b] = cluster.devices;
+    await b!.put(0, { late: '1' });
+    expect(await loading(a!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
+    expect(await loading(a!, 'forced')).toBe('loaded');
+    expect(a!.value(0, 'late'), 'what there is').toBe('1');
   });
 });
 

@@ -87,8 +87,9 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<L
 
 /**
  * The whole file of the first device that gives it, then all records of further ones, until enough
- * gave theirs. A refill is also done when every other device gave all it has, even if some of them
- * are filling themselves: there is nothing more to wait for, and they may be waiting for this one.
+ * gave theirs. A refill is also done when every other device gave all it has and one of them is
+ * complete, even if some are filling themselves: there is nothing more to wait for, and they may be
+ * waiting for this one. Where all are filling, all may have lost the same records.
  */
 async function loadFromOthers(
   ports: LoadPorts,
@@ -126,15 +127,18 @@ async function loadFromOthers(
     });
   }
   if (sources() >= needed) return { copy, merged };
+  const complete = sources();
   if (task.move === null) {
     for (const device of fillingToo) await attempt(device, () => merge(device));
-    if (sources() === others.length) return { copy, merged };
+    const isEnough = complete > 0 || others.length === 0;
+    if (isEnough && sources() === others.length) return { copy, merged };
   }
   if (task.isForced === true) return { copy, merged, isForced: true };
-  const gave = `${sources()} of the ${needed} slots needed gave partition ${task.partition}`;
+  const whole = `${complete} of the ${needed} complete files needed`;
+  const gave = `${whole} gave partition ${task.partition}`;
   const message = `${gave}: ${failures.join('; ')}`;
   throw new CodedError('NOT_ENOUGH_REPLICAS', message, {
-    details: { sources: sources(), needed, failures },
+    details: { sources: complete, needed, failures },
   });
 }
 

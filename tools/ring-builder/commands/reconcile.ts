@@ -69,6 +69,6 @@ function table(findings: readonly DiskFinding[]): string[] {
     { head: 'FINDING', cell: ({ kind }) => kind },
     { head: 'BYTES', cell: ({ bytes }) => printBytes(bytes) },
     { head: 'WHY', cell: ({ why }) => why },
-    { head: 'SAFE COMMAND', cell: ({ command }) => `ring-builder ${command}` },
+    { head: 'COMMAND', cell: ({ command }) => `ring-builder ${command}` },
   ]);
 }
