@@ -77,7 +77,7 @@ async function device({ hasRing = true } = {}) {
       lacks: (heads: readonly unknown[]) => heads.length > 0,
       catchUpAll: (heads: readonly unknown[], _peer: Caller, from: string) => {
         if (heads.length > 0) caughtUp.push(from);
-        return Promise.resolve();
+        return Promise.resolve([]);
       },
     } as unknown as IntroducePorts['exchange'],
     life: await DeviceLife.begin(folder.path, identity.born),
@@ -201,6 +201,19 @@ test('the clock, the directory and the rings of a member come from where it is',
   await hear({ address: member, life: lifeOf('true', 5) });
   await settle();
   expect(greeted, 'no news').toEqual([member]);
+});
+
+test('the clock of a member is learned before the refill that it brings', async () => {
+  const { ports, refills } = await device();
+  const agreed: number[] = [];
+  const onRefill: IntroducePorts['onRefill'] = (remembered) => {
+    refills.push(remembered);
+    agreed.push(ports.clock.nowMs());
+  };
+  const said = saying({ remembered: lifeOf('born 0', 7), ms: nowMs - 30_000 });
+  const call = (): Promise<Said> => Promise.resolve(said);
+  await greet({ ...ports, onRefill }, member, { call: call as Caller['call'] });
+  expect([refills.length, agreed]).toEqual([1, [nowMs - 30_000]]);
 });
 
 test('a device without any ring asks whoever calls it, and only so many', async () => {

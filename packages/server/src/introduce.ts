@@ -75,9 +75,8 @@ export async function greet(ports: IntroducePorts, address: string, peer: Caller
     const answer = await peer.call(hello, introduction(ports, address), peerCallTimeoutMs);
     checkWireVersion(answer.wireVersion);
     await takeIn(ports, { ...answer, address });
-    await ports.exchange
-      .catchUpAll(answer.rings, peer, address)
-      .catch((error: unknown) => ports.onRingRefused(address, error));
+    const refusals = await ports.exchange.catchUpAll(answer.rings, peer, address);
+    for (const error of refusals) ports.onRingRefused(address, error);
     void ports.relay.send(address, peer, answer.rings); // it may take long, and rests first
   } finally {
     greeting.delete(address);
@@ -87,13 +86,14 @@ export async function greet(ports: IntroducePorts, address: string, peer: Caller
 /** What the server at an address says of itself and of this one. */
 async function takeIn(ports: IntroducePorts, said: AnswerOf<typeof hello>): Promise<void> {
   const { address, life, settled, remembered, ms } = said;
+  // At once, since a refill may take minutes, and the clock of that moment is an old one then.
+  ports.peerClocks.learn(address, ms);
+  learnClock(ports, ms);
   // Before anything else is asked of the peer: what is here may be older than it should be.
   if (wasPutBack(ports, address, remembered)) {
     await refillIfRestored(ports, remembered);
     ports.knownPeers.believed.add(address);
   }
-  ports.peerClocks.learn(address, ms);
-  learnClock(ports, ms);
   if (remembered !== null && remembered.born !== ports.life.current.born) {
     ports.strangers.add(address);
   } else ports.strangers.delete(address);

@@ -185,6 +185,25 @@ describe('whom a ring is fetched from', () => {
   });
 });
 
+describe('catching up with all rings of a peer', () => {
+  const heads = ['first', 'second', 'third'].map((keyspace) => {
+    return { keyspace, version: 9, id: 'a'.repeat(64), signers: 0 };
+  });
+  test.each([
+    ['RING_FILE_INVALID', ['first', 'second', 'third'], 3],
+    ['PEER_TIMEOUT', ['first'], 1],
+  ] as const)('where each fails with %s', async (code, expected, refused) => {
+    const { exchange } = exchangeAt(1);
+    const asked: string[] = [];
+    const call = (_kind: unknown, { keyspace }: { keyspace: string }): Promise<unknown> => {
+      asked.push(keyspace);
+      return Promise.reject(new CodedError(code, keyspace));
+    };
+    const refusals = await exchange.catchUpAll(heads, { call: call as Caller['call'] }, 'a peer');
+    expect([asked, refusals.length]).toEqual([expected, refused]);
+  });
+});
+
 describe('fetching as a delta', () => {
   /** A peer that answers a base with this delta, and without one with the whole file. */
   function deltaPeer(delta: Uint8Array) {

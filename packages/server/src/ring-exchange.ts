@@ -162,14 +162,26 @@ export class RingExchange {
   /**
    * Catches up with every ring of which the peer has a higher version, or its own version with more
    * signatures. A ring of another line is looked at, so that this server raises its alarm too.
+   * Resolves with what went wrong: one ring that is refused holds up no other, a peer that fails
+   * is asked no more.
    */
-  async catchUpAll(heads: readonly RingHeld[], peer: Caller, from: string): Promise<void> {
+  async catchUpAll(heads: readonly RingHeld[], peer: Caller, from: string): Promise<unknown[]> {
+    const refusals: unknown[] = [];
     for (const head of heads) {
-      if (this.#isAhead(head)) {
-        await this.catchUp(head.keyspace, peer);
-      } else if (this.#rings.isForkNews(head)) {
-        await this.#rings.witness(await fetchRingStart(peer, head), from);
+      try {
+        await this.#catchUpWith(head, peer, from);
+      } catch (error) {
+        refusals.push(error);
+        if (error instanceof CodedError && error.code.startsWith('PEER_')) break;
       }
+    }
+    return refusals;
+  }
+
+  async #catchUpWith(head: RingHeld, peer: Caller, from: string): Promise<void> {
+    if (this.#isAhead(head)) await this.catchUp(head.keyspace, peer);
+    else if (this.#rings.isForkNews(head)) {
+      await this.#rings.witness(await fetchRingStart(peer, head), from);
     }
   }
 
