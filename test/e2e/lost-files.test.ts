@@ -110,3 +110,45 @@ test('a refill with too few sources says so, and is forced', { timeout: 120_000 
   const none = await cluster.builder.run([...force, '--yes', '--json']);
   expect(JSON.parse(none.stderr)).toMatchObject({ code: 'MOVE_UNKNOWN' });
 });
+
+test('a file that all holders lose is never complete again by itself', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 8 });
+  const [first] = cluster.servers;
+  const key = `/v1/${keyspace}/kept`;
+  const put = { method: 'PUT', path: `${key}?consistency=all`, body: 'kept' } as const;
+  expect((await askServer(first!.place.port, put)).status).toBe(204);
+  const lookup = await cluster.builder.json<{ keys: readonly { partition: number }[] }>([
+    ...['lookup', keyspace, 'kept'],
+  ]);
+  const partition = lookup.keys[0]?.partition ?? -1;
+  for (const server of cluster.servers) await deleteFile(server, partition);
+  expect((await cluster.builder.answer('health')).exit).toBe(1);
+  const stuck = await waitFor('the holders to find each other filling', {
+    ask: () => reconcile(cluster),
+    until: ({ findings }) =>
+      findings.filter(({ why }) => why.includes('cannot refill')).length === 3,
+  });
+  expect(stuck).toMatchObject({ exit: 1, slots: 24, complete: 21 });
+  // Each has tried to refill by now.
+  for (const server of cluster.servers) {
+    await waitFor('a refill to be refused', {
+      ask: () => server.status(),
+      until: ({ rings }) => JSON.stringify(rings).includes('0 of the 2 complete files needed'),
+    });
+  }
+  for (const server of cluster.servers) {
+    expect((await askServer(server.place.port, { path: key })).status).toBe(503);
+  }
+  const { exit, document } = await cluster.builder.answer<{ troubles: { kind: string }[] }>(
+    'health',
+  );
+  expect(exit).toBe(1);
+  expect(document.troubles.map(({ kind }) => kind)).toContain('not ready');
+  const force = ['moves', keyspace, 'force', String(partition), '--reason', 'no backup', '--yes'];
+  const forced = await cluster.builder.run([...force, '--json']);
+  expect(JSON.parse(forced.stdout), forced.stderr).toMatchObject({ known: 3 });
+  await waitFor('what there is to be served', {
+    ask: () => reconcile(cluster),
+    until: ({ complete }) => complete === 24,
+  });
+}, 120_000);
