@@ -27,6 +27,8 @@ export interface PeerParts {
   readonly peers: Peers;
   readonly knownPeers: KnownPeers;
   readonly introduce: IntroducePorts;
+  /** Resolves when what the server there says of its clock is known. */
+  readonly hearClock: (address: string) => Promise<unknown>;
   /** Tells every peer which rings are here, and hears which are there. */
   readonly greetPeers: () => Promise<void>;
   /** Resolves when those that know this directory could say so. */
@@ -64,6 +66,12 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
     peers,
     knownPeers,
     introduce,
+    hearClock: (address) => {
+      // It may have been greeted before any ring named it.
+      const isHeard = own.peerClocks.aheadOf(address, 0) !== null;
+      const peer = peers.connect(address);
+      return isHeard || !peer.connected ? peer.connect() : knownPeers.ask(address);
+    },
     greetPeers: async () => {
       // The disk may be full: then this age only lasts longer.
       await life.age().catch((error: unknown) => log.warn({ error }, 'age not written'));

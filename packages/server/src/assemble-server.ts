@@ -115,7 +115,7 @@ export async function assembleServer(
     reviewAll();
   };
   const meetings = { handlers, log, monotonicMs, onConnect, onRefill: reviewAll };
-  const { peers, knownPeers, introduce, ...greetings } = assemblePeers(own, meetings);
+  const { peers, knownPeers, introduce, hearClock, ...greetings } = assemblePeers(own, meetings);
   const devices = deviceCaller({ peers, handlers });
   const decide: DecideKey = (keyspace, key) => settleKey(coordinator, keyspace, key);
   const calls = { devices: measureCopies(metrics, devices), inFlight, ...pace.taking };
@@ -131,7 +131,7 @@ export async function assembleServer(
   const parts = { identity, rings, forks, requests, store, mover, controls, peers, trust, pace };
   const status: StatusPorts = { ...parts, startedMs: nowMs(), nowMs };
   const asked = { rings, requests, devices, clock, stamps };
-  const coordinator = coordinatorPorts(asked, { exchange, peers, peerClocks });
+  const coordinator = coordinatorPorts(asked, { exchange, peers, peerClocks, hearClock });
   const copies = new CopySource({ ...replica, monotonicMs, ...pace.giving });
   const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange };
   fillHandlers(handlers, { replica, introduce, copies, pace, scrubber, trash: parts, ...edges });
@@ -165,13 +165,14 @@ function coordinatorPorts(
     exchange,
     peers,
     peerClocks,
+    hearClock: meet,
   }: {
     readonly exchange: RingExchange;
     readonly peers: Peers;
     readonly peerClocks: PeerClocks;
+    readonly hearClock: PeerParts['hearClock'];
   },
 ): CoordinatorPorts {
-  const meet = (address: string): Promise<unknown> => peers.connect(address).connect();
   const proof = { clocks: peerClocks, nowMs, meet };
   return {
     ...parts,

@@ -8,7 +8,7 @@ import type { Caller } from '@ringwright/wire/call-channel';
 import type { hello, Life } from '@ringwright/wire/hello';
 import type { RequestOf } from '@ringwright/wire/message';
 import { wireVersion } from '@ringwright/wire/wire-version';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
 import { activeOn, identityOf, servedRing } from '../../../test/support/served-ring.ts';
 import { DeviceLife } from './device-life.ts';
@@ -38,8 +38,13 @@ const saying = (said: Partial<Said>): Said => ({
   ...said,
 });
 
+interface DeviceShape {
+  readonly hasRing?: boolean;
+  readonly rest?: () => Promise<unknown>;
+}
+
 /** A device with a ring, or with none; what others say when they are greeted is in `there`. */
-async function device({ hasRing = true } = {}) {
+async function device({ hasRing = true, rest }: DeviceShape = {}) {
   const folder = await scratchFolder();
   onTestFinished(() => folder[Symbol.asyncDispose]());
   const identity = identityOf(ring, 0);
@@ -52,7 +57,8 @@ async function device({ hasRing = true } = {}) {
   const refused: string[] = [];
   const sent: string[] = [];
   const unheard: string[] = [];
-  const rings = { list: () => (hasRing ? [activeOn(ring, 0)] : []), signers: () => 0 };
+  const held = { has: hasRing };
+  const rings = { list: () => (held.has ? [activeOn(ring, 0)] : []), signers: () => 0 };
   const call = (address: string) => () => {
     const said = there.get(address);
     const away = new CodedError('PEER_UNREACHABLE', 'away');
@@ -87,6 +93,7 @@ async function device({ hasRing = true } = {}) {
       rings,
       connect: () => Promise.resolve(nobody),
       greet: greetThere,
+      ...(rest !== undefined && { rest }),
     }),
     strangers: new Set(),
     nowMs: () => nowMs,
@@ -103,7 +110,19 @@ async function device({ hasRing = true } = {}) {
   };
   const hear = (said: Partial<Said>) => answerHello(ports, saying(said), nobody);
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  return { ports, there, greeted, refills, caughtUp, sent, unheard, hear, settle, greetThere };
+  return {
+    held,
+    ports,
+    there,
+    greeted,
+    refills,
+    caughtUp,
+    sent,
+    unheard,
+    hear,
+    settle,
+    greetThere,
+  };
 }
 
 const lies: readonly (readonly [string, Partial<Said>])[] = [
@@ -176,6 +195,25 @@ test('a member that says so and cannot be asked is not introduced to', async () 
   expect(refills).toEqual([]);
 });
 
+test('a member that says so while it starts is asked again until it answers', async () => {
+  const rests: (() => void)[] = [];
+  const rest = () => new Promise<void>((resolve) => void rests.push(resolve));
+  const { there, greeted, refills, hear, settle } = await device({ rest });
+  const remembered = lifeOf('born 0', 7);
+  await expect(hear({ address: member, remembered })).rejects.toThrow(CodedError);
+  await settle();
+  rests.pop()?.();
+  await settle();
+  expect([greeted, refills]).toEqual([[member, member], []]);
+  there.set(member, { remembered });
+  rests.pop()?.();
+  await vi.waitFor(() => expect(refills).toEqual([remembered]));
+  const asked = greeted.length;
+  rests.pop()?.();
+  await settle();
+  expect(greeted, 'it has answered').toHaveLength(asked);
+});
+
 test('two that greet each other, each knowing better, do not wait for each other', async () => {
   const { ports, refills, hear } = await device();
   const remembered = lifeOf('born 0', 7);
@@ -214,6 +252,26 @@ test('the clock of a member is learned before the refill that it brings', async 
   const call = (): Promise<Said> => Promise.resolve(said);
   await greet({ ...ports, onRefill }, member, { call: call as Caller['call'] });
   expect([refills.length, agreed]).toEqual([1, [nowMs - 30_000]]);
+});
+
+test('what was said before a ring named anybody counts only for those that it names', async () => {
+  const { held, ports, there, hear, settle, greetThere } = await device({ hasRing: false });
+  const hourBehind = nowMs - 3_600_000;
+  for (let port = 1; port <= 16; port += 1) {
+    const stranger = `10.0.0.8:${port}`;
+    there.set(stranger, { rings: [newRing], life: lifeOf('x', 1), ms: hourBehind });
+    await hear({ address: stranger, rings: [newRing] });
+  }
+  await settle();
+  held.has = true;
+  for (const right of [member, other]) {
+    there.set(right, {});
+    await greetThere(right);
+  }
+  expect(ports.peerClocks.aheadMs(nowMs)).toBe(0);
+  expect(ports.clock.nowMs()).toBe(nowMs);
+  expect(ports.memory.recall('10.0.0.8:1')).toBeNull();
+  expect(await ports.knownPeers.callBack(nobody)).toBe(nobody);
 });
 
 test('a device without any ring asks whoever calls it, and only so many', async () => {

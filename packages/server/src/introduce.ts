@@ -54,7 +54,7 @@ export async function answerHello(
   if (knownPeers.hear(caller, address)) {
     if (wasPutBack(ports, address, remembered)) {
       // While it is being greeted it will be heard anyway, and each end would wait for the other.
-      if (!knownPeers.greeting.has(address)) await knownPeers.ask(address);
+      if (!knownPeers.greeting.has(address)) await knownPeers.insist(address);
     } else if (hasNews(ports, request)) {
       knownPeers.ask(address).catch(() => undefined); // one greets the other again soon
     }
@@ -74,9 +74,13 @@ export async function greet(ports: IntroducePorts, address: string, peer: Caller
   try {
     const answer = await peer.call(hello, introduction(ports, address), peerCallTimeoutMs);
     checkWireVersion(answer.wireVersion);
-    await takeIn(ports, { ...answer, address });
+    const said = { ...answer, address };
+    const isNamed = ports.knownPeers.isNamed(address);
+    if (isNamed) await takeIn(ports, said);
     const refusals = await ports.exchange.catchUpAll(answer.rings, peer, address);
     for (const error of refusals) ports.onRingRefused(address, error);
+    // The rings that it gave may be the first ones here.
+    if (!isNamed && ports.knownPeers.isNamed(address)) await takeIn(ports, said);
     void ports.relay.send(address, peer, answer.rings); // it may take long, and rests first
   } finally {
     greeting.delete(address);
@@ -137,9 +141,14 @@ async function greetPeer(ports: IntroducePorts, peer: Peer): Promise<void> {
 
 /**
  * Tells every server that was ever called which rings are here; one that was away is connected to
- * anew, which greets it. Whatever one of them answers, the others are greeted too.
+ * anew, which greets it. Whatever one of them answers, the others are greeted too. Those that have
+ * left all rings are forgotten, with what their clocks showed.
  */
 export async function greetPeers(ports: IntroducePorts, peers: Peers): Promise<void> {
+  const isNamed = (address: string): boolean => ports.knownPeers.isNamed(address);
+  ports.peerClocks.keep(isNamed);
+  // A server without any ring has only such peers: its first ring may come from one of them.
+  if (ports.rings.list().length > 0) peers.keep(isNamed);
   await Promise.allSettled(peers.list().map((peer) => greetPeer(ports, peer)));
 }
 

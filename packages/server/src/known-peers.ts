@@ -1,7 +1,7 @@
 // Whom this server believes: the devices that its rings name, reached by connections of its own.
 // Who calls may say any address; only at that address is asked what to make of it.
 import { setTimeout as delay } from 'node:timers/promises';
-import { askBackMs, unknownPeersMax } from '@ringwright/base/limits-rings';
+import { askBackMs, peerGreetMs, unknownPeersMax } from '@ringwright/base/limits-rings';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { AskBack } from './ask-back.ts';
@@ -15,6 +15,8 @@ interface KnownPeersPorts {
   readonly connect: (address: string) => Promise<Caller>;
   /** Says hello on such a connection, anew if it was greeted already. */
   readonly greet: (address: string) => Promise<void>;
+  /** Instead of askBackMs; for tests. */
+  readonly rest?: () => Promise<unknown>;
 }
 
 export class KnownPeers {
@@ -28,11 +30,13 @@ export class KnownPeers {
   /** What callers said in their hellos, where that address is believed. */
   readonly #said = new WeakMap<Caller, string>();
   readonly #unknown = new Set<string>();
+  /** Addresses that are asked again and again. */
+  readonly #insisted = new Set<string>();
 
   constructor(identity: DeviceIdentity, ports: KnownPeersPorts) {
     this.#self = joinAddress(identity.address);
     this.#ports = ports;
-    const rest = (): Promise<void> => delay(askBackMs, undefined, { ref: false });
+    const rest = ports.rest ?? (() => delay(askBackMs, undefined, { ref: false }));
     this.#askBack = new AskBack({ greet: ports.greet, rest });
   }
 
@@ -43,9 +47,41 @@ export class KnownPeers {
     return true;
   }
 
+  /** Whether an active ring names the address: only then it counts what is said there of itself. */
+  isNamed(address: string): boolean {
+    return this.#ports.rings.list().some(({ ring }) => addressesIn(ring).has(address));
+  }
+
   /** Resolves when the server there was greeted after this call. Rejects with PEER_UNREACHABLE. */
   ask(address: string): Promise<void> {
     return this.#askBack.ask(address);
+  }
+
+  /**
+   * As `ask`, for what must be known although the server may still be starting: after a failure it
+   * is asked again, until it says hello once more by itself.
+   */
+  insist(address: string): Promise<void> {
+    const asked = this.ask(address);
+    if (!this.#insisted.has(address)) {
+      this.#insisted.add(address);
+      void this.#askAgain(address, asked);
+    }
+    return asked;
+  }
+
+  async #askAgain(address: string, first: Promise<void>): Promise<void> {
+    let asked = first;
+    for (let tries = 1; tries < peerGreetMs / askBackMs; tries += 1) {
+      const isGreeted = await asked.then(
+        () => true,
+        () => false,
+      );
+      if (isGreeted) break;
+      asked = this.ask(address); // it rests before
+    }
+    await asked.catch(() => undefined);
+    this.#insisted.delete(address);
   }
 
   /**
@@ -63,8 +99,10 @@ export class KnownPeers {
    */
   #isBelieved(address: string): boolean {
     if (address === this.#self) return false; // it does not call itself
-    const active = this.#ports.rings.list();
-    if (active.length > 0) return active.some(({ ring }) => addressesIn(ring).has(address));
+    if (this.#ports.rings.list().length > 0) {
+      this.#unknown.clear();
+      return this.isNamed(address);
+    }
     if (!/^[^/?#@ ]+:\d{1,5}$/.test(address)) return false;
     if (this.#unknown.size < unknownPeersMax) this.#unknown.add(address);
     return this.#unknown.has(address);

@@ -28,6 +28,15 @@ test.each([
   else expect(check).not.toThrow();
 });
 
+test('the clocks of servers that left count no more', () => {
+  const clocks = new PeerClocks(() => 0);
+  for (const gone of ['x', 'y', 'z']) clocks.learn(gone, -hourMs);
+  clocks.learn('here', 0);
+  expect(clocks.aheadMs(0)).toBe(hourMs);
+  clocks.keep((address) => address === 'here');
+  expect([clocks.aheadMs(0), clocks.agreedMs(0), clocks.aheadOf('x', 0)]).toEqual([0, 0, null]);
+});
+
 test.each([
   ['nobody was heard', [], 0],
   ['one other server: the one behind', [-30_000], -30_000],

@@ -14,9 +14,21 @@ export class PeerClocks {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** Only of servers that this one has called: whoever calls may say anything. */
+  /** Only of servers that a ring names and this one has called: others may say anything. */
   learn(address: string, ms: number): void {
     this.#offsets.set(address, ms - this.#monotonicMs());
+    this.#findMiddle();
+  }
+
+  /** Forgets the clocks of servers that have left all rings. */
+  keep(isNamed: (address: string) => boolean): void {
+    for (const address of this.#offsets.keys()) {
+      if (!isNamed(address)) this.#offsets.delete(address);
+    }
+    this.#findMiddle();
+  }
+
+  #findMiddle(): void {
     const latestFirst = [...this.#offsets.values()].sort((a, b) => b - a);
     const above = Math.floor((latestFirst.length + 1) / 2);
     this.#middle = {

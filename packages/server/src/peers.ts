@@ -4,6 +4,7 @@ import { Peer, type PeerPorts } from './peer.ts';
 export class Peers {
   readonly #ports: PeerPorts;
   readonly #byAddress = new Map<string, Peer>();
+  readonly #leaving = new Set<Peer>();
 
   constructor(ports: PeerPorts) {
     this.#ports = ports;
@@ -19,6 +20,17 @@ export class Peers {
 
   list(): Peer[] {
     return [...this.#byAddress.values()];
+  }
+
+  /** Forgets those that have left: one that was found so before, so that calls to it can end. */
+  keep(isNamed: (address: string) => boolean): void {
+    for (const [address, peer] of this.#byAddress) {
+      if (isNamed(address)) this.#leaving.delete(peer);
+      else if (this.#leaving.delete(peer)) {
+        this.#byAddress.delete(address);
+        peer.close();
+      } else this.#leaving.add(peer);
+    }
   }
 
   close(): void {
