@@ -1,12 +1,7 @@
 // Errors that crossed a process boundary: from a document back to a CodedError.
 import { CodedError, type ErrorDocument } from './coded-error.ts';
 import { type ErrorCode, errorCatalogue } from './errors.ts';
-import { errorCharactersMax } from './limits-wire.ts';
-
-/** A text with its first errorCharactersMax characters at the most. */
-export function shortened(text: string): string {
-  return text.length <= errorCharactersMax ? text : `${text.slice(0, errorCharactersMax - 1)}…`;
-}
+import { shortened } from './shortened.ts';
 
 /** A CodedError of a received document, its texts shortened. An unknown code (a newer peer's) becomes PEER_FAILED. */
 export function errorFromDocument(value: unknown): CodedError {

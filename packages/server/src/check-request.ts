@@ -2,6 +2,7 @@
 // else makes its reader's browser send.
 import type { IncomingMessage } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
+import { shortened } from '@ringwright/base/shortened';
 
 /** Of a name that is refused, shown. */
 const SHOWN_CHARACTERS = 253;
@@ -34,7 +35,7 @@ export function checkHost(
 ): void {
   // Only HTTP/1.0 goes without, and no browser speaks it.
   if (host === undefined || allowsHost(host)) return;
-  const name = host.replace(/:\d+$/, '').slice(0, SHOWN_CHARACTERS);
+  const name = shortened(host.replace(/:\d+$/, ''), SHOWN_CHARACTERS);
   const hint = `ask by its IP address, or start the server with --allow-host ${name}`;
   const message = `this server is not known by the name '${name}'`;
   throw new CodedError('HOST_UNKNOWN', message, { hint, details: { host: name } });
@@ -61,7 +62,7 @@ function isOwn(origin: string, host: string | undefined): boolean {
 }
 
 function foreign(by: string): CodedError {
-  const message = `a request of a web page: ${by.slice(0, SHOWN_CHARACTERS)}`;
+  const message = `a request of a web page: ${shortened(by, SHOWN_CHARACTERS)}`;
   const hint =
     'pages of other origins get nothing here; ask from a program, or through your own server';
   return new CodedError('ORIGIN_FOREIGN', message, { hint });
@@ -70,7 +71,8 @@ function foreign(by: string): CodedError {
 /** Throws CONTENT_TYPE_UNKNOWN: a page may send anything else without asking first (CORS). */
 export function checkJson({ headers: { 'content-type': type } }: IncomingMessage): void {
   if (type !== undefined && /^application\/json\s*(;|$)/i.test(type)) return;
-  const given = type === undefined ? 'no content type' : `content type '${type.slice(0, 100)}'`;
+  const given =
+    type === undefined ? 'no content type' : `content type '${shortened(type, SHOWN_CHARACTERS)}'`;
   const hint = "say what it is: curl -H 'content-type: application/json' …";
   throw new CodedError('CONTENT_TYPE_UNKNOWN', `a JSON body with ${given}`, { hint });
 }

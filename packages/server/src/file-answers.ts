@@ -1,5 +1,6 @@
 // This device's answer about its own files: whether they are still those of its directory.
 import type { CodedError } from '@ringwright/base/coded-error';
+import { shortened } from '@ringwright/base/shortened';
 import { damageCharactersMax, damagedFilesMax, type filesLook } from '@ringwright/wire/files';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { Scrubber } from './scrubber.ts';
@@ -16,12 +17,11 @@ export async function answerFilesLook(
   }
   const told = [...found].slice(0, damagedFilesMax);
   return {
-    damaged: told.map(([partition, { message }]) => ({ partition, reason: cut(message) })),
+    damaged: told.map(([partition, { message }]) => ({
+      partition,
+      reason: shortened(message, damageCharactersMax),
+    })),
     count: found.size,
-    log: log === null ? null : cut(log.message),
+    log: log === null ? null : shortened(log.message, damageCharactersMax),
   };
-}
-
-function cut(text: string): string {
-  return text.slice(0, damageCharactersMax);
 }

@@ -1,9 +1,12 @@
 // Conditional requests: a record's ETag is its stamp, so equal tags mean equal bytes. Pure.
 import type { IncomingHttpHeaders } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
+import { shortened } from '@ringwright/base/shortened';
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { identityOf } from './wire-record.ts';
 import type { MayWrite } from './write-if.ts';
+
+const WANTED_CHARACTERS = 200;
 
 export function etagOf(stamp: Stamp): string {
   return `"${formatStamp(stamp)}"`;
@@ -14,7 +17,7 @@ export function checkRead(headers: IncomingHttpHeaders, stamp: Stamp | null): 'w
   const { 'if-match': wanted, 'if-none-match': known } = headers;
   if (wanted !== undefined && !names(wanted, stamp)) {
     const there = stamp === null ? 'there is no record' : `the record is ${etagOf(stamp)}`;
-    const message = `${there}, the request wants ${wanted.slice(0, 200)}`;
+    const message = `${there}, the request wants ${shortened(wanted, WANTED_CHARACTERS)}`;
     const hint = 'read the key again without If-Match';
     throw new CodedError('PRECONDITION_FAILED', message, { hint });
   }

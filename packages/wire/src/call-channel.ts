@@ -10,7 +10,8 @@ import {
   misunderstoodCallsMax,
   unreadBytesMax,
 } from '@ringwright/base/limits-wire';
-import { errorFromDocument, shortened } from '@ringwright/base/remote-error';
+import { errorFromDocument } from '@ringwright/base/remote-error';
+import { shortened } from '@ringwright/base/shortened';
 import type { z } from 'zod';
 import { type Envelope, joinFrame, longFrame, packEnvelope, unpackFrame } from './frame.ts';
 import { hasFrameStructure } from './frame-structure.ts';
