@@ -1,5 +1,6 @@
 // What has to hold before a version is committed: the plan that was reviewed, a sound ring. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
+import { allMoves } from '@ringwright/builder/later-waves';
 import type { Plan } from '@ringwright/builder/plan';
 import type { Brake } from '@ringwright/repository/judge-version';
 import type { LogEntry } from '@ringwright/repository/log-entry';
@@ -72,7 +73,7 @@ export function requireProved(
   reason: string | null,
 ): number[] {
   const unproved = unprovedPartitions(entries);
-  const moving = [...new Set(plan.moves.map(({ partition }) => partition))];
+  const moving = [...new Set(allMoves(plan).map(({ partition }) => partition))];
   const found = moving.filter((partition) => unproved.has(partition));
   const [first] = found;
   if (first === undefined || reason !== null) return found;

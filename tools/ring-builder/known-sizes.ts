@@ -1,4 +1,5 @@
 // Bytes per partition and free space per device, asked of the servers of a ring.
+import { allMoves } from '@ringwright/builder/later-waves';
 import type { KnownSizes } from '@ringwright/builder/plan-traffic';
 import { fanOut } from './fan-out.ts';
 import { lastPushed, type PreparedPlan } from './prepare-plan.ts';
@@ -46,7 +47,7 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
 export async function sizesFor(prepared: PreparedPlan): Promise<AskedSizes | null> {
   const { plan, opened, head, direct, state } = prepared;
   const pushed = lastPushed(opened.entries) !== null;
-  if (head === null || direct || !pushed || plan.moves.length === 0) return null;
+  if (head === null || direct || !pushed || allMoves(plan).length === 0) return null;
   // With the devices that are to join: their disks have to take the most.
   return askSizes(plan.ring, ringTargets({ ...head.ring, devices: state.devices }, state));
 }

@@ -31,6 +31,10 @@ export function printMoves(
       { head: 'FROM', cell: ({ from }) => name(from) },
       { head: 'TO', cell: ({ to }) => name(to) },
     ]),
-    ...(hidden > 0 ? [`… and ${hidden} moves more: once committed, table --json lists all`] : []),
+    ...(hidden > 0
+      ? [
+          `… and ${hidden} moves more: once committed, ring-builder moves RING list --json lists all that are noted`,
+        ]
+      : []),
   ];
 }

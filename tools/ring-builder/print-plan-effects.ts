@@ -4,6 +4,7 @@ import type { Finding } from '@ringwright/base/finding';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { printTable } from '@ringwright/base/print-table';
 import type { BuilderState } from '@ringwright/builder/builder-state';
+import { allMoves } from '@ringwright/builder/later-waves';
 import { movesAtRisk, type TierRisk } from '@ringwright/builder/moves-at-risk';
 import type { Plan } from '@ringwright/builder/plan';
 import { planTraffic, type Traffic } from '@ringwright/builder/plan-traffic';
@@ -41,7 +42,7 @@ export function planEffects(
   },
 ): PlanEffects {
   const { head, state, sizes, rate, direct } = from;
-  const traffic = sizes === null ? null : planTraffic(plan.moves, sizes);
+  const traffic = sizes === null ? null : planTraffic(allMoves(plan), sizes);
   const busiest = traffic?.busiest?.bytes ?? null;
   const seconds = rate === null || busiest === null ? null : busiest / rate;
   return {

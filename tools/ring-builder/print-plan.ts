@@ -24,6 +24,10 @@ export function planDocument(plan: Plan): Readonly<Record<string, unknown>> {
     devices: plan.devices,
     ...(moves.length <= movesListedMax ? { moves } : {}),
     ...(movesLeft <= movesListedMax ? { later } : {}),
+    // Too many to list: moves RING list --json does, once they are committed.
+    movesOmitted:
+      (moves.length <= movesListedMax ? 0 : moves.length) +
+      (movesLeft <= movesListedMax ? 0 : movesLeft),
     warnings: plan.warnings,
   };
 }

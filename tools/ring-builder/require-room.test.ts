@@ -61,3 +61,24 @@ test('too little room stops a commit, unless somebody says why it will do', asyn
   await json(`add cities ${device('c')} 1`);
   expect(await json('commit cities -m third')).toMatchObject({ version: 3 });
 });
+
+test('moves of later waves need room too, also when the first wave is empty', async () => {
+  const port = await serverWith(() => diskReserveBytes);
+  const { folder, json, refusal } = await ringBuilderHere();
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await json('create cities --partitions 8 --replicas 1 --min-part-hours 24');
+  await json(`add cities r1z1-127.0.0.1:${port}/a 1`);
+  const pushed = await json<{ version: number; id: string }>('commit cities -m first');
+  const entry = { time: '2026-11-21T02:00:00.000Z', user: 'ada', message: '', details: {} };
+  await appendPush({ rings: `${folder}/rings`, ring: 'cities' }, pushed, entry);
+  await json(`add cities r1z1-127.0.0.1:${port}/b 1`);
+  const plan = await json<{ moved: number; movesLeft: number; traffic: object }>('plan cities');
+  expect(plan).toMatchObject({ moved: 0, movesLeft: 4, traffic: { bytes: 4_000 } });
+  expect(await refusal('commit cities -m second')).toEqual({ exit: 5, code: 'DISK_TOO_SMALL' });
+  await json('commit cities -m second --overfill soon-larger');
+  // What the plan has shown, named; and devices that have no move.
+  const listed = await json<{ later: object[][]; movesLeft: number }>('moves cities list');
+  expect([listed.later.flat().length, listed.movesLeft]).toEqual([4, 4]);
+  expect(await refusal('moves cities pause d99')).toEqual({ exit: 3, code: 'MOVE_UNKNOWN' });
+  expect(await refusal('moves cities cancel d99')).toEqual({ exit: 3, code: 'MOVE_UNKNOWN' });
+});

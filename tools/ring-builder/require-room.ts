@@ -2,6 +2,7 @@
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
+import { allMoves } from '@ringwright/builder/later-waves';
 import { planTraffic } from '@ringwright/builder/plan-traffic';
 import { sizesFor } from './known-sizes.ts';
 import type { PreparedPlan } from './prepare-plan.ts';
@@ -15,9 +16,10 @@ export async function requireRoom(
   prepared: PreparedPlan,
   reason: string | null,
 ): Promise<readonly number[]> {
-  const { ring, moves } = prepared.plan;
+  const { plan } = prepared;
+  const { ring } = plan;
   const sizes = await sizesFor(prepared);
-  const devices = (sizes === null ? null : planTraffic(moves, sizes))?.devices ?? [];
+  const devices = (sizes === null ? null : planTraffic(allMoves(plan), sizes))?.devices ?? [];
   const lacking = devices.filter(({ fits }) => fits === false);
   const [first] = lacking;
   if (first === undefined || reason !== null) return lacking.map(({ id }) => id);

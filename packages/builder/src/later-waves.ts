@@ -9,7 +9,7 @@ import type { BuilderState } from './builder-state.ts';
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
 import { movesBetween } from './moves-between.ts';
 import type { Placement } from './placement.ts';
-import type { LaterWaves, PlannedMove } from './plan.ts';
+import type { LaterWaves, Plan, PlannedMove } from './plan.ts';
 import { movesOfWave, roomBetween, roomFor, steadyMoves } from './steady-moves.ts';
 import type { TierTree } from './tier-tree.ts';
 import { firstWave, keepRows, type WaveLimits } from './waves.ts';
@@ -124,4 +124,9 @@ export function rememberedWaves(waves: LaterWaves): LaterWaves {
 
 export function moveCount(waves: LaterWaves): number {
   return waves.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Of all waves of a plan, the first one too. */
+export function allMoves({ moves, later }: Pick<Plan, 'moves' | 'later'>): PlannedMove[] {
+  return [moves, ...later].flat();
 }

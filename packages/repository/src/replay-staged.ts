@@ -34,7 +34,7 @@ export function replayStaged(
     const mapped = without.has(place) ? null : replayOne(changes, { from, onto, state, ids });
     if (mapped !== null && typeof mapped !== 'string') {
       state = mapped.state;
-      fitting.push({ ...entry, changes: mapped.changes });
+      fitting.push({ ...entry, command: renamed(entry, ids), changes: mapped.changes });
       continue;
     }
     for (const change of changes) if (change.kind === 'add') ids.set(change.device.id, null);
@@ -67,6 +67,13 @@ function replayOne(
     if (error instanceof CodedError) return error.message;
     throw error;
   }
+}
+
+/** As typed, and behind it what devices it names are called now: the log keeps both. */
+function renamed({ command, changes }: Staged, ids: ReadonlyMap<number, number | null>): string {
+  const named = [...new Set(changes.flatMap(devicesOf))].filter((id) => idIn(ids, id) !== id);
+  if (named.length === 0) return command;
+  return `${command} # ${named.map((id) => `d${id} is now d${idIn(ids, id)}`).join(', ')}`;
 }
 
 /** Devices that a change is about, but for the one it adds. */

@@ -57,6 +57,10 @@ test('what a later one needs stays, unless that goes too', async () => {
     { kind: 'add', device: { id: 0, ip: '10.0.0.1' } },
     { kind: 'set-weight', id: 0, weight: 7 },
   ]);
+  expect(await commandsIn(place)).toEqual([
+    ['command 2', 'user2@db1'],
+    ['command 3 # d1 is now d0', 'user3@db1'],
+  ]);
   expect(await verifyRepository(place.rings, 'cities')).toMatchObject({ findings: [] });
 });
 

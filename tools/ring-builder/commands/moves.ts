@@ -2,6 +2,7 @@
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import { readLog } from '@ringwright/repository/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { type MoveAction, moveActions } from '@ringwright/wire/moves';
 import { optionalText, parseNumber, text, texts, usage } from '../arguments.ts';
@@ -15,8 +16,11 @@ import { isDeviceWord, namedMoves } from '../moves/named-moves.ts';
 import { noPace } from '../moves/pace.ts';
 import { movesTable } from '../moves/print-board.ts';
 import { rateAnswer } from '../moves/rate-answer.ts';
+import { printMoves } from '../print-moves.ts';
 import { ringTargets, type Target } from '../ring-targets.ts';
+import { stateOf } from '../state-of-version.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
+import { wavesLeft, wavesLeftLines } from '../waves-left.ts';
 
 const actions = ['list', 'cancel', 'rate', ...moveActions] as const;
 type Action = (typeof actions)[number];
@@ -80,30 +84,41 @@ function actionOf(word: string): Action {
 
 async function listMoves(
   context: Context,
-  { ring, state }: StoredVersion,
+  head: StoredVersion,
   words: readonly string[],
 ): Promise<Answer> {
+  const { ring, state } = head;
   const targets = ringTargets(ring, state);
   const said = await askMoves(ring, targets);
   const wanted = words.includes('all') ? [] : words.map((word) => parseNumber(word, 'partition'));
   const all = moveRows(ring, said);
-  const rows = all.filter(({ partition }) => wanted.length === 0 || wanted.includes(partition));
+  const isWanted = ({ partition }: { readonly partition: number }): boolean =>
+    wanted.length === 0 || wanted.includes(partition);
+  const rows = all.filter(isWanted);
+  const left = wavesLeft(head, await readLog(context.rings, ring.keyspace), context.nowMs());
+  const { movesLeft, movesNotNoted, restsUntil } = left;
+  const later = left.waves.map((wave) => wave.filter(isWanted));
   const { keyspace, version } = ring;
   const { rates, unanswered } = ratesBy(targets, said);
   const held = ratesText(rates, rates.size + unanswered.length);
   const isPaused = all.length > 0 && all.every(({ stage }) => stage === 'paused');
   return {
-    json: { ring: keyspace, version, moves: rows, ...ratesJson(rates), unanswered },
+    json: {
+      ...{ ring: keyspace, version, moves: rows, ...ratesJson(rates), unanswered },
+      ...{ later, movesLeft, movesNotNoted, restsUntil },
+    },
     lines: [
       `${keyspace} version ${version}: ${counted(ring.moves.length, 'move')} in flight`,
       ...(held === '' ? [] : [`copies go at ${held}`]),
       ...unanswered.map((address) => `${address} did not answer: what it says of moves is missing`),
+      ...wavesLeftLines(keyspace, left),
       ...(rows.length === 0 ? [] : ['', ...movesTable(rows, noPace)]),
+      ...(later.flat().length === 0 ? [] : printMoves({ moves: [], later }, stateOf(head))),
     ],
     next: context.next(
       isPaused
         ? `moves ${keyspace} resume all`
-        : all.length > 0
+        : all.length + movesLeft > movesNotNoted
           ? `rollout ${keyspace}`
           : `status ${keyspace}`,
     ),

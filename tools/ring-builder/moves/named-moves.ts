@@ -5,8 +5,8 @@ import type { Ring } from '@ringwright/ring/ring';
 import { parseNumber, usage } from '../arguments.ts';
 
 /**
- * Of `moves` those that the words name. Throws USAGE, and MOVE_UNKNOWN with the partitions that
- * have none.
+ * Of `moves` those that the words name. Throws USAGE, and MOVE_UNKNOWN with the partitions and
+ * devices that have none.
  */
 export function namedMoves<Move extends SlotMove>(
   { keyspace, version }: Pick<Ring, 'keyspace' | 'version'>,
@@ -20,11 +20,15 @@ export function namedMoves<Move extends SlotMove>(
   const partitions = new Set(numbers.map((word) => parseNumber(word, 'partition')));
   const moving = new Set(moves.map(({ partition }) => partition));
   const unknown = [...partitions].filter((partition) => !moving.has(partition));
-  if (unknown.length > 0) {
-    const message = `version ${version} has no move of partition ${unknown.join(', ')}`;
+  const ends = new Set(moves.flatMap(({ from, to }) => [from, to]));
+  const idle = [...devices].filter((id) => !ends.has(id)).map((id) => `d${id}`);
+  if (unknown.length + idle.length > 0) {
+    const of =
+      unknown.length > 0 ? ` of partition ${unknown.join(', ')}` : ` with ${idle.join(', ')}`;
+    const message = `version ${version} has no move${of}`;
     throw new CodedError('MOVE_UNKNOWN', message, {
       hint: `ring-builder moves ${keyspace} list`,
-      details: { ring: keyspace, version, unknown },
+      details: { ring: keyspace, version, unknown, devices: idle },
     });
   }
   return moves.filter(
