@@ -1,5 +1,5 @@
-// Files that are deleted under live servers: nothing acknowledges on them, reconcile sees it, and
-// they refill from the other holders.
+// Files that are deleted or replaced under live servers: nothing acknowledges on them, reconcile
+// sees it, and they are written anew, or refill from the other holders.
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -28,7 +28,15 @@ async function deleteFile(server: ServerUnderTest, partition: number): Promise<v
   await fs.rm(path.join(home, incarnation, 'data.db'));
 }
 
-test('a partition file that is deleted under a live server', { timeout: 120_000 }, async () => {
+/** Another file takes its name: what was in it is gone. */
+async function loseFile(server: ServerUnderTest, partition: number): Promise<void> {
+  await deleteFile(server, partition);
+  const home = partitionPath(server.place.data, partition);
+  const [incarnation = ''] = (await fs.readdir(home)).filter((name) => name !== 'CURRENT');
+  await fs.writeFile(path.join(home, incarnation, 'data.db'), 'no database');
+}
+
+test('a partition file that is replaced under a live server', { timeout: 120_000 }, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const [first, second, third] = cluster.servers;
   const path0 = `/v1/${keyspace}/kept`;
@@ -42,21 +50,21 @@ test('a partition file that is deleted under a live server', { timeout: 120_000 
 
   // While nobody can give it a copy, it stays lost, and `all` is not acknowledged.
   for (const other of [second, third]) await other!.kill();
-  await deleteFile(first!, partition);
+  await loseFile(first!, partition);
   const alone = await reconcile(cluster);
   expect(alone.exit).toBe(1);
   const found = alone.findings.filter((one) => one.kind === 'damaged');
   expect(found).toMatchObject([{ partition }]);
-  expect(found[0]?.why).toContain('data.db is gone');
+  expect(found[0]?.why).toContain('data.db is another file');
   // health has the servers look too.
-  await deleteFile(first!, (partition + 1) % 8);
+  await loseFile(first!, (partition + 1) % 8);
   const health = await cluster.builder.answer<{ troubles: { kind: string; why: string }[] }>(
     'health',
   );
   const { troubles } = health.document;
   expect(health.exit).toBe(1);
   expect(troubles[0]).toMatchObject({ kind: 'damaged', address: first!.address });
-  expect(troubles[0]?.why).toContain('data.db is gone');
+  expect(troubles[0]?.why).toContain('data.db is another file');
   expect(troubles.filter(({ kind }) => kind === 'down')).toHaveLength(2);
   for (const other of [second, third]) await cluster.restart(other!);
   await waitFor('the files to be refilled', {
@@ -111,7 +119,9 @@ test('a refill with too few sources says so, and is forced', { timeout: 120_000 
   expect(JSON.parse(none.stderr)).toMatchObject({ code: 'MOVE_UNKNOWN' });
 });
 
-test('a file that all holders lose is never complete again by itself', async () => {
+test('a file that all holders lose while it is open is written anew', {
+  timeout: 120_000,
+}, async () => {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const [first] = cluster.servers;
   const key = `/v1/${keyspace}/kept`;
@@ -122,6 +132,30 @@ test('a file that all holders lose is never complete again by itself', async () 
   ]);
   const partition = lookup.keys[0]?.partition ?? -1;
   for (const server of cluster.servers) await deleteFile(server, partition);
+  expect((await cluster.builder.answer('health')).exit).toBe(1);
+  await waitFor('all files to be whole again', {
+    ask: () => reconcile(cluster),
+    until: ({ complete }) => complete === 24,
+  });
+  for (const server of cluster.servers) {
+    const read = await askServer(server.place.port, { path: key });
+    expect(read.bytes.toString(), String(read.status)).toBe('kept');
+    const said = server.logLines().map(({ msg }) => msg);
+    expect(said).toContain('deleted file written anew with all its records, which were still open');
+  }
+});
+
+test('a file that all holders lose for good is never complete again by itself', async () => {
+  const cluster = await clusterForTest({ servers: 3, partitions: 8 });
+  const [first] = cluster.servers;
+  const key = `/v1/${keyspace}/kept`;
+  const put = { method: 'PUT', path: `${key}?consistency=all`, body: 'kept' } as const;
+  expect((await askServer(first!.place.port, put)).status).toBe(204);
+  const lookup = await cluster.builder.json<{ keys: readonly { partition: number }[] }>([
+    ...['lookup', keyspace, 'kept'],
+  ]);
+  const partition = lookup.keys[0]?.partition ?? -1;
+  for (const server of cluster.servers) await loseFile(server, partition);
   expect((await cluster.builder.answer('health')).exit).toBe(1);
   const stuck = await waitFor('the holders to find each other filling', {
     ask: () => reconcile(cluster),

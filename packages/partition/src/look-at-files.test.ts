@@ -95,6 +95,35 @@ test('a file that cannot be looked at now is not lost, and the others are looked
   expect(textOf(store, 'key', 0)).toBe('a value');
 });
 
+describe('a lost file that is still open is written anew', () => {
+  for (const name of ['the file is deleted', 'its WAL is deleted', 'the whole folder is deleted']) {
+    test(name, async () => {
+      await using place = scratch();
+      let store = await stored(place);
+      harm[name]?.(place);
+      await store.lookAtFiles();
+      expect(await store.rewriteLost('test', 1)).toBe(true);
+      expect(store.damaged()).toEqual([]);
+      await store.write([write('later', 'too', 2, 1)]);
+      expect((await store.lookAtFiles()).lost).toEqual([]);
+      await store.close();
+      store = await place.open({});
+      expect(store.info('test', 1)?.state).toBe('ready');
+      expect([textOf(store, 'key', 1), textOf(store, 'later', 1)]).toEqual(['a value', 'too']);
+    });
+  }
+
+  test('not when another file took its name', async () => {
+    await using place = scratch();
+    const store = await stored(place);
+    harm['a copy takes its place']?.(place);
+    await store.lookAtFiles();
+    expect(await store.rewriteLost('test', 1)).toBe(false);
+    expect(store.damaged()).toHaveLength(1);
+    await store.drop('test', 1);
+  });
+});
+
 test('nothing that a store does by itself looks like damage', async () => {
   await using place = scratch();
   const limits = { openPartitionFilesMax: 2, memtableRowsMax: 1, walBytesMax: 20_000 };

@@ -27,6 +27,7 @@ import type {
   Write,
   WriteOutcome,
 } from './record.ts';
+import { rewriteLost } from './rewrite-lost.ts';
 import { type Scrubbed, scrubPartition } from './scrub-partition.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
@@ -118,9 +119,7 @@ export class Store {
     return this.#withFile(keyspace, partition, (file) => file.watermarks.get(peer));
   }
 
-  /**
-   * Notes that `peer` holds everything up to `seq`. Throws VALUE_OUT_OF_RANGE above the file's own.
-   */
+  /** Notes that `peer` holds everything up to `seq`. Throws VALUE_OUT_OF_RANGE above the file's own. */
   confirm(keyspace: string, partition: number, peer: string, seq: number): void {
     this.#withFile(keyspace, partition, (file) => file.confirm(peer, seq));
   }
@@ -151,10 +150,7 @@ export class Store {
     this.#withFile(keyspace, partition, (file) => file.setState(state));
   }
 
-  /**
-   * Null when there is no file here. Throws PARTITION_DAMAGED when there is one that cannot be
-   * used.
-   */
+  /** Null when there is no file here. Throws PARTITION_DAMAGED when it cannot be used. */
   info(keyspace: string, partition: number): PartitionInfo | null {
     this.#checkUsable();
     const found = this.#parts.registry.get(keyspace, partition);
@@ -240,9 +236,7 @@ export class Store {
     return receiveCopy(this.#parts, this.#partition(keyspace, partition), manifest);
   }
 
-  /**
-   * Moves the partition's folder to the trash; durable when it resolves. Throws PARTITION_ABSENT.
-   */
+  /** Moves the partition's folder to the trash; durable when it resolves. Throws PARTITION_ABSENT. */
   async drop(keyspace: string, partition: number, atMs: number = Date.now()): Promise<void> {
     this.#checkUsable();
     await dropPartition(this.#parts, this.#partition(keyspace, partition), atMs);
@@ -261,6 +255,12 @@ export class Store {
   lookAtFiles(): Promise<FilesLook> {
     this.#checkUsable();
     return lookAtFiles(this.#parts);
+  }
+
+  /** Whether a damaged partition is whole again, out of its open file: see rewriteLost. */
+  async rewriteLost(keyspace: string, partition: number): Promise<boolean> {
+    this.#checkUsable();
+    return rewriteLost(this.#parts, this.#partition(keyspace, partition));
   }
 
   async diskFree(): Promise<{ freeBytes: number; totalBytes: number }> {

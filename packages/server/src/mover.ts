@@ -13,7 +13,6 @@ import type { LoadProgress } from './load-progress.ts';
 import { LoadQueue, type LoadQueuePorts, type LoadStep } from './load-queue.ts';
 import { openPartitions } from './open-partitions.ts';
 import { planDuties } from './plan-duties.ts';
-import { replaced } from './repair.ts';
 import { damagedOf, heldQuarantines, replaceDamaged } from './replace-damaged.ts';
 
 export interface MoverPorts
@@ -192,12 +191,12 @@ export class Mover {
   }
 
   async #replaceDamaged(active: ActiveRing, work: KeyspaceWork): Promise<void> {
-    const { store } = this.#ports;
+    const { store, onRepair } = this.#ports;
+    const rule = { confirmed: work.quarantinesConfirmed, onRepair };
     try {
-      for (const partition of await replaceDamaged(store, active, work.quarantinesConfirmed)) {
+      for (const partition of await replaceDamaged(store, active, rule)) {
         const { loaded, progress, attempts } = work;
         for (const noted of [loaded, progress, attempts]) noted.delete(partition);
-        this.#ports.onRepair(replaced(active.ring.keyspace, partition));
       }
     } catch (error) {
       this.#failed({ kind: 'replace', keyspace: active.ring.keyspace }, error);

@@ -19,6 +19,8 @@ async function opening(device: StoreDevice, strangerTo: readonly number[] = []) 
   return { undecided, states: [0, 1].map((partition) => device.info(partition)?.state ?? 'none') };
 }
 
+const rule = { confirmed: 0, onRepair: () => undefined };
+
 describe('a device without files', () => {
   test('in a new cluster begins empty and ready', async () => {
     await using cluster = await StoreCluster.open([ring]);
@@ -89,7 +91,7 @@ describe('damaged files', () => {
     await using store = await damagedStore(folder.path, 4, 1);
     expect(store.damaged().map(({ partition }) => partition)).toEqual([0]);
     const active = activeOn(servedRing({ devices: 3, power: 2 }), 0);
-    expect(await replaceDamaged(store, active, 0)).toEqual([0]);
+    expect(await replaceDamaged(store, active, rule)).toEqual([0]);
     expect(store.info('cities', 0)?.state).toBe('filling');
     expect(store.damaged()).toEqual([]);
   });
@@ -98,7 +100,7 @@ describe('damaged files', () => {
     await using folder = await scratchFolder();
     await using store = await damagedStore(folder.path, 4, 3);
     const active = activeOn(servedRing({ devices: 3, power: 2 }), 0);
-    await expect(replaceDamaged(store, active, 0)).rejects.toThrow(/3 of 4 files/);
+    await expect(replaceDamaged(store, active, rule)).rejects.toThrow(/3 of 4 files/);
     expect(store.damaged()).toHaveLength(3);
   });
 
@@ -106,8 +108,8 @@ describe('damaged files', () => {
     await using folder = await scratchFolder();
     await using store = await damagedStore(folder.path, 2, 1);
     const single = servedRing({ devices: 2, replicas: 1, power: 1 });
-    expect(await replaceDamaged(store, activeOn(single, 0), 0)).toEqual([]);
-    expect(await replaceDamaged(store, { ...activeOn(ring, 0), self: null }, 0)).toEqual([]);
+    expect(await replaceDamaged(store, activeOn(single, 0), rule)).toEqual([]);
+    expect(await replaceDamaged(store, { ...activeOn(ring, 0), self: null }, rule)).toEqual([]);
     expect(store.damaged()).toHaveLength(1);
   });
 });

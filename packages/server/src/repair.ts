@@ -14,6 +14,11 @@ export function replaced(keyspace: string, partition: number): Repair {
   return { keyspace, partition, sentence };
 }
 
+export function rewritten(keyspace: string, partition: number): Repair {
+  const sentence = 'deleted file written anew with all its records, which were still open';
+  return { keyspace, partition, sentence };
+}
+
 export function refilled(keyspace: string, partition: number, { copy, merged }: Loaded): Repair {
   const from = copy === null ? merged : [copy.device, ...merged];
   return { keyspace, partition, from, sentence: 'partition refilled: it is complete' };

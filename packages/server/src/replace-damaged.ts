@@ -4,16 +4,21 @@ import { damagedPercentMax } from '@ringwright/base/limits';
 import type { Store } from '@ringwright/partition/store';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { ActiveRing } from './active-ring.ts';
+import { type Repair, replaced, rewritten } from './repair.ts';
 
 /**
- * Moves damaged files of partitions that other devices hold too to the trash, and begins them anew
- * as filling. Resolves with these partitions. Throws PARTITION_DAMAGED, and touches nothing, when
+ * A file that was deleted while it is open is written anew with all it had. Moves other
+ * damaged files of partitions that other devices hold too to the trash, and begins them anew as
+ * filling. Resolves with those begun anew. Throws PARTITION_DAMAGED, and touches nothing, when
  * so many are damaged that the files are hardly to blame: more than an operator has `confirmed`.
  */
 export async function replaceDamaged(
   store: Store,
   active: ActiveRing,
-  confirmed: number,
+  {
+    confirmed,
+    onRepair,
+  }: { readonly confirmed: number; readonly onRepair: (repair: Repair) => void },
 ): Promise<number[]> {
   const { keyspace } = active.ring;
   const { replaceable, files } = replaceableOf(store, active);
@@ -24,11 +29,18 @@ export async function replaceDamaged(
     const hint = `check the disk and the memory of this machine; ${command} lets them go`;
     throw new CodedError('PARTITION_DAMAGED', message, { hint });
   }
+  const emptied: number[] = [];
   for (const partition of replaceable) {
+    if (await store.rewriteLost(keyspace, partition)) {
+      onRepair(rewritten(keyspace, partition));
+      continue;
+    }
     await store.drop(keyspace, partition);
     await store.create(keyspace, partition, 'filling');
+    emptied.push(partition);
+    onRepair(replaced(keyspace, partition));
   }
-  return [...replaceable];
+  return emptied;
 }
 
 /** Damaged files that wait for an operator's word, since they are too many at once; else 0. */

@@ -1,0 +1,103 @@
+// A file whose names are gone while it is open is whole: it is written anew under new ones.
+import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
+import { dataPaths } from './data-paths.ts';
+import { makeDirectory, replaceFileNow, syncDirectory } from './durable-files.ts';
+import { identityOf } from './file-identity.ts';
+import { roomFor } from './incoming-copy.ts';
+import { whyPartitionLost } from './look-at-files.ts';
+import { openDataFile } from './open-files.ts';
+import { clean, type Partition } from './partition.ts';
+import { currentFile, currentText } from './partition-directory.ts';
+import type { PartitionFile } from './partition-file.ts';
+import { turnName } from './partition-life.ts';
+import { checkOpen, type StoreParts } from './store-parts.ts';
+
+/**
+ * True when the partition has a durable file again, with all it had; nothing was written since it
+ * was found lost. False when its file is closed, or does not show the records it says it has, or
+ * when another file took its name, which is not ours to remove. Throws DISK_FULL.
+ */
+export function rewriteLost(parts: StoreParts, partition: Partition): Promise<boolean> {
+  return parts.turns.take(turnName(partition), async () => {
+    checkOpen(parts);
+    const { file, damage, seen } = partition;
+    if (file === null || damage === null || partition.gone) return false;
+    if (whyPartitionLost(parts.root, partition) === null) return false;
+    const found = identityOf(file.db.name);
+    if (found !== null && found.ino !== seen?.data?.ino) return false;
+    const room = await roomFor(parts, file.info().bytes);
+    const staged = parts.stagingPath('rewrite');
+    partition.pins += 1;
+    try {
+      if (!(await copyWhole(parts, file, staged))) return false;
+      await adopt(parts, partition, { present: file, staged });
+      return true;
+    } finally {
+      partition.pins -= 1;
+      room.release();
+      await rm(staged, { recursive: true, force: true });
+    }
+  });
+}
+
+/** Through the open connection: its names lead nowhere. */
+async function copyWhole(
+  parts: StoreParts,
+  present: PartitionFile,
+  staged: string,
+): Promise<boolean> {
+  const name = join(staged, 'data.db');
+  await mkdir(staged, { recursive: true, mode: 0o700 });
+  try {
+    present.flush();
+    await present.db.backup(name, { progress: () => snapshotPagesPerTurn });
+  } catch {
+    return false; // what is open was cut, too
+  }
+  checkOpen(parts);
+  const { findings, meta } = await parts.audits.audit(name);
+  const { seq, rows, digest } = present.info();
+  const isSame = meta?.seq === seq && meta.rows === rows && meta.digest === digest;
+  if (findings.length > 0 || !isSame) return false;
+  await using handle = await open(name, 'r+');
+  await handle.sync();
+  await syncDirectory(staged);
+  return true;
+}
+
+/** A crash before CURRENT is written leaves a lost file, as it was; afterwards a whole one. */
+async function adopt(
+  parts: StoreParts,
+  partition: Partition,
+  { present, staged }: { readonly present: PartitionFile; readonly staged: string },
+): Promise<void> {
+  const incarnation = parts.newIncarnation();
+  const home = dataPaths.partition(parts.root, partition.keyspace, partition.partition);
+  await makeDirectory(dirname(home));
+  await makeDirectory(home);
+  await rename(staged, join(home, incarnation));
+  await syncDirectory(home);
+  checkOpen(parts);
+  if (partition.gone || partition.file !== present) throw new CodedError('PARTITION_ABSENT', home);
+  const copy = openDataFile(join(home, incarnation, 'data.db'));
+  const { state, barrierMs } = present.info();
+  try {
+    copy.takeOver({ incarnation, life: partition.life, state, barrierMs });
+    if (!copy.checkpoint('TRUNCATE')) throw new Error('the copy could not be checkpointed');
+    replaceFileNow(currentFile(home), currentText(incarnation));
+  } catch (error) {
+    // Which name is on disk is unknown: only reopening from disk can tell.
+    parts.fail(error);
+    throw parts.failure ?? error;
+  }
+  const old = join(home, partition.incarnation);
+  partition.incarnation = incarnation;
+  partition.dirtySince = clean;
+  partition.damage = null;
+  parts.files.replace(partition, copy);
+  present.wal.discard();
+  await rm(old, { recursive: true, force: true });
+}
