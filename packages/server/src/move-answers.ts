@@ -7,6 +7,7 @@ import type { MoveAction, moveControl, moveReceipts } from '@ringwright/wire/mov
 import type { MoveControls } from './move-controls.ts';
 import type { Mover } from './mover.ts';
 import type { Rings } from './rings.ts';
+import { usableInfo } from './usable-info.ts';
 
 export interface MovePorts {
   readonly rings: Rings;
@@ -37,7 +38,7 @@ export async function answerMoveControl(
     self !== null &&
     partition < ring.partitions &&
     dutyKindOf(ring, partition, self) === 'SERVE' &&
-    store.info(keyspace, partition)?.state === 'filling';
+    usableInfo(store, keyspace, partition)?.state === 'filling';
   const byId = new Map(joins.map((move) => [move.assignment, move]));
   const moves = [...new Set(assignments)].flatMap((assignment) => byId.get(assignment) ?? []);
   const refills = action === 'force' ? [...new Set(asked)].filter(isRefill) : [];

@@ -5,7 +5,7 @@ import type { Store } from '@ringwright/partition/store';
 
 /** Null when there is no file here, or one that cannot be used. */
 export function usableInfo(
-  store: Store,
+  store: Pick<Store, 'info'>,
   keyspace: string,
   partition: number,
 ): PartitionInfo | null {
