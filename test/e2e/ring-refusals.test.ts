@@ -57,7 +57,8 @@ async function expectRefused(builder: RingBuilder, code: string, version: string
   expect(exit).toBe(5);
   for (const server of answer.servers) expect(server).toMatchObject({ outcome: 'refused', code });
   const seen = await builder.run(['servers', keyspace]);
-  expect(seen.stdout.split(`refused ${code}`)).toHaveLength(4);
+  // An old version is no news where a newer one is active.
+  expect(seen.stdout.split(`refused ${code}`)).toHaveLength(code === 'RING_OLDER' ? 1 : 4);
   const { rings } = await cluster.servers[0]!.status();
   expect(rings[0]).toMatchObject({ version: head, notReady: 0 });
   const kept = await askServer(cluster.ports()[2] ?? 0, { path: `/v1/${keyspace}/kept` });
@@ -88,8 +89,35 @@ test('an older version, with both numbers', async () => {
   head = 2;
   const { message, seen } = await expectRefused(cluster.builder, 'RING_OLDER', ['1']);
   expect(message).toMatch(/version 1 .*2 is the highest/);
-  expect(seen).toContain('ok; refused RING_OLDER');
+  expect(seen).not.toContain('RING_OLDER');
 });
+
+test('an old copy of the folder: what it is told to type is not what is refused', async () => {
+  const folder = path.join(cluster.folder, 'old');
+  await fs.cp(path.join(cluster.folder, 'twin'), folder, { recursive: true });
+  const old = await ringBuilderIn(folder);
+  const restore = new RegExp(`Next: ring-builder restore ${keyspace} --from 127[^ ]+ --rings NEW`);
+  for (const verb of ['health', `servers ${keyspace}`, `push ${keyspace}`]) {
+    expect((await old.run(verb)).stdout).toMatch(restore);
+  }
+  const rollout = await old.run(`rollout ${keyspace} --stall-timeout 3600 --json`);
+  expect([rollout.exit, lastLine(rollout.stderr)]).toMatchObject([5, { code: 'RING_OLDER' }]);
+  expect(rollout.stderr).not.toContain('remove');
+  const unsure = await old.run(`settle ${keyspace} -m old`);
+  expect(unsure.stderr).toContain('but 3 that have a newer version');
+  const settled = await old.run(`settle ${keyspace} -m old --yes`);
+  expect([settled.exit, settled.stdout]).toEqual([
+    5,
+    expect.stringMatching(/^notes version 1 .*: none of 3 servers took it\n/),
+  ]);
+  expect(settled.stdout).toMatch(restore);
+  expect((await cluster.builder.run('health')).exit).toBe(0);
+});
+
+/** The error, after the lines of progress. */
+function lastLine(stderr: string): unknown {
+  return JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
+}
 
 const forkWhy = expect.stringMatching(/^FORK: version 2 is also [0-9a-f]{12}$/) as string;
 
@@ -98,6 +126,13 @@ test('a fork: the twin of the repository commits another second version', async 
   await anotherVersion(twin);
   const { seen } = await expectRefused(twin, 'RING_FORK');
   expect(seen).toMatch(/another ring of this version, FORK: version 2 .*; refused RING_FORK/);
+  const settle = `ring-builder settle ${keyspace} -m REASON`;
+  for (const verb of ['health', `push ${keyspace}`]) {
+    expect((await twin.run(verb)).stdout).toContain(`Next: ${settle}`);
+  }
+  const rollout = await twin.run(`rollout ${keyspace} --stall-timeout 3600 --json`);
+  const said = { code: 'RING_FORK', hint: expect.stringContaining(settle) as string };
+  expect([rollout.exit, lastLine(rollout.stderr)]).toMatchObject([5, said]);
 });
 
 test('a fork that shows one version later: its parent is unknown', async () => {

@@ -51,7 +51,7 @@ export function letGo(
       await withServer(address, nowMs, (server) =>
         server.call(confirmDrops, shown, confirmTimeoutMs),
       );
-      return { ...one, refusal: '' };
+      return { ...one, refusal: '', refusalCode: null };
     } catch (error) {
       if (error instanceof CodedError) return { ...one, refusal: error.message };
       throw error;

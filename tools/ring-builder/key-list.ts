@@ -17,7 +17,8 @@ interface ListedKey {
 
 export async function listAnswer(context: Context): Promise<Answer> {
   const here = await listKeys(context.keys.folder);
-  const root = (await readTrust(context.rings))?.trust.root ?? null;
+  const trust = (await readTrust(context.rings))?.trust ?? null;
+  const root = trust?.root ?? null;
   const trusted: ListedKey[] = (root?.keys ?? []).map(({ name, spki }) => {
     const id = keyIdOf(spki);
     const role = (['root', 'ring', 'beacon'] as const).find((one) =>
@@ -30,7 +31,7 @@ export async function listAnswer(context: Context): Promise<Answer> {
     .map(({ name, id }): ListedKey => ({ name, id, role: null, here: true }));
   const keys = [...trusted, ...others];
   return {
-    json: { signed: root !== null, folder: context.keys.folder, keys },
+    json: { signed: root !== null, root: trust?.id ?? null, folder: context.keys.folder, keys },
     lines: [
       ...printTable(keys, [
         { head: 'KEY', cell: ({ name }) => name },
@@ -38,7 +39,7 @@ export async function listAnswer(context: Context): Promise<Answer> {
         { head: 'ROLE', cell: ({ role }) => role ?? 'none: not trusted' },
         { head: 'PRIVATE HALF', cell: (key) => (key.here ? 'here' : 'elsewhere') },
       ]),
-      ...(root === null ? ['rings here are unsigned'] : []),
+      trust === null ? 'rings here are unsigned' : `root ${trust.root.version} (${trust.id})`,
     ],
     next: context.next(root === null ? 'key generate' : 'key trust'),
   };

@@ -67,7 +67,8 @@ try {
       localHour: () => new Date().getHours(),
       timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
       atInterrupt: beforeInterrupt,
-      next: (command) => `ring-builder ${command}${ringsOption}`,
+      next: (command) =>
+        `ring-builder ${command}${command.includes(' --rings ') ? '' : ringsOption}`,
     };
     await followStore(parsed.args, context, process.env);
     const answer = await parsed.verb.run(parsed.args, context).finally(() => display.end());

@@ -24,6 +24,7 @@ test('what names the folder already, is no command or is help stays as it is', (
   for (const text of [
     `ring-builder plan kv${option} shows what a commit would do`,
     `ring-builder plan${option} kv`,
+    'ring-builder restore kv --from 10.0.0.1:6200 --rings NEWFOLDER',
     'this is a bug of ring-builder; please report it',
     'ring-builder commits would have asked',
     'ring-builder add --help; a device has a name',

@@ -11,11 +11,11 @@ const command = new RegExp(
 
 /**
  * `option` is ` --rings DIR`, or empty. It follows the verb, since no program can tell where the
- * command ends in a sentence; commands that have it already stay as they are.
+ * command ends in a sentence; commands that name a folder already stay as they are.
  */
 export function nameRings(text: string, option: string): string {
   if (option === '') return text;
   return text.replaceAll(command, (whole, verb: string, rest: string) =>
-    rest.includes(option) ? whole : `ring-builder ${verb}${option}${rest}`,
+    rest.includes(' --rings ') ? whole : `ring-builder ${verb}${option}${rest}`,
   );
 }

@@ -1,9 +1,11 @@
 // Pushing one ring to servers: offered, sent where it is wanted, answered after activation.
 
 import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import { type Sending, sendRing } from '@ringwright/wire/send-ring';
+import type { Plight } from './advice.ts';
 import { fanOut } from './fan-out.ts';
 import { offerTrust, type TrustDocuments } from './give-trust.ts';
 import type { DeltaFrom } from './ring-deltas.ts';
@@ -22,7 +24,7 @@ export interface PushOutcome {
   /** How the ring got there, and the bytes it took. */
   readonly sent?: Sending['how'];
   readonly bytesSent?: number;
-  readonly code?: string;
+  readonly code?: ErrorCode;
   readonly message?: string;
 }
 
@@ -62,6 +64,17 @@ export async function pushRing(
   } finally {
     clearInterval(timer);
   }
+}
+
+/** Of those that have to take it and did not; nobody knows why of those that were not asked. */
+export function plightsOf(
+  servers: readonly (Pick<PushOutcome, 'address' | 'devices' | 'required'> & {
+    readonly code?: ErrorCode;
+  })[],
+): Plight[] {
+  return servers.flatMap(({ address, devices, required, code }) =>
+    required && code !== undefined ? [{ address, devices, code }] : [],
+  );
 }
 
 /** The outcome of a server that is not asked. */

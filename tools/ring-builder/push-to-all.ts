@@ -1,17 +1,21 @@
 // The barrier between the steps of a ring change: every server has the version in memory.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/read-version';
+import { adviceOn, isFinal, worstOf } from './advice.ts';
 import { pushAndNote } from './commands/push.ts';
-import { goneForGood } from './gone-for-good.ts';
-import type { PushOutcome } from './push-ring.ts';
+import { headWatch } from './moves/head-watch.ts';
+import { type PushOutcome, plightsOf } from './push-ring.ts';
 import { ringTargets } from './ring-targets.ts';
+import { situationOf } from './situation-of.ts';
 import type { Context } from './verb.ts';
 import { waitUntil } from './wait-until.ts';
 
 /**
  * Pushes until all have confirmed; without those that cannot be reached and were removed, with
  * `skipDown` without any that cannot. Resolves with those it went on without. Throws
- * SERVERS_NOT_CONFIRMED when nothing changed for `stallMs`.
+ * SERVERS_NOT_CONFIRMED when nothing changed for `stallMs`; at once the code of a refusal that
+ * waiting cannot change, such as RING_FORK, or HEAD_MOVED when that came of a newer head here.
  */
 export async function pushToAll(
   context: Context,
@@ -22,34 +26,71 @@ export async function pushToAll(
   const { answer, done } = await waitUntil({
     ask: () => pushAndNote(context, version, { targets, keepGoing: true, tell: null }),
     isDone: (servers) =>
+      finalOf(servers).length > 0 ||
       servers.every(
         ({ outcome, required }) =>
           outcome === 'accepted' || !required || (options.skipDown && outcome === 'unreachable'),
       ),
     progressOf: (servers) => {
-      const missing = servers.filter(({ outcome, required }) => required && outcome !== 'accepted');
+      const missing = missingOf(servers);
       const why = missing.map(({ address, message }) => `${address}: ${message}`).join('; ');
       return `version ${version.ring.version} waits for ${missing.length} servers: ${why}`;
     },
+    hintOf: async (servers) =>
+      adviceOn(await situationOf(context, version), plightsOf(servers))?.words ?? '',
     stallMs: options.stallMs,
     nowMs: context.nowMs,
     tell: context.tell,
   });
+  const refused = finalOf(answer);
+  if (refused.length > 0) throw await refusedForGood(context, version, refused);
   if (done) return answer.filter(({ outcome }) => outcome !== 'accepted');
-  const missing = answer.filter(({ outcome, required }) => required && outcome !== 'accepted');
+  const missing = missingOf(answer);
+  const said = `${missing.length} of ${answer.length} servers have not confirmed`;
+  throw await notTaken(context, version, { code: 'SERVERS_NOT_CONFIRMED', said, missing });
+}
+
+function missingOf(servers: readonly PushOutcome[]): PushOutcome[] {
+  return servers.filter(({ outcome, required }) => required && outcome !== 'accepted');
+}
+
+function finalOf(servers: readonly PushOutcome[]): PushOutcome[] {
+  return missingOf(servers).filter(({ code }) => code !== undefined && isFinal(code));
+}
+
+async function refusedForGood(
+  context: Context,
+  version: StoredVersion,
+  refused: readonly PushOutcome[],
+): Promise<CodedError> {
   const { keyspace, version: number } = version.ring;
-  const names = missing.map(({ address, code }) => `${address} (${code})`).join(', ');
-  throw new CodedError(
-    'SERVERS_NOT_CONFIRMED',
-    `${missing.length} of ${answer.length} servers have not confirmed version ${number}: ${names}`,
-    {
-      hint:
-        `start them, or add --skip-down, and type ring-builder rollout ${keyspace} again; ` +
-        `one that will not come back: ${goneForGood(
-          keyspace,
-          missing.flatMap(({ devices }) => devices),
-        )}`,
-      details: { ring: keyspace, version: number, missing },
-    },
-  );
+  if (await headWatch(context.rings, version)()) {
+    return new CodedError('HEAD_MOVED', `${keyspace} has a newer head than version ${number}`);
+  }
+  const worst = new Set(worstOf(plightsOf(refused)).map(({ address }) => address));
+  const missing = refused.filter(({ address }) => worst.has(address));
+  const code = missing[0]?.code ?? 'SERVERS_NOT_CONFIRMED';
+  const [first] = missing;
+  const why = `${first?.address ?? ''} says: ${first?.message ?? ''}`;
+  const said = `${why}; ${missing.length} servers refuse for good`;
+  return notTaken(context, version, { code, said, missing });
+}
+
+async function notTaken(
+  context: Context,
+  version: StoredVersion,
+  given: {
+    readonly code: ErrorCode;
+    readonly said: string;
+    readonly missing: readonly PushOutcome[];
+  },
+): Promise<CodedError> {
+  const { code, said, missing } = given;
+  const { keyspace, version: number } = version.ring;
+  const names = missing.map((one) => `${one.address} (${one.code ?? one.outcome})`).join(', ');
+  const advice = adviceOn(await situationOf(context, version), plightsOf(missing));
+  return new CodedError(code, `${said} version ${number}: ${names}`, {
+    hint: advice?.words,
+    details: { ring: keyspace, version: number, missing },
+  });
 }

@@ -1,5 +1,6 @@
 // What a server says of itself: GET /v1/status, checked.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import { loadStages } from '@ringwright/server/load-progress';
 import { z } from 'zod';
@@ -72,6 +73,8 @@ export type ServerStatus = z.infer<typeof statusSchema>;
 export interface RingStatus extends z.infer<typeof ringSchema> {
   /** The ring that the server refused last and has not activated since; empty when none was. */
   readonly refusal: string;
+  /** Its code; null when there is none, or of a release that knows more codes. */
+  readonly refusalCode: ErrorCode | null;
   /** Bytes a second that it may give, and take; null: no limit. */
   readonly rate: number | null;
   /** Until `rate`, which a rollout lends, ends by itself; null: it is no loan. */
@@ -113,7 +116,7 @@ export async function statusOrWhyNot(address: string): Promise<ServerStatus | Co
   }
 }
 
-/** What a status says of one ring; RING_UNKNOWN when the server does not have it. */
+/** What a status says of one ring; why it refused it, else RING_UNKNOWN, when it does not have it. */
 export function ringIn(
   status: ServerStatus | CodedError,
   { address, ring }: { readonly address: string; readonly ring: string },
@@ -122,9 +125,11 @@ export function ringIn(
   const found = status.rings.find((one) => one.ring === ring);
   const refused = status.refusals.find(({ keyspace }) => keyspace === ring);
   const refusal = refused === undefined ? '' : `${refused.code}: ${refused.message}`;
+  const { code } = errorFromDocument(refused);
+  const refusalCode = code === refused?.code ? code : null;
   if (found !== undefined) {
     const { allowed: rate = null, lentMs = null } = status.copyPace ?? {};
-    return { ...found, refusal, rate, lentMs };
+    return { ...found, refusal, refusalCode, rate, lentMs };
   }
-  return new CodedError('RING_UNKNOWN', refusal || `${address} has no ring ${ring}`);
+  return new CodedError(refusalCode ?? 'RING_UNKNOWN', refusal || `${address} has no ring ${ring}`);
 }

@@ -1,6 +1,7 @@
 // The operator's word to one server, that of the two lines of a ring the one here is right.
 
 import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -20,28 +21,30 @@ export interface SettleWith {
 
 export interface SettleOutcome {
   readonly address: string;
+  readonly devices: readonly number[];
+  readonly required: boolean;
   /** settled: the alarm is over. quiet: there was none. Either way the version is active there. */
   readonly outcome: 'settled' | 'quiet' | 'refused' | 'unreachable';
-  readonly code?: string;
+  readonly code?: ErrorCode;
   readonly message?: string;
 }
 
 /** Safe to repeat. A server that has not noticed the fork yet does so by the ring it is sent. */
 export async function settleOn(
   version: StoredVersion,
-  { address }: Target,
+  { address, devices, required }: Target,
   given: SettleWith,
 ): Promise<SettleOutcome> {
   try {
     const settled = await withServer(address, given.nowMs, (server) =>
       settleAndSend(server, version, given),
     );
-    return { address, outcome: settled ? 'settled' : 'quiet' };
+    return { address, devices, required, outcome: settled ? 'settled' : 'quiet' };
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     const { code, message } = error;
     const outcome = code.startsWith('PEER_') ? 'unreachable' : 'refused';
-    return { address, outcome, code, message };
+    return { address, devices, required, outcome, code, message };
   }
 }
 

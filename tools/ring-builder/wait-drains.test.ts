@@ -17,11 +17,14 @@ type Said = (look: number) => RingStatus | CodedError;
 function holds(...partitions: number[]): RingStatus {
   const draining = partitions.map((partition) => ({ partition, reason: 'a holder is away' }));
   // Nothing else of a status is looked at here.
-  return { version: ring.version, surplus: partitions.length, draining } as unknown as RingStatus;
+  return {
+    ...{ version: ring.version, surplus: partitions.length, draining },
+    ...{ fork: null, freshness: { state: 'none' } },
+  } as unknown as RingStatus;
 }
 
 /** Device 0 is down; `third`: what device 3 says. */
-async function wait(third: Said, skipDown: boolean) {
+async function wait(third: Said, skipDown: boolean, first: Said = () => down) {
   let [looks, nowMs] = [0, 0];
   const context = { nowMs: () => nowMs } as unknown as Context;
   const watch = {
@@ -29,7 +32,7 @@ async function wait(third: Said, skipDown: boolean) {
     look: () => {
       looks += 1;
       setTimeout(() => void (nowMs += LOOK_MS)); // in the pause after it
-      const said = [down, holds(), holds(), third(looks)];
+      const said = [first(looks), holds(), holds(), third(looks)];
       return Promise.resolve({ said: new Map(said.entries()), rows: [] });
     },
   };
@@ -37,7 +40,8 @@ async function wait(third: Said, skipDown: boolean) {
   const head = { ring, id: idOf(ring), bytes, state: null, signing: null, extraSections: [] };
   const options = { stallMs: STALL_MS, skipDown, confirmDrops: false };
   const { left } = await waitForDrains(context, { head, watch, ...options });
-  return { seconds: nowMs / 1_000, left: left.map(({ partitions }) => partitions) };
+  const codes = left.map(({ code }) => code);
+  return { seconds: nowMs / 1_000, left: left.map(({ partitions }) => partitions), codes };
 }
 
 test('what only waits for a server that is down is left to it, with --skip-down', async () => {
@@ -55,4 +59,23 @@ test('what can go is waited for', async () => {
   expect(goes.seconds).toBeLessThan(25);
   const refuses = new CodedError('RING_UNKNOWN', 'no such ring');
   expect((await wait(() => refuses, true)).seconds).toBeGreaterThanOrEqual(20);
+});
+
+test('what a fork holds back waits for a word, not for time', async () => {
+  const fork = { version: 1, id: 'a', other: 'b', settled: null };
+  const held = { ...holds(2), fork } as unknown as RingStatus;
+  const ended = await wait(
+    () => held,
+    false,
+    () => holds(),
+  );
+  expect(ended).toMatchObject({ left: [1], codes: ['RING_FORK'] });
+  expect(ended.seconds).toBeLessThan(5);
+  const settled = { ...held, fork: { ...fork, settled: {} } } as unknown as RingStatus;
+  const waits = await wait(
+    (look) => (look < 20 ? settled : holds()),
+    false,
+    () => holds(),
+  );
+  expect(waits).toMatchObject({ left: [], codes: [] });
 });

@@ -1,5 +1,6 @@
 // Waits until no server still holds partitions that the ring gives to others.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import { holdersOf } from '@ringwright/ring/slots-of';
 import { heldDrops, letGo } from './held-drops.ts';
@@ -20,13 +21,17 @@ export interface Drains {
     readonly address: string;
     readonly partitions: number;
     readonly reason: string;
+    /** Where a word of an operator is wanted, or the server is away. */
+    readonly code?: ErrorCode;
+    readonly devices: readonly number[];
   }[];
   /** All that is left waits for servers that cannot be reached: nothing else is kept from going on. */
   readonly isLeftToDown: boolean;
 }
 
 /**
- * What is left when it ends: nothing, or what made no progress for `stallMs`; or what can only go
+ * What is left when it ends: nothing, or what made no progress for `stallMs`; at once what waits
+ * for the word of an operator that settles a fork; or what can only go
  * when a server is back that cannot be reached, if it was removed, or with `skipDown`. The ring is
  * in force either way.
  */
@@ -58,7 +63,8 @@ export async function waitForDrains(
         downMs: downFromMs === null ? null : now - downFromMs,
       };
     },
-    isDone: ({ left, downMs }) => left.length === 0 || (downMs !== null && downMs >= downMsMax),
+    isDone: ({ left, downMs }) =>
+      left.every(({ code }) => code === 'RING_FORK') || (downMs !== null && downMs >= downMsMax),
     progressOf: ({ left }) => left.map(({ partitions }) => partitions).join(),
     stallMs,
     pollMs: watchPauseMs,
@@ -93,15 +99,21 @@ function leftOn(
   targets: readonly Target[],
   { said }: Look,
 ): Drains['left'] {
-  return targets.flatMap(({ address, devices }) => {
+  return targets.flatMap(({ address, devices }): Drains['left'] => {
     const status = devices.map((id) => said.get(id)).find((one) => one !== undefined);
     if (status === undefined) return [];
-    if (status instanceof Error) return [{ address, partitions: 0, reason: status.message }];
-    if (status.version < ring.version) {
-      return [{ address, partitions: 0, reason: 'has not this version yet' }];
+    if (status instanceof Error) {
+      const code = status instanceof CodedError ? { code: status.code } : {};
+      return [{ address, devices, partitions: 0, reason: status.message, ...code }];
     }
-    const { surplus, draining } = status;
+    if (status.version < ring.version) {
+      return [{ address, devices, partitions: 0, reason: 'has not this version yet' }];
+    }
+    const { surplus, draining, fork, freshness } = status;
     const reason = draining[0]?.reason ?? '';
-    return surplus === 0 ? [] : [{ address, partitions: surplus, reason }];
+    if (surplus === 0) return [];
+    const left = { address, devices, partitions: surplus, reason };
+    if (fork?.settled === null) return [{ ...left, code: 'RING_FORK' }];
+    return [freshness.state === 'expired' ? { ...left, code: 'BEACON_EXPIRED' } : left];
   });
 }

@@ -1,4 +1,5 @@
-// Waiting for servers: a question asked again and again, with a line of progress each second.
+// Waiting for servers: a question asked again and again, with a line of progress when it changes,
+// once a second at most.
 import { setTimeout } from 'node:timers/promises';
 
 const POLL_MS = 100;
@@ -9,6 +10,8 @@ interface Wait<Answer> {
   readonly isDone: (answer: Answer) => boolean;
   /** Changes whenever there is progress; without any for stallMs the wait ends. */
   readonly progressOf: (answer: Answer) => string;
+  /** What somebody may do about it; told when it is another than before. */
+  readonly hintOf?: (answer: Answer) => Promise<string>;
   readonly stallMs: number;
   /** Between two questions, or by how long the last one took; 100 by default. */
   readonly pollMs?: (tookMs: number) => number;
@@ -23,6 +26,7 @@ export async function waitUntil<Answer>(
   let progress = '';
   let changedMs = wait.nowMs();
   let toldMs = changedMs;
+  let [told, hinted] = ['', ''];
   for (;;) {
     const askedMs = wait.nowMs();
     const answer = await wait.ask();
@@ -31,9 +35,12 @@ export async function waitUntil<Answer>(
     const seen = wait.progressOf(answer);
     if (seen !== progress) [progress, changedMs] = [seen, now];
     if (now - changedMs > wait.stallMs) return { answer, done: false };
-    if (now - toldMs >= TELL_MS) {
+    if (now - toldMs >= TELL_MS && progress !== told) {
       wait.tell(progress);
-      toldMs = now;
+      [told, toldMs] = [progress, now];
+      const hint = (await wait.hintOf?.(answer)) ?? '';
+      if (hint !== '' && hint !== hinted) wait.tell(`hint: ${hint}`);
+      hinted = hint;
     }
     await setTimeout(wait.pollMs?.(wait.nowMs() - askedMs) ?? POLL_MS);
   }

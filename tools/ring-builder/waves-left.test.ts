@@ -43,7 +43,7 @@ test('a wave that rests is left, and the minute is told at which it may go', asy
   expect(left.next.moves).toEqual([]);
   const drains = { left: [], isLeftToDown: false };
   const outcome = { head, end: 'done', drains, totals: { ...noTotals }, paused: 0 } as const;
-  const answer = rolloutAnswer(context, outcome, left);
+  const answer = rolloutAnswer(context, outcome, { waits: left, advice: null });
   expect(answer.json).toMatchObject({ end: 'resting', movesLeft: plan.movesLeft });
   expect(answer.json).toMatchObject({ restsUntil: until });
   expect([answer.exit, answer.next]).toEqual([6, 'ring-builder rollout cities']);

@@ -74,7 +74,9 @@ function signaturesMissing(
   const needed = best?.trust.root.roles.ring.threshold ?? 1;
   const valid = best?.signers.size ?? 0;
   const counted = `${carried} signatures, ${valid} of them valid and of a trusted key`;
-  const message = `the ring carries ${counted}; ${needed} needed`;
+  // Whoever has no trust.json learns here which one to look for.
+  const roots = signed.map(({ trust }) => `${trust.id} of cluster '${trust.root.cluster}'`);
+  const message = `the ring carries ${counted}; ${needed} needed under root ${roots.join(' or ')}`;
   return new CodedError('SIGNATURES_MISSING', message, {
     hint: 'ring-builder sign RING adds one; ring-builder key trust shows whose count',
     details: { carried, valid, needed, roots: signed.map(({ trust }) => trust.id) },

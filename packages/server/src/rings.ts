@@ -233,8 +233,9 @@ export class Rings {
     return error;
   }
 
-  /** The operator's word after a fork. Throws RING_FORK_UNKNOWN. */
-  settle(head: RingHead, reason: string): Promise<void> {
+  /** The operator's word after a fork; an old folder's ends none. RING_FORK_UNKNOWN, RING_OLDER. */
+  async settle(head: RingHead, reason: string): Promise<void> {
+    this.precheck(head);
     return this.#ports.forks.settle(head, reason);
   }
 

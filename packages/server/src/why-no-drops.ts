@@ -15,18 +15,26 @@ export function requireDropsAllowed(
 ): void {
   if (alarm !== null) {
     const twice = `version ${alarm.version} of ring '${ring}' exists twice`;
-    throw new CodedError('RING_FORK', `nothing is dropped: ${twice} (ring-builder settle)`, {
-      hint: `where the right history is: ring-builder settle ${ring} -m REASON`,
-      details: { alarm },
-    });
+    throw new CodedError(
+      'RING_FORK',
+      `nothing is dropped: ${twice} (ring-builder settle ${ring} -m REASON)`,
+      {
+        hint: `where the right history is: ring-builder settle ${ring} -m REASON`,
+        details: { alarm },
+      },
+    );
   }
   if (freshness.state !== 'expired' && freshness.state !== 'behind') return;
   const why =
     freshness.state === 'expired'
       ? `the beacon of ring '${ring}' ran out ${Math.round(-(freshness.leftMs ?? 0) / 1_000)} s ago`
       : `a beacon names version ${freshness.version} of ring '${ring}', which is not active here`;
-  throw new CodedError('BEACON_EXPIRED', `nothing is dropped: ${why} (ring-builder beacon)`, {
-    hint: `ring-builder beacon ${ring}; a newer version is pushed first`,
-    details: { ...freshness },
-  });
+  throw new CodedError(
+    'BEACON_EXPIRED',
+    `nothing is dropped: ${why} (ring-builder beacon ${ring})`,
+    {
+      hint: `ring-builder beacon ${ring}; a newer version is pushed first`,
+      details: { ...freshness },
+    },
+  );
 }

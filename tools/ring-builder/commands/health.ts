@@ -7,7 +7,7 @@ import { requireRing } from '@ringwright/repository/require-ring';
 import { ringFolder } from '@ringwright/repository/ring-folder';
 import { optionalText } from '../arguments.ts';
 import { checkRings, type RingHealth } from '../health/check-rings.ts';
-import { byWeight, exitOf, type Trouble } from '../health/trouble.ts';
+import { byWeight, exitOf, hintsOf, type Trouble } from '../health/trouble.ts';
 import type { Context, Verb } from '../verb.ts';
 
 /** All are in --json. */
@@ -41,6 +41,7 @@ export const verb: Verb = {
         headline(rings, shown),
         ...(rings.length === 0 ? [] : ['', ...ringsTable(rings)]),
         ...(shown.length === 0 ? [] : ['', ...troublesTable(context, shown)]),
+        ...hintsOf(troubles).slice(0, TROUBLES_SHOWN_MAX),
       ],
       next: context.next(nextWords(rings, troubles)),
       exit: isWell ? 0 : exitOf(troubles) || 1,
@@ -78,6 +79,8 @@ function headline(rings: readonly RingHealth[], groups: readonly Group[]): strin
 
 function nextWords(rings: readonly RingHealth[], [worst]: readonly Trouble[]): string {
   if (worst !== undefined) return worst.command;
+  const unpushed = rings.find(({ judged, version }) => judged === null && version !== null);
+  if (unpushed !== undefined) return `push ${unpushed.ring}`;
   return rings.length === 0 ? 'create RING --partition-power 8 --replicas 3' : 'list';
 }
 

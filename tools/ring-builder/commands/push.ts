@@ -6,6 +6,7 @@ import { appendPush } from '@ringwright/repository/append-push';
 import { headOf, readLog } from '@ringwright/repository/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { readTrust } from '@ringwright/repository/trust-file';
+import { type Advice, adviceOn } from '../advice.ts';
 import {
   type Arguments,
   flag,
@@ -19,11 +20,12 @@ import { beaconMinutes, makeBeacon } from '../beacon.ts';
 import { fanOut, serversAtOnceMax } from '../fan-out.ts';
 import type { TrustDocuments } from '../give-trust.ts';
 import { printBytes } from '../print-bytes.ts';
-import { type PushOutcome, type PushWith, pushRing, skipped } from '../push-ring.ts';
+import { type PushOutcome, type PushWith, plightsOf, pushRing, skipped } from '../push-ring.ts';
 import { deltasTo } from '../ring-deltas.ts';
 import { ringTargets, type Target } from '../ring-targets.ts';
 import { type RingStatus, ringStatus } from '../server-status.ts';
 import { requirePushable } from '../signing.ts';
+import { situationOf } from '../situation-of.ts';
 import { authorOf } from '../stage-verb.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';
@@ -82,7 +84,10 @@ export const verb: Verb = {
       canaries: canaryCount(args),
       keepGoing: flag(args, 'keep-going'),
     };
-    return pushAnswer(context, version, await pushInSteps(context, version, { targets, how }));
+    const pushed = await pushInSteps(context, version, { targets, how });
+    const plights = plightsOf(pushed.servers);
+    const advice = adviceOn(await situationOf(context, version), plights);
+    return pushAnswer(context, version, { ...pushed, advice });
   },
 };
 
@@ -220,7 +225,11 @@ async function waitReady(
   return done;
 }
 
-function pushAnswer(context: Context, { ring, id }: StoredVersion, pushed: Pushed): Answer {
+function pushAnswer(
+  context: Context,
+  { ring, id }: StoredVersion,
+  pushed: Pushed & { readonly advice: Advice | null },
+): Answer {
   const { servers, ready, wait, enough, canariesFailed } = pushed;
   const count = (wanted: string): number =>
     servers.filter(({ outcome, required }) => outcome === wanted && required).length;
@@ -236,6 +245,8 @@ function pushAnswer(context: Context, { ring, id }: StoredVersion, pushed: Pushe
     { head: 'WHY', cell: ({ message }) => message ?? '' },
   ]);
   const head12 = id.slice(0, 12);
+  const exit = exitOf(pushed, { refused, unreachable });
+  const advice = exit === 0 ? null : pushed.advice;
   const why = canariesFailed ? 'the canaries are not all well' : 'a server refused (--keep-going)';
   return {
     json: {
@@ -248,9 +259,12 @@ function pushAnswer(context: Context, { ring, id }: StoredVersion, pushed: Pushe
       ...(failed.length > 0 ? table : []),
       ...(skips > 0 ? [`${skips} servers were not asked: ${why}`] : []),
       ...(ready || canariesFailed ? [] : [notReadyLine]),
+      ...(advice === null ? [] : [advice.words]),
     ],
-    next: context.next(nextWords(pushed, { keyspace, inFlight: moves.length > 0 })),
-    exit: exitOf(pushed, { refused, unreachable }),
+    next: context.next(
+      advice?.command ?? nextWords(pushed, { keyspace, inFlight: moves.length > 0 }),
+    ),
+    exit,
   };
 }
 

@@ -1,10 +1,12 @@
 // ring-builder rollout: drives the moves of the head to their end.
 import { readLog } from '@ringwright/repository/read-log';
+import { type Advice, adviceOn } from '../advice.ts';
 import { type Arguments, flag, optionalNumber, optionalText, text, usage } from '../arguments.ts';
 import { parseRate } from '../moves/copy-rates.ts';
 import { parseWindow } from '../parse-window.ts';
 import { printBytes, printSeconds } from '../print-bytes.ts';
 import { type RolloutEnd, type RolloutOptions, type RolloutOutcome, rollOut } from '../roll-out.ts';
+import { situationOf } from '../situation-of.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 import { type WavesLeft, wavesLeft, wavesLeftLines } from '../waves-left.ts';
 
@@ -82,8 +84,15 @@ export const verb: Verb = {
       override: optionalText(args, 'override') ?? null,
     };
     const outcome = await rollOut(context, text(args, 'ring'), options);
-    const entries = await readLog(context.rings, outcome.head.ring.keyspace);
-    return rolloutAnswer(context, outcome, wavesLeft(outcome.head, entries, context.nowMs()));
+    const { head, drains } = outcome;
+    const entries = await readLog(context.rings, head.ring.keyspace);
+    const plights = drains.left.flatMap(({ address, devices, code }) =>
+      code === undefined ? [] : [{ address, devices, code }],
+    );
+    return rolloutAnswer(context, outcome, {
+      waits: wavesLeft(head, entries, context.nowMs()),
+      advice: adviceOn(await situationOf(context, head), plights),
+    });
   },
 };
 
@@ -110,7 +119,7 @@ function windowOf(args: Arguments): RolloutOptions['window'] {
 export function rolloutAnswer(
   context: Context,
   { head, end: stopped, drains, totals, paused }: RolloutOutcome,
-  waits: WavesLeft,
+  { waits, advice }: { readonly waits: WavesLeft; readonly advice: Advice | null },
 ): Answer {
   const { movesLeft, movesNotNoted, restsUntil } = waits;
   const end = stopped === 'done' && restsUntil !== null ? 'resting' : stopped;
@@ -138,9 +147,14 @@ export function rolloutAnswer(
       ),
       ...wavesLeftLines(keyspace, waits),
       ...endLines[end]({ inFlight: moves.length, paused, isLeftToDown: drains.isLeftToDown }),
+      ...(advice === null ? [] : [advice.words]),
     ],
     next: context.next(
-      end === 'done' && movesNotNoted > 0 ? `plan ${keyspace}` : nextWords(keyspace, end),
+      advice !== null && !drains.isLeftToDown
+        ? advice.command
+        : end === 'done' && movesNotNoted > 0
+          ? `plan ${keyspace}`
+          : nextWords(keyspace, end),
     ),
     exit: end === 'paused' || end === 'resting' ? EXIT_WAITS : end === 'drains' ? 4 : 0,
   };
@@ -160,10 +174,7 @@ const endLines: Readonly<Record<AnsweredEnd, (figures: EndFigures) => readonly s
   resting: () => [],
   drains: ({ isLeftToDown }) =>
     isLeftToDown
-      ? [
-          'every move is done; what is left goes by itself when those servers are back;',
-          'one that will not come back: ring-builder remove RING dN, commit, rollout',
-        ]
+      ? ['every move is done; what is left goes by itself when those servers are back']
       : [],
   step: ({ inFlight }) => [`stopped after one version (--step): ${inFlight} moves in flight`],
   waves: ({ inFlight }) => [`stopped after as many waves as asked: ${inFlight} moves in flight`],

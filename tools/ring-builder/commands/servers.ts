@@ -8,10 +8,11 @@ import { text } from '../arguments.ts';
 import { askServers } from '../health/ask-servers.ts';
 import { judgeRing } from '../health/judge-ring.ts';
 import { type ServerLine, serverLine } from '../health/server-line.ts';
-import { exitOf, type Trouble } from '../health/trouble.ts';
+import { exitOf, hintsOf, type Trouble } from '../health/trouble.ts';
 import { rateText } from '../moves/copy-rates.ts';
 import { ringTargets } from '../ring-targets.ts';
 import { ringIn } from '../server-status.ts';
+import { standingOf } from '../situation-of.ts';
 import type { Verb } from '../verb.ts';
 
 interface Line extends ServerLine {
@@ -31,8 +32,10 @@ export const verb: Verb = {
       const said = ringIn(must(answers.get(address), `${address} was asked`), { address, ring });
       return { address, devices, ...serverLine(said, head) };
     });
-    const made = must(lastVersionEntry(await readLog(context.rings, ring)), 'a head has its entry');
-    const judged = { ...head, committedMs: Date.parse(made.time) };
+    const entries = await readLog(context.rings, ring);
+    const made = must(lastVersionEntry(entries), 'a head has its entry');
+    const standing = await standingOf(context, head, entries);
+    const judged = { ...head, committedMs: Date.parse(made.time), ...standing };
     const { troubles } = judgeRing(judged, answers, nowMs);
     const current = servers.filter((server) => server.current).length;
     const head12 = head.id.slice(0, 12);
@@ -58,6 +61,7 @@ export const verb: Verb = {
           { head: 'STATE', cell: stateOf },
         ]),
         ...troubles.flatMap(besideTable),
+        ...hintsOf(troubles),
       ],
       next: context.next(nextWords(ring, troubles)),
       exit: exitOf(troubles),
@@ -72,8 +76,7 @@ function besideTable({ kind, address, why }: Trouble): string[] {
 }
 
 function nextWords(ring: string, [worst]: readonly Trouble[]): string {
-  if (worst === undefined) return `status ${ring}`;
-  return worst.kind === 'down' ? `health ${ring}` : worst.command;
+  return worst === undefined ? `status ${ring}` : worst.command;
 }
 
 function sinceOf({ sinceMs }: ServerLine): string {

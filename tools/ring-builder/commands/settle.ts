@@ -3,15 +3,26 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { printTable } from '@ringwright/base/print-table';
 import { appendPush } from '@ringwright/repository/append-push';
 import { readVersion } from '@ringwright/repository/read-version';
+import { adviceOn } from '../advice.ts';
 import { text } from '../arguments.ts';
 import { fanOut } from '../fan-out.ts';
+import { plightsOf } from '../push-ring.ts';
 import { deltasTo } from '../ring-deltas.ts';
 import { ringTargets } from '../ring-targets.ts';
-import { settleOn } from '../settle-fork.ts';
+import { ringStatus } from '../server-status.ts';
+import { type SettleOutcome, settleOn } from '../settle-fork.ts';
 import { requirePushable } from '../signing.ts';
+import { situationOf } from '../situation-of.ts';
 import { authorOf } from '../stage-verb.ts';
 import type { Verb } from '../verb.ts';
 import { trustToGive } from './push.ts';
+
+const answers: Readonly<Record<SettleOutcome['outcome'], string>> = {
+  settled: 'settled',
+  quiet: 'has it, knew of no fork',
+  refused: 'refused',
+  unreachable: 'not reached',
+};
 
 export const verb: Verb = {
   options: {
@@ -33,10 +44,14 @@ export const verb: Verb = {
     const head = { version: version.ring.version, id };
     if (!context.yes) {
       const taken = `version ${head.version} (${id.slice(0, 12)})`;
+      const targets = ringTargets(version.ring, version.state);
+      const said = await fanOut(targets, ({ address }) => ringStatus(address, ring));
+      const ahead = said.filter((one) => !(one instanceof Error) && one.version > head.version);
       const what = `every server of ${ring} would take ${taken}`;
-      throw new CodedError('CONFIRMATION_NEEDED', `${what}, whatever line it is on`, {
+      const not = ahead.length === 0 ? '' : `, but ${ahead.length} that have a newer version`;
+      throw new CodedError('CONFIRMATION_NEEDED', `${what}, whatever line it is on${not}`, {
         hint: `ring-builder servers ${ring} shows who has which; add --yes when this one is right`,
-        details: { ring, ...head },
+        details: { ring, ...head, ahead: ahead.length },
       });
     }
     await requirePushable(context, version);
@@ -48,21 +63,29 @@ export const verb: Verb = {
     const count = (wanted: string): number =>
       servers.filter(({ outcome }) => outcome === wanted).length;
     const [settled, quiet] = [count('settled'), count('quiet')];
+    const taken = settled + quiet;
     const details = { settled, quiet, servers: servers.length };
     const place = { rings: context.rings, ring };
-    await appendPush(place, head, { ...authorOf(context), message: `settle: ${reason}`, details });
+    const note = { ...authorOf(context), message: `settle: ${reason}`, details };
+    if (taken > 0) await appendPush(place, head, note);
+    const plights = plightsOf(servers);
+    const advice = adviceOn(await situationOf(context, version), plights);
     return {
       json: { ring, ...head, settled, quiet, servers },
       lines: [
-        `${ring} version ${head.version} (${id.slice(0, 12)}) is the right one: ` +
-          `settled on ${settled} servers, ${quiet} knew of no fork`,
+        `${ring} version ${head.version} (${id.slice(0, 12)}): ` +
+          (taken === 0
+            ? `none of ${servers.length} servers took it`
+            : `the right one for ${taken} of ${servers.length} servers; ` +
+              `${settled} had a fork to settle, ${quiet} had none`),
         ...printTable(servers, [
           { head: 'SERVER', cell: ({ address }) => address },
-          { head: 'ANSWER', cell: ({ outcome }) => outcome },
+          { head: 'ANSWER', cell: ({ outcome }) => answers[outcome] },
           { head: 'WHY', cell: ({ message }) => message ?? '' },
         ]),
+        ...(advice === null ? [] : [advice.words]),
       ],
-      next: context.next(`servers ${ring}`),
+      next: context.next(advice?.command ?? `servers ${ring}`),
       exit: count('unreachable') > 0 ? 4 : count('refused') > 0 ? 5 : 0,
     };
   },

@@ -6,6 +6,7 @@ import { headOf, lastVersionEntry } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
 import { lastPushed } from '../prepare-plan.ts';
 import { ringTargets } from '../ring-targets.ts';
+import { standingOf } from '../situation-of.ts';
 import type { Context } from '../verb.ts';
 import { askServers } from './ask-servers.ts';
 import { type JudgedHead, type JudgedRing, judgeRing } from './judge-ring.ts';
@@ -48,11 +49,13 @@ async function readHead(context: Context, name: string): Promise<RingHealth | Ju
     const head = headOf(entries);
     if (head === null) return { ...unasked, version: null, id: null };
     if (lastPushed(entries) === null) return { ...unasked, ...head };
-    const { ring, id, state } = await readVersion(context.rings, name, 'head');
+    const stored = await readVersion(context.rings, name, 'head');
+    const { ring, id, state } = stored;
     const { keyspace, version, devices, moves } = ring;
     const { time } = must(lastVersionEntry(entries), 'a head has its entry');
     const judged = { keyspace, version, devices, moves };
-    return { ring: judged, id, state, committedMs: Date.parse(time) };
+    const standing = await standingOf(context, stored, entries);
+    return { ring: judged, id, state, committedMs: Date.parse(time), ...standing };
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     const why = `${error.code}: ${error.message}`;

@@ -29,7 +29,7 @@ function wellOf(ring: Ring, device: number): RingStatus {
       surplus: 0,
     },
     ...{ held: { drops: 0, quarantines: 0 }, draining: [], rows: 0, bytes: 0, fork: null },
-    ...{ freshness: { state: 'none', version: null }, refusal: '' },
+    ...{ freshness: { state: 'none', version: null }, refusal: '', refusalCode: null },
   };
 }
 
@@ -56,13 +56,16 @@ function judge(
     const status = { address, ready: true, rings, disk, refusals };
     answers.set(address, said instanceof CodedError ? said : status);
   }
-  const head = { ring, id: idOf(ring), state: null, committedMs };
+  const standing = { pushed: true, signing: 'off' } as const;
+  const head = { ring, id: idOf(ring), state: null, committedMs, ...standing };
   return judgeRing(head, answers, committedMs + (world.laterMs ?? 0));
 }
 
 const away = new CodedError('PEER_UNREACHABLE', '127.0.0.1:6201 cannot be reached');
 const fork = { version: 1, id: 'a'.repeat(64), other: 'b'.repeat(64), from: 'x', atMs: 0 };
 const settled = { version: 2, id: 'a'.repeat(64), reason: 'seen' };
+const settle = 'settle cities -m REASON';
+const restore = 'restore cities --from 127.0.0.1:6201 --rings NEWFOLDER';
 const other = { version: 1, id: 'f'.repeat(64) };
 
 test('servers that are well are no trouble', () => {
@@ -74,10 +77,11 @@ test('servers that are well are no trouble', () => {
 });
 
 test.each<[string, Parameters<typeof judge>[1], string, string, 1 | 4]>([
-  ['a server that does not answer', () => away, 'down', 'servers cities', 4],
+  ['a server that does not answer', () => away, 'down', 'push cities', 4],
   ['a server without the ring', () => null, 'inactive', 'push cities', 1],
   ['one on an older version', () => ({ version: 0 }), 'inactive', 'push cities', 1],
-  ['another ring of the version', () => ({ ...other, disk: other }), 'inactive', 'push cities', 1],
+  ['another ring of the version', () => ({ ...other, disk: other }), 'inactive', settle, 1],
+  ['one on a newer version', () => ({ version: 2 }), 'inactive', restore, 1],
   ['one that is another device', () => ({ device: null }), 'inactive', 'status cities', 1],
   ['a disk with another ring', () => ({ disk: other }), 'inactive', 'push cities', 1],
   ['a fork', () => ({ fork: { ...fork, settled: null } }), 'fork', 'settle cities -m REASON', 1],

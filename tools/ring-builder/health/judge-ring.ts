@@ -1,7 +1,7 @@
 // A ring judged by what its servers answered: how many have it, and what is wrong. Pure.
 import { must } from '@ringwright/base/assert';
 import type { BuilderState } from '@ringwright/builder/builder-state';
-import type { Ring } from '@ringwright/ring/ring';
+import { adviceOn, type Situation } from '../advice.ts';
 import { saidBy } from '../moves/ask-moves.ts';
 import { moveRows } from '../moves/move-rows.ts';
 import { ringTargets } from '../ring-targets.ts';
@@ -12,8 +12,7 @@ import { type AskedServer, serverTroubles } from './server-troubles.ts';
 import { byWeight, type Trouble } from './trouble.ts';
 
 /** What is judged of a head: rings of millions of partitions are not kept for it. */
-export interface JudgedHead {
-  readonly ring: Pick<Ring, 'keyspace' | 'version' | 'devices' | 'moves'>;
+export interface JudgedHead extends Situation {
   readonly id: string;
   readonly state: BuilderState | null;
   /** Unix ms at which it was committed. */
@@ -35,9 +34,9 @@ export interface JudgedRing {
 export function judgeRing(head: JudgedHead, answers: Answers, nowMs: number): JudgedRing {
   const { ring, id } = head;
   const targets = ringTargets(ring, head.state).filter(({ required }) => required);
-  const asked = targets.map(({ address }): AskedServer => {
+  const asked = targets.map(({ address, devices }): AskedServer => {
     const status = must(answers.get(address), `${address} was asked`);
-    return { address, status, said: ringIn(status, { address, ring: ring.keyspace }) };
+    return { address, devices, status, said: ringIn(status, { address, ring: ring.keyspace }) };
   });
   const said = saidBy(
     targets,
@@ -46,10 +45,7 @@ export function judgeRing(head: JudgedHead, answers: Answers, nowMs: number): Ju
   const rows = moveRows(ring, said);
   // A move to a server that is down is no trouble of its own.
   const heard = rows.filter(({ to }) => to !== null && !(said.get(to) instanceof Error));
-  const troubles = [
-    ...asked.flatMap((one) => serverTroubles(head, one)),
-    ...moveTroubles(head, heard, nowMs),
-  ];
+  const troubles = [...withAdvice(head, asked), ...moveTroubles(head, heard, nowMs)];
   return {
     servers: asked.length,
     reached: asked.filter(({ status }) => !(status instanceof Error)).length,
@@ -58,4 +54,20 @@ export function judgeRing(head: JudgedHead, answers: Answers, nowMs: number): Ju
     paused: rows.filter(({ stage }) => stage === 'paused').length,
     troubles: byWeight(troubles),
   };
+}
+
+/** Servers with the same plight are one plight: one command, one sentence with all their names. */
+function withAdvice(head: JudgedHead, asked: readonly AskedServer[]): Trouble[] {
+  const troubles = asked.flatMap((one) =>
+    serverTroubles(head, one).map((trouble) => ({ trouble, devices: one.devices })),
+  );
+  return troubles.map(({ trouble }) => {
+    const wanted = trouble.code;
+    if (wanted === undefined) return trouble;
+    const same = troubles.flatMap(({ trouble: { address, code }, devices }) =>
+      address !== null && code === wanted ? [{ address, devices, code: wanted }] : [],
+    );
+    const advice = must(adviceOn(head, same), 'there is one at least');
+    return { ...trouble, command: advice.command, hint: advice.words };
+  });
 }

@@ -26,7 +26,10 @@ export interface ServerLine {
   readonly freshness: RingStatus['freshness']['state'] | null;
   /** What keeps it from being current or ready; empty when nothing does. */
   readonly why: string;
-  /** The ring it refused last, with code and sentence; empty when there was none. */
+  /**
+   * The ring it refused last, with code and sentence; empty when there was none. One that was only
+   * older than the head, which is active there, is no news: somebody used an old folder.
+   */
   readonly refusal: string;
 }
 
@@ -37,8 +40,10 @@ interface Head {
 
 export function serverLine(said: RingStatus | Error, head: Head): ServerLine {
   if (said instanceof Error) return { ...absent, why: said.message };
-  const { version, id, sinceMs, disk, requests, rows, bytes, damaged, fork, refusal } = said;
+  const { version, id, sinceMs, disk, requests, rows, bytes, damaged, fork } = said;
   const { rate, lentMs } = said;
+  const isPast = said.refusalCode === 'RING_OLDER' && id === head.id;
+  const refusal = isPast ? '' : said.refusal;
   return {
     ...{ version, id, sinceMs, disk, requests, rows, bytes, damaged, fork, refusal, rate, lentMs },
     freshness: said.freshness.state,

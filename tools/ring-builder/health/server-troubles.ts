@@ -1,5 +1,6 @@
 // What is wrong with one server of a ring. Pure.
 import type { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { printBytes } from '../print-bytes.ts';
 import type { RingStatus, ServerStatus } from '../server-status.ts';
@@ -13,12 +14,14 @@ const diskLowShare = 0.05;
 
 export interface AskedServer {
   readonly address: string;
+  readonly devices: readonly number[];
   /** The whole answer, and what it says of the ring. */
   readonly status: ServerStatus | CodedError;
   readonly said: RingStatus | CodedError;
 }
 
 type Make = (kind: TroubleKind, why: string, command: string) => Trouble;
+type Lacking = (kind: TroubleKind, why: string, code: ErrorCode) => Trouble;
 
 export function serverTroubles(
   head: JudgedHead,
@@ -28,12 +31,15 @@ export function serverTroubles(
   const trouble: Make = (kind, why, command) => {
     return { ring, address, kind, why, command };
   };
-  if (status instanceof Error) return [trouble('down', status.message, `servers ${ring}`)];
+  const lacking: Lacking = (kind, why, code) => {
+    return { ring, address, kind, why, code, command: '' };
+  };
+  if (status instanceof Error) return [lacking('down', status.message, status.code)];
   const full = diskTrouble(status);
   const troubles = full === null ? [] : [trouble('disk full', full, `reconcile ${ring}`)];
-  if (said instanceof Error)
-    return [...troubles, trouble('inactive', said.message, `push ${ring}`)];
-  return [...troubles, ...dataTroubles(said, trouble), ...versionTroubles(head, said, trouble)];
+  if (said instanceof Error) return [...troubles, lacking('inactive', said.message, said.code)];
+  const make = { trouble, lacking };
+  return [...troubles, ...dataTroubles(said, trouble), ...versionTroubles(head, said, make)];
 }
 
 function dataTroubles(said: RingStatus, trouble: Make): Trouble[] {
@@ -57,17 +63,21 @@ function dataTroubles(said: RingStatus, trouble: Make): Trouble[] {
   return found;
 }
 
-function versionTroubles(head: JudgedHead, said: RingStatus, trouble: Make): Trouble[] {
+function versionTroubles(
+  head: JudgedHead,
+  said: RingStatus,
+  { trouble, lacking }: { readonly trouble: Make; readonly lacking: Lacking },
+): Trouble[] {
   const { ring, fork, disk, refusal } = said;
   const found: Trouble[] = [];
   if (fork?.settled === null) {
     const why = `version ${fork.version} is ${fork.id.slice(0, 12)} and ${fork.other.slice(0, 12)}`;
-    found.push(trouble('fork', why, `settle ${ring} -m REASON`));
+    found.push(lacking('fork', why, 'RING_FORK'));
   }
   const gap = versionGap(said, head);
   if (gap !== '') {
     const why = refusal === '' ? gap : `${gap}; refused ${refusal}`;
-    found.push(trouble('inactive', why, `push ${ring}`));
+    found.push(lacking('inactive', why, gapCode(head, said)));
   } else if (said.device === null) {
     found.push(trouble('inactive', 'its own device is not in the ring', `status ${ring}`));
   } else if (disk?.id !== said.id) {
@@ -75,6 +85,15 @@ function versionTroubles(head: JudgedHead, said: RingStatus, trouble: Make): Tro
     found.push(trouble('inactive', `${why}, which a restart would load`, `push ${ring}`));
   }
   return found;
+}
+
+/** What it would answer to a push of the head, by what it has and what it refused last. */
+function gapCode({ ring }: JudgedHead, { version, refusalCode }: RingStatus): ErrorCode {
+  if (version > ring.version) return 'RING_OLDER';
+  if (version === ring.version) return 'RING_FORK';
+  // Of another folder, or of a line that is settled: it tells nothing of a newer head.
+  const isPast = refusalCode === 'RING_OLDER' || refusalCode === 'RING_FORK';
+  return isPast ? 'RING_UNKNOWN' : (refusalCode ?? 'RING_UNKNOWN');
 }
 
 /** With what the first refill says, where one says something. */

@@ -20,7 +20,7 @@ const load = (assignment: number, partition: number, about: object) => ({
 
 const joiner = {
   ...{ ring: 'cities', version: 9, id: 'f'.repeat(64), sinceMs: 0, disk: null, device: 4 },
-  ...{ serving: 0, notReady: 0, rows: 0, bytes: 0, refusal: '' },
+  ...{ serving: 0, notReady: 0, rows: 0, bytes: 0, refusal: '', refusalCode: null },
   loads: [
     load(11, 3, { bytes: 400_000, bytesTotal: 1_000_000, rows: 0 }),
     load(12, 5, { stage: 'available', bytes: 900_000, bytesTotal: 900_000, rows: 80 }),
