@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
 import { type RingBuilder, ringBuilderIn } from '../../test/support/ring-builder-program.ts';
 
@@ -46,6 +47,25 @@ test('unsigned it says so; key generate turns signing on, and from then on it is
   expect(await tool.json(`commit cities -m again ${ada}`)).toMatchObject({ changed: false });
   expect(await tool.json(`verify cities --trust ${made.root}`)).toMatchObject({ signed: true });
   expect((await tool.run(`verify cities --trust ${'0'.repeat(64)}`)).exit).toBe(1);
+});
+
+test('signing can be turned on while moves are in flight, and they stay', async () => {
+  const tool = await ringBuilderIn();
+  const ada = await person('ada');
+  await tool.json(`${create} --min-part-hours 0`);
+  await tool.json(`add cities ${devices}`);
+  const first = await tool.json<{ version: number; id: string }>('commit cities -m first');
+  const entry = { time: '2026-11-21T02:00:00.000Z', user: 'ada', message: '', details: {} };
+  await appendPush({ rings: join(tool.folder, 'rings'), ring: 'cities' }, first, entry);
+  await tool.json('set-weight cities d0 90');
+  const { moved } = await tool.json<{ moved: number }>('commit cities -m lighter');
+  expect(moved).toBeGreaterThan(0);
+  expect(await codeOf(tool, 'commit cities -m again')).toEqual([5, 'MOVES_IN_FLIGHT']);
+  await tool.json(`key generate ada ${ada}`);
+  expect(await tool.json(`commit cities -m signed ${ada}`)).toMatchObject({ signed: true });
+  const table = await tool.json<{ moves: object[] }>('table cities');
+  expect(table.moves).toHaveLength(moved);
+  expect(await tool.json(`verify cities ${ada}`)).toMatchObject({ findings: [] });
 });
 
 test('roles, thresholds and renewals are the next root, which needs the root key', async () => {

@@ -41,7 +41,12 @@ export interface PreparedPlan {
 export async function preparePlan(
   context: Context,
   ring: string,
-  asked: { readonly direct: boolean; readonly stepRamps?: boolean },
+  asked: {
+    readonly direct: boolean;
+    readonly stepRamps?: boolean;
+    /** A commit that changes nothing is wanted, though moves are in flight: it signs the ring. */
+    readonly signs?: boolean;
+  },
 ): Promise<PreparedPlan> {
   const opened = await openRing(context.rings, ring);
   requireSteadyPower(opened.state);
@@ -49,7 +54,9 @@ export async function preparePlan(
   const nowHours = context.nowMs() / MS_PER_HOUR;
   const staged = applyChanges(opened.state, stagedChanges(opened.staged));
   const applied = asked.stepRamps === true ? stepRamps(staged, nowHours) : staged;
-  if (head !== null && sameState(opened.state, applied)) requireLanded(head);
+  if (head !== null && asked.signs !== true && sameState(opened.state, applied)) {
+    requireLanded(head);
+  }
   const unknown = lastPushed(opened.entries) === null;
   const direct = asked.direct || unknown;
   // Servers have to drain first; then a rollout makes the holes (drop-gone-devices.ts).

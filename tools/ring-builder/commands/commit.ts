@@ -2,6 +2,8 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
+import { openRing } from '@ringwright/repository/open-ring';
+import { readVersion } from '@ringwright/repository/read-version';
 import { readTrust } from '@ringwright/repository/trust-file';
 import { flag, optionalNumber, optionalText, text } from '../arguments.ts';
 import { type CommitWords, commitPlan, ringOf } from '../commit-plan.ts';
@@ -61,14 +63,12 @@ export const verb: Verb = {
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const direct = flag(args, 'direct');
-    const prepared = await preparePlan(context, ring, {
-      direct,
-      stepRamps: flag(args, 'step-ramps'),
-    });
+    const signs = await isFirstSigned(context, ring);
+    const stepRamps = flag(args, 'step-ramps');
+    const prepared = await preparePlan(context, ring, { direct, stepRamps, signs });
     requireDigest(prepared.plan, optionalText(args, 'plan'), prepared.opened.head);
     requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
-    const signsFirst = await isFirstSigned(context, prepared);
-    if (!prepared.changed && !signsFirst) return nothingToDo(context, prepared);
+    if (!prepared.changed && !signs) return nothingToDo(context, prepared);
     if (direct && !context.yes) requireUnpushed(ring, prepared);
     const override = optionalText(args, 'override') ?? null;
     const reason = optionalText(args, 'unproved') ?? null;
@@ -105,8 +105,10 @@ function stateToCommit(prepared: PreparedPlan): BuilderState {
 }
 
 /** The first commit after signing was turned on signs what is there, whatever is staged. */
-async function isFirstSigned(context: Context, { head }: PreparedPlan): Promise<boolean> {
-  return head !== null && head.signing === null && (await readTrust(context.rings)) !== null;
+async function isFirstSigned({ rings }: Context, ring: string): Promise<boolean> {
+  if ((await readTrust(rings)) === null || (await openRing(rings, ring)).head === null)
+    return false;
+  return (await readVersion(rings, ring, 'head')).signing === null;
 }
 
 function nothingToDo(context: Context, { opened, direct }: PreparedPlan): Answer {
