@@ -71,7 +71,7 @@ export const verb: Verb = {
 
 /** What the column STATE has no place for. */
 function besideTable({ kind, address, why }: Trouble): string[] {
-  if (kind !== 'stalled' && kind !== 'disk full') return [];
+  if (kind !== 'stalled' && kind !== 'disk full' && kind !== 'disk low') return [];
   return [`${kind}${address === null ? '' : ` at ${address}`}: ${why}`];
 }
 

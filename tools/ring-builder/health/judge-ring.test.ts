@@ -1,5 +1,6 @@
 // What counts as trouble, and how a command that found it ends: answers made up, one lie at a time.
 import { CodedError } from '@ringwright/base/coded-error';
+import { diskReserveBytes } from '@ringwright/base/limits-store';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { idOf, moveVersions, servedRing } from '../../../test/support/served-ring.ts';
@@ -39,6 +40,7 @@ function judge(
   lie: (ring: RingStatus) => Partial<RingStatus> | null | CodedError = () => ({}),
   world: {
     readonly freeBytes?: number;
+    readonly totalBytes?: number;
     readonly laterMs?: number;
     readonly refusals?: ServerStatus['refusals'];
   } = {},
@@ -51,7 +53,8 @@ function judge(
     const said = id === 1 ? lie(well) : {};
     const freeBytes = id === 1 ? (world.freeBytes ?? 50 * GIB) : 50 * GIB;
     const rings = said === null || said instanceof CodedError ? [] : [{ ...well, ...said }];
-    const disk = { freeBytes, totalBytes: 100 * GIB };
+    const totalBytes = id === 1 ? (world.totalBytes ?? 100 * GIB) : 100 * GIB;
+    const disk = { freeBytes, totalBytes };
     const refusals = id === 1 ? (world.refusals ?? []) : [];
     const status = { address, ready: true, rings, disk, refusals };
     answers.set(address, said instanceof CodedError ? said : status);
@@ -122,12 +125,14 @@ test('a settled fork, and a ring refused while the head is active, are over', ()
 });
 
 test.each([
-  [4 * GIB, 1],
-  [0.4 * GIB, 1],
-  [6 * GIB, 0],
-])('a disk of 100 GiB with %d bytes free', (freeBytes, count) => {
-  const { troubles } = judge(first, undefined, { freeBytes });
-  expect(troubles.map(({ kind }) => kind)).toEqual(count === 0 ? [] : ['disk full']);
+  [100 * GIB, 6 * GIB, []],
+  [100 * GIB, 4 * GIB, ['disk low set-weight cities d1 WEIGHT']],
+  [0.4 * GIB, diskReserveBytes, ['disk low set-weight cities d1 WEIGHT']],
+  [100 * GIB, diskReserveBytes - 1, ['disk full set-weight cities d1 WEIGHT']],
+  [20_000_000, 20_000_000, ['disk full remove cities d1']],
+])('a disk of %d bytes with %d free', (totalBytes, freeBytes, wanted) => {
+  const { troubles } = judge(first, undefined, { freeBytes, totalBytes });
+  expect(troubles.map(({ kind, command }) => `${kind} ${command}`)).toEqual(wanted);
 });
 
 test('what is wrong comes before what is away, and decides the exit code', () => {

@@ -8,7 +8,7 @@ import type { JudgedHead } from './judge-ring.ts';
 import { versionGap } from './server-line.ts';
 import type { Trouble, TroubleKind } from './trouble.ts';
 
-/** Writes stop at diskReserveBytes: with twice that, or a twentieth of the disk, somebody acts. */
+/** Below diskReserveBytes writes are refused: with twice that, or a twentieth of the disk, somebody acts. */
 const diskLowBytes = 2 * diskReserveBytes;
 const diskLowShare = 0.05;
 
@@ -35,8 +35,7 @@ export function serverTroubles(
     return { ring, address, kind, why, code, command: '' };
   };
   if (status instanceof Error) return [lacking('down', status.message, status.code)];
-  const full = diskTrouble(status);
-  const troubles = full === null ? [] : [trouble('disk full', full, `reconcile ${ring}`)];
+  const troubles = diskTroubles(status, { head, said, trouble });
   if (said instanceof Error) return [...troubles, lacking('inactive', said.message, said.code)];
   const make = { trouble, lacking };
   return [...troubles, ...dataTroubles(said, trouble), ...versionTroubles(head, said, make)];
@@ -103,11 +102,27 @@ function refillLine({ notReady, loads }: RingStatus): string {
   return refill === undefined ? count : `${count}; ${refill.partition}: ${refill.reason}`;
 }
 
-function diskTrouble({ disk }: ServerStatus): string | null {
-  if (disk === undefined) return null;
+/** `disk full`: writes are refused now. `disk low`: they will be. A lower weight helps with both. */
+function diskTroubles(
+  { disk }: ServerStatus,
+  asked: Pick<AskedServer, 'said'> & { readonly head: JudgedHead; readonly trouble: Make },
+): Trouble[] {
+  if (disk === undefined) return [];
+  const { head, said, trouble } = asked;
   const { freeBytes, totalBytes } = disk;
   const isLow = freeBytes < diskLowBytes || freeBytes < diskLowShare * (totalBytes ?? 0);
-  if (!isLow) return null;
+  if (!isLow) return [];
+  const { keyspace } = head.ring;
+  const device = said instanceof Error || said.device === null ? 'DEVICE' : `d${said.device}`;
   const all = totalBytes === undefined ? '' : ` of ${printBytes(totalBytes)}`;
-  return `${printBytes(freeBytes)} free${all}; writes stop at ${printBytes(diskReserveBytes)}`;
+  const free = `${printBytes(freeBytes)} free${all}`;
+  const reserve = printBytes(diskReserveBytes);
+  if (totalBytes !== undefined && totalBytes < diskReserveBytes) {
+    const why = `a disk of ${printBytes(totalBytes)} takes no writes: ${reserve} are to stay free`;
+    return [trouble('disk full', why, `remove ${keyspace} ${device}`)];
+  }
+  const command = `set-weight ${keyspace} ${device} WEIGHT`;
+  return freeBytes < diskReserveBytes
+    ? [trouble('disk full', `${free}; writes are refused below ${reserve}`, command)]
+    : [trouble('disk low', `${free}; writes stop at ${reserve}`, command)];
 }

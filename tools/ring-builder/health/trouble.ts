@@ -13,6 +13,7 @@ export const troubleKinds = [
   'no beacon',
   'stalled',
   'down',
+  'disk low',
 ] as const;
 export type TroubleKind = (typeof troubleKinds)[number];
 
