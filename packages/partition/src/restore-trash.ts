@@ -30,7 +30,9 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
   const from = join(dataPaths.trash(parts.root), name, named?.incarnation ?? '');
   const length = named === null ? null : await stat(join(from, 'data.db')).catch(() => null);
   if (named === null || length === null) {
-    throw new CodedError('TRASH_UNKNOWN', `no dropped partition ${JSON.stringify(name)} is here`);
+    throw new CodedError('TRASH_UNKNOWN', `no dropped partition ${JSON.stringify(name)} is here`, {
+      hint: 'ring-builder trash RING list',
+    });
   }
   return parts.turns.take(turnName(named), async () => {
     const { keyspace, partition } = named;

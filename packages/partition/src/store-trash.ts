@@ -1,12 +1,13 @@
 // The trash of one store: what is in it, what must go, and what shall come back.
+import { existsSync } from 'node:fs';
 import type { TrashLimits } from './choose-trash.ts';
 import type { PartitionInfo } from './partition-info.ts';
 import { restoreTrash } from './restore-trash.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
-import { listTrash, type TrashItem, trimTrash } from './trash.ts';
+import { listTrash, type TrashItem, trashedFile, trimTrash } from './trash.ts';
 
 export interface StoreTrash {
-  /** Dropped partitions, the oldest first. */
+  /** Dropped partitions that can come back, the oldest first: folders that lost data.db cannot. */
   readonly list: () => Promise<TrashItem[]>;
   /** Deletes what is over the limits, and more while the disk is full; resolves to what is gone. */
   readonly trim: (limits: Omit<TrashLimits, 'bytesNeeded'>) => Promise<TrashItem[]>;
@@ -17,7 +18,7 @@ export interface StoreTrash {
 export function storeTrash(parts: StoreParts): StoreTrash {
   const { root, disk } = parts;
   return {
-    list: () => listTrash(root),
+    list: async () => (await listTrash(root)).filter((item) => existsSync(trashedFile(root, item))),
     trim: async (limits) => {
       checkOpen(parts);
       return trimTrash(root, { ...limits, bytesNeeded: await disk.lackingBytes() });

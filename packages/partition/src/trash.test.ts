@@ -1,5 +1,5 @@
 // The trash: what goes first, and that what comes back is a filling file of a new life.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -82,6 +82,17 @@ async function dropped(store: Store): Promise<string> {
   expect(found?.bytes).toBeGreaterThan(4_096);
   return found?.name ?? '';
 }
+
+test('a folder whose file somebody deleted is not listed, and goes with the rest', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  const name = await dropped(store);
+  const { incarnation } = parseTrashName(name)!;
+  rmSync(join(place.directory, 'trash', name, incarnation, 'data.db'));
+  expect(await store.trash.list()).toEqual([]);
+  const gone = await store.trash.trim({ beforeMs: 2_000, bytesMax: 1e12 });
+  expect(gone.map((item) => item.name)).toEqual([name]);
+});
 
 describe('what comes back', () => {
   test('is filling, of a new incarnation, with its records, and leaves the trash', async () => {

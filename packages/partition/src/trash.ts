@@ -47,6 +47,14 @@ export async function listTrash(root: string): Promise<TrashItem[]> {
   return items.sort((a, b) => a.atMs - b.atMs);
 }
 
+/** Its records; gone where somebody deleted the file before the drop. */
+export function trashedFile(
+  root: string,
+  { name, incarnation }: Pick<TrashItem, 'name' | 'incarnation'>,
+): string {
+  return join(dataPaths.trash(root), name, incarnation, 'data.db');
+}
+
 /** Deletes what the limits do not allow; resolves to what is gone. */
 export async function trimTrash(root: string, limits: TrashLimits): Promise<TrashItem[]> {
   const goes = chooseTrash(await listTrash(root), limits);
