@@ -46,16 +46,27 @@ async function stageDevice(rings: string, port: number): Promise<void> {
   });
 }
 
+/** Runs before the program: it reads a pipe that ends when all may go. */
+const gate = "import fs from 'node:fs'; fs.readFileSync(process.env.GATE);";
+
 /**
- * Each waits for its passphrase until all have come so far; then all at once. Returns the one that
+ * Each waits at its gate until all have come so far; then all at once. Returns the one that
  * won. Nobody fails otherwise than by losing (exit code 3).
  */
 async function race(tools: readonly RingBuilder[], options = ''): Promise<number> {
   const gates = await mkdtemp(join(tmpdir(), 'ringwright-gates-'));
   const paths = tools.map((_, at) => join(gates, `racer-${at}`));
   spawnSync('mkfifo', paths);
-  const running = tools.map((tool, at) =>
-    tool.run(`commit ${ring} -m racer-${at}${options} --json --passphrase-file ${paths[at]}`),
+  const gated = await Promise.all(
+    tools.map(({ folder }, at) =>
+      ringBuilderIn(folder, {
+        options: ['--import', `data:text/javascript,${encodeURIComponent(gate)}`],
+        environment: { GATE: paths[at] ?? '' },
+      }),
+    ),
+  );
+  const running = gated.map((tool, at) =>
+    tool.run(`commit ${ring} -m racer-${at}${options} --json`),
   );
   const gatesOpen = await Promise.all(paths.map(openedFifo));
   for (const gate of gatesOpen) await gate.close();
