@@ -26,7 +26,7 @@ test('a forced join needs a reason, is logged, and gates the next change', {
   const stalled = await builder.run(words);
   expect(stalled.exit).toBe(4);
   expect(stalled.stderr).toContain('ROLLOUT_STALLED');
-  expect(stalled.stderr).toContain('1 of the 2 slots needed');
+  expect(stalled.stderr).toContain('1 of the 2 complete files needed');
   // The rest of the wave did not wait for them.
   const inFlight = (await cluster.head()).moves.map(({ assignment }) => assignment);
   expect(inFlight).toEqual(stuck.map(({ assignment }) => assignment));
