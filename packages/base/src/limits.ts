@@ -13,8 +13,8 @@ export const partitionCountMax = 2 ** partitionPowerMax;
 export const replicaCountMax = 32;
 /** Ten times the largest known cluster of this kind. Holes count: ids are indexes. */
 export const deviceCountMax = 100_000;
-/** Weights may be megabytes of disks. The sum of all is exact. */
-export const deviceWeightMax = 2 ** 36;
+/** Weights may be bytes of disks: whole numbers up to here are exact. Only quotients count. */
+export const deviceWeightMax = 2 ** 53;
 /** Moves listed per version (one wave); 28 bytes each, 1.8 MB. */
 export const movesInFlightMax = 2 ** 16;
 /** Regions and zones are small integers, as in Swift. */
