@@ -63,7 +63,10 @@ test.concurrent('from nothing to a proposed change, step by step', {
   expect(table.table.map((row) => row.length)).toEqual([32, 32, 32]);
   expect(table.devices[0]).toMatchObject({ id: 0, region: 1, zone: 1, port: 6200, weight: 100 });
 
-  expect((await tool.run('plan cities --json')).exit).toBe(5);
+  expect(await tool.json('plan cities')).toMatchObject({
+    ...{ changed: false, moved: 0, inFlight: next.moved },
+  });
+  expect((await tool.run('commit cities -m again --json')).exit).toBe(5);
   expect((await tool.run('diff cities --exit-code')).exit).toBe(1);
   const diff = await tool.json('diff cities 1 2');
   expect(diff).toMatchObject({ differs: true, moved: 0, movesStarted: next.moved });

@@ -37,38 +37,69 @@ export interface PreparedPlan {
   readonly changed: boolean;
 }
 
-/** Ramps take a step only where that is asked for. Throws RING_UNKNOWN, PART_POWER_INCREASING, MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES, VALUE_OUT_OF_RANGE. */
+interface Asked {
+  readonly direct: boolean;
+  readonly stepRamps?: boolean;
+}
+
+/** What the next version is wanted for, before it is planned. */
+export interface Wanted {
+  readonly opened: OpenedRing;
+  readonly head: StoredVersion | null;
+  /** Staged changes applied, and the same with the ramps that take a step. */
+  readonly staged: BuilderState;
+  readonly applied: BuilderState;
+  /** The head, when nothing new is wanted and its moves are in flight: they come first. */
+  readonly running: StoredVersion | null;
+}
+
+/** Ramps take a step only where that is asked for. Throws RING_UNKNOWN, PART_POWER_INCREASING. */
+export async function readWanted(
+  context: Context,
+  ring: string,
+  { stepRamps: steps = false }: Pick<Asked, 'stepRamps'>,
+): Promise<Wanted> {
+  const opened = await openRing(context.rings, ring);
+  requireSteadyPower(opened.state);
+  const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
+  const staged = applyChanges(opened.state, stagedChanges(opened.staged));
+  const applied = steps ? stepRamps(staged, context.nowMs() / MS_PER_HOUR) : staged;
+  const isRunning = head !== null && head.ring.moves.length > 0 && sameState(opened.state, applied);
+  return { opened, head, staged, applied, running: isRunning ? head : null };
+}
+
+/** Throws what readWanted and planWanted throw, and MOVES_IN_FLIGHT where those come first. */
 export async function preparePlan(
   context: Context,
   ring: string,
-  asked: {
-    readonly direct: boolean;
-    readonly stepRamps?: boolean;
+  asked: Asked & {
     /** A commit that changes nothing is wanted, though moves are in flight: it signs the ring. */
     readonly signs?: boolean;
   },
 ): Promise<PreparedPlan> {
-  const opened = await openRing(context.rings, ring);
-  requireSteadyPower(opened.state);
-  const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
-  const nowHours = context.nowMs() / MS_PER_HOUR;
-  const staged = applyChanges(opened.state, stagedChanges(opened.staged));
-  const applied = asked.stepRamps === true ? stepRamps(staged, nowHours) : staged;
-  if (head !== null && asked.signs !== true && sameState(opened.state, applied)) {
-    requireLanded(head);
-  }
+  const wanted = await readWanted(context, ring, asked);
+  if (wanted.running !== null && asked.signs !== true) throw movesFirst(wanted.running);
+  return planWanted(context, wanted, asked);
+}
+
+/** Throws MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES, VALUE_OUT_OF_RANGE. */
+export function planWanted(
+  context: Context,
+  { opened, head, staged, applied }: Wanted,
+  asked: Asked,
+): PreparedPlan {
   const unknown = lastPushed(opened.entries) === null;
   const direct = asked.direct || unknown;
   // Servers have to drain first; then a rollout makes the holes (drop-gone-devices.ts).
   const state = unknown ? dropEmptyDevices(applied, head?.ring ?? null) : applied;
   const slots = (head?.ring.partitions ?? 0) * state.replicas;
-  if (slots >= SLOTS_ANNOUNCED_MIN) context.tell(`planning ${slots} slots of ${ring} …`);
+  if (slots >= SLOTS_ANNOUNCED_MIN) context.tell(`planning ${slots} slots of ${opened.ring} …`);
   const planned = planVersion({
     head: head?.ring ?? null,
     headId: head?.id ?? null,
     state,
     versionHours: hoursOf(opened.entries),
-    nowHours,
+    nowHours: context.nowMs() / MS_PER_HOUR,
     direct,
   });
   const more = [
@@ -91,10 +122,8 @@ function laterFindings(head: StoredVersion | null): Finding[] {
   return [{ code: 'LATER_WAVES_REPLACED', message, details: { moves: left } }];
 }
 
-/** Nothing new is wanted: the moves of the last change come first. */
-function requireLanded({ ring: { keyspace, version, moves } }: StoredVersion): void {
-  if (moves.length === 0) return;
-  throw new CodedError(
+function movesFirst({ ring: { keyspace, version, moves } }: StoredVersion): CodedError {
+  return new CodedError(
     'MOVES_IN_FLIGHT',
     `nothing is staged, and version ${version} of ${keyspace} has ${moves.length} moves in flight`,
     {

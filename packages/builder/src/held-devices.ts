@@ -57,7 +57,10 @@ export function heldTargets(
     throw new CodedError(
       'REPLICAS_EXCEED_DEVICES',
       `${slots} slots have room for ${Math.floor(total(high))} while devices are held`,
-      { hint: 'release some of them from maintenance', details: { slots } },
+      {
+        hint: 'ring-builder maintenance RING dN --off gives some of them room again',
+        details: { slots },
+      },
     );
   }
   for (let step = 0; step < 100; step += 1) {

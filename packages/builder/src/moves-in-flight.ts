@@ -2,6 +2,7 @@
 // At most one slot of a partition changes at a time, so partitions with a move in flight wait.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
+import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
 import type { BuilderState } from './builder-state.ts';
@@ -20,37 +21,48 @@ export function landedHead(
   { direct }: { readonly direct: boolean },
 ): LandedHead {
   if (head.moves.length === 0) return { head, moving: new Set() };
-  const refuse = (why: string, which = 'all', details: object = {}): CodedError =>
+  const { ring } = state;
+  const rollout = `ring-builder rollout ${ring}`;
+  const refuse = (why: string, hint: string, details: object = {}): CodedError =>
     new CodedError(
       'MOVES_IN_FLIGHT',
-      `version ${head.version} of ${state.ring} has ${head.moves.length} moves in flight: ${why}`,
-      {
-        hint: `run ring-builder rollout ${state.ring}, or ring-builder moves ${state.ring} cancel ${which}`,
-        details: { version: head.version, moves: head.moves.length, ...details },
-      },
+      `version ${head.version} of ${ring} has ${head.moves.length} moves in flight: ${why}`,
+      { hint, details: { version: head.version, moves: head.moves.length, ...details } },
     );
-  if (direct) throw refuse('--direct needs a ring without any');
+  const wait = `run ${rollout}, or ring-builder moves ${ring} cancel all`;
+  if (direct) throw refuse('--direct needs a ring without any', wait);
   const grows = head.moves.some(({ from }) => from === null);
   if (grows || state.replicas !== head.replicas) {
-    throw refuse('the number of replicas changes alone');
+    throw refuse('the number of replicas changes alone', wait);
   }
-  const lost = head.moves.find(({ to }) => state.devices[to]?.state !== 'active');
-  if (lost !== undefined) {
-    const { partition, to, assignment } = lost;
+  const lost = joiningRemoved(head, state);
+  const [first] = lost;
+  if (first !== undefined) {
+    const { partition, to, assignment } = first;
+    const names = [...new Set(lost.map((move) => `d${move.to}`))].join(' ');
+    const without = [
+      `ring-builder moves ${ring} cancel ${names}`,
+      `ring-builder commit ${ring} -m 'will not come back'`,
+      rollout,
+    ].join(' && ');
     throw refuse(
       `partition ${partition} is on its way to d${to}, which is to be removed`,
-      `d${to}`,
-      {
-        partition,
-        assignment,
-        device: to,
-      },
+      `run ${rollout} first; if ${names} will not come back: ${without}`,
+      { partition, assignment, device: to },
     );
   }
   const table = copyTable(head.table, head.devices.length);
   for (const { partition, replica, to } of head.moves) table[replica]![partition] = to;
   const moving = new Set(head.moves.map(({ partition }) => partition));
   return { head: { ...head, table, moves: [] }, moving };
+}
+
+/** Moves whose joiners are not to stay: they are ended or cancelled before the removal. */
+export function joiningRemoved(
+  { moves }: Pick<Ring, 'moves'>,
+  { devices }: Pick<BuilderState, 'devices'>,
+): Move[] {
+  return moves.filter(({ to }) => devices[to]?.state !== 'active');
 }
 
 export function inFlightFindings(moving: ReadonlySet<number>): Finding[] {

@@ -20,13 +20,7 @@ export function placementProblem(state: BuilderState): PlacementProblem {
   const partitions = checkPartitioner(state.partitioner);
   const tree = buildTree(state.devices);
   const needed = Math.ceil(state.replicas);
-  if (tree.leaves < needed) {
-    throw new CodedError(
-      'REPLICAS_EXCEED_DEVICES',
-      `${state.replicas} replicas need ${needed} devices with weight, there are ${tree.leaves}`,
-      { hint: 'add devices', details: { replicas: state.replicas, devices: tree.leaves } },
-    );
-  }
+  if (tree.leaves < needed) throw tooFewDevices(state, tree.leaves);
   const slots = slotCount(partitions, state.replicas);
   const settings = { replicas: slots / partitions, overload: state.overload };
   const fair = computeShares(tree, settings);
@@ -38,4 +32,19 @@ export function placementProblem(state: BuilderState): PlacementProblem {
     targets,
     ring: { partitions, replicas: state.replicas },
   };
+}
+
+/** What helps: more devices, fewer replicas, or not to remove or drain what was named. */
+function tooFewDevices({ ring, replicas }: BuilderState, devices: number): CodedError {
+  const needed = Math.ceil(replicas);
+  const add = `ring-builder add ${ring} DEVICE WEIGHT`;
+  const fewer = devices === 0 ? '' : `, or ring-builder set ${ring} --replicas ${devices}`;
+  return new CodedError(
+    'REPLICAS_EXCEED_DEVICES',
+    `${replicas} replicas need ${needed} devices with weight, there are ${devices}`,
+    {
+      hint: `${add}${fewer}; ring-builder unstage ${ring} takes back what is staged`,
+      details: { replicas, devices },
+    },
+  );
 }

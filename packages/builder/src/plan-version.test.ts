@@ -128,6 +128,8 @@ test('a second change that moves in flight stand in the way of is refused, and w
     expect(error).toMatchObject({ code: 'MOVES_IN_FLIGHT', exit: 5 });
     expect(error.message).toMatch(why);
     expect(error.hint).toContain('ring-builder rollout test');
+    const cancels = change.kind === 'remove' ? 'cancel d6 && ring-builder commit' : 'cancel all';
+    expect(error.hint).toContain(`ring-builder moves test ${cancels}`);
   }
   const direct = refusal(() => planVersion({ ...from, head: running, direct: true }));
   expect(direct.message).toContain('--direct');
@@ -140,6 +142,12 @@ test('fewer devices with weight than replicas: refused with both numbers', () =>
   const error = refusal(() => planVersion({ head: null, headId: null, state }));
   expect(error.code).toBe('REPLICAS_EXCEED_DEVICES');
   expect(error.message).toBe('3 replicas need 3 devices with weight, there are 2');
+  expect(error.hint).toMatch(/ring-builder add test .* ring-builder set test --replicas 2;/);
+  const gone = [0, 1, 2, 3].map((id) => ({ kind: 'remove', id }) as const);
+  const none = refusal(() =>
+    planVersion({ head: null, headId: null, state: applyChanges(state, gone) }),
+  );
+  expect(none.hint).not.toContain('--replicas');
 });
 
 test('a server with two slots of a partition is removed: both move at once, and it is said', () => {

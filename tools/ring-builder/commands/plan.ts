@@ -1,16 +1,19 @@
 // ring-builder plan: what a commit would do; changes nothing.
+import { counted } from '@ringwright/base/counted';
+import type { StoredVersion } from '@ringwright/repository/read-version';
 import { flag, optionalNumber, optionalText, text } from '../arguments.ts';
 import { brakeWarnings } from '../brake-warnings.ts';
 import { plannedBrake } from '../commit-plan.ts';
 import { commitOptions, replicasAtOnceOption, requireReplicasAtOnce } from '../commit-rules.ts';
 import { sizesFor } from '../known-sizes.ts';
-import { preparePlan } from '../prepare-plan.ts';
+import { planWanted, readWanted, type Wanted } from '../prepare-plan.ts';
 import { parseBytes } from '../print-bytes.ts';
 import { printMoves } from '../print-moves.ts';
 import { planDocument, printPlan, withWarnings } from '../print-plan.ts';
 import { effectWarnings, planEffects, printEffects } from '../print-plan-effects.ts';
 import { stepRampsOption } from '../ramps.ts';
-import type { Verb } from '../verb.ts';
+import type { Answer, Context, Verb } from '../verb.ts';
+import { wavesLeft, wavesLeftLines } from '../waves-left.ts';
 
 export const verb: Verb = {
   options: {
@@ -36,10 +39,10 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
-    const prepared = await preparePlan(context, ring, {
-      direct: flag(args, 'direct'),
-      stepRamps: flag(args, 'step-ramps'),
-    });
+    const asked = { direct: flag(args, 'direct'), stepRamps: flag(args, 'step-ramps') };
+    const wanted = await readWanted(context, ring, asked);
+    if (wanted.running !== null) return runningAnswer(context, wanted.running, wanted);
+    const prepared = planWanted(context, wanted, asked);
     requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
     const { state, changed, direct, head } = prepared;
     const sizes = flag(args, 'offline') ? null : await sizesFor(prepared);
@@ -70,3 +73,19 @@ export const verb: Verb = {
     };
   },
 };
+
+/** Nothing is refused: a rollout ends what runs, and a commit has nothing to add to it. */
+function runningAnswer(context: Context, head: StoredVersion, { opened }: Wanted): Answer {
+  const { keyspace: ring, version, moves } = head.ring;
+  const left = wavesLeft(head, opened.entries, context.nowMs());
+  const { movesLeft, movesNotNoted } = left;
+  const inFlight = moves.length;
+  return {
+    json: { ring, version, moved: 0, inFlight, movesLeft, movesNotNoted, changed: false },
+    lines: [
+      `${ring}: nothing is staged; version ${version} has ${counted(inFlight, 'move')} in flight`,
+      ...wavesLeftLines(ring, left),
+    ],
+    next: context.next(`rollout ${ring}`),
+  };
+}
