@@ -4,10 +4,10 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
+import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Write } from '@ringwright/partition/record';
 import type { RecordContent } from '@ringwright/partition/record-bytes';
 import type { Store } from '@ringwright/partition/store';
-import { Turns } from '@ringwright/partition/turns';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
@@ -65,7 +65,7 @@ export class SimulatedDevice {
   loaded = false;
   readonly rows = new Map<string, RecordContent>();
   readonly promises = new Map<string, Stamp>();
-  readonly #turns = new Turns();
+  readonly #mutex = new KeyedMutex();
   readonly #rounds = new RoundQueue();
   readonly clock: HybridClock;
   readonly inFlight = new InFlight();
@@ -201,7 +201,7 @@ export class SimulatedDevice {
     const issueStamp = async ({ tieDevice }: ActiveRing) => this.clock.next(tieDevice);
     const rest = { devices: this.caller, clock: this.clock, issueStamp, catchUp };
     const backOff = (tries: number): Promise<void> => this.cluster.pause(Math.min(2 ** tries, 50));
-    return { ...rest, rings, requests: new RingRequests(), turns: this.#turns, backOff };
+    return { ...rest, rings, requests: new RingRequests(), mutex: this.#mutex, backOff };
   }
 }
 

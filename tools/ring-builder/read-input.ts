@@ -1,6 +1,6 @@
 // Files that operators name, read whole: absent, special and oversized ones get a sentence.
 import { CodedError } from '@ringwright/base/coded-error';
-import { readBounded, readRegularFile } from '@ringwright/repository/read-regular-file';
+import { readBounded, readRegularFile } from '@ringwright/node/read-regular-file';
 import { usage } from './arguments.ts';
 
 /**

@@ -3,8 +3,8 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
+import { replaceOwnFileNow, syncDirectory } from '@ringwright/node/durable-files';
 import { dataPaths } from './data-paths.ts';
-import { replaceFileNow, syncDirectory } from './durable-files.ts';
 import type { HashedRecord } from './memtable.ts';
 import { openDataFile } from './open-files.ts';
 import { clean, type Partition } from './partition.ts';
@@ -126,7 +126,7 @@ function switchNow(
   if (!copy.checkpoint('TRUNCATE')) throw new Error('the copy could not be checkpointed');
   try {
     // failpoint: copy-in.before-switch
-    replaceFileNow(currentFile(home), currentText(incarnation));
+    replaceOwnFileNow(currentFile(home), currentText(incarnation));
   } catch (error) {
     // Whether the old or the new name is on disk is unknown: only reopening from disk can tell.
     parts.fail(error);

@@ -11,11 +11,11 @@ import type { StoreParts } from './store-parts.ts';
  * replayed.
  */
 export async function closeStore(parts: StoreParts): Promise<void> {
-  const { log, turns, audits, copies, checkpointer, files, registry, root, lock } = parts;
+  const { log, mutex, audits, copies, checkpointer, files, registry, root, lock } = parts;
   parts.closed = true;
   try {
     await log.drained();
-    await turns.settled();
+    await mutex.idle();
     audits.close();
     copies.close();
     await checkpointer.stop();

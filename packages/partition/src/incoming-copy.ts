@@ -4,10 +4,10 @@ import { mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copySyncBytes } from '@ringwright/base/limits-copies';
+import { syncDirectory } from '@ringwright/node/durable-files';
 import { adoptCopy } from './adopt-copy.ts';
 import { type CopyManifest, checkManifest } from './copy-manifest.ts';
 import { Sealing } from './copy-seal.ts';
-import { syncDirectory } from './durable-files.ts';
 import type { Partition } from './partition.ts';
 import type { PartitionInfo } from './partition-info.ts';
 import { turnName } from './partition-life.ts';
@@ -104,7 +104,7 @@ export class IncomingCopy {
       // failpoint: copy-in.before-verify
       await verifyCopy(this.#parts.audits, join(this.#staged.directory, 'data.db'), this.manifest);
       await synced;
-      return await this.#parts.turns.take(turnName(this.#partition), () =>
+      return await this.#parts.mutex.run(turnName(this.#partition), () =>
         adoptCopy(this.#parts, this.#partition, this.#staged.directory),
       );
     } catch (error) {

@@ -6,7 +6,7 @@ import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import { logFillBytes } from '@ringwright/base/limits-store';
-import { syncDirectory } from './durable-files.ts';
+import { syncDirectory } from '@ringwright/node/durable-files';
 import { type FileIdentity, identityOf } from './file-identity.ts';
 import { decodeSegmentHeader, encodeSegmentHeader, segmentHeaderBytes } from './log-frame.ts';
 

@@ -5,13 +5,14 @@ import { dirname, join, resolve } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import { sideJobsMax, sideProcessIdleMsMax } from '@ringwright/base/limits-copies';
 import { pageCachesMemoryShare } from '@ringwright/base/limits-store';
+import { makeDirectory, syncDirectory } from '@ringwright/node/durable-files';
+import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { affordableFiles, machineLimits } from './affordable-files.ts';
 import { Checkpointer } from './checkpointer.ts';
 import { CommitLog } from './commit-log.ts';
 import { dataPaths, isIncarnation } from './data-paths.ts';
 import { lockDirectory } from './directory-lock.ts';
 import { DiskSpace } from './disk-space.ts';
-import { makeDirectory, syncDirectory } from './durable-files.ts';
 import type { LogSegment } from './log-segment.ts';
 import { Memtables } from './memtables.ts';
 import { OpenFiles } from './open-files.ts';
@@ -21,7 +22,6 @@ import { SideProcess } from './side-process.ts';
 import { Store } from './store.ts';
 import { type StoreLimits, storeLimits } from './store-limits.ts';
 import { failureOf, type StoreParts } from './store-parts.ts';
-import { Turns } from './turns.ts';
 
 export interface OpenStoreOptions {
   /** The data directory; made if it is not there. */
@@ -116,7 +116,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     ...ready,
     log,
     checkpointer,
-    turns: new Turns(),
+    mutex: new KeyedMutex(),
     audits: new SideProcess(side),
     copies: new SideProcess(side),
     newIncarnation: () => {

@@ -2,14 +2,14 @@
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { dataPaths, isIncarnation, isKeyspace } from './data-paths.ts';
 import {
   makeDirectory,
   renameDurably,
-  replaceFileNow,
+  replaceOwnFileNow,
   syncDirectory,
   writeNewFile,
-} from './durable-files.ts';
+} from '@ringwright/node/durable-files';
+import { dataPaths, isIncarnation, isKeyspace } from './data-paths.ts';
 import { type NewPartition, newPartitionBytes } from './new-partition-file.ts';
 
 const CURRENT = 'CURRENT';
@@ -59,7 +59,7 @@ export async function placePartitionDirectory(
 
 /** Durable: every later start says that the file was replaced, and does not use it. */
 export function noteReplaced(directory: string, incarnation: string): void {
-  replaceFileNow(currentFile(directory), `${REPLACED}${currentText(incarnation)}`);
+  replaceOwnFileNow(currentFile(directory), `${REPLACED}${currentText(incarnation)}`);
 }
 
 /**

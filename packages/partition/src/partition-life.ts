@@ -18,7 +18,7 @@ export function createPartition(
   parts: StoreParts,
   wanted: { keyspace: string; partition: number; state: PartitionState },
 ): Promise<PartitionInfo> {
-  return parts.turns.take(turnName(wanted), async () => {
+  return parts.mutex.run(turnName(wanted), async () => {
     const { keyspace, partition } = wanted;
     if (parts.registry.get(keyspace, partition) !== undefined) {
       throw new CodedError('PARTITION_EXISTS', `${keyspace}/${partition} has a file here already`, {
@@ -56,7 +56,7 @@ export function dropPartition(
   partition: Partition,
   atMs: number,
 ): Promise<void> {
-  return parts.turns.take(turnName(partition), async () => {
+  return parts.mutex.run(turnName(partition), async () => {
     checkOpen(parts);
     if (partition.gone) return;
     // From here on writes find nothing, also those that are in the log but not yet applied.

@@ -17,7 +17,7 @@ const TOMBSTONES_PER_TURN = 1_024;
  * floor in the file.
  */
 export function raiseFloor(parts: StoreParts, partition: Partition, ms: number): Promise<void> {
-  return parts.turns.take(turnName(partition), async () => {
+  return parts.mutex.run(turnName(partition), async () => {
     const use = <T>(work: (file: PartitionFile) => T): T => {
       checkThere(parts, partition);
       return usePartition(parts, partition, work);

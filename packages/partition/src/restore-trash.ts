@@ -9,8 +9,8 @@ import { constants } from 'node:fs';
 import { copyFile, mkdir, open, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { syncDirectory } from '@ringwright/node/durable-files';
 import { dataPaths } from './data-paths.ts';
-import { syncDirectory } from './durable-files.ts';
 import { restoreWal } from './kept-wal.ts';
 import { openDataFile } from './open-files.ts';
 import { newPartition } from './partition.ts';
@@ -34,7 +34,7 @@ export async function restoreTrash(parts: StoreParts, name: string): Promise<Par
       hint: 'ring-builder trash RING list',
     });
   }
-  return parts.turns.take(turnName(named), async () => {
+  return parts.mutex.run(turnName(named), async () => {
     const { keyspace, partition } = named;
     checkOpen(parts);
     if (parts.registry.get(keyspace, partition) !== undefined) {

@@ -3,8 +3,8 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
+import { makeDirectory, replaceOwnFileNow, syncDirectory } from '@ringwright/node/durable-files';
 import { dataPaths } from './data-paths.ts';
-import { makeDirectory, replaceFileNow, syncDirectory } from './durable-files.ts';
 import { identityOf } from './file-identity.ts';
 import { roomFor } from './incoming-copy.ts';
 import { whyPartitionLost } from './look-at-files.ts';
@@ -21,7 +21,7 @@ import { checkOpen, type StoreParts } from './store-parts.ts';
  * when another file took its name, which is not ours to remove. Throws DISK_FULL.
  */
 export function rewriteLost(parts: StoreParts, partition: Partition): Promise<boolean> {
-  return parts.turns.take(turnName(partition), async () => {
+  return parts.mutex.run(turnName(partition), async () => {
     checkOpen(parts);
     const { file, damage, seen } = partition;
     if (file === null || damage === null || partition.gone) return false;
@@ -87,7 +87,7 @@ async function adopt(
   try {
     copy.takeOver({ incarnation, life: partition.life, state, barrierMs });
     if (!copy.checkpoint('TRUNCATE')) throw new Error('the copy could not be checkpointed');
-    replaceFileNow(currentFile(home), currentText(incarnation));
+    replaceOwnFileNow(currentFile(home), currentText(incarnation));
   } catch (error) {
     // Which name is on disk is unknown: only reopening from disk can tell.
     parts.fail(error);

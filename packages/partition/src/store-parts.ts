@@ -1,5 +1,6 @@
 // What the operations of one store share.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Checkpointer } from './checkpointer.ts';
 import type { CommitLog } from './commit-log.ts';
 import type { DirectoryLock } from './directory-lock.ts';
@@ -10,7 +11,6 @@ import type { OpenFiles } from './open-files.ts';
 import type { Registry } from './registry.ts';
 import type { SideProcess } from './side-process.ts';
 import type { StoreLimits } from './store-limits.ts';
-import type { Turns } from './turns.ts';
 
 /** Mutable where it says so; owned by one Store. */
 export interface StoreParts {
@@ -23,7 +23,7 @@ export interface StoreParts {
   readonly registry: Registry;
   readonly log: CommitLog;
   readonly checkpointer: Checkpointer;
-  readonly turns: Turns;
+  readonly mutex: KeyedMutex;
   /** A scrub of a long file must not hold copies up: each kind of work has a process. */
   readonly audits: SideProcess;
   readonly copies: SideProcess;

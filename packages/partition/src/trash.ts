@@ -1,9 +1,9 @@
 // Dropped partitions: folders kept for a while, named by the time of the drop and what they were.
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { renameDurably, syncDirectory } from '@ringwright/node/durable-files';
 import { chooseTrash, type TrashLimits } from './choose-trash.ts';
 import { dataPaths } from './data-paths.ts';
-import { renameDurably, syncDirectory } from './durable-files.ts';
 
 export interface TrashItem {
   /** Of the folder: what `restoreTrash` takes. */

@@ -3,14 +3,15 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '@ringwright/base/assert';
 import type { BuilderState } from '@ringwright/builder/builder-state';
+import { syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
+import { exists } from '@ringwright/node/missing-file';
 import type { Ring } from '@ringwright/ring/ring';
 import { commitVersion } from './commit-version.ts';
 import { createRing, ringExists } from './create-ring.ts';
-import { syncFolder, temporaryPrefix } from './durable-file.ts';
 import type { LogEntry } from './log-entry.ts';
 import { openRing } from './open-ring.ts';
 import type { Head } from './read-log.ts';
-import { exists, ringFolder } from './ring-folder.ts';
+import { ringFolder } from './ring-folder.ts';
 
 export interface RingToAdd {
   /** Version 1; null for a ring that has devices and no version yet. */
@@ -37,7 +38,7 @@ export async function addRing(rings: string, given: RingToAdd): Promise<Head | n
     await createRing(aside, state, command);
     const head = ring === null ? null : await commitFirst(aside, { ...given, ring });
     await rename(ringFolder(aside, state.ring).path, path);
-    await syncFolder(rings);
+    await syncDirectory(rings);
     return head;
   } catch (error) {
     if (await exists(path)) throw ringExists(state.ring, path);

@@ -1,6 +1,6 @@
 // The line that makes a change part of the history: for all first, where the head is shared, then
 // in this folder.
-import { replaceDurably } from './durable-file.ts';
+import { replaceDurably } from '@ringwright/node/durable-files';
 import type { LogEntry } from './log-entry.ts';
 import { type PublishStep, publishHead } from './publish-head.ts';
 import { extendLog, type RingLog } from './read-log.ts';

@@ -1,8 +1,8 @@
 // A note in the log about a version that is there: it was pushed, older ones were pruned.
 import { assert } from '@ringwright/base/assert';
+import { replaceDurably } from '@ringwright/node/durable-files';
 import { appendLog } from './append-log.ts';
 import { printBuilderFile } from './builder-file.ts';
-import { replaceDurably } from './durable-file.ts';
 import { type LogEntry, makesVersion } from './log-entry.ts';
 import type { Head } from './read-log.ts';
 import type { WritableRing } from './write-ring.ts';

@@ -14,10 +14,10 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { LaterWaves } from '@ringwright/builder/plan';
 import { requireSteadyPower } from '@ringwright/builder/steady-power';
+import { addDurably, replaceDurably, syncDirectory } from '@ringwright/node/durable-files';
 import type { Ring } from '@ringwright/ring/ring';
 import { appendLog } from './append-log.ts';
 import { printBuilderFile, type Staged, stagedChanges, stagedDigest } from './builder-file.ts';
-import { addDurably, replaceDurably, syncFolder } from './durable-file.ts';
 import { judgeVersion } from './judge-version.ts';
 import { keptLaterSections, laterSections } from './later-section.ts';
 import type { LogEntry } from './log-entry.ts';
@@ -136,7 +136,7 @@ async function writeProof(
   }
   if (receipts.length === 0) return {};
   const made = await mkdir(folder.receipts, { recursive: true });
-  if (made !== undefined) await syncFolder(folder.path);
+  if (made !== undefined) await syncDirectory(folder.path);
   await replaceDurably(receiptsPath(folder, ring.version), receiptsText(receipts));
   return proofDetails(receipts);
 }
@@ -152,7 +152,7 @@ async function writeVersionFile(
   bytes: Uint8Array,
 ): Promise<void> {
   const made = await mkdir(folder.versions, { recursive: true });
-  if (made !== undefined) await syncFolder(folder.path);
+  if (made !== undefined) await syncDirectory(folder.path);
   if (await addDurably(versionPath(folder, version), bytes)) return;
   throw new CodedError('HEAD_MOVED', `version ${version} of ${folder.ring} was just written`, {
     hint: `ring-builder status ${folder.ring}`,

@@ -3,9 +3,10 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/builder-state';
+import { replaceDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
+import { exists } from '@ringwright/node/missing-file';
 import { printBuilderFile } from './builder-file.ts';
-import { replaceDurably, syncFolder, temporaryPrefix } from './durable-file.ts';
-import { exists, ringFolder } from './ring-folder.ts';
+import { ringFolder } from './ring-folder.ts';
 
 /**
  * Adds a ring without versions to the rings folder, which is made when missing. `command` becomes
@@ -26,7 +27,7 @@ export async function createRing(
     await replaceDurably(join(temporary, 'builder.json'), content);
     // Renaming onto a folder with files in it fails, so of two that create one ring, one wins.
     await rename(temporary, folder.path);
-    await syncFolder(rings);
+    await syncDirectory(rings);
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
     if (await exists(folder.builder)) throw ringExists(state.ring, folder.path);

@@ -4,10 +4,10 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ringFilePollMs } from '@ringwright/base/limits';
-import { addDurably } from './durable-file.ts';
+import { addDurably } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularText } from '@ringwright/node/read-regular-file';
 import type { HeadStore, StoredHead, SwapOutcome, WatchPorts } from './head-store.ts';
-import { readRegularText } from './read-regular-file.ts';
-import { onlyMissing } from './ring-folder.ts';
 
 export function directoryHeadStore(url: string, path: string): HeadStore {
   return {

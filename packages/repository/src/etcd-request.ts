@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { CodedError } from '@ringwright/base/coded-error';
 import { accessFileBytesMax } from '@ringwright/base/limits';
-import { readPrivateFile, readRegularFile } from './read-regular-file.ts';
+import { readPrivateFile, readRegularFile } from '@ringwright/node/read-regular-file';
 import type { StoreAccess } from './store-access.ts';
 
 // An import would look at all that they export, and so load what Node has for fetch: 14 MB.

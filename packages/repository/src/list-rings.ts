@@ -1,8 +1,9 @@
 // Which rings a folder of rings holds.
 import { readdir, stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
+import { exists, onlyMissing } from '@ringwright/node/missing-file';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
-import { exists, onlyMissing, ringFolder } from './ring-folder.ts';
+import { ringFolder } from './ring-folder.ts';
 
 /**
  * Names of the ring folders in `rings`, sorted; none where that folder is not there. One that may

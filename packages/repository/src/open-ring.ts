@@ -2,6 +2,7 @@
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/builder-state';
+import { readRegularText } from '@ringwright/node/read-regular-file';
 import {
   type BuilderFile,
   parseBuilderFile,
@@ -11,7 +12,6 @@ import {
 } from './builder-file.ts';
 import type { LogEntry } from './log-entry.ts';
 import { type Head, headOf, lastVersionEntry, type RingLog, readRingLog } from './read-log.ts';
-import { readRegularText } from './read-regular-file.ts';
 import { readVersionFile } from './read-version.ts';
 import { requireRing } from './require-ring.ts';
 import { type RingFolder, ringFolder } from './ring-folder.ts';

@@ -3,10 +3,11 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
+import { addDurably, syncDirectory } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { appendNote } from './append-note.ts';
-import { addDurably, syncFolder } from './durable-file.ts';
-import { readRegularFile } from './read-regular-file.ts';
-import { onlyMissing, type RingFolder, versionFileName, versionOfFileName } from './ring-folder.ts';
+import { type RingFolder, versionFileName, versionOfFileName } from './ring-folder.ts';
 import { type Author, type WritableRing, writeRing } from './write-ring.ts';
 
 export interface Pruned {
@@ -48,7 +49,7 @@ export async function pruneVersions(
       details: { from, through, archive: request.archive },
     });
     for (const version of versions) await rm(pathOf(ring.folder, version), { force: true });
-    await syncFolder(ring.folder.versions);
+    await syncDirectory(ring.folder.versions);
     return { versions, bytes, archive: request.archive };
   });
 }

@@ -7,6 +7,8 @@
 import { basename } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
 import {
   type HeadRecord,
   parseRecord,
@@ -21,8 +23,7 @@ import { type LogEntry, makesVersion } from './log-entry.ts';
 import { proofOf } from './move-proof.ts';
 import { pruningOf } from './pruned-versions.ts';
 import { headOf, type RingLog } from './read-log.ts';
-import { readRegularFile } from './read-regular-file.ts';
-import { onlyMissing, type RingFolder, receiptsPath, versionPath } from './ring-folder.ts';
+import { type RingFolder, receiptsPath, versionPath } from './ring-folder.ts';
 import { discard, hold, sweep, type Transaction, workingPath } from './ring-store.ts';
 import { readSharedFile, type SharedHead } from './shared-head.ts';
 

@@ -5,19 +5,13 @@ import { join } from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseState } from '@ringwright/builder/state-json';
+import { replaceDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
+import { exists, onlyMissing } from '@ringwright/node/missing-file';
 import { decodeRing } from '@ringwright/ring/ring-file';
 import { printBuilderFile } from './builder-file.ts';
-import { replaceDurably, syncFolder, temporaryPrefix } from './durable-file.ts';
 import { publishHead } from './publish-head.ts';
 import { headOf, parseRingLog, type RingLog, readRingLog } from './read-log.ts';
-import {
-  exists,
-  onlyMissing,
-  type RingFolder,
-  receiptsFileName,
-  ringFolder,
-  versionPath,
-} from './ring-folder.ts';
+import { type RingFolder, receiptsFileName, ringFolder, versionPath } from './ring-folder.ts';
 import { workingPath } from './ring-store.ts';
 import { readSharedFile, readSharedHead, type SharedHead } from './shared-head.ts';
 
@@ -62,7 +56,7 @@ export async function cloneRing(rings: string, ring: string): Promise<boolean> {
     await replaceDurably(made.log, log.text);
     await replaceDurably(made.builder, await builderText(shared, log));
     await rename(made.path, folder.path);
-    await syncFolder(rings);
+    await syncDirectory(rings);
   } finally {
     await rm(aside, { recursive: true, force: true });
   }

@@ -1,9 +1,10 @@
 // Reading log.jsonl: all entries, chain checked; the head is its last version entry.
 import { CodedError } from '@ringwright/base/coded-error';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularText } from '@ringwright/node/read-regular-file';
 import { type LogEntry, lineHash, logLine, makesVersion, parseLogLine } from './log-entry.ts';
-import { readRegularText } from './read-regular-file.ts';
 import { requireRing } from './require-ring.ts';
-import { onlyMissing, type RingFolder, ringFolder } from './ring-folder.ts';
+import { type RingFolder, ringFolder } from './ring-folder.ts';
 
 export interface Head {
   readonly version: number;

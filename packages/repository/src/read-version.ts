@@ -4,22 +4,16 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { parseState } from '@ringwright/builder/state-json';
+import { exists, onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
 import type { Ring } from '@ringwright/ring/ring';
 import { decodeRing } from '@ringwright/ring/ring-file';
 import type { Section, Signing } from '@ringwright/ring/ring-manifest';
 import { type LogEntry, makesVersion } from './log-entry.ts';
 import { type Pruning, pruningOf } from './pruned-versions.ts';
 import { headOf, readRingLog } from './read-log.ts';
-import { readRegularFile } from './read-regular-file.ts';
 import { requireRing } from './require-ring.ts';
-import {
-  exists,
-  onlyMissing,
-  type RingFolder,
-  ringFolder,
-  versionFileName,
-  versionPath,
-} from './ring-folder.ts';
+import { type RingFolder, ringFolder, versionFileName, versionPath } from './ring-folder.ts';
 
 export interface StoredVersion {
   readonly ring: Ring;

@@ -1,9 +1,10 @@
 // A ring that is named must be there; if not, what was meant, and how a lost one comes back.
 import { dirname } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import { exists } from '@ringwright/node/missing-file';
 import { listRings } from './list-rings.ts';
 import { nearNames } from './near-names.ts';
-import { exists, type RingFolder } from './ring-folder.ts';
+import { type RingFolder } from './ring-folder.ts';
 
 /** Throws RING_UNKNOWN when there is no such ring. */
 export async function requireRing(folder: RingFolder): Promise<void> {

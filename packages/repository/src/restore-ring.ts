@@ -3,6 +3,8 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseState } from '@ringwright/builder/state-json';
+import { replaceDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
+import { exists } from '@ringwright/node/missing-file';
 import { auditRing } from '@ringwright/ring/audit-ring';
 import { authenticateRing } from '@ringwright/ring/authenticate-ring';
 import type { Ring } from '@ringwright/ring/ring';
@@ -10,9 +12,8 @@ import { decodeRing } from '@ringwright/ring/ring-file';
 import { nameOf } from './approval.ts';
 import { printBuilderFile } from './builder-file.ts';
 import { ringExists } from './create-ring.ts';
-import { replaceDurably, syncFolder, temporaryPrefix } from './durable-file.ts';
 import { extendLog } from './read-log.ts';
-import { exists, type RingFolder, ringFolder, versionPath } from './ring-folder.ts';
+import { type RingFolder, ringFolder, versionPath } from './ring-folder.ts';
 import { type RingsTrust, trustPath, writeTrust } from './trust-file.ts';
 import type { Author } from './write-ring.ts';
 
@@ -128,7 +129,7 @@ async function writeWhole(
     await replaceDurably(at.log, content.log);
     await replaceDurably(at.builder, content.file);
     await rename(temporary, folder.path);
-    await syncFolder(rings);
+    await syncDirectory(rings);
   } catch (error) {
     await rm(temporary, { recursive: true, force: true });
     if (await exists(folder.builder)) throw ringExists(folder.ring, folder.path);

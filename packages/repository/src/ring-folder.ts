@@ -1,6 +1,5 @@
 // Where the files of a ring lie: builder.json, log.jsonl, versions/0000007.ring and
 // receipts/0000009.jsonl.
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 
@@ -49,14 +48,4 @@ export function receiptsFileName(version: number): string {
 export function versionOfFileName(name: string): number | null {
   const version = /^\d{7,10}\.ring$/.test(name) ? Number(name.slice(0, -'.ring'.length)) : 0;
   return version > 0 && versionFileName(version) === name ? version : null;
-}
-
-export async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(onlyMissing)) !== null;
-}
-
-/** For `.catch`: null when a file is missing; any other failure is thrown on. */
-export function onlyMissing(error: unknown): null {
-  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-  throw error;
 }

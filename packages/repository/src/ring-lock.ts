@@ -8,10 +8,11 @@ import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { lockPollMs, lockWaitMsMax } from '@ringwright/base/limits';
+import { temporaryPrefix } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularText } from '@ringwright/node/read-regular-file';
 import { z } from 'zod';
-import { temporaryPrefix } from './durable-file.ts';
-import { readRegularText } from './read-regular-file.ts';
-import { onlyMissing, type RingFolder } from './ring-folder.ts';
+import { type RingFolder } from './ring-folder.ts';
 
 const lockPrefix = '.lock-';
 

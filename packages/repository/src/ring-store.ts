@@ -4,7 +4,9 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ringFileBytesMax } from '@ringwright/base/limits';
-import { addDurably, syncFolder, temporaryPrefix } from './durable-file.ts';
+import { addDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
 import {
   type HeadRecord,
   parseTransaction,
@@ -13,8 +15,7 @@ import {
   type TransactionFile,
   transactionName,
 } from './head-record.ts';
-import { readRegularFile } from './read-regular-file.ts';
-import { onlyMissing, type RingFolder, receiptsPath, versionPath } from './ring-folder.ts';
+import { type RingFolder, receiptsPath, versionPath } from './ring-folder.ts';
 
 /** A transaction with what it takes to store it. */
 export interface Transaction {
@@ -40,7 +41,7 @@ export async function hold(
 ): Promise<void> {
   const folder = join(store, record.ring);
   await readdir(store);
-  if ((await mkdir(folder, { recursive: true })) !== undefined) await syncFolder(store);
+  if ((await mkdir(folder, { recursive: true })) !== undefined) await syncDirectory(store);
   const there = new Set(await readdir(folder));
   for (const file of [...content.files, ...content.receipts]) {
     if (!there.has(file.name)) await addDurably(join(folder, file.name), await read(file));

@@ -6,6 +6,9 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
+import { replaceDurably } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { type Payload, signersOf, signPayload } from '@ringwright/ring/dsse';
 import { keyIdOf, spkiOf } from '@ringwright/ring/public-key';
 import {
@@ -24,9 +27,6 @@ import {
   trustInvalid,
   trustRootType,
 } from '@ringwright/ring/trust-root';
-import { replaceDurably } from './durable-file.ts';
-import { readRegularFile } from './read-regular-file.ts';
-import { onlyMissing } from './ring-folder.ts';
 import { withRingLock } from './ring-lock.ts';
 import { readTrust, requireTrust, trustPath, writeTrust } from './trust-file.ts';
 import type { Author } from './write-ring.ts';

@@ -1,12 +1,12 @@
 // A further signature on a version that is there. The id stays; the log says who signed.
 import type { KeyObject } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
+import { replaceDurably } from '@ringwright/node/durable-files';
 import { signPayload } from '@ringwright/ring/dsse';
 import { decodeRing, withSignatures } from '@ringwright/ring/ring-file';
 import { requireUnexpired } from '@ringwright/ring/trust-chain';
 import { appendNote } from './append-note.ts';
 import { type Approval, approvalOf, nameOf } from './approval.ts';
-import { replaceDurably } from './durable-file.ts';
 import { readVersionFile } from './read-version.ts';
 import { versionPath } from './ring-folder.ts';
 import { requireRingKey, ringPayload } from './seal-version.ts';

@@ -5,11 +5,15 @@ import { mkdir, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyFileBytesMax, passphraseCharactersMin } from '@ringwright/base/limits';
+import { syncDirectory } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import {
+  readRegularFile,
+  readRegularText,
+  requireRegular,
+} from '@ringwright/node/read-regular-file';
 import { keyIdOf, publicKeyOf, spkiOf } from '@ringwright/ring/public-key';
 import { keyNameSchema } from '@ringwright/ring/trust-root';
-import { syncFolder } from './durable-file.ts';
-import { readRegularFile, readRegularText, requireRegular } from './read-regular-file.ts';
-import { onlyMissing } from './ring-folder.ts';
 
 export interface KnownKey {
   readonly name: string;
@@ -37,7 +41,7 @@ export async function generateKey(
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeOnce(keyPath(folder, name), pem.toString(), name);
   await writeOnce(publicPath(folder, name), `${spki}\n`, name);
-  await syncFolder(folder);
+  await syncDirectory(folder);
   return { name, id: keyIdOf(spki), spki };
 }
 

@@ -4,11 +4,11 @@ import { mkdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringStoresMax } from '@ringwright/base/limits';
+import { replaceDurably } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularText } from '@ringwright/node/read-regular-file';
 import { z } from 'zod';
-import { replaceDurably } from './durable-file.ts';
 import { openHeadStore, splitUser } from './open-head-store.ts';
-import { readRegularText } from './read-regular-file.ts';
-import { onlyMissing } from './ring-folder.ts';
 import { type StoreAccess, storeAccessSchema } from './store-access.ts';
 
 const schema = z.strictObject({

@@ -3,12 +3,12 @@
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
+import { replaceDurably } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
 import type { SignedDocument } from '@ringwright/ring/signed-document';
 import { parseTrustFile, printTrustFile, walkRoots } from '@ringwright/ring/trust-chain';
 import type { Trust } from '@ringwright/ring/trust-root';
-import { replaceDurably } from './durable-file.ts';
-import { readRegularFile } from './read-regular-file.ts';
-import { onlyMissing } from './ring-folder.ts';
 
 export interface RingsTrust {
   readonly documents: readonly SignedDocument[];

@@ -1,13 +1,14 @@
 // Checks of receipts/: those of each version are what its log entry names, and prove its moves.
 import { readdir } from 'node:fs/promises';
 import type { Finding } from '@ringwright/base/finding';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularText } from '@ringwright/node/read-regular-file';
 import { openReceipt } from '@ringwright/ring/move-receipt';
 import { type LogEntry, makesVersion } from './log-entry.ts';
 import { finalizedMoves, forcedMoves, proofFindings, proofOf, sha256Of } from './move-proof.ts';
 import { logLines } from './read-log.ts';
-import { readRegularText } from './read-regular-file.ts';
 import type { StoredVersion } from './read-version.ts';
-import { onlyMissing, type RingFolder, receiptsFileName, receiptsPath } from './ring-folder.ts';
+import { type RingFolder, receiptsFileName, receiptsPath } from './ring-folder.ts';
 
 /** What the receipts of a ring add up to. */
 export interface ReceiptTotals {

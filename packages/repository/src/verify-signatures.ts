@@ -2,6 +2,8 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { trustFileBytesMax } from '@ringwright/base/limits';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { signaturesNeeded } from '@ringwright/ring/authenticate-ring';
 import { signersOf } from '@ringwright/ring/dsse';
 import { decodeRing } from '@ringwright/ring/ring-file';
@@ -9,9 +11,7 @@ import type { Signing } from '@ringwright/ring/ring-manifest';
 import { printSigned } from '@ringwright/ring/signed-document';
 import type { Trust } from '@ringwright/ring/trust-root';
 import type { LogEntry } from './log-entry.ts';
-import { readRegularFile } from './read-regular-file.ts';
 import type { StoredVersion } from './read-version.ts';
-import { onlyMissing } from './ring-folder.ts';
 import { openWaitingRoot, pendingPath } from './rotate-trust.ts';
 import { ringPayload } from './seal-version.ts';
 import { type RingsTrust, readTrust } from './trust-file.ts';

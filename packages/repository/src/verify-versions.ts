@@ -2,12 +2,13 @@
 import { readdir } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
+import { onlyMissing } from '@ringwright/node/missing-file';
 import { auditRing } from '@ringwright/ring/audit-ring';
 import { auditTransition } from '@ringwright/ring/audit-transition';
 import { type LogEntry, makesVersion } from './log-entry.ts';
 import { pruningOf } from './pruned-versions.ts';
 import { readVersionFile, type StoredVersion, versionPlace } from './read-version.ts';
-import { onlyMissing, type RingFolder, versionOfFileName } from './ring-folder.ts';
+import { type RingFolder, versionOfFileName } from './ring-folder.ts';
 import { stagedDigestOf } from './staged-section.ts';
 import type { ReceiptChecks } from './verify-receipts.ts';
 

@@ -1,19 +1,14 @@
 // The frame of every change to a ring's folder: lock, tidy up after a crash, work, unlock.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { replaceDurably, temporaryPrefix } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
 import { type BuilderFile, printBuilderFile } from './builder-file.ts';
-import { replaceDurably, temporaryPrefix } from './durable-file.ts';
 import { readFolder } from './open-ring.ts';
 import { pullHead } from './pull-head.ts';
 import type { RingLog } from './read-log.ts';
 import { requireRing } from './require-ring.ts';
-import {
-  onlyMissing,
-  type RingFolder,
-  receiptsFileName,
-  ringFolder,
-  versionOfFileName,
-} from './ring-folder.ts';
+import { type RingFolder, receiptsFileName, ringFolder, versionOfFileName } from './ring-folder.ts';
 import { withRingLock } from './ring-lock.ts';
 import type { SharedHead } from './shared-head.ts';
 

@@ -1,6 +1,6 @@
 // The parts of a server that have to do with others: connections, greetings, whom it believes.
 import { setTimeout as delay } from 'node:timers/promises';
-import { Turns } from '@ringwright/partition/turns';
+import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
 import { greet, greetAgain, greetPeers, type IntroducePorts } from './introduce.ts';
@@ -10,7 +10,7 @@ import { Peers } from './peers.ts';
 
 type Own = Omit<
   IntroducePorts,
-  'knownPeers' | 'turns' | 'onRefill' | 'onUnheard' | 'onRingRefused'
+  'knownPeers' | 'mutex' | 'onRefill' | 'onUnheard' | 'onRingRefused'
 >;
 
 interface Around {
@@ -47,7 +47,7 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
   const introduce: IntroducePorts = {
     ...own,
     knownPeers,
-    turns: new Turns(),
+    mutex: new KeyedMutex(),
     onRefill: (remembered, partitions) => {
       log.error({ remembered, partitions }, 'data put back from a backup: it refills');
       onRefill();

@@ -5,8 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { roundPauseMsMax } from '@ringwright/base/limits';
 import { after } from '@ringwright/base/soon';
+import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Store } from '@ringwright/partition/store';
-import { Turns } from '@ringwright/partition/turns';
 import { printReceipt } from '@ringwright/ring/move-receipt';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
@@ -176,7 +176,7 @@ function coordinatorPorts(
   const proof = { clocks: peerClocks, nowMs, meet };
   return {
     ...parts,
-    turns: new Turns(),
+    mutex: new KeyedMutex(),
     backOff: (tries) => delay(Math.random() * Math.min(2 ** tries, roundPauseMsMax)),
     issueStamp: (active, key) =>
       after(proveClock(proof, active, active.partitionOf(key)), () => {

@@ -19,7 +19,7 @@ export function changeKey(
   { keyspace, key, session }: Omit<KeyRequest, 'consistency'>,
   change: Change,
 ): Promise<Changed> {
-  return ports.turns.take(`${keyspace}/${byteText(key)}`, async () => {
+  return ports.mutex.run(`${keyspace}/${byteText(key)}`, async () => {
     if (session) checkClock(ports.clock, session);
     const about = { keyspace, key, nowMs: ports.clock.nowMs() };
     const reading = Promise.resolve(

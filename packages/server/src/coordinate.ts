@@ -99,7 +99,7 @@ async function writeByRounds(
   mine: Stamp | null,
 ): Promise<Written> {
   const nowMs = ports.clock.nowMs();
-  const { record } = await ports.turns.take(`${keyspace}/${byteText(key)}`, () =>
+  const { record } = await ports.mutex.run(`${keyspace}/${byteText(key)}`, () =>
     decideKey(ports, { keyspace, key, nowMs, change: () => ({ value, expiresMs }), mine }),
   );
   if (consistency === 'all') {

@@ -1,8 +1,8 @@
 // The key of a data directory: made once, never leaves it, signs the receipts of moves.
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
-import { readIfThere } from './read-if-there.ts';
-import { writeDurably } from './write-durably.ts';
+import { replaceOwnFile } from '@ringwright/node/durable-files';
+import { readIfThere } from '@ringwright/node/read-if-there';
 
 export function deviceKeyFile(directory: string): string {
   return join(directory, 'device-key.pem');
@@ -17,6 +17,6 @@ export async function loadDeviceKey(directory: string): Promise<KeyObject> {
   const stored = await readIfThere(file, (text) => createPrivateKey(text));
   if (stored !== null) return stored;
   const { privateKey } = generateKeyPairSync('ed25519');
-  await writeDurably(file, Buffer.from(privateKey.export({ format: 'pem', type: 'pkcs8' })));
+  await replaceOwnFile(file, Buffer.from(privateKey.export({ format: 'pem', type: 'pkcs8' })));
   return privateKey;
 }

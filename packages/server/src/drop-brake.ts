@@ -1,9 +1,9 @@
 // Drops that wait for an operator: what judgeDrops says, remembered on disk before it counts.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { makeDirectory } from '@ringwright/partition/durable-files';
+import { makeDirectory } from '@ringwright/node/durable-files';
+import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { PartitionInfo } from '@ringwright/partition/partition-info';
-import { Turns } from '@ringwright/partition/turns';
 import { partitionField, ringIdField } from '@ringwright/wire/fields';
 import { z } from 'zod';
 import type { ActiveRing } from './active-ring.ts';
@@ -25,7 +25,7 @@ export interface ShownDrops {
 
 export class DropBrake {
   readonly #directory: string;
-  readonly #turns = new Turns();
+  readonly #mutex = new KeyedMutex();
   readonly #notes = new Map<string, DropNote>();
 
   /** `directory`: a folder of its own. */
@@ -35,7 +35,7 @@ export class DropBrake {
 
   /** Partitions that may not be dropped under this ring. `infos`: the files of its keyspace. */
   judge(active: ActiveRing, infos: readonly PartitionInfo[]): Promise<ReadonlySet<number>> {
-    return this.#turns.take(active.ring.keyspace, () => this.#judgeNow(active, infos));
+    return this.#mutex.run(active.ring.keyspace, () => this.#judgeNow(active, infos));
   }
 
   async #judgeNow(
@@ -67,7 +67,7 @@ export class DropBrake {
    */
   confirm(active: ActiveRing, shown: ShownDrops, quarantines: number): Promise<void> {
     const { keyspace } = active.ring;
-    return this.#turns.take(keyspace, async () => {
+    return this.#mutex.run(keyspace, async () => {
       const note = await this.#read(keyspace);
       checkShown(active, shown, note.held.length + quarantines);
       const explained = [...note.explained, ...note.held];

@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { ageLeadMax } from '@ringwright/base/limits-rings';
-import { Turns } from '@ringwright/partition/turns';
+import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { hello, Life } from '@ringwright/wire/hello';
 import type { RequestOf } from '@ringwright/wire/message';
@@ -88,7 +88,7 @@ async function device({ hasRing = true, rest }: DeviceShape = {}) {
     } as unknown as IntroducePorts['exchange'],
     life: await DeviceLife.begin(folder.path, identity.born),
     store: { info: () => null } as unknown as IntroducePorts['store'],
-    turns: new Turns(),
+    mutex: new KeyedMutex(),
     knownPeers: new KnownPeers(identity, {
       rings,
       connect: () => Promise.resolve(nobody),

@@ -1,8 +1,8 @@
 // A data directory that was put back from a backup: its files lack what a quorum may count on, and
 // are complete again only when they have been refilled.
 import { setImmediate } from 'node:timers/promises';
+import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Store } from '@ringwright/partition/store';
-import type { Turns } from '@ringwright/partition/turns';
 import { holdersOf } from '@ringwright/ring/slots-of';
 import type { Life } from '@ringwright/wire/hello';
 import { activeDuties } from './active-duties.ts';
@@ -13,7 +13,7 @@ import { usableInfo } from './usable-info.ts';
 export interface RefillPorts {
   readonly store: Store;
   readonly life: DeviceLife;
-  readonly turns: Turns;
+  readonly mutex: KeyedMutex;
   readonly rings: { list(): readonly ActiveRing[] };
   readonly onRefill: (remembered: Life, partitions: number) => void;
 }
@@ -24,10 +24,10 @@ export interface RefillPorts {
  * in between, the next start finds the same.
  */
 export async function refillIfRestored(ports: RefillPorts, remembered: Life | null): Promise<void> {
-  const { life, turns } = ports;
+  const { life, mutex } = ports;
   if (remembered === null || !life.isBefore(remembered)) return;
   // Several peers say so at once: when the first one's turn has ended, the others know nothing new.
-  await turns.take('refill', async () => {
+  await mutex.run('refill', async () => {
     if (life.isBefore(remembered)) await refillAll(ports, remembered);
   });
 }

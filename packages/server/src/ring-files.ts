@@ -2,8 +2,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ringFileBytesMax, ringFilePollMs } from '@ringwright/base/limits';
-import { readRegularFile } from '@ringwright/repository/read-regular-file';
-import { onlyMissing } from '@ringwright/repository/ring-folder';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { z } from 'zod';
 import type { ActiveRing } from './active-ring.ts';
 import { ringFileName } from './ring-shelf.ts';

@@ -3,7 +3,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { makeDirectory } from '@ringwright/partition/durable-files';
+import { makeDirectory } from '@ringwright/node/durable-files';
 import type { RingHead } from '@ringwright/wire/hello';
 import { isCovered, type RingFork, ringForkSchema } from './ring-fork.ts';
 import { readState, writeState } from './state-file.ts';

@@ -4,14 +4,13 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringVersionsKept } from '@ringwright/base/limits';
-import { makeDirectory } from '@ringwright/partition/durable-files';
+import { makeDirectory, replaceOwnFile } from '@ringwright/node/durable-files';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { decodeRing, type RingFile } from '@ringwright/ring/ring-file';
 import type { RingHead } from '@ringwright/wire/hello';
 import { ringHeadSchema } from '@ringwright/wire/hello';
 import { z } from 'zod';
 import { writeState } from './state-file.ts';
-import { writeDurably } from './write-durably.ts';
 
 /** Name of a version's file, here and in repositories. */
 export const ringFileName = (version: number): string => `${String(version).padStart(7, '0')}.ring`;
@@ -42,7 +41,7 @@ export async function shelveRing(
 ): Promise<void> {
   const folder = join(shelf.directory, head.keyspace);
   await makeDirectory(folder);
-  await writeDurably(join(folder, ringFileName(head.version)), bytes);
+  await replaceOwnFile(join(folder, ringFileName(head.version)), bytes);
   // failpoint: ring.file-written
   await writeState(join(folder, 'highest.json'), highestSchema, head);
   const versions = await listVersions(folder);

@@ -2,9 +2,9 @@
 // be read at the next start is never written.
 import { CodedError } from '@ringwright/base/coded-error';
 import { stateFileBytesMax } from '@ringwright/base/limits-store';
+import { replaceOwnFile } from '@ringwright/node/durable-files';
+import { readIfThere } from '@ringwright/node/read-if-there';
 import { z } from 'zod';
-import { readIfThere } from './read-if-there.ts';
-import { writeDurably } from './write-durably.ts';
 
 /** Null when there is no such file. Throws DISK_FAILED for one that cannot be read. */
 export function readState<Schema extends z.ZodType>(
@@ -35,5 +35,5 @@ export async function writeState<Schema extends z.ZodType>(
     const message = `${file} is not written: ${z.prettifyError(checked.error)}`;
     throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { file } });
   }
-  await writeDurably(file, bytes);
+  await replaceOwnFile(file, bytes);
 }

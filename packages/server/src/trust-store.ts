@@ -3,14 +3,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { trustFileBytesMax } from '@ringwright/base/limits';
-import { makeDirectory } from '@ringwright/partition/durable-files';
-import { readRegularFile } from '@ringwright/repository/read-regular-file';
+import { makeDirectory, replaceOwnFile } from '@ringwright/node/durable-files';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { type AuthenticRing, authenticateRing } from '@ringwright/ring/authenticate-ring';
 import { type Beacon, openBeacon } from '@ringwright/ring/beacon';
 import type { SignedDocument } from '@ringwright/ring/signed-document';
 import { newestRoot, parseTrustFile, printTrustFile, rootIdOf } from '@ringwright/ring/trust-chain';
 import type { Trust } from '@ringwright/ring/trust-root';
-import { writeDurably } from './write-durably.ts';
 
 /** One thing given with --trust, and how far its chain has been walked. */
 interface Anchor {
@@ -114,7 +113,7 @@ export class TrustStore {
     const documents = [...anchor.documents, ...given.slice(start + (anchor.trust ? 1 : 0))];
     const walked = { id: anchor.id, documents, trust };
     await makeDirectory(this.#ports.directory);
-    await writeDurably(
+    await replaceOwnFile(
       fileOf(this.#ports.directory, anchor.id),
       Buffer.from(printTrustFile(documents)),
     );
@@ -146,7 +145,7 @@ export class TrustStore {
       throw new CodedError('BEACON_REFUSED', message, { details: { held, given: beacon } });
     }
     await makeDirectory(this.#ports.directory);
-    await writeDurably(join(this.#ports.directory, `${beacon.keyspace}.beacon`), bytes);
+    await replaceOwnFile(join(this.#ports.directory, `${beacon.keyspace}.beacon`), bytes);
     this.#beacons.set(beacon.keyspace, { beacon, bytes });
   }
 

@@ -5,7 +5,7 @@ import { ringRetriesMax } from '@ringwright/base/limits';
 import { takeoverMsMax } from '@ringwright/base/limits-rings';
 import { attempt as attemptOf, type Soon } from '@ringwright/base/soon';
 import type { Stamp } from '@ringwright/base/stamp';
-import type { Turns } from '@ringwright/partition/turns';
+import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { ActiveRing } from './active-ring.ts';
 import type { DeviceCaller } from './device-caller.ts';
 import type { RingRequests } from './ring-requests.ts';
@@ -22,7 +22,7 @@ export interface CoordinatorPorts {
   /** Fetches the newer ring from the device that refused for an old one. */
   readonly catchUp: (active: ActiveRing, device: number) => Promise<void>;
   /** Rounds about one key that begin here wait for each other. */
-  readonly turns: Turns;
+  readonly mutex: KeyedMutex;
   /** Waits a while, by chance, before a round is tried again; longer with every try. */
   readonly backOff: (tries: number) => Promise<void>;
 }

@@ -7,6 +7,7 @@ import { packageOfSpecifier, type Workspace, workspaceOf } from '../workspace.ts
 /** Bottom first. Packages of one layer do not know each other. */
 const LAYERS: readonly (readonly string[])[] = [
   ['packages/base'],
+  ['packages/node'],
   ['packages/ring'],
   ['packages/builder'],
   ['packages/wire'],

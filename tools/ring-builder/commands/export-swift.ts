@@ -6,14 +6,14 @@ import {
   exportSwiftRing,
   exportUnplacedBuilder,
 } from '@ringwright/builder/export-swift';
+import { replaceDurably } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile, requireRegular } from '@ringwright/node/read-regular-file';
 import { stagedChanges } from '@ringwright/repository/builder-file';
-import { replaceDurably } from '@ringwright/repository/durable-file';
 import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
 import { openRing } from '@ringwright/repository/open-ring';
 import { readLog } from '@ringwright/repository/read-log';
-import { readRegularFile, requireRegular } from '@ringwright/repository/read-regular-file';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
-import { onlyMissing } from '@ringwright/repository/ring-folder';
 import { encodeSwiftRing } from '@ringwright/ring/swift-ring-file';
 import { encodeSwiftBuilder } from '@ringwright/ring/write-swift-builder';
 import { flag, optionalText, text, usage } from '../arguments.ts';

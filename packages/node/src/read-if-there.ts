@@ -1,7 +1,7 @@
 // Reading a small file that may not be there yet: only a missing file counts as missing.
 import { CodedError } from '@ringwright/base/coded-error';
 import { stateFileBytesMax } from '@ringwright/base/limits-store';
-import { readRegularFile } from '@ringwright/repository/read-regular-file';
+import { readRegularFile } from './read-regular-file.ts';
 
 /** The text read by `parse`, or null when there is no such file. Throws DISK_FAILED. */
 export async function readIfThere<T>(file: string, parse: (text: string) => T): Promise<T | null> {

@@ -1,0 +1,120 @@
+// Changing files so that a crash leaves the old content or the new, never a part of either. What
+// these functions did is on disk when they return: each syncs the directories that it changed.
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
+import { link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+/** Names of files that a crash leaves behind begin so; nobody reads them. */
+export const temporaryPrefix = '.tmp-';
+
+/** Makes the entries of a directory durable. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+export function syncDirectoryNow(directory: string): void {
+  const fd = openSync(directory, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Creates a directory if it is not there; its entry in the parent is durable either way. */
+export async function makeDirectory(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  await syncDirectory(dirname(directory));
+}
+
+/** Renames within one file system; both parents are synced. */
+export async function renameDurably(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  await syncDirectory(dirname(to));
+  if (dirname(from) !== dirname(to)) await syncDirectory(dirname(from));
+}
+
+/** A new file, synced; the caller syncs the directory. */
+export async function writeNewFile(
+  file: string,
+  content: string | Uint8Array,
+  mode = 0o600,
+): Promise<void> {
+  const handle = await open(file, 'wx', mode);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Writes a file that may be there already. Several processes may write it: the last one wins. */
+export async function replaceDurably(path: string, content: string | Uint8Array): Promise<void> {
+  const temporary = await writeTemporary(path, content);
+  await renameDurably(temporary, path);
+}
+
+/**
+ * The same for a file that only this process writes, and that only its owner may read. What a crash
+ * leaves behind is overwritten the next time, so nobody has to sweep it. Writers of one file must
+ * not overlap.
+ */
+export async function replaceOwnFile(file: string, bytes: Uint8Array): Promise<void> {
+  const temporary = `${file}.new`;
+  await rm(temporary, { force: true });
+  await writeNewFile(temporary, bytes);
+  // failpoint: write-durably.before-rename
+  await renameDurably(temporary, file);
+}
+
+/** `replaceOwnFile` for a small text, in one turn of the event loop. */
+export function replaceOwnFileNow(file: string, text: string): void {
+  const temporary = `${file}.new`;
+  const fd = openSync(temporary, 'w', 0o600);
+  try {
+    writeSync(fd, text);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  // failpoint: replace-file.before-rename
+  renameSync(temporary, file);
+  syncDirectoryNow(dirname(file));
+}
+
+/** Adds a file that must not exist yet; returns false, and changes nothing, when it does. */
+export async function addDurably(path: string, content: string | Uint8Array): Promise<boolean> {
+  const temporary = await writeTemporary(path, content);
+  try {
+    await link(temporary, path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+  await syncDirectory(dirname(path));
+  return true;
+}
+
+async function writeTemporary(path: string, content: string | Uint8Array): Promise<string> {
+  // Two machines may share the folder, and a process id.
+  const unique = `${process.pid}-${randomBytes(4).toString('hex')}`;
+  const temporary = join(dirname(path), `${temporaryPrefix}${unique}-${basename(path)}`);
+  try {
+    // Of a ring's folder: others may read it, as the umask says.
+    await writeNewFile(temporary, content, 0o666);
+  } catch (error) {
+    // A full disk must not leave half a file behind.
+    await rm(temporary, { force: true });
+    throw error;
+  }
+  return temporary;
+}
