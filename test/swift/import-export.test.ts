@@ -1,8 +1,6 @@
 // Imports from Swift and exports back: nothing lost, last moves honoured, the rest refused.
 import { CodedError } from '@ringwright/base/coded-error';
-import { exportSwiftBuilder, exportSwiftRing } from '@ringwright/builder/export-swift';
 import { frozenPartitions } from '@ringwright/builder/frozen-partitions';
-import { importSwift } from '@ringwright/builder/import-swift';
 import type { ImportedRing } from '@ringwright/builder/imported-ring';
 import { planVersion } from '@ringwright/builder/plan-version';
 import { parseState, serializeState } from '@ringwright/builder/state-json';
@@ -10,16 +8,18 @@ import { directRing, proposeMoves } from '@ringwright/ring/advance-ring';
 import { auditRing } from '@ringwright/ring/audit-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { encodeRing } from '@ringwright/ring/ring-file';
-import { decodeSwiftBuilder } from '@ringwright/ring/swift-builder-file';
-import { readSwiftFile } from '@ringwright/ring/swift-file';
-import { decodeSwiftRing, encodeSwiftRing } from '@ringwright/ring/swift-ring-file';
-import { encodeSwiftBuilder } from '@ringwright/ring/write-swift-builder';
+import { exportSwiftBuilder, exportSwiftRing } from '@ringwright/swift/export-swift';
+import { importSwift } from '@ringwright/swift/import-swift';
+import { decodeSwiftBuilder } from '@ringwright/swift/swift-builder-file';
+import { readSwiftFile } from '@ringwright/swift/swift-file';
+import { decodeSwiftRing, encodeSwiftRing } from '@ringwright/swift/swift-ring-file';
+import { encodeSwiftBuilder } from '@ringwright/swift/write-swift-builder';
 import { describe, expect, test } from 'vitest';
 import {
   swiftBuilders,
   swiftFile,
   swiftFixtures,
-} from '../../packages/ring/test/support/swift-ring.ts';
+} from '../../packages/swift/test/support/swift-ring.ts';
 
 const settings = { ring: 'objects', cluster: 'default', prefix: '', suffix: 'ab' };
 

@@ -3,22 +3,22 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { exportSwiftBuilder } from '@ringwright/builder/export-swift';
-import { importSwift } from '@ringwright/builder/import-swift';
 import { handoffsOf, tierCountsOf } from '@ringwright/ring/handoffs-of';
 import { devicesOf } from '@ringwright/ring/lookup';
 import { partitionOf } from '@ringwright/ring/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
-import { ringOfSwift } from '@ringwright/ring/ring-of-swift';
-import { readSwiftFile } from '@ringwright/ring/swift-file';
-import { decodeSwiftRing, encodeSwiftRing } from '@ringwright/ring/swift-ring-file';
-import { encodeSwiftBuilder } from '@ringwright/ring/write-swift-builder';
+import { exportSwiftBuilder } from '@ringwright/swift/export-swift';
+import { importSwift } from '@ringwright/swift/import-swift';
+import { ringOfSwift } from '@ringwright/swift/ring-of-swift';
+import { readSwiftFile } from '@ringwright/swift/swift-file';
+import { decodeSwiftRing, encodeSwiftRing } from '@ringwright/swift/swift-ring-file';
+import { encodeSwiftBuilder } from '@ringwright/swift/write-swift-builder';
 import { describe, expect, test } from 'vitest';
 import {
   swiftBuilders,
   swiftFile,
   swiftFixtures,
-} from '../../packages/ring/test/support/swift-ring.ts';
+} from '../../packages/swift/test/support/swift-ring.ts';
 import {
   swiftAnswers,
   swiftDifferences,

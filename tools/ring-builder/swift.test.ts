@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../test/support/ring-builder-here.ts';
 import { filesOf } from '../../test/support/small-repository.ts';
 
-const fixtures = join(import.meta.dirname, '../../packages/ring/test-data/swift');
+const fixtures = join(import.meta.dirname, '../../packages/swift/test-data');
 const lines = (await readFile(join(fixtures, 'lookups.jsonl'), 'utf8')).trim().split('\n');
 const limit = { timeout: 60_000 };
 

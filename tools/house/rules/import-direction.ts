@@ -10,6 +10,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['packages/node'],
   ['packages/ring'],
   ['packages/builder'],
+  ['packages/swift'],
   ['packages/wire'],
   ['packages/repository', 'packages/partition'],
   ['packages/server', 'packages/client'],

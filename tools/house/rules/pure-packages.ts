@@ -1,8 +1,15 @@
-// Rule: base, ring, builder and wire know no clock, no chance, no files and no network. Pure.
+// Rule: base, ring, builder, swift and wire know no clock, no chance, no files and no network.
+// Pure.
 import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
 
-const PURE_FOLDERS = ['packages/base/', 'packages/ring/', 'packages/builder/', 'packages/wire/'];
+const PURE_FOLDERS = [
+  'packages/base/',
+  'packages/ring/',
+  'packages/builder/',
+  'packages/swift/',
+  'packages/wire/',
+];
 /** Of Node only what computes: hashing (and later signatures), compression, and Buffer. */
 const NODE_MODULES_ALLOWED = new Set(['node:crypto', 'node:zlib', 'node:buffer']);
 const PACKAGES_BANNED = new Set(['ws', 'better-sqlite3', 'pino', 'prom-client', 'yargs']);

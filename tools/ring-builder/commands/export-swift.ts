@@ -1,11 +1,6 @@
 // ring-builder export-swift: a version as a ring or builder file of OpenStack Swift.
 import { stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import {
-  exportSwiftBuilder,
-  exportSwiftRing,
-  exportUnplacedBuilder,
-} from '@ringwright/builder/export-swift';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile, requireRegular } from '@ringwright/node/read-regular-file';
@@ -14,8 +9,13 @@ import { type LogEntry, makesVersion } from '@ringwright/repository/log-entry';
 import { openRing } from '@ringwright/repository/open-ring';
 import { readLog } from '@ringwright/repository/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
-import { encodeSwiftRing } from '@ringwright/ring/swift-ring-file';
-import { encodeSwiftBuilder } from '@ringwright/ring/write-swift-builder';
+import {
+  exportSwiftBuilder,
+  exportSwiftRing,
+  exportUnplacedBuilder,
+} from '@ringwright/swift/export-swift';
+import { encodeSwiftRing } from '@ringwright/swift/swift-ring-file';
+import { encodeSwiftBuilder } from '@ringwright/swift/write-swift-builder';
 import { flag, optionalText, text, usage } from '../arguments.ts';
 import type { Answer, Context, Verb } from '../verb.ts';
 import { versionOf } from '../version-reference.ts';

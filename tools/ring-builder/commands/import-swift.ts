@@ -1,8 +1,8 @@
 // ring-builder import-swift: a ring or builder file of OpenStack Swift as a ring here.
 import { existsSync } from 'node:fs';
 import { swiftPayloadBytesMax } from '@ringwright/base/limits';
-import { importSwift } from '@ringwright/builder/import-swift';
-import { readSwiftFile } from '@ringwright/ring/swift-file';
+import { importSwift } from '@ringwright/swift/import-swift';
+import { readSwiftFile } from '@ringwright/swift/swift-file';
 import { addImported } from '../add-imported.ts';
 import { text } from '../arguments.ts';
 import { saltOf, saltOptions } from '../hash-salts.ts';

@@ -4,8 +4,8 @@
 import { createHash } from 'node:crypto';
 import { constants, inflateRawSync } from 'node:zlib';
 import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
+import { firstComplaint } from '@ringwright/ring/device-fields';
 import { z } from 'zod';
-import { firstComplaint } from './device-fields.ts';
 import { rowsOfBytes } from './device-id-words.ts';
 import { devicesOfSwift } from './swift-device.ts';
 import { swiftInvalid } from './swift-file-error.ts';

@@ -1,6 +1,6 @@
 // The files of Swift in test-data, and what Swift itself answers about them.
 import { readFileSync } from 'node:fs';
-import type { Ring } from '../../src/ring.ts';
+import type { Ring } from '@ringwright/ring/ring';
 import { ringOfSwift } from '../../src/ring-of-swift.ts';
 import { decodeSwiftRing } from '../../src/swift-ring-file.ts';
 
@@ -21,7 +21,7 @@ export interface SwiftFixture {
   readonly everyHandoff: { readonly partition: number; readonly handoffs: readonly number[] };
 }
 
-const folder = new URL('../../test-data/swift/', import.meta.url);
+const folder = new URL('../../test-data/', import.meta.url);
 
 export function swiftFixtures(): SwiftFixture[] {
   const lines = readFileSync(new URL('lookups.jsonl', folder), 'utf8').trim().split('\n');

@@ -10,7 +10,7 @@ import { readSwiftFile } from './swift-file.ts';
 import type { SwiftRing } from './swift-ring.ts';
 import { decodeSwiftRing, encodeSwiftRing } from './swift-ring-file.ts';
 
-const folder = new URL('../test-data/swift/corrupt/', import.meta.url);
+const folder = new URL('../test-data/corrupt/', import.meta.url);
 const legal = ['c00_good', 'c41_only_last_row_short', 'c43_two_gzip_members'];
 
 /** 2^2 partitions, 1.5 replicas, devices 0 and 2, version 5, as Swift's own code writes it. */

@@ -1,14 +1,19 @@
 // A version of a ring as Swift's ring and builder. Pure.
 import { minPartHoursMax } from '@ringwright/base/limits';
+import type {
+  BuilderDevice,
+  BuilderState,
+  SwiftReplicas,
+  SwiftState,
+} from '@ringwright/builder/builder-state';
+import { HOURS_COUNTED_MAX, hoursOfRuns } from '@ringwright/builder/last-moves';
+import { requireSteadyPower } from '@ringwright/builder/steady-power';
 import type { Device } from '@ringwright/ring/device';
 import type { Ring } from '@ringwright/ring/ring';
-import { notOfSwift, swiftOfRing } from '@ringwright/ring/ring-of-swift';
 import { deviceIdBytes } from '@ringwright/ring/slot-rows';
-import type { SwiftBuilder } from '@ringwright/ring/swift-builder';
-import { type SwiftRing, slotsOfReplicas } from '@ringwright/ring/swift-ring';
-import type { BuilderDevice, BuilderState, SwiftReplicas, SwiftState } from './builder-state.ts';
-import { HOURS_COUNTED_MAX, hoursOfRuns } from './last-moves.ts';
-import { requireSteadyPower } from './steady-power.ts';
+import { notOfSwift, swiftOfRing } from './ring-of-swift.ts';
+import type { SwiftBuilder } from './swift-builder.ts';
+import { type SwiftRing, slotsOfReplicas } from './swift-ring.ts';
 
 const SECONDS_PER_HOUR = 3_600;
 

@@ -1,7 +1,7 @@
 // Ring files of Swift, formats 0, 1 and 2: read strictly, written so that Swift loads them. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { swiftPayloadBytesMax } from '@ringwright/base/limits';
-import { deviceIdBytes } from './slot-rows.ts';
+import { deviceIdBytes } from '@ringwright/ring/slot-rows';
 import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
 import { deflatePiece, gzipHead, gzipTail, inflateRing, isGzip } from './swift-gzip.ts';
 import type { SwiftRing } from './swift-ring.ts';

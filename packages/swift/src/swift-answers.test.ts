@@ -1,12 +1,13 @@
 // Partition, preference list and handoffs are what OpenStack Swift answers for its own rings.
+
+import { auditRing } from '@ringwright/ring/audit-ring';
+import { handoffsOf, tierCountsOf } from '@ringwright/ring/handoffs-of';
+import { lookup } from '@ringwright/ring/lookup';
+import { partitionOf } from '@ringwright/ring/partition-of-key';
+import { decodeRing, encodeRing } from '@ringwright/ring/ring-file';
+import { holdersOf } from '@ringwright/ring/slots-of';
 import { describe, expect, test } from 'vitest';
 import { type SwiftFixture, swiftFixtures, swiftRing } from '../test/support/swift-ring.ts';
-import { auditRing } from './audit-ring.ts';
-import { handoffsOf, tierCountsOf } from './handoffs-of.ts';
-import { lookup } from './lookup.ts';
-import { partitionOf } from './partition-of-key.ts';
-import { decodeRing, encodeRing } from './ring-file.ts';
-import { holdersOf } from './slots-of.ts';
 
 const fixtures = swiftFixtures();
 

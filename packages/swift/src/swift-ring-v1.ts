@@ -1,9 +1,9 @@
 // Swift's ring format 1: a JSON header, then rows of two-byte ids. Inside gzip. Pure.
 //   0 'R1NG' | 4 u16 1 | 6 u32 length of the header, big-endian | 10 header | rows
 import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
+import { firstComplaint } from '@ringwright/ring/device-fields';
 import { z } from 'zod';
 import { asciiObject } from './ascii-json.ts';
-import { firstComplaint } from './device-fields.ts';
 import { bytesOfRows, rowsOfBytes } from './device-id-words.ts';
 import { devicesOfSwift } from './swift-device.ts';
 import { devicesJson } from './swift-device-json.ts';

@@ -1,6 +1,6 @@
 // A builder as Swift's builder files hold it, already checked. Pure data.
 
-import type { Table } from './ring.ts';
+import type { Table } from '@ringwright/ring/ring';
 import type { SwiftRing } from './swift-ring.ts';
 
 export interface SwiftBuilder extends Omit<SwiftRing, 'table' | 'version'> {

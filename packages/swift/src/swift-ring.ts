@@ -1,8 +1,8 @@
 // A ring as Swift's files hold it, whatever their format, already checked. Pure data.
 import { partitionPowerMax, replicaCountMax } from '@ringwright/base/limits';
-import type { Device } from './device.ts';
-import type { SlotRow, Table } from './ring.ts';
-import { copyTable } from './slot-rows.ts';
+import type { Device } from '@ringwright/ring/device';
+import type { SlotRow, Table } from '@ringwright/ring/ring';
+import { copyTable } from '@ringwright/ring/slot-rows';
 import { swiftInvalid, swiftUnfit } from './swift-file-error.ts';
 
 export interface SwiftRing {

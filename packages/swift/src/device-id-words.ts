@@ -1,5 +1,5 @@
 // Device ids as bytes of either order, and the rows of a table in them. Pure.
-import type { SlotRow, Table } from './ring.ts';
+import type { SlotRow, Table } from '@ringwright/ring/ring';
 
 export interface WordForm {
   readonly idBytes: 2 | 4;

@@ -1,6 +1,9 @@
 // Typed reading of the members of a pickled dictionary or instance of Swift. Pure.
 
-import type { Device } from './device.ts';
+import type { Device } from '@ringwright/ring/device';
+import type { SlotRow } from '@ringwright/ring/ring';
+import { deviceOfSwift, requireDeviceCount } from '../swift-device.ts';
+import { swiftInvalid } from '../swift-file-error.ts';
 import {
   kindOf,
   numberOf,
@@ -9,9 +12,6 @@ import {
   type PickledInstance,
 } from './pickled.ts';
 import { plainOfPickled } from './plain-of-pickled.ts';
-import type { SlotRow } from './ring.ts';
-import { deviceOfSwift, requireDeviceCount } from './swift-device.ts';
-import { swiftInvalid } from './swift-file-error.ts';
 
 export type Fields = ReadonlyMap<string, Pickled>;
 

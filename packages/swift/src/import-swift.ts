@@ -1,22 +1,22 @@
 // A ring or builder of Swift as the first version of a ring here. Pure.
 import type { Finding } from '@ringwright/base/finding';
 import { minPartHoursMax } from '@ringwright/base/limits';
-import { ringOfSwift } from '@ringwright/ring/ring-of-swift';
-import { deviceIdBytes } from '@ringwright/ring/slot-rows';
-import type { SwiftBuilder } from '@ringwright/ring/swift-builder';
-import type { SwiftFile } from '@ringwright/ring/swift-file';
-import { replicasOfTable, type SwiftRing, slotsOfReplicas } from '@ringwright/ring/swift-ring';
 import type {
   BuilderDevice,
   BuilderState,
   LastMoves,
   SwiftReplicas,
   SwiftState,
-} from './builder-state.ts';
-import { createState } from './create-state.ts';
-import type { ImportedRing } from './imported-ring.ts';
-import { HOURS_COUNTED_MAX, runsOfHours } from './last-moves.ts';
-import { increaseHint, powerIncrease } from './steady-power.ts';
+} from '@ringwright/builder/builder-state';
+import { createState } from '@ringwright/builder/create-state';
+import type { ImportedRing } from '@ringwright/builder/imported-ring';
+import { HOURS_COUNTED_MAX, runsOfHours } from '@ringwright/builder/last-moves';
+import { increaseHint, powerIncrease } from '@ringwright/builder/steady-power';
+import { deviceIdBytes } from '@ringwright/ring/slot-rows';
+import { ringOfSwift } from './ring-of-swift.ts';
+import type { SwiftBuilder } from './swift-builder.ts';
+import type { SwiftFile } from './swift-file.ts';
+import { replicasOfTable, type SwiftRing, slotsOfReplicas } from './swift-ring.ts';
 
 export interface SwiftImportSettings {
   readonly ring: string;

@@ -1,8 +1,8 @@
 // One device of Swift as ours, and back: fields we have no use for are kept in `extra`. Pure.
 import type { Json } from '@ringwright/base/canonical-json';
 import { deviceCountMax } from '@ringwright/base/limits';
-import type { Device } from './device.ts';
-import { deviceSchema, firstComplaint } from './device-fields.ts';
+import type { Device } from '@ringwright/ring/device';
+import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';
 import { swiftInvalid, swiftTooLarge, swiftUnfit } from './swift-file-error.ts';
 
 /** What a builder notes down beside the device itself; made anew on export. */
