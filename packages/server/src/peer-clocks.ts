@@ -9,6 +9,8 @@ export class PeerClocks {
   readonly #offsets = new Map<string, number>();
   /** Between these two any clock here is the one in the middle of all, or the lower one of two. */
   #middle = { low: -Infinity, high: Infinity };
+  /** The last time that was agreed on here. */
+  #agreedMs = -Infinity;
 
   constructor(monotonicMs: () => number) {
     this.#monotonicMs = monotonicMs;
@@ -40,14 +42,26 @@ export class PeerClocks {
   /**
    * The time in the middle of all clocks, this one counted among them: whatever less than half of
    * the servers say, it stays between what others say. Of two clocks the one behind. This machine's
-   * where that is close, and never further from it than any clock may be wrong.
+   * is moved towards it by no more than brings it within clockAgreesMs, so that a small change of
+   * another clock is a small change here, and by at most clockAheadMsMax.
+   *
+   * It never goes back, but stands still until the clocks are there: nothing that expired comes
+   * back. Others move it by at most twice clockAheadMsMax; if it would stand still for longer, this
+   * machine's clock was set back, and it follows.
    */
   agreedMs(nowMs: number): number {
+    const nextMs = nowMs + this.#correctionMs(nowMs);
+    const backMs = this.#agreedMs - nextMs;
+    if (backMs <= 0 || backMs > 2 * clockAheadMsMax) this.#agreedMs = nextMs;
+    return this.#agreedMs;
+  }
+
+  #correctionMs(nowMs: number): number {
     const monotonicMs = this.#monotonicMs();
     const { low, high } = this.#middle;
     const aheadMs = Math.min(Math.max(nowMs, low + monotonicMs), high + monotonicMs) - nowMs;
-    if (Math.abs(aheadMs) <= clockAgreesMs) return nowMs;
-    return nowMs + Math.round(Math.min(Math.max(aheadMs, -clockAheadMsMax), clockAheadMsMax));
+    const beyondMs = Math.min(Math.abs(aheadMs) - clockAgreesMs, clockAheadMsMax);
+    return beyondMs <= 0 ? 0 : Math.sign(aheadMs) * Math.round(beyondMs);
   }
 
   /** By how many whole ms `nowMs` is ahead of one clock; null when it was not heard yet. */
