@@ -44,6 +44,8 @@ export const httpConnectionsMax = 8_192;
 export const allowedHostsMax = 64;
 /** Addresses that a server without any ring calls back, because their hellos say so. */
 export const unknownPeersMax = 16;
+/** Addresses remembered at whose word a directory refilled: of more it would refill all day. */
+export const believedPeersMax = 1_024;
 /** A server is asked back about what others say in its name at most so often. */
 export const askBackMs = 2_000;
 /**

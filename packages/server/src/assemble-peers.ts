@@ -59,6 +59,7 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
   const peers = new Peers({
     handlers,
     monotonicMs,
+    pause: (ms) => delay(ms, undefined, { ref: false }),
     greet: (address, caller) => greet(introduce, address, caller),
     onConnect,
   });

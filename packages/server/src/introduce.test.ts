@@ -2,7 +2,7 @@
 // it is greeted, and only what may be true.
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
-import { ageLeadMax } from '@ringwright/base/limits-rings';
+import { ageLeadMax, believedPeersMax } from '@ringwright/base/limits-rings';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { hello, Life } from '@ringwright/wire/hello';
@@ -286,4 +286,26 @@ test('a device without any ring asks whoever calls it, and only so many', async 
   await settle();
   expect(greeted).toHaveLength(16);
   expect(await ports.knownPeers.callBack(nobody)).toBe(nobody);
+});
+
+test('the words that were believed are forgotten only when there are too many', async () => {
+  const { knownPeers } = (await device()).ports;
+  const addresses = Array.from({ length: believedPeersMax + 2 }, (_, id) => `10.0.0.1:${id}`);
+  for (const address of addresses) knownPeers.believe(address);
+  const believed = addresses.filter((address) => knownPeers.hasBelieved(address));
+  expect(believed).toEqual(addresses.slice(2));
+});
+
+test('a server is being greeted until the last of its greetings has ended', async () => {
+  const { knownPeers } = (await device()).ports;
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const greetings = [first, second].map(({ promise }) =>
+    knownPeers.whileGreeting(member, () => promise),
+  );
+  first.reject(new Error('away'));
+  await expect(greetings[0]).rejects.toThrow('away');
+  expect([knownPeers.isGreeting(member), knownPeers.isGreeting(other)]).toEqual([true, false]);
+  second.resolve();
+  await greetings[1];
+  expect(knownPeers.isGreeting(member)).toBe(false);
 });

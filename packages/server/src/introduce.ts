@@ -54,7 +54,7 @@ export async function answerHello(
   if (knownPeers.hear(caller, address)) {
     if (wasPutBack(ports, address, remembered)) {
       // While it is being greeted it will be heard anyway, and each end would wait for the other.
-      if (!knownPeers.greeting.has(address)) await knownPeers.insist(address);
+      if (!knownPeers.isGreeting(address)) await knownPeers.insist(address);
     } else if (hasNews(ports, request)) {
       knownPeers.ask(address).catch(() => undefined); // one greets the other again soon
     }
@@ -68,10 +68,8 @@ export async function answerHello(
  * Introduces this server on a connection it made, and catches up with the other end's rings before
  * it is used. What the other end lacks is sent to it meanwhile.
  */
-export async function greet(ports: IntroducePorts, address: string, peer: Caller): Promise<void> {
-  const { greeting } = ports.knownPeers;
-  greeting.add(address);
-  try {
+export function greet(ports: IntroducePorts, address: string, peer: Caller): Promise<void> {
+  return ports.knownPeers.whileGreeting(address, async () => {
     const answer = await peer.call(hello, introduction(ports, address), peerCallTimeoutMs);
     checkWireVersion(answer.wireVersion);
     const said = { ...answer, address };
@@ -82,9 +80,7 @@ export async function greet(ports: IntroducePorts, address: string, peer: Caller
     // The rings that it gave may be the first ones here.
     if (!isNamed && ports.knownPeers.isNamed(address)) await takeIn(ports, said);
     void ports.relay.send(address, peer, answer.rings); // it may take long, and rests first
-  } finally {
-    greeting.delete(address);
-  }
+  });
 }
 
 /** What the server at an address says of itself and of this one. */
@@ -96,7 +92,7 @@ async function takeIn(ports: IntroducePorts, said: AnswerOf<typeof hello>): Prom
   // Before anything else is asked of the peer: what is here may be older than it should be.
   if (wasPutBack(ports, address, remembered)) {
     await refillIfRestored(ports, remembered);
-    ports.knownPeers.believed.add(address);
+    ports.knownPeers.believe(address);
   }
   if (remembered !== null && remembered.born !== ports.life.current.born) {
     ports.strangers.add(address);
@@ -113,7 +109,7 @@ function wasPutBack(
   address: string,
   remembered: Life | null,
 ): remembered is Life {
-  return remembered !== null && !knownPeers.believed.has(address) && life.isBefore(remembered);
+  return remembered !== null && !knownPeers.hasBelieved(address) && life.isBefore(remembered);
 }
 
 /** Whether to greet a server that says this of itself would change anything here. */
@@ -126,12 +122,13 @@ function hasNews(
 }
 
 /**
- * Greets a server that has just been heard of, on the connection that there is or a new one, also
- * when it could not be reached a moment ago.
+ * Greets a server that has just been heard of, on the connection that there is or a new one. It may
+ * have been somebody else who spoke in its name: one that could not be reached a moment ago is not
+ * called before its pause is over.
  */
-export function greetAgain(ports: IntroducePorts, peer: Peer): Promise<void> {
-  peer.endPause();
-  return greetPeer(ports, peer);
+export async function greetAgain(ports: IntroducePorts, peer: Peer): Promise<void> {
+  if (peer.connected) await greetPeer(ports, peer);
+  else await peer.connectSoon();
 }
 
 async function greetPeer(ports: IntroducePorts, peer: Peer): Promise<void> {

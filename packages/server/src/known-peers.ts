@@ -1,7 +1,12 @@
 // Whom this server believes: the devices that its rings name, reached by connections of its own.
 // Who calls may say any address; only at that address is asked what to make of it.
 import { setTimeout as delay } from 'node:timers/promises';
-import { askBackMs, peerGreetMs, unknownPeersMax } from '@ringwright/base/limits-rings';
+import {
+  askBackMs,
+  believedPeersMax,
+  peerGreetMs,
+  unknownPeersMax,
+} from '@ringwright/base/limits-rings';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { AskBack } from './ask-back.ts';
@@ -20,10 +25,10 @@ interface KnownPeersPorts {
 }
 
 export class KnownPeers {
-  /** Addresses that are being greeted. */
-  readonly greeting = new Set<string>();
-  /** Addresses at whose word this directory refilled: once each in the life of this process. */
-  readonly believed = new Set<string>();
+  /** Addresses that are being greeted, and how often at once. */
+  readonly #greeting = new Map<string, number>();
+  /** Addresses at whose word this directory refilled, in the order in which they said it. */
+  readonly #believed = new Set<string>();
   readonly #self: string;
   readonly #ports: KnownPeersPorts;
   readonly #askBack: AskBack;
@@ -50,6 +55,38 @@ export class KnownPeers {
   /** Whether an active ring names the address: only then it counts what is said there of itself. */
   isNamed(address: string): boolean {
     return this.#ports.rings.list().some(({ ring }) => addressesIn(ring).has(address));
+  }
+
+  /** Whether this directory refilled at the word of the server there, in the life of this process. */
+  hasBelieved(address: string): boolean {
+    return this.#believed.has(address);
+  }
+
+  /** Notes that it did. Of too many the first is forgotten: it could make it refill once more. */
+  believe(address: string): void {
+    this.#believed.add(address);
+    if (this.#believed.size <= believedPeersMax) return;
+    for (const first of this.#believed.keys()) return void this.#believed.delete(first);
+  }
+
+  /** Whether the server there is being greeted: then it will be heard anyway. */
+  isGreeting(address: string): boolean {
+    return this.#greeting.has(address);
+  }
+
+  /**
+   * Notes that the server there is being greeted as long as `work` runs. There are never more of
+   * them than connections this server made; each ends within peerCallTimeoutMs if it is not heard.
+   */
+  async whileGreeting(address: string, work: () => Promise<void>): Promise<void> {
+    this.#greeting.set(address, (this.#greeting.get(address) ?? 0) + 1);
+    try {
+      await work();
+    } finally {
+      const left = (this.#greeting.get(address) ?? 0) - 1;
+      if (left > 0) this.#greeting.set(address, left);
+      else this.#greeting.delete(address);
+    }
   }
 
   /** Resolves when the server there was greeted after this call. Rejects with PEER_UNREACHABLE. */

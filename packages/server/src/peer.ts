@@ -14,6 +14,8 @@ export interface PeerPorts {
   readonly handlers: ReadonlyMap<string, CallHandler>;
   /** A clock that never steps: the machine's may be set back by an hour. */
   readonly monotonicMs: () => number;
+  /** Resolves after so many ms by that clock. */
+  readonly pause: (ms: number) => Promise<unknown>;
   /** Introduces this server on a fresh connection; nothing else is called before it resolves. */
   readonly greet: (address: string, caller: Caller) => Promise<void>;
   readonly onConnect: (address: string) => void;
@@ -61,9 +63,11 @@ export class Peer implements Caller {
     return this.#channel;
   }
 
-  /** The next call connects at once, although an attempt has failed a moment ago. */
-  endPause(): void {
-    this.#retryAtMs = 0;
+  /** As `connect`, after the pause if an attempt has failed a moment ago: within peerRetryMsMax. */
+  async connectSoon(): Promise<CallChannel> {
+    const pauseMs = this.#retryAtMs - this.#ports.monotonicMs();
+    if (this.#channel === null && pauseMs > 0) await this.#ports.pause(Math.ceil(pauseMs));
+    return this.connect();
   }
 
   close(): void {
