@@ -5,8 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { postEtcd } from '@ringwright/repository/etcd-request';
-import { openAccess, type StoreAccess } from '@ringwright/repository/store-access';
+import { postEtcd } from '@ringwright/head-store/etcd-request';
+import { openAccess, type StoreAccess } from '@ringwright/head-store/store-access';
 import { freePorts } from './free-ports.ts';
 import { waitFor } from './wait-for.ts';
 

@@ -2,9 +2,9 @@
 import { mkdir, mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseRecord, parseTransaction, transactionName } from '@ringwright/head-store/head-record';
+import { openHeadStore } from '@ringwright/head-store/open-head-store';
 import { catchUp } from '@ringwright/repository/catch-up';
-import { parseRecord, parseTransaction, transactionName } from '@ringwright/repository/head-record';
-import { openHeadStore } from '@ringwright/repository/open-head-store';
 import { useStore } from '@ringwright/repository/store-file';
 import { author, scratchRings } from './small-repository.ts';
 

@@ -1,7 +1,7 @@
 // Before a verb runs: the working copy catches up with the store in which its heads are recorded.
 import { CodedError } from '@ringwright/base/coded-error';
+import { storeAccessOf } from '@ringwright/head-store/store-access';
 import { catchUp } from '@ringwright/repository/catch-up';
-import { storeAccessOf } from '@ringwright/repository/store-access';
 import { readStoreFile, useStore } from '@ringwright/repository/store-file';
 import { type Arguments, optionalText, usage } from './arguments.ts';
 import { authorOf } from './stage-verb.ts';

@@ -5,7 +5,7 @@ import { trashHoursMax } from '@ringwright/base/limits-copies';
 import { defaultPort } from '@ringwright/base/server-address';
 import { parseSize } from '@ringwright/base/size-text';
 import { usageSentence } from '@ringwright/base/usage-sentence';
-import { type StoreAccess, storeAccessOf } from '@ringwright/repository/store-access';
+import { type StoreAccess, storeAccessOf } from '@ringwright/head-store/store-access';
 import { type ServerOptions, serverOptionsSchema } from '@ringwright/server/options';
 import yargs from 'yargs';
 

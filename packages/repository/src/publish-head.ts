@@ -7,8 +7,6 @@
 import { basename } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
-import { onlyMissing } from '@ringwright/node/missing-file';
-import { readRegularFile } from '@ringwright/node/read-regular-file';
 import {
   type HeadRecord,
   parseRecord,
@@ -17,15 +15,18 @@ import {
   sha256,
   storedName,
   type TransactionFile,
-} from './head-record.ts';
-import type { StoredHead } from './head-store.ts';
+} from '@ringwright/head-store/head-record';
+import type { StoredHead } from '@ringwright/head-store/head-store';
+import { discard, hold, sweep, type Transaction } from '@ringwright/head-store/ring-store';
+import { readSharedFile } from '@ringwright/head-store/stored-content';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { type LogEntry, makesVersion } from './log-entry.ts';
 import { proofOf } from './move-proof.ts';
 import { pruningOf } from './pruned-versions.ts';
 import { headOf, type RingLog } from './read-log.ts';
-import { type RingFolder, receiptsPath, versionPath } from './ring-folder.ts';
-import { discard, hold, sweep, type Transaction, workingPath } from './ring-store.ts';
-import { readSharedFile, type SharedHead } from './shared-head.ts';
+import { type RingFolder, receiptsPath, versionPath, workingPath } from './ring-folder.ts';
+import { type SharedHead } from './shared-head.ts';
 
 export type PublishStep = 'stored' | 'swapped';
 

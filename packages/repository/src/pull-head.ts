@@ -5,15 +5,21 @@ import { join } from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseState } from '@ringwright/builder/state-json';
+import { readSharedFile } from '@ringwright/head-store/stored-content';
 import { replaceDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
 import { exists, onlyMissing } from '@ringwright/node/missing-file';
 import { decodeRing } from '@ringwright/ring/ring-file';
 import { printBuilderFile } from './builder-file.ts';
 import { publishHead } from './publish-head.ts';
 import { headOf, parseRingLog, type RingLog, readRingLog } from './read-log.ts';
-import { type RingFolder, receiptsFileName, ringFolder, versionPath } from './ring-folder.ts';
-import { workingPath } from './ring-store.ts';
-import { readSharedFile, readSharedHead, type SharedHead } from './shared-head.ts';
+import {
+  type RingFolder,
+  receiptsFileName,
+  ringFolder,
+  versionPath,
+  workingPath,
+} from './ring-folder.ts';
+import { readSharedHead, type SharedHead } from './shared-head.ts';
 
 /**
  * Returns the head that the folder now follows; null without a store. A history that has no head

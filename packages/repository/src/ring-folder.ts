@@ -49,3 +49,11 @@ export function versionOfFileName(name: string): number | null {
   const version = /^\d{7,10}\.ring$/.test(name) ? Number(name.slice(0, -'.ring'.length)) : 0;
   return version > 0 && versionFileName(version) === name ? version : null;
 }
+
+/** Where a stored file lies in a working copy: a version, or the receipts of one. */
+export function workingPath(
+  folder: RingFolder,
+  { name, version }: { readonly name: string; readonly version: number },
+): string {
+  return name.endsWith('.jsonl') ? receiptsPath(folder, version) : versionPath(folder, version);
+}

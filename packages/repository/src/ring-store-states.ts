@@ -1,7 +1,7 @@
 // Which ring stores of a ring have the head, and which are behind or away.
 import { readdir } from 'node:fs/promises';
-import type { HeadRecord } from './head-record.ts';
-import { readTransaction } from './ring-store.ts';
+import type { HeadRecord } from '@ringwright/head-store/head-record';
+import { readTransaction } from '@ringwright/head-store/ring-store';
 import { readSharedHead } from './shared-head.ts';
 
 export interface RingStoreState {

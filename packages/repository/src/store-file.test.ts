@@ -2,8 +2,8 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { storeAccessOf } from '@ringwright/head-store/store-access';
 import { expect, test } from 'vitest';
-import { storeAccessOf } from './store-access.ts';
 import { readStoreFile, useStore } from './store-file.ts';
 
 const stores = ['/srv/a', '/srv/b'];

@@ -4,12 +4,12 @@ import { mkdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringStoresMax } from '@ringwright/base/limits';
+import { openHeadStore, splitUser } from '@ringwright/head-store/open-head-store';
+import { type StoreAccess, storeAccessSchema } from '@ringwright/head-store/store-access';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import { z } from 'zod';
-import { openHeadStore, splitUser } from './open-head-store.ts';
-import { type StoreAccess, storeAccessSchema } from './store-access.ts';
 
 const schema = z.strictObject({
   format: z.literal(1),

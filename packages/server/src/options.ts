@@ -2,7 +2,7 @@
 import { copyRateMin, trashHoursMax, trashPercentMax } from '@ringwright/base/limits-copies';
 import { allowedHostsMax } from '@ringwright/base/limits-rings';
 import { defaultPort } from '@ringwright/base/server-address';
-import { storeAccessSchema } from '@ringwright/repository/store-access';
+import { storeAccessSchema } from '@ringwright/head-store/store-access';
 import { isHost } from '@ringwright/ring/device-fields';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';

@@ -3,10 +3,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFilePollMs } from '@ringwright/base/limits';
-import { parseRecord } from '@ringwright/repository/head-record';
-import { openHeadStore } from '@ringwright/repository/open-head-store';
-import { readSharedFile, requireContent } from '@ringwright/repository/shared-head';
-import type { StoreAccess } from '@ringwright/repository/store-access';
+import { parseRecord } from '@ringwright/head-store/head-record';
+import { openHeadStore } from '@ringwright/head-store/open-head-store';
+import type { StoreAccess } from '@ringwright/head-store/store-access';
+import { readSharedFile, requireContent } from '@ringwright/head-store/stored-content';
 
 interface HeadPorts {
   readonly adopt: (bytes: Uint8Array) => Promise<unknown>;

@@ -14,10 +14,10 @@ import {
 } from '@ringwright/base/limits-copies';
 import { peerGreetMs } from '@ringwright/base/limits-rings';
 import { scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits-store';
+import { checkAccess } from '@ringwright/head-store/etcd-request';
+import { openHeadStore } from '@ringwright/head-store/open-head-store';
 import { openStore } from '@ringwright/partition/open-store';
 import type { Store } from '@ringwright/partition/store';
-import { checkAccess } from '@ringwright/repository/etcd-request';
-import { openHeadStore } from '@ringwright/repository/open-head-store';
 import type { Logger } from 'pino';
 import type { ActiveRing } from './active-ring.ts';
 import { allowedHosts } from './allowed-hosts.ts';

@@ -8,6 +8,7 @@ import { packageOfSpecifier, type Workspace, workspaceOf } from '../workspace.ts
 const LAYERS: readonly (readonly string[])[] = [
   ['packages/base'],
   ['packages/node'],
+  ['packages/head-store'],
   ['packages/ring'],
   ['packages/builder'],
   ['packages/swift'],

@@ -2,16 +2,16 @@
 import { rename } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { openAccess } from '@ringwright/head-store/store-access';
 import { commitVersion } from '@ringwright/repository/commit-version';
-import { openAccess } from '@ringwright/repository/store-access';
 import { decodeRing } from '@ringwright/ring/ring-file';
+import { followHeads } from '@ringwright/server/ring-heads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type EtcdCluster, etcdHere, startEtcd } from '../../../test/support/etcd-cluster.ts';
-import { scratchFolder } from '../../../test/support/scratch-folder.ts';
-import { sharedRepository } from '../../../test/support/shared-repository.ts';
-import { nextVersion, stageDevices } from '../../../test/support/small-repository.ts';
-import { waitFor } from '../../../test/support/wait-for.ts';
-import { followHeads } from './ring-heads.ts';
+import { type EtcdCluster, etcdHere, startEtcd } from '../support/etcd-cluster.ts';
+import { scratchFolder } from '../support/scratch-folder.ts';
+import { sharedRepository } from '../support/shared-repository.ts';
+import { nextVersion, stageDevices } from '../support/small-repository.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 let etcd: EtcdCluster | undefined;
 

@@ -15,19 +15,12 @@ import {
   type TransactionFile,
   transactionName,
 } from './head-record.ts';
-import { type RingFolder, receiptsPath, versionPath } from './ring-folder.ts';
 
 /** A transaction with what it takes to store it. */
 export interface Transaction {
   readonly record: HeadRecord;
   readonly content: TransactionFile;
   readonly text: string;
-}
-
-/** Where the file lies in a working copy. */
-export function workingPath(folder: RingFolder, { name, version }: StoredFile): string {
-  const isReceipts = name.endsWith('.jsonl');
-  return isReceipts ? receiptsPath(folder, version) : versionPath(folder, version);
 }
 
 /**
