@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { openStore } from '@ringwright/partition/open-store';
+import type { PartitionState } from '@ringwright/partition/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import type { Ring } from '@ringwright/ring/ring';
 import { type ActiveRing, ringHead } from '@ringwright/server/active-ring';
@@ -176,7 +177,7 @@ export class StoreCluster implements AsyncDisposable {
   }
 
   /** Ready files of a partition on the devices named. */
-  async create(partition: number, ids: readonly number[], state: 'ready' | 'filling' = 'ready') {
+  async create(partition: number, ids: readonly number[], state: PartitionState = 'ready') {
     for (const id of ids) {
       const { store, active } = this.devices[id]!;
       await store.create(ringHead(active).keyspace, partition, state);

@@ -117,6 +117,15 @@ test('a refill that has too few sources is not said to end by itself', () => {
   for (const { why } of reconcileRing(ring, listed(disks)).findings) {
     expect(why).toContain('by itself');
   }
+  // But not where both are lost, and may have acknowledged without the third.
+  for (const id of [a, b]) disks.get(id)?.set(5, { ...ready, state: 'lost' });
+  const [loss] = reconcileRing(ring, listed(disks)).findings;
+  expect(loss).toMatchObject({ kind: 'partial', partition: 5, device: a });
+  expect(loss?.why).toContain(
+    `cannot refill: 1 of the 2 complete files needed are there, and d${b}`,
+  );
+  expect(loss?.why).toContain('may be gone');
+  expect(loss?.command).toBe(`moves ${ring.keyspace} force 5 --reason TEXT --yes`);
   disks.delete(a);
   const [stuck] = reconcileRing(ring, listed(disks)).findings;
   expect(stuck?.why).toContain(`1 of the 2 complete files needed are there, and d${a}`);

@@ -5,7 +5,8 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 
 /** A partition file as its device tells of it. */
 export interface DiskFile {
-  readonly state: 'filling' | 'ready';
+  /** lost: it lacks what its device had acknowledged. */
+  readonly state: 'filling' | 'ready' | 'lost';
   readonly rows: number;
   readonly bytes: number;
 }
@@ -73,7 +74,11 @@ export function reconcileRing(ring: Ring, listings: readonly DiskListing[]): Rec
     const isWhole = ready.length === holders.length;
     const others = (device: number): Others => {
       const away = holders.filter((id) => id !== device && !byDevice.has(id));
-      return { holders: holders.length, ready: ready.filter((id) => id !== device).length, away };
+      const rest = answered.filter((id) => id !== device);
+      const lost = rest.filter((id) => isLost(byDevice, id, partition));
+      const readyCount = ready.filter((id) => id !== device).length;
+      const isLostHere = isLost(byDevice, device, partition);
+      return { holders: holders.length, ready: readyCount, away, lost, isLostHere };
     };
     const here: DiskFinding[] = [];
     for (const listing of listings) {
@@ -98,6 +103,17 @@ function fileOf(
   return listing?.files.get(partition) ?? null;
 }
 
+function isLost(
+  byDevice: ReadonlyMap<number, DiskListing>,
+  device: number,
+  partition: number,
+): boolean {
+  const listing = byDevice.get(device);
+  return (
+    listing?.damaged.has(partition) === true || listing?.files.get(partition)?.state === 'lost'
+  );
+}
+
 /** What there is of a partition besides one device. */
 interface Others {
   /** Slots of the partition, the one that is asked about included. */
@@ -106,6 +122,9 @@ interface Others {
   readonly ready: number;
   /** Other devices that did not answer. */
   readonly away: readonly number[];
+  /** Other devices that lost what they had acknowledged. */
+  readonly lost: readonly number[];
+  readonly isLostHere: boolean;
 }
 
 interface Place {
@@ -159,31 +178,44 @@ function damageOf(ring: Ring, listing: DiskListing, place: Place): Outlook {
 
 /**
  * A refill needs all records of N - W + 1 other slots, or what every other device has, one of them
- * complete. With fewer it waits for ever, unless they come back or somebody says that what there is
- * must do.
+ * complete and as many not lost (packages/server/src/refill-sources.ts). With fewer it waits for
+ * ever, unless they come back or somebody says that what there is must do.
  */
 function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlook {
-  const { holders, ready, away } = place.others(listing.device);
+  const { holders, ready, away, lost, isLostHere } = place.others(listing.device);
   const needed = holders - Math.floor(holders / 2);
+  const untouched = holders - lost.length - (isLostHere ? 1 : 0);
+  const force = `moves ${keyspace} force ${place.partition} --reason TEXT --yes`;
   if (holders === 1) {
-    const why = 'no other device has records of it: bring back its file, or its trash';
+    const why =
+      'no other device has records of it: bring back its file, or its trash, ' +
+      `or begin it empty: ring-builder ${force}`;
     return { why, command: `trash ${keyspace} list` };
   }
-  if (ready >= needed || (ready > 0 && away.length === 0)) {
+  if (ready >= needed || (ready > 0 && away.length === 0 && untouched >= needed)) {
     const said = listing.refills.get(place.partition) ?? '';
     const why = `it refills from its peers by itself${said === '' ? '' : ` (${said})`}`;
     return { why, command: `servers ${keyspace}` };
   }
-  const silent = away.map((id) => `d${id}`).join(' ');
   const [rest, start] =
     away.length === 0
-      ? ['no other device has one', 'put back a file or its trash']
-      : [`${silent} ${away.length === 1 ? 'does' : 'do'} not answer`, 'start that'];
+      ? [lossText(lost, ready), 'put back a file or its trash']
+      : [`${names(away)} ${away.length === 1 ? 'does' : 'do'} not answer`, 'start that'];
   const why =
     `it cannot refill: ${ready} of the ${needed} complete files needed are there, and ${rest}; ` +
     `${start}, or force the refill with what there is, which gives up the rest`;
-  const force = `moves ${keyspace} force ${place.partition} --reason TEXT --yes`;
   return { why, command: force };
+}
+
+/** Why the devices that answer are not enough. */
+function lossText(lost: readonly number[], ready: number): string {
+  if (ready === 0) return 'no other device has one';
+  const copies = lost.length === 1 ? 'its copy' : 'their copies';
+  return `${names(lost)} lost ${copies} too: a write that only lost copies had may be gone`;
+}
+
+function names(devices: readonly number[]): string {
+  return devices.map((id) => `d${id}`).join(' ');
 }
 
 function noCopy({ keyspace }: Ring, partition: number, here: readonly DiskFinding[]): DiskFinding {

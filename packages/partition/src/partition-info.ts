@@ -1,7 +1,12 @@
 // What a store knows about one partition file without reading its rows. Pure.
 
-/** filling: takes writes but lacks older records; ready: holds all that the device should hold. */
-export type PartitionState = 'filling' | 'ready';
+/**
+ * filling: takes writes but lacks older records; ready: holds all that the device should hold.
+ * lost: as filling, and of what it lacks this device has acknowledged some. (Releases that do not
+ * know this state take such a file for damaged, and refill it.)
+ */
+export const partitionStates = ['filling', 'ready', 'lost'] as const;
+export type PartitionState = (typeof partitionStates)[number];
 
 /** What every request asks a partition first. */
 export interface PartitionMarks {

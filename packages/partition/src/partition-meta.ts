@@ -4,7 +4,12 @@ import { partitionCountMax } from '@ringwright/base/limits';
 import type Database from 'better-sqlite3';
 import { isIncarnation, isKeyspace } from './data-paths.ts';
 import { formatDigest, parseDigest } from './digest.ts';
-import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
+import {
+  type PartitionInfo,
+  type PartitionMarks,
+  type PartitionState,
+  partitionStates,
+} from './partition-info.ts';
 import {
   applicationId,
   type MetaRow,
@@ -67,7 +72,7 @@ function metaProblem(meta: MetaRow): string | null {
   if (!(meta.partition >= 0 && meta.partition < partitionCountMax)) return 'no such partition';
   if (!isIncarnation(meta.incarnation)) return 'its incarnation is no id';
   if (!isIncarnation(meta.life)) return 'its life is no id';
-  if (meta.state !== 'filling' && meta.state !== 'ready') return `state ${meta.state}`;
+  if (!partitionStates.some((state) => state === meta.state)) return `state ${meta.state}`;
   if (parseDigest(meta.digest) === null) return 'its digest is no digest';
   for (const name of COUNTERS) {
     if (!Number.isSafeInteger(meta[name]) || meta[name] < 0) return `${name} is ${meta[name]}`;

@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { inspectedRecordsMax } from '@ringwright/base/limits';
 import type { NewestRecord } from '@ringwright/partition/newest-records';
+import type { PartitionState } from '@ringwright/partition/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import { keyForm } from './key-form.ts';
 
@@ -24,7 +25,7 @@ export interface InspectedRing extends InspectedCounts {
 
 export interface InspectedPartition extends InspectedCounts {
   readonly partition: number;
-  readonly state: 'ready' | 'filling' | 'damaged';
+  readonly state: PartitionState | 'damaged';
   /** Of a damaged one: what is wrong. */
   readonly damage: string | null;
 }
@@ -76,7 +77,7 @@ function inspectRings(store: InspectedStore): InspectedRing[] {
     const sum = (of: keyof InspectedCounts): number =>
       partitions.reduce((total, one) => total + one[of], 0);
     const counts = { rows: sum('rows'), tombstones: sum('tombstones'), bytes: sum('bytes') };
-    const states = { filling: count('filling'), damaged: count('damaged') };
+    const states = { filling: count('filling') + count('lost'), damaged: count('damaged') };
     return { ring, partitions: partitions.length, ...states, ...counts };
   });
 }

@@ -1,5 +1,6 @@
 // Filling a partition from real files: from the device replaced, from enough others, or not at all.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { PartitionState } from '@ringwright/partition/partition-info';
 import { copyOpen, copyRead } from '@ringwright/wire/copies';
 import { digests, rowsSince } from '@ringwright/wire/replication';
 import { describe, expect, test } from 'vitest';
@@ -175,6 +176,73 @@ describe('a holder that lost its records', () => {
     ]);
     const digest = (device: StoreDevice | undefined) => device!.info(0)?.digest;
     expect(new Set([a, b, c].map(digest)).size).toBe(1);
+  });
+
+  /** Files of the holders: each kept `common`; what only the lost ones had is gone. */
+  async function holders(states: readonly PartitionState[]): Promise<StoreCluster> {
+    const cluster = await StoreCluster.open([first]);
+    for (const [id, state] of states.entries()) {
+      await cluster.create(0, [id], state);
+      if (state !== 'lost') await cluster.devices[id]!.put(0, { common: '1' });
+    }
+    return cluster;
+  }
+
+  test('waits while another copy is lost too: the two may have acknowledged alone', async () => {
+    await using cluster = await holders(['lost', 'lost', 'ready']);
+    const [a, b, c] = cluster.devices;
+    const asked: string[] = [];
+    c!.onCall = (method) => void asked.push(method);
+    const { active, store, devices, decide, throttle, partial } = a!;
+    const task = { active, partition: 0, move: null, onProgress: () => undefined };
+    const waits = loadPartition({ store, devices, decide, throttle, partial }, task);
+    await expect(waits).rejects.toMatchObject({
+      code: 'NOT_ENOUGH_REPLICAS',
+      message: expect.stringContaining('possible loss, the copy of d1 is lost too'),
+    });
+    expect(new Set(asked), 'it copies nothing in vain').toEqual(new Set([digests.method]));
+    expect(await loading(b!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
+    expect(await loading(a!, 'forced')).toBe('loaded');
+    a!.store.setState('cities', 0, 'ready');
+    expect(await loading(b!, 'refill'), 'one word is enough for both').toBe('loaded');
+    expect([a!.value(0, 'common'), b!.value(0, 'common')]).toEqual(['1', '1']);
+  });
+
+  test('waits for another one that is down, and needs no word of anybody', async () => {
+    await using cluster = await holders(['lost', 'ready', 'ready']);
+    const [a, b] = cluster.devices;
+    b!.up = false;
+    expect(await loading(a!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
+    b!.up = true;
+    expect(await loading(a!, 'refill')).toBe('loaded');
+  });
+
+  test('beside a joiner that was started again: that one has what it acknowledged', async () => {
+    await using cluster = await holders(['lost', 'filling', 'ready']);
+    const [a, b] = cluster.devices;
+    await b!.put(0, { own: '1' });
+    expect([await loading(a!, 'refill'), await loading(b!, 'refill')]).toEqual([
+      'loaded',
+      'loaded',
+    ]);
+    expect(a!.value(0, 'own')).toBe('1');
+  });
+
+  test('one whose source loses its file while another one is copied', async () => {
+    await using cluster = await holders(['lost', 'filling', 'ready']);
+    const [a, b, c] = cluster.devices;
+    c!.onCall = (method) => {
+      if (method === copyOpen.method) b!.store.setState('cities', 0, 'lost');
+    };
+    expect(await loading(a!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
+  });
+
+  test('of a single replica waits for a word', async () => {
+    const single = servedRing({ power: 0, replicas: 1, devices: 1 });
+    await using cluster = await StoreCluster.open([single]);
+    await cluster.create(0, [0], 'lost');
+    expect(await loading(cluster.devices[0]!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
+    expect(await loading(cluster.devices[0]!, 'forced')).toBe('loaded');
   });
 
   test('is not complete out of what others are filling too, until it is forced', async () => {

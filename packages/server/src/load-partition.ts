@@ -5,7 +5,7 @@ import { copySourceFaultsMax } from '@ringwright/base/limits-copies';
 import type { Store } from '@ringwright/partition/store';
 import type { Move } from '@ringwright/ring/move';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { digests, rowsSince } from '@ringwright/wire/replication';
+import { rowsSince } from '@ringwright/wire/replication';
 import type { ActiveRing } from './active-ring.ts';
 import { type CopyResult, copyPartition } from './copy-partition.ts';
 import type { CopyThrottle } from './copy-throttle.ts';
@@ -13,6 +13,7 @@ import type { DeviceCaller } from './device-caller.ts';
 import type { LoadProgress } from './load-progress.ts';
 import type { PartialCopies } from './partial-copies.ts';
 import { reclaimFile } from './reclaim-file.ts';
+import { sourcesOf, stateAt, suffices, tooFew } from './refill-sources.ts';
 import { filling } from './replica.ts';
 import { type DecideKey, settlePromises } from './settle-promises.ts';
 import { takeRows } from './take-rows.ts';
@@ -87,17 +88,21 @@ export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<L
 
 /**
  * The whole file of the first device that gives it, then all records of further ones, until enough
- * gave theirs. A refill is also done when every other device gave all it has and one of them is
- * complete, even if some are filling themselves: there is nothing more to wait for, and they may be
- * waiting for this one. Where all are filling, all may have lost the same records.
+ * gave theirs. A refill is also done when every other device gave all it has and that suffices,
+ * even if some are filling themselves: there is nothing more to wait for, and they may be waiting
+ * for this one.
  */
 async function loadFromOthers(
   ports: LoadPorts,
   task: LoadTask,
   { others, needed }: { readonly others: readonly number[]; readonly needed: number },
 ): Promise<Loaded> {
+  const isRefill = task.move === null;
+  // It is tried again every few seconds: what cannot end must not copy a file each time.
+  const seen = isRefill ? await sourcesOf(ports, task, others) : null;
+  const ends = seen === null || suffices(seen, needed);
+  if (seen !== null && !ends && task.isForced !== true) throw tooFew(task, seen, needed);
   const failures: string[] = [];
-  const fillingToo: number[] = [];
   let copy: Loaded['copy'] = null;
   const merged: number[] = [];
   const sources = (): number => merged.length + (copy === null ? 0 : 1);
@@ -117,40 +122,28 @@ async function loadFromOthers(
   for (const device of others) {
     if (sources() >= needed) break;
     await attempt(device, async () => {
-      if (await isFilling(ports, task, device)) {
-        fillingToo.push(device);
-        throw filling(task.partition);
-      }
+      const state = await stateAt(ports, task, device);
+      if (state === 'filling' || state === 'lost') throw filling(task.partition);
       if (sources() > 0) return merge(device);
       copy = await takeFile(ports, task, device);
       if (copy === null) merged.push(device);
     });
   }
   if (sources() >= needed) return { copy, merged };
-  const complete = sources();
-  if (task.move === null) {
-    for (const device of fillingToo) await attempt(device, () => merge(device));
-    const isEnough = complete > 0 || others.length === 0;
-    if (isEnough && sources() === others.length) return { copy, merged };
+  const gave = (device: number): boolean => merged.includes(device) || copy?.device === device;
+  const ready = others.filter(gave);
+  if (seen !== null) {
+    const rest = [...seen.filling, ...seen.lost].filter((device) => !gave(device));
+    for (const device of rest) await attempt(device, () => merge(device));
+    const isAll = sources() === others.length;
+    // One that has lost its copy meanwhile gave less than it was counted for.
+    if (ends && isAll && suffices(await sourcesOf(ports, task, others), needed)) {
+      return { copy, merged };
+    }
   }
   if (task.isForced === true) return { copy, merged, isForced: true };
-  const whole = `${complete} of the ${needed} complete files needed`;
-  const gave = `${whole} gave partition ${task.partition}`;
-  const message = `${gave}: ${failures.join('; ')}`;
-  throw new CodedError('NOT_ENOUGH_REPLICAS', message, {
-    details: { sources: complete, needed, failures },
-  });
-}
-
-async function isFilling(
-  { devices }: LoadPorts,
-  { active, partition }: LoadTask,
-  device: number,
-): Promise<boolean> {
-  const { keyspace, version: ringVersion } = active.ring;
-  const request = { keyspace, ringVersion, partitions: [partition] };
-  const { holdings } = await devices.call({ active, device }, digests, request);
-  return holdings[0]?.state === 'filling';
+  const about = { ready, filling: [], lost: seen?.lost ?? [], failures, isLostHere: false };
+  throw tooFew(task, about, needed);
 }
 
 /** All the device has: by what was missed here, which gives null, or by its whole file. */

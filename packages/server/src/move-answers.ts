@@ -1,5 +1,6 @@
 // This device's answers about moves that it joins by: what operators say of them, and receipts.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { PartitionInfo } from '@ringwright/partition/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import { dutyKindOf } from '@ringwright/ring/duty-of';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
@@ -38,7 +39,7 @@ export async function answerMoveControl(
     self !== null &&
     partition < ring.partitions &&
     dutyKindOf(ring, partition, self) === 'SERVE' &&
-    usableInfo(store, keyspace, partition)?.state === 'filling';
+    isIncomplete(usableInfo(store, keyspace, partition));
   const byId = new Map(joins.map((move) => [move.assignment, move]));
   const moves = [...new Set(assignments)].flatMap((assignment) => byId.get(assignment) ?? []);
   const refills = action === 'force' ? [...new Set(asked)].filter(isRefill) : [];
@@ -50,6 +51,10 @@ export async function answerMoveControl(
   }
   mover.review(keyspace);
   return { known: moves.length + refills.length };
+}
+
+function isIncomplete(info: PartitionInfo | null): boolean {
+  return info !== null && info.state !== 'ready';
 }
 
 export function answerMoveReceipts(

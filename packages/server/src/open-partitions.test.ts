@@ -42,9 +42,9 @@ describe('a device without files', () => {
     },
   );
 
-  test('refills when somebody remembers another directory in its place', async () => {
+  test('has lost its files when somebody remembers another directory in its place', async () => {
     await using cluster = await StoreCluster.open([ring]);
-    expect((await opening(cluster.devices[0]!, [2])).states).toEqual(['filling', 'filling']);
+    expect((await opening(cluster.devices[0]!, [2])).states).toEqual(['lost', 'lost']);
   });
 
   test('decides nothing while nobody answers', async () => {
@@ -86,13 +86,13 @@ describe('damaged files', () => {
     return openStore(options);
   }
 
-  test('one of many begins anew as filling', async () => {
+  test('one of many begins anew as lost', async () => {
     await using folder = await scratchFolder();
     await using store = await damagedStore(folder.path, 4, 1);
     expect(store.damaged().map(({ partition }) => partition)).toEqual([0]);
     const active = activeOn(servedRing({ devices: 3, power: 2 }), 0);
     expect(await replaceDamaged(store, active, rule)).toEqual([0]);
-    expect(store.info('cities', 0)?.state).toBe('filling');
+    expect(store.info('cities', 0)?.state).toBe('lost');
     expect(store.damaged()).toEqual([]);
   });
 

@@ -4,6 +4,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
+import type { PartitionState } from '@ringwright/partition/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
@@ -23,15 +24,15 @@ interface OpenPorts {
 /** What the other slots of a partition said. */
 interface Survey {
   answered: number;
-  /** Somebody holds records, or remembers that this device once did. */
-  missing: boolean;
+  /** What the file here is to begin as. */
+  state: PartitionState;
 }
 
 /**
  * A device without a file must not serve an empty one when it held records before: a quorum may
  * count on it.
  * It begins empty only if another slot's device answers, none has records and none knows an earlier
- * life of this one.
+ * life of this one, for what that one had acknowledged is lost.
  * Resolves with the partitions about which nobody answered yet.
  */
 export async function openPartitions(
@@ -46,7 +47,7 @@ export async function openPartitions(
     const survey = surveys.get(partition);
     if (survey === undefined) await ports.store.create(keyspace, partition, 'ready');
     else if (survey.answered === 0) undecided.push(partition);
-    else await ports.store.create(keyspace, partition, survey.missing ? 'filling' : 'ready');
+    else await ports.store.create(keyspace, partition, survey.state);
   });
   return undecided;
 }
@@ -62,7 +63,7 @@ async function surveyPeers(
   for (const partition of partitions) {
     for (const { device } of slotsOf(active.ring, partition)) {
       if (device === active.self) continue;
-      surveys.set(partition, { answered: 0, missing: false });
+      surveys.set(partition, { answered: 0, state: 'ready' });
       const list = byDevice.get(device) ?? [];
       byDevice.set(device, list);
       list.push(partition);
@@ -99,8 +100,9 @@ async function surveyDevice(
         const holding = holdings[index];
         if (survey === undefined) continue;
         survey.answered += 1;
-        survey.missing ||=
-          stranger || (holding !== undefined && holding !== null && holding.seq > 0);
+        const hasRecords = holding !== undefined && holding !== null && holding.seq > 0;
+        if (stranger) survey.state = 'lost';
+        else if (hasRecords && survey.state === 'ready') survey.state = 'filling';
       }
     }
   } catch (error) {

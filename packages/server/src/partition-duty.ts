@@ -1,6 +1,7 @@
 // What a ring asks of the devices of a partition, and what this one has of it:
 // GET /v1/duty/RING/PARTITION.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { PartitionState } from '@ringwright/partition/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import { type Duty, dutyOf } from '@ringwright/ring/duty-of';
 import type { Move } from '@ringwright/ring/move';
@@ -47,7 +48,7 @@ interface HereDuty {
 
 /** The file of the partition on this device. */
 interface HeldFile {
-  readonly state: 'filling' | 'ready';
+  readonly state: PartitionState;
   readonly incarnation: string;
   readonly seq: number;
   readonly rows: number;

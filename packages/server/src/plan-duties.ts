@@ -1,4 +1,5 @@
 // What a device has to do so that its files match a ring: data first, then run. Pure.
+import type { PartitionState } from '@ringwright/partition/partition-info';
 import { dutyKindOf } from '@ringwright/ring/duty-of';
 import type { Move } from '@ringwright/ring/move';
 import { activeDuties } from './active-duties.ts';
@@ -20,7 +21,7 @@ export type DutyStep =
 
 export interface Holdings {
   /** Files here, by partition. */
-  readonly states: ReadonlyMap<number, 'filling' | 'ready'>;
+  readonly states: ReadonlyMap<number, PartitionState>;
   /** Assignment ids whose loads have ended here, by partition, in this life of the process. */
   readonly loaded: ReadonlyMap<number, number>;
 }
@@ -34,7 +35,7 @@ export function planDuties(active: ActiveRing, holdings: Holdings): DutyStep[] {
   for (const partition of serve) {
     const state = holdings.states.get(partition);
     if (state === undefined) steps.push({ kind: 'open', partition });
-    else if (state === 'filling') {
+    else if (state !== 'ready') {
       // Loaded in this life and written to ever since: complete. After a restart nobody can tell,
       // so it refills.
       const kind = holdings.loaded.has(partition) ? 'serve' : 'refill';

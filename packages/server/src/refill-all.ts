@@ -39,8 +39,9 @@ async function refillAll(ports: RefillPorts, remembered: Life): Promise<void> {
     const { keyspace } = active.ring;
     for (const partition of activeDuties(active).serve) {
       const alone = holdersOf(active.ring, partition).every((device) => device === active.self);
-      if (alone || usableInfo(store, keyspace, partition)?.state !== 'ready') continue;
-      store.setState(keyspace, partition, 'filling');
+      const state = usableInfo(store, keyspace, partition)?.state ?? 'lost';
+      if (alone || state === 'lost') continue;
+      store.setState(keyspace, partition, 'lost');
       partitions += 1;
       await setImmediate(); // each state is synced: not all in one turn
     }

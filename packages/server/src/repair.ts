@@ -19,7 +19,15 @@ export function rewritten(keyspace: string, partition: number): Repair {
   return { keyspace, partition, sentence };
 }
 
-export function refilled(keyspace: string, partition: number, { copy, merged }: Loaded): Repair {
+export function refilled(
+  keyspace: string,
+  partition: number,
+  { copy, merged, isForced }: Loaded,
+): Repair {
   const from = copy === null ? merged : [copy.device, ...merged];
-  return { keyspace, partition, from, sentence: 'partition refilled: it is complete' };
+  const sentence =
+    isForced === true
+      ? 'partition refilled with what there was, as an operator said: records may be missing'
+      : 'partition refilled: it is complete';
+  return { keyspace, partition, from, sentence };
 }

@@ -9,7 +9,7 @@ import { type Repair, replaced, rewritten } from './repair.ts';
 /**
  * A file that was deleted while it is open is written anew with all it had. Moves other
  * damaged files of partitions that other devices hold too to the trash, and begins them anew as
- * filling. Resolves with those begun anew. Throws PARTITION_DAMAGED, and touches nothing, when
+ * lost. Resolves with those begun anew. Throws PARTITION_DAMAGED, and touches nothing, when
  * so many are damaged that the files are hardly to blame: more than an operator has `confirmed`.
  */
 export async function replaceDamaged(
@@ -36,7 +36,7 @@ export async function replaceDamaged(
       continue;
     }
     await store.drop(keyspace, partition);
-    await store.create(keyspace, partition, 'filling');
+    await store.create(keyspace, partition, 'lost');
     emptied.push(partition);
     onRepair(replaced(keyspace, partition));
   }

@@ -56,7 +56,7 @@ function sumsOf(recent: RecentView | null): [number, string][] | undefined {
 /** One damaged file must not hide the others; that there were records is all it still says. */
 const damagedHolding = {
   incarnation: 'damaged',
-  state: 'filling',
+  state: 'lost',
   digest: '0'.repeat(16),
   rows: 0,
   seq: 1,

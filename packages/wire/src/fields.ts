@@ -44,7 +44,8 @@ export const valueField = z.nullable(bytesField('value', 0, valueBytesMax));
 export const chunkField = bytesField('chunk', 0, transferChunkBytesMax);
 export const msField = z.int().min(0).max(stampMsMax);
 export const tieField = z.int().min(0).max(stampTieMax);
-export const partitionStateField = z.enum(['filling', 'ready']);
+/** As the partition store has them. */
+export const partitionStateField = z.enum(['filling', 'ready', 'lost']);
 
 export const stampField = z.strictObject({ ms: msField, tie: tieField });
 

@@ -26,7 +26,7 @@ const frozen: Readonly<Record<number, string>> = {
   16: 'b41f0a78f6e7333f9d758347a133adcab442341678c8735c613c6516eed63ad9',
   17: '9fab0741aa05c8903bcba72215aaa43aadce8831797a593ac5bb74a8f8553ec5',
   18: '94b81d8b43ed095fedeb21c0ad7856b82883fa198d14ed23873193c7dece38b0',
-  19: '5443ce526552ef0c962a479d35bf082be30fca4ae9fdb5de419149fea5786d73',
+  19: 'f59e53b4c018dd66c921599cfefa45917266bea473254a120324293114ef6c8c',
 };
 
 test('the messages are those of the wire version', () => {

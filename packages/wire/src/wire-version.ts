@@ -25,6 +25,7 @@
  * 17: the stamp of a record without its value (stamp).
  * 18: a copied file has a seal instead of a hash, told when it is opened (copy-open).
  * 19: files in use are compared with the directory (files-look); refills that are forced
- *    (move-control); rates that are lent (copy-rate).
+ *    (move-control); rates that are lent (copy-rate); files that lack what they acknowledged
+ *    (digests).
  */
 export const wireVersion = 19;

@@ -116,8 +116,8 @@ export const repairBugs: readonly SeededBug[] = [
     patches: [
       {
         file: 'packages/server/src/open-partitions.ts',
-        find: "survey.missing ? 'filling' : 'ready'",
-        replace: "'ready'",
+        find: 'partition, survey.state)',
+        replace: "partition, 'ready')",
       },
     ],
   },
