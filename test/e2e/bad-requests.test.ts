@@ -39,9 +39,12 @@ const unknown = (name: string, path: string, code: string): Case => {
 };
 
 const refused: Case[] = [
-  unknown('an unknown ring', '/v1/other/key', 'RING_UNKNOWN'),
+  { ...unknown('an unknown ring', '/v1/other/key', 'RING_UNKNOWN'), status: 503 },
   unknown('a path that is nothing', '/v2/there', 'PATH_UNKNOWN'),
-  { ...unknown('an unknown ring resource', '/v1/rings/other', 'RING_UNKNOWN'), names: /other/ },
+  {
+    ...unknown('an unknown ring resource', '/v1/rings/other', 'RING_UNKNOWN'),
+    ...{ status: 503, names: /other/ },
+  },
   { ...unknown('no ring name', '/v1/NOTES/key', 'NAME_INVALID'), status: 400 },
   badKey('a percent sign alone', '100%', /'%'/),
   badKey('a bad escape', 'a%G1b', /'%G1'/),

@@ -193,7 +193,7 @@ describe('batches', () => {
     const body = '{"items":[{"op":"get","key":"a"}]}';
     const elsewhere = { method: 'POST', path: '/v1/_batch/unknown', headers: json } as const;
     const unknown = await askServer(port(), { ...elsewhere, body });
-    expect([unknown.status, refusalOf(unknown).code]).toEqual([404, 'RING_UNKNOWN']);
+    expect([unknown.status, refusalOf(unknown).code]).toEqual([503, 'RING_UNKNOWN']);
   });
 });
 

@@ -26,7 +26,8 @@ export const errorCatalogue = {
   FILE_UNFIT: kind(2, 400, 'what was named is no regular file, or has more bytes than it may have'),
   // Rings and devices
   RINGS_UNKNOWN: kind(2, 404, 'the folder of rings is not there'),
-  RING_UNKNOWN: kind(2, 404, 'no ring of this name is here'),
+  // Not 404: who asks for a key would take it for "no such key".
+  RING_UNKNOWN: kind(2, 503, 'no ring of this name is here'),
   RING_EXISTS: kind(2, 409, 'a ring of this name is here already'),
   RING_EMPTY: kind(2, 404, 'the ring has no committed version yet'),
   RING_VERSION_UNKNOWN: kind(2, 404, 'the ring has no such version'),

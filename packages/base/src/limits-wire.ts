@@ -32,6 +32,8 @@ export const misunderstoodCallsMax = 64;
 export const unreadBytesMax = peerQueueBytesMax + socketMessageBytesMax;
 /** Of a message or a hint that goes to, or comes from, another process. */
 export const errorCharactersMax = 4_000;
+/** What a 503 tells an HTTP client to wait: a pushed ring or a busy store is there in a second. */
+export const retryAfterSeconds = 1;
 
 assert(frameBytesAim <= frameValuesMax, 'no frame of many calls holds too many values');
 assert(movesInFlightMax < frameValuesMax, 'the longest list fits a frame');

@@ -2,6 +2,7 @@
 // status.
 import type { ServerResponse } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
+import { retryAfterSeconds } from '@ringwright/base/limits-wire';
 
 export type Headers = Readonly<Record<string, string | number>>;
 
@@ -26,6 +27,7 @@ export function answerError(response: ServerResponse, error: unknown): void {
     return;
   }
   if (error instanceof CodedError) {
+    if (error.http === 503) response.setHeader('retry-after', retryAfterSeconds);
     answerJson(response, error.http, error.toJSON());
     return;
   }

@@ -47,17 +47,18 @@ test.each([
   ['PATCH', '/v1/cities/a', 405, 'METHOD_UNKNOWN'],
   ['POST', '/nothing', 404, 'PATH_UNKNOWN'],
   ['GET', '/v1/cities', 404, 'PATH_UNKNOWN'],
-  ['GET', '/v1/towns/a', 404, 'RING_UNKNOWN'],
+  ['GET', '/v1/towns/a', 503, 'RING_UNKNOWN'],
   ['GET', '/v1/rings/A', 400, 'NAME_INVALID'],
   ['PUT', '/v1/duty/cities/0', 405, 'METHOD_UNKNOWN'],
   ['GET', '/v1/duty/A/0', 400, 'NAME_INVALID'],
-  ['GET', '/v1/duty/towns/0', 404, 'RING_UNKNOWN'],
+  ['GET', '/v1/duty/towns/0', 503, 'RING_UNKNOWN'],
   ['GET', '/v1/duty/cities', 400, 'VALUE_OUT_OF_RANGE'],
   ['GET', '/v1/duty/cities/-1', 400, 'VALUE_OUT_OF_RANGE'],
   ['GET', '/v1/duty/cities/4', 400, 'VALUE_OUT_OF_RANGE'],
 ])('%s %s: %i %s', async (...[method, path, status, code]) => {
   const response = await fetch(url(path), { method });
   expect(response.status).toBe(status);
+  expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
   expect(await response.json()).toMatchObject({ code, message: expect.any(String) });
   expect(bugs).toEqual([]);
 });
