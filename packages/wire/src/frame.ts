@@ -2,9 +2,10 @@
 import { Packr } from 'msgpackr';
 import { hasFrameStructure } from './frame-structure.ts';
 
+export type CallEnvelope = readonly [kind: 0, id: number, method: string, body: unknown];
 /** [0, call id, method, request] · [1, call id, answer] · [2, call id, error document] */
 export type Envelope =
-  | readonly [kind: 0, id: number, method: string, body: unknown]
+  | CallEnvelope
   | readonly [kind: 1, id: number, body: unknown]
   | readonly [kind: 2, id: number, error: unknown];
 
@@ -78,7 +79,8 @@ function longLast(body: unknown, depth: number): LongLast | null {
 }
 
 function isFields(body: unknown): body is Readonly<Record<string, unknown>> {
-  return typeof body === 'object' && body !== null && !Array.isArray(body);
+  if (typeof body !== 'object' || body === null) return false;
+  return !Array.isArray(body) && !(body instanceof Uint8Array); // bytes have a name for each of them
 }
 
 function writeHeader(frame: Buffer, count: number): void {
