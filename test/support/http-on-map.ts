@@ -46,7 +46,7 @@ export class HttpOnMap {
       onBug: (error: unknown) => this.bugs.push(error),
     } as unknown as HttpPorts;
     this.server = createHttp(this.ports);
-    this.#closeWire = acceptWire(this.server, new Map());
+    this.#closeWire = acceptWire(this.server, { handlers: new Map() });
   }
 
   get port(): number {

@@ -43,6 +43,8 @@ export interface PortEnd {
   readonly channel: CallChannel;
   /** Frames this end has sent. */
   readonly frames: Uint8Array[];
+  /** Bytes of calls that are being answered there. */
+  answeringBytes: number;
   /** What `queuedBytes` says. */
   queuedBytes: number;
   /** False: frames are kept back, as on a line that is cut. */
@@ -62,6 +64,7 @@ export function channelPair(
     const end: PortEnd = {
       frames: [],
       queuedBytes: 0,
+      answeringBytes: 0,
       connected: true,
       channel: new CallChannel(
         {
@@ -69,6 +72,9 @@ export function channelPair(
           defer: clock.defer,
           after: clock.after,
           queuedBytes: () => end.queuedBytes,
+          answering: (bytes) => {
+            end.answeringBytes += bytes;
+          },
           send: (frame) => {
             end.frames.push(frame);
             if (end.connected) other().channel.receive(frame);

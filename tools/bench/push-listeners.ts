@@ -74,7 +74,7 @@ function handlersOf(rings: ListenerRings): Map<string, CallHandler> {
 
 async function listen(rings: ListenerRings): Promise<number> {
   const server = http.createServer();
-  acceptWire(server, handlersOf(rings));
+  acceptWire(server, { handlers: handlersOf(rings) });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return (server.address() as AddressInfo).port;
 }

@@ -70,7 +70,7 @@ async function reset({ child }: Worker, id: string): Promise<number> {
 
 async function pushTo(port: number, ring: SentRing): Promise<Sending> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/wire`, socketSettings);
-  const channel = socketChannel(socket, `listener ${port}`, new Map());
+  const channel = socketChannel(socket, `listener ${port}`, { handlers: new Map() });
   try {
     await once(socket, 'open');
     const nobody = { address: '', life: null, remembered: null, settled: false };

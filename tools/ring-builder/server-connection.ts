@@ -21,7 +21,7 @@ export async function withServer<Result>(
     ...socketSettings,
     handshakeTimeout: connectTimeoutMs,
   });
-  const channel = socketChannel(socket, address, new Map());
+  const channel = socketChannel(socket, address, { handlers: new Map() });
   try {
     await new Promise((resolve, reject) => {
       socket.once('open', resolve);

@@ -21,8 +21,9 @@ export const frameMapFieldsMax = 64;
 /** The name of a field: the longest in use has 20 letters. */
 export const frameNameBytesMax = 64;
 /**
- * Calls of one connection that name no message or do not have its form; one more closes it. Both
- * ends are of one wire version, so a program of ours sends none.
+ * Calls of one connection that name no message or do not have its form; one more closes it. Each
+ * call that makes sense takes one off: both ends are of one wire version, so a program of ours
+ * sends one at most now and then, and whoever mixes them has this server work for both.
  */
 export const misunderstoodCallsMax = 64;
 /**
@@ -30,10 +31,20 @@ export const misunderstoodCallsMax = 64;
  * are refused, and the refusals wait too: at some 200 bytes each, 20,000 of them.
  */
 export const unreadBytesMax = peerQueueBytesMax + socketMessageBytesMax;
+/**
+ * Calls of one connection that are being answered, in bytes of their frames; beyond it the
+ * connection is not read. Twice what a program of ours has waiting to be sent (peerQueueBytesMax).
+ */
+export const answeringBytesMax = 2 * peerQueueBytesMax;
+/** Of all connections of a server; beyond it each brings one frame at a time. */
+export const answeringAllBytesMax = 8 * answeringBytesMax;
+/** What a call takes besides its bytes, while it is being answered. */
+export const answeringCallBytes = 1 * KIB;
 /** Of a message or a hint that goes to, or comes from, another process. */
 export const errorCharactersMax = 4_000;
 /** What a 503 tells an HTTP client to wait: a pushed ring or a busy store is there in a second. */
 export const retryAfterSeconds = 1;
 
 assert(frameBytesAim <= frameValuesMax, 'no frame of many calls holds too many values');
+assert(socketMessageBytesMax < answeringBytesMax, 'the longest frame is no reason to pause');
 assert(movesInFlightMax < frameValuesMax, 'the longest list fits a frame');

@@ -102,6 +102,7 @@ function channelOver(socket: WebSocket, address: string): CallChannel {
     peer: address,
     send: (frame: Uint8Array) => socket.send(frame),
     queuedBytes: () => socket.bufferedAmount,
+    answering: () => undefined, // it refuses each call at once
     defer: (work: () => void) => void setImmediate(work),
     after: (ms: number, work: () => void) => {
       const timer = setTimeout(work, ms);
@@ -110,7 +111,7 @@ function channelOver(socket: WebSocket, address: string): CallChannel {
   };
   const channel = new CallChannel(port, NO_HANDLERS);
   socket.on('message', (data, isBinary) => {
-    const isFrame = isBinary && Buffer.isBuffer(data) && channel.receive(data);
+    const isFrame = isBinary && Buffer.isBuffer(data) && channel.receive(data) === null;
     if (!isFrame) socket.terminate();
   });
   socket.on('close', () => channel.close(unreachable(address)));

@@ -1,12 +1,12 @@
 // The parts of a server that have to do with others: connections, greetings, whom it believes.
 import { setTimeout as delay } from 'node:timers/promises';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
-import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
 import { greet, greetAgain, greetPeers, type IntroducePorts } from './introduce.ts';
 import { KnownPeers } from './known-peers.ts';
 import { meetHolders } from './meet-holders.ts';
 import { Peers } from './peers.ts';
+import type { Answers } from './socket-channel.ts';
 
 type Own = Omit<
   IntroducePorts,
@@ -14,7 +14,7 @@ type Own = Omit<
 >;
 
 interface Around {
-  readonly handlers: ReadonlyMap<string, CallHandler>;
+  readonly answers: Answers;
   readonly log: Logger;
   /** For pauses, which a step of the machine's clock must not stretch. */
   readonly monotonicMs: () => number;
@@ -37,7 +37,7 @@ export interface PeerParts {
 
 export function assemblePeers(own: Own, around: Around): PeerParts {
   const { identity, life, rings } = own;
-  const { handlers, log, monotonicMs, onConnect, onRefill } = around;
+  const { answers, log, monotonicMs, onConnect, onRefill } = around;
   const meet = (address: string) => peers.connect(address).connect();
   const knownPeers = new KnownPeers(identity, {
     rings,
@@ -57,7 +57,7 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
     onRingRefused: (from, error) => log.warn({ from, error }, 'ring of a peer refused'),
   };
   const peers = new Peers({
-    handlers,
+    ...answers,
     monotonicMs,
     pause: (ms) => delay(ms, undefined, { ref: false }),
     greet: (address, caller) => greet(introduce, address, caller),

@@ -8,6 +8,7 @@ import { after } from '@ringwright/base/soon';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Store } from '@ringwright/partition/store';
 import { printReceipt } from '@ringwright/ring/move-receipt';
+import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
 import { type ActiveRing, addressOf } from './active-ring.ts';
@@ -40,6 +41,7 @@ import type { Rings } from './rings.ts';
 import { RoundQueue } from './round-queue.ts';
 import { Scrubber } from './scrubber.ts';
 import type { DecideKey } from './settle-promises.ts';
+import type { Answers } from './socket-channel.ts';
 import { StampIssuer } from './stamp-issuer.ts';
 import { readiness, type StatusPorts } from './status.ts';
 import type { TrustStore } from './trust-store.ts';
@@ -66,7 +68,7 @@ export interface ServerParts extends Pick<PeerParts, 'greetPeers' | 'meetHolders
   readonly mover: Mover;
   readonly replicator: Replicator;
   readonly copies: CopySource;
-  readonly handlers: ReadonlyMap<string, CallHandler>;
+  readonly answers: Answers;
   readonly coordinator: CoordinatorPorts;
   readonly stamps: StampIssuer;
   readonly floors: FloorPorts;
@@ -91,6 +93,7 @@ export async function assembleServer(
   const { clock, peerClocks, stamps } = createClocks(opened);
   const metrics = createMetrics();
   const handlers = new Map<string, CallHandler>();
+  const answers = { handlers, budget: new AnswerBudget() };
   const inFlight = new InFlight();
   const strangers = new Set<string>();
   const onActivate = (active: ActiveRing): void => {
@@ -114,7 +117,7 @@ export async function assembleServer(
     replicator.forget();
     reviewAll();
   };
-  const meetings = { handlers, log, monotonicMs, onConnect, onRefill: reviewAll };
+  const meetings = { answers, log, monotonicMs, onConnect, onRefill: reviewAll };
   const { peers, knownPeers, introduce, hearClock, ...greetings } = assemblePeers(own, meetings);
   const devices = deviceCaller({ peers, handlers });
   const decide: DecideKey = (keyspace, key) => settleKey(coordinator, keyspace, key);
@@ -136,7 +139,7 @@ export async function assembleServer(
   const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange };
   fillHandlers(handlers, { replica, introduce, copies, pace, scrubber, trash: parts, ...edges });
   const work = { mover, replicator, copies, floors, scrubber, ...greetings };
-  return { ...work, rings, peers, handlers, coordinator, stamps, status, metrics };
+  return { ...work, rings, peers, answers, coordinator, stamps, status, metrics };
 }
 
 function createClocks({ store, clockFile }: OpenedDevice) {

@@ -12,6 +12,7 @@ function watched(answers: 'pong' | 'message' | 'nothing') {
   const socket = Object.assign(new EventEmitter(), {
     OPEN: 1,
     readyState: 1,
+    isPaused: false,
     ping: () => {
       seen.push('ping');
       if (answers !== 'nothing') socket.emit(answers);
@@ -43,4 +44,15 @@ test('a socket that is closing is not pinged', () => {
   socket.readyState = 2;
   vi.advanceTimersByTime(2 * pingIntervalMs);
   expect(seen).toEqual(['end']);
+});
+
+test('one that is not read is not silent, and has its time once it is read again', () => {
+  const { seen, socket } = watched('nothing');
+  socket.isPaused = true;
+  vi.advanceTimersByTime(4 * pingIntervalMs);
+  socket.isPaused = false;
+  vi.advanceTimersByTime(pingIntervalMs);
+  expect(seen).toEqual(Array(5).fill('ping'));
+  vi.advanceTimersByTime(pingIntervalMs);
+  expect(seen).toEqual([...Array(5).fill('ping'), 'end'] as string[]);
 });

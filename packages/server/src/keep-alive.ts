@@ -13,11 +13,12 @@ export function keepAlive(socket: WebSocket): void {
   socket.on('pong', heard);
   socket.on('message', heard);
   const pings = setInterval(() => {
-    if (!alive) {
+    // From a paused one nothing may come.
+    if (!alive && !socket.isPaused) {
       socket.terminate();
       return;
     }
-    alive = false;
+    alive = socket.isPaused;
     if (socket.readyState === socket.OPEN) socket.ping();
   }, pingIntervalMs);
   socket.on('close', () => clearInterval(pings));

@@ -1,17 +1,16 @@
 // One other server: a connection made when it is needed, kept, and made again with growing pauses.
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs, peerRetryMsMax, peerRetryMsMin } from '@ringwright/base/limits';
-import type { CallChannel, Caller, CallHandler } from '@ringwright/wire/call-channel';
+import type { CallChannel, Caller } from '@ringwright/wire/call-channel';
 import type { MessageKind } from '@ringwright/wire/message';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { socketUrl } from '@ringwright/wire/socket-url';
 import { WebSocket } from 'ws';
 import type { z } from 'zod';
 import { keepAlive } from './keep-alive.ts';
-import { socketChannel } from './socket-channel.ts';
+import { type Answers, socketChannel } from './socket-channel.ts';
 
-export interface PeerPorts {
-  readonly handlers: ReadonlyMap<string, CallHandler>;
+export interface PeerPorts extends Answers {
   /** A clock that never steps: the machine's may be set back by an hour. */
   readonly monotonicMs: () => number;
   /** Resolves after so many ms by that clock. */
@@ -81,7 +80,7 @@ export class Peer implements Caller {
       handshakeTimeout: peerCallTimeoutMs,
     });
     this.#socket = socket;
-    const channel = socketChannel(socket, this.address, this.#ports.handlers);
+    const channel = socketChannel(socket, this.address, this.#ports);
     const ended = new Promise<never>((_resolve, reject) => {
       socket.once('error', (cause) => {
         const message = `${this.address} cannot be reached: ${cause.message}`;

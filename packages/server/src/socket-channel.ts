@@ -2,16 +2,25 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import { unreadBytesMax } from '@ringwright/base/limits-wire';
-import { CallChannel, type CallHandler } from '@ringwright/wire/call-channel';
+import { AnswerBudget } from '@ringwright/wire/answer-budget';
+import { CallChannel, type CallHandler, type Closing } from '@ringwright/wire/call-channel';
 import { longBytesMin } from '@ringwright/wire/frame';
 import type { WebSocket } from 'ws';
 import { longMessageCame } from './young-garbage.ts';
+
+const NO_FRAME: Closing = { code: 1007, reason: 'no binary message' };
+
+export interface Answers {
+  readonly handlers: ReadonlyMap<string, CallHandler>;
+  /** Shared with other connections; the connection has one of its own without it. */
+  readonly budget?: AnswerBudget;
+}
 
 /** Attaches a channel to a socket. Calls wait in the socket's queue until it is open. */
 export function socketChannel(
   socket: WebSocket,
   peer: string,
-  handlers: ReadonlyMap<string, CallHandler>,
+  { handlers, budget = new AnswerBudget() }: Answers,
 ): CallChannel {
   const channel = new CallChannel(
     {
@@ -21,6 +30,7 @@ export function socketChannel(
         else socket.send(frame, () => freeOwnBytes(frame));
       },
       queuedBytes: () => socket.bufferedAmount,
+      answering: budget.connection(socket),
       defer: (work) => void setImmediate(work),
       after: (ms, work) => {
         const timer = setTimeout(work, ms);
@@ -30,13 +40,14 @@ export function socketChannel(
     handlers,
   );
   socket.on('message', (data, isBinary) => {
-    const frame = Buffer.isBuffer(data) ? data : null;
     if (socket.readyState !== socket.OPEN) return; // refused before: nothing more is taken from it
-    if (!isBinary || frame === null || !channel.receive(frame)) refuse(socket);
-    else if (frame.length >= longBytesMin) longMessageCame(frame.length);
+    const closing = isBinary && Buffer.isBuffer(data) ? channel.receive(data) : NO_FRAME;
+    if (closing !== null) refuse(socket, closing);
+    else if (Buffer.isBuffer(data) && data.length >= longBytesMin) longMessageCame(data.length);
   });
-  socket.on('close', () => {
-    channel.close(new CodedError('PEER_UNREACHABLE', `the connection to ${peer} is closed`));
+  socket.on('close', (code, reason) => {
+    const why = reason.length > 0 ? `: ${code} ${reason.toString()}` : '';
+    channel.close(new CodedError('PEER_UNREACHABLE', `the connection to ${peer} is closed${why}`));
   });
   // A 'close' always follows an 'error'; the reason reaches the callers from there.
   socket.on('error', () => undefined);
@@ -44,7 +55,7 @@ export function socketChannel(
 }
 
 /** An end that does not read would never get the frame that says goodbye. */
-function refuse(socket: WebSocket): void {
+function refuse(socket: WebSocket, { code, reason }: Closing): void {
   if (socket.bufferedAmount > unreadBytesMax) socket.terminate();
-  else socket.close(1007, 'no frame');
+  else socket.close(code, reason);
 }

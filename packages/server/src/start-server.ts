@@ -138,7 +138,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   const onBug = (error: unknown): void => log.error({ error }, 'request failed');
   const http = createHttp({ ...parts, allowsHost: allowedHosts(hostNames(options)), onBug });
   opened.defer(() => endHttp(http));
-  opened.defer(acceptWire(http, parts.handlers));
+  opened.defer(acceptWire(http, parts.answers));
   await parts.meetHolders();
   await listen(http, options.listen);
   const onTrouble = (error: unknown): void =>

@@ -18,7 +18,7 @@ function open(
 
 test('no other path, no web page, and one more only when another has gone', async () => {
   const http = createServer();
-  const close = acceptWire(http, new Map(), 2);
+  const close = acceptWire(http, { handlers: new Map() }, 2);
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}/v1/wire`;
   try {

@@ -1,17 +1,17 @@
 // The WebSocket endpoint /v1/wire: other servers and the tool call in here.
 import type { IncomingMessage, Server } from 'node:http';
 import { wireConnectionsMax } from '@ringwright/base/limits-rings';
-import type { CallHandler } from '@ringwright/wire/call-channel';
+import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { WebSocketServer } from 'ws';
 import { malformationOf } from './check-request.ts';
 import { keepAlive } from './keep-alive.ts';
-import { socketChannel } from './socket-channel.ts';
+import { type Answers, socketChannel } from './socket-channel.ts';
 
 /** Accepts connections on the HTTP server's port; the function returned closes them all. */
 export function acceptWire(
   http: Server,
-  handlers: ReadonlyMap<string, CallHandler>,
+  { handlers, budget = new AnswerBudget() }: Answers,
   connectionsMax = wireConnectionsMax,
 ): () => void {
   const sockets = new WebSocketServer({ noServer: true, ...socketSettings });
@@ -25,7 +25,7 @@ export function acceptWire(
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const peer = `${request.socket.remoteAddress}:${request.socket.remotePort}`;
-      socketChannel(webSocket, peer, handlers);
+      socketChannel(webSocket, peer, { handlers, budget });
       keepAlive(webSocket);
     });
   });

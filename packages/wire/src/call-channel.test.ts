@@ -3,6 +3,7 @@ import { AssertionError } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerQueueBytesMax, socketMessageBytesMax } from '@ringwright/base/limits';
 import {
+  answeringCallBytes,
   errorCharactersMax,
   frameCallsMax,
   misunderstoodCallsMax,
@@ -22,6 +23,9 @@ const data = messageKind({
   request: z.union([z.instanceof(Uint8Array), z.array(z.instanceof(Uint8Array))]),
   answer: z.instanceof(Uint8Array),
 });
+
+const noFrame = { code: 1007, reason: 'no frame of calls and answers' };
+const tooMany = { code: 1008, reason: expect.stringContaining('name no message') as string };
 
 function answering(answer: Answering, method = 'echo'): Map<string, CallHandler> {
   const request = method === 'echo' ? echo.request : data.request;
@@ -202,8 +206,8 @@ describe('what goes wrong', () => {
 
   test('bytes that are no frame are refused, and answers to nobody are dropped', () => {
     const { here } = pairWith(() => undefined);
-    expect(here.channel.receive(Buffer.from('hello'))).toBe(false);
-    expect(here.channel.receive(joinFrame([packEnvelope([1, 99, null])]))).toBe(true);
+    expect(here.channel.receive(Buffer.from('hello'))).toEqual(noFrame);
+    expect(here.channel.receive(joinFrame([packEnvelope([1, 99, null])]))).toBeNull();
   });
 });
 
@@ -291,6 +295,26 @@ describe('frames stay under the size of a message', () => {
   });
 });
 
+test('calls count in bytes until the last one of their frame is answered', async () => {
+  const open: (() => void)[] = [];
+  const { clock, here, there } = pairWith(
+    (value) => new Promise((resolve) => open.push(() => resolve(value))),
+  );
+  const calls = [1, 2, 3].map((value) => here.channel.call(echo, value, 1_000));
+  await clock.settle();
+  const [frame] = here.frames;
+  const bytes = (frame?.length ?? 0) + 3 * answeringCallBytes;
+  expect(there.answeringBytes).toBe(bytes);
+  for (const answer of open.slice(0, 2)) answer();
+  await clock.settle();
+  expect(there.answeringBytes).toBe(bytes);
+  there.channel.close(new CodedError('PEER_UNREACHABLE', 'gone'));
+  open[2]?.();
+  await clock.settle();
+  expect([there.answeringBytes, here.answeringBytes]).toEqual([0, 0]);
+  await Promise.all(calls.slice(0, 2));
+});
+
 describe('an end that is no program of ours', () => {
   const receiving = (frames: readonly Uint8Array[]) => {
     const { clock, there } = pairWith((value) => value);
@@ -307,23 +331,36 @@ describe('an end that is no program of ours', () => {
       calls(misunderstoodCallsMax, method, body),
       calls(1, 'echo', 7),
       calls(1, method, body),
+      calls(1, method, body),
     ]);
-    expect(taken).toEqual([true, true, false]);
+    expect(taken).toEqual([null, null, null, tooMany]);
     await clock.settle();
     const answers = there.frames.flatMap((frame) => unpackFrame(frame) ?? []);
-    expect(answers.length).toBeGreaterThanOrEqual(misunderstoodCallsMax + 1);
+    expect(answers).toHaveLength(misunderstoodCallsMax + 3);
+    expect(there.answeringBytes).toBe(0);
+  });
+
+  test('calls that make sense take back those that make none, over a long life', async () => {
+    const long = Array.from({ length: 10 * misunderstoodCallsMax }, (_, index) =>
+      calls(1, index % 2 === 0 ? 'nothing' : 'echo', index),
+    );
+    const { clock, there, taken } = receiving(long);
+    expect(new Set(taken)).toEqual(new Set([null]));
+    await clock.settle();
+    expect(there.channel.receive(calls(misunderstoodCallsMax, 'nothing', 1))).toBeNull();
+    expect(there.channel.receive(calls(1, 'nothing', 1))).toEqual(tooMany);
   });
 
   test('of a frame full of them only the first are looked at', async () => {
     const { clock, there, taken } = receiving([calls(frameCallsMax, 'nothing', 1)]);
-    expect(taken).toEqual([false]);
+    expect(taken).toEqual([tooMany]);
     await clock.settle();
     const answers = there.frames.flatMap((frame) => unpackFrame(frame) ?? []);
     expect(answers).toHaveLength(misunderstoodCallsMax + 1);
   });
 
   test('a frame of more calls than there may be is none', () => {
-    expect(receiving([calls(frameCallsMax + 1, 'echo', 1)]).taken).toEqual([false]);
+    expect(receiving([calls(frameCallsMax + 1, 'echo', 1)]).taken).toEqual([noFrame]);
   });
 
   test('a long name of a method and a long field come back short', async () => {
@@ -339,9 +376,10 @@ describe('an end that is no program of ours', () => {
   test('whoever asks on and reads nothing is let go', () => {
     const { there } = receiving([]);
     there.queuedBytes = unreadBytesMax;
-    expect(there.channel.receive(calls(1, 'echo', 1))).toBe(true);
+    expect(there.channel.receive(calls(1, 'echo', 1))).toBeNull();
     there.queuedBytes += 1;
-    expect(there.channel.receive(calls(1, 'echo', 1))).toBe(false);
+    const reason = expect.stringContaining('unread') as string;
+    expect(there.channel.receive(calls(1, 'echo', 1))).toEqual({ code: 1008, reason });
   });
 
   test('what it tells as an error is shortened', async () => {

@@ -1,10 +1,11 @@
 // Calls over one connection, both ways, batched into frames. Sockets and timers are passed in.
 // Pure.
 import { AssertionError } from '@ringwright/base/assert';
-import { CodedError, type ErrorDocument } from '@ringwright/base/coded-error';
+import { CodedError } from '@ringwright/base/coded-error';
 import { freeBytes } from '@ringwright/base/free-bytes';
-import { peerQueueBytesMax, socketMessageBytesMax } from '@ringwright/base/limits';
+import { peerQueueBytesMax } from '@ringwright/base/limits';
 import {
+  answeringCallBytes,
   frameBytesAim,
   frameCallsMax,
   misunderstoodCallsMax,
@@ -13,9 +14,9 @@ import {
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import { shortened } from '@ringwright/base/shortened';
 import type { z } from 'zod';
-import { type Envelope, joinFrame, longFrame, packEnvelope, unpackFrame } from './frame.ts';
-import { hasFrameStructure } from './frame-structure.ts';
+import { type CallEnvelope, type Envelope, joinFrame, unpackFrame } from './frame.ts';
 import type { MessageKind } from './message.ts';
+import { type Packed, packOne, packRefusal } from './packed-envelope.ts';
 
 /** Sends one call to the other end and gives its checked answer. */
 export interface Caller {
@@ -43,6 +44,8 @@ export interface ChannelPort {
   send(frame: Uint8Array): void;
   /** Bytes handed to `send` that have not left yet. */
   queuedBytes(): number;
+  /** Bytes of calls that are being answered have become so many more; less than 0: fewer. */
+  answering(bytes: number): void;
   /** Runs `work` soon, after what is running now: calls made until then share a frame. */
   defer(work: () => void): void;
   /** Runs `work` after a time; gives the function that cancels it. */
@@ -51,10 +54,17 @@ export interface ChannelPort {
   readonly peer: string;
 }
 
-interface Packed {
-  /** An envelope, or a whole frame when it holds long bytes. */
-  readonly bytes: Uint8Array;
-  readonly long: Uint8Array | null;
+/** Why a connection is to be closed: a code of RFC 6455 and a sentence of at most 123 bytes. */
+export interface Closing {
+  readonly code: 1007 | 1008;
+  readonly reason: string;
+}
+
+/** Calls of one frame that are not answered yet. */
+interface Answered {
+  calls: number;
+  /** Told to the port. */
+  bytes: number;
 }
 
 interface WaitingCall {
@@ -64,9 +74,7 @@ interface WaitingCall {
   readonly cancelTimeout: () => void;
 }
 
-/** What a frame takes besides its envelopes. */
-const FRAME_BYTES_RESERVE = 64;
-const MESSAGE_BYTES_MAX = socketMessageBytesMax - FRAME_BYTES_RESERVE;
+const MISUNDERSTOOD = `more than ${misunderstoodCallsMax} calls name no message or have no form`;
 
 export class CallChannel implements Caller {
   readonly #port: ChannelPort;
@@ -76,6 +84,7 @@ export class CallChannel implements Caller {
   #outgoingBytes = 0;
   #flushPlanned = false;
   #nextId = 1;
+  /** Calls that made no sense, less the ones since that did. */
   #misunderstood = 0;
   #closed: Error | null = null;
 
@@ -113,18 +122,29 @@ export class CallChannel implements Caller {
   }
 
   /**
-   * Takes one received frame. False when the connection should be closed: it is none, too many
-   * calls made no sense, or the other end asks on and reads no answers.
+   * Takes one received frame. Gives why the connection is to be closed: it is no frame, too many
+   * more calls made no sense than did, or the other end asks on and reads no answers.
    */
-  receive(bytes: Uint8Array): boolean {
+  receive(bytes: Uint8Array): Closing | null {
     const envelopes = unpackFrame(bytes);
-    if (envelopes === null) return false;
-    for (const envelope of envelopes) {
-      if (envelope[0] === 0) void this.#answer(envelope[1], envelope[2], envelope[3]);
-      else this.#settle(envelope);
-      if (this.#misunderstood > misunderstoodCallsMax) return false;
+    if (envelopes === null) return { code: 1007, reason: 'no frame of calls and answers' };
+    const frame: Answered = { calls: 0, bytes: 0 };
+    const closing = this.#takeAll(envelopes, frame);
+    if (frame.calls > 0) {
+      frame.bytes = bytes.length + frame.calls * answeringCallBytes;
+      this.#port.answering(frame.bytes);
     }
-    return this.#port.queuedBytes() <= unreadBytesMax;
+    return closing;
+  }
+
+  #takeAll(envelopes: readonly Envelope[], frame: Answered): Closing | null {
+    for (const envelope of envelopes) {
+      if (envelope[0] === 0) void this.#answer(envelope, frame);
+      else this.#settle(envelope);
+      if (this.#misunderstood > misunderstoodCallsMax) return { code: 1008, reason: MISUNDERSTOOD };
+    }
+    if (this.#port.queuedBytes() <= unreadBytesMax) return null;
+    return { code: 1008, reason: `more than ${unreadBytesMax} bytes of answers are unread` };
   }
 
   /** Ends the channel: every waiting call is rejected with `reason`. */
@@ -139,7 +159,8 @@ export class CallChannel implements Caller {
     this.#waiting.clear();
   }
 
-  async #answer(id: number, method: string, body: unknown): Promise<void> {
+  async #answer([, id, method, body]: CallEnvelope, frame: Answered): Promise<void> {
+    frame.calls += 1;
     try {
       const { handler, request } = this.#understand(method, body);
       this.#checkRoom();
@@ -157,6 +178,9 @@ export class CallChannel implements Caller {
           throw error;
         });
       }
+    } finally {
+      frame.calls -= 1;
+      if (frame.calls === 0 && frame.bytes > 0) this.#port.answering(-frame.bytes);
     }
   }
 
@@ -164,13 +188,16 @@ export class CallChannel implements Caller {
   #understand(method: string, body: unknown): { handler: CallHandler; request: unknown } {
     const handler = this.#handlers.get(method);
     const request = handler?.request.safeParse(body);
-    if (handler !== undefined && request?.success) return { handler, request: request.data };
+    if (handler !== undefined && request?.success) {
+      if (this.#misunderstood > 0) this.#misunderstood -= 1;
+      return { handler, request: request.data };
+    }
     this.#misunderstood += 1;
     if (request?.error !== undefined) throw badMessage(method, request.error);
     throw new CodedError('USAGE', `no message '${shortened(method)}' here`);
   }
 
-  #settle(envelope: Exclude<Envelope, { readonly 0: 0 }>): void {
+  #settle(envelope: Exclude<Envelope, CallEnvelope>): void {
     const call = this.#waiting.get(envelope[1]);
     if (call === undefined) return; // answered after its timeout
     this.#waiting.delete(envelope[1]);
@@ -226,42 +253,9 @@ export class CallChannel implements Caller {
   }
 }
 
-/**
- * Never fails: a refusal that names what it was given may be larger than a frame, and details may
- * hold what no frame does.
- */
-function packRefusal(id: number, error: unknown): Uint8Array {
-  const document = errorDocument(error);
-  const packed = packEnvelope([2, id, document]);
-  const isFrame = packed.length <= MESSAGE_BYTES_MAX && hasFrameStructure(joinFrame([packed]));
-  return isFrame ? packed : packEnvelope([2, id, { ...document, details: {} }]);
-}
-
-/** Packs an envelope. Throws VALUE_OUT_OF_RANGE when no frame could hold it. */
-function packOne(envelope: Envelope): Packed {
-  const found = longFrame(envelope);
-  if (found !== null && found.frame.length <= MESSAGE_BYTES_MAX) {
-    return { bytes: found.frame, long: found.long };
-  }
-  const bytes = packEnvelope(envelope);
-  if (bytes.length <= MESSAGE_BYTES_MAX) return { bytes, long: null };
-  throw new CodedError(
-    'VALUE_OUT_OF_RANGE',
-    `a message of ${bytes.length} bytes, ${MESSAGE_BYTES_MAX} is the most`,
-  );
-}
-
 function badMessage(what: string, error: z.ZodError): CodedError {
   const issue = error.issues[0];
   const where = issue?.path.join('.') ?? '';
   const wrong = issue?.message ?? 'not of the right form';
   return new CodedError('PEER_FAILED', shortened(`${what}: ${where} ${wrong}`));
-}
-
-function errorDocument(error: unknown): ErrorDocument {
-  if (!(error instanceof CodedError)) {
-    return { code: 'PEER_FAILED', message: shortened(String(error)), hint: '', details: {} };
-  }
-  const { code, message, hint, details } = error;
-  return { code, message: shortened(message), hint: shortened(hint), details };
 }

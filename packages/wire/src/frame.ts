@@ -80,7 +80,7 @@ function longLast(body: unknown, depth: number): LongLast | null {
 
 function isFields(body: unknown): body is Readonly<Record<string, unknown>> {
   if (typeof body !== 'object' || body === null) return false;
-  return !Array.isArray(body) && !(body instanceof Uint8Array); // bytes have a name for each of them
+  return !Array.isArray(body) && !(body instanceof Uint8Array); // each byte has a name
 }
 
 function writeHeader(frame: Buffer, count: number): void {

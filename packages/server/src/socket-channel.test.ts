@@ -1,0 +1,94 @@
+// What one connection may do to a server: bring more than it can answer, or nonsense.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { answeringBytesMax, misunderstoodCallsMax } from '@ringwright/base/limits-wire';
+import type { CallHandler } from '@ringwright/wire/call-channel';
+import { messageKind } from '@ringwright/wire/message';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { z } from 'zod';
+import { socketChannel } from './socket-channel.ts';
+
+const store = messageKind({
+  method: 'store',
+  request: z.strictObject({ value: z.instanceof(Uint8Array) }),
+  answer: z.int(),
+});
+const valueBytes = 1_000_000;
+
+async function connected(answer: CallHandler['answer']) {
+  const handlers = new Map([[store.method, { request: store.request, answer }]]);
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.close();
+  });
+  const accepted = once(server, 'connection') as Promise<[WebSocket]>;
+  const socket = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const channel = socketChannel(socket, 'the server', { handlers: new Map() });
+  const [there] = await accepted;
+  socketChannel(there, 'the client', { handlers });
+  if (socket.readyState !== socket.OPEN) await once(socket, 'open');
+  onTestFinished(() => socket.terminate());
+  return { channel, socket, there };
+}
+
+test('over its budget a connection is not read and not closed, and goes on', async () => {
+  const waiting: (() => void)[] = [];
+  let begun = 0;
+  const { channel, socket, there } = await connected((request) => {
+    begun += 1;
+    const { length } = (request as { readonly value: Uint8Array }).value;
+    return new Promise((resolve) => waiting.push(() => resolve(length)));
+  });
+  const value = Buffer.alloc(valueBytes, 7);
+  const answers: Promise<number>[] = [];
+  const calls = Math.ceil((2 * answeringBytesMax) / valueBytes);
+  while (answers.length < calls) {
+    answers.push(channel.call(store, { value }, 60_000));
+    // A program of ours has no more than this waiting to be sent.
+    if (answers.length % 8 === 0 && !there.isPaused) {
+      await vi.waitFor(() => expect(there.isPaused || socket.bufferedAmount === 0).toBe(true));
+    }
+    if (there.isPaused) break;
+  }
+  expect(there.isPaused, 'it is not read').toBe(true);
+  expect(begun * valueBytes).toBeGreaterThan(answeringBytesMax - valueBytes);
+  expect(begun * valueBytes).toBeLessThan(answeringBytesMax + 2 * valueBytes);
+  answers.push(channel.call(store, { value }, 60_000));
+  await vi.waitFor(() => {
+    for (const answer of waiting.splice(0)) answer();
+    expect(begun).toBe(answers.length);
+  });
+  expect(new Set(await Promise.all(answers))).toEqual(new Set([valueBytes]));
+  expect([there.isPaused, socket.readyState]).toEqual([false, socket.OPEN]);
+});
+
+test('whoever is closed for its nonsense is told why, and so are those who wait', async () => {
+  const { channel, socket } = await connected(() => new Promise(() => undefined));
+  const pending = channel.call(store, { value: Buffer.alloc(1) }, 60_000);
+  const closed = once(socket, 'close') as Promise<[number, Buffer]>;
+  const nonsense = messageKind({ ...store, method: 'nonsense' });
+  for (let index = 0; index <= misunderstoodCallsMax; index += 1) {
+    channel.call(nonsense, { value: Buffer.alloc(1) }, 60_000).catch(() => undefined);
+  }
+  const reason = `more than ${misunderstoodCallsMax} calls name no message`;
+  await expect(pending).rejects.toMatchObject({
+    code: 'PEER_UNREACHABLE',
+    message: expect.stringContaining(`1008 ${reason}`) as string,
+  });
+  const [code, said] = await closed;
+  expect([code, said.toString()]).toEqual([1008, expect.stringContaining(reason)]);
+});
+
+test('text, and bytes that are no frame, are refused with a reason', async () => {
+  for (const [sent, reason] of [
+    ['hello', 'no binary message'],
+    [Buffer.from('hello'), 'no frame of calls and answers'],
+  ] as const) {
+    const { socket } = await connected(() => 1);
+    socket.send(sent);
+    const [code, said] = (await once(socket, 'close')) as [number, Buffer];
+    expect([code, said.toString()]).toEqual([1007, reason]);
+  }
+});
