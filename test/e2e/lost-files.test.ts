@@ -117,6 +117,20 @@ test('a refill with too few sources says so, and is forced', { timeout: 120_000 
   await cluster.restart(first!);
   const none = await cluster.builder.run([...force, '--yes', '--json']);
   expect(JSON.parse(none.stderr)).toMatchObject({ code: 'MOVE_UNKNOWN' });
+
+  // Nobody has records of most partitions: a folder that is deleted at rest is known by its note.
+  await first!.kill();
+  for (const each of Array(8).keys()) {
+    await fs.rm(partitionPath(first!.place.data, each), { recursive: true });
+  }
+  await cluster.restart(first!);
+  const sentence = 'folder deleted while no server ran: begun as an empty one, which refills';
+  await waitFor('the deleted folders to be missed, and refilled', {
+    ask: () => first!.status(),
+    until: ({ rings: [ring] }) => ring?.notReady === 0 && ring.serving === 8,
+  });
+  const missed = first!.logLines().filter(({ msg }) => msg === sentence);
+  expect(missed.length).toBeGreaterThan(0);
 });
 
 test('a file that all holders lose while it is open is written anew', {

@@ -23,6 +23,7 @@ import type { DeviceIdentity } from './device-identity.ts';
 import type { DeviceLife } from './device-life.ts';
 import { DropBrake } from './drop-brake.ts';
 import { fillHandlers } from './handlers.ts';
+import type { HeldFiles } from './held-files.ts';
 import { InFlight } from './in-flight.ts';
 import { measureCopies } from './measure-store.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -58,6 +59,7 @@ export interface OpenedDevice {
   readonly trust: TrustStore;
   readonly controls: MoveControls;
   readonly onceComplete: OnceComplete;
+  readonly held: HeldFiles;
   /** Signs what this device says. */
   readonly key: KeyObject;
 }
@@ -198,11 +200,13 @@ function createMover(
     store,
     controls,
     onceComplete,
+    held,
     identity,
     key,
     directory,
     ...calls
-  }: Pick<OpenedDevice, 'store' | 'controls' | 'onceComplete' | 'identity' | 'key' | 'directory'> &
+  }: Pick<OpenedDevice, 'store' | 'controls' | 'onceComplete' | 'held'> &
+    Pick<OpenedDevice, 'identity' | 'key' | 'directory'> &
     Pick<MoverPorts, 'devices' | 'decide' | 'inFlight' | 'throttle' | 'loadPace' | 'onGivenUp'>,
   around: {
     readonly rings: Rings;
@@ -213,7 +217,7 @@ function createMover(
 ): Mover {
   const { rings, strangers, log, requireDropsAllowed } = around;
   return new Mover({
-    ...{ store, controls, onceComplete, ...calls },
+    ...{ store, controls, onceComplete, held, ...calls },
     signReceipt: (receipt) => printReceipt({ ...receipt, born: identity.born, ms: nowMs() }, key),
     requireDropsAllowed,
     current: (keyspace) => rings.get(keyspace),

@@ -30,6 +30,7 @@ test('a disk without room for many new files fails as often as there are files',
   const mover = new Mover({
     store,
     current: () => active,
+    held: { follow: () => Promise.resolve() },
     brake: { judge: () => Promise.resolve(new Set()) },
     controls: { isPaused: () => false, priority: () => 0 },
     monotonicMs: () => 0,

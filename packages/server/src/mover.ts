@@ -11,14 +11,14 @@ import type { ShownDrops } from './drop-brake.ts';
 import { forgetEnded, type KeyspaceWork, newWork } from './keyspace-work.ts';
 import type { LoadProgress } from './load-progress.ts';
 import { LoadQueue, type LoadQueuePorts, type LoadStep } from './load-queue.ts';
-import { openPartitions } from './open-partitions.ts';
+import { type OpenPorts, openPartitions } from './open-partitions.ts';
 import { planDuties } from './plan-duties.ts';
 import { damagedOf, heldQuarantines, replaceDamaged } from './replace-damaged.ts';
 
 export interface MoverPorts
   extends DrainQueuePorts,
-    Pick<LoadQueuePorts, 'controls' | 'signReceipt' | 'throttle' | 'onRepair'> {
-  readonly isStranger: (active: ActiveRing, device: number) => boolean;
+    OpenPorts,
+    Pick<LoadQueuePorts, 'controls' | 'signReceipt' | 'throttle'> {
   readonly onError: (step: FailedStep, error: unknown) => void;
 }
 
@@ -156,14 +156,16 @@ export class Mover {
     const active = this.#ports.current(keyspace);
     work.failing.clear();
     await this.#replaceDamaged(active, work);
-    const { store } = this.#ports;
+    const { store, held } = this.#ports;
     const infos = store.list().filter((info) => info.keyspace === keyspace);
     const states = new Map(infos.map(({ partition, state }) => [partition, state]));
+    const onNoteFailed = (error: unknown): void => this.#failed({ kind: 'note', keyspace }, error);
+    await held.follow(active, states).catch(onNoteFailed);
     const { ring, self } = active;
     if (self !== null && ring.moves.some(({ from }) => from === self)) store.prepareSnapshots();
     forgetEnded(active, work);
     rememberFormer(active, work.former);
-    const damaged = damagedOf(this.#ports.store, keyspace);
+    const damaged = damagedOf(store, keyspace);
     const steps = planDuties(active, { states, loaded: work.loaded }).filter(
       ({ partition }) => !damaged.has(partition),
     );

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
 import { activeOn, servedRing } from '../../../test/support/served-ring.ts';
 import { StoreCluster, type StoreDevice } from '../../../test/support/store-cluster.ts';
+import { HeldFiles } from './held-files.ts';
 import { openPartitions } from './open-partitions.ts';
 import { replaceDamaged } from './replace-damaged.ts';
 
@@ -15,8 +16,16 @@ const ring = servedRing({ devices: 3, power: 1 });
 async function opening(device: StoreDevice, strangerTo: readonly number[] = []) {
   const { store, devices, active } = device;
   const isStranger = (_active: unknown, id: number): boolean => strangerTo.includes(id);
-  const undecided = await openPartitions({ store, devices, isStranger }, active, [0, 1]);
+  const held = await HeldFiles.load(store.directory);
+  const ports = { store, devices, isStranger, held, onRepair: () => undefined };
+  const undecided = await openPartitions(ports, active, [0, 1]);
   return { undecided, states: [0, 1].map((partition) => device.info(partition)?.state ?? 'none') };
+}
+
+/** As a review of the mover that found them complete. */
+async function noteHeld({ store, active }: StoreDevice, partitions: readonly number[]) {
+  const held = await HeldFiles.load(store.directory);
+  await held.follow(active, new Map(partitions.map((partition) => [partition, 'ready'])));
 }
 
 const rule = { confirmed: 0, onRepair: () => undefined };
@@ -47,6 +56,16 @@ describe('a device without files', () => {
     expect((await opening(cluster.devices[0]!, [2])).states).toEqual(['lost', 'lost']);
   });
 
+  test('has lost those that its directory held, whatever nobody knows of', async () => {
+    await using cluster = await StoreCluster.open([ring]);
+    const [device] = cluster.devices;
+    await noteHeld(device!, [1]);
+    expect((await opening(device!)).states).toEqual(['ready', 'lost']);
+    for (const partition of [0, 1]) await device!.store.drop('cities', partition);
+    for (const { id } of cluster.devices) cluster.devices[id]!.up = false;
+    expect(await opening(device!)).toEqual({ undecided: [0], states: ['none', 'lost'] });
+  });
+
   test('decides nothing while nobody answers', async () => {
     await using cluster = await StoreCluster.open([ring]);
     cluster.devices[1]!.up = false;
@@ -60,9 +79,14 @@ describe('a device without files', () => {
   test('in a ring of one replica has nobody to ask', async () => {
     const single = servedRing({ devices: 2, replicas: 1, power: 1 });
     await using cluster = await StoreCluster.open([single]);
-    const { store, devices, active } = cluster.devices[0]!;
-    await openPartitions({ store, devices, isStranger: () => false }, active, [0]);
-    expect(cluster.devices[0]!.info(0)?.state).toBe('ready');
+    const [device] = cluster.devices;
+    await opening(device!);
+    expect(device!.info(0)?.state).toBe('ready');
+    // But not to begin empty what it had: nobody else has it.
+    await noteHeld(device!, [0]);
+    await device!.store.drop('cities', 0);
+    await device!.store.drop('cities', 1);
+    expect((await opening(device!)).states).toEqual(['lost', 'ready']);
   });
 });
 

@@ -10,9 +10,13 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
 import type { ActiveRing } from './active-ring.ts';
 import type { DeviceCaller } from './device-caller.ts';
+import type { HeldFiles } from './held-files.ts';
+import { missed, type Repair } from './repair.ts';
 
-interface OpenPorts {
+export interface OpenPorts {
   readonly store: Store;
+  readonly held: HeldFiles;
+  readonly onRepair: (repair: Repair) => void;
   readonly devices: DeviceCaller;
   /**
    * True when a device remembers another data directory at this device's address: this one was
@@ -31,7 +35,8 @@ interface Survey {
 /**
  * A device without a file must not serve an empty one when it held records before: a quorum may
  * count on it.
- * It begins empty only if another slot's device answers, none has records and none knows an earlier
+ * What this directory once held complete is lost, whatever the others say. Else it begins empty
+ * only if another slot's device answers, none has records and none knows an earlier
  * life of this one, for what that one had acknowledged is lost.
  * Resolves with the partitions about which nobody answered yet.
  */
@@ -41,9 +46,15 @@ export async function openPartitions(
   partitions: readonly number[],
 ): Promise<number[]> {
   const { keyspace } = active.ring;
-  const surveys = await surveyPeers(ports, active, partitions);
+  const lost = partitions.filter((partition) => ports.held.has(keyspace, partition));
+  await inWaves(lost, filesCreatedAtOnce, async (partition) => {
+    await ports.store.create(keyspace, partition, 'lost');
+    ports.onRepair(missed(keyspace, partition));
+  });
+  const others = partitions.filter((partition) => !ports.held.has(keyspace, partition));
+  const surveys = await surveyPeers(ports, active, others);
   const undecided: number[] = [];
-  await inWaves(partitions, filesCreatedAtOnce, async (partition) => {
+  await inWaves(others, filesCreatedAtOnce, async (partition) => {
     const survey = surveys.get(partition);
     if (survey === undefined) await ports.store.create(keyspace, partition, 'ready');
     else if (survey.answered === 0) undecided.push(partition);

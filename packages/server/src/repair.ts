@@ -14,6 +14,11 @@ export function replaced(keyspace: string, partition: number): Repair {
   return { keyspace, partition, sentence };
 }
 
+export function missed(keyspace: string, partition: number): Repair {
+  const sentence = 'folder deleted while no server ran: begun as an empty one, which refills';
+  return { keyspace, partition, sentence };
+}
+
 export function rewritten(keyspace: string, partition: number): Repair {
   const sentence = 'deleted file written anew with all its records, which were still open';
   return { keyspace, partition, sentence };

@@ -29,6 +29,7 @@ import { prepareDataDirectory } from './data-directory.ts';
 import { loadIdentity } from './device-identity.ts';
 import { loadDeviceKey } from './device-key.ts';
 import { DeviceLife } from './device-life.ts';
+import { HeldFiles } from './held-files.ts';
 import { createHttp } from './http.ts';
 import { addressesOf, listen, redisAddress, requireFree } from './listen.ts';
 import { noteListening } from './listening-file.ts';
@@ -103,8 +104,9 @@ async function openDevice(
     const trust = await TrustStore.load(trustPorts, given);
     const controls = await MoveControls.load(data);
     const onceComplete = await OnceComplete.load(data);
+    const held = await HeldFiles.load(data);
     const key = await loadDeviceKey(data);
-    const files = { life, clockFile, memory, trust, controls, onceComplete, key };
+    const files = { life, clockFile, memory, trust, controls, onceComplete, held, key };
     return { directory: data, identity, store, ...files };
   } catch (error) {
     await store.close();
