@@ -55,7 +55,7 @@ export async function restoreSource(
 export function serverOf(from: string): string | null {
   const written = /^(?:ws|http):\/\/([^/]+)\/?$/.exec(from)?.[1];
   if (written !== undefined) return serverAddress(written);
-  return /^(\[[^/]+\]|[^/:]+):\d+$/.test(from) ? serverAddress(from) : null;
+  return /:\d+$/.test(from) && !from.includes('/') ? serverAddress(from) : null;
 }
 
 async function knownTrust(rings: string, pin: string | undefined): Promise<RingsTrust | null> {

@@ -1,6 +1,6 @@
 // The servers of a ring: their addresses with the devices that each serves. Pure.
+import { formatAddress } from '@ringwright/base/server-address';
 import type { BuilderState } from '@ringwright/builder/builder-state';
-import type { Device } from '@ringwright/ring/device';
 import type { Ring } from '@ringwright/ring/ring';
 
 export interface Target {
@@ -14,16 +14,11 @@ export function ringTargets(ring: Pick<Ring, 'devices'>, state: BuilderState | n
   const byAddress = new Map<string, number[]>();
   for (const device of ring.devices) {
     if (device === null) continue;
-    const address = targetAddress(device);
+    const address = formatAddress(device);
     byAddress.set(address, [...(byAddress.get(address) ?? []), device.id]);
   }
   const isRemoved = (id: number): boolean => state?.devices[id]?.state === 'removed';
   return [...byAddress].map(([address, devices]) => {
     return { address, devices, required: !devices.every(isRemoved) };
   });
-}
-
-/** Where the server of a device listens. */
-export function targetAddress({ ip, port }: Device): string {
-  return `${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
 }

@@ -1,6 +1,7 @@
 // How many servers a push waits for: all, a majority of every partition, or one whole zone. Pure.
+import { formatAddress } from '@ringwright/base/server-address';
 import type { Ring } from '@ringwright/ring/ring';
-import { type Target, targetAddress } from './ring-targets.ts';
+import type { Target } from './ring-targets.ts';
 
 export const waitRules = ['all', 'quorum', 'zone'] as const;
 export type WaitRule = (typeof waitRules)[number];
@@ -14,7 +15,7 @@ export function isEnough(
   if (rule === 'all') {
     return targets.every(({ address, required }) => !required || good.has(address));
   }
-  const isGood = ring.devices.map((device) => device !== null && good.has(targetAddress(device)));
+  const isGood = ring.devices.map((device) => device !== null && good.has(formatAddress(device)));
   return rule === 'quorum' ? haveMajorities(ring, isGood) : hasWholeZone(ring, isGood);
 }
 

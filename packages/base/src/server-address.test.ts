@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { serverAddress } from './server-address.ts';
+import { formatAddress, isWholeAddress, parseAddress, serverAddress } from './server-address.ts';
 
 test.each([
   ['localhost', 'localhost:6200'],
@@ -13,9 +13,18 @@ test.each([
   ['::ffff:10.0.0.1', '[::ffff:10.0.0.1]:6200'],
   ['[::1]', '[::1]:6200'],
   ['[::1]:6201', '[::1]:6201'],
+  ['fe80::1%eth0', '[fe80::1%eth0]:6200'],
+  ['[fe80::1%eth0.7]:6201', '[fe80::1%eth0.7]:6201'],
+  ['bücher.example:1', 'bücher.example:1'],
+  ['sd1.', 'sd1.:6200'],
 ])('%s is %s', (written, whole) => {
   expect(serverAddress(written)).toBe(whole);
   expect(serverAddress(whole), 'a whole one stays').toBe(whole);
+  expect(isWholeAddress(whole)).toBe(true);
+  expect(isWholeAddress(written)).toBe(written === whole);
+  const address = parseAddress(whole);
+  expect(address?.ip).not.toContain('[');
+  expect(address && formatAddress(address)).toBe(whole);
 });
 
 test.each([
@@ -31,6 +40,17 @@ test.each([
   '[::1',
   '[::1]6200',
   'host:1:2',
+  '6201',
+  '10.0.0.256:6200',
+  '10.0.0:6200',
+  '[10.0.0.1]:6200',
+  '[fe80::1%]:6200',
+  'a%eth0:6200',
+  'a\u001b[31m:6200',
+  'a/b:6200',
+  'a?b:6200',
+  'a#b:6200',
 ])('%j is refused', (written) => {
   expect(() => serverAddress(written)).toThrow(expect.objectContaining({ code: 'USAGE' }));
+  expect(isWholeAddress(written)).toBe(false);
 });

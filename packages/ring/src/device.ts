@@ -1,5 +1,6 @@
 // A device: one data directory served by one ring-server process, with its failure domains. Pure.
 import type { Json } from '@ringwright/base/canonical-json';
+import { formatAddress } from '@ringwright/base/server-address';
 
 export interface Device {
   /** Index in the ring's device list; never used again after the device is gone. */
@@ -22,6 +23,5 @@ export type DeviceExtra = { readonly [field: string]: Json };
 
 /** Swift's way to write a device: `r1z2-10.0.0.1:6200/sdb`. */
 export function formatDevice(device: Omit<Device, 'id' | 'weight' | 'meta'>): string {
-  const ip = device.ip.includes(':') ? `[${device.ip}]` : device.ip;
-  return `r${device.region}z${device.zone}-${ip}:${device.port}/${device.device}`;
+  return `r${device.region}z${device.zone}-${formatAddress(device)}/${device.device}`;
 }

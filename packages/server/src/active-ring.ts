@@ -1,12 +1,12 @@
 // A ring as a server uses it: decoded, with the bytes to relay and this device's id in it. Pure.
 import { createHash } from 'node:crypto';
+import { formatAddress } from '@ringwright/base/server-address';
 import type { Device } from '@ringwright/ring/device';
 import { partitionerOf } from '@ringwright/ring/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Signing } from '@ringwright/ring/ring-manifest';
 import type { RingHead } from '@ringwright/wire/hello';
 import type { DeviceIdentity } from './device-identity.ts';
-import { joinAddress } from './options.ts';
 
 export interface ActiveRing {
   readonly ring: Ring;
@@ -43,7 +43,7 @@ export function ringHead(active: ActiveRing): RingHead {
 /** The address of a device, or the empty text for a hole, which no connection is ever made to. */
 export function addressOf({ ring }: Pick<ActiveRing, 'ring'>, id: number): string {
   const device = ring.devices[id];
-  return device === null || device === undefined ? '' : joinAddress(device);
+  return device === null || device === undefined ? '' : formatAddress(device);
 }
 
 function findSelf(devices: Ring['devices'], { name, address }: DeviceIdentity): number | null {

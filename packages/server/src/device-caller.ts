@@ -1,14 +1,13 @@
 // Calls to the devices of a ring: this device's own answers without a socket, the others over their
 // connections.
-
 import { must } from '@ringwright/base/assert';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
+import { formatAddress } from '@ringwright/base/server-address';
 import { attempt, type Soon } from '@ringwright/base/soon';
 import type { Caller, CallHandler } from '@ringwright/wire/call-channel';
 import type { MessageKind } from '@ringwright/wire/message';
 import type { z } from 'zod';
 import type { ActiveRing } from './active-ring.ts';
-import { joinAddress } from './options.ts';
 
 export interface DeviceTarget {
   readonly active: ActiveRing;
@@ -50,7 +49,7 @@ export function deviceCaller({ peers, handlers }: CallerPorts): DeviceCaller {
         return answer as Soon<z.infer<typeof kind.answer>>;
       }
       const { ip, port } = must(active.ring.devices[device], `no device ${device} in the ring`);
-      return peers.connect(joinAddress({ ip, port })).call(kind, request, timeoutMs);
+      return peers.connect(formatAddress({ ip, port })).call(kind, request, timeoutMs);
     },
   };
 }

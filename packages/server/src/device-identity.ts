@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import type { Address } from '@ringwright/base/server-address';
 import { z } from 'zod';
-import type { Address } from './options.ts';
 import { readState, writeState } from './state-file.ts';
 
 const identitySchema = z.strictObject({

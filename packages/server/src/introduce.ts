@@ -2,6 +2,7 @@
 // says what.
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, peerCallTimeoutMs } from '@ringwright/base/limits';
+import { formatAddress } from '@ringwright/base/server-address';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { checkWireVersion } from '@ringwright/wire/check-wire-version';
 import { hello, type Life } from '@ringwright/wire/hello';
@@ -10,7 +11,6 @@ import { wireVersion } from '@ringwright/wire/wire-version';
 import { ringHead } from './active-ring.ts';
 import type { DeviceIdentity } from './device-identity.ts';
 import type { KnownPeers } from './known-peers.ts';
-import { joinAddress } from './options.ts';
 import type { Peer } from './peer.ts';
 import type { PeerClocks } from './peer-clocks.ts';
 import type { PeerMemory } from './peer-memory.ts';
@@ -153,7 +153,7 @@ export async function greetPeers(ports: IntroducePorts, peers: Peers): Promise<v
 function introduction(ports: IntroducePorts, to: string): RequestOf<typeof hello> {
   return {
     wireVersion,
-    address: joinAddress(ports.identity.address),
+    address: formatAddress(ports.identity.address),
     life: ports.life.current,
     settled: ports.settled(),
     ms: ports.nowMs(),

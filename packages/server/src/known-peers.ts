@@ -7,11 +7,11 @@ import {
   peerGreetMs,
   unknownPeersMax,
 } from '@ringwright/base/limits-rings';
+import { formatAddress, isWholeAddress } from '@ringwright/base/server-address';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { AskBack } from './ask-back.ts';
 import type { DeviceIdentity } from './device-identity.ts';
-import { joinAddress } from './options.ts';
 import { addressesIn } from './ring-addresses.ts';
 
 interface KnownPeersPorts {
@@ -39,7 +39,7 @@ export class KnownPeers {
   readonly #insisted = new Set<string>();
 
   constructor(identity: DeviceIdentity, ports: KnownPeersPorts) {
-    this.#self = joinAddress(identity.address);
+    this.#self = formatAddress(identity.address);
     this.#ports = ports;
     const rest = ports.rest ?? (() => delay(askBackMs, undefined, { ref: false }));
     this.#askBack = new AskBack({ greet: ports.greet, rest });
@@ -140,7 +140,7 @@ export class KnownPeers {
       this.#unknown.clear();
       return this.isNamed(address);
     }
-    if (!/^[^/?#@ ]+:\d{1,5}$/.test(address)) return false;
+    if (!isWholeAddress(address)) return false;
     if (this.#unknown.size < unknownPeersMax) this.#unknown.add(address);
     return this.#unknown.has(address);
   }

@@ -1,7 +1,8 @@
 // The addresses a server listens on.
 import { createServer, type Server } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
-import { joinAddress, type ServerOptions, splitAddress } from './options.ts';
+import { formatAddress, splitAddress } from '@ringwright/base/server-address';
+import type { ServerOptions } from './options.ts';
 
 /** Where requests arrive: `--listen`, and the port of the Redis protocol if there is one. */
 export function addressesOf({ listen: address, redisPort }: ServerOptions): string[] {
@@ -10,7 +11,7 @@ export function addressesOf({ listen: address, redisPort }: ServerOptions): stri
 }
 
 export function redisAddress(address: string, port: number): string {
-  return joinAddress({ ip: splitAddress(address).ip, port });
+  return formatAddress({ ip: splitAddress(address).ip, port });
 }
 
 /**

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { formatAddress, splitAddress } from '@ringwright/base/server-address';
 import { z } from 'zod';
-import { joinAddress, splitAddress } from './options.ts';
 import { readState } from './state-file.ts';
 
 const listeningSchema = z.strictObject({ address: z.string() });
@@ -42,6 +42,6 @@ export async function readListening(directory: string): Promise<string | null> {
 /** Of every address of the machine, one that can be called. */
 function reachable(listen: string): string {
   const { ip, port } = splitAddress(listen);
-  if (ip === '0.0.0.0') return joinAddress({ ip: '127.0.0.1', port });
-  return joinAddress({ ip: ip === '::' ? '::1' : ip, port });
+  if (ip === '0.0.0.0') return formatAddress({ ip: '127.0.0.1', port });
+  return formatAddress({ ip: ip === '::' ? '::1' : ip, port });
 }

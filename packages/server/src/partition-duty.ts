@@ -1,6 +1,7 @@
 // What a ring asks of the devices of a partition, and what this one has of it:
 // GET /v1/duty/RING/PARTITION.
 import { CodedError } from '@ringwright/base/coded-error';
+import { formatAddress } from '@ringwright/base/server-address';
 import type { PartitionState } from '@ringwright/partition/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import { type Duty, dutyOf } from '@ringwright/ring/duty-of';
@@ -8,7 +9,6 @@ import type { Move } from '@ringwright/ring/move';
 import { holdersOf, movesOf } from '@ringwright/ring/slots-of';
 import type { ActiveRing } from './active-ring.ts';
 import type { Mover } from './mover.ts';
-import { joinAddress } from './options.ts';
 import { usableInfo } from './usable-info.ts';
 
 interface DutyPorts {
@@ -97,7 +97,7 @@ function whyWaits(mover: DutyPorts['mover'], keyspace: string, partition: number
 function deviceDuty({ ring }: ActiveRing, partition: number, device: number): DeviceDuty {
   const { kind, pushTo } = dutyOf(ring, partition, device);
   const found = ring.devices[device];
-  const address = found === null || found === undefined ? '' : joinAddress(found);
+  const address = found === null || found === undefined ? '' : formatAddress(found);
   const move = movesOf(ring, partition).find(({ to }) => to === device) ?? null;
   return { device, address, duty: kind, move, pushTo };
 }

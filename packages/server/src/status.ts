@@ -1,7 +1,7 @@
 // What a server says of itself: GET /v1/status, and the ring resource.
-
 import { trustWarnDays } from '@ringwright/base/limits';
 import { programVersion } from '@ringwright/base/program-version';
+import { formatAddress } from '@ringwright/base/server-address';
 import type { PartitionInfo } from '@ringwright/partition/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import { wireVersion } from '@ringwright/wire/wire-version';
@@ -13,7 +13,6 @@ import { type Freshness, freshnessOf } from './freshness.ts';
 import type { LoadProgress } from './load-progress.ts';
 import type { MoveControls } from './move-controls.ts';
 import type { HeldDrops, Mover } from './mover.ts';
-import { joinAddress } from './options.ts';
 import type { Peers } from './peers.ts';
 import { isSurplus } from './plan-duties.ts';
 import type { RingFork } from './ring-fork.ts';
@@ -112,7 +111,7 @@ export function serverStatus(ports: StatusPorts): ServerStatus {
   return {
     version: programVersion,
     wireVersion,
-    address: joinAddress(ports.identity.address),
+    address: formatAddress(ports.identity.address),
     device: ports.identity.name,
     uptimeMs: ports.nowMs() - ports.startedMs,
     nowMs: ports.nowMs(),

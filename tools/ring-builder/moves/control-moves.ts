@@ -1,10 +1,10 @@
 // Tells the joiners of moves what an operator wants of them.
 import { CodedError } from '@ringwright/base/coded-error';
+import { formatAddress } from '@ringwright/base/server-address';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import { type MoveAction, moveControl } from '@ringwright/wire/moves';
 import { fanOut } from '../fan-out.ts';
-import { targetAddress } from '../ring-targets.ts';
 import { withServer } from '../server-connection.ts';
 
 export interface ControlOutcome {
@@ -57,7 +57,7 @@ export function byJoiner(
   for (const { to, assignment } of moves) {
     const device = devices[to] ?? null;
     if (device === null) continue;
-    const address = targetAddress(device);
+    const address = formatAddress(device);
     found.set(address, [...(found.get(address) ?? []), assignment]);
   }
   return found;

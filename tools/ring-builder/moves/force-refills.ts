@@ -1,10 +1,10 @@
 // Lets holders that lost their files refill with what there is, where too few others are left.
 import { CodedError } from '@ringwright/base/coded-error';
+import { formatAddress } from '@ringwright/base/server-address';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { moveControl } from '@ringwright/wire/moves';
 import { fanOut } from '../fan-out.ts';
-import { targetAddress } from '../ring-targets.ts';
 import { withServer } from '../server-connection.ts';
 import type { ControlOutcome } from './control-moves.ts';
 
@@ -47,7 +47,7 @@ function byHolder(ring: Ring, partitions: readonly number[]): Map<string, number
     for (const { device: id } of slotsOf(ring, partition)) {
       const device = ring.devices[id] ?? null;
       if (device === null) continue;
-      const address = targetAddress(device);
+      const address = formatAddress(device);
       found.set(address, [...(found.get(address) ?? []), partition]);
     }
   }

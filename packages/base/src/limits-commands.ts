@@ -1,0 +1,20 @@
+// Limits of what people type, as limits.ts: beyond them it is a slip, or would never end.
+
+/** A name or a text of somebody's, in a message about it: what is longer is cut. */
+export const typedCharactersMax = 160;
+/** A word of a message: longer than paths and ids usually are, short enough for a screen. */
+export const wordCharactersMax = 512;
+/** Two tries to reach a server; below it a rollout would give up while it still asks. */
+export const stallSecondsMin = 1;
+/** Whoever waits longer than a week for one byte has forgotten it. */
+export const stallSecondsMax = 604_800;
+/** Ten years: a weight that is longer on its way has a plan of its own. */
+export const rampHoursMax = 87_600;
+/** A ramp of ten thousand steps; at zero the weight would never arrive. */
+export const rampPercentMin = 0.01;
+/** 60 ms: a beacon that is good for less is over before a server reads it. */
+export const beaconMinutesMin = 0.001;
+/** A minute and a half: a root that is good for less is over before it is pushed. */
+export const trustLifeDaysMin = 0.001;
+/** Sizes and rates are whole numbers of bytes, exact up to here. */
+export const sizeBytesMax = Number.MAX_SAFE_INTEGER;
