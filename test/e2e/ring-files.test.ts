@@ -1,4 +1,5 @@
 // Rings on disks: hot reload under load, damaged files, servers that were away, restarts.
+import { mkdirSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -49,7 +50,10 @@ test('a damaged file in --rings is refused and said once; the good one is picked
   const cluster = await clusterForTest({
     servers: 3,
     partitions: 8,
-    extra: ({ rings }) => ['--rings', rings],
+    extra: ({ rings }) => {
+      mkdirSync(rings, { recursive: true });
+      return ['--rings', rings];
+    },
   });
   const [server] = cluster.servers;
   const version = await anotherVersion(cluster);

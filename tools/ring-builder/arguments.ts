@@ -1,5 +1,8 @@
 // Typed reading of arguments: all is text until it is asked for as something else. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
+import { typedCharactersMax } from '@ringwright/base/limits-commands';
+import { shortened } from '@ringwright/base/shortened';
+import { describeRange, type NumberName, type NumberRange, numberRanges } from './number-ranges.ts';
 
 export type Arguments = Readonly<Record<string, unknown>>;
 
@@ -37,21 +40,31 @@ export function flag(args: Arguments, name: string): boolean {
   return args[name] === true;
 }
 
-export function optionalNumber(args: Arguments, name: string): number | undefined {
+export function optionalNumber(args: Arguments, name: NumberName): number | undefined {
   const value = optionalText(args, name);
-  return value === undefined ? undefined : parseNumber(value, `--${name}`);
+  return value === undefined ? undefined : parseNumber(value, name);
 }
 
 /**
- * Decimal notation only: no hex, no blanks, no Infinity. Ranges are for those who know the limit.
+ * Decimal notation only: no hex, no blanks, no Infinity. `what` it is, as people know it; default:
+ * the option of that name. Throws USAGE for what is no number, VALUE_OUT_OF_RANGE.
  */
-export function parseNumber(value: string, name: string): number {
-  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(value)) return Number(value);
-  throw usage(`${name} ${JSON.stringify(value)} is not a number`);
+export function parseNumber(value: string, name: NumberName, what = `--${name}`): number {
+  const range: NumberRange = numberRanges[name];
+  const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?$/i.test(value);
+  const number = Number(value);
+  const { least, most, isWhole } = range;
+  if (isNumber && number >= least && number <= most && (!isWhole || Number.isInteger(number))) {
+    return number;
+  }
+  const typed = isNumber ? value : JSON.stringify(value);
+  const message = `${what} ${shortened(typed, typedCharactersMax)}: wanted ${describeRange(range)}`;
+  throw new CodedError(isNumber ? 'VALUE_OUT_OF_RANGE' : 'USAGE', message, {
+    details: { name: what, value: shortened(value, typedCharactersMax), least, most },
+  });
 }
 
+/** Without a hint the help of the command is one (print-error.ts). */
 export function usage(message: string, hint?: string): CodedError {
-  return new CodedError('USAGE', message, {
-    hint: hint ?? 'ring-builder --help, or ring-builder COMMAND --help',
-  });
+  return new CodedError('USAGE', message, { hint });
 }

@@ -3,9 +3,10 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { versionAnswer } from '@ringwright/base/program-version';
 import { usageSentence } from '@ringwright/base/usage-sentence';
 import yargs, { type Argv, type Options } from 'yargs';
-import { type Arguments, hideLoneDashes, text, usage } from './arguments.ts';
+import { type Arguments, hideLoneDashes, optionalNumber, text, texts, usage } from './arguments.ts';
 import { complete } from './completion/complete.ts';
 import { completionWord } from './completion/scripts.ts';
+import { isNumberName } from './number-ranges.ts';
 import type { Verb } from './verb.ts';
 import { verbs } from './verbs.ts';
 
@@ -100,7 +101,9 @@ export async function parseCommandLine(
         return describeVerb(line, verb, entry.usage);
       },
       (args: Arguments) => {
-        if (verb !== undefined) chosen = { verb, args: ringFirst(verb, args) };
+        if (verb === undefined) return;
+        requireValues({ ...globalOptions, ...verb.options }, args);
+        chosen = { verb, args: ringFirst(verb, args) };
       },
     );
   }
@@ -174,6 +177,21 @@ function describeVerb(line: Argv, verb: Verb, usage: string): Argv {
   return line;
 }
 
+/**
+ * Before a verb does anything: no value is empty, as unset variables in scripts are, and numbers
+ * are in their range, whether the verb gets to look at them or not.
+ */
+function requireValues(options: Readonly<Record<string, Options>>, args: Arguments): void {
+  for (const [name, { type }] of Object.entries(options)) {
+    if (type !== 'string') continue;
+    const isEmpty = texts(args, name).includes('');
+    if (isEmpty && !mayBeEmpty.includes(name)) throw usage(`--${name} needs a value`);
+    if (isNumberName(name)) optionalNumber(args, name);
+  }
+}
+
+const mayBeEmpty = ['meta', 'hash-prefix', 'hash-suffix', 'hash-prefix-hex', 'hash-suffix-hex'];
+
 /** Words in the order of older releases, turned round. Throws USAGE. */
 function ringFirst(verb: Verb, args: Arguments): Arguments {
   if (verb.oldOrder === undefined) return args;
@@ -187,11 +205,26 @@ function ringFirst(verb: Verb, args: Arguments): Arguments {
 }
 
 function usageError(message: string, words: readonly string[]): CodedError {
-  const given = words.find((word) => !word.startsWith('-')) ?? '';
-  const name = verbs.map(({ usage }) => usage.split(' ', 1)[0]).find((verb) => verb === given);
+  const given = commandWord(words);
   const sentence = usageSentence(message).replace(/^Unknown command: .*/, '');
   const unknown = `unknown command ${given}${sentence === '' ? '' : `: ${sentence}`}`;
-  return new CodedError('USAGE', name === undefined && given !== '' ? unknown : sentence, {
-    hint: `ring-builder ${name === undefined ? '' : `${name} `}--help`,
-  });
+  const isUnknown = given !== '' && !isVerb(given);
+  return new CodedError('USAGE', isUnknown ? unknown : sentence, { hint: helpCommand(words) });
+}
+
+/** What to type to learn how the command of these words is written. */
+export function helpCommand(words: readonly string[]): string {
+  const given = commandWord(words);
+  return `ring-builder ${isVerb(given) ? `${given} ` : ''}--help`;
+}
+
+/** The first word that is neither an option nor the value of one. */
+function commandWord(words: readonly string[]): string {
+  const isValue = (at: number): boolean =>
+    globalOptions[words[at - 1]?.replace(/^--/, '') ?? '']?.type === 'string';
+  return words.find((word, at) => !word.startsWith('-') && !isValue(at)) ?? '';
+}
+
+function isVerb(word: string): boolean {
+  return verbs.some(({ usage }) => usage.split(' ', 1)[0] === word);
 }

@@ -52,7 +52,7 @@ test.concurrent('questions answer in JSON and change nothing', slow, async () =>
     ['plan cities --rate fast', 2, 'USAGE'],
     ['rollout cities --rate none', 2, 'USAGE'],
     ['prune cities --keep 1', 5, 'CONFIRMATION_NEEDED'],
-    ['archive cities --keep 0 --to x', 2, 'USAGE'],
+    ['archive cities --keep 0 --to x', 2, 'VALUE_OUT_OF_RANGE'],
     ['restore other --from rings/cities/versions/0000001.ring', 2, 'USAGE'],
     ['restore --from rings/cities/versions/0000001.ring', 2, 'RING_EXISTS'],
     ['simulate missing.json', 2, 'USAGE'],

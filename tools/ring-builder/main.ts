@@ -36,11 +36,14 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit();
 });
 
+/** What helps with wrong usage that names no command itself. */
+let help = 'ring-builder --help';
 /** What was typed of --rings, for the commands that are printed; empty for the default. */
 let ringsOption = '';
 
 try {
-  const { defaultRings, parseCommandLine } = await import('./command-line.ts');
+  const { defaultRings, helpCommand, parseCommandLine } = await import('./command-line.ts');
+  help = helpCommand(words);
   const parsed = await parseCommandLine(words, process.stdout.columns);
   if (parsed.kind === 'help') {
     output.lines(parsed.text.split('\n'));
@@ -76,7 +79,7 @@ try {
     process.exitCode = answer.exit ?? 0;
   }
 } catch (error) {
-  const { exit, lines } = printError(error, { inJson, ringsOption });
+  const { exit, lines } = printError(error, { inJson, ringsOption, help });
   errors.lines(lines);
   process.exitCode = exit;
 }

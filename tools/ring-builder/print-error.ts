@@ -1,6 +1,7 @@
 // What is printed on stderr when a command fails, and the exit code. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
+import { shortenedWords } from '@ringwright/base/shortened';
 import { nameRings } from './name-rings.ts';
 import type { Line } from './terminal.ts';
 
@@ -12,16 +13,20 @@ export interface PrintedError {
   readonly lines: readonly Line[];
 }
 
-/** `ringsOption`: for the commands that message and hint name (name-rings.ts). */
-export function printError(
-  error: unknown,
-  { inJson, ringsOption }: { readonly inJson: boolean; readonly ringsOption: string },
-): PrintedError {
+interface Typed {
+  readonly inJson: boolean;
+  /** For the commands that message and hint name (name-rings.ts). */
+  readonly ringsOption: string;
+  /** The hint to wrong input that has none of its own: help of the command. */
+  readonly help: string;
+}
+
+export function printError(error: unknown, { inJson, ringsOption, help }: Typed): PrintedError {
   const coded = error instanceof CodedError ? error : diskError(error);
   if (coded === null) return printBug(error, inJson);
-  const message = nameRings(coded.message, ringsOption);
-  const hint = nameRings(coded.hint, ringsOption);
   const { exit } = coded;
+  const message = shortenedWords(nameRings(coded.message, ringsOption));
+  const hint = nameRings(coded.hint === '' && exit === 2 ? help : coded.hint, ringsOption);
   if (inJson) return { exit, lines: [JSON.stringify({ ...coded.toJSON(), message, hint })] };
   const hints = hint === '' ? [] : [`hint: ${hint}`];
   return { exit, lines: [headOf(` ${coded.code}: ${message}`), ...hints] };

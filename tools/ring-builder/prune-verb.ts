@@ -1,6 +1,6 @@
 // What prune and archive share: which versions go, and the answer.
 import { pruneVersions } from '@ringwright/repository/prune-versions';
-import { type Arguments, parseNumber, text, usage } from './arguments.ts';
+import { type Arguments, parseNumber, text } from './arguments.ts';
 import { printBytes } from './print-bytes.ts';
 import { authorOf } from './stage-verb.ts';
 import type { Answer, Context } from './verb.ts';
@@ -11,13 +11,7 @@ export async function pruneAndAnswer(
   archive: string | null,
 ): Promise<Answer> {
   const ring = text(args, 'ring');
-  const keep = parseNumber(text(args, 'keep'), '--keep');
-  if (!Number.isInteger(keep) || keep < 1) {
-    throw usage(
-      `--keep ${keep}: at least 1, the head, stays`,
-      `ring-builder prune ${ring} --keep 20`,
-    );
-  }
+  const keep = parseNumber(text(args, 'keep'), 'keep');
   const request = { keep, archive, command: context.command };
   const place = { rings: context.rings, ring };
   const { versions, bytes } = await pruneVersions(place, authorOf(context), request);

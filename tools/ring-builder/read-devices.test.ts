@@ -20,7 +20,7 @@ test.for([
   ['[]', 'x holds no devices'],
   [head, 'x holds no devices'],
   [`${head}\n1,2,10.0.0.1`, 'line 2 has 3 cells, wanted 7'],
-  [`${head}\n1,2,10.0.0.1,0,sdb,1,`, 'x, line 2 has a wrong port'],
+  [`${head}\n1,2,10.0.0.1,0,sdb,1,`, 'x, line 2: port 0: wanted a whole number from 1 to 65535'],
   ['colour\nred', 'line 1 has column "colour"'],
   [JSON.stringify([{ ...device, colour: 'red' }]), 'x, element 1 has a wrong'],
 ] as const)('%s is refused with where it stands', ([content, message]) => {
@@ -30,5 +30,7 @@ test.for([
 test('pairs need a weight each', () => {
   expect(devicesOfPairs(['r1z2-10.0.0.1:6200/sdb', '100'])).toEqual([{ ...device, meta: '' }]);
   expect(() => devicesOfPairs(['r1z2-10.0.0.1:6200/sdb'])).toThrow('has no weight');
-  expect(() => devicesOfPairs(['r1z2-10.0.0.1:6200/sdb', '0x10'])).toThrow('is not a number');
+  expect(() => devicesOfPairs(['r1z2-10.0.0.1:6200/sdb', '0x10'])).toThrow(
+    'wanted a number from 0',
+  );
 });

@@ -9,7 +9,7 @@ import { parseNumber, usage } from './arguments.ts';
 export type NewDevice = Omit<Device, 'id'>;
 
 const columns = ['region', 'zone', 'ip', 'port', 'device', 'weight', 'meta'] as const;
-const numeric: readonly string[] = ['region', 'zone', 'port', 'weight'];
+const numeric = ['region', 'zone', 'port', 'weight'] as const;
 
 /** Weights have their range in the builder, which names it. */
 const newDeviceSchema = z.strictObject({
@@ -29,21 +29,26 @@ export function devicesOfPairs(words: readonly string[]): NewDevice[] {
   const devices: NewDevice[] = [];
   for (let at = 0; at < words.length; at += 2) {
     const [device = '', weight = ''] = words.slice(at, at + 2);
-    devices.push({ ...parseDevice(device), weight: parseNumber(weight, `weight of ${device}`) });
+    devices.push({
+      ...parseDevice(device),
+      weight: parseNumber(weight, 'weight', `weight of ${device}`),
+    });
   }
   return devices;
 }
 
 /** The devices of a file: a JSON array of objects, or CSV with a line of column names. */
 export function devicesOfFile(content: string, name: string): NewDevice[] {
-  const rows = content.trimStart().startsWith('[') ? rowsOfJson(content, name) : rowsOfCsv(content);
+  const rows = content.trimStart().startsWith('[')
+    ? rowsOfJson(content, name)
+    : rowsOfCsv(content, name);
   if (rows.length === 0) throw invalid(name, 'holds no devices');
-  return rows.map(({ where, value }) => checkDevice(value, `${name}, ${where}`));
+  return rows.map(({ where, value }) => checkDevice(value, where));
 }
 
 /** Throws DEVICE_INVALID, naming where it stands and the field at fault. */
 export function checkDevice(value: unknown, where: string): NewDevice {
-  const parsed = newDeviceSchema.safeParse(value);
+  const parsed = newDeviceSchema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw invalid(where, `has a wrong ${firstComplaint(parsed.error)}`);
 }
@@ -61,27 +66,28 @@ function rowsOfJson(content: string, name: string): Row[] {
     throw invalid(name, `is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
   // The text begins with [, so what was parsed is an array.
-  return (rows as unknown[]).map((value, at) => ({ where: `element ${at + 1}`, value }));
+  return (rows as unknown[]).map((value, at) => ({ where: `${name}, element ${at + 1}`, value }));
 }
 
-function rowsOfCsv(content: string): Row[] {
+function rowsOfCsv(content: string, name: string): Row[] {
   const lines = content.replace(/^\ufeff/, '').split(/\r?\n/);
   const heads = cellsOf(lines[0] ?? '');
   const unknown = heads.find((head) => !columns.some((column) => column === head));
   if (unknown !== undefined) {
     const wanted = `wanted names out of ${columns.join(', ')}`;
-    throw invalid('line 1', `has column ${JSON.stringify(unknown)}, ${wanted}`);
+    throw invalid(`${name}, line 1`, `has column ${JSON.stringify(unknown)}, ${wanted}`);
   }
   return lines.flatMap((line, at): Row[] => {
     if (at === 0 || line.trim() === '') return [];
-    const where = `line ${at + 1}`;
+    const where = `${name}, line ${at + 1}`;
     const cells = cellsOf(line);
     if (cells.length !== heads.length) {
       throw invalid(where, `has ${cells.length} cells, wanted ${heads.length}`);
     }
     const members = heads.map((head, column): [string, string | number] => {
       const cell = cells[column] ?? '';
-      return [head, numeric.includes(head) ? parseNumber(cell, `${where}: ${head}`) : cell];
+      const number = numeric.find((name) => name === head);
+      return [head, number === undefined ? cell : parseNumber(cell, number, `${where}: ${head}`)];
     });
     return [{ where, value: Object.fromEntries(members) }];
   });

@@ -63,7 +63,7 @@ test('help shows the form', async () => {
 });
 
 test.each([
-  ['[]', 'expected object'],
+  ['[]', 'wanted an object'],
   ['{', 'JSON'],
   ['{"servers":[]}', 'power'],
   ['{"power":3,"replicas":1,"servers":[],"stepps":[]}', 'stepps'],

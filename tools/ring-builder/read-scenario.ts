@@ -3,6 +3,7 @@ import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Change } from '@ringwright/builder/change';
 import { createState } from '@ringwright/builder/create-state';
 import type { SimulationStep } from '@ringwright/builder/simulate';
+import { issueSentence } from '@ringwright/ring/issue-sentence';
 import { z } from 'zod';
 import { usage } from './arguments.ts';
 import { shortScenarioSchema } from './short-scenario.ts';
@@ -94,7 +95,8 @@ function scenarioOf(document: unknown, path: string): z.infer<typeof scenarioSch
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const place = issue?.path.join('.') ?? '';
-  const message = `${path}: ${place === '' ? '' : `${place}: `}${issue?.message ?? 'wrong'}`;
+  const wrong = issue === undefined ? 'wrong' : issueSentence(issue);
+  const message = `${path}: ${place === '' ? '' : `${place}: `}${wrong}`;
   throw usage(message, 'the form is in ring-builder simulate --help and in SCENARIOS.md');
 }
 

@@ -55,7 +55,7 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/unpin.ts'),
   },
   {
-    usage: 'ramp <ring> <device> <weight>',
+    usage: 'ramp <ring> <device> [weight]',
     summary: 'stage a weight to be reached by steps, inside a window of time',
     load: () => import('./commands/ramp.ts'),
   },

@@ -1,8 +1,9 @@
 // ring-server check DIR: audits the data directory of a server that does not run. Changes nothing.
-import { stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { checkStore } from '@ringwright/partition/check-store';
+import { requireData } from './require-data.ts';
 
 export interface CheckedData {
   readonly directory: string;
@@ -12,18 +13,20 @@ export interface CheckedData {
 /** Throws USAGE unless one directory is named. */
 export async function checkData(words: readonly string[]): Promise<CheckedData> {
   const [directory, ...more] = words.filter((word) => word !== '--json');
-  const there = directory !== undefined && (await stat(directory).catch(() => null)) !== null;
-  if (!there || more.length > 0) {
-    throw new CodedError('USAGE', `check takes one data directory, given: ${words.join(' ')}`, {
-      hint: 'ring-server check DIR [--json], while no server runs on DIR',
-      details: { words },
-    });
+  const hint = 'ring-server check DIR [--json], while no server runs on DIR';
+  if (directory === undefined || more.length > 0) {
+    throw new CodedError(
+      'USAGE',
+      `check takes one data directory, given: ${words.join(' ') || 'none'}`,
+      { hint },
+    );
   }
+  await requireData(directory, hint);
   return { directory, findings: await checkStore(directory) };
 }
 
 export function printCheck({ directory, findings }: CheckedData): string {
   if (findings.length === 0) return `${directory}: every record, counter and log frame is sound\n`;
   const lines = findings.map(({ code, message }) => `${code}: ${message}`);
-  return `${lines.join('\n')}\n${directory}: ${findings.length} findings\n`;
+  return `${lines.join('\n')}\n${directory}: ${counted(findings.length, 'finding')}\n`;
 }

@@ -8,6 +8,7 @@ import { storedIdentity } from '@ringwright/server/device-identity';
 import { inspectSegment } from '@ringwright/server/http-inspect';
 import { type Inspection, inspect } from '@ringwright/server/inspection';
 import { readListening } from '@ringwright/server/listening-file';
+import { requireData } from './require-data.ts';
 
 export interface InspectedData extends Inspection {
   readonly directory: string;
@@ -27,10 +28,13 @@ interface Place {
   readonly partition: number | null;
 }
 
+const form = 'ring-server inspect DIR [RING [PARTITION]] [--json]';
+
 /** Throws USAGE, RING_UNKNOWN, PARTITION_ABSENT, PARTITION_DAMAGED, PEER_UNREACHABLE. */
 export async function inspectData(words: readonly string[]): Promise<InspectedData> {
   const place = placeOf(words);
   const { directory, ring, partition } = place;
+  await requireData(directory, form);
   const identity = await storedIdentity(directory);
   if (identity === null) throw usage(`${directory} is no data directory: it has no device.json`);
   const { device, born } = identity;
@@ -53,7 +57,10 @@ function placeOf(words: readonly string[]): Place {
   );
   const isNumber = partition === null || /^\d{1,8}$/.test(partition);
   if (directory === undefined || !isNumber || more.length > 0) {
-    throw usage(`inspect takes a data directory, a ring and a partition: ${words.join(' ')}`);
+    const given = words.join(' ') || 'none';
+    throw usage(
+      `inspect takes a data directory, a ring and a partition (a number), given: ${given}`,
+    );
   }
   return { directory, ring, partition: partition === null ? null : Number(partition) };
 }
@@ -89,7 +96,5 @@ function notListening(directory: string, cause: CodedError): CodedError {
 }
 
 function usage(message: string): CodedError {
-  return new CodedError('USAGE', message, {
-    hint: 'ring-server inspect DIR [RING [PARTITION]] [--json]',
-  });
+  return new CodedError('USAGE', message, { hint: form });
 }

@@ -5,6 +5,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
 import { printable, printableLines } from '@ringwright/base/printable';
 import { versionAnswer } from '@ringwright/base/program-version';
+import { shortenedWords } from '@ringwright/base/shortened';
 import type { Logger } from '@ringwright/server/log';
 import type { RunningServer } from '@ringwright/server/start-server';
 import { bearYoung, giveBackAtRest, growWhenHindered } from './heap.ts';
@@ -85,7 +86,9 @@ async function stop(server: RunningServer, signal: NodeJS.Signals, log: Logger):
 main().catch((error: unknown) => {
   const coded = error instanceof CodedError ? error : diskError(error);
   if (coded === null) throw error;
-  process.stderr.write(`${printable(`ring-server: ${coded.message} [${coded.code}]`)}\n`);
+  process.stderr.write(
+    `${printable(`ring-server: ${shortenedWords(coded.message)} [${coded.code}]`)}\n`,
+  );
   if (coded.hint !== '') process.stderr.write(`${printable(coded.hint)}\n`);
   // Whatever is still under way: who could not start ends.
   process.exit(coded.exit);

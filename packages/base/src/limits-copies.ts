@@ -114,6 +114,8 @@ export const dropsPercentMax = 5;
 export const dropsFreeMax = 8;
 /** Dropped partitions stay so long, if the disk has room: a mistake is noticed within days. */
 export const trashHoursMax = 168;
+/** And as an option no longer than ten years: whoever wants more wants a backup. */
+export const trashHoursAllowedMax = 87_600;
 /** And take no more of the disk than this. */
 export const trashPercentMax = 10;
 /** How often what is over the limits goes, and copies that nobody reads are released. */

@@ -31,7 +31,7 @@ const fieldsSchema = deviceSchema.omit({ id: true, weight: true });
 
 /** Refuses fields no server could have: DEVICE_INVALID, naming the field at fault. */
 export function checkDeviceFields(device: Omit<Device, 'id' | 'weight'>): void {
-  const parsed = fieldsSchema.safeParse(device);
+  const parsed = fieldsSchema.safeParse(device, { reportInput: true });
   if (parsed.success) return;
   throw new CodedError('DEVICE_INVALID', `the device has a wrong ${firstComplaint(parsed.error)}`, {
     hint: 'write it as r1z2-10.0.0.1:6200/sdb',

@@ -46,7 +46,7 @@ test.each<[string, object]>([
   ['partitioner', { partitioner: { kind: 'crc16' } }],
   ['partitioner', { partitioner: undefined }],
   ['partitions is 4', { partitions: 4 }],
-  ['Unrecognized key', { colour: 'red' }],
+  ['has "colour", which is unknown here', { colour: 'red' }],
   ['devices.0', { devices: [{ ...devices[0], weight: -1 }] }],
   ['devices.1 has id 0', { devices: [devices[0], { ...devices[1], id: 0 }] }],
   ['table.0 has 2 slots', { table: [[0, 1]].concat(document.table) }],

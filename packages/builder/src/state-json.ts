@@ -3,6 +3,7 @@ import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { deviceCountMax, partitionCountMax, pinCountMax } from '@ringwright/base/limits';
 import { deviceExtraSchema } from '@ringwright/ring/device-extra';
+import { issueSentence } from '@ringwright/ring/issue-sentence';
 import { z } from 'zod';
 import type { BuilderState } from './builder-state.ts';
 
@@ -92,7 +93,7 @@ export function parseState(bytes: Uint8Array): BuilderState {
     const where = issue?.path.join('.') || 'its top level';
     throw new CodedError(
       'RING_FILE_INVALID',
-      `the builder state is wrong at ${where}: ${issue?.message ?? 'unknown fault'}`,
+      `the builder state is wrong at ${where}: ${issue === undefined ? 'unknown fault' : issueSentence(issue)}`,
     );
   }
   const misplaced = parsed.data.devices.findIndex((device, id) => device && device.id !== id);

@@ -7,8 +7,12 @@ import {
   hostCharactersMax,
   tierNumberMax,
 } from '@ringwright/base/limits';
+import { typedCharactersMax } from '@ringwright/base/limits-commands';
+import { portMax } from '@ringwright/base/server-address';
+import { shortened } from '@ringwright/base/shortened';
 import { z } from 'zod';
 import { deviceExtraSchema } from './device-extra.ts';
+import { issueSentence } from './issue-sentence.ts';
 
 /**
  * Underscores are allowed because container hosts are often named with them, letters of any script
@@ -36,18 +40,18 @@ export function isHost(text: string): boolean {
 
 const tierNumber = z.int().min(0).max(tierNumberMax);
 
+/** Of a device on its server: the directory that Swift would mount it at. */
+export const deviceNameSchema = z
+  .string()
+  .max(deviceNameCharactersMax)
+  .regex(namePattern, 'is empty, . or .., has a slash or control character, or a space at an end');
+
 export const deviceAddressSchema = z.object({
   region: tierNumber,
   zone: tierNumber,
   ip: z.string().refine(isHost, 'is neither an IPv4 or IPv6 address nor a host name'),
-  port: z.int().min(1).max(65_535),
-  device: z
-    .string()
-    .max(deviceNameCharactersMax)
-    .regex(
-      namePattern,
-      'is empty, . or .., has a slash or control character, or a space at an end',
-    ),
+  port: z.int().min(1).max(portMax),
+  device: deviceNameSchema,
   meta: z.string().max(deviceMetaCharactersMax),
 });
 
@@ -60,9 +64,16 @@ export const deviceSchema = deviceAddressSchema.extend({
   extra: deviceExtraSchema.exactOptional(),
 });
 
-/** The first complaint of a schema about a value, as `field: what is wrong`. */
+/**
+ * The first complaint of a schema about a value, as `field: what is wrong`; with the value of the
+ * field, where it was parsed with reportInput.
+ */
 export function firstComplaint(error: z.ZodError): string {
   const issue = error.issues[0];
   if (issue === undefined) return 'not of the right form';
-  return `${issue.path.length === 0 ? 'value' : issue.path.join('.')}: ${issue.message}`;
+  const { input } = issue;
+  const field = issue.path.length === 0 ? 'value' : issue.path.join('.');
+  const given =
+    input === undefined ? '' : ` ${shortened(JSON.stringify(input), typedCharactersMax)}`;
+  return `${field}${given}: ${issueSentence(issue)}`;
 }

@@ -40,7 +40,7 @@ test.each([
   ['r1z2-10.0.0.1:6200/', /wrong device/],
   ['r1z2-10.0.0.1:6200/a/b', /wrong device/],
   ['r1z2-10.0.0.1:6200/..', /wrong device/],
-  ['r1z2-10.0.0.1:6200/ sdb', /wrong device: .* a space at an end/],
+  ['r1z2-10.0.0.1:6200/ sdb', /wrong device .*: .* a space at an end/],
   ['r1z2-10.0.0.1:6200/s\tdb', /wrong device/],
   [`r1z2-10.0.0.1:6200/${'d'.repeat(129)}`, /wrong device/],
 ])('refused: %s', (text, message) => {

@@ -1,5 +1,7 @@
 // Reads a device as operators type it: r1z2-10.0.0.1:6200/sdb, optionally with _meta. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
+import { typedCharactersMax } from '@ringwright/base/limits-commands';
+import { shortened } from '@ringwright/base/shortened';
 import type { Device } from './device.ts';
 import { deviceAddressSchema, firstComplaint } from './device-fields.ts';
 
@@ -21,21 +23,23 @@ export function parseDevice(text: string): Omit<Device, 'id' | 'weight'> {
       `has ${JSON.stringify(groups['ipv6'])} in brackets, wanted an IPv6 address`,
     );
   }
-  const parsed = deviceAddressSchema.safeParse({
+  const fields = {
     region: Number(groups['region']),
     zone: Number(groups['zone']),
     ip: groups['ipv6']?.replace(/^[^%]*/, (address) => address.toLowerCase()) ?? groups['host'],
     port: Number(groups['port']),
     device: groups['device'],
     meta: groups['meta'] ?? '',
-  });
+  };
+  const parsed = deviceAddressSchema.safeParse(fields, { reportInput: true });
   if (!parsed.success) throw invalid(text, `has a wrong ${firstComplaint(parsed.error)}`);
   return parsed.data;
 }
 
 function invalid(text: string, complaint: string): CodedError {
-  return new CodedError('DEVICE_INVALID', `device ${JSON.stringify(text)} ${complaint}`, {
+  const given = shortened(text, typedCharactersMax);
+  return new CodedError('DEVICE_INVALID', `device ${JSON.stringify(given)} ${complaint}`, {
     hint: `write ${deviceForm}, such as r1z2-10.0.0.1:6200/sdb or r1z2-[fd00::1]:6200/sdb`,
-    details: { given: text, wanted: deviceForm },
+    details: { given, wanted: deviceForm },
   });
 }

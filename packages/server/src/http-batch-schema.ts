@@ -7,6 +7,7 @@ import {
   valueBytesMax,
 } from '@ringwright/base/limits';
 import { parseStamp } from '@ringwright/base/stamp';
+import { issueSentence } from '@ringwright/ring/issue-sentence';
 import type { Condition } from '@ringwright/wire/coordination';
 import { z } from 'zod';
 import { byteText } from './byte-text.ts';
@@ -60,7 +61,8 @@ export function parseBatch(body: Uint8Array): BatchItem[] {
   const parsed = batchSchema.safeParse(parseJson(body));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    throw usage(`${issue?.path.join('.') ?? 'the batch'}: ${issue?.message ?? 'is not right'}`);
+    const wrong = issue === undefined ? 'is not right' : issueSentence(issue);
+    throw usage(`${issue?.path.join('.') || 'the batch'}: ${wrong}`);
   }
   const seen = new Set<string>();
   return parsed.data.items.map((item, index) => {

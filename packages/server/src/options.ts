@@ -1,19 +1,42 @@
-// Options of a server: one table with defaults and sentences; flags and help are made from it.
-import { copyRateMin, trashHoursMax, trashPercentMax } from '@ringwright/base/limits-copies';
+// Options of a server: one table with defaults and sentences; flags and help are made from it
+// (option-flags.ts). Numbers and sizes come as texts, as they are typed.
+import {
+  copyRateMin,
+  trashHoursAllowedMax,
+  trashHoursMax,
+  trashPercentMax,
+} from '@ringwright/base/limits-copies';
 import { allowedHostsMax } from '@ringwright/base/limits-rings';
-import { defaultPort } from '@ringwright/base/server-address';
+import { defaultPort, parseAddress, portMax, serverAddress } from '@ringwright/base/server-address';
+import { parseSize } from '@ringwright/base/size-text';
 import { storeAccessSchema } from '@ringwright/head-store/store-access';
-import { isHost } from '@ringwright/ring/device-fields';
+import { deviceNameSchema, isHost } from '@ringwright/ring/device-fields';
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
 import { z } from 'zod';
 
-const PORT_MAX = 65_535;
-const addressPattern = /^(\[[0-9a-fA-F:]+\]|[^:[\]/]+):(\d{1,5})$/;
-
+/** Whole when it has passed. */
 const addressField = z
   .string()
-  .regex(addressPattern, 'wanted IP:PORT, such as 10.0.0.1:6200')
-  .refine((address) => splitAddress(address).port <= PORT_MAX, `wanted a port up to ${PORT_MAX}`);
+  .refine(
+    (text) => parseAddress(text) !== null,
+    `wanted IP:PORT, such as 10.0.0.1:6200, with a port up to ${portMax}`,
+  )
+  .transform(serverAddress);
+
+function numberField<Schema extends z.ZodType<number, number>>(schema: Schema) {
+  return z
+    .string()
+    .regex(/^-?\d+(\.\d+)?(e\d{1,3})?$/i, 'wanted a number')
+    .transform(Number)
+    .pipe(schema);
+}
+
+const sizeField = z.string().transform((text, context) => {
+  const bytes = parseSize(text);
+  if (bytes !== null) return Math.round(bytes);
+  context.addIssue('wanted a size, such as 50MB, 1GiB or 800000');
+  return z.NEVER;
+});
 
 const isAllowedHost = (name: string): boolean => isHost(name.replace(/^\./, ''));
 
@@ -34,23 +57,19 @@ const optionsSchema = z.strictObject({
     .max(allowedHostsMax)
     .default([])
     .describe('name that HTTP clients call this server by, or .DOMAIN; may be repeated'),
-  device: z
-    .string()
-    .min(1)
-    .max(128)
-    .optional()
-    .describe('device name, where several share an address'),
-  rings: z.string().optional().describe('folder of ring folders, watched for new versions'),
+  device: deviceNameSchema.optional().describe('device name, where several share an address'),
+  rings: z.string().min(1).optional().describe('folder of ring folders, watched for new versions'),
   store: z
     .string()
+    .min(1)
     .optional()
     .describe('etcd[s]://[USER@]HOST:PORT,…: heads of rings, watched for what is published'),
   storeAccess: storeAccessSchema.default({}).describe('files that open the store'),
-  ring: z.array(z.string()).default([]).describe('ring file, watched for changes; may be repeated'),
-  redisPort: z
-    .int()
-    .min(1)
-    .max(65_535)
+  ring: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('ring file, watched for changes; may be repeated'),
+  redisPort: numberField(z.int().min(1).max(portMax))
     .optional()
     .describe('port of the Redis protocol, at the IP of --listen; none without it'),
   redisKeyspace: z
@@ -67,21 +86,17 @@ const optionsSchema = z.strictObject({
     .max(16)
     .default([])
     .describe('trust.json, or the id of a root: only rings signed by its keys; may be repeated'),
-  copyRate: z
-    .int()
-    .min(copyRateMin, `wanted ${copyRateMin / 1024}KiB/s or more`)
+  copyRate: sizeField
+    .pipe(z.int().min(copyRateMin, `wanted ${copyRateMin / 1024}KiB/s or more`))
     .optional()
     .describe(
       `rate of partition files, given and taken: 50MB/s, or bytes; ${copyRateMin / 1024}KiB/s or more; no limit without it`,
     ),
-  trashHours: z
-    .number()
-    .min(0)
+  trashHours: numberField(z.number().min(0).max(trashHoursAllowedMax))
     .default(trashHoursMax)
     .describe('hours that dropped partitions are kept, if the disk has room'),
-  trashBytes: z
-    .int()
-    .min(0)
+  trashBytes: sizeField
+    .pipe(z.int().min(0))
     .optional()
     .describe(`bytes that they may take, such as 20GB; default: ${trashPercentMax} % of the disk`),
   logLevel: z
@@ -98,19 +113,3 @@ export const serverOptionsSchema = optionsSchema.refine(
   { path: ['listen'], message: 'needs --advertise IP:PORT too: the address that rings name' },
 );
 export type ServerOptions = z.infer<typeof serverOptionsSchema>;
-
-export interface Address {
-  readonly ip: string;
-  readonly port: number;
-}
-
-/** Splits `ip:port` (IPv6 in brackets) that has passed the schema. */
-export function splitAddress(address: string): Address {
-  const colon = address.lastIndexOf(':');
-  const ip = address.slice(0, colon).replace(/^\[|\]$/g, '');
-  return { ip, port: Number(address.slice(colon + 1)) };
-}
-
-export function joinAddress({ ip, port }: Address): string {
-  return ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`;
-}

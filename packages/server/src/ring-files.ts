@@ -1,6 +1,7 @@
 // Ring files on disk that the server follows (Swift's way): polled, and adopted when they change.
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax, ringFilePollMs } from '@ringwright/base/limits';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
@@ -19,6 +20,26 @@ interface Watched {
    */
   readonly folder: string | undefined;
   readonly files: readonly string[];
+}
+
+/**
+ * What is not there at the start was mistyped: a ring that is to come is followed by its folder.
+ * Throws RINGS_UNKNOWN, FILE_UNFIT.
+ */
+export async function requireSources({ folder, files }: Watched): Promise<void> {
+  if (folder !== undefined && (await stat(folder).catch(() => null))?.isDirectory() !== true) {
+    throw new CodedError('RINGS_UNKNOWN', `--rings ${folder} is no folder that is there`, {
+      hint: 'name the folder in which ring-builder keeps its rings: ring-builder list --rings DIR',
+      details: { rings: folder },
+    });
+  }
+  for (const file of files) {
+    if ((await stat(file).catch(() => null))?.isFile() === true) continue;
+    throw new CodedError('FILE_UNFIT', `--ring ${file} is no file that is there`, {
+      hint: 'name a .ring file, such as rings/RING/versions/0000001.ring, or --rings with a folder',
+      details: { file },
+    });
+  }
 }
 
 /** Looks now, then again and again; the function returned ends it. */

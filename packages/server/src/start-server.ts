@@ -14,6 +14,7 @@ import {
 } from '@ringwright/base/limits-copies';
 import { peerGreetMs } from '@ringwright/base/limits-rings';
 import { scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits-store';
+import { splitAddress } from '@ringwright/base/server-address';
 import { checkAccess } from '@ringwright/head-store/etcd-request';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
 import { openStore } from '@ringwright/partition/open-store';
@@ -35,13 +36,13 @@ import { addressesOf, listen, redisAddress, requireFree } from './listen.ts';
 import { noteListening } from './listening-file.ts';
 import { MoveControls } from './move-controls.ts';
 import { OnceComplete } from './once-complete.ts';
-import { type ServerOptions, splitAddress } from './options.ts';
+import type { ServerOptions } from './options.ts';
 import { PeerMemory } from './peer-memory.ts';
 import { processorIdle } from './processor-idle.ts';
 import { raiseFloors } from './raise-floor.ts';
 import { createRedis } from './redis-endpoint.ts';
 import { repeat } from './repeat.ts';
-import { followRingFiles } from './ring-files.ts';
+import { followRingFiles, requireSources } from './ring-files.ts';
 import { followHeads } from './ring-heads.ts';
 import { startFailure } from './start-failure.ts';
 import { tellTrust } from './tell-trust.ts';
@@ -62,7 +63,8 @@ interface Surroundings {
 }
 
 /**
- * Resolves when requests are answered. Throws USAGE, LISTEN_FAILED, DATA_DIR_IN_USE,
+ * Resolves when requests are answered. Throws USAGE, RINGS_UNKNOWN, FILE_UNFIT, LISTEN_FAILED,
+ * DATA_DIR_IN_USE,
  * DATA_DIR_OF_ANOTHER_DEVICE, DATA_DIR_NOT_MOUNTED, DISK_FULL, DISK_FAILED and what openStore
  * throws; then all that was opened is closed.
  */
@@ -72,6 +74,7 @@ export async function startServer(
 ): Promise<RunningServer> {
   if (options.store !== undefined) openHeadStore(options.store);
   await checkAccess(options.storeAccess);
+  await requireSources({ folder: options.rings, files: options.ring });
   await requireFree(addressesOf(options));
   // What is opened last is closed first.
   const opened = new AsyncDisposableStack();

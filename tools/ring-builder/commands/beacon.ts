@@ -1,33 +1,27 @@
 // ring-builder beacon: tells every server, signed, which version is the newest, for a while.
 import { CodedError } from '@ringwright/base/coded-error';
-import { beaconLifeMsMax } from '@ringwright/base/limits';
 import { printTable } from '@ringwright/base/print-table';
 import { readVersion } from '@ringwright/repository/read-version';
 import { requireTrust } from '@ringwright/repository/trust-file';
 import { optionalNumber, text } from '../arguments.ts';
 import { beaconMinutes, makeBeacon } from '../beacon.ts';
 import { giveTrust } from '../give-trust.ts';
+import { numberRanges } from '../number-ranges.ts';
 import { ringTargets } from '../ring-targets.ts';
 import type { Verb } from '../verb.ts';
-
-const minutesMax = beaconLifeMsMax / 60_000;
 
 export const verb: Verb = {
   options: {
     minutes: {
       type: 'string',
       requiresArg: true,
-      describe: `how long it is good (default ${beaconMinutes}, at most ${minutesMax})`,
+      describe: `how long it is good (default ${beaconMinutes}, at most ${numberRanges.minutes.most})`,
     },
   },
   examples: [['$0 beacon cities', 'from cron every five minutes: frozen servers then show']],
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const minutes = optionalNumber(args, 'minutes') ?? beaconMinutes;
-    if (!(minutes > 0 && minutes <= minutesMax)) {
-      const message = `--minutes ${minutes} is not in (0, ${minutesMax}]`;
-      throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { minutes, minutesMax } });
-    }
     const { trust, bytes } = await requireTrust(context.rings);
     const version = await readVersion(context.rings, ring, 'head');
     const beacon = await makeBeacon(context, trust, { version, minutes });

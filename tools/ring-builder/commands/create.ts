@@ -48,9 +48,9 @@ export const verb: Verb = {
       ring,
       cluster: text(args, 'cluster'),
       partitioner: partitionerOf(args),
-      replicas: parseNumber(text(args, 'replicas'), '--replicas'),
-      minPartHours: parseNumber(text(args, 'min-part-hours'), '--min-part-hours'),
-      overload: parseNumber(text(args, 'overload'), '--overload'),
+      replicas: parseNumber(text(args, 'replicas'), 'replicas'),
+      minPartHours: parseNumber(text(args, 'min-part-hours'), 'min-part-hours'),
+      overload: parseNumber(text(args, 'overload'), 'overload'),
     });
     await createRing(context.rings, state, context.command);
     const { partitioner, replicas } = state;

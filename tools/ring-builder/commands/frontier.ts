@@ -27,7 +27,7 @@ export const verb: Verb = {
     const opened = await openRing(context.rings, ring);
     const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
     const state = applyChanges(opened.state, stagedChanges(opened.staged));
-    const given = texts(args, 'overloads').map((one) => parseNumber(one, 'overload'));
+    const given = texts(args, 'overloads').map((one) => parseNumber(one, 'overload', 'overload'));
     const frontier = overloadFrontier(
       {
         head: head === null ? null : { ...head.ring, moves: [] },

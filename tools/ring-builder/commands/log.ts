@@ -44,7 +44,7 @@ export const verb: Verb = {
         ms <= (until ?? Infinity)
       );
     });
-    const limit = Math.max(0, optionalNumber(args, 'limit') ?? all.length);
+    const limit = optionalNumber(args, 'limit') ?? all.length;
     const device = deviceOption(optionalText(args, 'device'));
     const withStat = flag(args, 'stat') || device !== null;
     const entries: (LogEntry & { stat?: VersionStat })[] = [];

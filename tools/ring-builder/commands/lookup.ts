@@ -41,7 +41,7 @@ export const verb: Verb = {
     const { ring, id } = await readVersion(context.rings, name, version);
     const find = lookupOf(ring);
     const counts = tierCountsOf(ring);
-    const handoffCount = Math.max(0, optionalNumber(args, 'handoffs') ?? 0);
+    const handoffCount = optionalNumber(args, 'handoffs') ?? 0;
     const keys = given.map((key) => {
       const { partition, devices } = find(keyBytes(key));
       const joiners = slotsOf(ring, partition).flatMap(({ joiner }) => {

@@ -90,7 +90,9 @@ async function listMoves(
   const { ring, state } = head;
   const targets = ringTargets(ring, state);
   const said = await askMoves(ring, targets);
-  const wanted = words.includes('all') ? [] : words.map((word) => parseNumber(word, 'partition'));
+  const wanted = words.includes('all')
+    ? []
+    : words.map((word) => parseNumber(word, 'partition', 'partition'));
   const all = moveRows(ring, said);
   const isWanted = ({ partition }: { readonly partition: number }): boolean =>
     wanted.length === 0 || wanted.includes(partition);
@@ -149,7 +151,7 @@ async function force(
   const named = words.filter((word) => word === 'all' || isDeviceWord(word) || moving.has(word));
   const partitions = words
     .filter((word) => !named.includes(word))
-    .map((word) => parseNumber(word, 'partition'));
+    .map((word) => parseNumber(word, 'partition', 'partition'));
   const unknown = partitions.find((partition) => partition >= ring.partitions);
   if (unknown !== undefined)
     throw usage(`partition ${unknown}: ${ring.keyspace} has ${ring.partitions}`);

@@ -17,7 +17,7 @@ export const verb: Verb = {
     ['$0 pin cities 17 --off d4 d5', 'none is on d4 or d5; replaces the pin before'],
   ],
   run: async (args, context) => {
-    const partition = parseNumber(text(args, 'partition'), 'partition');
+    const partition = parseNumber(text(args, 'partition'), 'partition', 'partition');
     const [on, off] = [texts(args, 'on'), texts(args, 'off')];
     if (on.length + off.length === 0) throw usage('name devices: --on d3 or --off d4');
     return stageAndAnswer(context, text(args, 'ring'), (state) => [

@@ -81,7 +81,7 @@ export const verb: Verb = {
     const targets = [...ringTargets(version.ring, version.state), ...extra];
     const how = {
       wait: waitRule(args),
-      canaries: canaryCount(args),
+      canaries: optionalNumber(args, 'canary') ?? 0,
       keepGoing: flag(args, 'keep-going'),
     };
     const pushed = await pushInSteps(context, version, { targets, how });
@@ -102,12 +102,6 @@ function waitRule(args: Arguments): WaitRule {
   const rule = waitRules.find((one) => one === word);
   if (rule === undefined) throw usage(`--wait ${word}: wanted ${waitRules.join(', ')}`);
   return rule;
-}
-
-function canaryCount(args: Arguments): number {
-  const count = optionalNumber(args, 'canary') ?? 0;
-  if (!Number.isInteger(count) || count < 0) throw usage(`--canary ${count}: wanted a count`);
-  return count;
 }
 
 interface Pushed {

@@ -1,9 +1,18 @@
 // ring-builder ramp: stages a weight that is reached by steps of later versions.
-import { flag, optionalNumber, parseNumber, text, usage } from '../arguments.ts';
+import type { WeightRamp } from '@ringwright/builder/builder-state';
+import {
+  type Arguments,
+  flag,
+  optionalNumber,
+  optionalText,
+  parseNumber,
+  text,
+  usage,
+} from '../arguments.ts';
 import { deviceIdOf } from '../device-reference.ts';
 import { MS_PER_HOUR } from '../hours.ts';
 import { stageAndAnswer } from '../stage-verb.ts';
-import type { Verb } from '../verb.ts';
+import type { Context, Verb } from '../verb.ts';
 
 const number = { type: 'string', requiresArg: true } as const;
 const PERCENT = 10;
@@ -12,7 +21,7 @@ const HOURS = 720;
 export const verb: Verb = {
   positionals: {
     device: { describe: 'd3, 10.0.0.1:6200/sdb or r1z2-10.0.0.1:6200/sdb' },
-    weight: { describe: 'where it shall arrive' },
+    weight: { describe: 'where it shall arrive; not with --off' },
   },
   options: {
     percent: { ...number, describe: `of the way, in one version (default ${PERCENT})` },
@@ -26,20 +35,40 @@ export const verb: Verb = {
       'each commit --step-ramps adds a fifth of what is missing now',
     ],
     ['$0 ramp cities d3 0 --in-hours 8 --hours 6', 'drained step by step, tonight only'],
+    ['$0 ramp cities d3 --off', 'the weight stays where it is now'],
   ],
   run: async (args, context) => {
-    const target = parseNumber(text(args, 'weight'), 'weight');
-    const percent = optionalNumber(args, 'percent') ?? PERCENT;
-    if (!(percent > 0 && percent <= 100)) throw usage(`--percent ${percent} is not in 0 to 100`);
-    const now = Math.floor(context.nowMs() / MS_PER_HOUR);
-    const fromHour = now + Math.floor(optionalNumber(args, 'in-hours') ?? 0);
-    const untilHour = fromHour + Math.ceil(optionalNumber(args, 'hours') ?? HOURS);
-    return stageAndAnswer(context, text(args, 'ring'), (state) => {
-      const id = deviceIdOf(state, text(args, 'device'));
-      if (flag(args, 'off')) return [{ kind: 'ramp', id, ramp: null }];
-      const way = Math.abs(target - (state.devices[id]?.weight ?? 0));
-      const step = (way * percent) / 100;
-      return [{ kind: 'ramp', id, ramp: { target, step, fromHour, untilHour } }];
+    const ring = text(args, 'ring');
+    const device = text(args, 'device');
+    const asked = flag(args, 'off') ? null : rampOf(args, context, ring);
+    return stageAndAnswer(context, ring, (state) => {
+      const id = deviceIdOf(state, device);
+      if (asked === null) return [{ kind: 'ramp', id, ramp: null }];
+      const { percent, ...ramp } = asked;
+      const way = Math.abs(ramp.target - (state.devices[id]?.weight ?? 0));
+      return [{ kind: 'ramp', id, ramp: { ...ramp, step: (way * percent) / 100 } }];
     });
   },
 };
+
+interface AskedRamp extends Omit<WeightRamp, 'step'> {
+  /** Of the way, in one version. */
+  readonly percent: number;
+}
+
+function rampOf(args: Arguments, context: Context, ring: string): AskedRamp {
+  const weight = optionalText(args, 'weight');
+  if (weight === undefined) {
+    const device = text(args, 'device');
+    throw usage(
+      `to which weight is ${device} to go?`,
+      `ring-builder ramp ${ring} ${device} WEIGHT, or --off, which ends a ramp`,
+    );
+  }
+  const target = parseNumber(weight, 'weight', 'weight');
+  const percent = optionalNumber(args, 'percent') ?? PERCENT;
+  const now = Math.floor(context.nowMs() / MS_PER_HOUR);
+  const fromHour = now + (optionalNumber(args, 'in-hours') ?? 0);
+  const untilHour = fromHour + (optionalNumber(args, 'hours') ?? HOURS);
+  return { target, percent, fromHour, untilHour };
+}

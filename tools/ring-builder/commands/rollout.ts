@@ -77,8 +77,8 @@ export const verb: Verb = {
       skipDown: flag(args, 'skip-down'),
       confirmDrops: flag(args, 'confirm-drops'),
       step: flag(args, 'step'),
-      movesMax: countOf(args, 'max-moves'),
-      wavesMax: countOf(args, 'waves'),
+      movesMax: optionalNumber(args, 'max-moves') ?? Number.POSITIVE_INFINITY,
+      wavesMax: optionalNumber(args, 'waves') ?? Number.POSITIVE_INFINITY,
       rate: rateOf(args),
       window: windowOf(args),
       override: optionalText(args, 'override') ?? null,
@@ -95,12 +95,6 @@ export const verb: Verb = {
     });
   },
 };
-
-function countOf(args: Arguments, name: string): number {
-  const count = optionalNumber(args, name) ?? Number.POSITIVE_INFINITY;
-  if (count >= 1 && (count === Number.POSITIVE_INFINITY || Number.isInteger(count))) return count;
-  throw usage(`--${name} ${count}: wanted a count from 1`);
-}
 
 function rateOf(args: Arguments): number | null {
   const given = optionalText(args, 'rate');

@@ -22,7 +22,7 @@ export const verb: Verb = {
     return stageAndAnswer(context, text(args, 'ring'), (state) =>
       words.flatMap((reference, at): Change[] => {
         if (at % 2 === 1) return [];
-        const weight = parseNumber(words[at + 1] ?? '', `weight of ${reference}`);
+        const weight = parseNumber(words[at + 1] ?? '', 'weight', `weight of ${reference}`);
         return [{ kind: 'set-weight', id: deviceIdOf(state, reference), weight }];
       }),
     );

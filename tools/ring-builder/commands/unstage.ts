@@ -12,7 +12,7 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
-    const numbers = texts(args, 'numbers').map((word) => parseNumber(word, 'number'));
+    const numbers = texts(args, 'numbers').map((word) => parseNumber(word, 'number', 'number'));
     const dropped = await unstage(
       { rings: context.rings, ring },
       authorOf(context),

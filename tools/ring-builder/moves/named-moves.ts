@@ -17,7 +17,7 @@ export function namedMoves<Move extends SlotMove>(
   if (words.includes('all')) return moves;
   const devices = new Set(words.filter(isDeviceWord).map((word) => Number(word.slice(1))));
   const numbers = words.filter((word) => !isDeviceWord(word));
-  const partitions = new Set(numbers.map((word) => parseNumber(word, 'partition')));
+  const partitions = new Set(numbers.map((word) => parseNumber(word, 'partition', 'partition')));
   const moving = new Set(moves.map(({ partition }) => partition));
   const unknown = [...partitions].filter((partition) => !moving.has(partition));
   const ends = new Set(moves.flatMap(({ from, to }) => [from, to]));

@@ -1,0 +1,40 @@
+// What a schema finds wrong, in words for people: those of the validator are for programmers. Pure.
+import { typedCharactersMax } from '@ringwright/base/limits-commands';
+import { shortened } from '@ringwright/base/shortened';
+import type { z } from 'zod';
+
+/** How the validator's own sentences begin; others were written in the schema and are kept. */
+const validatorsOwn = /^(Invalid|Too |Unrecognized)/;
+
+/** `wanted 65535 at most`, `is missing`, or the sentence that the schema has for it. */
+export function issueSentence(issue: z.core.$ZodIssue): string {
+  if (!validatorsOwn.test(issue.message)) return issue.message;
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.message.endsWith('received undefined')
+        ? 'is missing'
+        : `wanted ${typeNames[issue.expected] ?? `a ${issue.expected}`}`;
+    case 'too_small':
+      if (issue.origin === 'string') return 'is empty';
+      return issue.origin === 'array' ? 'has too few members' : `wanted ${issue.minimum} or more`;
+    case 'too_big':
+      if (issue.origin === 'string') return `has more than ${issue.maximum} characters`;
+      return issue.origin === 'array'
+        ? `has more than ${issue.maximum} members`
+        : `wanted ${issue.maximum} at most`;
+    case 'invalid_value':
+      return `wanted ${issue.values.map(String).join(', ')}`;
+    case 'unrecognized_keys':
+      return `has ${issue.keys.map((key) => JSON.stringify(shortened(key, typedCharactersMax))).join(', ')}, which is unknown here`;
+    default:
+      return 'is not of the right form';
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  int: 'a whole number',
+  array: 'a list',
+  object: 'an object',
+  string: 'a text',
+  boolean: 'true or false',
+};

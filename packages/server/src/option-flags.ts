@@ -1,0 +1,90 @@
+// The flags of a server and what is made of them, both from the table of options. Pure.
+import { must } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { issueSentence } from '@ringwright/ring/issue-sentence';
+import { z } from 'zod';
+import { type ServerOptions, serverOptionsSchema } from './options.ts';
+
+/** A flag as yargs takes it; its value is text, a list of texts, or a switch. */
+export interface OptionFlag {
+  readonly type: 'string' | 'boolean';
+  readonly describe: string;
+  readonly array?: true;
+  readonly requiresArg?: true;
+  readonly demandOption?: true;
+  readonly choices?: readonly string[];
+  readonly defaultDescription?: string;
+}
+
+/** What the flags of it are called is the business of whoever reads them. */
+const withoutFlag = 'storeAccess';
+
+/** By name as it is typed, without dashes: `redis-port`. */
+export const optionFlags: Readonly<Record<string, OptionFlag>> = Object.fromEntries(
+  Object.entries(serverOptionsSchema.shape)
+    .filter(([name]) => name !== withoutFlag)
+    .map(([name, field]) => [typedName(name), flagOf(field)]),
+);
+
+/**
+ * `given`: values by the names of flags; absent ones count as not typed. Throws USAGE with the
+ * option as it was typed, its value and what was wanted.
+ */
+export function optionsOf(
+  given: Readonly<Record<string, unknown>>,
+  { storeAccess }: Pick<ServerOptions, 'storeAccess'>,
+): ServerOptions {
+  const typed = Object.keys(serverOptionsSchema.shape).flatMap((name) => {
+    const value = given[typedName(name)];
+    return value === undefined || name === withoutFlag ? [] : [[name, value] as const];
+  });
+  for (const [name, value] of typed) requireValue(typedName(name), value);
+  const parsed = serverOptionsSchema.safeParse({ ...Object.fromEntries(typed), storeAccess });
+  if (parsed.success) return parsed.data;
+  const issue = must(parsed.error.issues[0], 'what is refused has an issue');
+  const [name, index] = issue.path;
+  const option = typedName(String(name));
+  const value = given[option];
+  const shown = Array.isArray(value) && typeof index === 'number' ? value[index] : value;
+  throw refusal(`--${option} ${String(shown)}: ${issueSentence(issue)}`);
+}
+
+/** Empty words come of unset variables in scripts. */
+function requireValue(option: string, value: unknown): void {
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  if (values.includes('')) throw refusal(`--${option} needs a value`);
+  if (values.length > 1 && optionFlags[option]?.array !== true) {
+    throw refusal(`--${option} is given ${values.length} times, wanted once`);
+  }
+}
+
+function refusal(message: string): CodedError {
+  return new CodedError('USAGE', message, { hint: 'ring-server --help' });
+}
+
+function typedName(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+function flagOf(field: z.ZodType): OptionFlag {
+  const inner = unwrapped(field);
+  const fallback = field instanceof z.ZodDefault ? field.def.defaultValue : undefined;
+  const isShown = typeof fallback === 'string' || typeof fallback === 'number';
+  const describe = field.description ?? '';
+  if (inner instanceof z.ZodBoolean) return { type: 'boolean', describe };
+  return {
+    type: 'string',
+    requiresArg: true,
+    describe,
+    ...(inner instanceof z.ZodArray && { array: true }),
+    ...(inner instanceof z.ZodEnum && { choices: inner.options.map(String) }),
+    ...(isShown && { defaultDescription: `${fallback}` }),
+    ...(!field.safeParse(undefined).success && { demandOption: true }),
+  };
+}
+
+function unwrapped(field: z.ZodType): unknown {
+  return field instanceof z.ZodDefault || field instanceof z.ZodOptional
+    ? unwrapped(field.unwrap() as z.ZodType)
+    : field;
+}

@@ -1,0 +1,30 @@
+// A data directory that is named must be one: to look at another would make files in it.
+import { access, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+
+/** What a server makes first; one of them may be lost. */
+const signs = ['device.json', 'partitions'];
+
+/** `form`: how the command is written. Throws USAGE. */
+export async function requireData(directory: string, form: string): Promise<void> {
+  const why = await whyNot(directory);
+  if (why === null) return;
+  throw new CodedError('USAGE', `${directory} is no data directory: ${why}`, {
+    hint: form,
+    details: { directory },
+  });
+}
+
+async function whyNot(directory: string): Promise<string | null> {
+  const stats = await stat(directory).catch(() => null);
+  if (stats === null) return 'it is not there';
+  if (!stats.isDirectory()) return 'it is no directory';
+  const isThere = (name: string): Promise<boolean> =>
+    access(join(directory, name)).then(
+      () => true,
+      () => false,
+    );
+  const found = await Promise.all(signs.map(isThere));
+  return found.includes(true) ? null : `it has neither ${signs.join(' nor ')}`;
+}
