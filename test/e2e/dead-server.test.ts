@@ -16,6 +16,16 @@ async function rollout(cluster: Cluster, ...more: string[]): Promise<Ended> {
   return { exit, stderr, json: JSON.parse(stdout || 'null') as Ended['json'] };
 }
 
+interface Planned {
+  readonly moved: number;
+  readonly movesLeft: number;
+}
+
+async function planOf({ builder }: Cluster): Promise<{ document: Planned; stdout: string }> {
+  const { stdout } = await builder.run(['plan', keyspace]);
+  return { document: await builder.json<Planned>(['plan', keyspace]), stdout };
+}
+
 /** Devices of the head, null where one has left. */
 async function devicesOf(cluster: Cluster): Promise<(number | null)[]> {
   const { devices, moves } = await cluster.head();
@@ -60,9 +70,15 @@ test('dead before the commit: every wave is carried out, then it is removed', {
     /goes on without d1 .*: 12 of 16 partitions have a slot there; 0 have/,
   );
 
-  await cluster.commit('remove', 'd1');
+  await builder.json(['remove', keyspace, 'd1']);
+  const { document, stdout: planned } = await planOf(cluster);
+  const meaning = /d1 \(\S+\): \d+ of 16 partitions have .*/.exec(planned)?.[0];
+  expect(planned).toContain('removed, so a rollout waits for no answer');
+  expect(document).toMatchObject({ away: { slotsFrom: document.moved, stuck: 0 } });
+  await builder.json(['commit', keyspace, '-m', 'd1 is gone']);
   const last = await rollout(cluster);
-  expect(last.json, last.stderr).toMatchObject({ end: 'done', left: [] });
+  expect(last.json, last.stderr).toMatchObject({ end: 'done', left: [], moved: document.moved });
+  expect(last.stderr).toContain(`goes on without ${meaning}`);
   expect(last.exit).toBe(0);
   expect(await devicesOf(cluster)).toEqual([0, null, 2, 3, 4, 5]);
 });
@@ -80,7 +96,7 @@ test('a joiner and a source die in mid-move; the one is removed, the other repla
   expect(stuck.exit).toBe(4);
   const cancel = `ring-builder moves ${keyspace} cancel d4`;
   expect(stuck.stderr).toContain(cancel);
-  await builder.json(['remove', keyspace, 'd4']);
+  expect((await builder.run(['remove', keyspace, 'd4'])).stdout).toContain(cancel);
   const refused = await builder.run(['commit', keyspace, '-m', 'it is gone', '--json']);
   expect(JSON.parse(refused.stderr).hint).toContain(cancel);
   await builder.json(['moves', keyspace, 'cancel', 'd4']);

@@ -55,6 +55,10 @@ test('the worst is answered, with the names of those it is about', () => {
   const away = adviceOn(still, [at(0, 'PEER_TIMEOUT'), at(2, 'PEER_UNREACHABLE')]);
   expect(away?.words).toMatch(/^start 127.0.0.1:6200 127.0.0.1:6202, .* remove cities d0 d2 /);
   expect(adviceOn(still, [])).toBeNull();
+  const source = adviceOn(moving, [at(2, 'PEER_UNREACHABLE')])?.words;
+  expect(source).toMatch(
+    /other holders fill 1 slot: nothing comes .* ring-builder remove cities d2/,
+  );
 });
 
 test('nobody is told to remove every device of a ring, nor a list of hundreds', () => {

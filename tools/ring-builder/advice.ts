@@ -1,5 +1,6 @@
 // What to type next when servers refuse a version or do not answer: by error code and situation.
 // The one table of it, for push, rollout, settle, servers and health. Pure.
+import { counted } from '@ringwright/base/counted';
 import { type ErrorCode, errorCatalogue } from '@ringwright/base/errors';
 import type { Ring } from '@ringwright/ring/ring';
 import { goneForGood } from './gone-for-good.ts';
@@ -40,19 +41,26 @@ const absent: Advise = ({ ring, pushed }, plights) => {
   if (!pushed) return { command: `push ${keyspace}`, words: start };
   const without = `rollout ${keyspace} --skip-down`;
   const gone = plights.flatMap(({ devices }) => devices);
-  const others = ring.devices.filter((device) => device !== null && !gone.includes(device.id));
-  const words = `${start}; to go on without: ring-builder ${without}`;
-  // Nobody wants to be told to remove every device there is.
-  const forGood = gone.length === 0 || others.length === 0 ? '' : `; ${removal(ring, gone)}`;
-  return { command: ring.moves.length > 0 ? without : again, words: `${words}${forGood}` };
+  const goOn = `${start}; to go on without: ring-builder ${without}`;
+  const from = ring.moves.filter((move) => move.from !== null && gone.includes(move.from)).length;
+  const source =
+    from === 0 ? '' : `, where other holders fill ${counted(from, 'slot')}: nothing comes from it`;
+  return {
+    command: ring.moves.length > 0 ? without : again,
+    words: `${goOn}${source}${withoutForGood(ring, gone)}`,
+  };
 };
 
-function removal({ keyspace, moves }: Situation['ring'], gone: readonly number[]): string {
-  if (gone.length > DEVICES_NAMED_MAX) return 'those that will not come back are removed';
-  const joining = gone.filter((id) => moves.some(({ to }) => to === id));
-  const cancel = joining.map((id) => `ring-builder moves ${keyspace} cancel d${id}`);
-  const commands = [...cancel, goneForGood(keyspace, gone)].join(' && ');
-  return `if it will not come back: ${commands}`;
+/** The end of a sentence: `; if it will not come back: …`. */
+export function withoutForGood(
+  ring: Pick<Ring, 'keyspace' | 'devices' | 'moves'>,
+  gone: readonly number[],
+): string {
+  const others = ring.devices.some((device) => device !== null && !gone.includes(device.id));
+  // Nobody wants to be told to remove every device there is.
+  if (gone.length === 0 || !others) return '';
+  if (gone.length > DEVICES_NAMED_MAX) return '; those that will not come back are removed';
+  return `; if it will not come back: ${goneForGood(ring, gone)}`;
 }
 
 const fork: Advise = ({ ring: { keyspace } }) => ({

@@ -9,6 +9,7 @@ import type { Head } from '@ringwright/repository/read-log';
 import { auditRing } from '@ringwright/ring/audit-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { usage } from './arguments.ts';
+import type { LackingRoom } from './lacking-room.ts';
 
 /** Enough of a digest to type; `--plan` takes any start of this length or more. */
 const digestCharactersMin = 12;
@@ -34,9 +35,14 @@ export function requireDigest(plan: Plan, given: string | undefined, head: Head 
 }
 
 /** What a commit of the reviewed plan has to be given. */
-export function commitOptions({ digest }: Plan, brake: Brake | null): string {
+export function commitOptions(
+  { digest }: Plan,
+  brake: Brake | null,
+  lacking: readonly LackingRoom[],
+): string {
   const reason = brake !== null && !brake.secondSignature ? ' --override REASON' : '';
-  return `-m TEXT --plan ${digest.slice(0, digestCharactersMin)}${reason}`;
+  const room = lacking.length > 0 ? ' --overfill REASON' : '';
+  return `-m TEXT --plan ${digest.slice(0, digestCharactersMin)}${reason}${room}`;
 }
 
 export const replicasAtOnceOption = {

@@ -1,10 +1,33 @@
-// What to type when servers will not come back, as one line that a shell takes. Pure.
+// What to type to do without servers, as one line that a shell takes. Pure.
+import type { Ring } from '@ringwright/ring/ring';
 
-export function goneForGood(ring: string, devices: readonly number[]): string {
-  const names = devices.map((id) => `d${id}`).join(' ');
-  return [
-    `ring-builder remove ${ring} ${names}`,
-    `ring-builder commit ${ring} -m 'will not come back'`,
-    `ring-builder rollout ${ring}`,
-  ].join(' && ');
+type MovingRing = Pick<Ring, 'keyspace' | 'moves'>;
+
+/** Words that take devices out of a ring: moves on their way to them have to be cancelled first. */
+export function wordsWithout(
+  { keyspace, moves }: MovingRing,
+  devices: readonly number[],
+): [first: string, ...string[]] {
+  const joining = devices.filter((id) => moves.some(({ to }) => to === id));
+  const remove = `remove ${keyspace} ${named(devices)}`;
+  return joining.length === 0 ? [remove] : [`moves ${keyspace} cancel ${named(joining)}`, remove];
+}
+
+/** The same to its end: committed and carried out. */
+export function goneForGood(ring: MovingRing, devices: readonly number[]): string {
+  const { keyspace } = ring;
+  const words = [
+    ...wordsWithout(ring, devices),
+    `commit ${keyspace} -m 'will not come back'`,
+    `rollout ${keyspace}`,
+  ];
+  return asCommands(words);
+}
+
+export function asCommands(words: readonly string[]): string {
+  return words.map((one) => `ring-builder ${one}`).join(' && ');
+}
+
+function named(devices: readonly number[]): string {
+  return devices.map((id) => `d${id}`).join(' ');
 }

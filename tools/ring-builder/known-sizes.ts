@@ -1,8 +1,9 @@
 // Bytes per partition and free space per device, asked of the servers of a ring.
 import { allMoves } from '@ringwright/builder/later-waves';
-import type { KnownSizes } from '@ringwright/builder/plan-traffic';
+import type { KnownDisk, KnownSizes } from '@ringwright/builder/plan-traffic';
+import type { PlanToCommit } from './commit-plan.ts';
 import { fanOut } from './fan-out.ts';
-import { lastPushed, type PreparedPlan } from './prepare-plan.ts';
+import { lastPushed } from './prepare-plan.ts';
 import { ringTargets, type Target } from './ring-targets.ts';
 import { serverStatus } from './server-status.ts';
 
@@ -14,38 +15,50 @@ export interface AskedSizes extends KnownSizes {
   readonly meanBytes: number | null;
   readonly asked: number;
   readonly answered: number;
+  readonly away: readonly Target[];
 }
 
 export async function askSizes(ring: string, targets: readonly Target[]): Promise<AskedSizes> {
   const partitions = new Map<number, number>();
-  const devices = new Map<number, { bytes: number; free: number }>();
+  const devices = new Map<number, KnownDisk>();
+  const held = new Map<number, ReadonlyMap<number, number>>();
   const options = { sizesOf: ring, timeoutMs: SIZES_TIMEOUT_MS };
   const statuses = await fanOut(targets, async ({ address }) => {
     return serverStatus(address, options).catch(() => null);
   });
+  const away = targets.filter((_, index) => statuses[index] === null);
   statuses.forEach((status, index) => {
     if (status === null) return;
-    for (const [partition, bytes] of status.sizes ?? []) {
+    const sizes = new Map(status.sizes ?? []);
+    for (const [partition, bytes] of sizes) {
       partitions.set(partition, Math.max(bytes, partitions.get(partition) ?? 0));
     }
-    const free = status.disk?.freeBytes;
-    const bytes = status.rings.find((one) => one.ring === ring)?.bytes ?? 0;
-    if (free === undefined) return;
-    for (const id of targets[index]?.devices ?? []) devices.set(id, { bytes, free });
+    const said = status.rings.find((one) => one.ring === ring);
+    // A server is one device: the others of its address are not its own.
+    if (said !== undefined && said.device !== null) held.set(said.device, sizes);
+    if (status.disk === undefined) return;
+    const { freeBytes: free, totalBytes: total = null } = status.disk;
+    for (const id of targets[index]?.devices ?? []) {
+      devices.set(id, { bytes: said?.bytes ?? 0, free, total });
+    }
   });
   const all = [...partitions.values()];
+  const silent = new Set(away.flatMap((one) => one.devices));
   return {
     partitionBytes: (partition) => partitions.get(partition) ?? null,
     deviceBytes: (device) => devices.get(device) ?? null,
+    heldBytes: (device, partition) => held.get(device)?.get(partition) ?? 0,
+    isAway: (device) => silent.has(device),
     meanBytes: all.length === 0 ? null : all.reduce((sum, one) => sum + one, 0) / all.length,
     asked: targets.length,
-    answered: statuses.filter((status) => status !== null).length,
+    answered: targets.length - away.length,
+    away,
   };
 }
 
 /** Null when nothing is copied: then no server need be asked. */
-export async function sizesFor(prepared: PreparedPlan): Promise<AskedSizes | null> {
-  const { plan, opened, head, direct, state } = prepared;
+export async function sizesFor(given: PlanToCommit): Promise<AskedSizes | null> {
+  const { plan, opened, head, direct, state } = given;
   const pushed = lastPushed(opened.entries) !== null;
   if (head === null || direct || !pushed || allMoves(plan).length === 0) return null;
   // With the devices that are to join: their disks have to take the most.

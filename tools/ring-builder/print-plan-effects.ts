@@ -1,7 +1,6 @@
 // What a plan means for tiers, safety and disks, in tables and in the JSON document. Pure.
 
 import type { Finding } from '@ringwright/base/finding';
-import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { printTable } from '@ringwright/base/print-table';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { allMoves } from '@ringwright/builder/later-waves';
@@ -12,6 +11,8 @@ import { type ReplicaLoss, replicaLoss } from '@ringwright/builder/replica-loss'
 import { type TierPlan, tierPlans } from '@ringwright/builder/tier-plans';
 import type { Ring } from '@ringwright/ring/ring';
 import type { AskedSizes } from './known-sizes.ts';
+import { type LackingRoom, lackingRoom } from './lacking-room.ts';
+import { type PlanAway, planAway, planAwayLines } from './plan-away.ts';
 import { printBytes, printSeconds } from './print-bytes.ts';
 
 const TIERS_SHOWN_MAX = 40;
@@ -27,6 +28,9 @@ export interface PlanEffects {
   /** Servers asked for sizes, and those that answered. */
   readonly asked: number;
   readonly answered: number;
+  /** What it means that some did not; null when all did. */
+  readonly away: PlanAway | null;
+  readonly lacking: readonly LackingRoom[];
 }
 
 export function planEffects(
@@ -52,19 +56,21 @@ export function planEffects(
     traffic: traffic === null ? null : { ...traffic, seconds },
     asked: sizes?.asked ?? 0,
     answered: sizes?.answered ?? 0,
+    away: head === null ? null : planAway(head, allMoves(plan), sizes?.away ?? []),
+    lacking: head === null ? [] : lackingRoom(head, traffic?.devices ?? []),
   };
 }
 
-export function printEffects(effects: PlanEffects): string[] {
-  const { tiers, risk, ends, traffic, asked, answered } = effects;
-  const silent = asked > answered ? [`${asked - answered} of ${asked} servers did not answer`] : [];
+/** `head`: what the effects were planned from. */
+export function printEffects(effects: PlanEffects, head: Ring | null): string[] {
+  const { tiers, risk, ends, traffic, away } = effects;
   return [
     '',
     ...printTiers(tiers),
     ...(ends === null ? [] : ['', ...endLines(ends)]),
     ...(risk.some(isTold) ? ['', ...risk.filter(isTold).map(riskLine)] : []),
     ...(traffic === null ? [] : ['', ...printTraffic(traffic)]),
-    ...silent,
+    ...(away === null || head === null ? [] : ['', ...planAwayLines(head, away)]),
   ];
 }
 
@@ -120,7 +126,10 @@ function printTraffic(traffic: NonNullable<PlanEffects['traffic']>): string[] {
     ...printTable(shown, [
       { head: 'ID', cell: ({ id }) => `d${id}` },
       { head: 'BYTES IN', cell: ({ bytesIn }) => printBytes(bytesIn) },
-      { head: 'BYTES OUT', cell: ({ bytesOut }) => printBytes(bytesOut) },
+      {
+        head: 'BYTES OUT',
+        cell: ({ bytesOut, isAway }) => (isAway ? 'none (away)' : printBytes(bytesOut)),
+      },
       { head: 'PEAK', cell: ({ peakBytes }) => (peakBytes === null ? '?' : printBytes(peakBytes)) },
       { head: 'FREE', cell: ({ freeBytes }) => (freeBytes === null ? '?' : printBytes(freeBytes)) },
       { head: 'FITS', cell: ({ fits }) => (fits === null ? '?' : fits ? 'yes' : 'NO') },
@@ -129,14 +138,11 @@ function printTraffic(traffic: NonNullable<PlanEffects['traffic']>): string[] {
 }
 
 /** Warnings that only live servers could tell of. */
-export function effectWarnings({ traffic }: PlanEffects): Finding[] {
-  return (traffic?.devices ?? []).flatMap(({ id, bytesIn, freeBytes, fits }): Finding[] => {
-    if (fits !== false) return [];
-    const message =
-      `d${id} gets ${printBytes(bytesIn)}, and its disk has ${printBytes(freeBytes ?? 0)} free, ` +
-      `of which ${printBytes(diskReserveBytes)} stay free; ` +
-      'files are copied before old ones are dropped';
-    return [{ code: 'DISK_TOO_SMALL', message, details: { id, bytesIn, freeBytes } }];
+export function effectWarnings({ lacking }: PlanEffects): Finding[] {
+  return lacking.map(({ device, message, remedy }): Finding => {
+    const { id, bytesIn, freeBytes, diskBytes } = device;
+    const details = { id, bytesIn, freeBytes, diskBytes, remedy };
+    return { code: 'DISK_TOO_SMALL', message, details };
   });
 }
 
@@ -158,7 +164,7 @@ export function remedyOf(code: string, details: unknown, ring: string): string |
     case 'PARTITIONS_MOVE_TWICE':
       return `unstage ${ring}, then drain with set-weight ${ring} DEVICE 0 if the device still works`;
     case 'DISK_TOO_SMALL':
-      return `set-weight ${ring} d${String(known?.['id'])} with a lower weight, or free its disk`;
+      return typeof known?.['remedy'] === 'string' ? known['remedy'] : null;
     case 'DEVICE_OVER_SHARE':
       return `balance ${ring} shows all devices; plan ${ring} after this version goes on`;
     case 'DEVICES_LIFTED':

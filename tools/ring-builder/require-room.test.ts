@@ -9,14 +9,25 @@ import { readLog } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
 import { expect, onTestFinished, test } from 'vitest';
 import { ringBuilderHere } from '../../test/support/ring-builder-here.ts';
+import { wellOf } from '../../test/support/ring-status.ts';
+import type { RingStatus } from './server-status.ts';
 
-/** One server that says it has every file, each of 1,000 bytes, and `free()` on its disk. */
-async function serverWith(free: () => number): Promise<number> {
+interface Said {
+  readonly freeBytes: number;
+  readonly totalBytes?: number;
+  /** What it says of its ring; without it, it says to be no device. */
+  readonly ring?: RingStatus;
+}
+
+/** One server that says it has every file, each of 1,000 bytes. */
+async function serverWith(said: () => Said): Promise<number> {
   const server = createServer((_, response) => {
     const sizes = Array.from({ length: 8 }, (__, partition) => [partition, 1_000]);
-    const disk = { freeBytes: free() };
-    const said = { address: 'here', ready: true, rings: [], refusals: [], disk, sizes };
-    response.end(JSON.stringify(said));
+    const { ring, ...disk } = said();
+    const rings = ring === undefined ? [] : [ring];
+    response.end(
+      JSON.stringify({ address: 'here', ready: true, rings, refusals: [], disk, sizes }),
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(async () => {
@@ -26,9 +37,11 @@ async function serverWith(free: () => number): Promise<number> {
   return (server.address() as AddressInfo).port; // it listens
 }
 
+const entry = { time: '2026-11-21T02:00:00.000Z', user: 'ada', message: '', details: {} };
+
 test('too little room stops a commit, unless somebody says why it will do', async () => {
   let free = diskReserveBytes;
-  const port = await serverWith(() => free);
+  const port = await serverWith(() => ({ freeBytes: free }));
   const { folder, json, refusal } = await ringBuilderHere();
   onTestFinished(() => rm(folder, { recursive: true }));
   const rings = `${folder}/rings`;
@@ -63,13 +76,12 @@ test('too little room stops a commit, unless somebody says why it will do', asyn
 });
 
 test('moves of later waves need room too, also when the first wave is empty', async () => {
-  const port = await serverWith(() => diskReserveBytes);
+  const port = await serverWith(() => ({ freeBytes: diskReserveBytes }));
   const { folder, json, refusal } = await ringBuilderHere();
   onTestFinished(() => rm(folder, { recursive: true }));
   await json('create cities --partitions 8 --replicas 1 --min-part-hours 24');
   await json(`add cities r1z1-127.0.0.1:${port}/a 1`);
   const pushed = await json<{ version: number; id: string }>('commit cities -m first');
-  const entry = { time: '2026-11-21T02:00:00.000Z', user: 'ada', message: '', details: {} };
   await appendPush({ rings: `${folder}/rings`, ring: 'cities' }, pushed, entry);
   await json(`add cities r1z1-127.0.0.1:${port}/b 1`);
   const plan = await json<{ moved: number; movesLeft: number; traffic: object }>('plan cities');
@@ -81,4 +93,58 @@ test('moves of later waves need room too, also when the first wave is empty', as
   expect([listed.later.flat().length, listed.movesLeft]).toEqual([4, 4]);
   expect(await refusal('moves cities pause d99')).toEqual({ exit: 3, code: 'MOVE_UNKNOWN' });
   expect(await refusal('moves cities cancel d99')).toEqual({ exit: 3, code: 'MOVE_UNKNOWN' });
+});
+
+test('a disk that is smaller than what stays free: no reason is asked for', async () => {
+  const totalBytes = diskReserveBytes - 1;
+  const port = await serverWith(() => ({ freeBytes: totalBytes, totalBytes }));
+  const { folder, json, text, refusal } = await ringBuilderHere();
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
+  await json(`add cities r1z1-127.0.0.1:${port}/a 1`);
+  const pushed = await json<{ version: number; id: string }>('commit cities -m first');
+  await appendPush({ rings: `${folder}/rings`, ring: 'cities' }, pushed, entry);
+  await json(`add cities r1z1-127.0.0.1:${port}/b 1`);
+  const plan = await text('plan cities');
+  expect(plan).toMatch(/helps: a larger disk, or ring-builder remove cities d1$/m);
+  expect(plan).toMatch(/^Next: ring-builder remove cities d1$/m);
+  expect(plan).not.toContain('--overfill');
+  expect(await refusal('commit cities -m no')).toEqual({ exit: 5, code: 'DISK_TOO_SMALL' });
+  await json('remove cities d1');
+  expect(await json('plan cities')).toMatchObject({ moved: 0, warnings: [] });
+
+  // Once moves are on their way there, these come first.
+  await json('unstage cities');
+  await json(`add cities r1z1-127.0.0.1:${port}/b 1`);
+  await json('commit cities -m second --overfill soon-larger');
+  await json('set-weight cities d1 2');
+  expect(await text('plan cities')).toMatch(/^Next: ring-builder moves cities cancel d1$/m);
+});
+
+test('a revert asks for room too, but not for files that are there still', async () => {
+  const held: { ring?: RingStatus } = {};
+  const port = await serverWith(() => ({ freeBytes: diskReserveBytes, ...held }));
+  const { folder, json, text, refusal } = await ringBuilderHere();
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const rings = `${folder}/rings`;
+  await json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
+  await json(`add cities r1z1-127.0.0.1:${port}/a 1`);
+  const pushed = await json<{ version: number; id: string }>('commit cities -m first');
+  await appendPush({ rings, ring: 'cities' }, pushed, entry);
+  await json(`add cities r1z1-127.0.0.1:${port}/b 1`);
+  await json('commit cities -m second --direct --yes --override empty');
+  expect(await text('revert cities 1')).toMatch(/^Next: .*revert cities 1 .* --overfill REASON$/m);
+  const refused = { exit: 5, code: 'DISK_TOO_SMALL' };
+  expect(await refusal('revert cities 1 -m back --override all')).toEqual(refused);
+  const { ring } = await readVersion(rings, 'cities', 'head');
+  expect(ring.version).toBe(2);
+
+  // The server of the device that gets them has them all.
+  held.ring = wellOf(ring, 0);
+  expect(await text('revert cities 1')).not.toContain('--overfill');
+  delete held.ring;
+  await json('revert cities 1 -m back --override all --overfill soon-larger');
+  expect((await readLog(rings, 'cities')).at(-1)?.details).toMatchObject({
+    ...{ revert: 1, overfilled: [0], overfillReason: 'soon-larger' },
+  });
 });

@@ -1,37 +1,34 @@
 // Whether the disks of the devices that get files have room for them, before a version says so.
 
 import { CodedError } from '@ringwright/base/coded-error';
-import { diskReserveBytes } from '@ringwright/base/limits-store';
+import { counted } from '@ringwright/base/counted';
 import { allMoves } from '@ringwright/builder/later-waves';
 import { planTraffic } from '@ringwright/builder/plan-traffic';
+import type { PlanToCommit } from './commit-plan.ts';
 import { sizesFor } from './known-sizes.ts';
-import type { PreparedPlan } from './prepare-plan.ts';
-import { printBytes } from './print-bytes.ts';
+import { lackingRoom } from './lacking-room.ts';
 
 /**
- * The devices that lack room, which a commit with a reason takes on. Throws DISK_TOO_SMALL without
- * one. Servers that do not answer in time have room, as far as anybody knows.
+ * The devices that lack room, which a commit or a revert with a reason takes on. Throws
+ * DISK_TOO_SMALL without one. Servers that do not answer in time have room, as far as anybody
+ * knows.
  */
 export async function requireRoom(
-  prepared: PreparedPlan,
+  given: PlanToCommit,
   reason: string | null,
 ): Promise<readonly number[]> {
-  const { plan } = prepared;
+  const { plan, head } = given;
   const { ring } = plan;
-  const sizes = await sizesFor(prepared);
-  const devices = (sizes === null ? null : planTraffic(allMoves(plan), sizes))?.devices ?? [];
-  const lacking = devices.filter(({ fits }) => fits === false);
+  const sizes = await sizesFor(given);
+  const traffic = sizes === null ? null : planTraffic(allMoves(plan), sizes);
+  if (head === null || traffic === null) return [];
+  const lacking = lackingRoom(head.ring, traffic.devices);
   const [first] = lacking;
-  if (first === undefined || reason !== null) return lacking.map(({ id }) => id);
-  const { id, bytesIn, freeBytes } = first;
-  const more = lacking.length === 1 ? '' : `, and ${lacking.length - 1} more devices`;
-  throw new CodedError(
-    'DISK_TOO_SMALL',
-    `d${id} would get ${printBytes(bytesIn)}, and its disk has ` +
-      `${printBytes(freeBytes ?? 0)} free, of which ${printBytes(diskReserveBytes)} stay free${more}`,
-    {
-      hint: `ring-builder plan ${ring} shows all; free the disk, or give d${id} a lower weight (set-weight); or add --overfill REASON`,
-      details: { ring, devices: lacking },
-    },
-  );
+  if (first === undefined || reason !== null) return lacking.map(({ device }) => device.id);
+  const more = lacking.length === 1 ? '' : `, and ${counted(lacking.length - 1, 'more device')}`;
+  const force = lacking.every(({ mayDo }) => mayDo) ? '; or add --overfill REASON' : '';
+  throw new CodedError('DISK_TOO_SMALL', `${first.message}${more}`, {
+    hint: `${first.remedy}${force}`,
+    details: { ring, devices: lacking.map(({ device }) => device) },
+  });
 }

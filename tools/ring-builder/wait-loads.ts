@@ -90,7 +90,7 @@ function copiedOf({ said }: Look, moves: readonly Move[]): Copied {
 }
 
 function stalled(
-  { ring: { keyspace } }: StoredVersion,
+  { ring }: StoredVersion,
   { said }: Look,
   { rows, stallMs }: { readonly rows: Look['rows']; readonly stallMs: number },
 ): CodedError {
@@ -108,8 +108,7 @@ function stalled(
     open.flatMap(({ to }) => (to !== null && said.get(to) instanceof Error ? [to] : [])),
   );
   const names = [...silent].map((id) => `d${id}`).join(' ');
-  const cancel = `ring-builder moves ${keyspace} cancel ${names}`;
-  const commands = `${cancel} && ${goneForGood(keyspace, [...silent])}`;
+  const commands = goneForGood(ring, [...silent]);
   return new CodedError(
     'ROLLOUT_STALLED',
     `${available} of ${moves} moves are available and nothing has changed for ${stallMs / 1_000} s: ${reasons.slice(0, 3).join('; ')}`,
@@ -117,7 +116,7 @@ function stalled(
       hint:
         silent.size > 0
           ? `start ${names}, and type the command again: it goes on from there; if it will not come back: ${commands}`
-          : `see that the servers run, or pause or cancel what is stuck (ring-builder moves ${keyspace} list); then type the command again: it goes on where it was`,
+          : `see that the servers run, or pause or cancel what is stuck (ring-builder moves ${ring.keyspace} list); then type the command again: it goes on where it was`,
       details: { available, moves, failed: reasons },
     },
   );

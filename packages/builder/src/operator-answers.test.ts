@@ -1,4 +1,5 @@
 // Attack: drill, risk, frontier, why and revert against their definitions, on random clusters.
+import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { seededRandom } from '@ringwright/base/random';
 import { finalizeMoves, initializeMoves, proposeMoves } from '@ringwright/ring/advance-ring';
 import type { Ring } from '@ringwright/ring/ring';
@@ -12,7 +13,7 @@ import { drillRing } from './drill.ts';
 import { overloadFrontier } from './frontier.ts';
 import { movesAtRisk } from './moves-at-risk.ts';
 import { nextRing } from './next-ring.ts';
-import { planTraffic } from './plan-traffic.ts';
+import { neverFits, planTraffic } from './plan-traffic.ts';
 import { planVersion } from './plan-version.ts';
 import { revertPlan, revertState } from './revert-plan.ts';
 import { simulate } from './simulate.ts';
@@ -208,7 +209,9 @@ test('traffic: bytes add up, a disk that is too small is named, unknown sizes ar
   ];
   const traffic = planTraffic(moves, {
     partitionBytes: (partition) => [100, 300, null][partition] ?? null,
-    deviceBytes: (device) => (device === 2 ? { bytes: 50, free: 399 } : null),
+    deviceBytes: (device) => (device === 2 ? { bytes: 50, free: 399, total: null } : null),
+    heldBytes: () => 0,
+    isAway: () => false,
   });
   expect(traffic).toMatchObject({ bytes: 600, guessed: 1, busiest: { id: 1, bytes: 500 } });
   expect(traffic?.devices).toMatchObject([
@@ -218,7 +221,28 @@ test('traffic: bytes add up, a disk that is too small is named, unknown sizes ar
     { id: 3, bytesIn: 200, peakBytes: null },
   ]);
   const none = { partitionBytes: () => null, deviceBytes: () => null };
-  expect(planTraffic(moves, none)).toBe(null);
+  const nobody = { heldBytes: () => 0, isAway: () => true };
+  expect(planTraffic(moves, { ...none, ...nobody })).toBe(null);
+});
+
+test('traffic: nothing comes from a device that is away, nor what is there already', () => {
+  const moves = [
+    { partition: 0, replica: 0, from: 0, to: 2 },
+    { partition: 1, replica: 0, from: 1, to: 2 },
+  ];
+  const traffic = planTraffic(moves, {
+    partitionBytes: () => 100,
+    deviceBytes: () => ({ bytes: 80, free: 10, total: diskReserveBytes + 10 }),
+    heldBytes: (device, partition) => (device === 2 && partition === 1 ? 80 : 0),
+    isAway: (device) => device === 0,
+  });
+  expect(traffic).toMatchObject({ bytes: 120, busiest: { id: 2, bytes: 120 } });
+  expect(traffic?.devices).toMatchObject([
+    { id: 0, bytesOut: 0, isAway: true },
+    { id: 1, bytesOut: 20, isAway: false },
+    { id: 2, bytesIn: 120, fits: false },
+  ]);
+  expect(traffic?.devices.map(neverFits)).toEqual([false, false, true]);
 });
 
 test('a simulation is the versions that commits would make; a refused step changes nothing', () => {

@@ -6,19 +6,31 @@ import type { PlannedMove } from './plan.ts';
 export interface KnownSizes {
   /** Bytes of a partition's file: the largest that any holder has. */
   readonly partitionBytes: (partition: number) => number | null;
-  /** Bytes a device holds now, and bytes free on its disk. */
-  readonly deviceBytes: (
-    device: number,
-  ) => { readonly bytes: number; readonly free: number } | null;
+  readonly deviceBytes: (device: number) => KnownDisk | null;
+  /** Bytes of the partition's file that the device has already: those need no room. */
+  readonly heldBytes: (device: number, partition: number) => number;
+  /** Whether the server of the device gave no answer: nothing can come from it. */
+  readonly isAway: (device: number) => boolean;
+}
+
+export interface KnownDisk {
+  /** What the device holds now. */
+  readonly bytes: number;
+  /** Free on its disk, and the whole disk; null where that was not said. */
+  readonly free: number;
+  readonly total: number | null;
 }
 
 export interface DeviceTraffic {
   readonly id: number;
   readonly bytesIn: number;
+  /** 0 of one that is away: other holders give those files. */
   readonly bytesOut: number;
+  readonly isAway: boolean;
   /** A file is copied before the old one is dropped: what it holds now and what comes in. */
   readonly peakBytes: number | null;
   readonly freeBytes: number | null;
+  readonly diskBytes: number | null;
   /** False when the incoming files do not fit beside what a server keeps free; null when the free space is not known. */
   readonly fits: boolean | null;
 }
@@ -45,10 +57,10 @@ export function planTraffic(moves: readonly PlannedMove[], known: KnownSizes): T
     return found;
   };
   let total = 0;
-  moves.forEach(({ from, to }, index) => {
-    const size = sizes[index] ?? mean;
+  moves.forEach(({ partition, from, to }, index) => {
+    const size = Math.max(0, (sizes[index] ?? mean) - known.heldBytes(to, partition));
     total += size;
-    if (from !== null) of(from).bytesOut += size;
+    if (from !== null) of(from).bytesOut += known.isAway(from) ? 0 : size;
     of(to).bytesIn += size;
   });
   const devices = [...inOut].map(([id, traffic]) => deviceTraffic(id, traffic, known));
@@ -72,10 +84,20 @@ function deviceTraffic(
     id,
     bytesIn,
     bytesOut,
+    isAway: known.isAway(id),
     peakBytes: disk === null ? null : disk.bytes + bytesIn,
     freeBytes: disk === null ? null : disk.free,
+    diskBytes: disk === null ? null : disk.total,
     fits: disk === null ? null : bytesIn === 0 || bytesIn + diskReserveBytes <= disk.free,
   };
+}
+
+/** Whether the files would not even fit an empty disk of this size. */
+export function neverFits({
+  bytesIn,
+  diskBytes,
+}: Pick<DeviceTraffic, 'bytesIn' | 'diskBytes'>): boolean {
+  return diskBytes !== null && bytesIn + diskReserveBytes > diskBytes;
 }
 
 function busiestOf(devices: readonly DeviceTraffic[]): Traffic['busiest'] {

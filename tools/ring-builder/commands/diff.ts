@@ -44,7 +44,9 @@ export const verb: Verb = {
     const sizes = flag(args, 'bytes')
       ? await askSizes(ring, ringTargets(after.ring, after.state))
       : null;
-    const traffic = sizes === null ? null : planTraffic(moved, sizes);
+    // What has moved is there already.
+    const asPlanned = { heldBytes: () => 0, isAway: () => false };
+    const traffic = sizes === null ? null : planTraffic(moved, { ...sizes, ...asPlanned });
     const differs =
       moved.length + diff.slotsAdded + diff.slotsRemoved + diff.movesStarted + diff.movesEnded >
         0 || diff.settings.length + printDevices(diff).length > 0;

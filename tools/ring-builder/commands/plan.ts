@@ -6,6 +6,7 @@ import { brakeWarnings } from '../brake-warnings.ts';
 import { plannedBrake } from '../commit-plan.ts';
 import { commitOptions, replicasAtOnceOption, requireReplicasAtOnce } from '../commit-rules.ts';
 import { sizesFor } from '../known-sizes.ts';
+import { roomFirst } from '../lacking-room.ts';
 import { planWanted, readWanted, type Wanted } from '../prepare-plan.ts';
 import { parseBytes } from '../print-bytes.ts';
 import { printMoves } from '../print-moves.ts';
@@ -58,18 +59,21 @@ export const verb: Verb = {
     const options = ['direct', 'step-ramps']
       .map((name) => (flag(args, name) ? ` --${name}` : ''))
       .join('');
-    const room = effectWarnings(effects).length > 0 ? ' --overfill REASON' : '';
     const brake = await plannedBrake(context, prepared);
+    const { lacking, ...shown } = effects;
     const plan = withWarnings(prepared.plan, [...effectWarnings(effects), ...brakeWarnings(brake)]);
     const moves = flag(args, 'partitions') ? printMoves(plan, state) : [];
     return {
-      json: { ...planDocument(plan), direct, changed, ...effects, brake },
+      json: { ...planDocument(plan), direct, changed, ...shown, brake },
       lines: changed
-        ? printPlan(plan, state, [...printEffects(effects), ...moves])
+        ? printPlan(plan, state, [...printEffects(effects, head?.ring ?? null), ...moves])
         : [`${ring}: a commit would have nothing to do`],
-      next: changed
-        ? context.next(`commit ${ring} ${commitOptions(plan, brake)}${room}${options}`)
-        : context.next(`status ${ring}`),
+      next: context.next(
+        changed
+          ? (roomFirst(lacking) ??
+              `commit ${ring} ${commitOptions(plan, brake, lacking)}${options}`)
+          : `status ${ring}`,
+      ),
     };
   },
 };

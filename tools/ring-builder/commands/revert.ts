@@ -7,11 +7,20 @@ import type { StoredVersion } from '@ringwright/repository/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { optionalText, text } from '../arguments.ts';
 import { brakeWarnings } from '../brake-warnings.ts';
-import { commitPlan, type PlanToCommit, plannedBrake, requireCommittable } from '../commit-plan.ts';
+import {
+  type CommitWords,
+  commitPlan,
+  type PlanToCommit,
+  plannedBrake,
+  requireCommittable,
+} from '../commit-plan.ts';
 import { commitOptions, requireDigest } from '../commit-rules.ts';
+import { sizesFor } from '../known-sizes.ts';
+import { roomFirst } from '../lacking-room.ts';
 import { type PreparedRevert, prepareRevert } from '../prepare-revert.ts';
 import { planDocument, printPlan, withWarnings } from '../print-plan.ts';
-import { planEffects, printEffects } from '../print-plan-effects.ts';
+import { effectWarnings, planEffects, printEffects } from '../print-plan-effects.ts';
+import { requireRoom } from '../require-room.ts';
 import { ringKey } from '../signing.ts';
 import { authorOf } from '../stage-verb.ts';
 import { stateOf } from '../state-of-version.ts';
@@ -33,6 +42,11 @@ export const verb: Verb = {
       requiresArg: true,
       describe: 'why a large change is right; it is logged, and stands for a second signature',
     },
+    overfill: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'why disks will do that have too little room for their moves; it is logged',
+    },
   },
   examples: [
     ['$0 revert cities 7', 'what it would do; changes nothing'],
@@ -49,9 +63,12 @@ export const verb: Verb = {
     if (!prepared.changed) return nothingToDo(context, prepared);
     if (message === undefined) return showPlan(context, prepared);
     requireDigest(prepared.plan, digest, prepared.opened.head);
+    const reason = optionalText(args, 'overfill') ?? null;
+    const devices = await requireRoom(toCommit(prepared), reason);
     return carryOut(context, prepared, {
       message,
       override: optionalText(args, 'override') ?? null,
+      ...(devices.length > 0 && reason !== null && { overfill: { devices, reason } }),
     });
   },
 };
@@ -74,13 +91,16 @@ async function showPlan(context: Context, prepared: PreparedRevert): Promise<Ans
   const { ring } = plan;
   const inFlight = head.ring.moves.length;
   const from = cancelled ?? head.ring;
-  const effects = planEffects(plan, { head: from, direct, state, sizes: null, rate: null });
+  const sizes = await sizesFor(toCommit(prepared));
+  const effects = planEffects(plan, { head: from, direct, state, sizes, rate: null });
+  const { lacking, ...told } = effects;
   const brake = await plannedBrake(context, toCommit(prepared));
-  const shown = withWarnings(plan, brakeWarnings(brake));
+  const shown = withWarnings(plan, [...effectWarnings(effects), ...brakeWarnings(brake)]);
+  const options = commitOptions(plan, brake, lacking);
   return {
     json: {
       ...planDocument(shown),
-      ...effects,
+      ...told,
       brake,
       to: old.ring.version,
       cancels: inFlight,
@@ -90,9 +110,9 @@ async function showPlan(context: Context, prepared: PreparedRevert): Promise<Ans
       `${ring}: back to the placement of version ${old.ring.version}; nothing is done yet`,
       ...(inFlight > 0 ? [`first version ${head.ring.version + 1} cancels ${inFlight} moves`] : []),
       'files that were not given up yet need no copy',
-      ...printPlan(shown, state, printEffects(effects)),
+      ...printPlan(shown, state, printEffects(effects, from)),
     ],
-    next: context.next(`revert ${ring} ${old.ring.version} ${commitOptions(plan, brake)}`),
+    next: context.next(roomFirst(lacking) ?? `revert ${ring} ${old.ring.version} ${options}`),
   };
 }
 
@@ -108,7 +128,7 @@ function nothingToDo(context: Context, { opened, old }: PreparedRevert): Answer 
 async function carryOut(
   context: Context,
   prepared: PreparedRevert,
-  words: { readonly message: string; readonly override: string | null },
+  words: CommitWords,
 ): Promise<Answer> {
   const { plan, cancelled, old, head } = prepared;
   const revert = old.ring.version;

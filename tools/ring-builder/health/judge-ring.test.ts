@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
+import { wellOf } from '../../../test/support/ring-status.ts';
 import { idOf, moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import type { RingStatus, ServerStatus } from '../server-status.ts';
 import { judgeRing } from './judge-ring.ts';
@@ -11,28 +12,6 @@ import { exitOf } from './trouble.ts';
 const committedMs = Date.parse('2026-11-21T03:00:00Z');
 const first = servedRing();
 const GIB = 2 ** 30;
-
-function wellOf(ring: Ring, device: number): RingStatus {
-  const { version, keyspace } = ring;
-  const id = idOf(ring);
-  return {
-    ...{ ring: keyspace, version, id, sinceMs: 0, disk: { version, id }, requests: [], device },
-    ...{
-      serving: 3,
-      notReady: 0,
-      damaged: [],
-      failing: [],
-      rate: null,
-      lentMs: null,
-      loads: [],
-      paused: [],
-      first: [],
-      surplus: 0,
-    },
-    ...{ held: { drops: 0, quarantines: 0 }, draining: [], rows: 0, bytes: 0, fork: null },
-    ...{ freshness: { state: 'none', version: null }, refusal: '', refusalCode: null },
-  };
-}
 
 /** Servers of `ring` that are well, but for what `lie` says of the second. */
 function judge(
@@ -160,6 +139,13 @@ const load = (stage: RingStatus['loads'][number]['stage'], reason = ''): Partial
   ],
 });
 const anHour = { laterMs: 3_600_000 };
+
+test('a disk that can take nothing: moves to it are cancelled before it is removed', () => {
+  const tiny = { freeBytes: 20_000_000, totalBytes: 20_000_000 };
+  const [trouble] = judge(moving, undefined, tiny).troubles;
+  expect(trouble).toMatchObject({ kind: 'disk full', command: 'moves cities cancel d1' });
+  expect(trouble?.hint).toMatch(/cities cancel d1 && ring-builder remove cities d1$/);
+});
 
 test.each<[string, Partial<RingStatus>, typeof anHour | undefined, string | null]>([
   ['one that waits a moment', load('queued'), undefined, null],

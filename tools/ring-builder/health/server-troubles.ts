@@ -2,6 +2,7 @@
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
+import { asCommands, wordsWithout } from '../gone-for-good.ts';
 import { printBytes } from '../print-bytes.ts';
 import type { RingStatus, ServerStatus } from '../server-status.ts';
 import type { JudgedHead } from './judge-ring.ts';
@@ -119,7 +120,12 @@ function diskTroubles(
   const reserve = printBytes(diskReserveBytes);
   if (totalBytes !== undefined && totalBytes < diskReserveBytes) {
     const why = `a disk of ${printBytes(totalBytes)} takes no writes: ${reserve} are to stay free`;
-    return [trouble('disk full', why, `remove ${keyspace} ${device}`)];
+    if (said instanceof Error || said.device === null) {
+      return [trouble('disk full', why, `status ${keyspace}`)];
+    }
+    const words = wordsWithout(head.ring, [said.device]);
+    const hint = `a larger disk, or ${asCommands(words)}`;
+    return [{ ...trouble('disk full', why, words[0]), hint }];
   }
   const command = `set-weight ${keyspace} ${device} WEIGHT`;
   return freeBytes < diskReserveBytes

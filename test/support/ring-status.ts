@@ -1,0 +1,26 @@
+// What a server that is well says of its ring, for tests that need no server.
+import type { Ring } from '@ringwright/ring/ring';
+import type { RingStatus } from '../../tools/ring-builder/server-status.ts';
+import { idOf } from './served-ring.ts';
+
+export function wellOf(ring: Ring, device: number): RingStatus {
+  const { version, keyspace } = ring;
+  const id = idOf(ring);
+  return {
+    ...{ ring: keyspace, version, id, sinceMs: 0, disk: { version, id }, requests: [], device },
+    ...{
+      serving: 3,
+      notReady: 0,
+      damaged: [],
+      failing: [],
+      rate: null,
+      lentMs: null,
+      loads: [],
+      paused: [],
+      first: [],
+      surplus: 0,
+    },
+    ...{ held: { drops: 0, quarantines: 0 }, draining: [], rows: 0, bytes: 0, fork: null },
+    ...{ freshness: { state: 'none', version: null }, refusal: '', refusalCode: null },
+  };
+}
