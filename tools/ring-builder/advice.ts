@@ -1,5 +1,5 @@
 // What to type next when servers refuse a version or do not answer: by error code and situation.
-// The one table of it, for push, rollout, settle, servers and health. Pure.
+// The one table of it, for push, rollout, settle, servers, health and status. Pure.
 import { counted } from '@ringwright/base/counted';
 import { type ErrorCode, errorCatalogue } from '@ringwright/base/errors';
 import type { Ring } from '@ringwright/ring/ring';
@@ -159,6 +159,11 @@ export function adviceOn(situation: Situation, plights: readonly Plight[]): Advi
   const [first, ...rest] = worstOf(plights);
   if (first === undefined) return null;
   return (table.get(rowOf(first.code)) ?? other)(situation, [first, ...rest]);
+}
+
+/** What a version asks for that no server was asked about: `code` is what one would answer. */
+export function adviceOnCode(situation: Situation, code: ErrorCode): Advice {
+  return (table.get(rowOf(code)) ?? other)(situation, [{ address: '', devices: [], code }]);
 }
 
 /** A server that answers late, or in no form known, is away like one that does not answer. */

@@ -8,18 +8,20 @@ import { type Approval, approvalOf } from '@ringwright/repository/approval';
 import { type Staged, stagedChanges } from '@ringwright/repository/builder-file';
 import { unprovedPartitions } from '@ringwright/repository/move-proof';
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
-import { readVersion } from '@ringwright/repository/read-version';
+import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { ringFolder } from '@ringwright/repository/ring-folder';
 import { describeOwner, lockOwner } from '@ringwright/repository/ring-lock';
 import { stagedCommands } from '@ringwright/repository/stage-changes';
+import { type Advice, adviceOnCode } from '../advice.ts';
 import { text } from '../arguments.ts';
 import { cancelledSince, printPartitions } from '../cancelled-since.ts';
 import { nameDevice } from '../device-reference.ts';
 import { lastPush, pushLine } from '../last-push.ts';
 import { rampLines, rampRows } from '../ramps.ts';
 import { trustOf } from '../signing.ts';
+import { standingOf } from '../situation-of.ts';
 import { describeChange } from '../stage-verb.ts';
-import type { Verb } from '../verb.ts';
+import type { Context, Verb } from '../verb.ts';
 import { wavesLeft, wavesLeftLines } from '../waves-left.ts';
 
 const DEVICES_SHOWN_MAX = 50;
@@ -39,18 +41,17 @@ export const verb: Verb = {
     const { movesLeft = 0, movesNotNoted = 0, restsUntil = null } = left ?? {};
     const cancelled = cancelledSince(entries);
     const signing = stored === null ? null : approvalOf(stored, await trustOf(context));
+    const advice = stored && (await adviceOnHead(context, { opened, stored, signing }));
     const lock = await lockOwner(ringFolder(context.rings, ring));
     const found = {
       ...{ inFlight: inFlight + movesLeft - movesNotNoted, movesNotNoted, pushed },
-      ...{ changes: changes.length, signing },
+      ...{ changes: changes.length, advice },
     };
     const next = context.next(nextWords(opened, found));
     const state = applyChanges(opened.state, changes);
     const ramps = rampRows(state, context.nowMs());
     const forced = unprovedPartitions(entries);
-    const devices = state.devices
-      .filter((device) => device !== null)
-      .map((device) => ({ ...device, committed: committedOf(opened.state.devices[device.id]) }));
+    const devices = withCommitted(state, opened.state);
     return {
       json: {
         ...{ ring, head: head?.version ?? null, id: head?.id ?? null },
@@ -77,6 +78,7 @@ export const verb: Verb = {
         ...(left === null ? [] : wavesLeftLines(ring, left)),
         ...cancelledLines(cancelled, context.next(`plan ${ring}`)),
         ...signingLines(signing),
+        ...(advice?.isFirst === true ? [advice.words] : []),
         ...(forced.size > 0
           ? [`forced, may have lost writes: partitions ${[...forced.keys()].join(' ')}`]
           : []),
@@ -100,6 +102,12 @@ export const verb: Verb = {
 
 /** What is in force of a device; null: it is staged to join. */
 type Committed = Pick<BuilderDevice, 'weight' | 'state'> | null;
+
+function withCommitted({ devices }: BuilderState, committed: BuilderState) {
+  return devices
+    .filter((device) => device !== null)
+    .map((device) => ({ ...device, committed: committedOf(committed.devices[device.id]) }));
+}
 
 function committedOf(device: BuilderDevice | null | undefined): Committed {
   return device ? { weight: device.weight, state: device.state } : null;
@@ -151,14 +159,10 @@ function nextWords(
     readonly movesNotNoted: number;
     readonly pushed: number | null;
     readonly changes: number;
-    readonly signing: Approval | null;
+    readonly advice: HeadAdvice | null;
   },
 ): string {
-  if (head !== null && found.signing !== null && found.signing.missing > 0) {
-    return found.signing.signed
-      ? `sign ${ring} ${head.version}`
-      : `commit ${ring} -m "signed from here on"`;
-  }
+  if (found.advice?.isFirst === true) return found.advice.command;
   if (found.inFlight > 0) return `rollout ${ring}`;
   if (powerIncrease(state) !== null) return `show ${ring}`;
   if (found.changes > 0 || found.movesNotNoted > 0) return `plan ${ring}`;
@@ -168,5 +172,28 @@ function nextWords(
   // Removed devices leave the ring at the end of a rollout.
   const leaving = state.devices.some((device) => device?.state === 'removed');
   if (leaving && found.pushed !== null) return `rollout ${ring}`;
-  return found.pushed === head.version ? `log ${ring}` : `push ${ring}`;
+  return found.advice?.command ?? `log ${ring}`;
+}
+
+interface HeadAdvice extends Advice {
+  /** It comes before all else: the head cannot be pushed. */
+  readonly isFirst: boolean;
+}
+
+/** By what a server would say to the head; null: it has it, as far as the log knows. */
+async function adviceOnHead(
+  context: Context,
+  head: {
+    readonly opened: OpenedRing;
+    readonly stored: StoredVersion;
+    readonly signing: Approval | null;
+  },
+): Promise<HeadAdvice | null> {
+  const { opened, stored, signing } = head;
+  const { ring } = stored;
+  const isFirst = signing !== null && signing.missing > 0;
+  if (!isFirst && lastPush(opened.entries)?.version === ring.version) return null;
+  const situation = { ring, ...(await standingOf(context, stored, opened.entries)) };
+  const waits = signing?.signed === true ? 'BRAKE' : 'SIGNATURES_MISSING';
+  return { ...adviceOnCode(situation, isFirst ? waits : 'RING_UNKNOWN'), isFirst };
 }
