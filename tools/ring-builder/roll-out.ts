@@ -17,6 +17,7 @@ import { type MoveWatch, watchMoves } from './moves/watch-moves.ts';
 import { type HourWindow, isInside, printWindow } from './parse-window.ts';
 import { isWaveLeft, proposeNextWave } from './propose-next-wave.ts';
 import { pushToAll } from './push-to-all.ts';
+import { requireNoFork } from './require-no-fork.ts';
 import { ringTargets } from './ring-targets.ts';
 import { nextRolloutStep, type RolloutStep } from './rollout-step.ts';
 import { noTotals, type RolloutTotals } from './rollout-totals.ts';
@@ -76,7 +77,7 @@ interface Rollout {
   readonly watch: MoveWatch;
 }
 
-/** Throws SERVERS_NOT_CONFIRMED, ROLLOUT_STALLED, RECEIPTS_MISSING, and what commits throw. */
+/** Throws RING_FORK, SERVERS_NOT_CONFIRMED, ROLLOUT_STALLED, RECEIPTS_MISSING, and what commits throw. */
 export async function rollOut(
   context: Context,
   ring: string,
@@ -108,6 +109,7 @@ async function everyStep(rollout: Rollout, ring: string): Promise<RolloutOutcome
 async function pushAndStep(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
   const { context, options, watch } = rollout;
   watch.show(head, 'goes to the servers');
+  await requireNoFork(context, head);
   const away = await pushToAll(context, head, options);
   tellAway(rollout, head, away);
   return takeStep(rollout, head);
