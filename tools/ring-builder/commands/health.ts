@@ -33,7 +33,8 @@ export const verb: Verb = {
       json: {
         ok: isWell,
         rings: rings.map(({ judged, troubles: { length }, ...ring }) => {
-          return { ...ring, ...counts(judged), asked: judged !== null, troubles: length };
+          const [asked, given] = [judged !== null, judged?.given ?? false];
+          return { ...ring, ...counts(judged), asked, given, troubles: length };
         }),
         troubles: troubles.map((one) => ({ ...one, command: context.next(one.command) })),
       },
@@ -67,26 +68,26 @@ function counts(judged: RingHealth['judged']): typeof nobody {
 function headline(rings: readonly RingHealth[], groups: readonly Group[]): string {
   if (rings.length === 0) return 'there are no rings here';
   const all = counted(rings.length, 'ring');
-  const asked = rings.filter(({ judged }) => judged !== null).length;
   if (groups.length > 0) {
     const bad = new Set(groups.map(({ ring }) => ring)).size;
     const servers = new Set(groups.flatMap(({ addresses }) => addresses)).size;
     const where = servers === 0 ? '' : ` on ${counted(servers, 'server')}`;
     return `${counted(groups.length, 'trouble')}${where}, with ${bad} of ${all}`;
   }
-  return asked === 0 ? `${all}, none of which any server was given` : `${all}: all is well`;
+  const isGiven = rings.some(({ judged }) => judged?.given === true);
+  return !isGiven ? `${all}, none of which any server was given` : `${all}: all is well`;
 }
 
 function nextWords(rings: readonly RingHealth[], [worst]: readonly Trouble[]): string {
   if (worst !== undefined) return worst.command;
-  const unpushed = rings.find(({ judged, version }) => judged === null && version !== null);
+  const unpushed = rings.find(({ judged }) => judged?.given === false);
   if (unpushed !== undefined) return `push ${unpushed.ring}`;
   return rings.length === 0 ? 'create RING --partition-power 8 --replicas 3' : 'list';
 }
 
 function ringsTable(rings: readonly RingHealth[]): string[] {
   const of = ({ judged }: RingHealth, count: 'reached' | 'current'): string =>
-    judged === null ? '-' : `${judged[count]} of ${judged.servers}`;
+    judged?.given !== true ? '-' : `${judged[count]} of ${judged.servers}`;
   return printTable(rings, [
     { head: 'RING', cell: ({ ring }) => ring },
     { head: 'VERSION', cell: ({ version }) => version ?? '-' },
@@ -97,9 +98,10 @@ function ringsTable(rings: readonly RingHealth[]): string[] {
   ]);
 }
 
-function stateOf({ version, judged, troubles }: RingHealth): string {
+function stateOf({ judged, troubles }: RingHealth): string {
   if (troubles.length > 0) return [...new Set(troubles.map(({ kind }) => kind))].join(', ');
-  if (judged === null) return version === null ? 'no version yet' : 'never pushed';
+  if (judged === null) return 'no version yet';
+  if (!judged.given) return 'never pushed';
   return judged.paused > 0 ? `ok, ${counted(judged.paused, 'move')} paused` : 'ok';
 }
 

@@ -36,13 +36,13 @@ export const verb: Verb = {
     const made = must(lastVersionEntry(entries), 'a head has its entry');
     const standing = await standingOf(context, head, entries);
     const judged = { ...head, committedMs: Date.parse(made.time), ...standing };
-    const { troubles } = judgeRing(judged, answers, nowMs);
+    const { troubles, given } = judgeRing(judged, answers, nowMs);
     const current = servers.filter((server) => server.current).length;
     const head12 = head.id.slice(0, 12);
     return {
       json: {
         ...{ ring, version: head.ring.version, id: head.id, current, servers },
-        ...{ ok: troubles.length === 0, troubles },
+        ...{ ok: troubles.length === 0, given, troubles },
       },
       lines: [
         `${ring} version ${head.ring.version} (${head12}): active on ${current} of ${servers.length} servers`,
@@ -60,10 +60,11 @@ export const verb: Verb = {
           { head: 'RATE', cell: rateText },
           { head: 'STATE', cell: stateOf },
         ]),
+        ...(given ? [] : [`no server was ever given ${ring}`]),
         ...troubles.flatMap(besideTable),
         ...hintsOf(troubles),
       ],
-      next: context.next(nextWords(ring, troubles)),
+      next: context.next(troubles[0]?.command ?? `${given ? 'status' : 'push'} ${ring}`),
       exit: exitOf(troubles),
     };
   },
@@ -73,10 +74,6 @@ export const verb: Verb = {
 function besideTable({ kind, address, why }: Trouble): string[] {
   if (kind !== 'stalled' && kind !== 'disk full' && kind !== 'disk low') return [];
   return [`${kind}${address === null ? '' : ` at ${address}`}: ${why}`];
-}
-
-function nextWords(ring: string, [worst]: readonly Trouble[]): string {
-  return worst === undefined ? `status ${ring}` : worst.command;
 }
 
 function sinceOf({ sinceMs }: ServerLine): string {

@@ -54,8 +54,16 @@ test('health of what no server was given, of a damaged folder, and of nothing', 
   await tool.json('add notes r1z1-127.0.0.1:1/sdb 1');
   await tool.json('commit notes -m first');
   const unasked = await tool.answer('health');
-  expect(unasked).toMatchObject({ exit: 0, json: { rings: [{ asked: false }, { version: 1 }] } });
+  expect(unasked).toMatchObject({
+    exit: 0,
+    json: { rings: [{ asked: false }, { version: 1, given: false }] },
+  });
   expect(unasked.lines.join('\n')).toMatch(/cities .*no version yet\nnotes .*never pushed/);
+  // One truth: nobody is to blame for a ring that no server was given.
+  expect(unasked.next).toBe('ring-builder push notes');
+  const asked = await tool.answer('servers notes');
+  expect(asked).toMatchObject({ exit: 0, json: { ok: true, given: false, troubles: [] } });
+  expect(asked.next).toBe('ring-builder push notes');
 
   await writeFile(join(tool.folder, 'rings', 'cities', 'log.jsonl'), 'x\n');
   const damaged = await tool.answer('health');

@@ -4,7 +4,6 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { openRing } from '@ringwright/repository/open-ring';
 import { headOf, lastVersionEntry } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
-import { lastPushed } from '../prepare-plan.ts';
 import { ringTargets } from '../ring-targets.ts';
 import { standingOf } from '../situation-of.ts';
 import type { Context } from '../verb.ts';
@@ -16,7 +15,7 @@ export interface RingHealth {
   readonly ring: string;
   readonly version: number | null;
   readonly id: string | null;
-  /** Null: no server was asked, since none was ever given the ring, or it cannot be read. */
+  /** Null: no server was asked, since the ring has no version, or cannot be read. */
   readonly judged: JudgedRing | null;
   readonly troubles: readonly Trouble[];
 }
@@ -41,14 +40,13 @@ export async function checkRings(
   });
 }
 
-/** The head, where there are servers to ask; else what is known without them. */
+/** The head, where there is one that can be read. */
 async function readHead(context: Context, name: string): Promise<RingHealth | JudgedHead> {
   const unasked = { ring: name, judged: null, troubles: [] };
   try {
     const { entries } = await openRing(context.rings, name);
     const head = headOf(entries);
     if (head === null) return { ...unasked, version: null, id: null };
-    if (lastPushed(entries) === null) return { ...unasked, ...head };
     const stored = await readVersion(context.rings, name, 'head');
     const { ring, id, state } = stored;
     const { keyspace, version, devices, moves } = ring;

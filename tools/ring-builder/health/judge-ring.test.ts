@@ -22,6 +22,9 @@ function judge(
     readonly totalBytes?: number;
     readonly laterMs?: number;
     readonly refusals?: ServerStatus['refusals'];
+    readonly pushed?: boolean;
+    /** Whether all servers lie, not only the second. */
+    readonly isAll?: boolean;
   } = {},
 ) {
   const answers = new Map<string, ServerStatus | CodedError>();
@@ -29,7 +32,7 @@ function judge(
     const { id, ip, port } = device!;
     const address = `${ip}:${port}`;
     const well = wellOf(ring, id);
-    const said = id === 1 ? lie(well) : {};
+    const said = id === 1 || world.isAll === true ? lie(well) : {};
     const freeBytes = id === 1 ? (world.freeBytes ?? 50 * GIB) : 50 * GIB;
     const rings = said === null || said instanceof CodedError ? [] : [{ ...well, ...said }];
     const totalBytes = id === 1 ? (world.totalBytes ?? 100 * GIB) : 100 * GIB;
@@ -38,7 +41,7 @@ function judge(
     const status = { address, ready: true, rings, disk, refusals };
     answers.set(address, said instanceof CodedError ? said : status);
   }
-  const standing = { pushed: true, signing: 'off' } as const;
+  const standing = { pushed: world.pushed ?? true, signing: 'off' } as const;
   const head = { ring, id: idOf(ring), state: null, committedMs, ...standing };
   return judgeRing(head, answers, committedMs + (world.laterMs ?? 0));
 }
@@ -93,6 +96,15 @@ test.each<[string, Parameters<typeof judge>[1], string, string, 1 | 4]>([
   const { troubles } = judge(first, lie);
   expect(troubles).toMatchObject([{ ring: 'cities', address: '127.0.0.1:6201', kind, command }]);
   expect(exitOf(troubles)).toBe(exit);
+});
+
+test('a ring that no server was given is no trouble; one that some server has is', () => {
+  const unpushed = { pushed: false };
+  const unknown = new CodedError('RING_UNKNOWN', '127.0.0.1:6201 has no ring cities');
+  const nobody = judge(first, () => unknown, { ...unpushed, isAll: true });
+  expect(nobody).toMatchObject({ given: false, servers: 4, current: 0, troubles: [] });
+  const others = judge(first, () => null, unpushed);
+  expect(others).toMatchObject({ given: true, troubles: [{ kind: 'inactive' }] });
 });
 
 test('a settled fork, and a ring refused while the head is active, are over', () => {

@@ -20,6 +20,8 @@ export interface JudgedHead extends Situation {
 }
 
 export interface JudgedRing {
+  /** Some server was given the ring, or has it; else none can be blamed for being without it. */
+  readonly given: boolean;
   /** Servers that count, those of them that answered, and those that have the head active. */
   readonly servers: number;
   readonly reached: number;
@@ -46,13 +48,15 @@ export function judgeRing(head: JudgedHead, answers: Answers, nowMs: number): Ju
   // A move to a server that is down is no trouble of its own.
   const heard = rows.filter(({ to }) => to !== null && !(said.get(to) instanceof Error));
   const troubles = [...withAdvice(head, asked), ...moveTroubles(head, heard, nowMs)];
+  const given = head.pushed || asked.some((one) => !(one.said instanceof Error));
   return {
+    given,
     servers: asked.length,
     reached: asked.filter(({ status }) => !(status instanceof Error)).length,
     current: asked.filter((one) => !(one.said instanceof Error) && one.said.id === id).length,
     inFlight: ring.moves.length,
     paused: rows.filter(({ stage }) => stage === 'paused').length,
-    troubles: byWeight(troubles),
+    troubles: given ? byWeight(troubles) : [],
   };
 }
 
