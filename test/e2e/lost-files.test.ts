@@ -157,6 +157,13 @@ test('a file that all holders lose while it is open is written anew', {
     const said = server.logLines().map(({ msg }) => msg);
     expect(said).toContain('deleted file written anew with all its records, which were still open');
   }
+  // The commit log loses nothing either, and the loss is not only in the server's own log.
+  const logs = path.join(first!.place.data, 'log');
+  for (const name of await fs.readdir(logs)) await fs.rm(path.join(logs, name));
+  const { exit, stdout } = await cluster.builder.run(['servers', keyspace, '--json']);
+  const { troubles } = JSON.parse(stdout) as { troubles: readonly object[] };
+  expect(exit).toBe(1);
+  expect(troubles).toMatchObject([{ kind: 'log lost', address: first!.address }]);
 });
 
 test('a file that all holders lose for good is never complete again by itself', async () => {

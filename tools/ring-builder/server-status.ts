@@ -60,6 +60,8 @@ const statusSchema = z.object({
   ready: z.boolean(),
   rings: z.array(ringSchema),
   disk: z.object({ freeBytes: z.number(), totalBytes: z.number().optional() }).optional(),
+  /** The commit log was lost and began anew. */
+  logLoss: z.nullish(z.object({ ms: z.number(), reason: z.string() })),
   /** [partition, bytes] of the ring that was asked for. */
   sizes: z.array(z.tuple([z.int(), z.number()])).optional(),
   /** How fast it may give and take copies; null: no limit. */

@@ -134,7 +134,7 @@ export async function assembleServer(
   const replica = { store, exchange, clock, inFlight, rounds, opened: opening };
   const requests = new RingRequests();
   const parts = { identity, rings, forks, requests, store, mover, controls, peers, trust, pace };
-  const status: StatusPorts = { ...parts, startedMs: nowMs(), nowMs };
+  const status: StatusPorts = { ...parts, scrubber, startedMs: nowMs(), nowMs };
   const asked = { rings, requests, devices, clock, stamps };
   const coordinator = coordinatorPorts(asked, { exchange, peers, peerClocks, hearClock });
   const copies = new CopySource({ ...replica, monotonicMs, ...pace.giving });
@@ -231,8 +231,7 @@ function createMover(
 
 function createScrubber(store: Store, mover: Mover, log: Logger): Scrubber {
   return new Scrubber({
-    store,
-    monotonicMs,
+    ...{ store, monotonicMs, nowMs },
     onFindings: (keyspace, partition, findings) => {
       log.error({ keyspace, partition, findings }, 'partition file damaged');
       mover.review(keyspace);

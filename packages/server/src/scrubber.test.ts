@@ -24,7 +24,8 @@ test('reads each file once a cycle, within the rate, and tells of damage', async
       damaged: () => [],
       lookAtFiles: () => {
         looks += 1;
-        return Promise.resolve({ partitions: 3, lost: [], log: null, errors: [] });
+        const log = looks === 2 ? new CodedError('LOG_DAMAGED', '1.log is gone') : null;
+        return Promise.resolve({ partitions: 3, lost: [], log, errors: [] });
       },
       scrub: (_, partition) => {
         read.push({ partition, ms: nowMs });
@@ -34,6 +35,7 @@ test('reads each file once a cycle, within the rate, and tells of damage', async
       },
     },
     monotonicMs: () => nowMs,
+    nowMs: () => 1_000_000 + nowMs,
     onLogLost: (error) => errors.push(error),
     onFindings: (_, partition) => damaged.push(partition),
     onError: (error) => errors.push(error),
@@ -44,6 +46,8 @@ test('reads each file once a cycle, within the rate, and tells of damage', async
   expect((read[2]?.ms ?? 0) - (read[1]?.ms ?? 0)).toBe(10_000);
   expect((read[1]?.ms ?? 0) - (read[0]?.ms ?? 0)).toBe(60_000);
   expect(damaged).toEqual([1, 1]);
-  expect(errors).toHaveLength(2);
+  expect(errors).toHaveLength(3);
+  const logLoss = { ms: 1_000_000 + 2 * filesLookMs, reason: '1.log is gone' };
+  expect(scrubber.logLoss, 'kept for the status').toEqual(logLoss);
   expect(looks).toBe(nowMs / filesLookMs - 1);
 });

@@ -17,6 +17,7 @@ const FAILED_PAUSE_MS = 60_000;
 interface ScrubberPorts {
   readonly store: Pick<Store, 'list' | 'scrub' | 'lookAtFiles' | 'damaged'>;
   readonly monotonicMs: () => number;
+  readonly nowMs: () => number;
   /** The file is damaged from now on: it should be replaced. */
   readonly onFindings: (keyspace: string, partition: number, findings: readonly Finding[]) => void;
   /** The log began anew, since its file is lost. */
@@ -25,8 +26,16 @@ interface ScrubberPorts {
   readonly onError: (error: unknown) => void;
 }
 
+/** The commit log was deleted, replaced or cut, and began anew; nothing in it was lost. */
+export interface LogLoss {
+  /** Unix ms at which it was found. */
+  readonly ms: number;
+  readonly reason: string;
+}
+
 export class Scrubber {
   readonly #ports: ScrubberPorts;
+  #logLoss: LogLoss | null = null;
   #waiting: { readonly keyspace: string; readonly partition: number }[] = [];
   #cycleBeganMs: number;
   #lookedMs: number;
@@ -69,17 +78,25 @@ export class Scrubber {
     return this.#look;
   }
 
+  /** The latest in this life of the process; null: none. */
+  get logLoss(): LogLoss | null {
+    return this.#logLoss;
+  }
+
   /** Files that are damaged now. */
   damaged(): ReturnType<Store['damaged']> {
     return this.#ports.store.damaged();
   }
 
   async #lookNow(): Promise<FilesLook> {
-    const { store, monotonicMs, onFindings, onLogLost, onError } = this.#ports;
+    const { store, monotonicMs, nowMs, onFindings, onLogLost, onError } = this.#ports;
     this.#lookedMs = monotonicMs();
     const look = await store.lookAtFiles();
     for (const error of look.errors) onError(error);
-    if (look.log !== null) onLogLost(look.log);
+    if (look.log !== null) {
+      this.#logLoss = { ms: nowMs(), reason: look.log.message };
+      onLogLost(look.log);
+    }
     for (const { keyspace, partition, error } of look.lost) {
       onFindings(keyspace, partition, [error]);
     }

@@ -20,6 +20,7 @@ import type { RingForks } from './ring-forks.ts';
 import type { RingRefusal } from './ring-refusals.ts';
 import type { RingRequests, VersionRequests } from './ring-requests.ts';
 import type { Rings } from './rings.ts';
+import type { LogLoss, Scrubber } from './scrubber.ts';
 import type { TrustStore } from './trust-store.ts';
 
 /** A root that is in force, and when it must have been renewed. */
@@ -44,6 +45,7 @@ export interface StatusPorts {
   readonly peers: Peers;
   readonly trust: TrustStore;
   readonly pace: CopyPace;
+  readonly scrubber: Pick<Scrubber, 'logLoss'>;
   readonly startedMs: number;
   readonly nowMs: () => number;
 }
@@ -99,6 +101,8 @@ export interface ServerStatus {
   readonly ready: boolean;
   readonly rings: readonly RingStatus[];
   readonly refusals: readonly RingRefusal[];
+  /** The commit log was lost and began anew, in this life of the process; null: it was not. */
+  readonly logLoss: LogLoss | null;
   /** How fast partition files may be given and taken here. */
   readonly copyPace: CopyPaceStatus;
   /** Null when unsigned rings are accepted. */
@@ -118,6 +122,7 @@ export function serverStatus(ports: StatusPorts): ServerStatus {
     ready: rings.every(({ notReady }) => notReady === 0),
     rings,
     refusals: ports.rings.refusals(),
+    logLoss: ports.scrubber.logLoss,
     copyPace: ports.pace.status(),
     trust: trustStatus(ports),
     peers: ports.peers.list().map(({ address, connected }) => ({ address, connected })),

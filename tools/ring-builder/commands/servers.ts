@@ -8,7 +8,7 @@ import { text } from '../arguments.ts';
 import { askServers } from '../health/ask-servers.ts';
 import { judgeRing } from '../health/judge-ring.ts';
 import { type ServerLine, serverLine } from '../health/server-line.ts';
-import { exitOf, hintsOf, type Trouble } from '../health/trouble.ts';
+import { exitOf, hintsOf, type Trouble, type TroubleKind } from '../health/trouble.ts';
 import { rateText } from '../moves/copy-rates.ts';
 import { ringTargets } from '../ring-targets.ts';
 import { ringIn } from '../server-status.ts';
@@ -70,9 +70,11 @@ export const verb: Verb = {
   },
 };
 
+const beside: readonly TroubleKind[] = ['stalled', 'log lost', 'disk full', 'disk low'];
+
 /** What the column STATE has no place for. */
 function besideTable({ kind, address, why }: Trouble): string[] {
-  if (kind !== 'stalled' && kind !== 'disk full' && kind !== 'disk low') return [];
+  if (!beside.includes(kind)) return [];
   return [`${kind}${address === null ? '' : ` at ${address}`}: ${why}`];
 }
 

@@ -1,7 +1,7 @@
 // What servers say of themselves, each asked once, after a look at its own files.
 import { CodedError } from '@ringwright/base/coded-error';
 import { fanOut } from '../fan-out.ts';
-import { lookAtFiles } from '../look-at-files.ts';
+import { type LookedAt, lookAtFiles } from '../look-at-files.ts';
 import type { Target } from '../ring-targets.ts';
 import { type ServerStatus, statusOrWhyNot } from '../server-status.ts';
 
@@ -25,27 +25,25 @@ async function askServer(
 ): Promise<ServerStatus | CodedError> {
   const before = await statusOrWhyNot(address);
   if (before instanceof CodedError) return before;
-  const lost = new Map<string, ReadonlyMap<number, string>>();
+  const lost = new Map<string, LookedAt['damaged']>();
+  let isNews = false;
   for (const { ring } of before.rings) {
     if (!rings.has(ring)) continue;
-    const damaged = await damagedAt(address, ring, nowMs);
-    if (damaged.size > 0) lost.set(ring, damaged);
+    const { damaged, log } = await lookAt(address, ring, nowMs);
+    lost.set(ring, damaged);
+    isNews ||= damaged.size > 0 || log !== null;
   }
-  const status = lost.size === 0 ? before : await statusOrWhyNot(address);
+  const status = isNews ? await statusOrWhyNot(address) : before;
   if (status instanceof CodedError) return status;
   return { ...status, rings: status.rings.map((one) => withLost(one, lost.get(one.ring))) };
 }
 
 /** What the server cannot say here, its status says. */
-async function damagedAt(
-  address: string,
-  ring: string,
-  nowMs: number,
-): Promise<ReadonlyMap<number, string>> {
+async function lookAt(address: string, ring: string, nowMs: number): Promise<LookedAt> {
   try {
-    return (await lookAtFiles(address, ring, nowMs)).damaged;
+    return await lookAtFiles(address, ring, nowMs);
   } catch (error) {
-    if (error instanceof CodedError) return new Map();
+    if (error instanceof CodedError) return { damaged: new Map(), log: null };
     throw error;
   }
 }

@@ -25,6 +25,7 @@ function judge(
     readonly pushed?: boolean;
     /** Whether all servers lie, not only the second. */
     readonly isAll?: boolean;
+    readonly logLoss?: ServerStatus['logLoss'];
   } = {},
 ) {
   const answers = new Map<string, ServerStatus | CodedError>();
@@ -38,7 +39,8 @@ function judge(
     const totalBytes = id === 1 ? (world.totalBytes ?? 100 * GIB) : 100 * GIB;
     const disk = { freeBytes, totalBytes };
     const refusals = id === 1 ? (world.refusals ?? []) : [];
-    const status = { address, ready: true, rings, disk, refusals };
+    const logLoss = id === 1 ? world.logLoss : null;
+    const status = { address, ready: true, rings, disk, refusals, logLoss };
     answers.set(address, said instanceof CodedError ? said : status);
   }
   const standing = { pushed: world.pushed ?? true, signing: 'off' } as const;
@@ -105,6 +107,15 @@ test('a ring that no server was given is no trouble; one that some server has is
   expect(nobody).toMatchObject({ given: false, servers: 4, current: 0, troubles: [] });
   const others = judge(first, () => null, unpushed);
   expect(others).toMatchObject({ given: true, troubles: [{ kind: 'inactive' }] });
+});
+
+test('a commit log that was lost', () => {
+  const { troubles } = judge(first, undefined, { logLoss: { ms: 0, reason: '7.log is gone' } });
+  expect(troubles).toMatchObject([{ kind: 'log lost', address: '127.0.0.1:6201' }]);
+  expect(troubles[0]?.why).toBe(
+    '1970-01-01T00:00:00Z: 7.log is gone; it began anew, no record is missing',
+  );
+  expect(exitOf(troubles)).toBe(1);
 });
 
 test('a settled fork, and a ring refused while the head is active, are over', () => {

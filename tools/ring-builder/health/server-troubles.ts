@@ -36,7 +36,10 @@ export function serverTroubles(
     return { ring, address, kind, why, code, command: '' };
   };
   if (status instanceof Error) return [lacking('down', status.message, status.code)];
-  const troubles = diskTroubles(status, { head, said, trouble });
+  const troubles = [
+    ...logTroubles(status, head.ring.keyspace, trouble),
+    ...diskTroubles(status, { head, said, trouble }),
+  ];
   if (said instanceof Error) return [...troubles, lacking('inactive', said.message, said.code)];
   const make = { trouble, lacking };
   return [...troubles, ...dataTroubles(said, trouble), ...versionTroubles(head, said, make)];
@@ -101,6 +104,16 @@ function refillLine({ notReady, loads }: RingStatus): string {
   const refill = loads.find(({ assignment, reason }) => assignment === null && reason !== '');
   const count = `${notReady} partitions`;
   return refill === undefined ? count : `${count}; ${refill.partition}: ${refill.reason}`;
+}
+
+/** Nothing is lost as long as the server runs on; but somebody changed its directory. */
+function logTroubles({ logLoss }: ServerStatus, ring: string, trouble: Make): Trouble[] {
+  if (logLoss === null || logLoss === undefined) return [];
+  const at = new Date(logLoss.ms).toISOString().slice(0, 19);
+  const why = `${at}Z: ${logLoss.reason}; it began anew, no record is missing`;
+  const hint =
+    'log lost: find out who changed the data directory; a restart of that server ends the alarm';
+  return [{ ...trouble('log lost', why, `reconcile ${ring}`), hint }];
 }
 
 /** `disk full`: writes are refused now. `disk low`: they will be. A lower weight helps with both. */

@@ -5,6 +5,7 @@ import type { ErrorCode } from '@ringwright/base/errors';
 export const troubleKinds = [
   'fork',
   'damaged',
+  'log lost',
   'disk full',
   'not ready',
   'unreadable',
