@@ -20,7 +20,7 @@ function listener() {
   const world: Pick<Context, 'tell' | 'show' | 'nowMs'> = {
     nowMs: Date.now,
     tell: (line) => void told.push(line),
-    show: ({ doing }) => void (told.at(-1) !== doing && told.push(doing)),
+    show: ({ inLine }) => void (told.at(-1) !== inLine() && told.push(inLine())),
   };
   const hears = (what: string) =>
     waitFor(what, {

@@ -1,10 +1,13 @@
 // Beacons from the tool: the word of a beacon key that a version is the newest, for a while.
 
+import { headOf, readLog } from '@ringwright/repository/read-log';
 import type { StoredVersion } from '@ringwright/repository/read-version';
+import { readTrust } from '@ringwright/repository/trust-file';
 import { beaconPayload, printBeacon } from '@ringwright/ring/beacon';
 import { signPayload } from '@ringwright/ring/dsse';
 import { signedDocument } from '@ringwright/ring/signed-document';
 import type { Trust } from '@ringwright/ring/trust-root';
+import type { TrustDocuments } from './give-trust.ts';
 import { keyOfRole } from './signing.ts';
 import type { Context } from './verb.ts';
 
@@ -26,4 +29,18 @@ export async function makeBeacon(
   const { keyspace, version } = ring;
   const payload = beaconPayload({ cluster, epoch, keyspace, version, id, issuedMs, expiresMs });
   return printBeacon(signedDocument(payload, [signPayload(key, payload)]));
+}
+
+/** trust.json, and a beacon when the version is the head and a beacon key is here. */
+export async function trustToGive(
+  context: Context,
+  version: StoredVersion,
+): Promise<TrustDocuments | null> {
+  const found = await readTrust(context.rings);
+  if (found === null) return null;
+  const entries = await readLog(context.rings, version.ring.keyspace);
+  const isHead = headOf(entries)?.id === version.id;
+  const given = { version, minutes: beaconMinutes };
+  const beacon = isHead ? await makeBeacon(context, found.trust, given) : null;
+  return { roots: found.bytes, beacons: beacon === null ? [] : [beacon] };
 }

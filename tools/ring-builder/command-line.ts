@@ -86,7 +86,7 @@ export async function parseCommandLine(
   columns: number = columnsElsewhere,
 ): Promise<Parsed> {
   if (words[0] === completionWord) {
-    const known = { options: globalOptions, defaultRings };
+    const known = { verbs, options: globalOptions, defaultRings };
     return { kind: 'help', text: await complete(words.slice(1), known) };
   }
   let chosen: { verb: Verb; args: Arguments } | undefined;

@@ -1,7 +1,6 @@
 // A rollout may take longer than a beacon lives: it renews the word that its head is the newest.
 import type { StoredVersion } from '@ringwright/repository/read-version';
-import { beaconMinutes } from './beacon.ts';
-import { trustToGive } from './commands/push.ts';
+import { beaconMinutes, trustToGive } from './beacon.ts';
 import { giveTrust } from './give-trust.ts';
 import { ringTargets } from './ring-targets.ts';
 import type { Context } from './verb.ts';

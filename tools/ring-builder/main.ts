@@ -66,7 +66,7 @@ try {
       ),
       nowMs: Date.now,
       tell: (line) => display.tell(nameRings(line, ringsOption)),
-      show: (board) => display.show(board),
+      show: (drawing) => display.show(drawing),
       localHour: () => new Date().getHours(),
       timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
       atInterrupt: beforeInterrupt,

@@ -1,7 +1,7 @@
 // What a file in commands/ exports as `verb`, what it is given, and what it answers.
 import type { Options, PositionalOptions } from 'yargs';
 import type { Arguments } from './arguments.ts';
-import type { Board } from './moves/print-board.ts';
+import type { Drawing } from './moves/display.ts';
 
 export interface Verb {
   /** By name, for the names in the usage line of verbs.ts. Always of type string. */
@@ -19,6 +19,14 @@ export interface Verb {
     readonly isOld: (first: string, second: string) => boolean;
   };
   readonly run: (args: Arguments, context: Context) => Promise<Answer>;
+}
+
+/** A line of the table in verbs.ts: what is known of a command before its file is loaded. */
+export interface VerbEntry {
+  /** In yargs' notation; the first word is the name. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly load: () => Promise<{ readonly verb: Verb }>;
 }
 
 /** Where private keys lie, and how they are opened. */
@@ -43,8 +51,8 @@ export interface Context {
   readonly nowMs: () => number;
   /** A line on stderr: progress and warnings. */
   readonly tell: (line: string) => void;
-  /** Where moves stand, for who watches: drawn over the last board, above which lines are told. */
-  readonly show: (board: Board) => void;
+  /** For who watches: drawn over the last drawing, above which lines are told. */
+  readonly show: (drawing: Drawing) => void;
   /** 0 to 23, of the operator's time zone. */
   readonly localHour: () => number;
   /** Its name, such as Europe/Berlin. */

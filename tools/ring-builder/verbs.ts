@@ -1,12 +1,5 @@
 // The table of commands: usage, one line, and the file that does it, loaded when it is asked for.
-import type { Verb } from './verb.ts';
-
-export interface VerbEntry {
-  /** In yargs' notation; the first word is the name. */
-  readonly usage: string;
-  readonly summary: string;
-  readonly load: () => Promise<{ readonly verb: Verb }>;
-}
+import type { VerbEntry } from './verb.ts';
 
 export const verbs: readonly VerbEntry[] = [
   {

@@ -1,5 +1,4 @@
 // What a device did to files of its own that were not what they should be: lines of its log.
-import type { Loaded } from './load-partition.ts';
 
 export interface Repair {
   readonly keyspace: string;
@@ -27,7 +26,15 @@ export function rewritten(keyspace: string, partition: number): Repair {
 export function refilled(
   keyspace: string,
   partition: number,
-  { copy, merged, isForced }: Loaded,
+  {
+    copy,
+    merged,
+    isForced,
+  }: {
+    readonly copy: { readonly device: number } | null;
+    readonly merged: readonly number[];
+    readonly isForced?: boolean;
+  },
 ): Repair {
   const from = copy === null ? merged : [copy.device, ...merged];
   const sentence =

@@ -3,9 +3,8 @@ import type { CodedError } from '@ringwright/base/coded-error';
 import { printTable } from '@ringwright/base/print-table';
 import { serverAddress } from '@ringwright/base/server-address';
 import { appendPush } from '@ringwright/repository/append-push';
-import { headOf, readLog } from '@ringwright/repository/read-log';
+import { readLog } from '@ringwright/repository/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
-import { readTrust } from '@ringwright/repository/trust-file';
 import { type Advice, adviceOn } from '../advice.ts';
 import {
   type Arguments,
@@ -16,9 +15,8 @@ import {
   texts,
   usage,
 } from '../arguments.ts';
-import { beaconMinutes, makeBeacon } from '../beacon.ts';
+import { trustToGive } from '../beacon.ts';
 import { fanOut, serversAtOnceMax } from '../fan-out.ts';
-import type { TrustDocuments } from '../give-trust.ts';
 import { printBytes } from '../print-bytes.ts';
 import { type PushOutcome, type PushWith, plightsOf, pushRing, skipped } from '../push-ring.ts';
 import { deltasTo } from '../ring-deltas.ts';
@@ -175,20 +173,6 @@ export async function pushAndNote(
     await appendPush(place, head, { ...authorOf(context), message: '', details });
   }
   return servers;
-}
-
-/** trust.json, and a beacon when the version is the head and a beacon key is here. */
-export async function trustToGive(
-  context: Context,
-  version: StoredVersion,
-): Promise<TrustDocuments | null> {
-  const found = await readTrust(context.rings);
-  if (found === null) return null;
-  const entries = await readLog(context.rings, version.ring.keyspace);
-  const isHead = headOf(entries)?.id === version.id;
-  const given = { version, minutes: beaconMinutes };
-  const beacon = isHead ? await makeBeacon(context, found.trust, given) : null;
-  return { roots: found.bytes, beacons: beacon === null ? [] : [beacon] };
 }
 
 /** True when what accepted the version is ready, or enough of it is. */

@@ -5,6 +5,7 @@ import { appendPush } from '@ringwright/repository/append-push';
 import { readVersion } from '@ringwright/repository/read-version';
 import { adviceOn } from '../advice.ts';
 import { text } from '../arguments.ts';
+import { trustToGive } from '../beacon.ts';
 import { fanOut } from '../fan-out.ts';
 import { plightsOf } from '../push-ring.ts';
 import { deltasTo } from '../ring-deltas.ts';
@@ -15,7 +16,6 @@ import { requirePushable } from '../signing.ts';
 import { situationOf } from '../situation-of.ts';
 import { authorOf } from '../stage-verb.ts';
 import type { Verb } from '../verb.ts';
-import { trustToGive } from './push.ts';
 
 const answers: Readonly<Record<SettleOutcome['outcome'], string>> = {
   settled: 'settled',

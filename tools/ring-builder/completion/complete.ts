@@ -4,7 +4,7 @@ import { listRings } from '@ringwright/repository/list-rings';
 import { openRing } from '@ringwright/repository/open-ring';
 import { formatDevice } from '@ringwright/ring/device';
 import type { Options } from 'yargs';
-import { type VerbEntry, verbs } from '../verbs.ts';
+import type { VerbEntry } from '../verb.ts';
 import {
   type Candidate,
   choiceCandidates,
@@ -16,6 +16,7 @@ import {
 } from './candidates.ts';
 
 interface Known {
+  readonly verbs: readonly VerbEntry[];
   /** Options of every command. */
   readonly options: Readonly<Record<string, Options>>;
   readonly defaultRings: string;
@@ -37,10 +38,10 @@ export async function complete(words: readonly string[], known: Known): Promise<
 
 async function candidates(words: readonly string[], known: Known): Promise<Candidate[]> {
   const [name = '', ...rest] = words;
-  const entry = verbs.find(({ usage }) => usage.split(' ', 1)[0] === name);
+  const entry = known.verbs.find(({ usage }) => usage.split(' ', 1)[0] === name);
   if (rest.length === 0 || entry === undefined) {
     const isFirst = words.length <= 1;
-    const all = verbs.map(({ usage, summary }) => {
+    const all = known.verbs.map(({ usage, summary }) => {
       return { word: usage.split(' ', 1)[0] ?? '', about: summary };
     });
     return isFirst ? beginning([...all, ...optionCandidates(known.options)], name) : [];

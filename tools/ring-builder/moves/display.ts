@@ -1,13 +1,23 @@
-// Shows a board on stderr: drawn over itself on a terminal, a line now and then elsewhere, or JSON
-// lines for machines.
+// Shows on stderr what changes while people look: drawn over itself on a terminal, a line now and
+// then elsewhere, or JSON lines for machines.
 import type { Line, Terminal } from '../terminal.ts';
-import { type Board, printBoard, printBoardLine, type Screen } from './print-board.ts';
 
 /** A terminal redrawn five times a second reads as moving, and costs nothing. */
 const REDRAW_MS = 200;
 const LINE_MS = 1_000;
-/** Moves in one JSON line, those that need eyes first: a second of 65,536 would be 15 MB. */
-const JSON_MOVES_MAX = 1_000;
+
+export interface Screen {
+  readonly columns: number;
+  /** Lines to draw on. */
+  readonly lines: number;
+}
+
+/** Each form is made only where it is shown. */
+export interface Drawing {
+  readonly onScreen: (screen: Screen) => readonly Line[];
+  readonly inLine: () => string;
+  readonly inJson: () => string;
+}
 
 export interface DisplayOutput {
   readonly terminal: Pick<Terminal, 'lines' | 'erase'>;
@@ -20,7 +30,7 @@ export interface DisplayOutput {
 
 export class Display {
   readonly #output: DisplayOutput;
-  /** Lines of the board that stand on the terminal now. */
+  /** Lines that stand on the terminal now. */
   #drawn: readonly Line[] = [];
   #last = '';
   #lastMs = Number.NEGATIVE_INFINITY;
@@ -29,33 +39,33 @@ export class Display {
     this.#output = output;
   }
 
-  /** A line that stays, above the board. */
+  /** A line that stays, above the drawing. */
   tell(line: string): void {
-    const board = this.#drawn;
+    const drawn = this.#drawn;
     this.#erase();
     this.#output.terminal.lines([line]);
-    if (board.length > 0) this.#draw(board);
+    if (drawn.length > 0) this.#draw(drawn);
   }
 
-  show(board: Board): void {
+  show(drawing: Drawing): void {
     const now = this.#output.nowMs();
     const screen = this.#output.screen();
     if (screen !== null) {
       if (now - this.#lastMs < REDRAW_MS) return;
       this.#lastMs = now;
-      const lines = printBoard(board, screen);
+      const lines = drawing.onScreen(screen);
       this.#erase();
       this.#draw(lines);
       return;
     }
     if (now - this.#lastMs < LINE_MS) return;
-    const line = this.#output.inJson ? jsonLine(board) : printBoardLine(board);
+    const line = this.#output.inJson ? drawing.inJson() : drawing.inLine();
     if (line === this.#last) return;
     [this.#last, this.#lastMs] = [line, now];
     this.#output.terminal.lines([line]);
   }
 
-  /** Takes the board away; what was told stays. */
+  /** Takes the drawing away; what was told stays. */
   end(): void {
     this.#erase();
   }
@@ -69,15 +79,4 @@ export class Display {
     this.#output.terminal.erase(this.#drawn.length);
     this.#drawn = [];
   }
-}
-
-function jsonLine({ pace, rows, ...board }: Board): string {
-  const { bytesPerSecond, secondsLeft, stalled } = pace;
-  const moves = rows.slice(0, JSON_MOVES_MAX).map((row) => {
-    const isStalled = row.assignment !== null && stalled.has(row.assignment);
-    return { ...row, stalled: isStalled };
-  });
-  const inFlight = rows.length;
-  const figures = { inFlight, bytesPerSecond, secondsLeft };
-  return JSON.stringify({ event: 'progress', ...board, ...figures, moves });
 }

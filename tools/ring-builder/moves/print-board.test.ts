@@ -5,7 +5,7 @@ import { type Line, Terminal } from '../terminal.ts';
 import { Display } from './display.ts';
 import { type MoveRow, moveRows } from './move-rows.ts';
 import { noPace, observe } from './pace.ts';
-import { type Board, printBoard, printBoardLine } from './print-board.ts';
+import { type Board, drawBoard, printBoard, printBoardLine } from './print-board.ts';
 
 const move = (assignment: number, partition: number) => ({
   ...{ partition, replica: 1, from: 2, to: 4, assignment },
@@ -158,11 +158,11 @@ describe('the display', () => {
 
   test('draws over itself, keeps what is told above, and leaves nothing', () => {
     const { written, display, later } = shown(true);
-    display.show(board({ rows: [] }));
-    display.show(board({ rows: [], doing: 'too soon' }));
+    display.show(drawBoard(board({ rows: [] })));
+    display.show(drawBoard(board({ rows: [], doing: 'too soon' })));
     display.tell('a server is back');
     later(200);
-    display.show(board({ rows: [], doing: 'old holders give up' }));
+    display.show(drawBoard(board({ rows: [], doing: 'old holders give up' })));
     display.end();
     const up = '\u001b[1A\u001b[0J';
     const first = 'cities version 9: joiners copy\n';
@@ -174,13 +174,13 @@ describe('the display', () => {
 
   test('elsewhere writes a line a second, and none twice', () => {
     const { written, display, later } = shown(false);
-    display.show(board());
+    display.show(drawBoard(board()));
     later(500);
-    display.show(board({ finished: 1 }));
+    display.show(drawBoard(board({ finished: 1 })));
     later(500);
-    display.show(board());
+    display.show(drawBoard(board()));
     later(1_000);
-    display.show(board({ finished: 1 }));
+    display.show(drawBoard(board({ finished: 1 })));
     display.end();
     expect(written).toEqual([
       `${printBoardLine(board())}\n`,
@@ -190,7 +190,7 @@ describe('the display', () => {
 
   test('for machines every line is a document', () => {
     const { written, display } = shown(false, true);
-    display.show(board());
+    display.show(drawBoard(board()));
     const [document] = written.map((line) => JSON.parse(line));
     expect(document).toMatchObject({
       ...{ event: 'progress', ring: 'cities', version: 9, finished: 0, inFlight: 6 },

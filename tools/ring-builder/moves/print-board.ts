@@ -4,6 +4,7 @@ import { printTable } from '@ringwright/base/print-table';
 import { printable } from '@ringwright/base/printable';
 import { printBytes, printSeconds } from '../print-bytes.ts';
 import type { Line, Style } from '../terminal.ts';
+import type { Drawing, Screen } from './display.ts';
 import { type MoveRow, type MoveStage, moveStages } from './move-rows.ts';
 import { bytesLeft, type Pace } from './pace.ts';
 
@@ -18,13 +19,9 @@ export interface Board {
   readonly finished: number;
 }
 
-export interface Screen {
-  readonly columns: number;
-  /** Lines of the board, totals included. */
-  readonly lines: number;
-}
-
 const BAR_CELLS = 24;
+/** Moves in one JSON line, those that need eyes first: a second of 65,536 would be 15 MB. */
+const JSON_MOVES_MAX = 1_000;
 
 const colors: Partial<Record<MoveStage, Style>> = {
   failed: 'red',
@@ -34,6 +31,14 @@ const colors: Partial<Record<MoveStage, Style>> = {
   verifying: 'cyan',
   available: 'green',
 };
+
+export function drawBoard(board: Board): Drawing {
+  return {
+    onScreen: (screen) => printBoard(board, screen),
+    inLine: () => printBoardLine(board),
+    inJson: () => jsonLine(board),
+  };
+}
 
 /** For a terminal, to be drawn over the last one. */
 export function printBoard(board: Board, { columns, lines }: Screen): Line[] {
@@ -133,4 +138,15 @@ function amounts(rows: readonly MoveRow[], { bytesPerSecond, secondsLeft }: Pace
   const rate = bytesPerSecond === null ? '' : `, ${printBytes(Math.round(bytesPerSecond))}/s`;
   const eta = secondsLeft === null || left === 0 ? '' : `, ${printSeconds(secondsLeft)} left`;
   return `${printBytes(bytes)} of ${printBytes(Math.round(bytes + left))}${rate}${eta}`;
+}
+
+function jsonLine({ pace, rows, ...board }: Board): string {
+  const { bytesPerSecond, secondsLeft, stalled } = pace;
+  const moves = rows.slice(0, JSON_MOVES_MAX).map((row) => {
+    const isStalled = row.assignment !== null && stalled.has(row.assignment);
+    return { ...row, stalled: isStalled };
+  });
+  const inFlight = rows.length;
+  const figures = { inFlight, bytesPerSecond, secondsLeft };
+  return JSON.stringify({ event: 'progress', ...board, ...figures, moves });
 }

@@ -6,6 +6,7 @@ import type { Context } from '../verb.ts';
 import { askMoves } from './ask-moves.ts';
 import { type MoveRow, moveRows, type Said } from './move-rows.ts';
 import { noPace, observe } from './pace.ts';
+import { drawBoard } from './print-board.ts';
 
 /** A small move should not wait for the look that sees its end. */
 const watchMsMin = 25;
@@ -34,7 +35,7 @@ export function watchMoves(context: Context, finished: () => number): MoveWatch 
   let pace = noPace;
   let rows: readonly MoveRow[] = [];
   const show: MoveWatch['show'] = ({ ring: { keyspace: ring, version } }, doing) =>
-    context.show({ ring, version, doing, rows, pace, finished: finished() });
+    context.show(drawBoard({ ring, version, doing, rows, pace, finished: finished() }));
   return {
     show,
     look: async (head, doing) => {
