@@ -1,17 +1,25 @@
 // What is left of a change is told wherever a change can look finished: how much, and until when.
-import { beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import { drained, knownRing } from '../../test/support/known-ring.ts';
 import { rolloutAnswer } from './commands/rollout.ts';
 import { noTotals } from './rollout-totals.ts';
 import { type WavesLeft, wavesLeft } from './waves-left.ts';
 
-const limits = vi.hoisted(() => ({ laterMovesMax: 1_000 }));
+const limits = vi.hoisted(() => {
+  // Other files of this process may have loaded modules with the usual limit.
+  vi.resetModules();
+  return { laterMovesMax: 1_000 };
+});
 vi.mock('@ringwright/base/limits-rings', async (original) => ({
   ...(await original<object>()),
   get laterMovesMax() {
     return limits.laterMovesMax;
   },
 }));
+afterAll(() => {
+  vi.doUnmock('@ringwright/base/limits-rings');
+  vi.resetModules();
+});
 beforeEach(() => {
   limits.laterMovesMax = 1_000;
 });
