@@ -3,6 +3,7 @@
 // half a second. What a file changes in its process it takes back, or test-folder.ts does.
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './longest-first.ts';
 
 export default defineConfig({
   root: path.resolve(import.meta.dirname, '../..'),
@@ -12,6 +13,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 2,
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
