@@ -41,6 +41,7 @@ export function awayNames(servers: readonly AwayServer[]): string {
 
 export function awayText(ring: Ring, { partitions, ...left }: AwayHolders): string {
   const { underQuorum, single, none } = left;
+  if (partitions === 0) return 'no partition has a slot there';
   return (
     `${partitions} of ${ring.partitions} partitions have a slot there; ${underQuorum} have ` +
     `no quorum without it, ${single} one other device, ${none} no other device`

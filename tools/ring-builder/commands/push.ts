@@ -1,5 +1,4 @@
 // ring-builder push: sends a version to the servers of its ring and says what each answered.
-import type { CodedError } from '@ringwright/base/coded-error';
 import { printTable } from '@ringwright/base/print-table';
 import { serverAddress } from '@ringwright/base/server-address';
 import { appendPush } from '@ringwright/repository/append-push';
@@ -17,11 +16,12 @@ import {
 } from '../arguments.ts';
 import { trustToGive } from '../beacon.ts';
 import { fanOut, serversAtOnceMax } from '../fan-out.ts';
+import { type AskedReady, notReadyText } from '../not-ready.ts';
 import { printBytes } from '../print-bytes.ts';
 import { type PushOutcome, type PushWith, plightsOf, pushRing, skipped } from '../push-ring.ts';
 import { deltasTo } from '../ring-deltas.ts';
 import { ringTargets, type Target } from '../ring-targets.ts';
-import { type RingStatus, ringStatus } from '../server-status.ts';
+import { ringStatus } from '../server-status.ts';
 import { requirePushable } from '../signing.ts';
 import { situationOf } from '../situation-of.ts';
 import { authorOf } from '../stage-verb.ts';
@@ -105,7 +105,8 @@ function waitRule(args: Arguments): WaitRule {
 interface Pushed {
   readonly wait: WaitRule;
   readonly servers: readonly PushOutcome[];
-  readonly ready: boolean;
+  /** What is not ready, and why; empty: all is, or as much as --wait asks for. */
+  readonly notReady: string;
   /** Whether as many servers as --wait asks for have the version. */
   readonly enough: boolean;
   /** Canaries that were not well, so that the others were not asked. */
@@ -124,17 +125,18 @@ async function pushInSteps(
   const step = { keepGoing, tell, all: targets.length };
   const tried =
     canaries > 0 ? await pushAndNote(context, version, { ...step, targets: first }) : [];
-  const areWell =
-    tried.every(({ outcome }) => outcome === 'accepted') &&
-    (canaries === 0 || (await waitReady(context, version, { servers: tried, wait: 'all' })));
+  const allTook = tried.every(({ outcome }) => outcome === 'accepted');
+  const canary = { servers: tried, wait: 'all' } as const;
+  const ill = allTook ? await waitReady(context, version, canary) : '';
+  const areWell = allTook && ill === '';
   const others = areWell
     ? await pushAndNote(context, version, { ...step, targets: rest, before: tried.length })
     : rest.map(skipped);
   const servers = [...tried, ...others];
-  const ready = areWell && (await waitReady(context, version, { servers, wait }));
+  const notReady = areWell ? await waitReady(context, version, { servers, wait }) : ill;
   const good = new Set(accepted(servers).map(({ address }) => address));
   const enough = isEnough(wait, version.ring, { good, targets });
-  return { wait, servers, ready, enough, canariesFailed: !areWell };
+  return { wait, servers, notReady, enough, canariesFailed: !areWell };
 }
 
 function accepted(servers: readonly PushOutcome[]): PushOutcome[] {
@@ -175,32 +177,31 @@ export async function pushAndNote(
   return servers;
 }
 
-/** True when what accepted the version is ready, or enough of it is. */
+/** What is not ready of what accepted the version, and why; empty: it is, or enough of it. */
 async function waitReady(
   context: Context,
   { ring }: StoredVersion,
   { servers, wait }: Pick<Pushed, 'servers' | 'wait'>,
-): Promise<boolean> {
+): Promise<string> {
   const asked = accepted(servers).filter(({ devices }) => devices.length > 0);
-  const isReady = (one: RingStatus | CodedError | undefined): boolean =>
-    one !== undefined && !(one instanceof Error) && one.notReady === 0;
-  const { done } = await waitUntil({
-    ask: () => fanOut(asked, ({ address }) => ringStatus(address, ring.keyspace)),
+  const { answer, done } = await waitUntil({
+    ask: () =>
+      fanOut(asked, async ({ address }): Promise<AskedReady> => {
+        return { address, said: await ringStatus(address, ring.keyspace) };
+      }),
     isDone: (all) => {
-      if (all.every(isReady)) return true;
-      const well = asked.filter((_, index) => isReady(all[index]));
-      const good = new Set(well.map(({ address }) => address));
+      if (notReadyText(all) === '') return true;
+      const good = new Set(
+        all.filter((one) => notReadyText([one]) === '').map((one) => one.address),
+      );
       return wait !== 'all' && isEnough(wait, ring, { good, targets: servers });
     },
-    progressOf: (all) => {
-      const waiting = all.reduce((sum, one) => sum + (one instanceof Error ? 0 : one.notReady), 0);
-      return `${waiting} partitions are not ready yet`;
-    },
+    progressOf: notReadyText,
     stallMs: READY_WAIT_MS,
     nowMs: context.nowMs,
     tell: context.tell,
   });
-  return done;
+  return done ? '' : notReadyText(answer);
 }
 
 function pushAnswer(
@@ -208,7 +209,8 @@ function pushAnswer(
   { ring, id }: StoredVersion,
   pushed: Pushed & { readonly advice: Advice | null },
 ): Answer {
-  const { servers, ready, wait, enough, canariesFailed } = pushed;
+  const { servers, notReady, wait, enough, canariesFailed } = pushed;
+  const ready = notReady === '' && !canariesFailed;
   const count = (wanted: string): number =>
     servers.filter(({ outcome, required }) => outcome === wanted && required).length;
   const [accepts = 0, refused = 0, unreachable = 0, skips = 0] = outcomes.map(count);
@@ -236,7 +238,7 @@ function pushAnswer(
       ...sentLines(servers),
       ...(failed.length > 0 ? table : []),
       ...(skips > 0 ? [`${skips} servers were not asked: ${why}`] : []),
-      ...(ready || canariesFailed ? [] : [notReadyLine]),
+      ...(notReady === '' ? [] : [notReady]),
       ...(advice === null ? [] : [advice.words]),
     ],
     next: context.next(
@@ -256,7 +258,6 @@ function sentLines(servers: readonly PushOutcome[]): string[] {
 }
 
 const outcomes = ['accepted', 'refused', 'unreachable', 'skipped'] as const;
-const notReadyLine = 'some partitions are not ready yet: their devices refill';
 
 function nextWords(
   { servers }: Pushed,

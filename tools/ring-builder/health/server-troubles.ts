@@ -1,8 +1,11 @@
 // What is wrong with one server of a ring. Pure.
+
 import type { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { asCommands, wordsWithout } from '../gone-for-good.ts';
+import { whyNotReady } from '../not-ready.ts';
 import { printBytes } from '../print-bytes.ts';
 import type { RingStatus, ServerStatus } from '../server-status.ts';
 import type { JudgedHead } from './judge-ring.ts';
@@ -99,11 +102,9 @@ function gapCode({ ring }: JudgedHead, { version, refusalCode }: RingStatus): Er
   return isPast ? 'RING_UNKNOWN' : (refusalCode ?? 'RING_UNKNOWN');
 }
 
-/** With what the first refill says, where one says something. */
-function refillLine({ notReady, loads }: RingStatus): string {
-  const refill = loads.find(({ assignment, reason }) => assignment === null && reason !== '');
-  const count = `${notReady} partitions`;
-  return refill === undefined ? count : `${count}; ${refill.partition}: ${refill.reason}`;
+function refillLine(said: RingStatus): string {
+  const why = whyNotReady(said);
+  return `${counted(said.notReady, 'partition')}${why === '' ? '' : `; ${why}`}`;
 }
 
 /** Nothing is lost as long as the server runs on; but somebody changed its directory. */

@@ -1,0 +1,48 @@
+// Which partitions are not ready on their servers, and why, in one sentence. Pure.
+import type { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import type { RingStatus } from './server-status.ts';
+
+export interface AskedReady {
+  readonly address: string;
+  readonly said: RingStatus | CodedError;
+}
+
+/** Of the most partitions. */
+const REASONS_SHOWN_MAX = 3;
+
+/** What keeps partitions of a server from being ready; empty when it has not said anything yet. */
+export function whyNotReady({ loads, failing }: Pick<RingStatus, 'loads' | 'failing'>): string {
+  const refills = loads.filter(({ assignment }) => assignment === null);
+  const told = refills.find(({ reason }) => reason !== '');
+  if (told !== undefined) return `partition ${told.partition} ${told.stage}: ${told.reason}`;
+  const [broken] = failing;
+  if (broken !== undefined) return `${broken.step} fails: ${broken.reason}`;
+  return refills.length === 0 ? '' : 'they fill from other holders';
+}
+
+/** Empty when all are ready. */
+export function notReadyText(asked: readonly AskedReady[]): string {
+  const groups = new Map<string, { partitions: number; servers: string[] }>();
+  let all = 0;
+  for (const { address, said } of asked) {
+    const isAway = said instanceof Error;
+    if (!isAway && said.notReady === 0) continue;
+    const why = isAway ? said.message : whyNotReady(said) || 'files are opened';
+    const group = groups.get(why) ?? { partitions: 0, servers: [] };
+    groups.set(why, group);
+    group.servers.push(address);
+    group.partitions += isAway ? 0 : said.notReady;
+    all += isAway ? 0 : said.notReady;
+  }
+  if (groups.size === 0) return '';
+  const sorted = [...groups].sort(([, a], [, b]) => b.partitions - a.partitions);
+  const shown = sorted.slice(0, REASONS_SHOWN_MAX).map(([why, { partitions, servers }]) => {
+    const where = servers.length === 1 ? `${servers[0]}` : counted(servers.length, 'server');
+    return partitions === 0 ? why : `${partitions} on ${where}: ${why}`;
+  });
+  const more = groups.size - shown.length;
+  const rest = more > 0 ? `; and ${counted(more, 'more reason')}` : '';
+  const count = counted(all, 'partition is', 'partitions are');
+  return `${count} not ready yet (${shown.join('; ')}${rest})`;
+}
