@@ -5,10 +5,10 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { swiftBuilders, swiftFile } from '../test/support/swift-ring.ts';
 import { bytesOfRows } from './device-id-words.ts';
-import { type Picklable, writePickle } from './pickle/write-pickle.ts';
 import { decodeSwiftBuilder } from './swift-builder-file.ts';
 import { swiftFieldsOf } from './swift-device.ts';
 import { decodeSwiftRing } from './swift-ring-file.ts';
+import { type Picklable, writePickle } from './write-pickle.ts';
 import { encodeSwiftBuilder } from './write-swift-builder.ts';
 
 const fixtures = swiftBuilders();

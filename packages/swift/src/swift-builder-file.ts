@@ -1,7 +1,7 @@
 // Builder files of Swift: a pickle of a dictionary, or of a RingBuilder in the oldest. Pure.
 import { replicaCountMax, swiftPayloadBytesMax } from '@ringwright/base/limits';
-import type { Pickled } from './pickle/pickled.ts';
-import { kindOf, numberOf } from './pickle/pickled.ts';
+import type { Pickled } from './pickled.ts';
+import { kindOf, numberOf } from './pickled.ts';
 import {
   devices,
   type Fields,
@@ -11,8 +11,8 @@ import {
   optionalWhole,
   rows,
   whole,
-} from './pickle/pickled-fields.ts';
-import { readPickle } from './pickle/read-pickle.ts';
+} from './pickled-fields.ts';
+import { readPickle } from './read-pickle.ts';
 import type { SwiftBuilder } from './swift-builder.ts';
 import { swiftInvalid, swiftTooLarge, swiftUnfit } from './swift-file-error.ts';
 import { requirePartPower, tableAndShape } from './swift-ring.ts';

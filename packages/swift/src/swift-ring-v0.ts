@@ -1,6 +1,6 @@
 // Swift's oldest rings: a pickle inside gzip, of a dictionary or of an object. Pure.
-import { devices, fieldsOf, optionalWhole, rows, whole } from './pickle/pickled-fields.ts';
-import { readPickle } from './pickle/read-pickle.ts';
+import { devices, fieldsOf, optionalWhole, rows, whole } from './pickled-fields.ts';
+import { readPickle } from './read-pickle.ts';
 import { requirePartPower, type SwiftRing, tableAndShape } from './swift-ring.ts';
 
 /** The ring of an inflated file without magic. Throws PICKLE_REFUSED, SWIFT_FILE_INVALID. */

@@ -1,9 +1,9 @@
 // Writes builder files that swift-ring-builder opens and goes on rebalancing. Pure.
 import type { Json } from '@ringwright/base/canonical-json';
 import type { Device } from '@ringwright/ring/device';
-import { float, type Picklable, writePickle } from './pickle/write-pickle.ts';
 import type { SwiftBuilder } from './swift-builder.ts';
 import { swiftFieldsOf } from './swift-device.ts';
+import { float, type Picklable, writePickle } from './write-pickle.ts';
 
 type Members = ReadonlyMap<string, Picklable>;
 

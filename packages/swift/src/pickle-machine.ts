@@ -1,7 +1,7 @@
 // The state of a pickle while it is read: bytes, stack, marks, memo; every growth is capped. Pure.
 import { pickleMemoryBytesMax, pickleStackMax } from '@ringwright/base/limits';
-import { pickleRefused, swiftInvalid, swiftTooLarge } from '../swift-file-error.ts';
 import { kindOf, type Pickled, type PickledList, type PickledTuple } from './pickled.ts';
+import { pickleRefused, swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
 
 export interface PickleMachine {
   readonly bytes: Buffer;

@@ -1,6 +1,5 @@
 // The few names a pickle may use, and what calling them makes: arrays and empty instances. Pure.
 
-import { pickleRefused } from '../swift-file-error.ts';
 import {
   BYTES_PER_REFERENCE,
   hold,
@@ -13,6 +12,7 @@ import {
 } from './pickle-machine.ts';
 import type { Pickled, PickledArray, PickledInstance, PickledTuple } from './pickled.ts';
 import { kindOf } from './pickled.ts';
+import { pickleRefused } from './swift-file-error.ts';
 
 const swiftClasses = ['swift.common.ring.ring RingData', 'swift.common.ring.builder RingBuilder'];
 const reconstructors = ['copy_reg _reconstructor', 'copyreg _reconstructor'];

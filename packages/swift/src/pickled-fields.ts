@@ -2,8 +2,6 @@
 
 import type { Device } from '@ringwright/ring/device';
 import type { SlotRow } from '@ringwright/ring/ring';
-import { deviceOfSwift, requireDeviceCount } from '../swift-device.ts';
-import { swiftInvalid } from '../swift-file-error.ts';
 import {
   kindOf,
   numberOf,
@@ -12,6 +10,8 @@ import {
   type PickledInstance,
 } from './pickled.ts';
 import { plainOfPickled } from './plain-of-pickled.ts';
+import { deviceOfSwift, requireDeviceCount } from './swift-device.ts';
+import { swiftInvalid } from './swift-file-error.ts';
 
 export type Fields = ReadonlyMap<string, Pickled>;
 

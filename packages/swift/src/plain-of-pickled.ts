@@ -1,7 +1,7 @@
 // Pickled values as plain JSON values: small ones, such as devices. Pure.
 import { foreignDeviceBytesMax, foreignValueDepthMax } from '@ringwright/base/limits';
-import { swiftInvalid, swiftTooLarge } from '../swift-file-error.ts';
 import { kindOf, type Pickled } from './pickled.ts';
+import { swiftInvalid, swiftTooLarge } from './swift-file-error.ts';
 
 /** What a value costs at least, of the memory and in JSON: a container with its first member. */
 const BYTES_PER_CONTAINER = 64;

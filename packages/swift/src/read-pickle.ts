@@ -1,7 +1,6 @@
 // A restricted pickle reader: the steps that files of Swift take, nothing else. Pure.
 // A general unpickler runs what the file says; this one makes plain data or refuses.
 
-import { pickleRefused, swiftInvalid } from '../swift-file-error.ts';
 import { build, call, newObject, pushGlobal } from './pickle-calls.ts';
 import {
   mark,
@@ -18,6 +17,7 @@ import {
   top,
 } from './pickle-machine.ts';
 import type { Pickled } from './pickled.ts';
+import { pickleRefused, swiftInvalid } from './swift-file-error.ts';
 
 type Step = (machine: PickleMachine) => void;
 
