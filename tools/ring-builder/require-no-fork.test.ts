@@ -11,8 +11,9 @@ import { wellOf } from '../../test/support/ring-status.ts';
 import type { RingStatus } from './server-status.ts';
 
 test('a fork that a server knows of: refused, and nothing is pushed', async () => {
+  // The clock goes on with each look at it.
   let nowMs = Date.parse('2026-11-21T03:00:00Z');
-  const tool = await ringBuilderHere({ nowMs: () => (nowMs += 20) });
+  const tool = await ringBuilderHere({ nowMs: () => (nowMs += 100) });
   let ring: RingStatus | null = null;
   let upgrades = 0;
   const server = createServer((_, response) => {
@@ -44,7 +45,7 @@ test('a fork that a server knows of: refused, and nothing is pushed', async () =
   const fork = { version: 1, id, other, from: 'x', atMs: 0, settled: null };
   ring = { ...wellOf(head.ring, 0), fork };
   const error: unknown = await tool
-    .answer('rollout cities --stall-timeout 0.1')
+    .answer('rollout cities --stall-timeout 1')
     .catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: 'RING_FORK', exit: 5 });
   expect(error).toMatchObject({
@@ -56,6 +57,6 @@ test('a fork that a server knows of: refused, and nothing is pushed', async () =
 
   // One that is settled is over: then it goes on to push.
   ring = { ...ring, fork: { ...fork, settled: { version: 1, id, reason: 'seen' } } };
-  const later = await tool.refusal('rollout cities --stall-timeout 0.1');
+  const later = await tool.refusal('rollout cities --stall-timeout 1');
   expect([later.code, upgrades > 0]).toEqual(['SERVERS_NOT_CONFIRMED', true]);
 });

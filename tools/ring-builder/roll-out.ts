@@ -248,6 +248,8 @@ async function finalize(
     return null;
   }
   totals.unproved = 0;
+  // The copies may have taken hours since the push.
+  await requireNoFork(context, head);
   const which = new Set(receipts.keys());
   await advance(context, head, {
     next: finalizeMoves(ring, id, which),
