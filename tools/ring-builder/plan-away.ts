@@ -64,7 +64,7 @@ export function planAwayLines(head: Ring, found: PlanAway): string[] {
     ...(slotsFrom > 0
       ? [
           `nothing can come from there: ${counted(slotsFrom, 'slot has', 'slots have')} one copy ` +
-            'fewer until a rollout has filled them from other holders',
+            'fewer until a rollout has copied from other holders',
         ]
       : []),
     ...(slotsTo > 0
