@@ -70,7 +70,7 @@ test('writes are refused while the disk is full, reads are answered', async ({ s
   expect(await read('kept')).toBe('before');
 });
 
-test('a start on a full disk ends with 4 and the room it needs, and loses nothing', async ({
+test('a disk that is full at once ends the server, and each start, with 4 and a sentence', async ({
   skip,
 }) => {
   if (!isMounted) skip('no mount');
@@ -79,10 +79,18 @@ test('a start on a full disk ends with 4 and the room it needs, and loses nothin
   const server = cluster.servers[0]!;
   const request = { method: 'PUT', path: `/v1/${keyspace}/key`, body: 'kept' } as const;
   expect((await askServer(server.place.port, request)).status).toBe(204);
-  await server.kill();
   const ballast = path.join(disk, 'ballast');
-  // Until not a byte is left.
+  // Until not a byte is left, not even the reserve; then more than the log has room for already.
   spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=64k']);
+  const burst = Array.from({ length: 40 }, (_, index) => ({
+    method: 'PUT' as const,
+    path: `/v1/${keyspace}/burst-${index}`,
+    body: 'x'.repeat(1_000_000),
+  }));
+  await Promise.allSettled(burst.map((one) => askServer(server.place.port, one)));
+  expect(await server.exited()).toBe(4);
+  // Its log is on the same disk: what there was room for has no stack in it.
+  expect(server.logText()).not.toContain('    at ');
   const files = listFiles(server.place.data);
   // Each start that failed must leave the next one what it found.
   for (let turn = 0; turn < 3; turn += 1) {

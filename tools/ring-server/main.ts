@@ -36,8 +36,9 @@ async function main(): Promise<void> {
   bearYoung();
   growWhenHindered();
   const log = serverLog(options.logLevel);
-  const onFailure = (error: unknown): void => {
-    log.fatal({ err: error }, 'the store failed; ending so that a restart reads it from disk');
+  const onFailure = (error: CodedError): void => {
+    log.fatal({ error }, 'the store failed; ending so that a restart reads it from disk');
+    tell(error);
     process.exit(STORE_FAILED_EXIT);
   };
   const starting = startServer(options, { log, onFailure });
@@ -83,13 +84,17 @@ async function stop(server: RunningServer, signal: NodeJS.Signals, log: Logger):
   process.exitCode = signal === 'SIGINT' ? 130 : 0;
 }
 
+/** What happened, and what to do. */
+function tell({ message, code, hint }: CodedError): void {
+  const sentence = `ring-server: ${shortenedWords(message)} [${code}]`;
+  process.stderr.write(`${printable(sentence)}\n`);
+  if (hint !== '') process.stderr.write(`${printable(hint)}\n`);
+}
+
 main().catch((error: unknown) => {
   const coded = error instanceof CodedError ? error : diskError(error);
   if (coded === null) throw error;
-  process.stderr.write(
-    `${printable(`ring-server: ${shortenedWords(coded.message)} [${coded.code}]`)}\n`,
-  );
-  if (coded.hint !== '') process.stderr.write(`${printable(coded.hint)}\n`);
+  tell(coded);
   // Whatever is still under way: who could not start ends.
   process.exit(coded.exit);
 });

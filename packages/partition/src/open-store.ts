@@ -3,6 +3,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { assert } from '@ringwright/base/assert';
+import type { CodedError } from '@ringwright/base/coded-error';
 import { sideJobsMax, sideProcessIdleMsMax } from '@ringwright/base/limits-copies';
 import { pageCachesMemoryShare } from '@ringwright/base/limits-store';
 import { makeDirectory, syncDirectory } from '@ringwright/node/durable-files';
@@ -29,7 +30,7 @@ export interface OpenStoreOptions {
   /** A fresh random id of [A-Za-z0-9_-]{1,64} at each call. */
   readonly newIncarnation: () => string;
   /** Called once with STORE_FAILED: close this store and open the directory again. */
-  readonly onFailure?: ((error: unknown) => void) | undefined;
+  readonly onFailure?: ((error: CodedError) => void) | undefined;
   readonly limits?: Partial<StoreLimits> | undefined;
 }
 
@@ -89,7 +90,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
   const { root, limits, registry, segment } = ready;
   const fail = (error: unknown): void => {
     if (parts.failure !== null) return;
-    parts.failure = failureOf(error);
+    parts.failure = failureOf(error, root);
     for (const batch of log.abandon()) {
       for (const { call } of batch.writes) call.reject(parts.failure);
     }

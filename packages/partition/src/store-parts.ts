@@ -1,8 +1,10 @@
 // What the operations of one store share.
 import { CodedError } from '@ringwright/base/coded-error';
+import { isDiskFull } from '@ringwright/base/disk-error';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Checkpointer } from './checkpointer.ts';
 import type { CommitLog } from './commit-log.ts';
+import { dataPaths } from './data-paths.ts';
 import type { DirectoryLock } from './directory-lock.ts';
 import type { DiskSpace } from './disk-space.ts';
 import type { LogBatch } from './log-batch.ts';
@@ -46,11 +48,19 @@ export function checkOpen(parts: Pick<StoreParts, 'closed' | 'failure'>): void {
   if (parts.closed) throw new CodedError('STORE_CLOSED', 'the store is closed');
 }
 
-export function failureOf(error: unknown): CodedError {
+/** `root`: the data directory. */
+export function failureOf(error: unknown, root: string): CodedError {
   if (error instanceof CodedError && error.code === 'STORE_FAILED') return error;
   const reason = error instanceof Error ? error.message : String(error);
-  return new CodedError('STORE_FAILED', `the store failed: ${reason}`, {
-    hint: 'check the disk, then restart: the log is replayed from what is really on disk',
-    cause: error,
-  });
+  const [what, hint] = isDiskFull(error)
+    ? [
+        `the disk of ${root} is full, and the store cannot go on`,
+        'free room, then start again: what was acknowledged is on the disk; ' +
+          `dropped partitions lie in ${dataPaths.trash(root)}`,
+      ]
+    : [
+        `the store of ${root} failed`,
+        'check the disk, then start again: the log is replayed from what is really on disk',
+      ];
+  return new CodedError('STORE_FAILED', `${what}: ${reason}`, { hint, cause: error });
 }

@@ -5,6 +5,7 @@ import type { Server } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { CodedError } from '@ringwright/base/coded-error';
 import { replicationIntervalMs } from '@ringwright/base/limits';
 import {
   loopDelayResolutionMs,
@@ -59,7 +60,7 @@ export interface RunningServer {
 interface Surroundings {
   readonly log: Logger;
   /** Told once when the store fails: the process should end and start again from disk. */
-  readonly onFailure: (error: unknown) => void;
+  readonly onFailure: (error: CodedError) => void;
 }
 
 /**
@@ -94,7 +95,7 @@ export async function startServer(
 
 async function openDevice(
   { data, listen: address, advertise, device, trust: given }: ServerOptions,
-  onFailure: (error: unknown) => void,
+  onFailure: (error: CodedError) => void,
 ): Promise<OpenedDevice> {
   const identity = await loadIdentity(data, splitAddress(advertise ?? address), device);
   const newIncarnation = (): string => randomBytes(12).toString('hex');

@@ -1,0 +1,26 @@
+// A store that fails says why in a sentence, and what to do.
+import { expect, test } from 'vitest';
+import { failureOf } from './store-parts.ts';
+
+test('a full disk is told from one that fails', () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+    code: 'ENOSPC',
+  });
+  const broken = Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
+  const failures = [full, broken].map((error) => failureOf(error, '/srv/sd1'));
+  expect(failures).toMatchObject([
+    {
+      code: 'STORE_FAILED',
+      exit: 4,
+      message: `the disk of /srv/sd1 is full, and the store cannot go on: ${full.message}`,
+      hint: expect.stringMatching(/^free room, then start again: .*\/srv\/sd1\/trash$/),
+    },
+    {
+      code: 'STORE_FAILED',
+      exit: 4,
+      message: `the store of /srv/sd1 failed: ${broken.message}`,
+      hint: expect.stringMatching(/^check the disk, then start again/),
+    },
+  ]);
+  expect(failureOf(failures[0], '/srv/sd2'), 'said once').toBe(failures[0]);
+});
