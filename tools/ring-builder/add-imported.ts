@@ -1,5 +1,7 @@
 // What every import does with what it read: audit, add the ring folder, say what is there now.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+
 import type { ImportedRing } from '@ringwright/builder/imported-ring';
 import { addRing } from '@ringwright/repository/add-ring';
 import { auditRing } from '@ringwright/ring/audit-ring';
@@ -46,9 +48,9 @@ export async function addImported(
     lines: [
       ...warnings.map(({ code, message }) => `warning ${code}: ${message}`),
       head === null
-        ? `imported ${name} from a ${source.kind}: ${devices} devices, nothing placed yet`
+        ? `imported ${name} from a ${source.kind}: ${counted(devices, 'device')}, nothing placed yet`
         : `imported ${name} from a ${source.kind} as version 1 (${head.id.slice(0, 12)}): ` +
-          `${slots} slots on ${devices} devices, every one where it was`,
+          `${counted(slots, 'slot')} on ${counted(devices, 'device')}, every one where it was`,
     ],
     next: context.next(`${head === null ? 'plan' : 'show'} ${name}`),
   };
@@ -58,8 +60,12 @@ function requireSound({ ring }: ImportedRing, file: string): void {
   const findings = ring === null ? [] : auditRing(ring);
   const first = findings[0];
   if (first === undefined) return;
-  throw new CodedError('RING_AUDIT_FAILED', `${findings.length} findings: ${first.message}`, {
-    hint: `${file} was read whole, but the ring in it is not one that may be used here`,
-    details: { file, findings },
-  });
+  throw new CodedError(
+    'RING_AUDIT_FAILED',
+    `${counted(findings.length, 'finding')}: ${first.message}`,
+    {
+      hint: `${file} was read whole, but the ring in it is not one that may be used here`,
+      details: { file, findings },
+    },
+  );
 }

@@ -132,7 +132,8 @@ export async function commitPlan(
 }
 
 function howOf(given: PlanToCommit, next: Ring): string {
-  if (given.head === null) return `${slotCount(next.partitions, next.replicas)} slots placed`;
+  if (given.head === null)
+    return `${counted(slotCount(next.partitions, next.replicas), 'slot')} placed`;
   const ended = endedSlots(given, next);
   const moves = given.plan.moves.length;
   const before = next.moves.length - moves;

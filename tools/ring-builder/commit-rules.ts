@@ -1,5 +1,6 @@
 // What has to hold before a version is committed: the plan that was reviewed, a sound ring. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { allMoves } from '@ringwright/builder/later-waves';
 import type { Plan } from '@ringwright/builder/plan';
 import type { Brake } from '@ringwright/repository/judge-version';
@@ -61,7 +62,7 @@ export function requireReplicasAtOnce(plan: Plan, most: number | undefined): voi
   const shown = over.slice(0, PARTITIONS_SHOWN_MAX);
   throw new CodedError(
     'TOO_MANY_AT_ONCE',
-    `more than ${most} replicas of ${over.length} partitions would move at once: ${shown.join(' ')}`,
+    `more than ${counted(most, 'replica')} of ${counted(over.length, 'partition')} would move at once: ${shown.join(' ')}`,
     {
       hint: `remove fewer devices in one version, or drain them: ring-builder set-weight ${plan.ring} dN 0`,
       details: { ring: plan.ring, most, partitions: over.length, first: shown },
@@ -96,8 +97,12 @@ export function requireSound(ring: Ring): void {
   const findings = auditRing(ring);
   const first = findings[0];
   if (first === undefined) return;
-  throw new CodedError('RING_AUDIT_FAILED', `${findings.length} findings: ${first.message}`, {
-    hint: 'nothing was committed; this is a bug of the builder, please report it',
-    details: { findings },
-  });
+  throw new CodedError(
+    'RING_AUDIT_FAILED',
+    `${counted(findings.length, 'finding')}: ${first.message}`,
+    {
+      hint: 'nothing was committed; this is a bug of the builder, please report it',
+      details: { findings },
+    },
+  );
 }

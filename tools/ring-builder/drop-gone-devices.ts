@@ -21,7 +21,9 @@ export async function dropGoneDevices(context: Context, head: StoredVersion): Pr
   const devices = head.ring.devices.map((device, id) =>
     state.devices[id] === null ? null : device,
   );
-  context.tell(`${head.ring.keyspace}: ${names} hold nothing any more and leave the ring`);
+  context.tell(
+    `${head.ring.keyspace}: ${names} ${gone.length === 1 ? 'holds nothing any more and leaves' : 'hold nothing any more and leave'} the ring`,
+  );
   await commitVersion(context.rings, {
     ring: proposeMoves(head.ring, head.id, { moves: [], devices }),
     state,

@@ -1,4 +1,5 @@
 // ring-builder key trust and key revoke: the root in force, and the one that follows it.
+import { counted } from '@ringwright/base/counted';
 import { type Rotation, rotateTrust, waitingRoot } from '@ringwright/repository/rotate-trust';
 import { listKeys, loadKey } from '@ringwright/repository/signing-key';
 import { requireTrust, trustPath } from '@ringwright/repository/trust-file';
@@ -52,7 +53,7 @@ async function rotate(
 function rotationAnswer(context: Context, rotation: Rotation): Answer {
   const { root, id, inForce, byPrevious, byItself } = rotation;
   const count = ([found, needed]: readonly [number, number], whose: string): string =>
-    `${found} of ${needed} signatures of ${whose} root keys`;
+    `${found} of ${counted(needed, 'signature')} of ${whose} root keys`;
   const state = inForce
     ? `root ${root.version} (${id}) is in force; servers learn it with the next push or beacon`
     : `root ${root.version} waits in trust-next.json: ${count(byPrevious, 'the old')}, ${count(byItself, 'its own')}`;

@@ -1,5 +1,6 @@
 // What the log knows of servers that were given a ring: how many took it, and when. Pure.
 // Whether they still have it, `health` asks them.
+import { counted } from '@ringwright/base/counted';
 import { type LogEntry, reachesServers } from '@ringwright/repository/log-entry';
 
 export interface LastPush {
@@ -32,6 +33,7 @@ export function pushLine(push: LastPush | null): string {
   const at = `${push.time.slice(0, 19)}Z`;
   if (by === 'store') return `version ${version} was published at ${at}; servers fetch it`;
   if (by === 'restore') return `version ${version} was restored at ${at}; servers may have it`;
-  const whom = accepted === null || servers === null ? '' : ` to ${accepted} of ${servers} servers`;
+  const whom =
+    accepted === null || servers === null ? '' : ` to ${accepted} of ${counted(servers, 'server')}`;
   return `version ${version} was pushed${whom} at ${at}; health asks what they have now`;
 }

@@ -1,5 +1,6 @@
 // What a commit would do now: the plan with all it was made from. Used by plan, commit and status.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import type { BuilderState } from '@ringwright/builder/builder-state';
@@ -117,7 +118,7 @@ export function planWanted(
 function laterFindings(head: StoredVersion | null): Finding[] {
   const left = head === null ? 0 : moveCount(laterWavesOf(head.extraSections));
   if (head === null || left === 0) return [];
-  const which = `${left} moves that version ${head.ring.version} leaves for later waves`;
+  const which = `${counted(left, 'move')} that version ${head.ring.version} leaves for later waves`;
   const message = `this plan takes the place of the ${which}`;
   return [{ code: 'LATER_WAVES_REPLACED', message, details: { moves: left } }];
 }
@@ -125,7 +126,7 @@ function laterFindings(head: StoredVersion | null): Finding[] {
 function movesFirst({ ring: { keyspace, version, moves } }: StoredVersion): CodedError {
   return new CodedError(
     'MOVES_IN_FLIGHT',
-    `nothing is staged, and version ${version} of ${keyspace} has ${moves.length} moves in flight`,
+    `nothing is staged, and version ${version} of ${keyspace} has ${counted(moves.length, 'move')} in flight`,
     {
       hint: `run ring-builder rollout ${keyspace}`,
       details: { version, moves: moves.length },

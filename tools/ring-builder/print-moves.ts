@@ -1,5 +1,6 @@
 // What a plan moves, slot by slot, for people. Pure.
 
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Plan } from '@ringwright/builder/plan';
@@ -33,7 +34,7 @@ export function printMoves(
     ]),
     ...(hidden > 0
       ? [
-          `… and ${hidden} moves more: once committed, ring-builder moves RING list --json lists all that are noted`,
+          `… and ${counted(hidden, 'move')} more: once committed, ring-builder moves RING list --json lists all that are noted`,
         ]
       : []),
   ];

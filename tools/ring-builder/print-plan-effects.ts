@@ -1,5 +1,6 @@
 // What a plan means for tiers, safety and disks, in tables and in the JSON document. Pure.
 
+import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { printTable } from '@ringwright/base/print-table';
 import type { BuilderState } from '@ringwright/builder/builder-state';
@@ -76,12 +77,16 @@ export function printEffects(effects: PlanEffects, head: Ring | null): string[] 
 
 function endLines({ before, after, slots, single, fragile }: ReplicaLoss): string[] {
   return [
-    `${slots} slots end, which is no move: replicas go from ${before} to ${after}`,
+    `${counted(slots, 'slot ends', 'slots end')}, which is no move: replicas go from ${before} to ${after}`,
     ...(single > 0
-      ? [`at risk: ${single} partitions keep one replica; a device that fails loses their records`]
+      ? [
+          `at risk: ${counted(single, 'partition keeps', 'partitions keep')} one replica; a device that fails loses their records`,
+        ]
       : []),
     ...(fragile > single
-      ? [`at risk: ${fragile - single} partitions then need every replica for their write quorum`]
+      ? [
+          `at risk: ${counted(fragile - single, 'partition then needs', 'partitions then need')} every replica for their write quorum`,
+        ]
       : []),
   ];
 }
@@ -99,7 +104,7 @@ function printTiers(tiers: readonly TierPlan[]): string[] {
       { head: 'IN', cell: ({ slotsIn }) => slotsIn },
       { head: 'OUT', cell: ({ slotsOut }) => slotsOut },
     ]),
-    ...(hidden > 0 ? [`… and ${hidden} tiers more: --json lists them`] : []),
+    ...(hidden > 0 ? [`… and ${counted(hidden, 'tier')} more: --json lists them`] : []),
   ];
 }
 
@@ -109,8 +114,13 @@ function isTold(risk: TierRisk): boolean {
 }
 
 function riskLine({ tier, before, while: during, after }: TierRisk): string {
+  const all = counted(
+    during,
+    'moving partition falls below its',
+    'moving partitions fall below their',
+  );
   return (
-    `at risk: ${during} moving partitions fall below their write quorum if one ${tier} fails ` +
+    `at risk: ${all} write quorum if one ${tier} fails ` +
     `while it runs (now ${before}, afterwards ${after})`
   );
 }

@@ -1,4 +1,5 @@
 // A plan for people, and its part of the JSON documents. Pure.
+import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { printTable } from '@ringwright/base/print-table';
 import type { BuilderState } from '@ringwright/builder/builder-state';
@@ -44,12 +45,12 @@ export function printPlan(
   effects: readonly string[] = [],
 ): string[] {
   const { ring, version, moves, movesLeft, later } = plan;
-  const waves = later.length === 1 ? '1 later wave' : `${later.length} later waves`;
+  const waves = counted(later.length, 'later wave');
   const left = movesLeft === 0 ? '' : `, ${movesLeft} in ${waves}`;
   const sizes =
     plan.parent === null
       ? 'the first version, so nothing has to move'
-      : `${moves.length} slots move (${provenFewest(plan)})${left}`;
+      : `${counted(moves.length, 'slot moves', 'slots move')} (${provenFewest(plan)})${left}`;
   const shown = plan.devices.slice(0, DEVICES_SHOWN_MAX);
   const hidden = plan.devices.length - shown.length;
   return [
@@ -65,7 +66,7 @@ export function printPlan(
       { head: 'IN', cell: ({ slotsIn }: DevicePlan) => slotsIn },
       { head: 'OUT', cell: ({ slotsOut }: DevicePlan) => slotsOut },
     ]),
-    ...(hidden > 0 ? [`… and ${hidden} devices more: --json lists them`] : []),
+    ...(hidden > 0 ? [`… and ${counted(hidden, 'device')} more: --json lists them`] : []),
     ...effects,
     '',
     ...plan.warnings.flatMap(({ code, message, details }) => {

@@ -1,5 +1,6 @@
 // The moves that did not fit the last version: one slot of a partition per version, bounded waves.
 import { must } from '@ringwright/base/assert';
+import { counted } from '@ringwright/base/counted';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { readLog } from '@ringwright/repository/read-log';
 import type { StoredVersion } from '@ringwright/repository/read-version';
@@ -27,7 +28,7 @@ export async function proposeNextWave(
   if (moves.length === 0) return false;
   const left = found.movesLeft - moves.length;
   context.tell(
-    `${ring.keyspace}: next wave of the same change, ${moves.length} moves; ${left} are left after it`,
+    `${ring.keyspace}: next wave of the same change, ${counted(moves.length, 'move')}; ${left} left after it`,
   );
   const next = proposeMoves(ring, id, { moves });
   await commitVersion(context.rings, {
@@ -36,7 +37,7 @@ export async function proposeNextWave(
     entry: {
       ...authorOf(context),
       kind: 'advance',
-      message: `next wave: ${moves.length} moves proposed`,
+      message: `next wave: ${counted(moves.length, 'move')} proposed`,
       moves: moves.length,
       figures: { movesLeft: left },
       details: {},

@@ -22,5 +22,5 @@ test('a server that takes the connection and says nothing: told of, then not rea
   });
   mute.close();
   expect(servers).toMatchObject([{ address, outcome: 'unreachable', code: 'PEER_UNREACHABLE' }]);
-  expect(lines[0]).toBe('version 1: 1 servers, 0 accepted, 0 refused, 0 not reached');
+  expect(lines[0]).toBe('version 1: 1 server, 0 accepted, 0 refused, 0 not reached');
 });

@@ -1,6 +1,7 @@
 // Pushing one ring to servers: offered, sent where it is wanted, answered after activation.
 
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import type { StoredVersion } from '@ringwright/repository/read-version';
@@ -51,7 +52,9 @@ export async function pushRing(
   const tellCounts = (): void => {
     const { accepted, refused, unreachable } = counts;
     const answers = `${accepted} accepted, ${refused} refused, ${unreachable} not reached`;
-    given.tell?.(`version ${version.ring.version}: ${targets.length} servers, ${answers}`);
+    given.tell?.(
+      `version ${version.ring.version}: ${counted(targets.length, 'server')}, ${answers}`,
+    );
   };
   const timer = given.tell === null ? undefined : setInterval(tellCounts, TELL_MS);
   try {

@@ -1,5 +1,6 @@
 // The barrier between the steps of a ring change: every server has the version in memory.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import { adviceOn, isFinal, worstOf } from './advice.ts';
@@ -34,7 +35,7 @@ export async function pushToAll(
     progressOf: (servers) => {
       const missing = missingOf(servers);
       const why = missing.map(({ address, message }) => `${address}: ${message}`).join('; ');
-      return `version ${version.ring.version} waits for ${missing.length} servers: ${why}`;
+      return `version ${version.ring.version} waits for ${counted(missing.length, 'server')}: ${why}`;
     },
     hintOf: async (servers) =>
       adviceOn(await situationOf(context, version), plightsOf(servers))?.words ?? '',
@@ -46,7 +47,7 @@ export async function pushToAll(
   if (refused.length > 0) throw await refusedForGood(context, version, refused);
   if (done) return answer.filter(({ outcome }) => outcome !== 'accepted');
   const missing = missingOf(answer);
-  const said = `${missing.length} of ${answer.length} servers have not confirmed`;
+  const said = `${missing.length} of ${counted(answer.length, 'server')} did not confirm`;
   throw await notTaken(context, version, { code: 'SERVERS_NOT_CONFIRMED', said, missing });
 }
 
@@ -72,7 +73,7 @@ async function refusedForGood(
   const code = missing[0]?.code ?? 'SERVERS_NOT_CONFIRMED';
   const [first] = missing;
   const why = `${first?.address ?? ''} says: ${first?.message ?? ''}`;
-  const said = `${why}; ${missing.length} servers refuse for good`;
+  const said = `${why}; ${counted(missing.length, 'server refuses', 'servers refuse')} for good`;
   return notTaken(context, version, { code, said, missing });
 }
 

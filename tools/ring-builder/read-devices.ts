@@ -1,5 +1,6 @@
 // Devices as people and files describe them: pairs, flags, a JSON array, CSV. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import type { Device } from '@ringwright/ring/device';
 import { deviceAddressSchema, firstComplaint } from '@ringwright/ring/device-fields';
 import { parseDevice } from '@ringwright/ring/parse-device';
@@ -22,7 +23,7 @@ const newDeviceSchema = z.strictObject({
 export function devicesOfPairs(words: readonly string[]): NewDevice[] {
   if (words.length % 2 === 1) {
     throw usage(
-      `${words.length} words, wanted pairs of device and weight: ${words.at(-1)} has no weight`,
+      `${counted(words.length, 'word')}, wanted pairs of device and weight: ${words.at(-1)} has no weight`,
       'ring-builder add RING r1z2-10.0.0.1:6200/sdb 100',
     );
   }
@@ -82,7 +83,7 @@ function rowsOfCsv(content: string, name: string): Row[] {
     const where = `${name}, line ${at + 1}`;
     const cells = cellsOf(line);
     if (cells.length !== heads.length) {
-      throw invalid(where, `has ${cells.length} cells, wanted ${heads.length}`);
+      throw invalid(where, `has ${counted(cells.length, 'cell')}, wanted ${heads.length}`);
     }
     const members = heads.map((head, column): [string, string | number] => {
       const cell = cells[column] ?? '';

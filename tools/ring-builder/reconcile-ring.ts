@@ -1,4 +1,5 @@
 // A ring against what lies on the disks: what is missing, left over, partial or there twice. Pure.
+import { counted } from '@ringwright/base/counted';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
@@ -172,7 +173,8 @@ interface Outlook {
 
 function damageOf(ring: Ring, listing: DiskListing, place: Place): Outlook {
   if (listing.quarantines === 0) return refillOf(ring, listing, place);
-  const why = `${listing.quarantines} files at once: nothing is replaced until you say so`;
+  const all = counted(listing.quarantines, 'file');
+  const why = `${all} at once: nothing is replaced until you say so`;
   return { why, command: `trash ${ring.keyspace} confirm` };
 }
 

@@ -3,6 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
@@ -161,10 +162,10 @@ async function takeStep(rollout: Rollout, head: StoredVersion): Promise<Ended | 
     const which = new Set(step.moves.map(({ assignment }) => assignment));
     const { keyspace, version } = head.ring;
     context.tell(
-      `${keyspace} version ${version}: every server knows of ${which.size} moves; joiners may copy`,
+      `${keyspace} version ${version}: every server knows of ${counted(which.size, 'move')}; joiners may copy`,
     );
     const next = initializeMoves(head.ring, head.id, which);
-    await advance(context, head, { next, message: `${which.size} moves initializing` });
+    await advance(context, head, { next, message: `${counted(which.size, 'move')} initializing` });
   } else if (step.kind === 'finalize') {
     const end = await finalize(rollout, head, step.moves);
     if (end !== 'advanced') return end;
@@ -253,7 +254,7 @@ async function finalize(
   const which = new Set(receipts.keys());
   await advance(context, head, {
     next: finalizeMoves(ring, id, which),
-    message: `${which.size} moves finalized`,
+    message: `${counted(which.size, 'move')} finalized`,
     receipts: [...receipts.values()],
   });
   totals.moved += which.size;

@@ -1,5 +1,6 @@
 // What the options of `key trust` and `key revoke` make of a root. Pure but for the clock.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { keyIdOf, publicKeyOf } from '@ringwright/ring/public-key';
 import type { TrustRole, TrustRoot } from '@ringwright/ring/trust-root';
 import { type Arguments, flag, optionalNumber, optionalText, texts, usage } from './arguments.ts';
@@ -48,7 +49,8 @@ export function withoutKeys(root: TrustRoot, names: readonly string[]): TrustRoo
       (key) => key.name === name || (name.length >= 6 && keyIdOf(key.spki).startsWith(name)),
     );
     if (found[0] !== undefined && found.length === 1) return keyIdOf(found[0].spki);
-    const message = `${found.length} keys of root ${root.version} are called ${name}`;
+    const all = counted(found.length, 'key');
+    const message = `${all} of root ${root.version} called ${name}, wanted 1`;
     throw new CodedError('SIGNING_KEY_UNKNOWN', message, { hint: 'ring-builder key list' });
   });
   let next: TrustRoot = {

@@ -1,4 +1,5 @@
 // What all staging verbs share: stage under the lock, then say what is staged and what is next.
+import { counted } from '@ringwright/base/counted';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Change } from '@ringwright/builder/change';
 import { stage } from '@ringwright/repository/stage-changes';
@@ -20,7 +21,7 @@ export async function stageAndAnswer(
     json: { ring, staged: changes, changes: count, changed: changes.length > 0 },
     lines: [
       ...changes.map((change) => `staged: ${describeChange(change, state)}`),
-      `${count} ${count === 1 ? 'change' : 'changes'} staged; nothing moves before a commit`,
+      `${counted(count, 'change')} staged; nothing moves before a commit`,
     ],
     next: context.next(`plan ${ring}`),
   };

@@ -1,5 +1,6 @@
 // What one version changed against the one before it, in a few lines.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import type { LogEntry } from '@ringwright/repository/log-entry';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { diffRings } from '@ringwright/ring/diff-rings';
@@ -44,7 +45,12 @@ function firstStat({ ring }: StoredVersion): VersionStat {
     movesStarted: 0,
     movesEnded: 0,
   };
-  return { ...none, devicesAdded: touched.length, touched, lines: [`+${touched.length} devices`] };
+  return {
+    ...none,
+    devicesAdded: touched.length,
+    touched,
+    lines: [`+${counted(touched.length, 'device')}`],
+  };
 }
 
 function statBetween({ ring: before }: StoredVersion, { ring: after }: StoredVersion): VersionStat {

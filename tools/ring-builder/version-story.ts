@@ -1,4 +1,5 @@
 // What the log and the file of a version tell of how it was made. Pure.
+import { counted } from '@ringwright/base/counted';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import type { Change } from '@ringwright/builder/change';
 import type { LogEntry } from '@ringwright/repository/log-entry';
@@ -36,6 +37,6 @@ function stagedLines(staged: readonly Change[] | null, state: BuilderState | nul
     ...staged
       .slice(0, STAGED_SHOWN_MAX)
       .map((change) => `        ${describeChange(change, state)}`),
-    ...(hidden > 0 ? [`        … and ${hidden} changes more: --json lists them`] : []),
+    ...(hidden > 0 ? [`        … and ${counted(hidden, 'change')} more: --json lists them`] : []),
   ];
 }

@@ -1,5 +1,6 @@
 // Waits until the joiners of moves hold all their partitions, as far as nobody has paused them.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import type { StoredVersion } from '@ringwright/repository/read-version';
 import type { Move } from '@ringwright/ring/move';
 import { goneForGood } from './gone-for-good.ts';
@@ -111,7 +112,7 @@ function stalled(
   const commands = goneForGood(ring, [...silent]);
   return new CodedError(
     'ROLLOUT_STALLED',
-    `${available} of ${moves} moves are available and nothing has changed for ${stallMs / 1_000} s: ${reasons.slice(0, 3).join('; ')}`,
+    `${available} of ${counted(moves, 'move')} available and nothing has changed for ${stallMs / 1_000} s: ${reasons.slice(0, 3).join('; ')}`,
     {
       hint:
         silent.size > 0

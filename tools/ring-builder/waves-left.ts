@@ -1,6 +1,7 @@
 // What a change has left to do when its last version has landed: later waves, when the next of them
 // may begin, and moves that no version has noted. Pure.
 import { must } from '@ringwright/base/assert';
+import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { moveCount, type NextWave, nextWave } from '@ringwright/builder/later-waves';
 import type { LaterWaves, Plan } from '@ringwright/builder/plan';
@@ -101,10 +102,12 @@ export function wavesLeftLines(
       ? ''
       : `, whose partitions rest (min_part_hours): type ring-builder rollout ${ring} after ${restsUntil.slice(0, 16)}Z`;
   return [
-    ...(noted > 0 ? [`${noted} moves are left for later waves of the rollout${rest}`] : []),
+    ...(noted > 0
+      ? [`${counted(noted, 'move is', 'moves are')} left for later waves of the rollout${rest}`]
+      : []),
     ...(movesNotNoted > 0
       ? [
-          `${movesNotNoted} moves of the change were not noted: ring-builder plan ${ring} shows what a commit goes on with`,
+          `${counted(movesNotNoted, 'move')} of the change ${movesNotNoted === 1 ? 'was' : 'were'} not noted: ring-builder plan ${ring} shows what a commit goes on with`,
         ]
       : []),
   ];

@@ -1,4 +1,5 @@
 // The answer of `why RING DEVICE`: its share, where that comes from, and what is next.
+import { counted } from '@ringwright/base/counted';
 import type { BuilderDevice, BuilderState } from '@ringwright/builder/builder-state';
 import { ringFigures } from '@ringwright/builder/figures';
 import { placementProblem } from '@ringwright/builder/placement-problem';
@@ -52,21 +53,21 @@ export async function whyDevice(input: WhyInput, id: number): Promise<Answer> {
     },
     lines: [
       `${keyspace} version ${version}, ${device === null ? `d${id}` : nameDevice(device)}`,
-      `holds ${slots} slots; its share is ${share.toFixed(2)}, by weight alone ${weightShare.toFixed(2)}`,
+      `holds ${counted(slots, 'slot')}; its share is ${share.toFixed(2)}, by weight alone ${weightShare.toFixed(2)}`,
       `rule: ${rule}`,
       ...tiers.map(
         (one) =>
           `${one.tier} ${one.name}: share ${one.share.toFixed(2)}, ` +
           `at most ${one.most} of a partition`,
       ),
-      `in flight: ${flying.in} slots to it, ${flying.out} from it`,
+      `in flight: ${counted(flying.in, 'slot')} to it, ${flying.out} from it`,
       ...touched.map(
         (one) =>
           `named in version ${one.version} (${one.user}, ${one.time.slice(0, 16)}): ${one.message}`,
       ),
       next instanceof Error
         ? `next version: ${next.message}`
-        : `next version: ${planned?.slotsIn ?? 0} slots in, ${planned?.slotsOut ?? 0} out`,
+        : `next version: ${counted(planned?.slotsIn ?? 0, 'slot')} in, ${planned?.slotsOut ?? 0} out`,
     ],
     next: context.next(`balance ${keyspace}`),
   };

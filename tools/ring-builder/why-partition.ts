@@ -1,4 +1,5 @@
 // The answer of `why RING PARTITION`: each slot with its rule, its past and its future.
+import { counted } from '@ringwright/base/counted';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { type SlotRule, type SlotWhy, whySlots } from '@ringwright/builder/why-slot';
 import { movesOf } from '@ringwright/ring/slots-of';
@@ -72,15 +73,15 @@ function printSlot(slot: SlotWhy, state: BuilderState, events: readonly SlotEven
   return [
     `replica ${replica} on ${name}${joiner === null ? '' : `, moving to d${joiner}`}`,
     `  rule     ${sentences[rule]}`,
-    `  share    d${device} holds ${slots} slots, its share is ${share.toFixed(2)}; ` +
-      `${alternatives} other devices may hold this one`,
+    `  share    d${device} holds ${counted(slots, 'slot')}, its share is ${share.toFixed(2)}; ` +
+      `${counted(alternatives, 'other device')} may hold this one`,
     ...domains.map(
       ({ tier, name: domain, held, least, most }) =>
         `  ${tier.padEnd(7)}  ${domain} holds ${held} of this partition, allowed ${least} to ${most}`,
     ),
     ...pairs.map(
       ({ device: other, shared, even }) =>
-        `  pair     shares ${shared} partitions with d${other}, even would be ${even.toFixed(1)}`,
+        `  pair     shares ${counted(shared, 'partition')} with d${other}, even would be ${even.toFixed(1)}`,
     ),
     ...past.map(printEvent),
   ];

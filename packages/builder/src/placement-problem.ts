@@ -1,5 +1,7 @@
 // What a placement is asked for: the tree, shares and targets of a builder state. Pure.
+
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { type Ring, slotCount } from '@ringwright/ring/ring';
 import type { BuilderState } from './builder-state.ts';
 import { checkPartitioner } from './setting-ranges.ts';
@@ -41,7 +43,7 @@ function tooFewDevices({ ring, replicas }: BuilderState, devices: number): Coded
   const fewer = devices === 0 ? '' : `, or ring-builder set ${ring} --replicas ${devices}`;
   return new CodedError(
     'REPLICAS_EXCEED_DEVICES',
-    `${replicas} replicas need ${needed} devices with weight, there are ${devices}`,
+    `${counted(replicas, 'replica needs', 'replicas need')} ${counted(needed, 'device')} with weight, there are ${devices}`,
     {
       hint: `${add}${fewer}; ring-builder unstage ${ring} takes back what is staged`,
       details: { replicas, devices },

@@ -61,7 +61,7 @@ test('a partition keeps a quorum of slots that stay', () => {
   const next = proposeMoves(ring, encodeRing(ring).id, { moves: wanted });
   const size = changeSize(ring, next);
   expect(size).toMatchObject({ moved: 2, underQuorum: 1 });
-  expect(whyLarge(size, 0.05)).toContain('1 partitions would keep less than a quorum');
+  expect(whyLarge(size, 0.05)).toContain('1 partition would keep less than a quorum');
 });
 
 test('removed devices count as lost: two of three replicas, or the only one', () => {

@@ -10,6 +10,7 @@
 // move, which is less than a second device would give. And no partition may be left with less than
 // a quorum of slots that stay. Replicas that end are no moves, and gone all the same: none may end
 // where one would be left, or less than a quorum of those there were.
+import { counted } from '@ringwright/base/counted';
 import { countThinned, countUnderQuorum, devicesOf } from './quorum-left.ts';
 import type { Ring, SlotRow } from './ring.ts';
 import { copyTable } from './slot-rows.ts';
@@ -64,19 +65,19 @@ export function changeSize(
 /** A sentence that says why the change is large, or null when it is not. */
 export function whyLarge(size: ChangeSize, movedShareMax: number): string | null {
   if (size.underQuorum > 0) {
-    return `${size.underQuorum} partitions would keep less than a quorum of their slots`;
+    return `${counted(size.underQuorum, 'partition')} would keep less than a quorum of all slots`;
   }
   if (size.thinned > 0) {
     const { before, after } = size.replicas;
     const few =
       after < 2 ? 'too few to survive one failure' : 'less than a quorum of what they had';
-    return `replicas go from ${before} to ${after}: ${size.thinned} partitions keep ${few}`;
+    return `replicas go from ${before} to ${after}: ${counted(size.thinned, 'partition keeps', 'partitions keep')} ${few}`;
   }
   const max = Math.max(Math.floor(size.slots * movedShareMax), Math.floor(0.75 * size.given));
   if (size.unexplained <= max) return null;
   const { moved, unexplained, slots } = size;
   const percent = (value: number): string => `${((100 * value) / slots).toFixed(1)} %`;
-  const all = `${moved} of ${slots} slots move`;
+  const all = `${moved} of ${counted(slots, 'slot')} move`;
   if (moved === unexplained) return `${all}: ${percent(moved)}, at most ${percent(max)}`;
   return (
     `${all}, ${moved - unexplained} of them explained by ${explainedBy(size)}; ` +

@@ -1,4 +1,5 @@
 // ring-builder add: stages devices to join.
+import { counted } from '@ringwright/base/counted';
 import { operatorFileBytesMax } from '@ringwright/base/limits';
 import type { Change } from '@ringwright/builder/change';
 import { type Arguments, optionalNumber, optionalText, text, texts, usage } from '../arguments.ts';
@@ -45,7 +46,7 @@ async function devicesOf(args: Arguments): Promise<NewDevice[]> {
   const ways = [words.length > 0, given.length > 0, from !== undefined].filter(Boolean).length;
   if (ways !== 1) {
     throw usage(
-      `${ways} ways to name devices given, wanted one: pairs, flags, or --from FILE`,
+      `${counted(ways, 'way')} to name devices given, wanted one: pairs, flags, or --from FILE`,
       `ring-builder add ${text(args, 'ring')} r1z2-10.0.0.1:6200/sdb 100`,
     );
   }

@@ -1,5 +1,6 @@
 // ring-builder balance: shares against slots held, per tier and device.
 
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { ringFigures } from '@ringwright/builder/figures';
 import { handoffFigures } from '@ringwright/builder/handoff-spread';
@@ -60,7 +61,9 @@ export const verb: Verb = {
         `worst device d${balance.worstDevice}: ${balance.worstSlots.toFixed(2)} slots off; ` +
           `worst tier: ${balance.worstTierSlots.toFixed(2)}`,
         ...(balance.slotsToClear > 0
-          ? [`${balance.slotsToClear} slots are on devices that shall have none`]
+          ? [
+              `${counted(balance.slotsToClear, 'slot is', 'slots are')} on devices that shall have none`,
+            ]
           : []),
         ...pairs,
         ...(handoffs === null

@@ -1,5 +1,6 @@
 // ring-builder beacon: tells every server, signed, which version is the newest, for a while.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { readVersion } from '@ringwright/repository/read-version';
 import { requireTrust } from '@ringwright/repository/trust-file';
@@ -38,8 +39,10 @@ export const verb: Verb = {
     return {
       json: { ring, version: version.ring.version, id: version.id, minutes, servers },
       lines: [
-        `${ring} version ${version.ring.version} is the newest for ${minutes} minutes: ` +
-          `${servers.length - failed.length} of ${servers.length} servers told`,
+        `${ring} version ${version.ring.version} is the newest ` +
+          `for ${counted(minutes, 'minute')}: ` +
+          `${servers.length - failed.length} ` +
+          `of ${counted(servers.length, 'server')} told`,
         ...(failed.length === 0
           ? []
           : printTable(failed, [

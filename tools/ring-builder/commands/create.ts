@@ -1,4 +1,5 @@
 // ring-builder create: a new ring without devices.
+import { counted } from '@ringwright/base/counted';
 import { createState } from '@ringwright/builder/create-state';
 import { createRing } from '@ringwright/repository/create-ring';
 import type { Partitioner } from '@ringwright/ring/partitioner';
@@ -58,7 +59,9 @@ export const verb: Verb = {
       partitioner.kind === 'md5-shift' ? 2 ** partitioner.power : partitioner.partitions;
     return {
       json: { ...state, partitions, changed: true },
-      lines: [`created ring ${ring}: ${partitions} partitions x ${replicas} replicas, no devices`],
+      lines: [
+        `created ring ${ring}: ${counted(partitions, 'partition')} x ${counted(replicas, 'replica')}, no devices`,
+      ],
       next: context.next(`add ${ring} r1z1-10.0.0.1:6200/sdb 100 …`),
     };
   },

@@ -1,5 +1,6 @@
 // ring-builder diff: what differs between two versions.
 
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { planTraffic } from '@ringwright/builder/plan-traffic';
 import { readLog } from '@ringwright/repository/read-log';
@@ -70,9 +71,9 @@ function printDiff(head: string, diff: RingDiff): string[] {
   const { moved, settings, pairs, movesStarted, movesEnded, slotsAdded, slotsRemoved } = diff;
   const hidden = pairs.length - PAIRS_SHOWN_MAX;
   return [
-    `${head}: ${moved.length} slots moved, ${movesStarted} moves began, ${movesEnded} ended`,
-    ...(slotsAdded > 0 ? [`${slotsAdded} slots added`] : []),
-    ...(slotsRemoved > 0 ? [`${slotsRemoved} slots given up, which is no move`] : []),
+    `${head}: ${counted(moved.length, 'slot')} moved, ${counted(movesStarted, 'move')} began, ${movesEnded} ended`,
+    ...(slotsAdded > 0 ? [`${counted(slotsAdded, 'slot')} added`] : []),
+    ...(slotsRemoved > 0 ? [`${counted(slotsRemoved, 'slot')} given up, which is no move`] : []),
     ...settings.map(
       ({ name, before, after }) =>
         `~ ${name}: ${JSON.stringify(before)} to ${JSON.stringify(after)}`,
@@ -86,7 +87,7 @@ function printDiff(head: string, diff: RingDiff): string[] {
           { head: 'TO', cell: ({ to }) => `d${to}` },
           { head: 'SLOTS', cell: ({ slots }) => slots },
         ])),
-    ...(hidden > 0 ? [`… and ${hidden} pairs more: --json lists them`] : []),
+    ...(hidden > 0 ? [`… and ${counted(hidden, 'pair')} more: --json lists them`] : []),
   ];
 }
 

@@ -1,5 +1,6 @@
 // ring-builder dispersion: how the replicas of partitions lie in regions, zones and servers.
 
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { type DomainSpread, domainSpreads } from '@ringwright/builder/domain-spread';
 import { placementProblem } from '@ringwright/builder/placement-problem';
@@ -44,10 +45,10 @@ export const verb: Verb = {
         domains,
       },
       lines: [
-        `${name} version ${version}: ${partitions} partitions x ${replicas} replicas`,
+        `${name} version ${version}: ${counted(partitions, 'partition')} x ${counted(replicas, 'replica')}`,
         wrong === 0
           ? 'every partition is as dispersed as the shares permit, at every tier'
-          : `${wrong} slots lie otherwise than the shares permit: a rebalance mends them`,
+          : `${counted(wrong, 'slot lies', 'slots lie')} otherwise than the shares permit: a rebalance mends that`,
         capLine(beyondCap, { overload: state.overload, required }),
         '',
         ...printDomains(domains),
@@ -64,7 +65,7 @@ function capLine(
 ): string {
   if (beyond === 0) return `dispersion is perfect (overload ${overload}, required ${required})`;
   const remedy = required === null ? 'no overload helps' : `overload ${required} would`;
-  return `${beyond} replicas share a domain more than they would have to; ${remedy}`;
+  return `${counted(beyond, 'replica shares', 'replicas share')} a domain without need; ${remedy}`;
 }
 
 function overCap({ cap, counts }: DomainSpread): number {

@@ -1,5 +1,6 @@
 // ring-builder drill: what a failure would do, on paper; nothing is touched.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import type { BuilderState } from '@ringwright/builder/builder-state';
 import { type Drill, drillRing } from '@ringwright/builder/drill';
@@ -111,14 +112,15 @@ function printDrill(
   const senders = survivors.filter(({ sources }) => sources > 0).length;
   const fit = fits === null ? 'whether it fits is not known' : fits ? 'it fits' : 'it does NOT fit';
   const shown = [...survivors].sort((a, b) => b.slotsIn - a.slotsIn).slice(0, SURVIVORS_SHOWN_MAX);
-  const moving = inFlight > 0 ? `, ${inFlight} moves in flight` : '';
+  const moving = inFlight > 0 ? `, ${counted(inFlight, 'move')} in flight` : '';
   return [
     `${ring} version ${version}${moving}: without ${names}`,
-    `${lost.slotsLost} slots of ${lost.partitionsHit} partitions are lost`,
+    `${counted(lost.slotsLost, 'slot')} of ${counted(lost.partitionsHit, 'partition')} lost`,
     `below write quorum: ${lost.belowWriteQuorum}; below read quorum: ${lost.belowReadQuorum}; ` +
       `without any replica: ${lost.withoutReplica}`,
     unrecoverable === null
-      ? `recovery: ${recoveryMoves} slots move; ${senders} devices can send, ` +
+      ? `recovery: ${counted(recoveryMoves, 'slot moves', 'slots move')}; ` +
+        `${counted(senders, 'device')} can send, ` +
         `the busiest ${worstSource.toFixed(2)} times the mean; ${fit}`
       : `recovery: none; ${unrecoverable.message}`,
     '',

@@ -1,6 +1,7 @@
 // ring-builder export-swift: a version as a ring or builder file of OpenStack Swift.
 import { stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile, requireRegular } from '@ringwright/node/read-regular-file';
@@ -71,7 +72,7 @@ export const verb: Verb = {
       },
       lines: [
         `${changed ? 'wrote' : 'already there:'} ${file}: ${name} version ${version} as Swift's ` +
-          `${kind}, version ${swiftVersion} there, ${bytes.length} bytes`,
+          `${kind}, version ${swiftVersion} there, ${counted(bytes.length, 'byte')}`,
         ...saltLines(stored),
       ],
       next: context.next(`show ${name} ${version}`),
@@ -95,8 +96,12 @@ async function exportUnplaced(context: Context, name: string, file: string): Pro
     },
     lines: [
       `${changed ? 'wrote' : 'already there:'} ${file}: ${name}, nothing of it placed yet, as ` +
-        `Swift's builder, version ${swiftVersion} there, ${bytes.length} bytes`,
-      ...(waiting > 0 ? [`not in it: ${waiting} staged changes, until they are committed`] : []),
+        `Swift's builder, version ${swiftVersion} there, ${counted(bytes.length, 'byte')}`,
+      ...(waiting > 0
+        ? [
+            `not in it: ${counted(waiting, 'staged change, until it is', 'staged changes, until they are')} committed`,
+          ]
+        : []),
     ],
     next: context.next(`plan ${name}`),
   };

@@ -1,5 +1,6 @@
 // ring-builder list: the rings of the folder, each with its head and what waits there.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { stagedChanges } from '@ringwright/repository/builder-file';
 import { requireRings } from '@ringwright/repository/list-rings';
@@ -40,7 +41,7 @@ export const verb: Verb = {
   run: async (_args, context) => {
     const rings: ListedRing[] = [];
     for (const name of await requireRings(context.rings)) rings.push(await listed(context, name));
-    const count = `${rings.length} ${rings.length === 1 ? 'ring' : 'rings'} in ${context.rings}`;
+    const count = `${counted(rings.length, 'ring')} in ${context.rings}`;
     return {
       json: { rings },
       lines: [count, ...(rings.length === 0 ? [] : ['', ...table(rings)])],
@@ -97,9 +98,9 @@ function stateOf(
     version === null ? 'no version yet' : '',
     version !== null && pushed === null ? 'never pushed' : '',
     pushed !== null && pushed !== version ? `pushed up to ${pushed}` : '',
-    inFlight > 0 ? `${inFlight} moves in flight` : '',
-    movesLeft > 0 ? `${movesLeft} moves left for later${rest}` : '',
-    staged > 0 ? `${staged} changes staged` : '',
+    inFlight > 0 ? `${counted(inFlight, 'move')} in flight` : '',
+    movesLeft > 0 ? `${counted(movesLeft, 'move')} left for later${rest}` : '',
+    staged > 0 ? `${counted(staged, 'change')} staged` : '',
   ].filter((part) => part !== '');
   return waits.length === 0 ? 'nothing waits' : waits.join(', ');
 }

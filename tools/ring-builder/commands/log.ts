@@ -1,4 +1,5 @@
 // ring-builder log: who did what when and why, newest first.
+import { counted } from '@ringwright/base/counted';
 import type { LogEntry } from '@ringwright/repository/log-entry';
 import { makesVersion } from '@ringwright/repository/log-entry';
 import { readLog } from '@ringwright/repository/read-log';
@@ -86,7 +87,8 @@ function printEntry(
   options: { readonly commands: boolean },
 ): string[] {
   const { kind, version, id, time, user, message, moves, commands, stat } = entry;
-  const head = `v${version}  ${id.slice(0, 12)}  ${time}  ${user}  ${kind}  ${moves} moves`;
+  const what = `${kind}  ${counted(moves, 'move')}`;
+  const head = `v${version}  ${id.slice(0, 12)}  ${time}  ${user}  ${what}`;
   return [
     `${head}  ${message}`.trimEnd(),
     ...brakeLines(entry).map((line) => `    ${line}`),

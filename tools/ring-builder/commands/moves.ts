@@ -154,7 +154,9 @@ async function force(
     .map((word) => parseNumber(word, 'partition', 'partition'));
   const unknown = partitions.find((partition) => partition >= ring.partitions);
   if (unknown !== undefined)
-    throw usage(`partition ${unknown}: ${ring.keyspace} has ${ring.partitions}`);
+    throw usage(
+      `partition ${unknown}: ${ring.keyspace} has partitions 0 to ${ring.partitions - 1}`,
+    );
   const moves = named.length === 0 ? [] : namedMoves(ring, ring.moves, named);
   const nowMs = context.nowMs();
   const refills =
@@ -186,7 +188,7 @@ function controlAnswer(
       changed: known > 0,
     },
     lines: [
-      `${action}: ${known} of ${moves} moves of ${keyspace} version ${version}`,
+      `${action}: ${known} of ${counted(moves, 'move')} of ${keyspace} version ${version}`,
       ...away.map(({ address, reason }) => `${address} did not hear of it: ${reason}`),
       ...behind.map(({ address }) => `${address} has another version; push it first`),
     ],

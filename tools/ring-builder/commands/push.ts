@@ -1,4 +1,5 @@
 // ring-builder push: sends a version to the servers of its ring and says what each answered.
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { serverAddress } from '@ringwright/base/server-address';
 import { appendPush } from '@ringwright/repository/append-push';
@@ -234,10 +235,10 @@ function pushAnswer(
       ...{ ready, wait, enough, servers },
     },
     lines: [
-      `${keyspace} version ${version} (${head12}): ${accepts} of ${servers.length} servers accepted`,
+      `${keyspace} version ${version} (${head12}): ${accepts} of ${counted(servers.length, 'server')} accepted`,
       ...sentLines(servers),
       ...(failed.length > 0 ? table : []),
-      ...(skips > 0 ? [`${skips} servers were not asked: ${why}`] : []),
+      ...(skips > 0 ? [`${counted(skips, 'server was', 'servers were')} not asked: ${why}`] : []),
       ...(notReady === '' ? [] : [notReady]),
       ...(advice === null ? [] : [advice.words]),
     ],
@@ -253,7 +254,7 @@ function sentLines(servers: readonly PushOutcome[]): string[] {
   const bytes = servers.reduce((sum, { bytesSent = 0 }) => sum + bytesSent, 0);
   if (bytes === 0) return [];
   const had = count('had') === 0 ? '' : `; ${count('had')} had it, from a peer or before`;
-  const sent = `${count('delta')} deltas, ${count('whole')} whole files`;
+  const sent = `${counted(count('delta'), 'delta')}, ${counted(count('whole'), 'whole file')}`;
   return [`${printBytes(bytes)} sent: ${sent}${had}`];
 }
 

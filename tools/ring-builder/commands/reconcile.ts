@@ -1,5 +1,6 @@
 // ring-builder reconcile: the head against the disks of its devices.
 
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { readVersion } from '@ringwright/repository/read-version';
 import { text } from '../arguments.ts';
@@ -40,8 +41,10 @@ export const verb: Verb = {
         away,
       },
       lines: [
-        `${name} version ${ring.version}: ${complete} of ${slots} slots have a complete file`,
-        ...counts.map(({ kind, count, bytes }) => `${kind}: ${count} files, ${printBytes(bytes)}`),
+        `${name} version ${ring.version}: ${complete} of ${counted(slots, 'slot')} with a complete file`,
+        ...counts.map(
+          ({ kind, count, bytes }) => `${kind}: ${counted(count, 'file')}, ${printBytes(bytes)}`,
+        ),
         ...away.map(({ address, reason }) => `not asked: ${address}, ${reason}`),
         ...(worst.length === 0 ? [] : ['', ...table(worst.slice(0, FINDINGS_SHOWN_MAX))]),
         ...(worst.length > FINDINGS_SHOWN_MAX ? [`… ${worst.length} in all`] : []),

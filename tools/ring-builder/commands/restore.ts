@@ -1,4 +1,5 @@
 // ring-builder restore: a ring folder made anew from one ring file, or from a server's copy.
+import { counted } from '@ringwright/base/counted';
 import { type Restored, restoreRing } from '@ringwright/repository/restore-ring';
 import { optionalText, text } from '../arguments.ts';
 import { type RestoreSource, restoreSource } from '../restore-source.ts';
@@ -44,7 +45,9 @@ export const verb: Verb = {
         `restored ${keyspace} at version ${version} (${id.slice(0, 12)}), builder included`,
         authenticity(restored, source),
         `the log begins here: what was done before version ${version} is not in a ring file`,
-        ...(moves.length > 0 ? [`${moves.length} moves are in flight: rollout goes on`] : []),
+        ...(moves.length > 0
+          ? [`${counted(moves.length, 'move is', 'moves are')} in flight: rollout goes on`]
+          : []),
       ],
       next: context.next(`verify ${keyspace}`),
     };

@@ -1,5 +1,6 @@
 // ring-builder revert: a new version that goes back to an old placement, from where data is now.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import type { Staged } from '@ringwright/repository/builder-file';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { openRing } from '@ringwright/repository/open-ring';
@@ -78,7 +79,7 @@ function requireNothingStaged(ring: string, staged: readonly Staged[]): void {
   if (commands.length === 0) return;
   throw new CodedError(
     'STAGED_MOVED',
-    `${commands.length} staged commands wait: a revert has none`,
+    `${counted(commands.length, 'staged command waits', 'staged commands wait')}: a revert has none`,
     {
       hint: `ring-builder commit ${ring} -m TEXT, or ring-builder unstage ${ring}, then revert`,
       details: { ring, staged: commands },
@@ -108,7 +109,9 @@ async function showPlan(context: Context, prepared: PreparedRevert): Promise<Ans
     },
     lines: [
       `${ring}: back to the placement of version ${old.ring.version}; nothing is done yet`,
-      ...(inFlight > 0 ? [`first version ${head.ring.version + 1} cancels ${inFlight} moves`] : []),
+      ...(inFlight > 0
+        ? [`first version ${head.ring.version + 1} cancels ${counted(inFlight, 'move')}`]
+        : []),
       'files that were not given up yet need no copy',
       ...printPlan(shown, state, printEffects(effects, from)),
     ],
@@ -143,7 +146,9 @@ async function carryOut(
   return {
     json: { ...json, to: revert, cancelled: inFlight },
     lines: [
-      ...(cancelled === null ? [] : [`version ${cancelled.version}: ${inFlight} moves cancelled`]),
+      ...(cancelled === null
+        ? []
+        : [`version ${cancelled.version}: ${counted(inFlight, 'move')} cancelled`]),
       ...lines,
     ],
     next,
@@ -164,7 +169,7 @@ async function cancelFirst(context: Context, head: StoredVersion, ring: Ring): P
     entry: {
       ...authorOf(context),
       kind: 'advance',
-      message: `${head.ring.moves.length} moves cancelled by a revert`,
+      message: `${counted(head.ring.moves.length, 'move')} cancelled by a revert`,
       moves: 0,
       figures: { movesLeft: 0 },
       details: { cancelled: [...new Set(head.ring.moves.map(({ partition }) => partition))] },

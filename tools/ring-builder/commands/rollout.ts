@@ -1,4 +1,5 @@
 // ring-builder rollout: drives the moves of the head to their end.
+import { counted } from '@ringwright/base/counted';
 import { readLog } from '@ringwright/repository/read-log';
 import { type Advice, adviceOn } from '../advice.ts';
 import { type Arguments, flag, optionalNumber, optionalText, text, usage } from '../arguments.ts';
@@ -124,7 +125,8 @@ export function rolloutAnswer(
   const { left } = drains;
   const copied = { partitions: moved, bytes, seconds, mbPerSecond: rate };
   const nothing = (end === 'done' || end === 'resting') && versions === 0;
-  const done = `${keyspace} version ${version}: ${moved} slots moved, ${verified} copies verified`;
+  const all = `${counted(moved, 'slot')} moved, ${counted(verified, 'copy', 'copies')} verified`;
+  const done = `${keyspace} version ${version}: ${all}`;
   return {
     json: {
       ...{ ring: keyspace, version, id: head.id, moved, copied, verified, receipts: moved },
@@ -137,7 +139,7 @@ export function rolloutAnswer(
       ...left.map(({ address, partitions, reason }) =>
         partitions === 0
           ? `${address} has not answered: ${reason}`
-          : `${address} still holds ${partitions} partitions: ${reason}`,
+          : `${address} still holds ${counted(partitions, 'partition')}: ${reason}`,
       ),
       ...wavesLeftLines(keyspace, waits),
       ...endLines[end]({ inFlight: moves.length, paused, isLeftToDown: drains.isLeftToDown }),
@@ -170,9 +172,15 @@ const endLines: Readonly<Record<AnsweredEnd, (figures: EndFigures) => readonly s
     isLeftToDown
       ? ['every move is done; what is left goes by itself when those servers are back']
       : [],
-  step: ({ inFlight }) => [`stopped after one version (--step): ${inFlight} moves in flight`],
-  waves: ({ inFlight }) => [`stopped after as many waves as asked: ${inFlight} moves in flight`],
-  paused: ({ paused }) => [`${paused} moves are paused; nothing else is left to do for now`],
+  step: ({ inFlight }) => [
+    `stopped after one version (--step): ${counted(inFlight, 'move')} in flight`,
+  ],
+  waves: ({ inFlight }) => [
+    `stopped after as many waves as asked: ${counted(inFlight, 'move')} in flight`,
+  ],
+  paused: ({ paused }) => [
+    `${counted(paused, 'move is', 'moves are')} paused; nothing else is left to do for now`,
+  ],
 };
 
 function nextWords(ring: string, end: AnsweredEnd): string {

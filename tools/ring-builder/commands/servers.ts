@@ -1,6 +1,7 @@
 // ring-builder servers: which server has which version in memory and on disk, since when, and why
 // not the head.
 import { must } from '@ringwright/base/assert';
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { lastVersionEntry, readLog } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
@@ -45,7 +46,7 @@ export const verb: Verb = {
         ...{ ok: troubles.length === 0, given, troubles },
       },
       lines: [
-        `${ring} version ${head.ring.version} (${head12}): active on ${current} of ${servers.length} servers`,
+        `${ring} version ${head.ring.version} (${head12}): active on ${current} of ${counted(servers.length, 'server')}`,
         '',
         ...printTable(servers, [
           { head: 'SERVER', cell: ({ address }) => address },

@@ -1,4 +1,5 @@
 // ring-builder set-weight: stages other weights.
+import { counted } from '@ringwright/base/counted';
 import type { Change } from '@ringwright/builder/change';
 import { parseNumber, text, texts, usage } from '../arguments.ts';
 import { deviceIdOf } from '../device-reference.ts';
@@ -15,7 +16,7 @@ export const verb: Verb = {
     const words = texts(args, 'pairs');
     if (words.length % 2 === 1) {
       throw usage(
-        `${words.length} words, wanted pairs of device and weight: ${words.at(-1)} has no weight`,
+        `${counted(words.length, 'word')}, wanted pairs of device and weight: ${words.at(-1)} has no weight`,
         `ring-builder set-weight ${text(args, 'ring')} d3 150`,
       );
     }

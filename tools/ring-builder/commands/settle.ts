@@ -1,5 +1,6 @@
 // ring-builder settle: after a fork, tells every server that the history here is the right one.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { appendPush } from '@ringwright/repository/append-push';
 import { readVersion } from '@ringwright/repository/read-version';
@@ -75,8 +76,8 @@ export const verb: Verb = {
       lines: [
         `${ring} version ${head.version} (${id.slice(0, 12)}): ` +
           (taken === 0
-            ? `none of ${servers.length} servers took it`
-            : `the right one for ${taken} of ${servers.length} servers; ` +
+            ? `none of ${counted(servers.length, 'server')} took it`
+            : `the right one for ${taken} of ${counted(servers.length, 'server')}; ` +
               `${settled} had a fork to settle, ${quiet} had none`),
         ...printTable(servers, [
           { head: 'SERVER', cell: ({ address }) => address },

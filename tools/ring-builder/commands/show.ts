@@ -1,5 +1,6 @@
 // ring-builder show: one version: settings, devices, figures.
 
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { ringFigures } from '@ringwright/builder/figures';
 import { makesVersion } from '@ringwright/repository/log-entry';
@@ -65,9 +66,9 @@ export const verb: Verb = {
       lines: [
         `${name} version ${version}, id ${id}`,
         `parent ${parent ?? 'none'}, cluster ${cluster}, ${bytes.length} bytes`,
-        `${partitioner.kind}, ${partitions} partitions x ${replicas} replicas = ${slots} slots`,
+        `${partitioner.kind}, ${counted(partitions, 'partition')} x ${counted(replicas, 'replica')} = ${counted(slots, 'slot')}`,
         ...(entry === undefined ? [] : madeLines(entry, { staged, state })),
-        `${moves.length} moves in flight`,
+        `${counted(moves.length, 'move')} in flight`,
         ...(settings === null
           ? []
           : [`min-part-hours ${settings.minPartHours}, overload ${settings.overload}`]),

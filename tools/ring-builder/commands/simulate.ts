@@ -1,4 +1,5 @@
 // ring-builder simulate: a list of changes on paper, figures per step; nothing is written.
+import { counted } from '@ringwright/base/counted';
 import { operatorFileBytesMax } from '@ringwright/base/limits';
 import { printTable } from '@ringwright/base/print-table';
 import { type StepFigures, simulate } from '@ringwright/builder/simulate';
@@ -37,7 +38,7 @@ export const verb: Verb = {
       const names = scenario.runs.map(({ name }) => name).join(', ');
       throw usage(`${path} has no step ${String(wanted)}; it has ${names}`);
     }
-    context.tell(`${scenario.name}: simulating ${runs.length} runs …`);
+    context.tell(`${scenario.name}: simulating ${counted(runs.length, 'run')} …`);
     const results = runs.map(({ name, steps }) => ({
       name,
       steps: simulate(scenario.state, steps),

@@ -1,5 +1,6 @@
 // ring-builder status: the head, what is staged, and the next command to type.
 
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { applyChanges } from '@ringwright/builder/apply-changes';
 import type { BuilderDevice, BuilderState } from '@ringwright/builder/builder-state';
@@ -72,7 +73,7 @@ export const verb: Verb = {
       lines: [
         head === null
           ? `${ring}: no version yet`
-          : `${ring}: version ${head.version} (${head.id.slice(0, 12)}), ${inFlight} moves in flight`,
+          : `${ring}: version ${head.version} (${head.id.slice(0, 12)}), ${counted(inFlight, 'move')} in flight`,
         pushLine(push),
         ...frozenLines(opened.state),
         ...(left === null ? [] : wavesLeftLines(ring, left)),

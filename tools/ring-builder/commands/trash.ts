@@ -1,5 +1,6 @@
 // ring-builder trash: dropped partition files of a ring, bringing one back, and drops that wait.
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
 import { type AnswerOf } from '@ringwright/wire/message';
@@ -80,7 +81,7 @@ async function list(context: Context, head: StoredVersion): Promise<Answer> {
   return {
     json: { ring: keyspace, count, bytes, items, away },
     lines: [
-      `${keyspace}: ${count} dropped files, ${printBytes(bytes)}`,
+      `${keyspace}: ${counted(count, 'dropped file')}, ${printBytes(bytes)}`,
       ...away.map(({ address, reason }) => `not asked: ${address}, ${reason}`),
       ...(shown.length === 0 ? [] : ['', ...itemsTable(shown)]),
       ...(count > shown.length ? [`… ${count} in all`] : []),
@@ -129,7 +130,7 @@ async function restore(
     json: { ring: keyspace, restored, changed: true },
     lines: restored.map(
       ({ address, partition, rows, duty }) =>
-        `partition ${partition} is back on ${address} with ${rows} rows: ${dutyTexts[duty]}`,
+        `partition ${partition} is back on ${address} with ${counted(rows, 'row')}: ${dutyTexts[duty]}`,
     ),
     next: context.next(`reconcile ${keyspace}`),
   };
@@ -149,12 +150,12 @@ async function confirm(context: Context, { ring, state }: StoredVersion): Promis
   const files = held.reduce((sum, { drops, quarantines }) => sum + drops + quarantines, 0);
   const lines = held.map(
     ({ address, drops, quarantines, why }) =>
-      `${address} holds back ${drops} drops and ${quarantines} quarantines: ${why}`,
+      `${address} holds back ${counted(drops, 'drop')} and ${counted(quarantines, 'quarantine')}: ${why}`,
   );
   if (held.length > 0 && !context.yes) {
     throw new CodedError(
       'CONFIRMATION_NEEDED',
-      `${files} files of ${keyspace} would go to the trash: ${lines.join('; ')}`,
+      `${counted(files, 'file')} of ${keyspace} would go to the trash: ${lines.join('; ')}`,
       {
         hint: context.next(`trash ${keyspace} confirm --yes`),
         details: { ring: keyspace, held },
@@ -166,7 +167,9 @@ async function confirm(context: Context, { ring, state }: StoredVersion): Promis
   return {
     json: { ring: keyspace, files, servers: gone, changed: gone.length > refused.length },
     lines: [
-      held.length === 0 ? `${keyspace}: no drop waits for a word` : `${files} files may go`,
+      held.length === 0
+        ? `${keyspace}: no drop waits for a word`
+        : `${counted(files, 'file')} may go`,
       ...refused.map(({ address, refusal }) => `${address} refused: ${refusal}`),
     ],
     next: context.next(held.length === 0 ? `status ${keyspace}` : `rollout ${keyspace}`),

@@ -1,4 +1,5 @@
 // ring-builder verify: the audit of a ring's whole folder; --optimal: the proof of one version.
+import { counted } from '@ringwright/base/counted';
 import { readLog } from '@ringwright/repository/read-log';
 import { type Verification, verifyRepository } from '@ringwright/repository/verify-repository';
 import { flag, optionalText, text } from '../arguments.ts';
@@ -36,7 +37,8 @@ export const verb: Verb = {
     const found = await verifyRepository(context.rings, ring, { pin });
     const { versions, entries, findings, signed, waiting } = found;
     const sound = findings.length === 0;
-    const parts = `${versions} versions, ${entries} log entries and builder.json of ${ring}`;
+    const logged = counted(entries, 'log entry', 'log entries');
+    const parts = `${counted(versions, 'version')}, ${logged} and builder.json of ${ring}`;
     const checked = signed ? `${parts}, and trust.json` : parts;
     return {
       json: { ...found, ok: sound },
@@ -48,8 +50,8 @@ export const verb: Verb = {
           ? []
           : ['builder.json has no digest yet: an edit of what is staged would not show']),
         ...found.outside.map((name) => `${name} is outside of what can be verified`),
-        ...(waiting > 0 ? [`the head waits for ${waiting} more signatures`] : []),
-        sound ? `${checked} are sound` : `${findings.length} findings in ${checked}`,
+        ...(waiting > 0 ? [`the head waits for ${counted(waiting, 'more signature')}`] : []),
+        sound ? `${checked} are sound` : `${counted(findings.length, 'finding')} in ${checked}`,
       ],
       next: sound ? context.next(`status ${ring}`) : `git log -p ${context.rings}/${ring}`,
       exit: sound ? 0 : 1,
@@ -59,10 +61,11 @@ export const verb: Verb = {
 
 function receiptLines({ moves, receipts, forced, bytes, absent }: Receipts): string[] {
   if (moves === 0) return [];
-  const sum = `${receipts} receipts of ${moves} finalized moves, ${printBytes(bytes)} copied`;
+  const whose = counted(moves, 'finalized move');
+  const sum = `${counted(receipts, 'receipt')} of ${whose}, ${printBytes(bytes)} copied`;
   return [
     forced === 0 ? sum : `${sum}, ${forced} of them forced`,
-    ...(absent === 0 ? [] : [`receipts of ${absent} versions are not in this copy`]),
+    ...(absent === 0 ? [] : [`receipts of ${counted(absent, 'version')} are not in this copy`]),
   ];
 }
 
@@ -87,7 +90,9 @@ async function optimality(context: Context, ring: string, reference?: string): P
     lines: [
       ...faults.map((fault) => `${fault.code}: ${fault.message}`),
       ...verdict(ring, check),
-      ...(optimal ? [`potentials settled in ${passes} passes, ${held} of them below 0`] : []),
+      ...(optimal
+        ? [`potentials settled in ${counted(passes, 'pass', 'passes')}, ${held} of them below 0`]
+        : []),
     ],
     next: context.next(optimal ? `status ${ring}` : `plan ${ring}`),
     exit: optimal ? 0 : 1,
@@ -100,7 +105,7 @@ function verdict(
 ): string[] {
   const { optimal, faults, cycle, pinned } = certificate;
   const left = movesLeft === 0 ? '' : ` and ${movesLeft} left for later versions`;
-  const made = version === 1 ? 'places every slot' : `moves ${moved} slots${left}`;
+  const made = version === 1 ? 'places every slot' : `moves ${counted(moved, 'slot')}${left}`;
   if (optimal) {
     return [
       `${ring} version ${version} ${made}: every device and tier at floor or ceiling of its share,`,
@@ -108,7 +113,8 @@ function verdict(
         'and no such ring can be reached with fewer moves',
     ];
   }
-  if (faults.length > 0) return [`${ring} version ${version} breaks ${faults.length} guarantees`];
+  if (faults.length > 0)
+    return [`${ring} version ${version} breaks ${counted(faults.length, 'guarantee')}`];
   const devices = cycle.map((id) => `d${id}`).join(' → ');
   return [
     `${ring} version ${version} ${made}, which is not the fewest: an exchange along ${devices} saves one`,

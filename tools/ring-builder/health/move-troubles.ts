@@ -1,4 +1,5 @@
 // Whether the moves of a ring stand still although nobody paused them. Pure.
+import { counted } from '@ringwright/base/counted';
 import type { MoveRow } from '../moves/move-rows.ts';
 import type { JudgedHead } from './judge-ring.ts';
 import type { Trouble } from './trouble.ts';
@@ -20,7 +21,8 @@ export function moveTroubles(
   const failed = moves.filter(({ stage }) => stage === 'failed');
   const [first] = failed;
   if (first !== undefined) {
-    const why = `${failed.length} moves failed; partition ${first.partition}: ${first.reason}`;
+    const all = counted(failed.length, 'move');
+    const why = `${all} failed; partition ${first.partition}: ${first.reason}`;
     return stalled(why, `moves ${keyspace} list`);
   }
   const open = moves.filter(({ stage }) => stage !== 'paused');
@@ -30,7 +32,7 @@ export function moveTroubles(
   const told = said === undefined ? '' : `; partition ${said.partition}: ${said.reason}`;
   const since = `${new Date(committedMs).toISOString().slice(0, 19)}Z`;
   return stalled(
-    `${open.length} moves, none copies, no version since ${since}${told}`,
+    `${counted(open.length, 'move')}, none copies, no version since ${since}${told}`,
     `rollout ${keyspace}`,
   );
 }

@@ -53,14 +53,15 @@ function dataTroubles(said: RingStatus, trouble: Make): Trouble[] {
   const found: Trouble[] = [];
   const [first] = damaged;
   if (first !== undefined) {
-    const why = `${damaged.length} files; partition ${first.partition}: ${first.reason}`;
+    const why = `${counted(damaged.length, 'file')}; partition ${first.partition}: ${first.reason}`;
     found.push(trouble('damaged', why, `reconcile ${ring}`));
   }
   if (notReady > 0) found.push(trouble('not ready', refillLine(said), `reconcile ${ring}`));
   const waiting = held.drops + held.quarantines;
   if (waiting > 0) {
     const reason = draining[0]?.reason ?? '';
-    const why = `${waiting} files wait for a word${reason === '' ? '' : `: ${reason}`}`;
+    const all = counted(waiting, 'file waits', 'files wait');
+    const why = `${all} for a word${reason === '' ? '' : `: ${reason}`}`;
     found.push(trouble('drops held', why, `trash ${ring} confirm`));
   }
   if (freshness.state === 'expired') {

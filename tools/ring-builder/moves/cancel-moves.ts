@@ -1,5 +1,6 @@
 // Moves that shall not happen: a version without them. Nothing moves in their place.
 import { must } from '@ringwright/base/assert';
+import { counted } from '@ringwright/base/counted';
 import { moveCount, withoutPartitions } from '@ringwright/builder/later-waves';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { laterWavesOf } from '@ringwright/repository/later-section';
@@ -43,7 +44,7 @@ export async function cancelAnswer(
     entry: {
       ...authorOf(context),
       kind: 'advance',
-      message: `${moves.length + dropped} moves cancelled`,
+      message: `${counted(moves.length + dropped, 'move')} cancelled`,
       moves: 0,
       figures: { movesLeft: left },
       details: { cancelled },
@@ -61,11 +62,17 @@ export async function cancelAnswer(
       changed: true,
     },
     lines: [
-      `${keyspace} version ${version}: ${moves.length} moves cancelled, their slots stay where they are`,
+      `${keyspace} version ${version}: ${counted(moves.length, 'move cancelled, its slot stays where it is', 'moves cancelled, their slots stay where they are')}`,
       ...(dropped > 0
-        ? [`${dropped} moves that later waves would have made are cancelled too`]
+        ? [
+            counted(
+              dropped,
+              'move that a later wave would have made is cancelled too',
+              'moves that later waves would have made are cancelled too',
+            ),
+          ]
         : []),
-      `of the change ${inFlight} moves are in flight and ${left} left for later waves; nothing moves in place of the cancelled`,
+      `of the change ${counted(inFlight, 'move is', 'moves are')} in flight and ${left} left for later waves; nothing moves in place of the cancelled`,
       `what a commit would move now, these perhaps among them: ${context.next(`plan ${keyspace}`)}`,
     ],
     next: context.next(`rollout ${keyspace}`),

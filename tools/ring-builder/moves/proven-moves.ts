@@ -1,6 +1,7 @@
 // Which of the loaded moves have a receipt, so that they may be finalized.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Context } from '../verb.ts';
@@ -23,7 +24,9 @@ export async function provenMoves(
   if (proven.length === 0) {
     if (faults.length > 0) throw unproved(ring, loaded, faults);
     const why = away[0] ?? 'the joiners have restarted';
-    context.tell(`${ring.keyspace}: ${loaded.length} loaded moves wait for receipts: ${why}`);
+    context.tell(
+      `${ring.keyspace}: ${counted(loaded.length, 'loaded move waits for its receipt', 'loaded moves wait for receipts')}: ${why}`,
+    );
   }
   return new Map(
     proven.map(({ assignment }) => [assignment, must(lines.get(assignment), 'chosen for it')]),
@@ -47,7 +50,7 @@ export function unproved(
   const why = faults[0] ?? 'the joiner has restarted and loads again';
   return new CodedError(
     'RECEIPTS_MISSING',
-    `${moves.length} moves of ${ring.keyspace} are loaded, and none has a receipt: ${why}`,
+    `${counted(moves.length, 'move')} of ${ring.keyspace} loaded, and none has a receipt: ${why}`,
     {
       hint: `ring-builder moves ${ring.keyspace} retry ${first?.partition} loads again; then ring-builder rollout ${ring.keyspace}`,
       details: { moves: moves.length, faults },
