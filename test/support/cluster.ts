@@ -8,8 +8,10 @@ import { readLog } from '@ringwright/repository/read-log';
 import { readVersion } from '@ringwright/repository/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { onTestFinished } from 'vitest';
+import type { Context } from '../../tools/ring-builder/verb.ts';
 import { freePorts } from './free-ports.ts';
 import { unequalReplicas } from './replica-digests.ts';
+import { type RingBuilderHere, ringBuilderHere } from './ring-builder-here.ts';
 import { type RingBuilder, ringBuilderIn } from './ring-builder-program.ts';
 import { ServerUnderTest } from './server-under-test.ts';
 import { waitFor } from './wait-for.ts';
@@ -33,6 +35,7 @@ export class Cluster implements AsyncDisposable {
   /** Servers that were given the ring. */
   readonly #coordinators: ServerUnderTest[] = [];
   readonly #extra: NonNullable<Shape['extra']>;
+  #here: RingBuilderHere | null = null;
 
   constructor(builder: RingBuilder, extra: NonNullable<Shape['extra']> = () => []) {
     this.folder = builder.folder;
@@ -51,7 +54,7 @@ export class Cluster implements AsyncDisposable {
 
   /** Pushes the head to every server of the ring; all of them coordinate from now on. */
   async push(): Promise<void> {
-    await this.builder.json(['push', keyspace]);
+    await this.quickly(['push', keyspace]);
     const { devices } = await this.head();
     const ports = new Set(devices.map((device) => device?.port));
     for (const server of this.servers) {
@@ -90,9 +93,17 @@ export class Cluster implements AsyncDisposable {
 
   /** Stages by a command such as `add`, and commits it. */
   async commit(verb: string, ...words: string[]): Promise<Ring> {
-    await this.builder.json([verb, keyspace, ...words]);
-    await this.builder.json(['commit', keyspace, '-m', `${verb} ${words.join(' ')}`]);
+    await this.quickly([verb, keyspace, ...words]);
+    await this.quickly(['commit', keyspace, '-m', `${verb} ${words.join(' ')}`]);
     return this.head();
+  }
+
+  /** A command that a test is not about: in this process, so that none is started for it. */
+  async quickly(words: readonly string[]): Promise<void> {
+    this.#here ??= await ringBuilderHere({ rings: this.rings, keys: keysHere(), nowMs: Date.now });
+    const { exit = 0, lines } = await this.#here.answer(words);
+    if (exit === 0) return;
+    throw new Error(`ring-builder ${words.join(' ')} ended with ${exit}: ${lines.join('; ')}`);
   }
 
   /** Resolves when the log names a version at least this high: the version is committed. */
@@ -179,7 +190,14 @@ export async function startCluster(shape: Shape): Promise<Cluster> {
 async function createRing(cluster: Cluster, shape: Shape): Promise<void> {
   const { partitions = 16, replicas = 3 } = shape;
   const counts = ['--partitions', String(partitions), '--replicas', String(replicas)];
-  await cluster.builder.json(['create', keyspace, ...counts, '--min-part-hours', '0']);
+  await cluster.quickly(['create', keyspace, ...counts, '--min-part-hours', '0']);
   const devices = cluster.servers.flatMap(({ text }) => [text, '1']);
   await cluster.commit('add', ...devices);
+}
+
+/** As the program finds them where a test has set the environment. */
+function keysHere(): Context['keys'] {
+  const { RING_BUILDER_KEYS: folder = '', RING_BUILDER_PASSPHRASE: passphrase = null } =
+    process.env;
+  return { folder, name: null, passphrase: () => Promise.resolve(passphrase) };
 }
