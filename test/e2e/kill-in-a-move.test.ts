@@ -1,9 +1,10 @@
 // SIGKILL of a server in each step of a move, under load: the step is reached through the real
-// tool, the victim dies in it, comes back, and the rollout is typed again.
+// tool, the victim dies in it, comes back, and the rollout is typed again. One cluster for all: a
+// victim has died before, and has what that left behind.
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { expect, test } from 'vitest';
-import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
 import { killRolloutAt } from '../support/killed-rollout.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
 import { Traffic } from '../support/traffic.ts';
@@ -17,14 +18,19 @@ const steps = [
   { step: 'finalized, not yet dropped', versions: 2 },
 ] as const;
 
-/** A ring change of its own for each step, so that there are moves each time. */
-const changes: ((cluster: Cluster) => Promise<Ring>)[] = [
-  async (cluster) => cluster.commit('add', (await cluster.addServer()).text, '1'),
-  (cluster) => cluster.commit('set-weight', 'd0', '0.5'),
-  (cluster) => cluster.commit('set-weight', 'd0', '1'),
-];
+let cluster: Cluster;
+beforeAll(async () => {
+  cluster = await startCluster({ servers: 4, partitions: 8 });
+});
+afterAll(() => endCluster(cluster));
 
-function victimOf(cluster: Cluster, ring: Ring, role: Role): ServerUnderTest {
+/** A ring change of its own for each step, so that there are moves each time. */
+async function change(number: number): Promise<Ring> {
+  if (number === 0) return cluster.commit('add', (await cluster.addServer()).text, '1');
+  return cluster.commit('set-weight', 'd0', number % 2 === 0 ? '1' : '0.5');
+}
+
+function victimOf(ring: Ring, role: Role): ServerUnderTest {
   const [move] = ring.moves;
   if (move === undefined || move.from === null)
     throw new Error(`version ${ring.version} has no moves`);
@@ -34,15 +40,18 @@ function victimOf(cluster: Cluster, ring: Ring, role: Role): ServerUnderTest {
   return cluster.serverOf(ring, { source: from, joiner: to, bystander }[role]);
 }
 
-test.each<Role>(['source', 'joiner', 'bystander'])('the %s dies in each step', async (role) => {
-  const cluster = await clusterForTest({ servers: 4, partitions: 8 });
-  const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: role.length });
+const roles: readonly Role[] = ['source', 'joiner', 'bystander'];
+
+test.each(roles)('the %s dies in each step', async (role) => {
+  // Keys of its own: nobody knows the history of another's.
+  const seed = 6 + roles.indexOf(role);
+  const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed });
   await traffic.goesOn();
   for (const [index, { step, versions }] of steps.entries()) {
-    const proposed = await changes[index]!(cluster);
+    const proposed = await change(roles.indexOf(role) * steps.length + index);
     expect(proposed.moves.map(({ state }) => state)).toContain('PROPOSED');
     await cluster.push();
-    const victim = victimOf(cluster, proposed, role);
+    const victim = victimOf(proposed, role);
     const wanted = proposed.version + versions;
     if (versions > 0) await killRolloutAt(cluster, cluster.committed(wanted));
     await traffic.within(`${role} dies: ${step}`, async () => {
