@@ -161,6 +161,7 @@ export const errorCatalogue = {
   // Starting a server
   LISTEN_FAILED: kind(4, 500, 'the address cannot be listened on'),
   DATA_DIR_NOT_MOUNTED: kind(4, 500, 'no file system is mounted at the data directory'),
+  DATA_DIR_FOREIGN: kind(4, 500, 'the data directory has files in it that are of no device'),
   DATA_DIR_OF_ANOTHER_DEVICE: kind(5, 500, 'the data directory belongs to another device'),
   // Stores: data directories, the commit log, partition files
   DATA_DIR_IN_USE: kind(3, 409, 'another process has this data directory open'),

@@ -28,13 +28,34 @@ test("a new directory is nobody else's, and an old one is closed and told of", a
   expect(await prepareDataDirectory(data, anywhere)).toEqual([]);
 });
 
-test("a directory with somebody else's files is told of and left", async () => {
+test("a directory with somebody else's files is refused and left", async () => {
   await using folder = await scratchFolder();
-  await writeFile(join(folder.path, 'site.html'), '');
+  for (const name of ['d', 'c', 'b', 'site.html']) await writeFile(join(folder.path, name), '');
   await chmod(folder.path, 0o755);
-  const notes = await prepareDataDirectory(folder.path, anywhere);
-  expect(notes).toEqual([expect.objectContaining({ path: folder.path, mode: '0755' })]);
+  await expect(prepareDataDirectory(folder.path, anywhere)).rejects.toMatchObject({
+    code: 'DATA_DIR_FOREIGN',
+    exit: 4,
+    message: `${folder.path} is no data directory: it has no device.json, but b, c, d, …`,
+    hint: expect.stringContaining('--data takes an empty directory'),
+  });
   expect(await modeOf(folder.path)).toBe(0o755);
+});
+
+test("a device's directory without its device.json is refused too", async () => {
+  await using folder = await scratchFolder();
+  await mkdir(join(folder.path, 'partitions'));
+  await expect(prepareDataDirectory(folder.path, anywhere)).rejects.toMatchObject({
+    message: expect.stringContaining('it has no device.json, but partitions'),
+  });
+});
+
+test('a fresh file system, and what a first start that was killed left, are taken', async () => {
+  await using folder = await scratchFolder();
+  await mkdir(join(folder.path, 'lost+found'));
+  await writeFile(join(folder.path, 'device.json.new'), '{"for');
+  await chmod(folder.path, 0o755);
+  expect(await prepareDataDirectory(folder.path, anywhere)).toHaveLength(1);
+  expect(await modeOf(folder.path)).toBe(0o700);
 });
 
 test("a directory that is everybody's on purpose is told of and left", async () => {
@@ -91,7 +112,10 @@ test('--mount-check takes a mount point, and nothing is made where there is none
     });
   }
   await expect(stat(absent)).rejects.toMatchObject({ code: 'ENOENT' });
-  // On every Linux, and writable by whoever runs this.
-  const notes = await prepareDataDirectory('/dev/shm', { mountCheck: true });
-  expect(notes).toHaveLength(1);
+  // On every Linux, and writable by whoever runs this: other programs may have files there.
+  const mounted = prepareDataDirectory('/dev/shm', { mountCheck: true }).then(
+    (notes) => notes.length,
+    (error: unknown) => error,
+  );
+  expect([1, expect.objectContaining({ code: 'DATA_DIR_FOREIGN' })]).toContainEqual(await mounted);
 });

@@ -19,36 +19,50 @@ export interface ModeNote {
 }
 
 /**
- * Makes it if it is not there. What others may read is closed to them, and told; but not a
- * directory that was here and is no device's, for its path may be mistyped. Throws
- * DATA_DIR_NOT_MOUNTED, and DISK_FAILED where it cannot be made or written.
+ * Makes it if it is not there. What others may read is closed to them, and told. Throws
+ * DATA_DIR_NOT_MOUNTED, DATA_DIR_FOREIGN, and DISK_FAILED where it cannot be made or written.
  */
 export async function prepareDataDirectory(
   directory: string,
   { mountCheck }: { readonly mountCheck: boolean },
 ): Promise<ModeNote[]> {
   if (mountCheck) await requireMountPoint(directory);
-  let isOwn: boolean;
+  let names: readonly string[];
   try {
-    const made = await mkdir(directory, { recursive: true, mode: 0o700 });
-    isOwn = made !== undefined || (await isOfDevice(directory));
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    names = await readdir(directory);
     await access(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     throw unwritable(directory, cause);
   }
+  requireOwn(directory, names);
   const notes: ModeNote[] = [];
-  // A key or lock in a directory that cannot be closed is still nobody else's.
   for (const path of [directory, dataPaths.lock(directory), deviceKeyFile(directory)]) {
-    const note = await closeToOthers(path, path !== directory || isOwn);
+    const note = await closeToOthers(path);
     if (note !== null) notes.push(note);
   }
   return notes;
 }
 
-/** Or empty: nobody has anything in it. */
-async function isOfDevice(directory: string): Promise<boolean> {
-  const names = await readdir(directory);
-  return names.length === 0 || names.includes(basename(identityFile(directory)));
+/** Of a fresh file system, or of a first start that was killed. */
+const harmless: ReadonlySet<string> = new Set(['lost+found', 'device.json.new']);
+const FOREIGN_NAMES_SHOWN_MAX = 3;
+
+/**
+ * A path that was mistyped, or a device's directory without its device.json: as a new device it
+ * would say that it was wiped, over files that say otherwise.
+ */
+function requireOwn(directory: string, names: readonly string[]): void {
+  const identity = basename(identityFile(directory));
+  const foreign = names.filter((name) => !harmless.has(name)).sort();
+  if (foreign.length === 0 || names.includes(identity)) return;
+  const shown = foreign.slice(0, FOREIGN_NAMES_SHOWN_MAX).join(', ');
+  const more = foreign.length > FOREIGN_NAMES_SHOWN_MAX ? ', …' : '';
+  const message = `${directory} is no data directory: it has no ${identity}, but ${shown}${more}`;
+  throw new CodedError('DATA_DIR_FOREIGN', message, {
+    hint: `--data takes an empty directory, or that of a device; where ${identity} was deleted, put it back`,
+    details: { directory, names: foreign.slice(0, FOREIGN_NAMES_SHOWN_MAX) },
+  });
 }
 
 function unwritable(directory: string, cause: unknown): CodedError {
@@ -66,13 +80,13 @@ function unwritable(directory: string, cause: unknown): CodedError {
  * server from its start; who can read the key signs as this device. Throws FILE_UNFIT for a file of
  * somebody else's that cannot be closed.
  */
-async function closeToOthers(path: string, isOwn: boolean): Promise<ModeNote | null> {
+async function closeToOthers(path: string): Promise<ModeNote | null> {
   const stats = await stat(path).catch(onlyMissing);
   if (stats === null || (stats.mode & 0o077) === 0) return null;
   const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0');
   // A directory such as /tmp is everybody's on purpose.
   const isShared = (stats.mode & 0o1000) !== 0;
-  if (isOwn && !isShared && (await tryChmod(path, stats.mode & 0o7700))) {
+  if (!isShared && (await tryChmod(path, stats.mode & 0o7700))) {
     return { path, mode, message: "others could open what is this device's alone: mode mended" };
   }
   if (stats.isFile()) requirePrivate(path, stats);

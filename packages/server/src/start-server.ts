@@ -66,8 +66,8 @@ interface Surroundings {
 /**
  * Resolves when requests are answered. Throws USAGE, RINGS_UNKNOWN, FILE_UNFIT, LISTEN_FAILED,
  * DATA_DIR_IN_USE,
- * DATA_DIR_OF_ANOTHER_DEVICE, DATA_DIR_NOT_MOUNTED, DISK_FULL, DISK_FAILED and what openStore
- * throws; then all that was opened is closed.
+ * DATA_DIR_OF_ANOTHER_DEVICE, DATA_DIR_NOT_MOUNTED, DATA_DIR_FOREIGN, DISK_FULL, DISK_FAILED and
+ * what openStore throws; then all that was opened is closed.
  */
 export async function startServer(
   options: ServerOptions,
