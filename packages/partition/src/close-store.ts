@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { dataPaths } from './data-paths.ts';
 import { listSegments, removeSegments } from './log-segment.ts';
-import { noteIfReplaced } from './look-at-files.ts';
+import { noteIfReplaced } from './lost-file.ts';
 import { clean } from './partition.ts';
 import type { StoreParts } from './store-parts.ts';
 

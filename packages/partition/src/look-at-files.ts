@@ -1,13 +1,11 @@
 // Compares the files of a store with what its directory names. SQLite and the log write on to a
 // file that was deleted, replaced or cut, and everything looks well until the next start.
-import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { filesLookedAtPerTurn } from '@ringwright/base/limits-store';
-import { dataPaths } from './data-paths.ts';
-import { identityOf, whyLost } from './file-identity.ts';
+import { lostError, whyPartitionLost } from './lost-file.ts';
 import type { Partition } from './partition.ts';
-import { currentFile, currentText, noteReplaced } from './partition-directory.ts';
+
 import { damageError, isDamage } from './sqlite-errors.ts';
 import type { StoreParts } from './store-parts.ts';
 
@@ -61,40 +59,6 @@ function damageOf(root: string, partition: Partition): CodedError | null {
     if (isDamage(error)) return damageError(error, partition);
     throw error;
   }
-}
-
-/** Also for a file that is about to be opened again. Null when all is well. */
-export function whyPartitionLost(root: string, partition: Partition): string | null {
-  const { keyspace, incarnation, seen, file } = partition;
-  const home = dataPaths.partition(root, keyspace, partition.partition);
-  const data = join(home, incarnation, 'data.db');
-  const why = seen === null ? null : whyLost(data, seen.data);
-  if (why !== null) return why;
-  const current = currentFile(home);
-  const named = identityOf(current)?.bytes;
-  if (named === undefined) return `${current} is gone`;
-  if (named !== currentText(incarnation).length) return `${current} names another file`;
-  if (file === null || seen === null) return null;
-  return whyLost(`${data}-wal`, seen.wal && { ...seen.wal, bytes: file.wal.bytesMin() });
-}
-
-/**
- * At the end of a store: the log may lack what the file in use had, so a file that took its name
- * would be behind without a sign of it. A file that is gone tells the next start by itself.
- */
-export function noteIfReplaced(root: string, partition: Partition): void {
-  const { keyspace, incarnation, seen } = partition;
-  const home = dataPaths.partition(root, keyspace, partition.partition);
-  const data = join(home, incarnation, 'data.db');
-  if (seen === null || identityOf(data) === null || whyLost(data, seen.data) === null) return;
-  if (identityOf(currentFile(home)) !== null) noteReplaced(home, incarnation);
-}
-
-export function lostError({ keyspace, partition }: Partition, why: string): CodedError {
-  return new CodedError('PARTITION_DAMAGED', `file of ${keyspace}/${partition}: ${why}`, {
-    hint: 'somebody, or another program, changed the data directory; the partition refills from its other holders',
-    details: { keyspace, partition },
-  });
 }
 
 /**

@@ -13,7 +13,7 @@ import { collectGarbage } from './collect-garbage.ts';
 import { dataPaths } from './data-paths.ts';
 import { seeFiles } from './file-identity.ts';
 import { restoreWal } from './kept-wal.ts';
-import { lostError, whyPartitionLost } from './look-at-files.ts';
+import { lostError, whyPartitionLost } from './lost-file.ts';
 import { openSqlite } from './open-sqlite.ts';
 import { clean, type Partition } from './partition.ts';
 import { PartitionFile } from './partition-file.ts';

@@ -7,7 +7,7 @@ import { makeDirectory, replaceOwnFileNow, syncDirectory } from '@ringwright/nod
 import { dataPaths } from './data-paths.ts';
 import { identityOf } from './file-identity.ts';
 import { roomFor } from './incoming-copy.ts';
-import { whyPartitionLost } from './look-at-files.ts';
+import { whyPartitionLost } from './lost-file.ts';
 import { openDataFile } from './open-files.ts';
 import { clean, type Partition } from './partition.ts';
 import { currentFile, currentText } from './partition-directory.ts';
