@@ -1,6 +1,9 @@
 // A short torture in every run of the tests: seconds of kills and network partitions are survived,
 // and the checker still finds bugs that are put in.
-import { expect, test } from 'vitest';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
 import { seededBugs } from './bugs/all.ts';
 import { kill } from './nemeses/kill.ts';
 import { part } from './nemeses/part.ts';
@@ -20,6 +23,11 @@ const short: RunShape = {
   endsEarly: false,
   onProgress: () => undefined,
 };
+
+// What one run has compiled, the next one need not.
+beforeAll(() => {
+  process.env['NODE_COMPILE_CACHE'] = mkdtempSync(path.join(tmpdir(), 'ringwright-compiled-'));
+});
 
 test('every seeded bug still fits the sources, and failpoints are there', () => {
   expect(seededBugs.length).toBeGreaterThanOrEqual(12);

@@ -42,7 +42,8 @@ export class Victim {
       [environment.control]: `${data}.control`,
       [environment.patches]: JSON.stringify(patches),
       [environment.source]: sourceOf(number),
-      NODE_COMPILE_CACHE: path.join(folder, 'compiled'),
+      // Patched sources are others than those of people: runs may share one of their own.
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? path.join(folder, 'compiled'),
     };
     const node = { options, environment: variables };
     this.server = new ServerUnderTest({ device, zone: number + 1, port, data, node });
