@@ -125,12 +125,11 @@ export class Cluster implements AsyncDisposable {
 
   /** Stops the servers and lists everything wrong in what they leave behind. */
   async stopAndCheckFiles(): Promise<string[]> {
-    const faults: string[] = [];
-    for (const server of this.servers) {
-      if (server.isRunning && (await server.stop()) !== 0) {
-        faults.push(`${server.place.device} did not end with 0 on SIGTERM`);
-      }
-    }
+    const running = this.servers.filter(({ isRunning }) => isRunning);
+    const exits = await Promise.all(running.map((server) => server.stop()));
+    const faults = running
+      .filter((_, at) => exits[at] !== 0)
+      .map(({ place }) => `${place.device} did not end with 0 on SIGTERM`);
     for (const { place } of this.servers) {
       const findings = await checkStore(place.data);
       faults.push(...findings.map(({ code, message }) => `${place.device}: ${code} ${message}`));
