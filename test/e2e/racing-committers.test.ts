@@ -1,4 +1,4 @@
-// Attack: twenty processes of the real tool commit at once. One wins each version, the others are
+// Attack: ten processes of the real tool commit at once. One wins each version, the others are
 // told so, and what is left is one line of history in every copy and in every store.
 import { spawnSync } from 'node:child_process';
 import { constants } from 'node:fs';
@@ -18,7 +18,7 @@ import { storeAgainstHead } from '../support/shared-repository.ts';
 import { author } from '../support/small-repository.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const racers = 20;
+const racers = 10;
 const ring = 'cities';
 const slow = { timeout: 180_000 };
 const devices = [1, 2, 3].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb 100`).join(' ');
@@ -83,7 +83,7 @@ async function race(tools: readonly RingBuilder[], options = ''): Promise<number
   return ended.findIndex(({ exit }) => exit === 0);
 }
 
-/** A pipe that nobody reads yet cannot be opened so. Twenty programs start on two cores. */
+/** A pipe that nobody reads yet cannot be opened so. Ten programs start on two cores. */
 function openedFifo(path: string): Promise<FileHandle> {
   return waitFor(`${path} to be read`, {
     ask: () => open(path, constants.O_WRONLY | constants.O_NONBLOCK),
@@ -104,7 +104,7 @@ async function requireWon(rings: string, version: number, racer: number): Promis
   expect((await verifyRepository(rings, ring)).findings).toEqual([]);
 }
 
-test('twenty processes in one working folder', slow, async () => {
+test('ten processes in one working folder', slow, async () => {
   const tool = await firstVersion();
   const rings = join(tool.folder, 'rings');
   for (const version of [2, 3]) {
@@ -121,7 +121,7 @@ const kinds: readonly [string, boolean, () => Promise<string>][] = [
 ];
 
 for (const [kind, here, urlOf] of kinds) {
-  test.skipIf(!here)(`twenty working folders, their head in ${kind}`, slow, async () => {
+  test.skipIf(!here)(`ten working folders, their head in ${kind}`, slow, async () => {
     const url = await urlOf();
     const root = await mkdtemp(join(tmpdir(), 'ringwright-races-'));
     const stores = ['a', 'b', 'c'].map((name) => join(root, name));
