@@ -106,7 +106,8 @@ export async function commitPlan(
   });
   const signed = await tellSigned(context, ring, version);
   const inFlight = next.moves.length;
-  const back = revert === undefined ? '' : `, back to ${revert}`;
+  const back =
+    revert === undefined ? '' : `, ${isReached(plan) ? 'back' : 'as near as can be'} to ${revert}`;
   return {
     version,
     json: {
@@ -129,6 +130,11 @@ export async function commitPlan(
     ],
     next: signed.next ?? context.next(`${inFlight > 0 ? 'rollout' : 'push'} ${ring}`),
   };
+}
+
+/** Of a revert: whether its moves lead to the old placement, and not only near it. */
+export function isReached({ warnings }: Pick<Plan, 'warnings'>): boolean {
+  return !warnings.some(({ code }) => code === 'DEVICES_GONE' || code === 'REPLICAS_STAY');
 }
 
 function howOf(given: PlanToCommit, next: Ring): string {

@@ -46,6 +46,7 @@ export const verb: Verb = {
       if (asked === null) return [{ kind: 'ramp', id, ramp: null }];
       const { percent, ...ramp } = asked;
       const way = Math.abs(ramp.target - (state.devices[id]?.weight ?? 0));
+      if (way === 0) throw usage(`d${id} has weight ${ramp.target} already: there is no way to go`);
       return [{ kind: 'ramp', id, ramp: { ...ramp, step: (way * percent) / 100 } }];
     });
   },

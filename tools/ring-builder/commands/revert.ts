@@ -11,6 +11,7 @@ import { brakeWarnings } from '../brake-warnings.ts';
 import {
   type CommitWords,
   commitPlan,
+  isReached,
   type PlanToCommit,
   plannedBrake,
   requireCommittable,
@@ -108,7 +109,8 @@ async function showPlan(context: Context, prepared: PreparedRevert): Promise<Ans
       changed: true,
     },
     lines: [
-      `${ring}: back to the placement of version ${old.ring.version}; nothing is done yet`,
+      `${ring}: ${isReached(plan) ? 'back' : 'as near as can be'} to the placement of version ` +
+        `${old.ring.version}; nothing is done yet`,
       ...(inFlight > 0
         ? [`first version ${head.ring.version + 1} cancels ${counted(inFlight, 'move')}`]
         : []),
@@ -119,11 +121,17 @@ async function showPlan(context: Context, prepared: PreparedRevert): Promise<Ans
   };
 }
 
-function nothingToDo(context: Context, { opened, old }: PreparedRevert): Answer {
+function nothingToDo(context: Context, { opened, old, plan }: PreparedRevert): Answer {
   const { ring, head } = opened;
+  const { version } = old.ring;
   return {
     json: { ring, version: head?.version ?? null, to: old.ring.version, moved: 0, changed: false },
-    lines: [`${ring}: placement, weights and settings are those of version ${old.ring.version}`],
+    lines: isReached(plan)
+      ? [`${ring}: placement, weights and settings are those of version ${version}`]
+      : [
+          `${ring}: nothing to do; it cannot come nearer to version ${version}`,
+          ...plan.warnings.map(({ code, message }) => `warning ${code}: ${message}`),
+        ],
     next: context.next(`status ${ring}`),
   };
 }

@@ -102,7 +102,7 @@ export const verb: Verb = {
 };
 
 /** What is in force of a device; null: it is staged to join. */
-type Committed = Pick<BuilderDevice, 'weight' | 'state'> | null;
+type Committed = Pick<BuilderDevice, 'weight' | 'state' | 'hold'> | null;
 
 function withCommitted({ devices }: BuilderState, committed: BuilderState) {
   return devices
@@ -111,7 +111,9 @@ function withCommitted({ devices }: BuilderState, committed: BuilderState) {
 }
 
 function committedOf(device: BuilderDevice | null | undefined): Committed {
-  return device ? { weight: device.weight, state: device.state } : null;
+  if (!device) return null;
+  const { weight, state, hold } = device;
+  return { weight, state, ...(hold !== undefined && { hold }) };
 }
 
 /** `1`, or `1 -> 2 (staged)`. */
@@ -119,9 +121,17 @@ function stagedText(
   device: BuilderDevice & { readonly committed: Committed },
   field: 'weight' | 'state',
 ): string {
-  const { committed, [field]: staged } = device;
+  const { committed } = device;
+  const staged = standing(device, field);
   if (committed === null) return field === 'state' ? 'joins (staged)' : `${staged} (staged)`;
-  return committed[field] === staged ? `${staged}` : `${committed[field]} -> ${staged} (staged)`;
+  const before = standing(committed, field);
+  return before === staged ? staged : `${before} -> ${staged} (staged)`;
+}
+
+/** An active device that is held is told as held. */
+function standing(device: NonNullable<Committed>, field: 'weight' | 'state'): string {
+  if (field === 'weight') return `${device.weight}`;
+  return device.state === 'active' ? (device.hold ?? 'active') : device.state;
 }
 
 function frozenLines(state: BuilderState): string[] {
