@@ -1,5 +1,6 @@
 // A live store under which somebody changes the data directory.
 import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   copyFileSync,
   readdirSync,
@@ -13,6 +14,7 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { logFiles, type Scratch, scratch, textOf, write } from '../test/support/scratch-store.ts';
+import { openStore } from './open-store.ts';
 import type { Store } from './store.ts';
 
 const allWell = { partitions: 3, lost: [], log: null, errors: [] };
@@ -112,6 +114,36 @@ describe('a lost file that is still open is written anew', () => {
       expect([textOf(store, 'key', 1), textOf(store, 'later', 1)]).toEqual(['a value', 'too']);
     });
   }
+
+  test('killed or failed in the middle: lost as it was, no file beside', async () => {
+    await using place = scratch();
+    let onIncarnation = (): void => undefined;
+    const newIncarnation = (): string => {
+      onIncarnation();
+      return randomUUID();
+    };
+    const store = await openStore({ directory: place.directory, newIncarnation });
+    await store.create('test', 1, 'ready');
+    await store.write([write('key', 'a value', 1, 1)]);
+    unlinkSync(dataOf(place, 1));
+    await store.lookAtFiles();
+    const before = readdirSync(homeOf(place, 1));
+    let killed: Scratch | undefined;
+    onIncarnation = () => {
+      killed = place.image();
+      killed.damaged();
+      const staging = join(place.directory, 'staging');
+      const [staged = ''] = readdirSync(staging).filter((name) => name.startsWith('rewrite'));
+      writeFileSync(join(staging, staged, 'data.db'), 'no database');
+    };
+    await expect(store.rewriteLost('test', 1)).rejects.toThrow();
+    expect(readdirSync(homeOf(place, 1))).toEqual(before);
+    expect((await killed?.open())?.damaged()).toMatchObject([{ keyspace: 'test', partition: 1 }]);
+    onIncarnation = () => undefined;
+    expect(await store.rewriteLost('test', 1)).toBe(true);
+    expect(textOf(store, 'key', 1)).toBe('a value');
+    await store.close();
+  });
 
   test('not when another file took its name', async () => {
     await using place = scratch();

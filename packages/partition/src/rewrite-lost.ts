@@ -78,11 +78,7 @@ async function adopt(
   const home = dataPaths.partition(parts.root, partition.keyspace, partition.partition);
   await makeDirectory(dirname(home));
   await makeDirectory(home);
-  await rename(staged, join(home, incarnation));
-  await syncDirectory(home);
-  checkOpen(parts);
-  if (partition.gone || partition.file !== present) throw new CodedError('PARTITION_ABSENT', home);
-  const copy = openDataFile(join(home, incarnation, 'data.db'));
+  const copy = await placeAndOpen(parts, partition, { present, staged, home, incarnation });
   const { state, barrierMs } = present.info();
   try {
     copy.takeOver({ incarnation, life: partition.life, state, barrierMs });
@@ -100,4 +96,36 @@ async function adopt(
   parts.files.replace(partition, copy);
   present.wal.discard();
   await rm(old, { recursive: true, force: true });
+}
+
+/** Under its name in the partition's folder; what fails leaves nothing there. */
+async function placeAndOpen(
+  parts: StoreParts,
+  partition: Partition,
+  {
+    present,
+    staged,
+    home,
+    incarnation,
+  }: {
+    readonly present: PartitionFile;
+    readonly staged: string;
+    readonly home: string;
+    readonly incarnation: string;
+  },
+): Promise<PartitionFile> {
+  const place = join(home, incarnation);
+  await rename(staged, place);
+  try {
+    // failpoint: rewrite.placed
+    await syncDirectory(home);
+    checkOpen(parts);
+    if (partition.gone || partition.file !== present) {
+      throw new CodedError('PARTITION_ABSENT', home);
+    }
+    return openDataFile(join(place, 'data.db'));
+  } catch (error) {
+    await rm(place, { recursive: true, force: true });
+    throw error;
+  }
 }
