@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import { joinFrame, packEnvelope } from '@ringwright/wire/frame';
 import { hello } from '@ringwright/wire/hello';
+import { clientHello } from '@ringwright/wire/meet-server';
 import { moveReceipts } from '@ringwright/wire/moves';
 import { digests } from '@ringwright/wire/replication';
 import { ringFetch } from '@ringwright/wire/rings';
-import { wireVersion } from '@ringwright/wire/wire-version';
 import { WebSocket } from 'ws';
 
 export interface WireLine {
@@ -15,18 +15,8 @@ export interface WireLine {
   readonly frame: string;
 }
 
-const introduction = {
-  wireVersion,
-  address: '',
-  life: null,
-  remembered: null,
-  settled: false,
-  ms: Date.now(),
-  rings: [],
-};
-
 const requests: readonly (readonly [method: string, body: unknown])[] = [
-  [hello.method, introduction],
+  [hello.method, clientHello(Date.now())],
   [ringFetch.method, { keyspace: 'notes', id: null, base: null, offset: 0 }],
   [digests.method, { keyspace: 'notes', ringVersion: 1, partitions: [0, 1, 2, 3] }],
   [moveReceipts.method, { keyspace: 'users', assignments: [] }],

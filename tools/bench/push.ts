@@ -11,10 +11,9 @@ import { assert } from '@ringwright/base/assert';
 import { inWaves } from '@ringwright/base/in-waves';
 import { makeRingDelta } from '@ringwright/ring/ring-delta';
 import { socketChannel } from '@ringwright/server/socket-channel';
-import { hello } from '@ringwright/wire/hello';
+import { meetServer } from '@ringwright/wire/meet-server';
 import { type Sending, type SentRing, sendRing } from '@ringwright/wire/send-ring';
 import { socketSettings } from '@ringwright/wire/socket-settings';
-import { wireVersion } from '@ringwright/wire/wire-version';
 import { WebSocket } from 'ws';
 import { machine } from './machine.ts';
 import { type PushedVersion, pushVersions } from './push-versions.ts';
@@ -73,9 +72,7 @@ async function pushTo(port: number, ring: SentRing): Promise<Sending> {
   const channel = socketChannel(socket, `listener ${port}`, { handlers: new Map() });
   try {
     await once(socket, 'open');
-    const nobody = { address: '', life: null, remembered: null, settled: false };
-    const introduction = { wireVersion, ...nobody, ms: 0, rings: [] };
-    await channel.call(hello, introduction, callTimeoutMs);
+    await meetServer(channel, { address: `listener ${port}`, ms: 0, timeoutMs: callTimeoutMs });
     return await sendRing(channel, ring);
   } finally {
     socket.terminate();

@@ -2,11 +2,9 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { socketChannel } from '@ringwright/server/socket-channel';
 import type { Caller } from '@ringwright/wire/call-channel';
-import { checkWireVersion } from '@ringwright/wire/check-wire-version';
-import { hello } from '@ringwright/wire/hello';
+import { meetServer } from '@ringwright/wire/meet-server';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { socketUrl } from '@ringwright/wire/socket-url';
-import { wireVersion } from '@ringwright/wire/wire-version';
 import { WebSocket } from 'ws';
 
 export const connectTimeoutMs = 3_000;
@@ -30,17 +28,7 @@ export async function withServer<Result>(
         reject(new CodedError('PEER_UNREACHABLE', message, { cause }));
       });
     });
-    const introduction = {
-      wireVersion,
-      address: '',
-      life: null,
-      remembered: null,
-      settled: false,
-      ms: nowMs,
-      rings: [],
-    };
-    const answer = await channel.call(hello, introduction, connectTimeoutMs);
-    checkWireVersion(answer.wireVersion, address);
+    await meetServer(channel, { address, ms: nowMs, timeoutMs: connectTimeoutMs });
     return await work(channel);
   } finally {
     socket.terminate();

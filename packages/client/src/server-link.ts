@@ -2,11 +2,9 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { clientAvoidMs, peerRetryMsMax, peerRetryMsMin } from '@ringwright/base/limits';
 import { CallChannel } from '@ringwright/wire/call-channel';
-import { checkWireVersion } from '@ringwright/wire/check-wire-version';
-import { hello } from '@ringwright/wire/hello';
+import { meetServer } from '@ringwright/wire/meet-server';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { socketUrl } from '@ringwright/wire/socket-url';
-import { wireVersion } from '@ringwright/wire/wire-version';
 import { WebSocket } from 'ws';
 
 /** A client answers nothing: servers call other servers. */
@@ -70,21 +68,14 @@ export class ServerLink {
     ended.catch(() => undefined); // the race reports it while somebody waits
     try {
       await Promise.race([new Promise((resolve) => socket.once('open', resolve)), ended]);
-      await Promise.race([this.#greet(channel), ended]);
+      const meeting = { address: this.address, ms: 0, timeoutMs: this.#timeoutMs };
+      await Promise.race([meetServer(channel, meeting), ended]);
     } catch (error) {
       socket.terminate();
       throw error;
     }
     this.#retryMs = peerRetryMsMin;
     return channel;
-  }
-
-  /** A client has no address and no rings; its clock counts for nothing. */
-  async #greet(channel: CallChannel): Promise<void> {
-    const nobody = { address: '', life: null, remembered: null, settled: false };
-    const introduction = { wireVersion, ...nobody, ms: 0, rings: [] };
-    const answer = await channel.call(hello, introduction, this.#timeoutMs);
-    checkWireVersion(answer.wireVersion, this.address);
   }
 
   /** The next attempt has to wait, twice as long after every failure. */
