@@ -77,7 +77,7 @@ test('a data folder in use: DATA_DIR_IN_USE, exit 3', async () => {
 });
 
 test('the data folder of another device: DATA_DIR_OF_ANOTHER_DEVICE, exit 5', async () => {
-  const first = await endOf({ device: 'one' }, ['--listen', 'nowhere']);
+  const first = await endOf({ device: 'one' }, ['--listen', 'no where']);
   expect(first.exit).toBe(2);
   const [port = 0] = await freePorts(1);
   const data = path.join(cluster.folder, 'of-one');
@@ -93,7 +93,7 @@ test('the data folder of another device: DATA_DIR_OF_ANOTHER_DEVICE, exit 5', as
 });
 
 test.each([
-  ['an address that is none', ['--listen', 'nonsense'], /listen/],
+  ['an address that is none', ['--listen', 'non sense'], /listen/],
   ['a port that is none', ['--listen', '127.0.0.1:70000'], /listen|70000/],
   ['every address, and none for the ring', ['--listen', '0.0.0.0:6200'], /advertise/],
   ['an unknown option', ['--colour', 'red'], /colour/],
