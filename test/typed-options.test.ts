@@ -5,15 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { optionFlags } from '@ringwright/server/option-flags';
-import { requireSources } from '@ringwright/server/ring-files';
+import { requireSources } from '@ringwright/server/rings/ring-files';
 import { expect, test } from 'vitest';
-import { parseNumber } from '../tools/ring-builder/arguments.ts';
+import { parseNumber } from '../tools/ring-builder/cli/arguments.ts';
 import {
   isNumberName,
   type NumberName,
   type NumberRange,
   numberRanges,
-} from '../tools/ring-builder/number-ranges.ts';
+} from '../tools/ring-builder/cli/number-ranges.ts';
 import { verbs } from '../tools/ring-builder/verbs.ts';
 import { checkData } from '../tools/ring-server/check-data.ts';
 import { inspectData } from '../tools/ring-server/inspect-data.ts';

@@ -1,12 +1,12 @@
 // The operator's brake and the planner: ordinary steps of small clusters pass, mistakes do not.
 import { brakeMovedShareMax } from '@ringwright/base/limits';
 import { type Random, seededRandom } from '@ringwright/base/random';
-import type { BuilderDevice, BuilderState } from '@ringwright/builder/builder-state';
-import { nextRing } from '@ringwright/builder/next-ring';
-import { planVersion } from '@ringwright/builder/plan-version';
-import { changeSize, whyLarge } from '@ringwright/ring/large-change';
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
+import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
+import { changeSize, whyLarge } from '@ringwright/ring/audit/large-change';
+import { encodeRing } from '@ringwright/ring/file/ring-file';
 import type { Ring } from '@ringwright/ring/ring';
-import { encodeRing } from '@ringwright/ring/ring-file';
 import { expect, test } from 'vitest';
 
 const seed = Number(process.env['SEED'] ?? 20261121);

@@ -1,21 +1,21 @@
 // Attack: random changes carried out wave by wave, with moves cancelled at any point. Only what the
 // plan has shown may move, and all of it does but what was cancelled.
 import { type Random, seededRandom } from '@ringwright/base/random';
-import { applyChanges } from '@ringwright/builder/apply-changes';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import { moveCount, nextWave, withoutPartitions } from '@ringwright/builder/later-waves';
-import { nextRing } from '@ringwright/builder/next-ring';
-import type { LaterWaves, PlannedMove } from '@ringwright/builder/plan';
-import { planVersion } from '@ringwright/builder/plan-version';
-import { revertPlan } from '@ringwright/builder/revert-plan';
+import { moveCount, nextWave, withoutPartitions } from '@ringwright/builder/plan/later-waves';
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import type { LaterWaves, PlannedMove } from '@ringwright/builder/plan/plan';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
+import { revertPlan } from '@ringwright/builder/plan/revert-plan';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import {
   cancelMoves,
   finalizeMoves,
   initializeMoves,
   proposeMoves,
 } from '@ringwright/ring/advance-ring';
-import { auditRing } from '@ringwright/ring/audit-ring';
-import { auditTransition } from '@ringwright/ring/audit-transition';
+import { auditRing } from '@ringwright/ring/audit/audit-ring';
+import { auditTransition } from '@ringwright/ring/audit/audit-transition';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { holders, randomChanges, randomCluster, startingRing } from '../support/small-cluster.ts';

@@ -1,10 +1,10 @@
 // Attack: the certificate against a plain exact solver, on optimal tables and on others.
 import { type Random, seededRandom } from '@ringwright/base/random';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import { type Certificate, certify } from '@ringwright/builder/certify';
-import { nextRing } from '@ringwright/builder/next-ring';
-import { placementProblem } from '@ringwright/builder/placement-problem';
-import { planVersion } from '@ringwright/builder/plan-version';
+import { type Certificate, certify } from '@ringwright/builder/certify/certify';
+import { placementProblem } from '@ringwright/builder/place/placement-problem';
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Ring, Table } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { faultsOf, type Tier, tiersByName, tiersOf } from '../support/cluster-definition.ts';

@@ -1,11 +1,11 @@
 // Attack: half of the partitions frozen: violations, imbalance and moves against an exact solver.
 import { seededRandom } from '@ringwright/base/random';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import { interimTargets } from '@ringwright/builder/interim-targets';
-import { type Placement, placementOf } from '@ringwright/builder/placement';
-import { placementProblem } from '@ringwright/builder/placement-problem';
-import { movesTo } from '@ringwright/builder/plan-optimum';
-import { rebalance } from '@ringwright/builder/rebalance';
+import { rebalance } from '@ringwright/builder/flow/rebalance';
+import { interimTargets } from '@ringwright/builder/place/interim-targets';
+import { type Placement, placementOf } from '@ringwright/builder/place/placement';
+import { placementProblem } from '@ringwright/builder/place/placement-problem';
+import { movesTo } from '@ringwright/builder/plan/plan-optimum';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
 import { holdersIn, tiersByName, tiersOf } from '../support/cluster-definition.ts';
 import { fewestFrozen, interimTiers } from '../support/fewest-frozen.ts';

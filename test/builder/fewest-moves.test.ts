@@ -1,7 +1,7 @@
 // Attack: random small clusters, changes and even illegal tables against a plain exact solver.
 import { seededRandom } from '@ringwright/base/random';
-import { nextRing } from '@ringwright/builder/next-ring';
-import { planVersion } from '@ringwright/builder/plan-version';
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
 import { expect, test } from 'vitest';
 import { faultsOf, tiersByName } from '../support/cluster-definition.ts';
 import { fewestMoves } from '../support/fewest-moves.ts';

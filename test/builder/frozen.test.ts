@@ -1,9 +1,9 @@
 // Attack: random clusters with overload, junk tables and half of the partitions frozen.
 import { seededRandom } from '@ringwright/base/random';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import { nextRing } from '@ringwright/builder/next-ring';
-import { planVersion } from '@ringwright/builder/plan-version';
-import { auditRing } from '@ringwright/ring/audit-ring';
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { replicasWanted } from '../support/fewest-moves.ts';

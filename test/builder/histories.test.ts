@@ -1,16 +1,16 @@
 // Attack: long random histories of changes; every version is checked from the definitions.
 import { type Random, seededRandom } from '@ringwright/base/random';
-import { applyChanges } from '@ringwright/builder/apply-changes';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import { certify } from '@ringwright/builder/certify';
-import type { Change } from '@ringwright/builder/change';
-import { createState } from '@ringwright/builder/create-state';
-import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
-import { ringFigures } from '@ringwright/builder/figures';
-import { nextRing } from '@ringwright/builder/next-ring';
-import { planVersion } from '@ringwright/builder/plan-version';
+import { ringFigures } from '@ringwright/builder/ask/figures';
+import { certify } from '@ringwright/builder/certify/certify';
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
+import { createState } from '@ringwright/builder/state/create-state';
+import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
 import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
-import { auditRing } from '@ringwright/ring/audit-ring';
+import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { faultsOf, tiersByName } from '../support/cluster-definition.ts';

@@ -1,11 +1,11 @@
 // Attack: random pins on small clusters against all tables that keep them.
 import { seededRandom } from '@ringwright/base/random';
-import { applyChanges } from '@ringwright/builder/apply-changes';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import { certify } from '@ringwright/builder/certify';
-import { nextRing } from '@ringwright/builder/next-ring';
-import { planVersion } from '@ringwright/builder/plan-version';
-import { auditRing } from '@ringwright/ring/audit-ring';
+import { certify } from '@ringwright/builder/certify/certify';
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { holdersIn, type Tier, tiersByName } from '../support/cluster-definition.ts';

@@ -1,12 +1,12 @@
 // Attack: clusters shaped like S1 to S3 of the Swift baseline: moves at the bound, good figures.
 import { seededRandom } from '@ringwright/base/random';
-import { applyChanges } from '@ringwright/builder/apply-changes';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import type { Change } from '@ringwright/builder/change';
-import { createState } from '@ringwright/builder/create-state';
-import { ringFigures } from '@ringwright/builder/figures';
-import { nextRing } from '@ringwright/builder/next-ring';
-import { planVersion } from '@ringwright/builder/plan-version';
+import { ringFigures } from '@ringwright/builder/ask/figures';
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
+import { createState } from '@ringwright/builder/state/create-state';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 

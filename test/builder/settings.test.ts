@@ -1,14 +1,14 @@
 // Attack: zones as a hard rule, pins, held devices and ramps on random small clusters.
 import { type Random, seededRandom } from '@ringwright/base/random';
-import { applyChanges } from '@ringwright/builder/apply-changes';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import type { Change } from '@ringwright/builder/change';
-import { createState } from '@ringwright/builder/create-state';
-import { nextRing } from '@ringwright/builder/next-ring';
-import { planVersion } from '@ringwright/builder/plan-version';
-import { parseState, serializeState } from '@ringwright/builder/state-json';
-import { stepRamps } from '@ringwright/builder/step-ramps';
-import { auditRing } from '@ringwright/ring/audit-ring';
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
+import { createState } from '@ringwright/builder/state/create-state';
+import { parseState, serializeState } from '@ringwright/builder/state/state-json';
+import { stepRamps } from '@ringwright/builder/state/step-ramps';
+import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 

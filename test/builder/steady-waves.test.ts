@@ -1,18 +1,18 @@
 // Attack: changes of many versions; no device may hold more in between than before and after.
 import { type Random, seededRandom } from '@ringwright/base/random';
-import { applyChanges } from '@ringwright/builder/apply-changes';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import type { Change } from '@ringwright/builder/change';
-import type { LiftedDevice } from '@ringwright/builder/lift-findings';
-import { nextRing } from '@ringwright/builder/next-ring';
-import type { LaterWaves, Plan, PlannedMove } from '@ringwright/builder/plan';
-import { slotsPerDevice } from '@ringwright/builder/plan-devices';
-import { planVersion } from '@ringwright/builder/plan-version';
-import { revertPlan } from '@ringwright/builder/revert-plan';
-import { roomFor, steadyMoves, steadyWaves } from '@ringwright/builder/steady-moves';
+import type { LiftedDevice } from '@ringwright/builder/plan/lift-findings';
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import type { LaterWaves, Plan, PlannedMove } from '@ringwright/builder/plan/plan';
+import { slotsPerDevice } from '@ringwright/builder/plan/plan-devices';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
+import { revertPlan } from '@ringwright/builder/plan/revert-plan';
+import { roomFor, steadyMoves, steadyWaves } from '@ringwright/builder/plan/steady-moves';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
-import { nextRolloutStep } from '../../tools/ring-builder/rollout-step.ts';
+import { nextRolloutStep } from '../../tools/ring-builder/commands/carry-out/rollout-step.ts';
 import { type FlowArc, minCostFlow } from '../support/min-cost-flow.ts';
 import { holders, randomCluster, startingRing } from '../support/small-cluster.ts';
 

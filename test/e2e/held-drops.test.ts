@@ -2,7 +2,7 @@
 // also over a SIGKILL; what was dropped can be listed, and comes back as a filling file.
 import { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
 import { expect, test } from 'vitest';
-import { withServer } from '../../tools/ring-builder/server-connection.ts';
+import { withServer } from '../../tools/ring-builder/servers/server-connection.ts';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';

@@ -1,7 +1,7 @@
 // Real servers under live writes: a change is taken back half-way and when it is done, a removed
 // device leaves the ring at the end of its rollout, and a ring comes back from a server's copy.
 import { join } from 'node:path';
-import { readVersion } from '@ringwright/repository/read-version';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { clusterForTest, keyspace } from '../support/cluster.ts';

@@ -6,11 +6,11 @@ import { cp, type FileHandle, mkdir, mkdtemp, open, readFile, rm } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { catchUp } from '@ringwright/repository/catch-up';
-import { readLog } from '@ringwright/repository/read-log';
-import { readVersion } from '@ringwright/repository/read-version';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { rebaseRing } from '@ringwright/repository/rebase-ring';
 import { stage } from '@ringwright/repository/stage-changes';
-import { verifyRepository } from '@ringwright/repository/verify-repository';
+import { verifyRepository } from '@ringwright/repository/verify/verify-repository';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EtcdCluster, etcdHere, startEtcd } from '../support/etcd-cluster.ts';
 import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';

@@ -1,10 +1,10 @@
 // A request held open over a change of the ring: `servers` shows it on the old version to its end.
-import { readVersion } from '@ringwright/repository/read-version';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { sendRing } from '@ringwright/wire/send-ring';
 import { expect, test } from 'vitest';
-import { verb } from '../../tools/ring-builder/commands/servers.ts';
-import { withServer } from '../../tools/ring-builder/server-connection.ts';
-import type { Context } from '../../tools/ring-builder/verb.ts';
+import type { Context } from '../../tools/ring-builder/cli/verb.ts';
+import { verb } from '../../tools/ring-builder/commands/look/servers.ts';
+import { withServer } from '../../tools/ring-builder/servers/server-connection.ts';
 import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { waitFor } from '../support/wait-for.ts';

@@ -3,10 +3,10 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { readVersion } from '@ringwright/repository/read-version';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
+import type { Context } from '../../tools/ring-builder/cli/verb.ts';
 import { watchMoves } from '../../tools/ring-builder/moves/watch-moves.ts';
-import type { Context } from '../../tools/ring-builder/verb.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { ringBuilderHere } from '../support/ring-builder-here.ts';
 import { ringBuilderIn } from '../support/ring-builder-program.ts';

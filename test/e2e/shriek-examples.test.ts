@@ -3,10 +3,10 @@
 import fs from 'node:fs/promises';
 import { join as joinPath } from 'node:path';
 import { openStore } from '@ringwright/partition/open-store';
+import { encodeRing } from '@ringwright/ring/file/ring-file';
 import { firstRing } from '@ringwright/ring/first-ring';
-import { partitionOf } from '@ringwright/ring/partition-of-key';
+import { partitionOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
-import { encodeRing } from '@ringwright/ring/ring-file';
 import { zeroTable } from '@ringwright/ring/slot-rows';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';

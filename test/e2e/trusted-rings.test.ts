@@ -2,8 +2,8 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { readVersion } from '@ringwright/repository/read-version';
-import type { ServerStatus } from '@ringwright/server/status';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import type { ServerStatus } from '@ringwright/server/status/status';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';

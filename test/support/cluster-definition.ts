@@ -1,5 +1,5 @@
 // Shares, bounds and faults of a placement from their definitions; no code shared with the builder.
-import type { BuilderDevice, BuilderState } from '@ringwright/builder/builder-state';
+import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Table } from '@ringwright/ring/ring';
 
 export interface Tier {

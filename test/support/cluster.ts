@@ -3,12 +3,12 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { checkStore } from '@ringwright/partition/check-store';
-import { readLog } from '@ringwright/repository/read-log';
-import { readVersion } from '@ringwright/repository/read-version';
+import { checkStore } from '@ringwright/partition/audit/check-store';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { onTestFinished } from 'vitest';
-import type { Context } from '../../tools/ring-builder/verb.ts';
+import type { Context } from '../../tools/ring-builder/cli/verb.ts';
 import { freePorts } from './free-ports.ts';
 import { unequalReplicas } from './replica-digests.ts';
 import { type RingBuilderHere, ringBuilderHere } from './ring-builder-here.ts';

@@ -1,5 +1,5 @@
 // Least imbalance, then fewest moves, with partitions frozen: one flow over everything. For tests.
-import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Table } from '@ringwright/ring/ring';
 import { holdersIn, type Tier, tiersOf } from './cluster-definition.ts';
 import { type FlowArc, minCostFlow } from './min-cost-flow.ts';

@@ -1,5 +1,5 @@
 // The fewest moves to any table with the guarantee, by one flow over everything. For tests.
-import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Table } from '@ringwright/ring/ring';
 import { holdersIn, type Tier, tiersOf } from './cluster-definition.ts';
 import { type FlowArc, minCostFlow } from './min-cost-flow.ts';

@@ -1,11 +1,11 @@
 // Steps of a ring change in the small repository, with the receipts of its moves.
 import { generateKeyPairSync } from 'node:crypto';
 import { commitVersion } from '@ringwright/repository/commit-version';
-import { readVersion } from '@ringwright/repository/read-version';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { initializeMoves, proposeMoves } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
-import { printReceipt } from '@ringwright/ring/move-receipt';
 import type { Ring } from '@ringwright/ring/ring';
+import { printReceipt } from '@ringwright/ring/trust/move-receipt';
 import { author } from './small-repository.ts';
 
 const { privateKey: key } = generateKeyPairSync('ed25519');

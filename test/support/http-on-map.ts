@@ -2,13 +2,13 @@
 import { type AddressInfo, connect } from 'node:net';
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
-import type { ActiveRing } from '@ringwright/server/active-ring';
-import { allowedHosts } from '@ringwright/server/allowed-hosts';
-import type { DeviceCaller } from '@ringwright/server/device-caller';
-import { createHttp, type HttpPorts } from '@ringwright/server/http';
-import { createMetrics } from '@ringwright/server/metrics';
-import { RingRequests } from '@ringwright/server/ring-requests';
-import { acceptWire } from '@ringwright/server/wire-endpoint';
+import { allowedHosts } from '@ringwright/server/http/allowed-hosts';
+import { createHttp, type HttpPorts } from '@ringwright/server/http/http';
+import { acceptWire } from '@ringwright/server/http/wire-endpoint';
+import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
+import type { ActiveRing } from '@ringwright/server/rings/active-ring';
+import { RingRequests } from '@ringwright/server/rings/ring-requests';
+import { createMetrics } from '@ringwright/server/telemetry/metrics';
 import { activeOn, servedRing } from './served-ring.ts';
 
 const active = activeOn(servedRing({ replicas: 1, devices: 1, power: 0 }), 0);

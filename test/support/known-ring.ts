@@ -1,10 +1,10 @@
 // A ring that servers were told of, without servers: what the builder does about it by itself.
 import path from 'node:path';
 import { appendPush } from '@ringwright/repository/append-push';
-import { readLog } from '@ringwright/repository/read-log';
-import { readVersion } from '@ringwright/repository/read-version';
-import { proposeNextWave } from '../../tools/ring-builder/propose-next-wave.ts';
-import type { Context } from '../../tools/ring-builder/verb.ts';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import type { Context } from '../../tools/ring-builder/cli/verb.ts';
+import { proposeNextWave } from '../../tools/ring-builder/commands/carry-out/propose-next-wave.ts';
 import { ringBuilderHere } from './ring-builder-here.ts';
 
 const hour = 3_600_000;

@@ -1,9 +1,9 @@
 // Clusters so small that all tables can be looked at, and pins on them. For tests.
 import type { Random } from '@ringwright/base/random';
-import { applyChanges } from '@ringwright/builder/apply-changes';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import type { Change } from '@ringwright/builder/change';
-import { createState } from '@ringwright/builder/create-state';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
+import { createState } from '@ringwright/builder/state/create-state';
 import { settingsOf } from './small-cluster.ts';
 
 /** Every device of weight 1 on a server of its own. */

@@ -1,6 +1,6 @@
 // Every table that keeps its pins, by the loads it gives and the moves it takes. For tests.
 // Written from the definitions: sets of devices are enumerated, and nothing is searched cleverly.
-import type { BuilderDevice, BuilderState, Pin } from '@ringwright/builder/builder-state';
+import type { BuilderDevice, BuilderState, Pin } from '@ringwright/builder/state/builder-state';
 import type { Table } from '@ringwright/ring/ring';
 import { holdersIn, type Tier, tiersOf } from './cluster-definition.ts';
 import { replicasWanted } from './fewest-moves.ts';

@@ -2,7 +2,7 @@
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { digests } from '@ringwright/wire/replication';
-import { withServer } from '../../tools/ring-builder/server-connection.ts';
+import { withServer } from '../../tools/ring-builder/servers/server-connection.ts';
 
 /** Everything that keeps the replicas of a ring without moves from being equal, as sentences. */
 export async function unequalReplicas(ring: Ring): Promise<string[]> {

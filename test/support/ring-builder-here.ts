@@ -3,8 +3,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
+import type { Answer, Context } from '../../tools/ring-builder/cli/verb.ts';
 import { parseCommandLine } from '../../tools/ring-builder/command-line.ts';
-import type { Answer, Context } from '../../tools/ring-builder/verb.ts';
 
 export interface RingBuilderHere {
   readonly folder: string;

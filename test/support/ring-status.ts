@@ -1,6 +1,6 @@
 // What a server that is well says of its ring, for tests that need no server.
 import type { Ring } from '@ringwright/ring/ring';
-import type { RingStatus } from '../../tools/ring-builder/server-status.ts';
+import type { RingStatus } from '../../tools/ring-builder/servers/server-status.ts';
 import { idOf } from './served-ring.ts';
 
 export function wellOf(ring: Ring, device: number): RingStatus {

@@ -5,12 +5,12 @@ import {
   proposeMoves,
   type SlotMove,
 } from '@ringwright/ring/advance-ring';
+import { encodeRing } from '@ringwright/ring/file/ring-file';
 import { firstRing } from '@ringwright/ring/first-ring';
 import type { Ring } from '@ringwright/ring/ring';
-import { encodeRing } from '@ringwright/ring/ring-file';
 import { zeroTable } from '@ringwright/ring/slot-rows';
-import { type ActiveRing, activeRing } from '@ringwright/server/active-ring';
-import type { DeviceIdentity } from '@ringwright/server/device-identity';
+import type { DeviceIdentity } from '@ringwright/server/device/device-identity';
+import { type ActiveRing, activeRing } from '@ringwright/server/rings/active-ring';
 
 interface Size {
   readonly devices?: number;

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import type { ServerStatus } from '@ringwright/server/status';
+import type { ServerStatus } from '@ringwright/server/status/status';
 import { askServer } from './ask-server.ts';
 import { waitFor } from './wait-for.ts';
 

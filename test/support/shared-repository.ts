@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseRecord, parseTransaction, transactionName } from '@ringwright/head-store/head-record';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
 import { catchUp } from '@ringwright/repository/catch-up';
-import { useStore } from '@ringwright/repository/store-file';
+import { useStore } from '@ringwright/repository/shared/store-file';
 import { author, scratchRings } from './small-repository.ts';
 
 export interface SharedRepository {

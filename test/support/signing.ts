@@ -1,14 +1,14 @@
 // Signing keys from seeds, roots of trust and signed rings for tests.
 import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
-import { type Payload, signPayload } from '@ringwright/ring/dsse';
-import { keyIdOf, spkiOf } from '@ringwright/ring/public-key';
+import { ringPayloadType } from '@ringwright/ring/file/ring-envelope';
+import { encodeRing, splitRingFile, withSignatures } from '@ringwright/ring/file/ring-file';
+import type { Signing } from '@ringwright/ring/file/ring-manifest';
 import type { Ring } from '@ringwright/ring/ring';
-import { ringPayloadType } from '@ringwright/ring/ring-envelope';
-import { encodeRing, splitRingFile, withSignatures } from '@ringwright/ring/ring-file';
-import type { Signing } from '@ringwright/ring/ring-manifest';
-import { type SignedDocument, signedDocument } from '@ringwright/ring/signed-document';
-import { rootIdOf } from '@ringwright/ring/trust-chain';
-import { encodeRoot, type TrustRoot, trustRootType } from '@ringwright/ring/trust-root';
+import { type Payload, signPayload } from '@ringwright/ring/trust/dsse';
+import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
+import { type SignedDocument, signedDocument } from '@ringwright/ring/trust/signed-document';
+import { rootIdOf } from '@ringwright/ring/trust/trust-chain';
+import { encodeRoot, type TrustRoot, trustRootType } from '@ringwright/ring/trust/trust-root';
 
 /** What comes before the 32 bytes of an ed25519 key in PKCS8. */
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');

@@ -5,31 +5,31 @@ import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
-import type { Write } from '@ringwright/partition/record';
-import type { RecordContent } from '@ringwright/partition/record-bytes';
+import type { Write } from '@ringwright/partition/file/record';
+import type { RecordContent } from '@ringwright/partition/file/record-bytes';
 import type { Store } from '@ringwright/partition/store';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { type ActiveRing, activeRing, ringHead } from '@ringwright/server/active-ring';
-import { confirmTakeover } from '@ringwright/server/confirm-takeover';
-import { settleKey } from '@ringwright/server/decide-key';
-import type { DeviceCaller } from '@ringwright/server/device-caller';
-import { InFlight } from '@ringwright/server/in-flight';
-import { answerPrepare } from '@ringwright/server/prepare-answer';
+import { settleKey } from '@ringwright/server/coordinate/decide-key';
+import { settlePromises } from '@ringwright/server/coordinate/settle-promises';
+import type { CoordinatorPorts } from '@ringwright/server/coordinate/with-newest-ring';
+import { confirmTakeover } from '@ringwright/server/moves/confirm-takeover';
+import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
+import { InFlight } from '@ringwright/server/replica/in-flight';
+import { answerPrepare } from '@ringwright/server/replica/prepare-answer';
 import {
   answerRead,
   answerStamp,
   answerWrite,
   type ReplicaPorts,
-} from '@ringwright/server/replica';
-import { answerPromises } from '@ringwright/server/replication-answers';
-import type { RingExchange } from '@ringwright/server/ring-exchange';
-import { RingRequests } from '@ringwright/server/ring-requests';
-import type { Rings } from '@ringwright/server/rings';
-import { RoundQueue } from '@ringwright/server/round-queue';
-import { settlePromises } from '@ringwright/server/settle-promises';
-import type { CoordinatorPorts } from '@ringwright/server/with-newest-ring';
+} from '@ringwright/server/replica/replica';
+import { answerPromises } from '@ringwright/server/replica/replication-answers';
+import { RoundQueue } from '@ringwright/server/replica/round-queue';
+import { type ActiveRing, activeRing, ringHead } from '@ringwright/server/rings/active-ring';
+import type { RingExchange } from '@ringwright/server/rings/ring-exchange';
+import { RingRequests } from '@ringwright/server/rings/ring-requests';
+import type { Rings } from '@ringwright/server/rings/rings';
 import type { RequestOf } from '@ringwright/wire/message';
 import { recordPrepare, recordRead, recordStamp, recordWrite } from '@ringwright/wire/records';
 import { promises } from '@ringwright/wire/replication';

@@ -1,11 +1,11 @@
 // Small random clusters, changes and starting tables, the same for the same seed. For tests.
 import type { Random } from '@ringwright/base/random';
-import { applyChanges } from '@ringwright/builder/apply-changes';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import type { Change } from '@ringwright/builder/change';
-import { createState } from '@ringwright/builder/create-state';
-import { nextRing } from '@ringwright/builder/next-ring';
-import { planVersion } from '@ringwright/builder/plan-version';
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
+import { createState } from '@ringwright/builder/state/create-state';
 import { firstRing } from '@ringwright/ring/first-ring';
 import { type Ring, rowLengths, type Table } from '@ringwright/ring/ring';
 

@@ -2,11 +2,11 @@
 import { mkdtemp, readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { VersionToCommit } from '@ringwright/repository/commit-version';
 import { createRing } from '@ringwright/repository/create-ring';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
-import { readVersion } from '@ringwright/repository/read-version';
 import { stage } from '@ringwright/repository/stage-changes';
 import { directRing } from '@ringwright/ring/advance-ring';
 import { firstRing } from '@ringwright/ring/first-ring';

@@ -2,30 +2,30 @@
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
+import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { openStore } from '@ringwright/partition/open-store';
-import type { PartitionState } from '@ringwright/partition/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import type { Ring } from '@ringwright/ring/ring';
-import { type ActiveRing, ringHead } from '@ringwright/server/active-ring';
-import { CopySource } from '@ringwright/server/copy-answers';
-import { CopyThrottle } from '@ringwright/server/copy-throttle';
-import type { DeviceCaller } from '@ringwright/server/device-caller';
-import { answerFloorPromise, answerFloorRaise } from '@ringwright/server/floor-answers';
-import { InFlight } from '@ringwright/server/in-flight';
-import { answerKeys } from '@ringwright/server/list-answers';
-import { freePace } from '@ringwright/server/pace-copies';
-import { PartialCopies } from '@ringwright/server/partial-copies';
-import type { ReplicaPorts } from '@ringwright/server/replica';
-import { answerRead, answerStamp, answerWrite } from '@ringwright/server/replica';
+import { CopySource } from '@ringwright/server/copies/copy-answers';
+import { CopyThrottle } from '@ringwright/server/copies/copy-throttle';
+import { freePace } from '@ringwright/server/copies/pace-copies';
+import { PartialCopies } from '@ringwright/server/copies/partial-copies';
+import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
+import { answerFloorPromise, answerFloorRaise } from '@ringwright/server/replica/floor-answers';
+import { InFlight } from '@ringwright/server/replica/in-flight';
+import { answerKeys } from '@ringwright/server/replica/list-answers';
+import type { ReplicaPorts } from '@ringwright/server/replica/replica';
+import { answerRead, answerStamp, answerWrite } from '@ringwright/server/replica/replica';
 import {
   answerDigests,
   answerOffer,
   answerPromises,
   answerPush,
   answerRows,
-} from '@ringwright/server/replication-answers';
-import type { RingExchange } from '@ringwright/server/ring-exchange';
-import { RoundQueue } from '@ringwright/server/round-queue';
+} from '@ringwright/server/replica/replication-answers';
+import { RoundQueue } from '@ringwright/server/replica/round-queue';
+import { type ActiveRing, ringHead } from '@ringwright/server/rings/active-ring';
+import type { RingExchange } from '@ringwright/server/rings/ring-exchange';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { messageKinds } from '@ringwright/wire/messages';
 import { scratchFolder } from './scratch-folder.ts';

@@ -1,13 +1,13 @@
 // Imports from Swift and exports back: nothing lost, last moves honoured, the rest refused.
 import { CodedError } from '@ringwright/base/coded-error';
-import { frozenPartitions } from '@ringwright/builder/frozen-partitions';
-import type { ImportedRing } from '@ringwright/builder/imported-ring';
-import { planVersion } from '@ringwright/builder/plan-version';
-import { parseState, serializeState } from '@ringwright/builder/state-json';
+import { frozenPartitions } from '@ringwright/builder/plan/frozen-partitions';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
+import type { ImportedRing } from '@ringwright/builder/state/imported-ring';
+import { parseState, serializeState } from '@ringwright/builder/state/state-json';
 import { directRing, proposeMoves } from '@ringwright/ring/advance-ring';
-import { auditRing } from '@ringwright/ring/audit-ring';
+import { auditRing } from '@ringwright/ring/audit/audit-ring';
+import { encodeRing } from '@ringwright/ring/file/ring-file';
 import type { Ring } from '@ringwright/ring/ring';
-import { encodeRing } from '@ringwright/ring/ring-file';
 import { exportSwiftBuilder, exportSwiftRing } from '@ringwright/swift/export-swift';
 import { importSwift } from '@ringwright/swift/import-swift';
 import { decodeSwiftBuilder } from '@ringwright/swift/swift-builder-file';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { handoffsOf, tierCountsOf } from '@ringwright/ring/handoffs-of';
 import { devicesOf } from '@ringwright/ring/lookup';
-import { partitionOf } from '@ringwright/ring/partition-of-key';
+import { partitionOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
 import { exportSwiftBuilder } from '@ringwright/swift/export-swift';
 import { importSwift } from '@ringwright/swift/import-swift';

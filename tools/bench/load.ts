@@ -1,11 +1,11 @@
 // Program of one measurement: calls of one kind in a closed loop, so many at a time, in a process
 // of its own. The argument is a Load as JSON; what it prints are the LoadFigures.
 import { seededRandom } from '@ringwright/base/random';
-import { keyOf } from './key-of.ts';
-import type { Load } from './load-run.ts';
-import { type Lane, openTarget } from './load-target.ts';
-import { quantile } from './median.ts';
-import type { LoadFigures } from './redis-benchmark.ts';
+import { keyOf } from './load/key-of.ts';
+import type { Load } from './load/load-run.ts';
+import { type Lane, openTarget } from './load/load-target.ts';
+import { quantile } from './measure/median.ts';
+import type { LoadFigures } from './peers/redis-benchmark.ts';
 
 // Written by load-run.ts.
 const load = JSON.parse(process.argv[2] ?? '') as Load;

@@ -2,15 +2,15 @@
 // Program: lookups per second on one core beside the bare hash, their limit. --json for machines.
 import { hash } from 'node:crypto';
 import { seededRandom } from '@ringwright/base/random';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import { nextRing } from '@ringwright/builder/next-ring';
-import { planVersion } from '@ringwright/builder/plan-version';
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type Lookup, lookupOf } from '@ringwright/ring/lookup';
-import { murmur3 } from '@ringwright/ring/murmur3';
-import type { Partitioner } from '@ringwright/ring/partitioner';
+import { murmur3 } from '@ringwright/ring/partitioner/murmur3';
+import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
-import { machine } from './machine.ts';
-import { median } from './median.ts';
+import { machine } from './measure/machine.ts';
+import { median } from './measure/median.ts';
 
 const keyCount = 1_000_000;
 const keyBytes = 20;

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import type { Comparison } from './comparison.ts';
+import type { Comparison } from './measure/comparison.ts';
 
 const program = path.join(import.meta.dirname, 'move.ts');
 

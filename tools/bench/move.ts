@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // Program: partitions on the move, beside their limits and a peer: npm run bench:move -- --help
-import { runBenchmark } from './benchmark.ts';
-import { fileSection } from './move-file.ts';
-import { joinSection } from './move-join.ts';
-import { growthSection, reshardSection } from './move-reshard.ts';
-import type { MoveSize } from './move-section.ts';
+import { runBenchmark } from './measure/benchmark.ts';
+import { fileSection } from './move/move-file.ts';
+import { joinSection } from './move/move-join.ts';
+import { growthSection, reshardSection } from './move/move-reshard.ts';
+import type { MoveSize } from './move/move-section.ts';
 
 await runBenchmark<MoveSize>({
   name: 'move',

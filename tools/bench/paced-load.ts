@@ -3,10 +3,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { assert } from '@ringwright/base/assert';
 import { seededRandom } from '@ringwright/base/random';
-import { keyOf } from './key-of.ts';
-import { type Lane, openTarget } from './load-target.ts';
-import { median, quantile } from './median.ts';
-import type { Pace, PacedFigures } from './paced-run.ts';
+import { keyOf } from './load/key-of.ts';
+import { type Lane, openTarget } from './load/load-target.ts';
+import type { Pace, PacedFigures } from './load/paced-run.ts';
+import { median, quantile } from './measure/median.ts';
 
 // Written by paced-run.ts.
 const { addresses, perSecond, inFlight, keys, valueBytes, seed } = JSON.parse(

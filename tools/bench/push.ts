@@ -9,14 +9,14 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { assert } from '@ringwright/base/assert';
 import { inWaves } from '@ringwright/base/in-waves';
-import { makeRingDelta } from '@ringwright/ring/ring-delta';
-import { socketChannel } from '@ringwright/server/socket-channel';
+import { makeRingDelta } from '@ringwright/ring/file/ring-delta';
+import { socketChannel } from '@ringwright/server/peers/socket-channel';
 import { meetServer } from '@ringwright/wire/meet-server';
 import { type Sending, type SentRing, sendRing } from '@ringwright/wire/send-ring';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { WebSocket } from 'ws';
-import { machine } from './machine.ts';
-import { type PushedVersion, pushVersions } from './push-versions.ts';
+import { machine } from './measure/machine.ts';
+import { type PushedVersion, pushVersions } from './push/push-versions.ts';
 
 /** As many as `ring-builder push` asks at the same time. */
 const serversAtOnce = 32;

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { seededRandom } from '@ringwright/base/random';
 import { openStore } from '@ringwright/partition/open-store';
-import { folderBytes } from './folder-bytes.ts';
-import { residentMb } from './resident-memory.ts';
+import { folderBytes } from './measure/folder-bytes.ts';
+import { residentMb } from './measure/resident-memory.ts';
 
 const keyspace = 'bench';
 const partitions = 64;

@@ -1,17 +1,17 @@
 #!/usr/bin/env node
+import { ringFigures } from '@ringwright/builder/ask/figures';
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
 // Program: builds and changes one scenario in a process of its own; prints a JSON line per step.
-import { applyChanges } from '@ringwright/builder/apply-changes';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import { createState } from '@ringwright/builder/create-state';
-import { dropEmptyDevices } from '@ringwright/builder/drop-empty-devices';
-import { ringFigures } from '@ringwright/builder/figures';
-import { nextRing } from '@ringwright/builder/next-ring';
-import { planVersion } from '@ringwright/builder/plan-version';
-import { serializeState } from '@ringwright/builder/state-json';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { createState } from '@ringwright/builder/state/create-state';
+import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
+import { serializeState } from '@ringwright/builder/state/state-json';
+import { decodeRing, encodeRing } from '@ringwright/ring/file/ring-file';
 import type { Ring } from '@ringwright/ring/ring';
-import { decodeRing, encodeRing } from '@ringwright/ring/ring-file';
-import { changesOf, devicesOf, readScenario, type Scenario } from './ring-scenario.ts';
-import type { StepFigures } from './ring-table.ts';
+import { changesOf, devicesOf, readScenario, type Scenario } from './ring/ring-scenario.ts';
+import type { StepFigures } from './ring/ring-table.ts';
 
 const ID = 'f'.repeat(64);
 const MB = 1e6;

@@ -7,8 +7,13 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { growthNames, largeNames, scenarioPath, smallNames } from './ring-scenario.ts';
-import { type FileFigures, type StepFigures, type SwiftFigures, tableLines } from './ring-table.ts';
+import { growthNames, largeNames, scenarioPath, smallNames } from './ring/ring-scenario.ts';
+import {
+  type FileFigures,
+  type StepFigures,
+  type SwiftFigures,
+  tableLines,
+} from './ring/ring-table.ts';
 
 /** Debian's Python, of which Swift's library is part. */
 const PYTHON = '/usr/bin/python3';

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 // Program: the storage beside its peers, on this machine, in one run: npm run bench:store -- --help
-import { runBenchmark } from './benchmark.ts';
-import type { Comparison } from './comparison.ts';
-import { etcdSection, etcdValues } from './store-etcd.ts';
-import { partitionsSection } from './store-partitions.ts';
-import { recordsSection } from './store-records.ts';
-import { recoverySection } from './store-recovery.ts';
-import { redisSection, redisValues } from './store-redis.ts';
-import type { StoreSection, StoreSize } from './store-section.ts';
+import { runBenchmark } from './measure/benchmark.ts';
+import type { Comparison } from './measure/comparison.ts';
+import { etcdSection, etcdValues } from './store/store-etcd.ts';
+import { partitionsSection } from './store/store-partitions.ts';
+import { recordsSection } from './store/store-records.ts';
+import { recoverySection } from './store/store-recovery.ts';
+import { redisSection, redisValues } from './store/store-redis.ts';
+import type { StoreSection, StoreSize } from './store/store-section.ts';
 
 await runBenchmark<StoreSize>({
   name: 'store',

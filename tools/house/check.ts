@@ -2,9 +2,11 @@
 import path from 'node:path';
 import type { Complaint } from './complaint.ts';
 import { formatComplaint } from './complaint.ts';
+import { checkClosedExports } from './rules/closed-exports.ts';
 import { checkDeadFiles } from './rules/dead-files.ts';
 import { checkDeclaredDependencies } from './rules/declared-dependencies.ts';
 import { checkErrorCatalogue } from './rules/error-catalogue.ts';
+import { checkFolderDirection } from './rules/folder-direction.ts';
 import { checkImportDirection } from './rules/import-direction.ts';
 import { checkPurePackages } from './rules/pure-packages.ts';
 import { checkSizes } from './rules/sizes.ts';
@@ -17,6 +19,8 @@ type Rule = (files: readonly SourceFile[], workspaces: readonly Workspace[]) => 
 
 const rules: readonly Rule[] = [
   checkImportDirection,
+  checkFolderDirection,
+  checkClosedExports,
   checkPurePackages,
   checkDeclaredDependencies,
   checkSizes,

@@ -8,6 +8,8 @@ export interface Workspace {
   /** Name as others import it: `@ringwright/ring`. */
   readonly name: string;
   readonly dependencies: ReadonlySet<string>;
+  /** What others may import: `./ring`. */
+  readonly exports: ReadonlySet<string>;
 }
 
 export function readWorkspaces(root: string): Workspace[] {
@@ -25,11 +27,13 @@ function readWorkspace(root: string, folder: string): Workspace {
   const content = JSON.parse(fs.readFileSync(path.join(root, folder, 'package.json'), 'utf8')) as {
     name: string;
     dependencies?: Record<string, string>;
+    exports?: Record<string, string>;
   };
   return {
     folder,
     name: content.name,
     dependencies: new Set(Object.keys(content.dependencies ?? {})),
+    exports: new Set(Object.keys(content.exports ?? {})),
   };
 }
 

@@ -3,11 +3,18 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { versionAnswer } from '@ringwright/base/program-version';
 import { usageSentence } from '@ringwright/base/usage-sentence';
 import yargs, { type Argv, type Options } from 'yargs';
-import { type Arguments, hideLoneDashes, optionalNumber, text, texts, usage } from './arguments.ts';
+import {
+  type Arguments,
+  hideLoneDashes,
+  optionalNumber,
+  text,
+  texts,
+  usage,
+} from './cli/arguments.ts';
+import { isNumberName } from './cli/number-ranges.ts';
+import type { Verb } from './cli/verb.ts';
 import { complete } from './completion/complete.ts';
 import { completionWord } from './completion/scripts.ts';
-import { isNumberName } from './number-ranges.ts';
-import type { Verb } from './verb.ts';
 import { verbs } from './verbs.ts';
 
 export const defaultRings = 'rings';

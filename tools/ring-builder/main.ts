@@ -6,17 +6,17 @@
 // exit; they throw CodedError. Heavy packages may be imported at the top of a verb's file, because
 // only the file of the verb that was typed is loaded.
 import { hostname, userInfo } from 'node:os';
-import { flag, optionalText, text } from './arguments.ts';
-import { askPassphrase } from './ask-passphrase.ts';
-import { authorName } from './author-name.ts';
-import { followStore } from './follow-store.ts';
-import { keysPlace } from './keys-place.ts';
-import { Display } from './moves/display.ts';
+import { flag, optionalText, text } from './cli/arguments.ts';
+import { askPassphrase } from './cli/ask-passphrase.ts';
+import { authorName } from './cli/author-name.ts';
+import { Display } from './cli/display.ts';
+import { keysPlace } from './cli/keys-place.ts';
+import { quoteCommand, quoteWord } from './cli/quote-command.ts';
+import { Terminal } from './cli/terminal.ts';
+import type { Answer, Context } from './cli/verb.ts';
+import { followStore } from './commands/history/follow-store.ts';
 import { nameRings } from './name-rings.ts';
 import { printError } from './print-error.ts';
-import { quoteCommand, quoteWord } from './quote-command.ts';
-import { Terminal } from './terminal.ts';
-import type { Answer, Context } from './verb.ts';
 
 const words = process.argv.slice(2);
 const inJson = words.slice(0, endOfOptions(words)).includes('--json');

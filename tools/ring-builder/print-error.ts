@@ -2,8 +2,8 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
 import { shortenedWords } from '@ringwright/base/shortened';
+import type { Line } from './cli/terminal.ts';
 import { nameRings } from './name-rings.ts';
-import type { Line } from './terminal.ts';
 
 /** A bug of this program, after sysexits.h; no expected failure ends with it. */
 const EXIT_BUG = 70;

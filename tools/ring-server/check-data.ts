@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
-import { checkStore } from '@ringwright/partition/check-store';
+import { checkStore } from '@ringwright/partition/audit/check-store';
 import { requireData } from './require-data.ts';
 
 export interface CheckedData {

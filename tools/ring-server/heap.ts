@@ -6,7 +6,7 @@ import {
   performance,
 } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { collectGarbage } from '@ringwright/partition/collect-garbage';
+import { collectGarbage } from '@ringwright/partition/file/collect-garbage';
 
 export type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };
 

@@ -4,9 +4,9 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 import { withStoreView } from '@ringwright/partition/inspect-store';
-import { storedIdentity } from '@ringwright/server/device-identity';
-import { inspectSegment } from '@ringwright/server/http-inspect';
-import { type Inspection, inspect } from '@ringwright/server/inspection';
+import { storedIdentity } from '@ringwright/server/device/device-identity';
+import { inspectSegment } from '@ringwright/server/http/http-inspect';
+import { type Inspection, inspect } from '@ringwright/server/http/inspection';
 import { readListening } from '@ringwright/server/listening-file';
 import { requireData } from './require-data.ts';
 

@@ -6,8 +6,8 @@ import { diskError } from '@ringwright/base/disk-error';
 import { printable, printableLines } from '@ringwright/base/printable';
 import { versionAnswer } from '@ringwright/base/program-version';
 import { shortenedWords } from '@ringwright/base/shortened';
-import type { Logger } from '@ringwright/server/log';
 import type { RunningServer } from '@ringwright/server/start-server';
+import type { Logger } from '@ringwright/server/telemetry/log';
 import { bearYoung, giveBackAtRest, growWhenHindered } from './heap.ts';
 import { parseOptions } from './parse-options.ts';
 
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
   process.umask(0o077);
   const [{ startServer }, { serverLog }] = await Promise.all([
     import('@ringwright/server/start-server'),
-    import('@ringwright/server/log'),
+    import('@ringwright/server/telemetry/log'),
   ]);
   // Before a flag is set: what was compiled under other flags is not taken from the cache.
   flushCompileCache();

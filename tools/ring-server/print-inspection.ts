@@ -1,6 +1,6 @@
 // What `ring-server inspect` prints for people. Pure.
 import { printTable } from '@ringwright/base/print-table';
-import type { InspectedPartition, InspectedRing } from '@ringwright/server/inspection';
+import type { InspectedPartition, InspectedRing } from '@ringwright/server/http/inspection';
 import type { InspectedData } from './inspect-data.ts';
 
 type Counts = Pick<InspectedRing, 'rows' | 'tombstones' | 'bytes'>;

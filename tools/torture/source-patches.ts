@@ -59,7 +59,7 @@ export function checkPatches(patches: readonly SourcePatch[]): void {
 
 /** The names of all failpoints in the packages, sorted. */
 export function failpointNames(): string[] {
-  const files = fs.globSync('packages/*/src/*.ts', { cwd: root });
+  const files = fs.globSync('packages/*/src/**/*.ts', { cwd: root });
   const names = files.flatMap((file) => {
     const source = fs.readFileSync(path.join(root, file), 'utf8');
     return [...source.matchAll(FAILPOINT)].map((match) => match[1] ?? '');

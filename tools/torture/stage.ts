@@ -1,7 +1,7 @@
 // Where it all happens: real servers with a proxy before each, one ring, and who suffers now.
 import path from 'node:path';
-import { checkStore } from '@ringwright/partition/check-store';
-import { readVersion } from '@ringwright/repository/read-version';
+import { checkStore } from '@ringwright/partition/audit/check-store';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { freePorts } from '../../test/support/free-ports.ts';
 import type { Operation } from '../../test/support/history.ts';

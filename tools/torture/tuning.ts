@@ -3,7 +3,7 @@ import type { SourcePatch } from './source-patches.ts';
 
 const limits = 'packages/base/src/limits.ts';
 const limitsOfStores = 'packages/base/src/limits-store.ts';
-const storeLimits = 'packages/partition/src/store-limits.ts';
+const storeLimits = 'packages/partition/src/log/store-limits.ts';
 
 function small(file: string, find: string, replace: string): SourcePatch {
   return { file, find, replace };

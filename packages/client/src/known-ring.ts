@@ -1,7 +1,8 @@
 // The ring as a client knows it: which servers hold a key. Pure.
-import { partitionerOf } from '@ringwright/ring/partition-of-key';
+
+import { decodeRing } from '@ringwright/ring/file/ring-file';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
-import { decodeRing } from '@ringwright/ring/ring-file';
 import { slotsOf } from '@ringwright/ring/slots-of';
 
 export interface KnownRing {

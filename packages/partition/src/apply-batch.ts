@@ -1,9 +1,9 @@
 // What happens to a batch once it is synced: its writes become readable, and their calls resolve.
 import { heldWalBytesMax } from '@ringwright/base/limits-copies';
-import { applyWrites } from './apply-writes.ts';
-import { checkpointPartition } from './checkpointer.ts';
-import type { LogBatch } from './log-batch.ts';
-import type { StoreParts } from './store-parts.ts';
+import { applyWrites } from './log/apply-writes.ts';
+import { checkpointPartition } from './log/checkpointer.ts';
+import type { LogBatch } from './log/log-batch.ts';
+import type { StoreParts } from './parts/store-parts.ts';
 
 /** Batches come in the order of the log. */
 export function applyBatch(parts: StoreParts, batch: LogBatch): void {

@@ -1,10 +1,10 @@
 // Ends a store: after a clean close the partition files hold everything and the log is empty.
 import { setImmediate } from 'node:timers/promises';
-import { dataPaths } from './data-paths.ts';
-import { listSegments, removeSegments } from './log-segment.ts';
-import { noteIfReplaced } from './lost-file.ts';
-import { clean } from './partition.ts';
-import type { StoreParts } from './store-parts.ts';
+import { dataPaths } from './file/data-paths.ts';
+import { noteIfReplaced } from './file/lost-file.ts';
+import { clean } from './file/partition.ts';
+import { listSegments, removeSegments } from './log/log-segment.ts';
+import type { StoreParts } from './parts/store-parts.ts';
 
 /**
  * Rejects with STORE_FAILED when a file could not be checkpointed; the log then stays and is

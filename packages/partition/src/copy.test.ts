@@ -5,14 +5,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import { copyPartition, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
-import { checkPartitionFile } from './check-store.ts';
-import type { CopyManifest } from './copy-manifest.ts';
-import { Sealing } from './copy-seal.ts';
+import { checkPartitionFile } from './audit/check-store.ts';
+import { Sealing } from './audit/copy-seal.ts';
+import { SideProcess } from './audit/side-process.ts';
+import type { CopyManifest } from './copy/copy-manifest.ts';
+import type { Snapshot } from './copy/snapshot.ts';
+import { PartitionFile } from './file/partition-file.ts';
+import { pageBytes } from './file/schema.ts';
 import { openStore } from './open-store.ts';
-import { PartitionFile } from './partition-file.ts';
-import { pageBytes } from './schema.ts';
-import { SideProcess } from './side-process.ts';
-import type { Snapshot } from './snapshot.ts';
 import type { Store } from './store.ts';
 
 /** Fills a partition with `count` records of `bytes` each. */

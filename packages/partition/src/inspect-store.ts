@@ -3,17 +3,17 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import Database from 'better-sqlite3';
-import { dataPaths } from './data-paths.ts';
-import { lockDirectory } from './directory-lock.ts';
-import { newestRecords } from './newest-records.ts';
-import { listPartitionDirectories, readCurrent } from './partition-directory.ts';
-import type { PartitionInfo } from './partition-info.ts';
-import { infoOf, readMeta } from './partition-meta.ts';
-import { PreparedStatements } from './prepared-statements.ts';
-import { roomToStart } from './room-to-start.ts';
-import { damageError, isDamage } from './sqlite-errors.ts';
+import { lockDirectory } from './audit/directory-lock.ts';
+import { dataPaths } from './file/data-paths.ts';
+import { newestRecords } from './file/newest-records.ts';
+import { listPartitionDirectories, readCurrent } from './file/partition-directory.ts';
+import type { PartitionInfo } from './file/partition-info.ts';
+import { infoOf, readMeta } from './file/partition-meta.ts';
+import { PreparedStatements } from './file/prepared-statements.ts';
+import { damageError, isDamage } from './file/sqlite-errors.ts';
+import { tallyOf } from './file/tally.ts';
+import { roomToStart } from './parts/room-to-start.ts';
 import type { Store } from './store.ts';
-import { tallyOf } from './tally.ts';
 
 /** As a store that runs shows it. */
 export interface StoreView extends Pick<Store, 'list' | 'damaged' | 'newest'> {

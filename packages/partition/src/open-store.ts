@@ -8,21 +8,21 @@ import { sideJobsMax, sideProcessIdleMsMax } from '@ringwright/base/limits-copie
 import { pageCachesMemoryShare } from '@ringwright/base/limits-store';
 import { makeDirectory, syncDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
-import { affordableFiles, machineLimits } from './affordable-files.ts';
-import { Checkpointer } from './checkpointer.ts';
-import { CommitLog } from './commit-log.ts';
-import { dataPaths, isIncarnation } from './data-paths.ts';
-import { lockDirectory } from './directory-lock.ts';
-import { DiskSpace } from './disk-space.ts';
-import type { LogSegment } from './log-segment.ts';
-import { Memtables } from './memtables.ts';
-import { OpenFiles } from './open-files.ts';
-import { readPartitions } from './read-partitions.ts';
+import { lockDirectory } from './audit/directory-lock.ts';
+import { SideProcess } from './audit/side-process.ts';
+import { dataPaths, isIncarnation } from './file/data-paths.ts';
+import { Memtables } from './file/memtables.ts';
+import { OpenFiles } from './file/open-files.ts';
+import { readPartitions } from './file/read-partitions.ts';
+import { Checkpointer } from './log/checkpointer.ts';
+import { CommitLog } from './log/commit-log.ts';
+import type { LogSegment } from './log/log-segment.ts';
+import { type StoreLimits, storeLimits } from './log/store-limits.ts';
+import { affordableFiles, machineLimits } from './parts/affordable-files.ts';
+import { DiskSpace } from './parts/disk-space.ts';
+import { failureOf, type StoreParts } from './parts/store-parts.ts';
 import { recoverLog } from './recover-log.ts';
-import { SideProcess } from './side-process.ts';
 import { Store } from './store.ts';
-import { type StoreLimits, storeLimits } from './store-limits.ts';
-import { failureOf, type StoreParts } from './store-parts.ts';
 
 export interface OpenStoreOptions {
   /** The data directory; made if it is not there. */

@@ -1,12 +1,12 @@
 // Drops tombstones that nobody needs any more: one mark, the floor, stands for all of them.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { checkpointPartition } from './checkpointer.ts';
-import type { Partition } from './partition.ts';
-import type { PartitionFile } from './partition-file.ts';
-import { turnName } from './partition-life.ts';
-import { checkOpen, type StoreParts } from './store-parts.ts';
-import { usePartition } from './use-partition.ts';
+import type { Partition } from './file/partition.ts';
+import type { PartitionFile } from './file/partition-file.ts';
+import { checkpointPartition } from './log/checkpointer.ts';
+import { checkOpen, type StoreParts } from './parts/store-parts.ts';
+import { usePartition } from './parts/use-partition.ts';
+import { turnName } from './trash/partition-life.ts';
 
 /** Removed in one transaction: at 20 us each, 20 ms of one turn. */
 const TOMBSTONES_PER_TURN = 1_024;

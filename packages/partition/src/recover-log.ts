@@ -1,15 +1,15 @@
 // Makes the partition files what they were before a crash, and begins a new log.
 import { assert } from '@ringwright/base/assert';
-import { applyGroup } from './apply-writes.ts';
-import { checkpointPartition } from './checkpointer.ts';
-import { dataPaths } from './data-paths.ts';
-import type { LogPartition } from './log-entries.ts';
-import { createSegment, type LogSegment, removeSegments } from './log-segment.ts';
-import { Memtables } from './memtables.ts';
-import { clean, type Partition } from './partition.ts';
-import type { Registry } from './registry.ts';
-import { replayLog } from './replay-log.ts';
-import type { StoreParts } from './store-parts.ts';
+import { dataPaths } from './file/data-paths.ts';
+import { Memtables } from './file/memtables.ts';
+import { clean, type Partition } from './file/partition.ts';
+import type { Registry } from './file/registry.ts';
+import { applyGroup } from './log/apply-writes.ts';
+import { checkpointPartition } from './log/checkpointer.ts';
+import type { LogPartition } from './log/log-entries.ts';
+import { createSegment, type LogSegment, removeSegments } from './log/log-segment.ts';
+import { replayLog } from './log/replay-log.ts';
+import type { StoreParts } from './parts/store-parts.ts';
 
 /** Nobody is served yet: the more rows share a transaction, the sooner it is done. */
 const RECOVERY = {

@@ -4,16 +4,16 @@ import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
 import { makeDirectory, replaceOwnFileNow, syncDirectory } from '@ringwright/node/durable-files';
-import { dataPaths } from './data-paths.ts';
-import { identityOf } from './file-identity.ts';
-import { roomFor } from './incoming-copy.ts';
-import { whyPartitionLost } from './lost-file.ts';
-import { openDataFile } from './open-files.ts';
-import { clean, type Partition } from './partition.ts';
-import { currentFile, currentText } from './partition-directory.ts';
-import type { PartitionFile } from './partition-file.ts';
-import { turnName } from './partition-life.ts';
-import { checkOpen, type StoreParts } from './store-parts.ts';
+import { roomFor } from './copy/incoming-copy.ts';
+import { dataPaths } from './file/data-paths.ts';
+import { identityOf } from './file/file-identity.ts';
+import { whyPartitionLost } from './file/lost-file.ts';
+import { openDataFile } from './file/open-files.ts';
+import { clean, type Partition } from './file/partition.ts';
+import { currentFile, currentText } from './file/partition-directory.ts';
+import type { PartitionFile } from './file/partition-file.ts';
+import { checkOpen, type StoreParts } from './parts/store-parts.ts';
+import { turnName } from './trash/partition-life.ts';
 
 /**
  * True when the partition has a durable file again, with all it had; nothing was written since it

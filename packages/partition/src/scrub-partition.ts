@@ -1,11 +1,11 @@
 // Reads a partition in use as a whole: a copy of one moment is audited in a process of its own.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
-import { findingOf } from './audit-file.ts';
-import type { Partition } from './partition.ts';
-import { takeSnapshot } from './snapshot.ts';
-import { isDamage, isUnreadable } from './sqlite-errors.ts';
-import type { StoreParts } from './store-parts.ts';
+import { findingOf } from './audit/audit-file.ts';
+import { takeSnapshot } from './copy/snapshot.ts';
+import type { Partition } from './file/partition.ts';
+import { isDamage, isUnreadable } from './file/sqlite-errors.ts';
+import type { StoreParts } from './parts/store-parts.ts';
 
 export interface Scrubbed {
   /** Bytes that were read. */

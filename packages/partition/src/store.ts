@@ -4,20 +4,17 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { Stamp } from '@ringwright/base/stamp';
 import { applyBatch } from './apply-batch.ts';
 import { closeStore } from './close-store.ts';
-import type { CopyManifest } from './copy-manifest.ts';
-import { checkPartitionName } from './data-paths.ts';
-import { type IncomingCopy, receiveCopy, roomFor } from './incoming-copy.ts';
-import { type FilesLook, lookAtFiles } from './look-at-files.ts';
-import { type NewestRecord, newestRecords } from './newest-records.ts';
-import type { Partition } from './partition.ts';
-import type { PartitionFile } from './partition-file.ts';
-import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
-import { createPartition, dropPartition } from './partition-life.ts';
-import { statements } from './partition-statements.ts';
-import { queueWrites } from './queue-writes.ts';
-import { raiseFloor } from './raise-floor.ts';
-import { readRecord, recordsSince, scanRecords, stampsSince } from './read-records.ts';
-import type { RecentView } from './recent-rows.ts';
+import type { CopyManifest } from './copy/copy-manifest.ts';
+import { type IncomingCopy, receiveCopy, roomFor } from './copy/incoming-copy.ts';
+import { type Snapshot, takeSnapshot } from './copy/snapshot.ts';
+import { checkPartitionName } from './file/data-paths.ts';
+import { type NewestRecord, newestRecords } from './file/newest-records.ts';
+import type { Partition } from './file/partition.ts';
+import type { PartitionFile } from './file/partition-file.ts';
+import type { PartitionInfo, PartitionMarks, PartitionState } from './file/partition-info.ts';
+import { statements } from './file/partition-statements.ts';
+import { readRecord, recordsSince, scanRecords, stampsSince } from './file/read-records.ts';
+import type { RecentView } from './file/recent-rows.ts';
 import type {
   PageBounds,
   RowsPage,
@@ -26,13 +23,16 @@ import type {
   StoredStamp,
   Write,
   WriteOutcome,
-} from './record.ts';
+} from './file/record.ts';
+import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
+import { checkOpen, type StoreParts } from './parts/store-parts.ts';
+import { usePartition } from './parts/use-partition.ts';
+import { queueWrites } from './queue-writes.ts';
+import { raiseFloor } from './raise-floor.ts';
 import { rewriteLost } from './rewrite-lost.ts';
 import { type Scrubbed, scrubPartition } from './scrub-partition.ts';
-import { type Snapshot, takeSnapshot } from './snapshot.ts';
-import { checkOpen, type StoreParts } from './store-parts.ts';
-import { type StoreTrash, storeTrash } from './store-trash.ts';
-import { usePartition } from './use-partition.ts';
+import { createPartition, dropPartition } from './trash/partition-life.ts';
+import { type StoreTrash, storeTrash } from './trash/store-trash.ts';
 
 /** Made by openStore. All reads are synchronous; see and show only what is durable. */
 export class Store {

@@ -2,16 +2,16 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assert } from '@ringwright/base/assert';
-import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
 import type { Ring } from '@ringwright/ring/ring';
 import { commitVersion } from './commit-version.ts';
 import { createRing, ringExists } from './create-ring.ts';
-import type { LogEntry } from './log-entry.ts';
+import type { LogEntry } from './folder/log-entry.ts';
+import type { Head } from './folder/read-log.ts';
+import { ringFolder } from './folder/ring-folder.ts';
 import { openRing } from './open-ring.ts';
-import type { Head } from './read-log.ts';
-import { ringFolder } from './ring-folder.ts';
 
 export interface RingToAdd {
   /** Version 1; null for a ring that has devices and no version yet. */

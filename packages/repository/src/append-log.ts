@@ -1,9 +1,9 @@
 // The line that makes a change part of the history: for all first, where the head is shared, then
 // in this folder.
 import { replaceDurably } from '@ringwright/node/durable-files';
-import type { LogEntry } from './log-entry.ts';
-import { type PublishStep, publishHead } from './publish-head.ts';
-import { extendLog, type RingLog } from './read-log.ts';
+import type { LogEntry } from './folder/log-entry.ts';
+import { extendLog, type RingLog } from './folder/read-log.ts';
+import { type PublishStep, publishHead } from './shared/publish-head.ts';
 import type { WritableRing } from './write-ring.ts';
 
 /**

@@ -2,9 +2,9 @@
 import { assert } from '@ringwright/base/assert';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { appendLog } from './append-log.ts';
-import { printBuilderFile } from './builder-file.ts';
-import { type LogEntry, makesVersion } from './log-entry.ts';
-import type { Head } from './read-log.ts';
+import { printBuilderFile } from './folder/builder-file.ts';
+import { type LogEntry, makesVersion } from './folder/log-entry.ts';
+import type { Head } from './folder/read-log.ts';
 import type { WritableRing } from './write-ring.ts';
 
 /** Adds the note to the log and lets builder.json follow; the lock is held by the caller. */

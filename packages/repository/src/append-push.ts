@@ -1,7 +1,7 @@
 // Notes in the log that a version was pushed to servers.
 import { appendNote } from './append-note.ts';
-import type { LogEntry } from './log-entry.ts';
-import type { Head } from './read-log.ts';
+import type { LogEntry } from './folder/log-entry.ts';
+import type { Head } from './folder/read-log.ts';
 import { writeRing } from './write-ring.ts';
 
 /**

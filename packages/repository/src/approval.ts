@@ -1,12 +1,12 @@
 // Whether a version may go to servers: is it signed, by enough, or does it wait? Pure.
 import { CodedError } from '@ringwright/base/coded-error';
-import { signaturesNeeded } from '@ringwright/ring/authenticate-ring';
-import { signersOf } from '@ringwright/ring/dsse';
-import { keyIdOf } from '@ringwright/ring/public-key';
-import { ringPayloadType } from '@ringwright/ring/ring-envelope';
-import { splitRingFile } from '@ringwright/ring/ring-file';
-import type { Trust } from '@ringwright/ring/trust-root';
-import type { StoredVersion } from './read-version.ts';
+import { ringPayloadType } from '@ringwright/ring/file/ring-envelope';
+import { splitRingFile } from '@ringwright/ring/file/ring-file';
+import { signaturesNeeded } from '@ringwright/ring/trust/authenticate-ring';
+import { signersOf } from '@ringwright/ring/trust/dsse';
+import { keyIdOf } from '@ringwright/ring/trust/public-key';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
+import type { StoredVersion } from './folder/read-version.ts';
 
 export interface Approval {
   readonly signed: boolean;

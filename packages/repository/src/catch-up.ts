@@ -1,6 +1,6 @@
 // Brings a working copy to the head of record, before anything is asked of it or staged in it.
-import { cloneRing } from './pull-head.ts';
-import { readStoreFile } from './store-file.ts';
+import { cloneRing } from './shared/pull-head.ts';
+import { readStoreFile } from './shared/store-file.ts';
 import { type Author, writeRing } from './write-ring.ts';
 
 /**

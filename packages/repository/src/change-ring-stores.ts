@@ -1,7 +1,7 @@
 // Other folders for a ring's files: the list changes by the same compare-and-swap as the head.
 import { CodedError } from '@ringwright/base/coded-error';
-import { publishHead } from './publish-head.ts';
-import { requireStorePaths } from './store-file.ts';
+import { publishHead } from './shared/publish-head.ts';
+import { requireStorePaths } from './shared/store-file.ts';
 import { type Author, writeRing } from './write-ring.ts';
 
 /**

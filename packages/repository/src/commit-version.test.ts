@@ -12,11 +12,11 @@ import {
   stageDevices,
 } from '../../../test/support/small-repository.ts';
 import { commitVersion } from './commit-version.ts';
+import { readLog } from './folder/read-log.ts';
+import { readVersion } from './folder/read-version.ts';
 import { openRing } from './open-ring.ts';
-import { readLog } from './read-log.ts';
-import { readVersion } from './read-version.ts';
 import { stage } from './stage-changes.ts';
-import { verifyRepository } from './verify-repository.ts';
+import { verifyRepository } from './verify/verify-repository.ts';
 
 test('a commit becomes the head, uses up what is staged, and is found sound', async () => {
   const rings = await scratchRings();

@@ -11,24 +11,29 @@ import type { KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import type { LaterWaves } from '@ringwright/builder/plan';
-import { requireSteadyPower } from '@ringwright/builder/steady-power';
+import type { LaterWaves } from '@ringwright/builder/plan/plan';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { addDurably, replaceDurably, syncDirectory } from '@ringwright/node/durable-files';
 import type { Ring } from '@ringwright/ring/ring';
 import { appendLog } from './append-log.ts';
-import { printBuilderFile, type Staged, stagedChanges, stagedDigest } from './builder-file.ts';
+import {
+  printBuilderFile,
+  type Staged,
+  stagedChanges,
+  stagedDigest,
+} from './folder/builder-file.ts';
+import { keptLaterSections, laterSections } from './folder/later-section.ts';
+import type { LogEntry } from './folder/log-entry.ts';
+import type { Head } from './folder/read-log.ts';
+import { readVersionFile, type StoredVersion } from './folder/read-version.ts';
+import { type RingFolder, receiptsPath, versionPath } from './folder/ring-folder.ts';
+import { stagedDigestOf, stagedSections } from './folder/staged-section.ts';
+import { readTrust } from './folder/trust-file.ts';
 import { judgeVersion } from './judge-version.ts';
-import { keptLaterSections, laterSections } from './later-section.ts';
-import type { LogEntry } from './log-entry.ts';
-import { proofDetails, proofFindings, receiptsText } from './move-proof.ts';
-import type { PublishStep } from './publish-head.ts';
-import type { Head } from './read-log.ts';
-import { readVersionFile, type StoredVersion } from './read-version.ts';
-import { type RingFolder, receiptsPath, versionPath } from './ring-folder.ts';
 import { sealVersion } from './seal-version.ts';
-import { stagedDigestOf, stagedSections } from './staged-section.ts';
-import { readTrust } from './trust-file.ts';
+import { proofDetails, proofFindings, receiptsText } from './shared/move-proof.ts';
+import type { PublishStep } from './shared/publish-head.ts';
 import { type WritableRing, writeRing } from './write-ring.ts';
 
 export type CommitStep = 'written' | PublishStep | 'logged' | 'settled';

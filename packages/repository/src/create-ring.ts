@@ -2,11 +2,11 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { replaceDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
-import { printBuilderFile } from './builder-file.ts';
-import { ringFolder } from './ring-folder.ts';
+import { printBuilderFile } from './folder/builder-file.ts';
+import { ringFolder } from './folder/ring-folder.ts';
 
 /**
  * Adds a ring without versions to the rings folder, which is made when missing. `command` becomes

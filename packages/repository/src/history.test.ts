@@ -2,7 +2,7 @@
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serializeState } from '@ringwright/builder/state-json';
+import { serializeState } from '@ringwright/builder/state/state-json';
 import { expect, test } from 'vitest';
 import {
   author,
@@ -13,13 +13,13 @@ import {
   stageDevices,
 } from '../../../test/support/small-repository.ts';
 import { commitVersion } from './commit-version.ts';
+import { readVersion } from './folder/read-version.ts';
 import { openRing } from './open-ring.ts';
 import { pruneVersions } from './prune-versions.ts';
-import { readVersion } from './read-version.ts';
 import { rebaseRing } from './rebase-ring.ts';
 import { restoreRing } from './restore-ring.ts';
 import { stage } from './stage-changes.ts';
-import { verifyRepository } from './verify-repository.ts';
+import { verifyRepository } from './verify/verify-repository.ts';
 
 const ring = 'cities';
 const command = 'ring-builder restore';

@@ -1,14 +1,15 @@
 // The brake sees the whole of a change, however it is cut into waves.
-import { applyChanges } from '@ringwright/builder/apply-changes';
-import type { Change } from '@ringwright/builder/change';
-import { nextRing } from '@ringwright/builder/next-ring';
-import type { Plan } from '@ringwright/builder/plan';
-import { planVersion } from '@ringwright/builder/plan-version';
+
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import type { Plan } from '@ringwright/builder/plan/plan';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { Change } from '@ringwright/builder/state/change';
 import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { equalDevices } from '../../../test/support/pinned-cluster.ts';
+import type { LogEntry } from './folder/log-entry.ts';
 import { type Brake, brakeOf } from './judge-version.ts';
-import type { LogEntry } from './log-entry.ts';
 
 const ID = 'a'.repeat(64);
 const NOW_HOURS = 1_000;

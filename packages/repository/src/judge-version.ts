@@ -1,13 +1,13 @@
 // The operator's brake at a commit: is the next version a large change, and who lets it pass? Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { brakeMovedShareMax, overrideCharactersMax } from '@ringwright/base/limits';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import type { LaterWaves } from '@ringwright/builder/plan';
-import { type ChangeSize, changeSize, whyLarge } from '@ringwright/ring/large-change';
+import type { LaterWaves } from '@ringwright/builder/plan/plan';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { type ChangeSize, changeSize, whyLarge } from '@ringwright/ring/audit/large-change';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
-import type { Trust } from '@ringwright/ring/trust-root';
-import { type LogEntry, reachesServers } from './log-entry.ts';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
+import { type LogEntry, reachesServers } from './folder/log-entry.ts';
 
 export interface Verdict {
   /** Why it is a large change; null when it is none. */

@@ -1,7 +1,7 @@
 // Opening a ring's folder for reading: state, staged changes, head. It never writes.
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
-import type { BuilderState } from '@ringwright/builder/builder-state';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { readRegularText } from '@ringwright/node/read-regular-file';
 import {
   type BuilderFile,
@@ -9,13 +9,19 @@ import {
   type Staged,
   stagedChanges,
   stagedDigest,
-} from './builder-file.ts';
-import type { LogEntry } from './log-entry.ts';
-import { type Head, headOf, lastVersionEntry, type RingLog, readRingLog } from './read-log.ts';
-import { readVersionFile } from './read-version.ts';
-import { requireRing } from './require-ring.ts';
-import { type RingFolder, ringFolder } from './ring-folder.ts';
-import { stagedDigestOf, stagedSections } from './staged-section.ts';
+} from './folder/builder-file.ts';
+import type { LogEntry } from './folder/log-entry.ts';
+import {
+  type Head,
+  headOf,
+  lastVersionEntry,
+  type RingLog,
+  readRingLog,
+} from './folder/read-log.ts';
+import { readVersionFile } from './folder/read-version.ts';
+import { requireRing } from './folder/require-ring.ts';
+import { type RingFolder, ringFolder } from './folder/ring-folder.ts';
+import { stagedDigestOf, stagedSections } from './folder/staged-section.ts';
 
 export interface OpenedRing {
   readonly ring: string;

@@ -2,21 +2,21 @@
 import { mkdir } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringFileBytesMax } from '@ringwright/base/limits';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import { parseState } from '@ringwright/builder/state-json';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { parseState } from '@ringwright/builder/state/state-json';
 import { addDurably, replaceDurably } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
-import { decodeRing } from '@ringwright/ring/ring-file';
-import { type BuilderFile, printBuilderFile } from './builder-file.ts';
-import { makesVersion } from './log-entry.ts';
+import { decodeRing } from '@ringwright/ring/file/ring-file';
+import { type BuilderFile, printBuilderFile } from './folder/builder-file.ts';
+import { makesVersion } from './folder/log-entry.ts';
+import { type Head, headOf, type RingLog, readRingLog } from './folder/read-log.ts';
+import { requireRing } from './folder/require-ring.ts';
+import { type RingFolder, ringFolder, versionPath } from './folder/ring-folder.ts';
+import { withRingLock } from './folder/ring-lock.ts';
 import { readBuilderFile } from './open-ring.ts';
-import { type Head, headOf, type RingLog, readRingLog } from './read-log.ts';
 import { type Replayed, replayStaged } from './replay-staged.ts';
-import { requireRing } from './require-ring.ts';
-import { type RingFolder, ringFolder, versionPath } from './ring-folder.ts';
-import { withRingLock } from './ring-lock.ts';
-import { readStoreFile } from './store-file.ts';
+import { readStoreFile } from './shared/store-file.ts';
 import type { Author } from './write-ring.ts';
 
 export interface Rebased extends Replayed {

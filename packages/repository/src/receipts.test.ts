@@ -14,10 +14,10 @@ import {
 } from '../../../test/support/finalized-moves.ts';
 import { nextVersion, scratchRings, stageDevices } from '../../../test/support/small-repository.ts';
 import { commitVersion } from './commit-version.ts';
-import { unprovedPartitions } from './move-proof.ts';
-import { readLog } from './read-log.ts';
-import { readVersion } from './read-version.ts';
-import { verifyRepository } from './verify-repository.ts';
+import { readLog } from './folder/read-log.ts';
+import { readVersion } from './folder/read-version.ts';
+import { unprovedPartitions } from './shared/move-proof.ts';
+import { verifyRepository } from './verify/verify-repository.ts';
 
 const seed = 20_261_121;
 let rings = '';

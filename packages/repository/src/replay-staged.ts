@@ -1,9 +1,9 @@
 // Staged changes carried from the state they were staged on to another one. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
-import { applyChanges } from '@ringwright/builder/apply-changes';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import type { Change } from '@ringwright/builder/change';
-import type { Staged } from './builder-file.ts';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
+import type { Staged } from './folder/builder-file.ts';
 
 export interface Replayed {
   /** The staged commands that fit, their device ids those of the new state. */

@@ -2,19 +2,19 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { parseState } from '@ringwright/builder/state-json';
+import { parseState } from '@ringwright/builder/state/state-json';
 import { replaceDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
-import { auditRing } from '@ringwright/ring/audit-ring';
-import { authenticateRing } from '@ringwright/ring/authenticate-ring';
+import { auditRing } from '@ringwright/ring/audit/audit-ring';
+import { decodeRing } from '@ringwright/ring/file/ring-file';
 import type { Ring } from '@ringwright/ring/ring';
-import { decodeRing } from '@ringwright/ring/ring-file';
+import { authenticateRing } from '@ringwright/ring/trust/authenticate-ring';
 import { nameOf } from './approval.ts';
-import { printBuilderFile } from './builder-file.ts';
 import { ringExists } from './create-ring.ts';
-import { extendLog } from './read-log.ts';
-import { type RingFolder, ringFolder, versionPath } from './ring-folder.ts';
-import { type RingsTrust, trustPath, writeTrust } from './trust-file.ts';
+import { printBuilderFile } from './folder/builder-file.ts';
+import { extendLog } from './folder/read-log.ts';
+import { type RingFolder, ringFolder, versionPath } from './folder/ring-folder.ts';
+import { type RingsTrust, trustPath, writeTrust } from './folder/trust-file.ts';
 import type { Author } from './write-ring.ts';
 
 export interface Restored {

@@ -9,16 +9,16 @@ import { trustFileBytesMax } from '@ringwright/base/limits';
 import { replaceDurably } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
-import { type Payload, signersOf, signPayload } from '@ringwright/ring/dsse';
-import { keyIdOf, spkiOf } from '@ringwright/ring/public-key';
+import { type Payload, signersOf, signPayload } from '@ringwright/ring/trust/dsse';
+import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import {
   payloadOf,
   printSigned,
   type SignedDocument,
   signedDocument,
   signedDocumentSchema,
-} from '@ringwright/ring/signed-document';
-import { walkRoots } from '@ringwright/ring/trust-chain';
+} from '@ringwright/ring/trust/signed-document';
+import { walkRoots } from '@ringwright/ring/trust/trust-chain';
 import {
   decodeRoot,
   encodeRoot,
@@ -26,9 +26,9 @@ import {
   type TrustRoot,
   trustInvalid,
   trustRootType,
-} from '@ringwright/ring/trust-root';
-import { withRingLock } from './ring-lock.ts';
-import { readTrust, requireTrust, trustPath, writeTrust } from './trust-file.ts';
+} from '@ringwright/ring/trust/trust-root';
+import { withRingLock } from './folder/ring-lock.ts';
+import { readTrust, requireTrust, trustPath, writeTrust } from './folder/trust-file.ts';
 import type { Author } from './write-ring.ts';
 
 export interface Rotation {

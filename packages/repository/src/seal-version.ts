@@ -1,18 +1,18 @@
 // A version as bytes: in a signed folder with what its manifest says of the signing, and signed.
 import type { KeyObject } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
-import { serializeState } from '@ringwright/builder/state-json';
-import { signPayload } from '@ringwright/ring/dsse';
-import { keyIdOf, spkiOf } from '@ringwright/ring/public-key';
-import { ringPayloadType } from '@ringwright/ring/ring-envelope';
-import { encodeRing, splitRingFile, withSignatures } from '@ringwright/ring/ring-file';
-import type { Section } from '@ringwright/ring/ring-manifest';
-import { requireUnexpired } from '@ringwright/ring/trust-chain';
-import type { Trust } from '@ringwright/ring/trust-root';
+import { serializeState } from '@ringwright/builder/state/state-json';
+import { ringPayloadType } from '@ringwright/ring/file/ring-envelope';
+import { encodeRing, splitRingFile, withSignatures } from '@ringwright/ring/file/ring-file';
+import type { Section } from '@ringwright/ring/file/ring-manifest';
+import { signPayload } from '@ringwright/ring/trust/dsse';
+import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
+import { requireUnexpired } from '@ringwright/ring/trust/trust-chain';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
 import type { VersionToCommit } from './commit-version.ts';
+import type { LogEntry } from './folder/log-entry.ts';
+import { trustPath } from './folder/trust-file.ts';
 import type { Verdict } from './judge-version.ts';
-import type { LogEntry } from './log-entry.ts';
-import { trustPath } from './trust-file.ts';
 
 export interface SealedVersion {
   readonly bytes: Uint8Array;

@@ -28,9 +28,9 @@ import { appendPush } from './append-push.ts';
 import { catchUp } from './catch-up.ts';
 import { changeRingStores } from './change-ring-stores.ts';
 import { commitVersion, type VersionToCommit } from './commit-version.ts';
+import { readLog } from './folder/read-log.ts';
 import { openRing } from './open-ring.ts';
-import { readLog } from './read-log.ts';
-import { verifyRepository } from './verify-repository.ts';
+import { verifyRepository } from './verify/verify-repository.ts';
 
 let etcd: EtcdCluster | undefined;
 

@@ -2,15 +2,15 @@
 import type { KeyObject } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replaceDurably } from '@ringwright/node/durable-files';
-import { signPayload } from '@ringwright/ring/dsse';
-import { decodeRing, withSignatures } from '@ringwright/ring/ring-file';
-import { requireUnexpired } from '@ringwright/ring/trust-chain';
+import { decodeRing, withSignatures } from '@ringwright/ring/file/ring-file';
+import { signPayload } from '@ringwright/ring/trust/dsse';
+import { requireUnexpired } from '@ringwright/ring/trust/trust-chain';
 import { appendNote } from './append-note.ts';
 import { type Approval, approvalOf, nameOf } from './approval.ts';
-import { readVersionFile } from './read-version.ts';
-import { versionPath } from './ring-folder.ts';
+import { readVersionFile } from './folder/read-version.ts';
+import { versionPath } from './folder/ring-folder.ts';
+import { requireTrust } from './folder/trust-file.ts';
 import { requireRingKey, ringPayload } from './seal-version.ts';
-import { requireTrust } from './trust-file.ts';
 import { type Author, writeRing } from './write-ring.ts';
 
 export interface SignedVersion extends Approval {

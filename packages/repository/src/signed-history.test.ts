@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seededRandom } from '@ringwright/base/random';
-import { decodeRing, withSignatures } from '@ringwright/ring/ring-file';
+import { decodeRing, withSignatures } from '@ringwright/ring/file/ring-file';
 import { beforeAll, expect, test } from 'vitest';
 import { people, testKey, testRoot } from '../../../test/support/signing.ts';
 import {
@@ -16,12 +16,12 @@ import {
 import { appendPush } from './append-push.ts';
 import { approvalOf, requireApproved } from './approval.ts';
 import { commitVersion, type VersionToCommit } from './commit-version.ts';
-import { readVersion } from './read-version.ts';
+import { readVersion } from './folder/read-version.ts';
+import { readTrust } from './folder/trust-file.ts';
 import { beginTrust, rotateTrust, waitingRoot } from './rotate-trust.ts';
 import { signVersion } from './sign-version.ts';
 import { generateKey, listKeys, loadKey } from './signing-key.ts';
-import { readTrust } from './trust-file.ts';
-import { verifyRepository } from './verify-repository.ts';
+import { verifyRepository } from './verify/verify-repository.ts';
 
 const [ada, bob] = people.ring.map(({ privateKey }) => privateKey);
 const roots = people.root.map(({ privateKey }) => privateKey);

@@ -12,8 +12,8 @@ import {
   readRegularText,
   requireRegular,
 } from '@ringwright/node/read-regular-file';
-import { keyIdOf, publicKeyOf, spkiOf } from '@ringwright/ring/public-key';
-import { keyNameSchema } from '@ringwright/ring/trust-root';
+import { keyIdOf, publicKeyOf, spkiOf } from '@ringwright/ring/trust/public-key';
+import { keyNameSchema } from '@ringwright/ring/trust/trust-root';
 
 export interface KnownKey {
   readonly name: string;

@@ -1,11 +1,11 @@
 // Staging: remembers what the next commit shall change. Nothing moves yet.
 import { CodedError } from '@ringwright/base/coded-error';
-import { applyChanges } from '@ringwright/builder/apply-changes';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import type { Change } from '@ringwright/builder/change';
-import { requireSteadyPower } from '@ringwright/builder/steady-power';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
+import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { replaceDurably } from '@ringwright/node/durable-files';
-import { printBuilderFile, type Staged, stagedChanges } from './builder-file.ts';
+import { printBuilderFile, type Staged, stagedChanges } from './folder/builder-file.ts';
 import { type Replayed, replayStaged } from './replay-staged.ts';
 import type { Author } from './write-ring.ts';
 import { writeRing } from './write-ring.ts';

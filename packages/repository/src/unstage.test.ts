@@ -1,5 +1,5 @@
 // Single staged commands forgotten: the others keep their meaning, or the whole is refused.
-import type { Change } from '@ringwright/builder/change';
+import type { Change } from '@ringwright/builder/state/change';
 import { expect, test } from 'vitest';
 import {
   author,
@@ -10,7 +10,7 @@ import {
 import { openRing } from './open-ring.ts';
 import { replayStaged } from './replay-staged.ts';
 import { stage, stagedCommands, unstage } from './stage-changes.ts';
-import { verifyRepository } from './verify-repository.ts';
+import { verifyRepository } from './verify/verify-repository.ts';
 
 /** 1: adds d0. 2: adds d1. 3: weight of d1. 4: weight of d0. */
 async function staged(): Promise<{ rings: string; ring: string }> {

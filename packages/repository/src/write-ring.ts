@@ -3,14 +3,19 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceDurably, temporaryPrefix } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
-import { type BuilderFile, printBuilderFile } from './builder-file.ts';
+import { type BuilderFile, printBuilderFile } from './folder/builder-file.ts';
+import type { RingLog } from './folder/read-log.ts';
+import { requireRing } from './folder/require-ring.ts';
+import {
+  type RingFolder,
+  receiptsFileName,
+  ringFolder,
+  versionOfFileName,
+} from './folder/ring-folder.ts';
+import { withRingLock } from './folder/ring-lock.ts';
 import { readFolder } from './open-ring.ts';
-import { pullHead } from './pull-head.ts';
-import type { RingLog } from './read-log.ts';
-import { requireRing } from './require-ring.ts';
-import { type RingFolder, receiptsFileName, ringFolder, versionOfFileName } from './ring-folder.ts';
-import { withRingLock } from './ring-lock.ts';
-import type { SharedHead } from './shared-head.ts';
+import { pullHead } from './shared/pull-head.ts';
+import type { SharedHead } from './shared/shared-head.ts';
 
 /** Who does it, for the lock and the log. `time` is ISO 8601, UTC. */
 export interface Author {

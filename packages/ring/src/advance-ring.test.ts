@@ -10,10 +10,10 @@ import {
   proposeMoves,
   type SlotMove,
 } from './advance-ring.ts';
-import { auditRing } from './audit-ring.ts';
-import { auditTransition } from './audit-transition.ts';
+import { auditRing } from './audit/audit-ring.ts';
+import { auditTransition } from './audit/audit-transition.ts';
+import { decodeRing, encodeRing } from './file/ring-file.ts';
 import type { Ring } from './ring.ts';
-import { decodeRing, encodeRing } from './ring-file.ts';
 import { copyTable, deviceOf } from './slot-rows.ts';
 
 const small = sampleRing({ power: 3, replicas: 3, devices: 6 });

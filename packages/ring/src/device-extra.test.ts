@@ -1,12 +1,12 @@
 // Extra fields of devices: kept by the ring file, refused when they could not be kept honestly.
 import { expect, test } from 'vitest';
 import { sampleRing } from '../test/support/sample-ring.ts';
-import { auditRing } from './audit-ring.ts';
+import { auditRing } from './audit/audit-ring.ts';
 import type { DeviceExtra } from './device.ts';
 import { deviceSchema } from './device-fields.ts';
 import { diffRings } from './diff-rings.ts';
+import { decodeRing, encodeRing } from './file/ring-file.ts';
 import type { Ring } from './ring.ts';
-import { decodeRing, encodeRing } from './ring-file.ts';
 
 const plain = sampleRing({ power: 3, replicas: 2, devices: 4 });
 

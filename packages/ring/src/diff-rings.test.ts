@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { sampleDevice, sampleRing, strangerTo } from '../test/support/sample-ring.ts';
 import { directRing, initializeMoves, proposeMoves } from './advance-ring.ts';
 import { diffRings } from './diff-rings.ts';
-import { encodeRing } from './ring-file.ts';
+import { encodeRing } from './file/ring-file.ts';
 import { copyTable, deviceOf } from './slot-rows.ts';
 
 const first = sampleRing({ power: 3, replicas: 3, devices: 7, holes: [5] });

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { sampleRing, strangerTo } from '../test/support/sample-ring.ts';
 import { finalizeMoves, initializeMoves, proposeMoves, type SlotMove } from './advance-ring.ts';
 import { dutiesOf, dutyOf } from './duty-of.ts';
+import { encodeRing } from './file/ring-file.ts';
 import { handoffsOf } from './handoffs-of.ts';
 import type { Ring } from './ring.ts';
-import { encodeRing } from './ring-file.ts';
 import { deviceOf } from './slot-rows.ts';
 import { holdersOf, movesOf, slotsOf } from './slots-of.ts';
 

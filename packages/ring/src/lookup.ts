@@ -1,7 +1,7 @@
 // Key to partition and devices: the preference list. Pure.
 import { AssertionError } from '@ringwright/base/assert';
 import type { Device } from './device.ts';
-import { partitionerOf } from './partition-of-key.ts';
+import { partitionerOf } from './partitioner/partition-of-key.ts';
 import type { Ring } from './ring.ts';
 
 export interface Lookup {

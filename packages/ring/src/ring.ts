@@ -1,7 +1,7 @@
 // The ring: an immutable, numbered map of partitions to devices for one keyspace. Pure data.
 import type { Device } from './device.ts';
 import type { Move } from './move.ts';
-import type { Partitioner } from './partitioner.ts';
+import type { Partitioner } from './partitioner/partitioner.ts';
 
 /** Device ids of one replica index, by partition. Two-byte ids while every id is below 65,535. */
 export type SlotRow = Uint16Array | Uint32Array;

@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Logger } from 'pino';
 import { greet, greetAgain, greetPeers, type IntroducePorts } from './introduce.ts';
-import { KnownPeers } from './known-peers.ts';
-import { meetHolders } from './meet-holders.ts';
-import { Peers } from './peers.ts';
-import type { Answers } from './socket-channel.ts';
+import { KnownPeers } from './peers/known-peers.ts';
+import { meetHolders } from './peers/meet-holders.ts';
+import { Peers } from './peers/peers.ts';
+import type { Answers } from './peers/socket-channel.ts';
 
 type Own = Omit<
   IntroducePorts,

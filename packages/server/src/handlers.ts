@@ -17,32 +17,32 @@ import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from '@ringwri
 import { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
 import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { z } from 'zod';
-import { answerGet, answerPut, type ClientPorts } from './client-answers.ts';
-import type { CopySource } from './copy-answers.ts';
-import type { CopyPace } from './copy-pace.ts';
-import { answerFilesLook } from './file-answers.ts';
-import { answerFloorPromise, answerFloorRaise } from './floor-answers.ts';
+import { answerGet, answerPut, type ClientPorts } from './coordinate/client-answers.ts';
+import type { CopySource } from './copies/copy-answers.ts';
+import type { CopyPace } from './copies/copy-pace.ts';
 import { answerHello, type IntroducePorts } from './introduce.ts';
-import { answerKeys } from './list-answers.ts';
-import { answerMoveControl, answerMoveReceipts, type MovePorts } from './move-answers.ts';
-import { answerPrepare } from './prepare-answer.ts';
-import { answerRead, answerStamp, answerWrite, type ReplicaPorts } from './replica.ts';
+import { answerMoveControl, answerMoveReceipts, type MovePorts } from './moves/move-answers.ts';
+import {
+  answerConfirmDrops,
+  answerTrashList,
+  answerTrashRestore,
+  type TrashPorts,
+} from './moves/trash-answers.ts';
+import { answerFilesLook } from './repair/file-answers.ts';
+import type { Scrubber } from './repair/scrubber.ts';
+import { answerFloorPromise, answerFloorRaise } from './replica/floor-answers.ts';
+import { answerKeys } from './replica/list-answers.ts';
+import { answerPrepare } from './replica/prepare-answer.ts';
+import { answerRead, answerStamp, answerWrite, type ReplicaPorts } from './replica/replica.ts';
 import {
   answerDigests,
   answerOffer,
   answerPromises,
   answerPush,
   answerRows,
-} from './replication-answers.ts';
-import type { MadeWith } from './ring-requests.ts';
-import type { Scrubber } from './scrubber.ts';
-import {
-  answerConfirmDrops,
-  answerTrashList,
-  answerTrashRestore,
-  type TrashPorts,
-} from './trash-answers.ts';
-import type { TrustExchange } from './trust-exchange.ts';
+} from './replica/replication-answers.ts';
+import type { MadeWith } from './rings/ring-requests.ts';
+import type { TrustExchange } from './trust/trust-exchange.ts';
 
 interface HandlerPorts {
   readonly replica: ReplicaPorts;

@@ -11,11 +11,11 @@ import { wireVersion } from '@ringwright/wire/wire-version';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
 import { activeOn, identityOf, servedRing } from '../../../test/support/served-ring.ts';
-import { DeviceLife } from './device-life.ts';
+import { PeerClocks } from './clocks/peer-clocks.ts';
+import { DeviceLife } from './device/device-life.ts';
 import { answerHello, greet, type IntroducePorts } from './introduce.ts';
-import { KnownPeers } from './known-peers.ts';
-import { PeerClocks } from './peer-clocks.ts';
-import { PeerMemory } from './peer-memory.ts';
+import { KnownPeers } from './peers/known-peers.ts';
+import { PeerMemory } from './peers/peer-memory.ts';
 
 type Said = RequestOf<typeof hello>;
 

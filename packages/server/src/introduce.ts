@@ -8,17 +8,17 @@ import { checkWireVersion } from '@ringwright/wire/check-wire-version';
 import { hello, type Life } from '@ringwright/wire/hello';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { wireVersion } from '@ringwright/wire/wire-version';
-import { ringHead } from './active-ring.ts';
-import type { DeviceIdentity } from './device-identity.ts';
-import type { KnownPeers } from './known-peers.ts';
-import type { Peer } from './peer.ts';
-import type { PeerClocks } from './peer-clocks.ts';
-import type { PeerMemory } from './peer-memory.ts';
-import type { Peers } from './peers.ts';
-import { type RefillPorts, refillIfRestored } from './refill-all.ts';
-import type { RingExchange } from './ring-exchange.ts';
-import type { RingRelay } from './ring-relay.ts';
-import type { Rings } from './rings.ts';
+import type { PeerClocks } from './clocks/peer-clocks.ts';
+import type { DeviceIdentity } from './device/device-identity.ts';
+import type { KnownPeers } from './peers/known-peers.ts';
+import type { Peer } from './peers/peer.ts';
+import type { PeerMemory } from './peers/peer-memory.ts';
+import type { Peers } from './peers/peers.ts';
+import { type RefillPorts, refillIfRestored } from './repair/refill-all.ts';
+import { ringHead } from './rings/active-ring.ts';
+import type { RingExchange } from './rings/ring-exchange.ts';
+import type { RingRelay } from './rings/ring-relay.ts';
+import type { Rings } from './rings/rings.ts';
 
 export interface IntroducePorts extends RefillPorts {
   readonly identity: DeviceIdentity;

@@ -5,7 +5,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { formatAddress, splitAddress } from '@ringwright/base/server-address';
 import { z } from 'zod';
-import { readState } from './state-file.ts';
+import { readState } from './device/state-file.ts';
 
 const listeningSchema = z.strictObject({ address: z.string() });
 

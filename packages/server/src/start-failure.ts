@@ -1,8 +1,8 @@
 // Why a server could not start, where that is the disk: in a sentence with what to do about it.
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError, isDiskFull } from '@ringwright/base/disk-error';
-import { dataPaths } from '@ringwright/partition/data-paths';
-import { roomToStart } from '@ringwright/partition/room-to-start';
+import { dataPaths } from '@ringwright/partition/file/data-paths';
+import { roomToStart } from '@ringwright/partition/parts/room-to-start';
 
 /** DISK_FULL with the room a start needs, DISK_FAILED, or the error itself. */
 export async function startFailure(error: unknown, directory: string): Promise<unknown> {

@@ -1,7 +1,7 @@
 // What a server says at its start about whom it trusts.
 import type { Logger } from 'pino';
-import { trustStatus } from './status.ts';
-import type { TrustStore } from './trust-store.ts';
+import { trustStatus } from './status/status.ts';
+import type { TrustStore } from './trust/trust-store.ts';
 
 export function tellTrust(trust: TrustStore, log: Logger): void {
   const roots = trustStatus({ trust, nowMs: () => Date.now() });

@@ -5,9 +5,9 @@ import type {
   BuilderState,
   SwiftReplicas,
   SwiftState,
-} from '@ringwright/builder/builder-state';
-import { HOURS_COUNTED_MAX, hoursOfRuns } from '@ringwright/builder/last-moves';
-import { requireSteadyPower } from '@ringwright/builder/steady-power';
+} from '@ringwright/builder/state/builder-state';
+import { HOURS_COUNTED_MAX, hoursOfRuns } from '@ringwright/builder/state/last-moves';
+import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import type { Device } from '@ringwright/ring/device';
 import type { Ring } from '@ringwright/ring/ring';
 import { deviceIdBytes } from '@ringwright/ring/slot-rows';

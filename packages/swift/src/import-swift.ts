@@ -7,11 +7,11 @@ import type {
   LastMoves,
   SwiftReplicas,
   SwiftState,
-} from '@ringwright/builder/builder-state';
-import { createState } from '@ringwright/builder/create-state';
-import type { ImportedRing } from '@ringwright/builder/imported-ring';
-import { HOURS_COUNTED_MAX, runsOfHours } from '@ringwright/builder/last-moves';
-import { increaseHint, powerIncrease } from '@ringwright/builder/steady-power';
+} from '@ringwright/builder/state/builder-state';
+import { createState } from '@ringwright/builder/state/create-state';
+import type { ImportedRing } from '@ringwright/builder/state/imported-ring';
+import { HOURS_COUNTED_MAX, runsOfHours } from '@ringwright/builder/state/last-moves';
+import { increaseHint, powerIncrease } from '@ringwright/builder/state/steady-power';
 import { deviceIdBytes } from '@ringwright/ring/slot-rows';
 import { ringOfSwift } from './ring-of-swift.ts';
 import type { SwiftBuilder } from './swift-builder.ts';

@@ -1,7 +1,7 @@
 // Rings of Swift as rings here, and back: the same answers to every lookup and handoff. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { firstRing } from '@ringwright/ring/first-ring';
-import type { Partitioner } from '@ringwright/ring/partitioner';
+import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
 import { replicasOfTable, type SwiftRing } from './swift-ring.ts';
 

@@ -1,10 +1,10 @@
 // Partition, preference list and handoffs are what OpenStack Swift answers for its own rings.
 
-import { auditRing } from '@ringwright/ring/audit-ring';
+import { auditRing } from '@ringwright/ring/audit/audit-ring';
+import { decodeRing, encodeRing } from '@ringwright/ring/file/ring-file';
 import { handoffsOf, tierCountsOf } from '@ringwright/ring/handoffs-of';
 import { lookup } from '@ringwright/ring/lookup';
-import { partitionOf } from '@ringwright/ring/partition-of-key';
-import { decodeRing, encodeRing } from '@ringwright/ring/ring-file';
+import { partitionOf } from '@ringwright/ring/partitioner/partition-of-key';
 import { holdersOf } from '@ringwright/ring/slots-of';
 import { describe, expect, test } from 'vitest';
 import { type SwiftFixture, swiftFixtures, swiftRing } from '../test/support/swift-ring.ts';

@@ -1,7 +1,7 @@
 // Sending a ring to a server: offered, then as a delta to the ring it has, or whole. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
-import { splitRingFile } from '@ringwright/ring/ring-file';
+import { splitRingFile } from '@ringwright/ring/file/ring-file';
 import type { Caller } from './call-channel.ts';
 import type { RingHead } from './hello.ts';
 import { ringChunk, ringDelta, ringOffer } from './rings.ts';

@@ -2,19 +2,36 @@
 import { describe, expect, test } from 'vitest';
 import { makeSourceFile, type SourceFile } from '../source-file.ts';
 import type { Workspace } from '../workspace.ts';
+import { checkClosedExports } from './closed-exports.ts';
 import { checkDeadFiles } from './dead-files.ts';
 import { checkDeclaredDependencies } from './declared-dependencies.ts';
 import { checkErrorCatalogue } from './error-catalogue.ts';
+import { checkFolderDirection } from './folder-direction.ts';
 import { checkImportDirection } from './import-direction.ts';
 import { checkPurePackages } from './pure-packages.ts';
 import { checkSizes } from './sizes.ts';
 import { checkWords } from './words.ts';
 
 const workspaces: Workspace[] = [
-  { folder: 'packages/base', name: '@x/base', dependencies: new Set() },
-  { folder: 'packages/ring', name: '@x/ring', dependencies: new Set(['@x/base', '@x/server']) },
-  { folder: 'packages/server', name: '@x/server', dependencies: new Set(['@x/ring', 'ws']) },
-  { folder: 'tools/bench', name: '@x/bench', dependencies: new Set(['@x/server']) },
+  { folder: 'packages/base', name: '@x/base', dependencies: new Set(), exports: new Set() },
+  {
+    folder: 'packages/ring',
+    name: '@x/ring',
+    dependencies: new Set(['@x/base', '@x/server']),
+    exports: new Set(),
+  },
+  {
+    folder: 'packages/server',
+    name: '@x/server',
+    dependencies: new Set(['@x/ring', 'ws']),
+    exports: new Set(),
+  },
+  {
+    folder: 'tools/bench',
+    name: '@x/bench',
+    dependencies: new Set(['@x/server']),
+    exports: new Set(),
+  },
 ];
 
 const inBase = (text: string): SourceFile[] => [makeSourceFile('packages/base/src/a.ts', text)];
@@ -49,6 +66,43 @@ describe('import direction', () => {
     expect(check(inRing("// import { a } from '@x/server/a';"))).toBe(0);
     expect(check(inRing('const a = "import { a } from \'@x/server/a\'";'))).toBe(0);
   });
+});
+
+describe('folders of a package', () => {
+  const check = (file: string, text: string): number =>
+    checkFolderDirection([makeSourceFile(`packages/ring/src/${file}`, text)]).length;
+
+  test('down is allowed, up is not, types included', () => {
+    expect(check('audit/a.ts', "import { b } from '../file/b.ts';\nimport './c.ts';")).toBe(0);
+    expect(check('file/a.ts', "import type { B } from '../audit/b.ts';")).toBe(1);
+    expect(check('ring.ts', "import { b } from './audit/b.ts';")).toBe(1);
+    expect(check('file/a.test.ts', "import { b } from '../audit/b.ts';")).toBe(0);
+  });
+
+  test('a folder without a place is told', () => {
+    expect(check('elsewhere/a.ts', '')).toBe(1);
+  });
+
+  test('forty files are looked over, one more is not', () => {
+    const files = Array.from({ length: 41 }, (_, at) =>
+      makeSourceFile(`packages/wire/src/a${at}.ts`, ''),
+    );
+    expect(checkFolderDirection(files.slice(1))).toEqual([]);
+    expect(checkFolderDirection(files)).toHaveLength(1);
+  });
+});
+
+test('exports: what others import, and nothing else', () => {
+  const ring = { folder: 'packages/ring', name: '@x/ring', dependencies: new Set<string>() };
+  const check = (...exports: string[]): number => {
+    const files = inServer("import { a } from '@x/ring/a';");
+    return checkClosedExports(files, [{ ...ring, exports: new Set(exports) }]).length;
+  };
+  expect(check('./a')).toBe(0);
+  expect(check()).toBe(1);
+  expect(check('./a', './b')).toBe(1);
+  const own = makeSourceFile('packages/ring/src/b.ts', "import { a } from '@x/ring/a';");
+  expect(checkClosedExports([own], [{ ...ring, exports: new Set() }])).toEqual([]);
 });
 
 test('pure packages: files, network, clock and chance are found, hashing is not', () => {

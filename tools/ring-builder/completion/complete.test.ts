@@ -4,8 +4,8 @@ import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type RingBuilderHere, ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
+import { quoteWord } from '../cli/quote-command.ts';
 import { parseCommandLine } from '../command-line.ts';
-import { quoteWord } from '../quote-command.ts';
 import { verbs } from '../verbs.ts';
 import { completionWord, scripts, shells } from './scripts.ts';
 

@@ -1,10 +1,10 @@
 // Completions of a command line, for the scripts of completion/scripts.ts. It reads ring folders,
 // asks no server, and says nothing of what it cannot read.
-import { listRings } from '@ringwright/repository/list-rings';
+import { listRings } from '@ringwright/repository/folder/list-rings';
 import { openRing } from '@ringwright/repository/open-ring';
 import { formatDevice } from '@ringwright/ring/device';
 import type { Options } from 'yargs';
-import type { VerbEntry } from '../verb.ts';
+import type { VerbEntry } from '../cli/verb.ts';
 import {
   type Candidate,
   choiceCandidates,

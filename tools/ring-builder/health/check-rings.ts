@@ -1,14 +1,14 @@
 // The health of rings: each read once, each server asked once, whatever number of rings it has.
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { headOf, lastVersionEntry } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
-import { headOf, lastVersionEntry } from '@ringwright/repository/read-log';
-import { readVersion } from '@ringwright/repository/read-version';
-import { ringTargets } from '../ring-targets.ts';
-import { standingOf } from '../situation-of.ts';
-import type { Context } from '../verb.ts';
-import { askServers } from './ask-servers.ts';
+import type { Context } from '../cli/verb.ts';
+import { askServers } from '../servers/ask-servers.ts';
+import { ringTargets } from '../servers/ring-targets.ts';
 import { type JudgedHead, type JudgedRing, judgeRing } from './judge-ring.ts';
+import { standingOf } from './situation-of.ts';
 import type { Trouble } from './trouble.ts';
 
 export interface RingHealth {

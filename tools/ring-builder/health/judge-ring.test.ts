@@ -5,7 +5,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { wellOf } from '../../../test/support/ring-status.ts';
 import { idOf, moveVersions, servedRing } from '../../../test/support/served-ring.ts';
-import type { RingStatus, ServerStatus } from '../server-status.ts';
+import type { RingStatus, ServerStatus } from '../servers/server-status.ts';
 import { judgeRing } from './judge-ring.ts';
 import { exitOf } from './trouble.ts';
 

@@ -1,12 +1,12 @@
 // A ring judged by what its servers answered: how many have it, and what is wrong. Pure.
 import { must } from '@ringwright/base/assert';
-import type { BuilderState } from '@ringwright/builder/builder-state';
-import { adviceOn, type Situation } from '../advice.ts';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { saidBy } from '../moves/ask-moves.ts';
 import { moveRows } from '../moves/move-rows.ts';
-import { ringTargets } from '../ring-targets.ts';
-import { ringIn } from '../server-status.ts';
-import type { Answers } from './ask-servers.ts';
+import { adviceOn, type Situation } from '../servers/advice.ts';
+import type { Answers } from '../servers/ask-servers.ts';
+import { ringTargets } from '../servers/ring-targets.ts';
+import { ringIn } from '../servers/server-status.ts';
 import { moveTroubles } from './move-troubles.ts';
 import { type AskedServer, serverTroubles } from './server-troubles.ts';
 import { byWeight, type Trouble } from './trouble.ts';

@@ -1,7 +1,7 @@
 // One server of a ring against the head: what it has, and what keeps it from being current. Pure.
 import { counted } from '@ringwright/base/counted';
 import type { Ring } from '@ringwright/ring/ring';
-import type { RingStatus } from '../server-status.ts';
+import type { RingStatus } from '../servers/server-status.ts';
 
 export interface ServerLine {
   readonly version: number | null;

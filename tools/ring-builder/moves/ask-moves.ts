@@ -1,9 +1,9 @@
 // What the servers of a ring say of its moves.
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { Ring } from '@ringwright/ring/ring';
-import { fanOut } from '../fan-out.ts';
-import type { Target } from '../ring-targets.ts';
-import { type RingStatus, ringStatus } from '../server-status.ts';
+import { fanOut } from '../servers/fan-out.ts';
+import type { Target } from '../servers/ring-targets.ts';
+import { type RingStatus, ringStatus } from '../servers/server-status.ts';
 import type { Said } from './move-rows.ts';
 
 /** Servers whose devices were all removed may be gone: what they do not say is no trouble. */

@@ -1,17 +1,17 @@
 // Moves that shall not happen: a version without them. Nothing moves in their place.
 import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
-import { moveCount, withoutPartitions } from '@ringwright/builder/later-waves';
+import { moveCount, withoutPartitions } from '@ringwright/builder/plan/later-waves';
 import { commitVersion } from '@ringwright/repository/commit-version';
-import { laterWavesOf } from '@ringwright/repository/later-section';
-import { readLog } from '@ringwright/repository/read-log';
-import type { StoredVersion } from '@ringwright/repository/read-version';
+import { laterWavesOf } from '@ringwright/repository/folder/later-section';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { cancelMoves, type SlotMove } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
-import { ringKey } from '../signing.ts';
-import { authorOf } from '../stage-verb.ts';
-import type { Answer, Context } from '../verb.ts';
-import { wavesLeft } from '../waves-left.ts';
+import type { Answer, Context } from '../cli/verb.ts';
+import { ringKey } from '../versions/signing.ts';
+import { authorOf } from '../versions/stage-verb.ts';
+import { wavesLeft } from '../versions/waves-left.ts';
 import { namedMoves } from './named-moves.ts';
 
 interface Cancelled {

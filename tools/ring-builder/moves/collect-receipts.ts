@@ -1,13 +1,13 @@
 // Takes the receipts of loaded moves from their joiners, and keeps those that prove the move.
 import { CodedError } from '@ringwright/base/coded-error';
 import { receiptsPerAnswerMax } from '@ringwright/base/limits-moves';
-import { isOfMove } from '@ringwright/repository/move-proof';
+import { isOfMove } from '@ringwright/repository/shared/move-proof';
 import type { Move } from '@ringwright/ring/move';
-import { openReceipt } from '@ringwright/ring/move-receipt';
 import type { Ring } from '@ringwright/ring/ring';
+import { openReceipt } from '@ringwright/ring/trust/move-receipt';
 import { moveReceipts } from '@ringwright/wire/moves';
-import { fanOut } from '../fan-out.ts';
-import { withServer } from '../server-connection.ts';
+import { fanOut } from '../servers/fan-out.ts';
+import { withServer } from '../servers/server-connection.ts';
 import { byJoiner } from './control-moves.ts';
 
 export interface CollectedReceipts {

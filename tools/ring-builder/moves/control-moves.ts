@@ -4,8 +4,8 @@ import { formatAddress } from '@ringwright/base/server-address';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
 import { type MoveAction, moveControl } from '@ringwright/wire/moves';
-import { fanOut } from '../fan-out.ts';
-import { withServer } from '../server-connection.ts';
+import { fanOut } from '../servers/fan-out.ts';
+import { withServer } from '../servers/server-connection.ts';
 
 export interface ControlOutcome {
   readonly address: string;

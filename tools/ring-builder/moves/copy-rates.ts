@@ -4,12 +4,12 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { copyRateMin } from '@ringwright/base/limits-copies';
 import { copyRate } from '@ringwright/wire/copies';
-import { usage } from '../arguments.ts';
-import { fanOut } from '../fan-out.ts';
-import { parseBytes, printBytes } from '../print-bytes.ts';
-import type { Target } from '../ring-targets.ts';
-import { withServer } from '../server-connection.ts';
-import { statusOrWhyNot } from '../server-status.ts';
+import { usage } from '../cli/arguments.ts';
+import { parseBytes, printBytes } from '../cli/print-bytes.ts';
+import { fanOut } from '../servers/fan-out.ts';
+import type { Target } from '../servers/ring-targets.ts';
+import { withServer } from '../servers/server-connection.ts';
+import { statusOrWhyNot } from '../servers/server-status.ts';
 
 const rateTimeoutMs = 5_000;
 

@@ -4,8 +4,8 @@ import { formatAddress } from '@ringwright/base/server-address';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { moveControl } from '@ringwright/wire/moves';
-import { fanOut } from '../fan-out.ts';
-import { withServer } from '../server-connection.ts';
+import { fanOut } from '../servers/fan-out.ts';
+import { withServer } from '../servers/server-connection.ts';
 import type { ControlOutcome } from './control-moves.ts';
 
 const forceTimeoutMs = 10_000;

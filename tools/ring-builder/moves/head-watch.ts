@@ -1,8 +1,8 @@
 // Whether somebody else has moved the head meanwhile: cheap enough to be asked ten times a second.
 import { stat } from 'node:fs/promises';
-import { headOf, readLog } from '@ringwright/repository/read-log';
-import type { StoredVersion } from '@ringwright/repository/read-version';
-import { ringFolder } from '@ringwright/repository/ring-folder';
+import { headOf, readLog } from '@ringwright/repository/folder/read-log';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 
 /** The log is replaced, never appended to: another inode is another log. */
 export function headWatch(rings: string, { ring, id }: StoredVersion): () => Promise<boolean> {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { copyLoanMs, copyLoanRenewMs } from '@ringwright/base/limits-copies';
-import type { Context } from '../verb.ts';
+import type { Context } from '../cli/verb.ts';
 import { askCopyRates, ratesText, type Servers, setCopyRates } from './copy-rates.ts';
 
 type Told = Pick<Context, 'nowMs' | 'tell' | 'atInterrupt'>;

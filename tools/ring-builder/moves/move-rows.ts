@@ -1,7 +1,7 @@
 // Where every move of a ring stands, from the ring and what its servers say. Pure.
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
-import type { RingStatus } from '../server-status.ts';
+import type { RingStatus } from '../servers/server-status.ts';
 
 /** In the order in which they are shown: what needs eyes first. */
 export const moveStages = [

@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { SlotMove } from '@ringwright/ring/advance-ring';
 import type { Ring } from '@ringwright/ring/ring';
-import { parseNumber, usage } from '../arguments.ts';
+import { parseNumber, usage } from '../cli/arguments.ts';
 
 /**
  * Of `moves` those that the words name. Throws USAGE, and MOVE_UNKNOWN with the partitions and

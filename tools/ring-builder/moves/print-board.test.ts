@@ -1,8 +1,8 @@
 // The board from collected states: rows, pace and what a person reads of them.
 import { describe, expect, test } from 'vitest';
-import type { RingStatus } from '../server-status.ts';
-import { type Line, Terminal } from '../terminal.ts';
-import { Display } from './display.ts';
+import { Display } from '../cli/display.ts';
+import { type Line, Terminal } from '../cli/terminal.ts';
+import type { RingStatus } from '../servers/server-status.ts';
 import { type MoveRow, moveRows } from './move-rows.ts';
 import { noPace, observe } from './pace.ts';
 import { type Board, drawBoard, printBoard, printBoardLine } from './print-board.ts';

@@ -2,9 +2,9 @@
 
 import { printTable } from '@ringwright/base/print-table';
 import { printable } from '@ringwright/base/printable';
-import { printBytes, printSeconds } from '../print-bytes.ts';
-import type { Line, Style } from '../terminal.ts';
-import type { Drawing, Screen } from './display.ts';
+import type { Drawing, Screen } from '../cli/display.ts';
+import { printBytes, printSeconds } from '../cli/print-bytes.ts';
+import type { Line, Style } from '../cli/terminal.ts';
 import { type MoveRow, type MoveStage, moveStages } from './move-rows.ts';
 import { bytesLeft, type Pace } from './pace.ts';
 

@@ -1,9 +1,9 @@
 // A joiner that dies between "loaded" and its receipt ends no rollout: it loads again.
-import { auditRing } from '@ringwright/ring/audit-ring';
+import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import { expect, test } from 'vitest';
 import { freePorts } from '../../../test/support/free-ports.ts';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
-import type { Context } from '../verb.ts';
+import type { Context } from '../cli/verb.ts';
 import { provenMoves } from './proven-moves.ts';
 
 test('nobody answers: nothing is proven, and that is said', async () => {

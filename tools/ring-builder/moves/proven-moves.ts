@@ -4,7 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
-import type { Context } from '../verb.ts';
+import type { Context } from '../cli/verb.ts';
 import { collectReceipts } from './collect-receipts.ts';
 
 /**

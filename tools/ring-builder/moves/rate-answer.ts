@@ -1,9 +1,9 @@
 // moves RING rate: how fast copies go, for all servers of a ring until somebody says otherwise.
 import { counted } from '@ringwright/base/counted';
-import type { StoredVersion } from '@ringwright/repository/read-version';
-import { usage } from '../arguments.ts';
-import { ringTargets } from '../ring-targets.ts';
-import type { Answer, Context } from '../verb.ts';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { usage } from '../cli/arguments.ts';
+import type { Answer, Context } from '../cli/verb.ts';
+import { ringTargets } from '../servers/ring-targets.ts';
 import { askCopyRates, parseRate, ratesJson, ratesText, setCopyRates } from './copy-rates.ts';
 
 /** Without a rate it only tells. Throws USAGE. */

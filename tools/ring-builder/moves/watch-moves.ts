@@ -1,9 +1,9 @@
 // What a rollout has seen of its moves so far, shown as a board after every look.
-import type { StoredVersion } from '@ringwright/repository/read-version';
-import { keepBeacon } from '../keep-beacon.ts';
-import { ringTargets } from '../ring-targets.ts';
-import type { Context } from '../verb.ts';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Context } from '../cli/verb.ts';
+import { ringTargets } from '../servers/ring-targets.ts';
 import { askMoves } from './ask-moves.ts';
+import { keepBeacon } from './keep-beacon.ts';
 import { type MoveRow, moveRows, type Said } from './move-rows.ts';
 import { noPace, observe } from './pace.ts';
 import { drawBoard } from './print-board.ts';

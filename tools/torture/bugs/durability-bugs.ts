@@ -9,7 +9,7 @@ export const durabilityBugs: readonly SeededBug[] = [
     nemeses: [powerLoss],
     patches: [
       {
-        file: 'packages/partition/src/log-segment.ts',
+        file: 'packages/partition/src/log/log-segment.ts',
         find: 'const position = segment.bytes;',
         replace:
           'const position = segment.bytes; setImmediate(done, null); done = () => undefined;',
@@ -22,7 +22,7 @@ export const durabilityBugs: readonly SeededBug[] = [
     nemeses: [powerLoss],
     patches: [
       {
-        file: 'packages/partition/src/read-segment.ts',
+        file: 'packages/partition/src/log/read-segment.ts',
         find: 'if (!places.add(frame.payload, start)) {',
         replace:
           'if (frameAt(segment, frame.end, header.seed) && !places.add(frame.payload, start)) {',
@@ -36,12 +36,12 @@ export const durabilityBugs: readonly SeededBug[] = [
     patches: [
       {
         // Whoever is closed to make room for others is checkpointed before.
-        file: 'packages/partition/src/store-limits.ts',
+        file: 'packages/partition/src/log/store-limits.ts',
         find: 'openPartitionFilesMax: 5,',
         replace: 'openPartitionFilesMax: 64,',
       },
       {
-        file: 'packages/partition/src/checkpointer.ts',
+        file: 'packages/partition/src/log/checkpointer.ts',
         find: 'needed = Math.min(needed, partition.dirtySince);',
         replace: 'void partition;',
       },

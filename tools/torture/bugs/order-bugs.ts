@@ -7,7 +7,7 @@ import type { SeededBug } from './seeded-bug.ts';
 /** Clocks that learn from each other hide most of what is wrong with the order of stamps. */
 const unmerged: readonly SourcePatch[] = [
   {
-    file: 'packages/server/src/replica.ts',
+    file: 'packages/server/src/replica/replica.ts',
     find: '  clock.observe(stamp);',
     replace: '',
   },
@@ -25,7 +25,7 @@ export const orderBugs: readonly SeededBug[] = [
     nemeses: [lateArrival],
     patches: [
       {
-        file: 'packages/partition/src/partition-file.ts',
+        file: 'packages/partition/src/file/partition-file.ts',
         find: "if (order < 0) return { kind: 'stale', ms: held.ms, tie: held.tie };",
         replace: '',
       },
@@ -36,7 +36,7 @@ export const orderBugs: readonly SeededBug[] = [
     about: 'the hybrid clock begins again at the clock of the machine after a restart',
     nemeses: [standstill],
     patches: [
-      { file: 'packages/server/src/stamp-issuer.ts', find: 'await save(ms);', replace: '' },
+      { file: 'packages/server/src/clocks/stamp-issuer.ts', find: 'await save(ms);', replace: '' },
       {
         file: 'packages/server/src/assemble-server.ts',
         find: 'clock.observe({ ms: store.highestMs() + 1, tie: 0 });',
@@ -56,7 +56,7 @@ export const orderBugs: readonly SeededBug[] = [
     nemeses: [lowStamp],
     patches: [
       {
-        file: 'packages/server/src/spread-record.ts',
+        file: 'packages/server/src/coordinate/spread-record.ts',
         find: "answer.kind === 'stale' && (",
         replace: 'false && (',
       },

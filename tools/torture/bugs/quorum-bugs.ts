@@ -4,8 +4,8 @@ import { halfWritten, missedWrite } from '../scenes/quorum-scenes.ts';
 import { wipedDevice } from '../scenes/repair-scenes.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
-const coordinate = 'packages/server/src/coordinate.ts';
-const spread = 'packages/server/src/spread-record.ts';
+const coordinate = 'packages/server/src/coordinate/coordinate.ts';
+const spread = 'packages/server/src/coordinate/spread-record.ts';
 
 export const quorumBugs: readonly SeededBug[] = [
   {
@@ -38,7 +38,7 @@ export const quorumBugs: readonly SeededBug[] = [
     nemeses: [wipedDevice],
     patches: [
       {
-        file: 'packages/server/src/gather-reads.ts',
+        file: 'packages/server/src/coordinate/gather-reads.ts',
         find: 'isWhole(place) ? record(device) : stamp(device);',
         replace:
           'Promise.resolve(isWhole(place) ? record(device) : stamp(device)).catch(() => null);',
@@ -51,7 +51,7 @@ export const quorumBugs: readonly SeededBug[] = [
     nemeses: [missedWrite],
     patches: [
       {
-        file: 'packages/server/src/gather-reads.ts',
+        file: 'packages/server/src/coordinate/gather-reads.ts',
         find: 'return newest === undefined ? null :',
         replace:
           "return newest === undefined ? newestIn(answers.filter(({ answer }) => answer === null || 'value' in answer)) :",
@@ -94,7 +94,7 @@ export const quorumBugs: readonly SeededBug[] = [
     nemeses: [missedWrite],
     patches: [
       {
-        file: 'packages/server/src/read-in-session.ts',
+        file: 'packages/server/src/coordinate/read-in-session.ts',
         find: 'if (strength(consistency) >= strength(sure)) return record;',
         replace: 'if (strength(sure) >= 0) return record;',
       },

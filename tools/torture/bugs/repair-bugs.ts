@@ -5,11 +5,11 @@ import { pause } from '../nemeses/pause.ts';
 import { missedUpdates, missedWrites, wipedDevice } from '../scenes/repair-scenes.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
-const partitionFile = 'packages/partition/src/partition-file.ts';
-const pushRows = 'packages/server/src/push-rows.ts';
-const raiseFloor = 'packages/server/src/raise-floor.ts';
-const replica = 'packages/server/src/replica.ts';
-const replicationAnswers = 'packages/server/src/replication-answers.ts';
+const partitionFile = 'packages/partition/src/file/partition-file.ts';
+const pushRows = 'packages/server/src/repair/push-rows.ts';
+const raiseFloor = 'packages/server/src/repair/raise-floor.ts';
+const replica = 'packages/server/src/replica/replica.ts';
+const replicationAnswers = 'packages/server/src/replica/replication-answers.ts';
 
 export const repairBugs: readonly SeededBug[] = [
   {
@@ -42,7 +42,7 @@ export const repairBugs: readonly SeededBug[] = [
     nemeses: [missedUpdates],
     patches: [
       {
-        file: 'packages/server/src/compare-recent.ts',
+        file: 'packages/server/src/repair/compare-recent.ts',
         find: 'theirs.get(id) === sum',
         replace: '(theirs.get(id) === sum || true)',
       },
@@ -103,7 +103,7 @@ export const repairBugs: readonly SeededBug[] = [
         replace: 'held === null ? true :',
       },
       {
-        file: 'packages/server/src/replicate.ts',
+        file: 'packages/server/src/repair/replicate.ts',
         find: 'if (holding.floorMs > mine.barrierMs) {',
         replace: 'if (holding.floorMs < 0) {',
       },
@@ -115,7 +115,7 @@ export const repairBugs: readonly SeededBug[] = [
     nemeses: [wipedDevice],
     patches: [
       {
-        file: 'packages/server/src/open-partitions.ts',
+        file: 'packages/server/src/moves/open-partitions.ts',
         find: 'partition, survey.state)',
         replace: "partition, 'ready')",
       },
@@ -139,7 +139,7 @@ export const repairBugs: readonly SeededBug[] = [
     nemeses: [flips],
     patches: [
       {
-        file: 'packages/partition/src/read-records.ts',
+        file: 'packages/partition/src/file/read-records.ts',
         find: 'if (matchesHash(content, hash)) return',
         replace: 'if (matchesHash !== undefined) return',
       },

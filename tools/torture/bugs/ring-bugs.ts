@@ -9,8 +9,8 @@ import {
 } from '../scenes/move-scenes.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
-const loadPartition = 'packages/server/src/load-partition.ts';
-const drainPartition = 'packages/server/src/drain-partition.ts';
+const loadPartition = 'packages/server/src/moves/load-partition.ts';
+const drainPartition = 'packages/server/src/moves/drain-partition.ts';
 
 export const ringBugs: readonly SeededBug[] = [
   {
@@ -40,7 +40,7 @@ export const ringBugs: readonly SeededBug[] = [
     nemeses: [plainJoin],
     patches: [
       {
-        file: 'packages/server/src/load-queue.ts',
+        file: 'packages/server/src/moves/load-queue.ts',
         find: 'const loaded = await loadPartition(ports, task);',
         replace: 'const loaded = { copy: null, merged: [], forced: null };',
       },
@@ -52,7 +52,7 @@ export const ringBugs: readonly SeededBug[] = [
     nemeses: [plainJoin],
     patches: [
       {
-        file: 'packages/partition/src/adopt-copy.ts',
+        file: 'packages/partition/src/copy/adopt-copy.ts',
         find: 'copy.takeOver({ incarnation, life',
         replace: 'copy.takeOver({ incarnation: copy.info().incarnation, life',
       },
@@ -101,12 +101,12 @@ export const ringBugs: readonly SeededBug[] = [
     nemeses: [splitInFlight],
     patches: [
       {
-        file: 'packages/server/src/slot-acks.ts',
+        file: 'packages/server/src/coordinate/slot-acks.ts',
         find: 'if (first === true && second === true) acked += 1;',
         replace: 'acked += Number(first === true) + Number(joiner !== null && second === true);',
       },
       {
-        file: 'packages/server/src/slot-acks.ts',
+        file: 'packages/server/src/coordinate/slot-acks.ts',
         find: 'if (first !== false && second !== false) possible += 1;',
         replace:
           'possible += Number(first !== false) + Number(joiner !== null && second !== false);',
@@ -119,7 +119,7 @@ export const ringBugs: readonly SeededBug[] = [
     nemeses: [splitTakeover],
     patches: [
       {
-        file: 'packages/server/src/confirm-takeover.ts',
+        file: 'packages/server/src/moves/confirm-takeover.ts',
         find: 'return behind < quorum ? [partition] : [];',
         replace: 'return behind >= 0 ? [partition] : [];',
       },
@@ -131,7 +131,7 @@ export const ringBugs: readonly SeededBug[] = [
     nemeses: [splitTakeover],
     patches: [
       {
-        file: 'packages/server/src/replica.ts',
+        file: 'packages/server/src/replica/replica.ts',
         find: "if (duty.kind === 'SERVE' && !complete) throw filling(partition);",
         replace: 'void complete;',
       },
@@ -148,7 +148,7 @@ export const ringBugs: readonly SeededBug[] = [
         replace: 'moves: without(ring.moves, done), touched: [] });',
       },
       {
-        file: 'packages/ring/src/audit-transition.ts',
+        file: 'packages/ring/src/audit/audit-transition.ts',
         find: 'if (found === wanted) continue;',
         replace: 'if (found !== undefined || wanted === 0) continue;',
       },
@@ -160,7 +160,7 @@ export const ringBugs: readonly SeededBug[] = [
     nemeses: [writtenMeanwhile],
     patches: [
       {
-        file: 'packages/partition/src/adopt-copy.ts',
+        file: 'packages/partition/src/copy/adopt-copy.ts',
         find: 'if (rows.length > 0) {',
         replace: 'if (rows.length < 0) {',
       },
@@ -177,12 +177,12 @@ export const ringBugs: readonly SeededBug[] = [
     nemeses: [flippedCopy],
     patches: [
       {
-        file: 'packages/partition/src/incoming-copy.ts',
+        file: 'packages/partition/src/copy/incoming-copy.ts',
         find: 'if (found !== seal)',
         replace: "if (found === '')",
       },
       {
-        file: 'packages/partition/src/verify-copy.ts',
+        file: 'packages/partition/src/copy/verify-copy.ts',
         find: 'if (first === undefined) return;',
         replace: 'if (first !== null) return;',
       },
@@ -194,7 +194,7 @@ export const ringBugs: readonly SeededBug[] = [
     nemeses: [cancelledJoin],
     patches: [
       {
-        file: 'packages/server/src/plan-duties.ts',
+        file: 'packages/server/src/moves/plan-duties.ts',
         find: "if (isSurplus(active, partition)) steps.push({ kind: 'drain', partition });",
         replace:
           "if (isSurplus(active, partition) && holdings.states.get(partition) === 'ready') steps.push({ kind: 'drain', partition });",

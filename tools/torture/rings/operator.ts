@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { readVersion, type StoredVersion } from '@ringwright/repository/read-version';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Ended } from '../../../test/support/ring-builder-program.ts';
 import { keyspace, patchedNode, type Stage } from '../stage.ts';
 

@@ -1,9 +1,9 @@
 // After a run of ring changes: are files, repository and receipts what the rings say?
 import fs from 'node:fs';
 import path from 'node:path';
-import { makesVersion } from '@ringwright/repository/log-entry';
-import { readLog } from '@ringwright/repository/read-log';
-import { readVersion } from '@ringwright/repository/read-version';
+import { makesVersion } from '@ringwright/repository/folder/log-entry';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { Settled } from '../nemesis.ts';

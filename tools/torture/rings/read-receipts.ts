@@ -1,8 +1,8 @@
 // The receipts of a tortured ring, all versions together.
 import fs from 'node:fs';
 import path from 'node:path';
-import { ringFolder } from '@ringwright/repository/ring-folder';
-import { type MoveReceipt, openReceipt } from '@ringwright/ring/move-receipt';
+import { ringFolder } from '@ringwright/repository/folder/ring-folder';
+import { type MoveReceipt, openReceipt } from '@ringwright/ring/trust/move-receipt';
 import { keyspace, type Stage } from '../stage.ts';
 import { ringsOf } from './operator.ts';
 

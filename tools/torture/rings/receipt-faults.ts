@@ -1,5 +1,5 @@
 // What receipts must say of where a joiner has its records from, and of its new file. Pure.
-import type { MoveReceipt } from '@ringwright/ring/move-receipt';
+import type { MoveReceipt } from '@ringwright/ring/trust/move-receipt';
 
 /** Of three replicas: so many others are in every quorum's way (N - W + 1). */
 const OTHERS_MIN = 2;

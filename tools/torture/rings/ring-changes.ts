@@ -1,6 +1,6 @@
 // The changes an operator makes to a tortured ring, each possible in some states of it only.
 import type { Random } from '@ringwright/base/random';
-import type { BuilderDevice } from '@ringwright/builder/builder-state';
+import type { BuilderDevice } from '@ringwright/builder/state/builder-state';
 import { pick } from '../nemesis.ts';
 import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';

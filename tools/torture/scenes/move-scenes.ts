@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { must } from '@ringwright/base/assert';
 import { seededRandom } from '@ringwright/base/random';
-import { checkStore } from '@ringwright/partition/check-store';
+import { checkStore } from '@ringwright/partition/audit/check-store';
 import type { Move } from '@ringwright/ring/move';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { askServer } from '../../../test/support/ask-server.ts';

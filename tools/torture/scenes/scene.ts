@@ -2,7 +2,7 @@
 import http from 'node:http';
 import { formatSessionToken } from '@ringwright/base/session-token';
 import type { Stamp } from '@ringwright/base/stamp';
-import { partitionerOf } from '@ringwright/ring/partition-of-key';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
 import { askRecord } from '../../../test/support/ask-record.ts';
 import type { Operation } from '../../../test/support/history.ts';

@@ -6,11 +6,11 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { checkStore } from '../../src/check-store.ts';
+import { checkStore } from '../../src/audit/check-store.ts';
+import type { Write } from '../../src/file/record.ts';
+import type { StoreLimits } from '../../src/log/store-limits.ts';
 import { openStore } from '../../src/open-store.ts';
-import type { Write } from '../../src/record.ts';
 import type { Store } from '../../src/store.ts';
-import type { StoreLimits } from '../../src/store-limits.ts';
 
 export interface Scratch extends AsyncDisposable {
   readonly directory: string;

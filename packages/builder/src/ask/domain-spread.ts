@@ -1,0 +1,97 @@
+// How the replicas of partitions lie in regions, zones and servers, against what may be. Pure.
+import type { Ring } from '@ringwright/ring/ring';
+import { placementProblem } from '../place/placement-problem.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import { type TierKind, tierKinds, tierNamesById } from '../state/tier-name.ts';
+
+export interface DomainSpread {
+  readonly tier: TierKind;
+  readonly name: string;
+  /** Exact share in slots of the whole ring, and slots held. */
+  readonly share: number;
+  readonly slots: number;
+  /** Least and most replicas of one partition that its share allows; 0 and 0 when it has none. */
+  readonly least: number;
+  readonly most: number;
+  /** Most for perfect dispersion, whatever the shares; null for a domain without share. */
+  readonly cap: number | null;
+  /** counts[k]: partitions with k replicas here. With 2.5 replicas all partitions count too. */
+  readonly counts: readonly number[];
+  /** Slots above `most`, and slots missing to `least`: what a rebalance would mend. */
+  readonly tooMany: number;
+  readonly tooFew: number;
+}
+
+type Spread = { -readonly [key in keyof DomainSpread]: DomainSpread[key] } & { counts: number[] };
+
+/** All domains of the devices there are, removed and drained ones too. O(slots) for each tier. */
+export function domainSpreads(ring: Ring, state: BuilderState): DomainSpread[] {
+  return tierKinds.slice(0, -1).flatMap((tier) => {
+    const names = tierNamesById(state.devices, tier);
+    const spreads = emptySpreads(state, tier);
+    const indexOf = new Map([...spreads.keys()].map((name, index) => [name, index]));
+    const domains = Int32Array.from(names, (name) => indexOf.get(name) ?? -1);
+    const all = [...spreads.values()];
+    countAll(ring, all, domains);
+    return all;
+  });
+}
+
+/** Only the domains that a partition touches are looked at: most hold nothing of it. */
+function countAll(ring: Ring, spreads: readonly Spread[], domains: Int32Array): void {
+  const held = new Int32Array(spreads.length);
+  for (let partition = 0; partition < ring.partitions; partition += 1) {
+    for (const row of ring.table) {
+      const domain = domains[row[partition] ?? -1] ?? -1;
+      if (domain >= 0) held[domain]! += 1;
+    }
+    for (const row of ring.table) {
+      const domain = domains[row[partition] ?? -1] ?? -1;
+      if (domain < 0 || held[domain] === 0) continue;
+      count(spreads[domain]!, held[domain]!, 1);
+      held[domain] = 0;
+    }
+  }
+  for (const spread of spreads) {
+    const touched = spread.counts.reduce((sum, one) => sum + one, 0);
+    count(spread, 0, ring.partitions - touched);
+  }
+}
+
+function count(spread: Spread, held: number, partitions: number): void {
+  while (spread.counts.length <= held) spread.counts.push(0);
+  spread.counts[held]! += partitions;
+  spread.slots += partitions * held;
+  spread.tooMany += partitions * Math.max(0, held - spread.most);
+  spread.tooFew += partitions * Math.max(0, spread.least - held);
+}
+
+/** By name, in tree order; domains that shall hold nothing come last. */
+function emptySpreads(state: BuilderState, tier: TierKind): Map<string, Spread> {
+  const { tree, targets, shares } = placementProblem(state);
+  const names = tierNamesById(state.devices, tier);
+  const spreads = new Map<string, Spread>();
+  const level = tierKinds.indexOf(tier) + 1;
+  for (let leaf = 0; leaf < tree.leaves; leaf += 1) {
+    const name = names[tree.deviceIds[leaf]!]!;
+    if (spreads.has(name)) continue;
+    let v = tree.firstLeaf + leaf;
+    while (tree.level[v]! > level) v = tree.parent[v]!;
+    spreads.set(name, {
+      ...empty(tier, name),
+      share: targets.exact[v]!,
+      least: targets.low[v]!,
+      most: targets.high[v]!,
+      cap: shares.caps[v]!,
+    });
+  }
+  for (const name of names) {
+    if (name !== '' && !spreads.has(name)) spreads.set(name, empty(tier, name));
+  }
+  return spreads;
+}
+
+function empty(tier: TierKind, name: string): Spread {
+  const none = { share: 0, slots: 0, least: 0, most: 0, cap: null, tooMany: 0, tooFew: 0 };
+  return { tier, name, ...none, counts: [] };
+}

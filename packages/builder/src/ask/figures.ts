@@ -1,0 +1,114 @@
+// How good a ring is: balance, dispersion and spread, from a ring and a builder state. Pure.
+import type { Ring } from '@ringwright/ring/ring';
+import { type SpreadFigures, spreadFigures } from '../place/pair-spread.ts';
+import { loadsOf, placementOf } from '../place/placement.ts';
+import { type PlacementProblem, placementProblem } from '../place/placement-problem.ts';
+import { dispersionFigures, type TierDispersion } from '../place/tier-dispersion.ts';
+import { slotsPerDevice } from '../plan/plan-devices.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import { tierNames } from '../state/tier-tree.ts';
+
+export interface BalanceFigures {
+  /** Largest deviation of a device from its exact share, in slots and in percent of the share. */
+  readonly worstSlots: number;
+  readonly worstPercent: number;
+  /** Device with the largest deviation in slots. */
+  readonly worstDevice: number;
+  /** Largest deviation of any tier from its exact share, in slots. */
+  readonly worstTierSlots: number;
+  /** Slots on devices that shall have none: removed or of weight 0. */
+  readonly slotsToClear: number;
+}
+
+export interface RingFigures {
+  readonly balance: BalanceFigures;
+  readonly dispersion: readonly TierDispersion[];
+  /** Null above 10,000 devices, or where no two devices may share a partition. */
+  readonly spread: SpreadFigures | null;
+  readonly devices: readonly {
+    readonly id: number;
+    readonly slots: number;
+    readonly share: number;
+  }[];
+  readonly tiers: readonly TierLoad[];
+}
+
+export interface TierLoad {
+  readonly tier: string;
+  /** A device below it names it: region, zone and server are those of this device. */
+  readonly device: number;
+  readonly slots: number;
+  readonly share: number;
+}
+
+/** Figures of the table as it stands; slots in flight count where they are. Right for 2.5 replicas too. */
+export function ringFigures(ring: Ring, state: BuilderState): RingFigures {
+  const problem = placementProblem(state);
+  const { tree, targets } = problem;
+  const placement = placementOf(ring, tree);
+  const loads = loadsOf(placement, tree);
+  const slots = slotsPerDevice(ring.table, ring.devices.length);
+  const devices = state.devices.flatMap((device) => {
+    if (device === null) return [];
+    const leaf = tree.leafOfDevice[device.id] ?? -1;
+    const share = leaf < 0 ? 0 : (targets.exact[tree.firstLeaf + leaf] ?? 0);
+    return [{ id: device.id, slots: slots[device.id] ?? 0, share }];
+  });
+  return {
+    balance: balanceFigures(problem, loads, devices),
+    dispersion: dispersionFigures(problem, placement, loads),
+    spread: spreadFigures(problem, placement, loads),
+    devices,
+    tiers: tierLoads(problem, loads),
+  };
+}
+
+function balanceFigures(
+  { tree, targets }: PlacementProblem,
+  loads: Int32Array,
+  devices: RingFigures['devices'],
+): BalanceFigures {
+  let worstDevice = -1;
+  let worstSlots = -1;
+  let worstPercent = 0;
+  let slotsToClear = 0;
+  for (const { id, slots, share } of devices) {
+    if (share === 0) {
+      slotsToClear += slots;
+      continue;
+    }
+    const off = Math.abs(slots - share);
+    worstPercent = Math.max(worstPercent, (100 * off) / share);
+    if (off <= worstSlots) continue;
+    worstSlots = off;
+    worstDevice = id;
+  }
+  let worstTierSlots = 0;
+  for (let v = 1; v < tree.firstLeaf; v += 1) {
+    worstTierSlots = Math.max(worstTierSlots, Math.abs(loads[v]! - targets.exact[v]!));
+  }
+  return {
+    worstSlots: Math.max(0, worstSlots),
+    worstPercent,
+    worstDevice,
+    worstTierSlots,
+    slotsToClear,
+  };
+}
+
+function tierLoads({ tree, targets }: PlacementProblem, loads: Int32Array): TierLoad[] {
+  const firstDevice = new Int32Array(tree.nodes);
+  for (let v = tree.nodes - 1; v >= 0; v -= 1) {
+    firstDevice[v] =
+      v >= tree.firstLeaf ? tree.deviceIds[v - tree.firstLeaf]! : firstDevice[tree.firstChild[v]!]!;
+  }
+  return Array.from({ length: Math.max(0, tree.firstLeaf - 1) }, (_, index) => {
+    const v = index + 1;
+    return {
+      tier: tierNames[tree.level[v]!]!,
+      device: firstDevice[v]!,
+      slots: loads[v]!,
+      share: targets.exact[v]!,
+    };
+  });
+}

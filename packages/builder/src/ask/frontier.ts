@@ -1,0 +1,78 @@
+// What each overload would buy: dispersion against fullest device and slots moved. Pure.
+import type { Ring } from '@ringwright/ring/ring';
+import { placementProblem } from '../place/placement-problem.ts';
+import type { CommitTimes } from '../plan/frozen-partitions.ts';
+import { planVersion } from '../plan/plan-version.ts';
+import { requiredOverload } from '../shares/required-overload.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import { type TierKind, tierKinds } from '../state/tier-name.ts';
+
+export interface FrontierPoint {
+  readonly overload: number;
+  /** Slots beyond the dispersion cap of their domain that these shares make unavoidable, by tier. */
+  readonly beyondCap: Readonly<Record<TierKind, number>>;
+  readonly beyondCapTotal: number;
+  /** Fullest device relative to its share by weight alone: 1.1 is 10 % more. */
+  readonly worstFill: number;
+  /** Slots that the next version would move, and that would be left for later ones. */
+  readonly moves: number;
+  readonly movesLeft: number;
+  readonly current: boolean;
+}
+
+export interface Frontier {
+  readonly points: readonly FrontierPoint[];
+  /** The least overload with perfect dispersion; null when none reaches it. */
+  readonly required: number | null;
+  /** The least overload listed after which dispersion does not get better. */
+  readonly recommended: number;
+}
+
+interface FrontierInput extends CommitTimes {
+  readonly head: Ring | null;
+  readonly headId: string | null;
+  readonly state: BuilderState;
+}
+
+const USUAL = [0, 0.05, 0.1, 0.2];
+const PARTS = [0.25, 0.5, 0.75, 1];
+
+/** Each point is a whole plan: eight plans or so. Errors: those of planVersion. */
+export function overloadFrontier(input: FrontierInput, given?: readonly number[]): Frontier {
+  const { state } = input;
+  const { tree, shares } = placementProblem(state);
+  const required = requiredOverload(tree, shares);
+  const parts = required === null || required === 0 ? [] : PARTS.map((part) => part * required);
+  const wanted = given ?? [...USUAL, ...parts, state.overload];
+  const values = [...new Set(wanted.map((one) => Math.ceil(one * 1e6) / 1e6))];
+  const points = values.sort((a, b) => a - b).map((overload) => pointAt(input, overload));
+  const best = Math.min(...points.map(({ beyondCapTotal }) => beyondCapTotal));
+  const recommended = points.find(({ beyondCapTotal }) => beyondCapTotal <= best)?.overload ?? 0;
+  return { points, required, recommended };
+}
+
+function pointAt(input: FrontierInput, overload: number): FrontierPoint {
+  const state = { ...input.state, overload };
+  const { tree, shares, ring } = placementProblem(state);
+  const plan = planVersion({ ...input, state, direct: true });
+  const beyond = { region: 0, zone: 0, server: 0, device: 0 };
+  for (let v = 1; v < tree.firstLeaf; v += 1) {
+    const excess = ring.partitions * (shares.wanted[v]! - shares.caps[v]!);
+    if (excess > 1e-6) beyond[tierKinds[tree.level[v]! - 1]!] += excess;
+  }
+  let worstFill = 0;
+  for (let leaf = 0; leaf < tree.leaves; leaf += 1) {
+    const fill = shares.wanted[tree.firstLeaf + leaf]! / shares.base[leaf]!;
+    worstFill = Math.max(worstFill, fill);
+  }
+  const beyondCap = beyond;
+  return {
+    overload,
+    beyondCap,
+    beyondCapTotal: Math.round(beyond.region + beyond.zone + beyond.server),
+    worstFill,
+    moves: plan.moves.length,
+    movesLeft: plan.movesLeft,
+    current: overload === input.state.overload,
+  };
+}

@@ -1,0 +1,62 @@
+// Why a version moved a slot, from the ring before it and the state it was planned with. Pure.
+import type { Ring } from '@ringwright/ring/ring';
+import { placementProblem } from '../place/placement-problem.ts';
+import type { PlannedMove } from '../plan/plan.ts';
+import { slotsPerDevice } from '../plan/plan-devices.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import { tierKinds, tierName } from '../state/tier-name.ts';
+
+export interface MoveReason {
+  /**
+   * `chain`: neither end asked for it; it makes room for a slot that may not go elsewhere, in the
+   * chain of fewest moves.
+   */
+  readonly rule: 'new-slot' | 'removed' | 'drained' | 'pin' | 'dispersion' | 'share' | 'chain';
+  readonly sentence: string;
+}
+
+/** `before` is the ring the move was planned on, `state` the one the version was committed with. */
+export function moveReason(before: Ring, state: BuilderState, move: PlannedMove): MoveReason {
+  const { partition, from, to } = move;
+  if (from === null) return { rule: 'new-slot', sentence: 'the number of replicas was raised' };
+  const device = state.devices[from] ?? null;
+  if (device === null || device.state === 'removed') {
+    return { rule: 'removed', sentence: `d${from} was removed` };
+  }
+  if (device.weight === 0) {
+    return { rule: 'drained', sentence: `d${from} has weight 0 and gives everything away` };
+  }
+  const pin = state.pins?.find((one) => one.partition === partition);
+  if (pin?.on.includes(to) === true) return { rule: 'pin', sentence: `it is pinned on d${to}` };
+  if (pin?.off.includes(from) === true) {
+    return { rule: 'pin', sentence: `it is pinned off d${from}` };
+  }
+  const { tree, targets } = placementProblem(state);
+  const nodeOf = (id: number): number => tree.firstLeaf + (tree.leafOfDevice[id] ?? 0);
+  const holders = before.table.flatMap((row) => row[partition] ?? []);
+  for (let v = tree.parent[nodeOf(from)]!; v > 0; v = tree.parent[v]!) {
+    const tier = tierKinds[tree.level[v]! - 1]!;
+    const name = tierName(device, tier);
+    const held = holders.filter((id) => {
+      const other = state.devices[id] ?? null;
+      return other !== null && tierName(other, tier) === name;
+    }).length;
+    const most = targets.high[v]!;
+    if (held <= most) continue;
+    const sentence = `${tier} ${name} held ${held} replicas of it, at most ${most} for dispersion`;
+    return { rule: 'dispersion', sentence };
+  }
+  const loads = slotsPerDevice(before.table, state.devices.length);
+  const [held, share] = [loads[from]!, targets.exact[nodeOf(from)]!];
+  if (held > Math.ceil(share)) {
+    const sentence = `d${from} held ${held} slots, its share is ${share.toFixed(2)}`;
+    return { rule: 'share', sentence };
+  }
+  const [room, wanted] = [loads[to]!, targets.exact[nodeOf(to)]!];
+  if (room < Math.floor(wanted)) {
+    const sentence = `d${to} held ${room} slots, its share is ${wanted.toFixed(2)}`;
+    return { rule: 'share', sentence };
+  }
+  const sentence = 'neither device asked for it: it makes room in the shortest chain of moves';
+  return { rule: 'chain', sentence };
+}

@@ -1,0 +1,91 @@
+// What one more failure would cost while moves are in flight, tier by tier. Pure.
+import type { Move } from '@ringwright/ring/move';
+import type { Ring } from '@ringwright/ring/ring';
+import type { PlannedMove } from '../plan/plan.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import { type TierKind, tierKinds, tierNamesById } from '../state/tier-name.ts';
+import { quorumOf } from './availability.ts';
+
+export interface TierRisk {
+  readonly tier: TierKind;
+  /** Domains of this tier: where there is one, its failure takes all, whatever moves. */
+  readonly domains: number;
+  /** Partitions that one failure of a domain of this tier takes below a write quorum: now. */
+  readonly before: number;
+  /** The same while the moves run: a moving slot takes writes on both its devices. */
+  readonly while: number;
+  /** The same once the moves are done. */
+  readonly after: number;
+}
+
+/**
+ * Of the partitions with moves, which are sorted by partition. Slots of removed devices count as
+ * lost: those devices may be gone.
+ */
+export function movesAtRisk(
+  head: Pick<Ring, 'table'>,
+  moves: readonly (PlannedMove | Move)[],
+  state: BuilderState,
+): TierRisk[] {
+  const removed = Uint8Array.from(state.devices, (device) =>
+    device === null || device.state === 'removed' ? 1 : 0,
+  );
+  return tierKinds.map((tier) => {
+    const names = tierNamesById(state.devices, tier);
+    const domains = new Set(names.filter((name) => name !== '')).size;
+    const risk = { tier, domains, before: 0, while: 0, after: 0 };
+    for (let next = 0; next < moves.length; ) {
+      const first = next;
+      const partition = moves[first]!.partition;
+      while (moves[next]?.partition === partition) next += 1;
+      const slots = slotsAt(head, { partition, moves: moves.slice(first, next) });
+      const stay = slots.map(({ from }) => [from]);
+      const both = slots.map(({ from, to }) => (to === null ? [from] : [from, to]));
+      const done = slots.map(({ from, to }) => [to ?? from]);
+      if (breaks(stay, names, removed)) risk.before += 1;
+      if (breaks(both, names, removed)) risk.while += 1;
+      if (breaks(done, names, removed)) risk.after += 1;
+    }
+    return risk;
+  });
+}
+
+interface MovingSlot {
+  readonly from: number;
+  readonly to: number | null;
+}
+
+function slotsAt(
+  { table }: Pick<Ring, 'table'>,
+  at: {
+    readonly partition: number;
+    readonly moves: readonly Pick<PlannedMove, 'replica' | 'to'>[];
+  },
+): MovingSlot[] {
+  const slots: MovingSlot[] = [];
+  for (let replica = 0; replica < table.length; replica += 1) {
+    const from = table[replica]?.[at.partition];
+    if (from === undefined) continue;
+    const to = at.moves.find((move) => move.replica === replica)?.to ?? null;
+    slots.push({ from, to });
+  }
+  return slots;
+}
+
+/** Can the loss of one domain leave fewer slots than a quorum, each slot needing all its devices? */
+function breaks(
+  slots: readonly (readonly number[])[],
+  names: readonly string[],
+  removed: Uint8Array,
+): boolean {
+  const quorum = quorumOf(slots.length);
+  const whole = slots.filter((devices) => devices.every((id) => removed[id] !== 1));
+  if (whole.length < quorum) return true;
+  return whole.some((devices) =>
+    devices.some((id) => {
+      const domain = names[id];
+      const left = whole.filter((others) => others.every((other) => names[other] !== domain));
+      return left.length < quorum;
+    }),
+  );
+}

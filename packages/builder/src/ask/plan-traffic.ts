@@ -1,0 +1,110 @@
+// What moves cost in bytes: per device in and out, peak on its disk, time at a rate. Pure.
+import { diskReserveBytes } from '@ringwright/base/limits-store';
+import type { PlannedMove } from '../plan/plan.ts';
+
+/** What live servers said; null where nobody did. */
+export interface KnownSizes {
+  /** Bytes of a partition's file: the largest that any holder has. */
+  readonly partitionBytes: (partition: number) => number | null;
+  readonly deviceBytes: (device: number) => KnownDisk | null;
+  /** Bytes of the partition's file that the device has already: those need no room. */
+  readonly heldBytes: (device: number, partition: number) => number;
+  /** Whether the server of the device gave no answer: nothing can come from it. */
+  readonly isAway: (device: number) => boolean;
+}
+
+export interface KnownDisk {
+  /** What the device holds now. */
+  readonly bytes: number;
+  /** Free on its disk, and the whole disk; null where that was not said. */
+  readonly free: number;
+  readonly total: number | null;
+}
+
+export interface DeviceTraffic {
+  readonly id: number;
+  readonly bytesIn: number;
+  /** 0 of one that is away: other holders give those files. */
+  readonly bytesOut: number;
+  readonly isAway: boolean;
+  /** A file is copied before the old one is dropped: what it holds now and what comes in. */
+  readonly peakBytes: number | null;
+  readonly freeBytes: number | null;
+  readonly diskBytes: number | null;
+  /** False when the incoming files do not fit beside what a server keeps free; null when the free space is not known. */
+  readonly fits: boolean | null;
+}
+
+export interface Traffic {
+  readonly bytes: number;
+  /** Moves of partitions of which no size is known: taken as the mean of the known ones. */
+  readonly guessed: number;
+  readonly devices: readonly DeviceTraffic[];
+  /** Of the device with most bytes in one direction, which is when all copies can be done. */
+  readonly busiest: { readonly id: number; readonly bytes: number } | null;
+}
+
+/** Null when no size at all is known. */
+export function planTraffic(moves: readonly PlannedMove[], known: KnownSizes): Traffic | null {
+  const sizes = moves.map(({ partition }) => known.partitionBytes(partition));
+  const certain = sizes.filter((size) => size !== null);
+  if (certain.length === 0) return null;
+  const mean = certain.reduce((sum, size) => sum + size, 0) / certain.length;
+  const inOut = new Map<number, { bytesIn: number; bytesOut: number }>();
+  const of = (id: number): { bytesIn: number; bytesOut: number } => {
+    const found = inOut.get(id) ?? { bytesIn: 0, bytesOut: 0 };
+    inOut.set(id, found);
+    return found;
+  };
+  let total = 0;
+  moves.forEach(({ partition, from, to }, index) => {
+    const size = Math.max(0, (sizes[index] ?? mean) - known.heldBytes(to, partition));
+    total += size;
+    if (from !== null) of(from).bytesOut += known.isAway(from) ? 0 : size;
+    of(to).bytesIn += size;
+  });
+  const devices = [...inOut].map(([id, traffic]) => deviceTraffic(id, traffic, known));
+  return {
+    bytes: Math.round(total),
+    guessed: moves.length - certain.length,
+    devices: devices.sort((a, b) => a.id - b.id),
+    busiest: busiestOf(devices),
+  };
+}
+
+function deviceTraffic(
+  id: number,
+  traffic: { readonly bytesIn: number; readonly bytesOut: number },
+  known: KnownSizes,
+): DeviceTraffic {
+  const bytesIn = Math.round(traffic.bytesIn);
+  const bytesOut = Math.round(traffic.bytesOut);
+  const disk = known.deviceBytes(id);
+  return {
+    id,
+    bytesIn,
+    bytesOut,
+    isAway: known.isAway(id),
+    peakBytes: disk === null ? null : disk.bytes + bytesIn,
+    freeBytes: disk === null ? null : disk.free,
+    diskBytes: disk === null ? null : disk.total,
+    fits: disk === null ? null : bytesIn === 0 || bytesIn + diskReserveBytes <= disk.free,
+  };
+}
+
+/** Whether the files would not even fit an empty disk of this size. */
+export function neverFits({
+  bytesIn,
+  diskBytes,
+}: Pick<DeviceTraffic, 'bytesIn' | 'diskBytes'>): boolean {
+  return diskBytes !== null && bytesIn + diskReserveBytes > diskBytes;
+}
+
+function busiestOf(devices: readonly DeviceTraffic[]): Traffic['busiest'] {
+  let busiest: Traffic['busiest'] = null;
+  for (const { id, bytesIn, bytesOut } of devices) {
+    const bytes = Math.max(bytesIn, bytesOut);
+    if (busiest === null || bytes > busiest.bytes) busiest = { id, bytes };
+  }
+  return busiest;
+}

@@ -1,0 +1,196 @@
+// Why each slot of a partition is where it is: shares, bounds of its domains, alternatives. Pure.
+import { assert } from '@ringwright/base/assert';
+import type { Ring } from '@ringwright/ring/ring';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { boundsOf, pinnedBounds } from '../place/partition-bounds.ts';
+import { type PlacementProblem, placementProblem } from '../place/placement-problem.ts';
+import { addLeaf, createRules, hasRoom, removeLeaf, startPartition } from '../place/slot-rules.ts';
+import { slotsPerDevice } from '../plan/plan-devices.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import { isPinned } from '../state/pins.ts';
+import { type TierKind, tierKinds, tierName } from '../state/tier-name.ts';
+
+/**
+ * What holds a slot in its place. `removed`, `drained`, `dispersion` and `share` name what is wrong
+ * with it; `pinned`: somebody wants it there; `only-place`: bounds leave no other device; `full`:
+ * other devices may have it, but all hold their share; `pairs`: a device below its share could have
+ * it too, and another slot of equal right went there, so that pairs of devices share partitions
+ * evenly.
+ */
+export type SlotRule =
+  | 'removed'
+  | 'drained'
+  | 'pinned'
+  | 'dispersion'
+  | 'share'
+  | 'only-place'
+  | 'full'
+  | 'pairs';
+
+export interface DomainBounds {
+  readonly tier: TierKind;
+  readonly name: string;
+  /** Replicas of this partition in it, and how many there may be. */
+  readonly held: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+export interface SlotWhy {
+  readonly replica: number;
+  readonly device: number;
+  readonly joiner: number | null;
+  readonly rule: SlotRule;
+  /** Slots its device holds, and its exact share. */
+  readonly slots: number;
+  readonly share: number;
+  readonly domains: readonly DomainBounds[];
+  /** Other devices that could hold it without breaking a bound, and those of them below share. */
+  readonly alternatives: number;
+  readonly alternativesWithRoom: number;
+  /** Partitions its device shares with each other holder, and what an even spread would give. */
+  readonly pairs: readonly {
+    readonly device: number;
+    readonly shared: number;
+    readonly even: number;
+  }[];
+}
+
+/** One entry for each slot, in replica order. O(slots). */
+export function whySlots(ring: Ring, state: BuilderState, partition: number): SlotWhy[] {
+  const problem = withPinsOf(placementProblem(state), state, partition);
+  const loads = slotsPerDevice(ring.table, ring.devices.length);
+  const slots = slotsOf(ring, partition);
+  const holders = slots.map(({ device }) => device);
+  return slots.map(({ replica, device, joiner }) => {
+    const leaf = problem.tree.leafOfDevice[device] ?? -1;
+    const share = leaf < 0 ? 0 : problem.targets.exact[problem.tree.firstLeaf + leaf]!;
+    const pinned = isPinned(state, partition, device);
+    const others = holders.filter((id) => id !== device);
+    const domains = domainsOf(problem, state, { partition, device, holders });
+    const { legal, withRoom } = alternativesTo(problem, { partition, device, others, loads });
+    const found = { device, slots: loads[device]!, share, domains, pinned, legal, withRoom };
+    return {
+      replica,
+      device,
+      joiner,
+      rule: ruleOf(state, found),
+      slots: found.slots,
+      share,
+      domains,
+      alternatives: legal,
+      alternativesWithRoom: withRoom,
+      pairs: pairsOf(ring, device, { others, loads }),
+    };
+  });
+}
+
+/** Shares are those of weights; bounds are those of this partition. */
+function withPinsOf(
+  problem: PlacementProblem,
+  state: BuilderState,
+  partition: number,
+): PlacementProblem {
+  const pins = state.pins?.filter((pin) => pin.partition === partition) ?? [];
+  const { tree, targets } = problem;
+  if (pins.length === 0) return problem;
+  return {
+    ...problem,
+    targets: { ...targets, own: pinnedBounds(tree, targets, { ...state, pins }) },
+  };
+}
+
+function ruleOf(
+  state: BuilderState,
+  found: {
+    readonly device: number;
+    readonly slots: number;
+    readonly share: number;
+    readonly domains: readonly DomainBounds[];
+    readonly pinned: boolean;
+    readonly legal: number;
+    readonly withRoom: number;
+  },
+): SlotRule {
+  const device = state.devices[found.device] ?? null;
+  if (device === null || device.state === 'removed') return 'removed';
+  if (found.share === 0) return 'drained';
+  if (found.pinned) return 'pinned';
+  if (found.domains.some(({ held, most }) => held > most)) return 'dispersion';
+  if (found.slots > Math.ceil(found.share)) return 'share';
+  if (found.legal === 0) return 'only-place';
+  return found.withRoom === 0 ? 'full' : 'pairs';
+}
+
+function domainsOf(
+  { tree, targets }: PlacementProblem,
+  state: BuilderState,
+  at: { readonly partition: number; readonly device: number; readonly holders: readonly number[] },
+): DomainBounds[] {
+  const device = state.devices[at.device] ?? null;
+  const leaf = tree.leafOfDevice[at.device] ?? -1;
+  if (device === null) return [];
+  const { low, high } = boundsOf(targets, at.partition);
+  return tierKinds.slice(0, -1).map((tier, index) => {
+    const name = tierName(device, tier);
+    const held = at.holders.filter((id) => {
+      const other = state.devices[id] ?? null;
+      return other !== null && tierName(other, tier) === name;
+    }).length;
+    let v = leaf < 0 ? -1 : tree.firstLeaf + leaf;
+    while (v > 0 && tree.level[v]! > index + 1) v = tree.parent[v]!;
+    const bounds = v < 0 ? { least: 0, most: 0 } : { least: low[v]!, most: high[v]! };
+    return { tier, name, held, ...bounds };
+  });
+}
+
+function alternativesTo(
+  { tree, targets }: PlacementProblem,
+  at: {
+    readonly partition: number;
+    readonly device: number;
+    readonly others: readonly number[];
+    readonly loads: Int32Array;
+  },
+): { legal: number; withRoom: number } {
+  const rules = createRules(tree, targets);
+  startPartition(rules, at.partition, at.others.length + 1);
+  const added: number[] = [];
+  const found = { legal: 0, withRoom: 0 };
+  for (const id of at.others) {
+    const leaf = tree.leafOfDevice[id] ?? -1;
+    if (leaf < 0 || !addLeaf(rules, leaf)) continue;
+    added.push(leaf);
+  }
+  const taken = new Set([at.device, ...at.others]);
+  for (let leaf = 0; leaf < tree.leaves; leaf += 1) {
+    const id = tree.deviceIds[leaf]!;
+    if (taken.has(id) || !hasRoom(rules, tree.firstLeaf + leaf)) continue;
+    found.legal += 1;
+    if (at.loads[id]! < targets.floor[tree.firstLeaf + leaf]!) found.withRoom += 1;
+  }
+  for (const leaf of added) removeLeaf(rules, leaf);
+  return found;
+}
+
+function pairsOf(
+  { table, partitions, devices }: Ring,
+  device: number,
+  { others, loads }: { readonly others: readonly number[]; readonly loads: Int32Array },
+): SlotWhy['pairs'] {
+  const shared = new Int32Array(devices.length);
+  for (let partition = 0; partition < partitions; partition += 1) {
+    if (!table.some((row) => row[partition] === device)) continue;
+    for (const row of table) {
+      const id = row[partition];
+      if (id !== undefined && id !== device) shared[id]! += 1;
+    }
+  }
+  const meetings = shared.reduce((sum, one) => sum + one, 0);
+  // Loads of those it meets at all: the others are kept from it by dispersion.
+  const met = shared.reduce((sum, one, id) => sum + (one > 0 ? loads[id]! : 0), 0);
+  assert(met > 0 || others.length === 0, `device ${device} shares partitions with nobody`);
+  return others.map((id) => {
+    return { device: id, shared: shared[id]!, even: (meetings * loads[id]!) / met };
+  });
+}

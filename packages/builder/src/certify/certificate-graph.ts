@@ -1,0 +1,77 @@
+// What the certificate checks against: bounds of the tree, and both tables as leaves. Pure.
+// Written from the definitions: it shares targets with the builder, but no search.
+import type { Table } from '@ringwright/ring/ring';
+import type { Targets } from '../place/targets.ts';
+import type { TierTree } from '../state/tier-tree.ts';
+
+export interface CertificateGraph {
+  readonly tree: TierTree;
+  readonly targets: Targets;
+  readonly partitions: number;
+  readonly before: Table;
+  readonly after: Table;
+  /** By partition 1 when it may not change: it has no arcs. */
+  readonly frozen: Uint8Array | null;
+  /** By node: slots of `after` below it. */
+  readonly loads: Int32Array;
+  /** By leaf: the potential found so far; never above 0. */
+  readonly potential: Int32Array;
+  /** By node: no potential below it is higher. Prunes the search. */
+  readonly highest: Int32Array;
+  /** By leaf: the leaf its potential came from, or -1. */
+  readonly cameFrom: Int32Array;
+  /** Scratch, by node: replicas of the partition at hand; all 0 between partitions. */
+  readonly count: Int32Array;
+}
+
+export interface CertificateTables {
+  readonly before: Table;
+  readonly after: Table;
+  readonly frozen: Uint8Array | null;
+}
+
+export function certificateGraph(
+  tree: TierTree,
+  targets: Targets,
+  tables: CertificateTables,
+): CertificateGraph {
+  return {
+    tree,
+    targets,
+    partitions: tables.after[0]?.length ?? 0,
+    ...tables,
+    loads: new Int32Array(tree.nodes),
+    potential: new Int32Array(tree.leaves),
+    highest: new Int32Array(tree.nodes),
+    cameFrom: new Int32Array(tree.leaves).fill(-1),
+    count: new Int32Array(tree.nodes),
+  };
+}
+
+/** Leaves of a partition's slots in `into`, -1 for a device without leaf; returns how many. */
+export function leavesOf(
+  { tree }: CertificateGraph,
+  at: { readonly table: Table; readonly partition: number },
+  into: Int32Array,
+): number {
+  let slots = 0;
+  for (const row of at.table) {
+    if (at.partition >= row.length) continue;
+    into[slots] = tree.leafOfDevice[row[at.partition]!] ?? -1;
+    slots += 1;
+  }
+  return slots;
+}
+
+export function includes(list: Int32Array, length: number, leaf: number): boolean {
+  for (let i = 0; i < length; i += 1) if (list[i] === leaf) return true;
+  return false;
+}
+
+/** Adds `by` replicas to the counts of a leaf and everything above it. */
+export function countLeaf({ tree, count }: CertificateGraph, leaf: number, by: 1 | -1): void {
+  for (let v = tree.firstLeaf + leaf; ; v = tree.parent[v]!) {
+    count[v]! += by;
+    if (v === 0) return;
+  }
+}

@@ -1,0 +1,83 @@
+// Proof that a table keeps the guarantees and that none that does is nearer to the old one. Pure.
+// The second half is linear programming duality: with potentials no cycle of exchanges saves a move
+// (Klein 1967), and every difference of two flows is a sum of such cycles.
+import type { Finding } from '@ringwright/base/finding';
+import type { Ring, Table } from '@ringwright/ring/ring';
+import { pinnedProblem } from '../flow/pinned-targets.ts';
+import { heldProblem, withoutHeld } from '../place/held-devices.ts';
+import { placementOf } from '../place/placement.ts';
+import { type PlacementProblem, placementProblem } from '../place/placement-problem.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import { scanTables } from './certificate-faults.ts';
+import { certificateGraph } from './certificate-graph.ts';
+import { findPotentials } from './certificate-potentials.ts';
+
+export interface Certificate {
+  /** The table keeps every guarantee, and no table that does is reached with fewer moves. */
+  readonly optimal: boolean;
+  /** Slots on devices that were not the partition's before. */
+  readonly moves: number;
+  /** Pins stand above the guarantees: these hold as far as the pins permit. */
+  readonly pinned: boolean;
+  /** Breaches of the guarantees. With any of them there are no potentials to look for. */
+  readonly faults: readonly Finding[];
+  /** Looks at the changed partitions until the potentials settled. */
+  readonly passes: number;
+  /** By device id: the dual potential that proves it; 0 for those that hold nothing. */
+  readonly potentials: Int32Array;
+  /** When not optimal: devices which exchange slots in a ring so that one move less is needed. */
+  readonly cycle: readonly number[];
+}
+
+export interface CertifyInput {
+  /** The table before; rows may be longer or shorter than in `after`. */
+  readonly before: Table;
+  readonly after: Table;
+  readonly state: BuilderState;
+  readonly problem?: PlacementProblem;
+  /** By partition 1 where nothing may change; null when all may. */
+  readonly frozen?: Uint8Array | null;
+}
+
+/** Linear in the slots, and in the changed partitions per pass. Errors: REPLICAS_EXCEED_DEVICES. */
+export function certify(input: CertifyInput): Certificate {
+  const { before, after } = input;
+  const { tree, targets } = input.problem ?? problemOf(input);
+  const frozen = input.frozen ?? null;
+  const graph = certificateGraph(tree, targets, { before, after, frozen });
+  const { faults, moves, changed } = scanTables(graph);
+  const potentials = new Int32Array(input.state.devices.length);
+  const pinned = targets.own !== undefined;
+  if (faults.length > 0) {
+    return { optimal: false, moves, pinned, faults, passes: 0, potentials, cycle: [] };
+  }
+  const { settled, passes, cycle } = findPotentials(graph, changed);
+  graph.potential.forEach((value, leaf) => {
+    potentials[tree.deviceIds[leaf]!] = value;
+  });
+  return {
+    optimal: settled,
+    moves,
+    pinned,
+    faults,
+    passes,
+    potentials,
+    cycle: cycle.map((leaf) => tree.deviceIds[leaf]!),
+  };
+}
+
+function problemOf({ before, after, state }: CertifyInput): PlacementProblem {
+  const head = ringOf(before.length > 0 ? before : after);
+  const problem =
+    before.length > 0
+      ? heldProblem(placementProblem(state), state, head)
+      : placementProblem(withoutHeld(state));
+  const width = Math.ceil(state.replicas);
+  return pinnedProblem(problem, state, () => placementOf(head, problem.tree, width));
+}
+
+function ringOf(table: Table): Pick<Ring, 'partitions' | 'replicas' | 'table'> {
+  const partitions = table[0]?.length ?? 0;
+  const slots = table.reduce((sum, row) => sum + row.length, 0);
+  return { partitions, replicas: slots / partitions, table };
+}

@@ -1,0 +1,104 @@
+// Second step of a rebalance: slots go straight from leaves above quota to leaves below it. Pure.
+// Far first: a surplus leaves its region while it may, since later only near moves may be legal.
+import { drawLeaf, type SlotPlace, setSlot } from '../place/draw-leaf.ts';
+import {
+  enterPartition,
+  leavePartition,
+  type RebalanceWork,
+  replicasOf,
+} from '../place/rebalance-work.ts';
+import { addLeaf, hasRoom, removeLeaf } from '../place/slot-rules.ts';
+import { hadLeaf } from './flow-graph.ts';
+
+/** Each pass is one look at every slot; later passes are less choosy. */
+export function moveDirectly(work: RebalanceWork): void {
+  if (work.balance.missing[0] === 0) return;
+  movePass(work, { spread: true, planned: true, again: false });
+  for (const pass of [
+    { spread: false, planned: true, again: false },
+    { spread: false, planned: false, again: false },
+    { spread: false, planned: false, again: true },
+  ]) {
+    if (work.balance.missing[0]! > 0) movePass(work, pass);
+  }
+}
+
+interface Pass {
+  /** Take a leaf's moves from all over the ring, by error diffusion, not from its first partitions. */
+  readonly spread: boolean;
+  /** Move only as every tier on the way has a surplus, and the tiers there a lack. */
+  readonly planned: boolean;
+  /** Move a second slot of a partition. */
+  readonly again: boolean;
+}
+
+function movePass(work: RebalanceWork, pass: Pass): void {
+  const { placement, before, balance, tree, frozen } = work;
+  const { leaf, none, width } = placement;
+  const { loads, quotas } = balance;
+  const rate = new Float64Array(tree.leaves);
+  const due = new Float64Array(tree.leaves);
+  for (let i = 0; i < tree.leaves; i += 1) {
+    const node = tree.firstLeaf + i;
+    rate[i] = pass.spread ? Math.max(0, loads[node]! - quotas[node]!) / loads[node]! : 1;
+  }
+  for (let partition = 0; partition < placement.partitions; partition += 1) {
+    const start = partition * width;
+    const end = start + replicasOf(placement, partition);
+    for (let slot = start; slot < end; slot += 1) {
+      const from = leaf[slot]!;
+      if (from === none || loads[tree.firstLeaf + from]! <= quotas[tree.firstLeaf + from]!)
+        continue;
+      due[from]! += rate[from]!;
+      if (due[from]! < 1 || frozen?.[partition] === 1 || work.kept?.[from] === 1) continue;
+      if (leaf[slot] !== before.leaf[slot] && !hadLeaf(work, partition, from)) continue;
+      if (!pass.again && hasMoved(work, partition)) continue;
+      if (moveSlot(work, { partition, slot }, pass)) due[from]! -= 1;
+      if (balance.missing[0] === 0) return;
+    }
+  }
+}
+
+function hasMoved(work: RebalanceWork, partition: number): boolean {
+  const { placement, before } = work;
+  const start = partition * placement.width;
+  for (let slot = start; slot < start + replicasOf(placement, partition); slot += 1) {
+    const leaf = placement.leaf[slot]!;
+    if (leaf !== before.leaf[slot] && !hadLeaf(work, partition, leaf)) return true;
+  }
+  return false;
+}
+
+function moveSlot(work: RebalanceWork, at: SlotPlace, pass: Pass): boolean {
+  const { placement, rules, balance } = work;
+  if (!enterPartition(work, at.partition)) return false;
+  const from = placement.leaf[at.slot]!;
+  removeLeaf(rules, from);
+  const to = pass.planned
+    ? farthestLeaf(work, at)
+    : drawLeaf(work, { ...at, below: 0 }, { plus: balance.missing, minus: rules.zeros });
+  addLeaf(rules, from);
+  leavePartition(work, at.partition);
+  if (to < 0) return false;
+  setSlot(work, at, to);
+  return true;
+}
+
+/** A wanted leaf under the highest node up to which all tiers above the slot's leaf have a surplus. */
+function farthestLeaf(work: RebalanceWork, at: SlotPlace): number {
+  const { tree, rules, balance, placement } = work;
+  const { loads, quotas } = balance;
+  const meetings: number[] = [];
+  let node = tree.firstLeaf + placement.leaf[at.slot]!;
+  while (node > 0 && loads[node]! > quotas[node]!) {
+    node = tree.parent[node]!;
+    meetings.push(node);
+  }
+  for (let i = meetings.length - 1; i >= 0; i -= 1) {
+    const below = meetings[i]!;
+    if (rules.bound[below] !== 1 && !hasRoom(rules, below)) continue;
+    const found = drawLeaf(work, { ...at, below }, { plus: quotas, minus: loads });
+    if (found >= 0) return found;
+  }
+  return -1;
+}

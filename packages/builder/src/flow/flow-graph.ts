@@ -1,0 +1,68 @@
+// The residual graph of the min-cost flow behind a rebalance, on leaves instead of 10^9 arcs. Pure.
+// An arc e -> d lets one partition give up e for d. It costs 1 when d is new to the partition, and
+// gives 1 back when e was new. Rounding arcs of cost 0 move a unit of quota between leaves.
+import type { RebalanceWork } from '../place/rebalance-work.ts';
+import { replicasOf } from '../place/rebalance-work.ts';
+import type { Targets } from '../place/targets.ts';
+
+/** A label is cost * COST + hops: shortest paths by cost, then by number of arcs. */
+export const COST = 2 ** 20;
+export const UNREACHED = 2 ** 30;
+
+export interface FlowGraph {
+  readonly work: RebalanceWork;
+  readonly targets: Targets;
+  /** The partitions whose arcs count. */
+  readonly partitions: Int32Array;
+  /** By node: the label of a leaf; of an inner node the largest label below it. */
+  readonly labels: Int32Array;
+  /** Paths that cost more are not looked for. */
+  readonly costMax: number;
+}
+
+export function createFlowGraph(
+  work: RebalanceWork,
+  targets: Targets,
+  scope: { readonly partitions: Int32Array; readonly costMax: number },
+): FlowGraph {
+  return { work, targets, ...scope, labels: new Int32Array(work.tree.nodes) };
+}
+
+/** Whether the partition had the leaf before the rebalance. */
+export function hadLeaf({ before }: RebalanceWork, partition: number, leaf: number): boolean {
+  const start = partition * before.width;
+  const end = start + replicasOf(before, partition);
+  for (let slot = start; slot < end; slot += 1) if (before.leaf[slot] === leaf) return true;
+  return false;
+}
+
+/** The slot of the partition that has the leaf, or -1. */
+export function slotOf({ placement }: RebalanceWork, partition: number, leaf: number): number {
+  const start = partition * placement.width;
+  const end = start + replicasOf(placement, partition);
+  for (let slot = start; slot < end; slot += 1) if (placement.leaf[slot] === leaf) return slot;
+  return -1;
+}
+
+/** Leaves the partition had and has no more: arcs to them cost nothing. */
+export function droppedLeaves(work: RebalanceWork, partition: number): readonly number[] {
+  const { before, placement } = work;
+  const start = partition * before.width;
+  const end = start + replicasOf(before, partition);
+  let dropped: number[] | undefined;
+  for (let slot = start; slot < end; slot += 1) {
+    const leaf = before.leaf[slot]!;
+    if (leaf === before.none || leaf === placement.leaf[slot]) continue;
+    if (slotOf(work, partition, leaf) >= 0) continue;
+    dropped ??= [];
+    dropped.push(leaf);
+  }
+  return dropped ?? NOTHING;
+}
+
+const NOTHING: readonly number[] = [];
+
+/** Cost of the arc's tail: -1 when the partition got the leaf only now. */
+export function tailCost(work: RebalanceWork, partition: number, leaf: number): number {
+  return hadLeaf(work, partition, leaf) ? 0 : -1;
+}

@@ -1,0 +1,175 @@
+// Augments along shortest paths: a blocking flow, depth first with current-arc pointers. Pure.
+import { setSlot } from '../place/draw-leaf.ts';
+import { findLeaf } from '../place/find-leaf.ts';
+import { type LeafIndex, leafIndex } from '../place/leaf-index.ts';
+import { enterPartition, leavePartition } from '../place/rebalance-work.ts';
+import { addLeaf, hasRoom, removeLeaf } from '../place/slot-rules.ts';
+import { COST, droppedLeaves, type FlowGraph, slotOf, tailCost } from './flow-graph.ts';
+import { findRoundable, shiftQuota } from './rounding-arcs.ts';
+
+/** One arc of a path; a rounding arc has no partition. */
+interface Arc {
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Search {
+  readonly graph: FlowGraph;
+  readonly index: LeafIndex;
+  /** By leaf: position in the index; what lies before it leads nowhere in this phase. */
+  readonly cursor: Int32Array;
+  /** By leaf: 1 when no path to a deficit starts there any more. */
+  readonly dead: Uint8Array;
+  /** By label: per node, the leaves below with this label that are not dead. */
+  readonly live: ReadonlyMap<number, Int32Array>;
+  /** Labels of deficits that end a path lie in [nearest, nearest + 1) * COST. */
+  readonly nearest: number;
+}
+
+/** Moves all that can move along paths of the least cost; returns how many units did. */
+export function augmentPaths(graph: FlowGraph, nearest: number): number {
+  const { work } = graph;
+  const { tree, balance } = work;
+  const index = leafIndex(work.placement, graph.partitions);
+  const search: Search = {
+    graph,
+    index,
+    cursor: index.start.slice(0, tree.leaves),
+    dead: new Uint8Array(tree.leaves),
+    live: liveCounts(graph),
+    nearest,
+  };
+  let units = 0;
+  for (let leaf = 0; leaf < tree.leaves; leaf += 1) {
+    const node = tree.firstLeaf + leaf;
+    while (balance.loads[node]! > balance.quotas[node]! && search.dead[leaf] === 0) {
+      const path: Arc[] = [];
+      if (findPath(search, leaf, path) && applyPath(graph, path)) units += 1;
+      else break;
+    }
+  }
+  return units;
+}
+
+/** Appends the arcs to a deficit, the last one first. */
+function findPath(search: Search, leaf: number, path: Arc[]): boolean {
+  const { graph, dead } = search;
+  const { tree, balance } = graph.work;
+  const node = tree.firstLeaf + leaf;
+  const label = graph.labels[node]!;
+  const short = balance.loads[node]! < balance.quotas[node]!;
+  if (short && Math.floor(label / COST) === search.nearest) return true;
+  if (throughPartitions(search, leaf, path) || throughRounding(search, leaf, path)) return true;
+  dead[leaf] = 1;
+  const counts = search.live.get(label);
+  for (let v = node; counts !== undefined; v = tree.parent[v]!) {
+    counts[v]! -= 1;
+    if (v === 0) break;
+  }
+  return false;
+}
+
+function throughPartitions(search: Search, from: number, path: Arc[]): boolean {
+  const { cursor, index } = search;
+  if (search.graph.work.kept?.[from] === 1) return false;
+  for (; cursor[from]! < index.start[from + 1]!; cursor[from]! += 1) {
+    const partition = index.partitions[cursor[from]!]!;
+    for (;;) {
+      const to = nextLeaf(search, partition, from);
+      if (to < 0) break;
+      if (findPath(search, to, path)) {
+        path.push({ partition, from, to });
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/** A leaf that the partition may take for `from` on a shortest path, or -1. */
+function nextLeaf(search: Search, partition: number, from: number): number {
+  const { graph, dead, live } = search;
+  const { work, labels } = graph;
+  const { rules, tree } = work;
+  if (slotOf(work, partition, from) < 0 || !enterPartition(work, partition)) return -1;
+  const near = labels[tree.firstLeaf + from]! + 1 + tailCost(work, partition, from) * COST;
+  removeLeaf(rules, from);
+  const dropped = droppedLeaves(work, partition);
+  let to =
+    dropped.find((leaf) => {
+      const node = tree.firstLeaf + leaf;
+      return labels[node] === near && dead[leaf] === 0 && hasRoom(rules, node);
+    }) ?? -1;
+  const counts = live.get(near + COST);
+  if (to < 0 && counts !== undefined) {
+    const found = findLeaf(work, 0, { plus: counts, minus: rules.zeros });
+    if (!dropped.includes(found)) to = found;
+  }
+  addLeaf(rules, from);
+  leavePartition(work, partition);
+  return to;
+}
+
+function throughRounding(search: Search, from: number, path: Arc[]): boolean {
+  const { graph, live } = search;
+  const counts = live.get(graph.labels[graph.work.tree.firstLeaf + from]! + 1);
+  if (counts === undefined) return false;
+  for (;;) {
+    const to = findRoundable(graph, from, counts);
+    if (to < 0) return false;
+    if (findPath(search, to, path)) {
+      path.push({ partition: -1, from, to });
+      return true;
+    }
+  }
+}
+
+/** By label, per node the number of leaves below that have it. */
+function liveCounts({ labels, work }: FlowGraph): Map<number, Int32Array> {
+  const { tree } = work;
+  const live = new Map<number, Int32Array>();
+  for (let leaf = tree.firstLeaf; leaf < tree.nodes; leaf += 1) {
+    const label = labels[leaf]!;
+    let counts = live.get(label);
+    if (counts === undefined) {
+      counts = new Int32Array(tree.nodes);
+      live.set(label, counts);
+    }
+    for (let v = leaf; ; v = tree.parent[v]!) {
+      counts[v]! += 1;
+      if (v === 0) break;
+    }
+  }
+  return live;
+}
+
+/** Applies the arcs from the source on; takes all back when one is no longer legal. */
+function applyPath(graph: FlowGraph, path: readonly Arc[]): boolean {
+  for (let i = path.length - 1; i >= 0; i -= 1) {
+    if (applyArc(graph, path[i]!)) continue;
+    for (let done = i + 1; done < path.length; done += 1) {
+      const { partition, from, to } = path[done]!;
+      applyArc(graph, { partition, from: to, to: from });
+    }
+    return false;
+  }
+  return true;
+}
+
+function applyArc({ work }: FlowGraph, arc: Arc): boolean {
+  const { partition, from, to } = arc;
+  if (partition < 0) {
+    shiftQuota(work, from, to);
+    return true;
+  }
+  const { rules, tree } = work;
+  const slot = slotOf(work, partition, from);
+  if (slot < 0 || !enterPartition(work, partition)) return false;
+  removeLeaf(rules, from);
+  const legal = hasRoom(rules, tree.firstLeaf + to);
+  addLeaf(rules, from);
+  leavePartition(work, partition);
+  if (legal) setSlot(work, { partition, slot }, to);
+  return legal;
+}

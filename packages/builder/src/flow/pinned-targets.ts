@@ -1,0 +1,188 @@
+// Targets that pins permit: those of weights where they can be met, else the fairest ones. Pure.
+// What tables can hold is a base polyhedron, so the fairest loads are those of its densest sets
+// (Fujishige 1980); the flow itself finds such a set, as the cut that keeps a surplus where it is.
+import { assert } from '@ringwright/base/assert';
+import type { Ring } from '@ringwright/ring/ring';
+import { boundsOf, pinnedBounds } from '../place/partition-bounds.ts';
+import { type Placement, shapeOf } from '../place/placement.ts';
+import type { PlacementProblem } from '../place/placement-problem.ts';
+import { replicasOf } from '../place/rebalance-work.ts';
+import { type Targets, targetsOfLeaves } from '../place/targets.ts';
+import { leastCost, treeCosts } from '../place/tree-program.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import type { TierTree } from '../state/tier-tree.ts';
+import { rebalanceOrCut } from './rebalance.ts';
+
+export interface PinnedProblem extends PlacementProblem {
+  /** A table that meets the targets, in the fewest moves from the one given; null without pins. */
+  readonly settled: Placement | null;
+}
+
+/**
+ * The problem with the bounds of pinned partitions, and with targets that some table within all
+ * bounds meets. They depend on weights and pins alone, not on `before`. Errors: PIN_INVALID.
+ */
+export function pinnedProblem(
+  problem: PlacementProblem,
+  state: BuilderState,
+  before: () => Placement,
+): PinnedProblem {
+  if (state.pins === undefined) return { ...problem, settled: null };
+  const { tree, ring } = problem;
+  const own = pinnedBounds(tree, problem.targets, state);
+  const start = before();
+  const { replicas } = ring;
+  let targets: Targets = { ...problem.targets, own };
+  let groups: readonly Group[] = [{ leaves: leavesOf(tree), slots: targets.exact[0]! }];
+  for (;;) {
+    const input = { tree, targets, before: start, replicas, frozen: null, forced: null };
+    const { placement, overfull } = rebalanceOrCut(input);
+    if (overfull === null) return { ...problem, targets, settled: placement };
+    const asked = { tree, targets, ring };
+    const split = groups.flatMap((_, i) => parted(asked, { groups, i, overfull }));
+    assert(split.length > groups.length, 'a surplus that cannot leave is above a target');
+    groups = pooled(split, problem.targets, tree);
+    targets = { ...levelled(problem, groups), own };
+  }
+}
+
+/** Leaves whose loads are at one and the same level. */
+interface Group {
+  readonly leaves: readonly number[];
+  /** What they hold together; groups before them hold as little as any table lets them. */
+  readonly slots: number;
+}
+
+interface Asked {
+  readonly tree: TierTree;
+  readonly targets: Targets;
+  readonly ring: Pick<Ring, 'partitions' | 'replicas'>;
+}
+
+/** The group, or its overfull part and the rest, when it must hold more there than is meant. */
+function parted(
+  asked: Asked,
+  at: { readonly groups: readonly Group[]; readonly i: number; readonly overfull: Uint8Array },
+): Group[] {
+  const { tree, targets } = asked;
+  const { leaves, slots } = at.groups[at.i]!;
+  const part = leaves.filter((leaf) => at.overfull[leaf] === 1);
+  const rest = leaves.filter((leaf) => at.overfull[leaf] === 0);
+  if (part.length === 0 || rest.length === 0) return [{ leaves, slots }];
+  const elders = at.groups.slice(0, at.i);
+  const held = elders.reduce((sum, group) => sum + group.slots, 0);
+  const first = [...elders.flatMap((group) => group.leaves), ...part];
+  const least = leastLoad(asked, first) - held;
+  const meant = part.reduce((sum, leaf) => sum + targets.exact[tree.firstLeaf + leaf]!, 0);
+  if (least <= meant + EPSILON) return [{ leaves, slots }];
+  return [
+    { leaves: part, slots: least },
+    { leaves: rest, slots: slots - least },
+  ];
+}
+
+/** Targets are known to this many slots. */
+const EPSILON = 1e-6;
+
+/** The fewest slots that these leaves together hold in any table within the bounds. */
+function leastLoad(asked: Asked, leaves: readonly number[]): number {
+  const { tree, targets } = asked;
+  const counted = new Uint8Array(tree.nodes);
+  for (const leaf of leaves) counted[tree.firstLeaf + leaf] = 1;
+  const leastOf = (partition: number, replicas: number): number => {
+    const { low, high } = boundsOf(targets, partition);
+    return leastCost(
+      treeCosts(tree, replicas, (v, k) => {
+        if (v > 0 && (k < low[v]! || k > high[v]!)) return Infinity;
+        return counted[v] === 1 ? k : 0;
+      }),
+    );
+  };
+  return sumOverPartitions(asked, leastOf);
+}
+
+/** `slots` by partition, added up: one by one where bounds are their own, else as many at once. */
+function sumOverPartitions(
+  { targets, ring }: Asked,
+  slots: (partition: number, replicas: number) => number,
+): number {
+  const shape = shapeOf(ring);
+  let sum = 0;
+  const common = new Map<number, number>([
+    [shape.most, shape.cut],
+    [shape.most - 1, ring.partitions - shape.cut],
+  ]);
+  for (const partition of targets.own?.keys() ?? []) {
+    const replicas = replicasOf(shape, partition);
+    sum += slots(partition, replicas);
+    common.set(replicas, common.get(replicas)! - 1);
+  }
+  for (const [replicas, count] of common) {
+    if (count > 0) sum += count * slots(COMMON, replicas);
+  }
+  return sum;
+}
+
+/** No partition: what has no bounds of its own. */
+const COMMON = -1;
+
+/** Neighbours put together until each group's level is below that of the one before. */
+function pooled(groups: readonly Group[], targets: Targets, tree: TierTree): Group[] {
+  const pools: Group[] = [];
+  for (const group of groups) {
+    let pool = group;
+    for (let last = pools.at(-1); last !== undefined; last = pools.at(-1)) {
+      if (levelOf(last, targets, tree) > levelOf(pool, targets, tree)) break;
+      pools.pop();
+      pool = { leaves: [...last.leaves, ...pool.leaves], slots: last.slots + pool.slots };
+    }
+    pools.push(pool);
+  }
+  return pools;
+}
+
+function levelled({ tree, targets, ring }: PlacementProblem, groups: readonly Group[]): Targets {
+  const exact = new Float64Array(tree.leaves);
+  for (const group of groups) {
+    const level = levelOf(group, targets, tree);
+    for (const leaf of group.leaves) exact[leaf] = loadAt(targets, tree.firstLeaf + leaf, level);
+  }
+  const { low, high } = targets;
+  const whole = { partitions: ring.partitions, slots: targets.exact[0]! };
+  return { ...targetsOfLeaves(tree, exact, whole), low, high };
+}
+
+/** At which level the group's leaves hold its slots together, by bisection. */
+function levelOf({ leaves, slots }: Group, targets: Targets, tree: TierTree): number {
+  let low = EMPTY;
+  let high = 1;
+  const sumAt = (level: number): number =>
+    leaves.reduce((sum, leaf) => sum + loadAt(targets, tree.firstLeaf + leaf, level), 0);
+  while (sumAt(high) < slots) high *= 2;
+  for (let step = 0; step < BISECTIONS; step += 1) {
+    const middle = (low + high) / 2;
+    if (sumAt(middle) < slots) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+const EMPTY = -1;
+const BISECTIONS = 60;
+
+/**
+ * What a leaf holds at a level: nothing at -1, the floor of its share at 0, the share at 1/2, the
+ * ceiling at 1, and so on in proportion. So nobody leaves floor and ceiling before all must.
+ */
+function loadAt({ exact, floor, ceil }: Targets, node: number, level: number): number {
+  const [least, share, most] = [floor[node]!, exact[node]!, ceil[node]!];
+  if (level <= 0) return least * (level - EMPTY);
+  if (level >= 1) return most + (level - 1) * share;
+  return level < 1 / 2
+    ? least + 2 * level * (share - least)
+    : share + (2 * level - 1) * (most - share);
+}
+
+function leavesOf(tree: TierTree): number[] {
+  return Array.from({ length: tree.leaves }, (_, leaf) => leaf);
+}

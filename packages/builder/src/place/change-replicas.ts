@@ -1,0 +1,157 @@
+// Another number of replicas: which of a partition's to keep, and what a version may do. Pure.
+// In the flow nothing is special: what a partition had and has no more costs nothing, and what it
+// did not have costs one move, however many replicas it had and shall have.
+import { CodedError } from '@ringwright/base/coded-error';
+import { movesInFlightMax } from '@ringwright/base/limits';
+import { type Ring, rowLengths, slotCount } from '@ringwright/ring/ring';
+import { zeroTable } from '@ringwright/ring/slot-rows';
+import type { BuilderState } from '../state/builder-state.ts';
+import type { TierTree } from '../state/tier-tree.ts';
+import { setSlot } from './draw-leaf.ts';
+import { type Placement, shapeOf } from './placement.ts';
+import { type RebalanceWork, replicasOf } from './rebalance-work.ts';
+import { addLeaf, removeLeaf, startPartition } from './slot-rules.ts';
+
+/** The same leaves for another number of replicas; those beyond it wait to be dropped. */
+export function reshaped(before: Placement, replicas: number): Placement {
+  const { partitions } = before;
+  return { ...before, ...shapeOf({ partitions, replicas }), leaf: before.leaf.slice() };
+}
+
+/** Keeps of each partition as many as it may have: a legal part, the emptiest leaves first. */
+export function dropReplicas(work: RebalanceWork): void {
+  const { placement, before } = work;
+  for (let partition = 0; partition < placement.partitions; partition += 1) {
+    const had = replicasOf(before, partition);
+    if (had > replicasOf(placement, partition)) dropOne(work, partition, had);
+  }
+}
+
+function dropOne(work: RebalanceWork, partition: number, had: number): void {
+  const { placement, rules, balance, tree } = work;
+  const { leaf, none } = placement;
+  const { loads, quotas } = balance;
+  const start = partition * placement.width;
+  const count = replicasOf(placement, partition);
+  const fullness = (slot: number): number => {
+    const node = tree.firstLeaf + leaf[slot]!;
+    return (loads[node]! - quotas[node]!) / loads[node]!;
+  };
+  const order = Array.from({ length: had }, (_, i) => start + i)
+    .filter((slot) => leaf[slot] !== none)
+    .sort((a, b) => fullness(a) - fullness(b) || a - b);
+  startPartition(rules, partition, count);
+  const kept: number[] = [];
+  for (const slot of order) {
+    if (addLeaf(rules, leaf[slot]!)) kept.push(slot);
+    else setSlot(work, { partition, slot }, none);
+  }
+  for (const slot of kept) removeLeaf(rules, leaf[slot]!);
+  for (const slot of kept) {
+    if (slot < start + count) continue;
+    let free = start;
+    while (leaf[free] !== none) free += 1;
+    leaf[free] = leaf[slot]!;
+    leaf[slot] = none;
+  }
+}
+
+/**
+ * Fewer slots than the head has: its table cut so that kept replicas keep their slots, and slots
+ * that get a new device start from one the partition had. Null when the head has no more slots.
+ */
+export function cutTable(
+  head: Ring,
+  wanted: Placement,
+  { tree, replicas }: { readonly tree: TierTree; readonly replicas: number },
+): Pick<Ring, 'replicas' | 'table'> | null {
+  if (slotCount(head.partitions, replicas) >= slotCount(head.partitions, head.replicas))
+    return null;
+  const table = zeroTable(head.partitions, replicas, head.devices.length);
+  for (let partition = 0; partition < head.partitions; partition += 1) {
+    const held = head.table.flatMap((row) => (partition < row.length ? [row[partition]!] : []));
+    const count = replicasOf(wanted, partition);
+    const start = partition * wanted.width;
+    const stay = new Set<number>();
+    for (let slot = start; slot < start + count; slot += 1)
+      stay.add(tree.deviceIds[wanted.leaf[slot]!]!);
+    const keep = held.filter((id, row) => row < count || stay.has(id));
+    while (keep.length > count) keep.splice(lastOf(keep, stay), 1);
+    for (let row = 0; row < count; row += 1) {
+      const own = held[row]!;
+      if (keep.includes(own)) table[row]![partition] = own;
+    }
+    const late = keep.filter((id) => held.indexOf(id) >= count);
+    for (let row = 0; row < count; row += 1) {
+      if (!keep.includes(held[row]!)) table[row]![partition] = late.shift()!;
+    }
+  }
+  return { replicas, table };
+}
+
+/** The last that need not stay. */
+function lastOf(held: readonly number[], stay: ReadonlySet<number>): number {
+  for (let i = held.length - 1; i >= 0; i -= 1) if (!stay.has(held[i]!)) return i;
+  return held.length - 1;
+}
+
+interface ReplicaStep {
+  readonly head: Ring;
+  readonly state: BuilderState;
+  readonly direct?: boolean;
+}
+
+/**
+ * Refuses what servers could not follow safely: quorums before and after a version must meet, and
+ * new slots enter the table together. VALUE_OUT_OF_RANGE with the step that can be taken.
+ */
+export function checkReplicaStep({ head, state, direct }: ReplicaStep): void {
+  const { partitions, replicas } = head;
+  const fresh = slotCount(partitions, state.replicas) - slotCount(partitions, replicas);
+  if (direct === true || fresh === 0) return;
+  const room = Math.min(1, movesInFlightMax / partitions);
+  if (fresh <= room * partitions && fresh >= -partitions) return;
+  const step = fresh > 0 ? replicas + room : replicas - 1;
+  throw new CodedError(
+    'VALUE_OUT_OF_RANGE',
+    `from ${replicas} to ${state.replicas} replicas is ${Math.abs(fresh)} slots, ` +
+      `one version can go to ${step}`,
+    {
+      hint: `ring-builder set ${state.ring} --replicas ${step}, or commit --direct when no server has the ring`,
+      details: { replicas, wanted: state.replicas, step },
+    },
+  );
+}
+
+/** By slot 1 when it must move now: its device was removed, or it is new; null when none is. */
+export function urgentSlots(
+  { table, partitions }: Pick<Ring, 'table' | 'partitions'>,
+  state: BuilderState,
+  width: number,
+): Uint8Array | null {
+  const active = Uint8Array.from(state.devices, (device) => (device?.state === 'active' ? 1 : 0));
+  const wanted = rowLengths(partitions, state.replicas);
+  const grows = wanted.some((length, replica) => length > (table[replica]?.length ?? 0));
+  if (!active.includes(0) && !grows) return null;
+  const urgent = new Uint8Array(partitions * width);
+  for (const [replica, length] of wanted.entries()) {
+    const row = table[replica];
+    for (let partition = 0; partition < length; partition += 1) {
+      const id = row?.[partition];
+      if (id === undefined || active[id] !== 1) urgent[partition * width + replica] = 1;
+    }
+  }
+  return urgent;
+}
+
+/** `frozen` without the partitions whose number of replicas changes: those cannot stay as they are. */
+export function frozenInShape(
+  frozen: Uint8Array | null,
+  before: Placement,
+  after: Placement,
+): Uint8Array | null {
+  if (frozen === null || before.slots === after.slots) return frozen;
+  return frozen.map((one, partition) =>
+    replicasOf(before, partition) === replicasOf(after, partition) ? one : 0,
+  );
+}

@@ -1,0 +1,97 @@
+// Devices that get nothing, and devices that also keep all they have: targets and marks. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { type Ring, slotCount } from '@ringwright/ring/ring';
+import type { BuilderState } from '../state/builder-state.ts';
+import type { TierTree } from '../state/tier-tree.ts';
+import { loadsOf, placementOf } from './placement.ts';
+import type { PlacementProblem } from './placement-problem.ts';
+import { type Targets, targetsOfLeaves } from './targets.ts';
+
+export interface HeldLeaves {
+  /** By leaf 1: it is given nothing that the partition had not before. */
+  readonly closed: Uint8Array;
+  /** By leaf 1: nothing is taken from it. */
+  readonly kept: Uint8Array;
+}
+
+/** Null when no device is held. */
+export function heldLeaves(tree: TierTree, { devices }: BuilderState): HeldLeaves | null {
+  const holds = Array.from(tree.deviceIds, (id) => devices[id]?.hold);
+  if (holds.every((hold) => hold === undefined)) return null;
+  return {
+    closed: Uint8Array.from(holds, (hold) => (hold === undefined ? 0 : 1)),
+    kept: Uint8Array.from(holds, (hold) => (hold === 'maintenance' ? 1 : 0)),
+  };
+}
+
+/**
+ * Targets in which held devices have what they hold (one that only may not get more: at most its
+ * part), and all others one and the same part of their shares.
+ */
+export function heldTargets(
+  tree: TierTree,
+  targets: Targets,
+  asked: {
+    readonly held: HeldLeaves;
+    readonly loads: Int32Array;
+    readonly partitions: number;
+    readonly slots: number;
+  },
+): Targets {
+  const { held, loads, partitions, slots } = asked;
+  const most = Float64Array.from({ length: tree.leaves }, (_, leaf) =>
+    held.closed[leaf] === 1 ? loads[tree.firstLeaf + leaf]! : partitions,
+  );
+  const share = (leaf: number): number => targets.exact[tree.firstLeaf + leaf]!;
+  const at = (leaf: number, factor: number): number =>
+    held.kept[leaf] === 1 ? most[leaf]! : Math.min(most[leaf]!, factor * share(leaf));
+  const total = (factor: number): number => {
+    let sum = 0;
+    for (let leaf = 0; leaf < tree.leaves; leaf += 1) sum += at(leaf, factor);
+    return sum;
+  };
+  let low = 0;
+  let high = 1;
+  while (total(high) < slots && high < partitions * slots) high *= 2;
+  if (total(high) < slots * (1 - 1e-9)) {
+    throw new CodedError(
+      'REPLICAS_EXCEED_DEVICES',
+      `${slots} slots have room for ${Math.floor(total(high))} while devices are held`,
+      {
+        hint: 'ring-builder maintenance RING dN --off gives some of them room again',
+        details: { slots },
+      },
+    );
+  }
+  for (let step = 0; step < 100; step += 1) {
+    const middle = (low + high) / 2;
+    if (total(middle) < slots) low = middle;
+    else high = middle;
+  }
+  const leaves = Float64Array.from({ length: tree.leaves }, (_, leaf) => at(leaf, high));
+  return targetsOfLeaves(tree, leaves, { partitions, slots });
+}
+
+/** The problem with the targets that held devices leave to the others. */
+export function heldProblem(
+  problem: PlacementProblem,
+  state: BuilderState,
+  head: Pick<Ring, 'partitions' | 'replicas' | 'table'>,
+): PlacementProblem {
+  const { tree, targets, ring } = problem;
+  const held = heldLeaves(tree, state);
+  if (held === null) return problem;
+  const loads = loadsOf(placementOf(head, tree), tree);
+  const slots = slotCount(ring.partitions, ring.replicas);
+  const { partitions } = ring;
+  return { ...problem, targets: heldTargets(tree, targets, { held, loads, partitions, slots }) };
+}
+
+/** For a first version: nothing is held yet, so devices that may get nothing are left out. */
+export function withoutHeld(state: BuilderState): BuilderState {
+  if (state.devices.every((device) => device?.hold === undefined)) return state;
+  const devices = state.devices.map((device) =>
+    device?.hold === undefined ? device : { ...device, weight: 0 },
+  );
+  return { ...state, devices };
+}

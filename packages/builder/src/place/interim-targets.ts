@@ -1,0 +1,64 @@
+// Targets while some partitions are frozen: what those hold too much is missed evenly. Pure.
+
+import type { TierTree } from '../state/tier-tree.ts';
+import type { Placement } from './placement.ts';
+import { replicasOf } from './rebalance-work.ts';
+import { type Targets, targetsOfLeaves } from './targets.ts';
+
+/**
+ * A leaf whose frozen slots exceed its share keeps them; all others get one and the same part of
+ * theirs. With the final targets instead, what is missing would be missing somewhere at random.
+ */
+export function interimTargets(
+  tree: TierTree,
+  targets: Targets,
+  held: { readonly placement: Placement; readonly frozen: Uint8Array },
+): Targets {
+  const { fixed, outside } = frozenLoads(tree, held);
+  const { placement } = held;
+  const slots = placement.slots - outside;
+  const full = new Uint8Array(tree.leaves);
+  let factor = 1;
+  for (let changed = true; changed; ) {
+    changed = false;
+    let taken = 0;
+    let shares = 0;
+    for (let leaf = 0; leaf < tree.leaves; leaf += 1) {
+      if (full[leaf] === 1) taken += fixed[leaf]!;
+      else shares += targets.exact[tree.firstLeaf + leaf]!;
+    }
+    factor = shares > 0 ? (slots - taken) / shares : 0;
+    for (let leaf = 0; leaf < tree.leaves; leaf += 1) {
+      if (full[leaf] === 1 || fixed[leaf]! <= factor * targets.exact[tree.firstLeaf + leaf]!)
+        continue;
+      full[leaf] = 1;
+      changed = true;
+    }
+  }
+  const leaves = Float64Array.from(fixed, (slotsHere, leaf) =>
+    full[leaf] === 1 ? slotsHere : factor * targets.exact[tree.firstLeaf + leaf]!,
+  );
+  const interim = targetsOfLeaves(tree, leaves, { partitions: placement.partitions, slots });
+  const { low, high, own } = targets;
+  return { ...interim, low, high, ...(own !== undefined && { own }) };
+}
+
+/** Slots that must stay, by leaf, and those on devices that shall hold nothing. */
+function frozenLoads(
+  tree: TierTree,
+  held: { readonly placement: Placement; readonly frozen: Uint8Array },
+): { fixed: Float64Array; outside: number } {
+  const { placement, frozen } = held;
+  const fixed = new Float64Array(tree.leaves);
+  let outside = 0;
+  for (let partition = 0; partition < placement.partitions; partition += 1) {
+    if (frozen[partition] !== 1) continue;
+    const start = partition * placement.width;
+    for (let slot = start; slot < start + replicasOf(placement, partition); slot += 1) {
+      const leaf = placement.leaf[slot]!;
+      if (leaf === placement.none) outside += 1;
+      else fixed[leaf]! += 1;
+    }
+  }
+  return { fixed, outside };
+}

@@ -1,0 +1,155 @@
+// Bounds of single partitions where pins decide: as near to the common bounds as pins permit. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { BuilderState, Pin } from '../state/builder-state.ts';
+import { checkPartitioner } from '../state/setting-ranges.ts';
+import { LEAF_LEVEL, type TierTree } from '../state/tier-tree.ts';
+import { shapeOf } from './placement.ts';
+import { replicasOf } from './rebalance-work.ts';
+import type { Targets } from './targets.ts';
+import { leastCost, rangesOfLeast, treeCosts } from './tree-program.ts';
+
+export interface PartitionBounds {
+  /** Nodes whose bounds differ from the common ones, and those bounds, in the same order. */
+  readonly nodes: Int32Array;
+  readonly low: Uint8Array;
+  readonly high: Uint8Array;
+  /** The common bounds hold as well. */
+  readonly dispersed: boolean;
+}
+
+/** All breaches of a tier together weigh less than one of the tier above it. */
+const TIER_WEIGHT = 4_096;
+
+interface Bounds {
+  readonly low: Uint8Array;
+  readonly high: Uint8Array;
+}
+
+/**
+ * By partition, the bounds whose sets of leaves are exactly those that keep the pin and break the
+ * common bounds least: first those of regions, then zones, servers and devices, and each node's
+ * breach weighs more the larger it is. That there are such bounds is complementary slackness: the
+ * best flows of a convex cost on a tree are those with every arc in an interval.
+ * A device without share cannot be pinned. Errors: PIN_INVALID when no set keeps the pin.
+ */
+export function pinnedBounds(
+  tree: TierTree,
+  common: Bounds,
+  state: BuilderState,
+): ReadonlyMap<number, PartitionBounds> {
+  const partitions = checkPartitioner(state.partitioner);
+  const shape = shapeOf({ partitions, replicas: state.replicas });
+  const bounds = new Map<number, PartitionBounds>();
+  for (const pin of state.pins ?? []) {
+    const { partition } = pin;
+    if (partition >= partitions) continue;
+    const replicas = replicasOf(shape, partition);
+    bounds.set(partition, boundsOfPin(tree, common, { ring: state.ring, pin, replicas }));
+  }
+  return bounds;
+}
+
+/** Bounds of a partition, by node. */
+export function boundsOf(targets: Targets, partition: number): Bounds {
+  const own = targets.own?.get(partition);
+  if (own === undefined) return targets;
+  const [low, high] = [targets.low.slice(), targets.high.slice()];
+  own.nodes.forEach((node, i) => {
+    low[node] = own.low[i]!;
+    high[node] = own.high[i]!;
+  });
+  return { low, high };
+}
+
+interface PinnedCount {
+  readonly ring: string;
+  readonly pin: Pin;
+  readonly replicas: number;
+}
+
+function boundsOfPin(tree: TierTree, common: Bounds, asked: PinnedCount): PartitionBounds {
+  const pinned = pinnedLeaves(tree, asked.pin);
+  const fixed = withLeaves(tree, common, pinned);
+  if (isFeasible(tree, fixed, asked.replicas)) return differing(common, fixed, true);
+  const { low, high } = nearestBounds(tree, common, { ...asked, pinned });
+  // The domains above say enough about leaves that are neither pinned nor in every partition.
+  for (let v = tree.firstLeaf; v < tree.nodes; v += 1) {
+    if (pinned.has(v) || common.low[v]! > 0) continue;
+    low[v] = common.low[v]!;
+    high[v] = common.high[v]!;
+  }
+  return differing(common, { low, high }, false);
+}
+
+/** By node of a pinned leaf, the replicas it shall have: one or none. */
+function pinnedLeaves(tree: TierTree, { on, off }: Pin): ReadonlyMap<number, number> {
+  const counts = [...on.map((id) => [id, 1] as const), ...off.map((id) => [id, 0] as const)];
+  const known = counts.filter(([id]) => (tree.leafOfDevice[id] ?? -1) >= 0);
+  return new Map(known.map(([id, count]) => [tree.firstLeaf + tree.leafOfDevice[id]!, count]));
+}
+
+/** The common bounds with pinned leaves fixed, and with what that needs above them. */
+function withLeaves(tree: TierTree, common: Bounds, pinned: ReadonlyMap<number, number>): Bounds {
+  const fixed = { low: common.low.slice(), high: common.high.slice() };
+  for (const [leaf, count] of pinned) {
+    fixed.low[leaf] = count;
+    fixed.high[leaf] = count;
+  }
+  const needed = new Int32Array(tree.nodes);
+  for (let v = tree.nodes - 1; v > 0; v -= 1) {
+    fixed.low[v] = Math.max(fixed.low[v]!, needed[v]!);
+    needed[tree.parent[v]!]! += fixed.low[v]!;
+  }
+  return fixed;
+}
+
+/** Whether some set of `replicas` leaves is within the bounds; lows hold those below them. */
+function isFeasible(tree: TierTree, { low, high }: Bounds, replicas: number): boolean {
+  const room = new Int32Array(tree.nodes);
+  let needed = 0;
+  for (let v = tree.nodes - 1; v > 0; v -= 1) {
+    room[v] = v < tree.firstLeaf ? Math.min(high[v]!, room[v]!) : high[v]!;
+    if (low[v]! > room[v]!) return false;
+    room[tree.parent[v]!]! += room[v]!;
+    if (tree.parent[v] === 0) needed += low[v]!;
+  }
+  return needed <= replicas && replicas <= room[0]!;
+}
+
+function nearestBounds(
+  tree: TierTree,
+  common: Bounds,
+  { ring, pin, replicas, pinned }: PinnedCount & { readonly pinned: ReadonlyMap<number, number> },
+): Bounds {
+  const costs = treeCosts(tree, replicas, (v, k) => {
+    if (v === 0) return 0;
+    if ((pinned.get(v) ?? k) !== k) return Infinity;
+    const breach = Math.max(0, common.low[v]! - k, k - common.high[v]!);
+    return ((breach * (breach + 1)) / 2) * TIER_WEIGHT ** (LEAF_LEVEL - tree.level[v]!);
+  });
+  if (leastCost(costs) < Infinity) return rangesOfLeast(costs);
+  const { partition, on, off } = pin;
+  const words = [...on.map((id) => `on d${id}`), ...off.map((id) => `off d${id}`)].join(', ');
+  throw new CodedError(
+    'PIN_INVALID',
+    `partition ${partition} has ${replicas} replicas and ${tree.leaves} devices with weight: ` +
+      `they cannot keep what is pinned (${words})`,
+    {
+      hint: `ring-builder unpin ${ring} ${partition}, or pin it otherwise`,
+      details: { partition, replicas, devices: tree.leaves, on, off },
+    },
+  );
+}
+
+function differing(common: Bounds, own: Bounds, dispersed: boolean): PartitionBounds {
+  const nodes = own.low
+    .keys()
+    .filter((v) => v > 0 && (own.low[v] !== common.low[v] || own.high[v] !== common.high[v]))
+    .toArray();
+  return {
+    nodes: Int32Array.from(nodes),
+    low: Uint8Array.from(nodes, (v) => own.low[v]!),
+    high: Uint8Array.from(nodes, (v) => own.high[v]!),
+    dispersed,
+  };
+}

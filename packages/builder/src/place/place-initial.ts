@@ -1,0 +1,153 @@
+// The first placement of a ring: every node at its quota, partitions in bounds, pairs spread. Pure.
+// McNaughton's wrap-around (1959), in blocks with permuted children; where no partition comes twice
+// any bijection is legal, and the least paired of the next few slots in a shuffled queue is taken.
+import { type Random, seededRandom } from '@ringwright/base/random';
+import type { TierTree } from '../state/tier-tree.ts';
+import { spreadFirstRows } from './first-rows.ts';
+import { emptyPairCounts, type PairCounts } from './pair-counts.ts';
+import { emptyPlacement, type Placement } from './placement.ts';
+import { type Classes, wrapAround } from './wrap-around.ts';
+
+/** Slots of the queue looked at for each partition: 8 gives 0.05 of a random ring's variance. */
+const WINDOW = 8;
+/** Beyond this many leaves the matrix is out of every cache, and each look costs a miss. */
+const WINDOW_LEAVES_MAX = 4_096;
+const WINDOW_LARGE = 5;
+const SEED = 0x52_49_4e_47;
+
+interface Work {
+  readonly tree: TierTree;
+  readonly quotas: Int32Array;
+  readonly random: Random;
+  readonly placement: Placement;
+  /** By partition: slots filled so far. */
+  readonly filled: Uint8Array;
+  readonly pairs: PairCounts | null;
+}
+
+/** A placement in which leaf i holds exactly quotas[firstLeaf + i] slots. Same input, same output. */
+export function placeInitial(
+  tree: TierTree,
+  quotas: Int32Array,
+  ring: { readonly partitions: number; readonly replicas: number },
+): Placement {
+  const placement = emptyPlacement(ring, tree.leaves);
+  const work: Work = {
+    tree,
+    quotas,
+    random: seededRandom(SEED),
+    placement,
+    filled: new Uint8Array(ring.partitions),
+    pairs: emptyPairCounts(quotas.subarray(tree.firstLeaf)),
+  };
+  const all = Int32Array.from({ length: ring.partitions }, (_, partition) => partition);
+  fillNode(work, 0, {
+    more: all.subarray(0, placement.cut),
+    less: all.subarray(placement.cut),
+    few: placement.most - 1,
+  });
+  spreadFirstRows(placement, quotas.subarray(tree.firstLeaf));
+  return placement;
+}
+
+function fillNode(work: Work, v: number, classes: Classes): void {
+  if (classes.more.length === 0) {
+    if (classes.few === 0) return;
+    fillNode(work, v, { more: classes.less, less: classes.more, few: classes.few - 1 });
+    return;
+  }
+  if (classes.few === 0) {
+    dealSlots(work, v, classes.more);
+    return;
+  }
+  const { tree, quotas, random } = work;
+  const first = tree.firstChild[v]!;
+  const children = Array.from({ length: tree.childCount[v]! }, (_, i) => first + i);
+  if (children.length === 1) {
+    fillNode(work, first, classes);
+    return;
+  }
+  const parts = wrapAround(
+    children.map((u) => quotas[u]!),
+    classes,
+    random,
+  );
+  parts.forEach((below, i) => {
+    fillNode(work, first + i, below);
+  });
+}
+
+/** One slot below `v` for each partition of the list; no partition comes twice. */
+function dealSlots(work: Work, v: number, partitions: Int32Array): void {
+  const queue = shuffledSlots(work, v, partitions.length);
+  const { width, leaf } = work.placement;
+  const { filled, pairs } = work;
+  for (let at = 0; at < partitions.length; at += 1) {
+    const partition = partitions[at]!;
+    const start = partition * width;
+    const end = start + filled[partition]!;
+    if (pairs !== null && end > start) takeLeastPaired(queue, at, { pairs, leaf, start, end });
+    leaf[end] = queue[at]!;
+    filled[partition]! += 1;
+  }
+}
+
+interface Held {
+  readonly pairs: PairCounts;
+  readonly leaf: Uint16Array | Uint32Array;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Brings the best of the next WINDOW entries to position `at`, and counts its pairs. */
+function takeLeastPaired(queue: Int32Array, at: number, held: Held): void {
+  const { counts, inverse, leaves } = held.pairs;
+  const { leaf, start, end } = held;
+  const window = leaves > WINDOW_LEAVES_MAX ? WINDOW_LARGE : WINDOW;
+  const last = Math.min(queue.length, at + window);
+  let best = at;
+  let bestScore = Infinity;
+  for (let i = at; i < last; i += 1) {
+    const candidate = queue[i]!;
+    let score = 0;
+    for (let slot = start; slot < end; slot += 1) {
+      const other = leaf[slot]!;
+      score += counts[other * leaves + candidate]! * inverse[other]!;
+    }
+    score *= inverse[candidate]!;
+    if (score < bestScore) {
+      bestScore = score;
+      best = i;
+    }
+  }
+  const taken = queue[best]!;
+  queue[best] = queue[at]!;
+  queue[at] = taken;
+  // Nodes are dealt in tree order, so that the earlier leaf of a pair is always the same one: half
+  // of the matrix is enough, and the other half would be a cache miss each.
+  for (let slot = start; slot < end; slot += 1) counts[leaf[slot]! * leaves + taken]! += 1;
+}
+
+/** Every leaf below `v` as often as its quota, in random order. */
+function shuffledSlots(work: Work, v: number, length: number): Int32Array {
+  const { tree, quotas, random } = work;
+  const queue = new Int32Array(length);
+  let at = 0;
+  let [first, end] = [v, v + 1];
+  while (first < tree.firstLeaf) {
+    const last = end - 1;
+    end = tree.firstChild[last]! + tree.childCount[last]!;
+    first = tree.firstChild[first]!;
+  }
+  for (let node = first; node < end; node += 1) {
+    queue.fill(node - tree.firstLeaf, at, at + quotas[node]!);
+    at += quotas[node]!;
+  }
+  for (let i = queue.length - 1; i > 0; i -= 1) {
+    const j = random.below(i + 1);
+    const kept = queue[i]!;
+    queue[i] = queue[j]!;
+    queue[j] = kept;
+  }
+  return queue;
+}

@@ -1,0 +1,52 @@
+// What a placement is asked for: the tree, shares and targets of a builder state. Pure.
+
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { type Ring, slotCount } from '@ringwright/ring/ring';
+import { computeShares, type Shares } from '../shares/shares.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import { checkPartitioner } from '../state/setting-ranges.ts';
+import { buildTree, type TierTree } from '../state/tier-tree.ts';
+import { computeTargets, type Targets } from './targets.ts';
+import { zonesKept } from './zone-rule.ts';
+
+export interface PlacementProblem {
+  readonly tree: TierTree;
+  readonly shares: Shares;
+  readonly targets: Targets;
+  readonly ring: Pick<Ring, 'partitions' | 'replicas'>;
+}
+
+/** Errors: REPLICAS_EXCEED_DEVICES and ZONES_UNREACHABLE with both numbers. */
+export function placementProblem(state: BuilderState): PlacementProblem {
+  const partitions = checkPartitioner(state.partitioner);
+  const tree = buildTree(state.devices);
+  const needed = Math.ceil(state.replicas);
+  if (tree.leaves < needed) throw tooFewDevices(state, tree.leaves);
+  const slots = slotCount(partitions, state.replicas);
+  const settings = { replicas: slots / partitions, overload: state.overload };
+  const fair = computeShares(tree, settings);
+  const plain = { shares: fair, targets: computeTargets(tree, fair, { partitions, slots }) };
+  const { shares, targets } = zonesKept(tree, plain, { ...settings, state, partitions, slots });
+  return {
+    tree,
+    shares,
+    targets,
+    ring: { partitions, replicas: state.replicas },
+  };
+}
+
+/** What helps: more devices, fewer replicas, or not to remove or drain what was named. */
+function tooFewDevices({ ring, replicas }: BuilderState, devices: number): CodedError {
+  const needed = Math.ceil(replicas);
+  const add = `ring-builder add ${ring} DEVICE WEIGHT`;
+  const fewer = devices === 0 ? '' : `, or ring-builder set ${ring} --replicas ${devices}`;
+  return new CodedError(
+    'REPLICAS_EXCEED_DEVICES',
+    `${counted(replicas, 'replica needs', 'replicas need')} ${counted(needed, 'device')} with weight, there are ${devices}`,
+    {
+      hint: `${add}${fewer}; ring-builder unstage ${ring} takes back what is staged`,
+      details: { replicas, devices },
+    },
+  );
+}

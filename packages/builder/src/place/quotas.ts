@@ -1,0 +1,62 @@
+// Whole-number quotas for all nodes at once, such that as few slots as possible must move. Pure.
+
+import type { TierTree } from '../state/tier-tree.ts';
+import type { Targets } from './targets.ts';
+
+/** Keeping a device's slot outweighs keeping a tier's, which outweighs the larger remainder. */
+const KEEP_DEVICE = 100;
+const KEEP_TIER = 10;
+
+/**
+ * By node, floor or ceiling of its target, additive on the tree. Among all such roundings one with
+ * the least sum over devices of max(0, load - quota), exact by a tree program: rounding a node up
+ * costs one number, and an inner node takes the cheapest children it must.
+ */
+export function computeQuotas(
+  tree: TierTree,
+  targets: Targets,
+  loads: Int32Array | null,
+): Int32Array {
+  const cost = new Float64Array(tree.nodes);
+  const order = new Int32Array(tree.nodes);
+  for (let v = tree.nodes - 1; v >= 0; v -= 1) {
+    const keeps = loads !== null && loads[v]! >= targets.ceil[v]!;
+    if (v >= tree.firstLeaf) {
+      cost[v] = 1 - (targets.exact[v]! - targets.floor[v]!) - (keeps ? KEEP_DEVICE : 0);
+      continue;
+    }
+    const first = tree.firstChild[v]!;
+    const open: number[] = [];
+    let floors = 0;
+    for (let u = first; u < first + tree.childCount[v]!; u += 1) {
+      floors += targets.floor[u]!;
+      if (targets.floor[u] !== targets.ceil[u]) open.push(u);
+    }
+    open.sort((a, b) => cost[a]! - cost[b]! || a - b);
+    order.set(open, first);
+    const marginal = open[targets.floor[v]! - floors];
+    cost[v] = (marginal === undefined ? 0 : cost[marginal]!) - (keeps ? KEEP_TIER : 0);
+  }
+  return handDown(tree, targets, order);
+}
+
+/** `order` holds each node's fractional children, the cheapest to round up first. */
+function handDown(tree: TierTree, targets: Targets, order: Int32Array): Int32Array {
+  const quotas = Int32Array.from(targets.floor);
+  for (let v = 0; v < tree.firstLeaf; v += 1) {
+    const first = tree.firstChild[v]!;
+    let left = quotas[v]!;
+    for (let u = first; u < first + tree.childCount[v]!; u += 1) left -= targets.floor[u]!;
+    for (let i = 0; i < left; i += 1) quotas[order[first + i]!]! += 1;
+  }
+  return quotas;
+}
+
+/** Moves that no assignment can do without: what devices lack of their quotas. */
+export function movesAtLeast(tree: TierTree, quotas: Int32Array, loads: Int32Array): number {
+  let moves = 0;
+  for (let v = tree.firstLeaf; v < tree.nodes; v += 1) {
+    moves += Math.max(0, quotas[v]! - loads[v]!);
+  }
+  return moves;
+}

@@ -1,0 +1,112 @@
+// "Every partition in at least k zones" as a hard rule: weights give way to it. Pure.
+// A zone that may hold h replicas of a partition at most makes others take part. The largest h that
+// makes k zones certain is taken, so that weights give way as little as they must.
+import { CodedError } from '@ringwright/base/coded-error';
+import { baseShares, computeShares, type Shares } from '../shares/shares.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import type { TierTree } from '../state/tier-tree.ts';
+import { computeTargets, type Targets } from './targets.ts';
+
+const ZONE_LEVEL = 2;
+const OVER = 1e-9;
+
+interface Wanted {
+  readonly shares: Shares;
+  readonly targets: Targets;
+}
+
+interface ZoneRule {
+  readonly replicas: number;
+  readonly overload: number;
+  readonly state: BuilderState;
+  readonly partitions: number;
+  readonly slots: number;
+}
+
+/** `plain` where the rule holds by itself, or is not set. Errors: ZONES_UNREACHABLE. */
+export function zonesKept(tree: TierTree, plain: Wanted, rule: ZoneRule): Wanted {
+  const { state, replicas, overload } = rule;
+  const { zonesMin } = state;
+  if (zonesMin === undefined) return plain;
+  let certain = certainZones(tree, plain.targets, replicas);
+  if (certain >= zonesMin) return plain;
+  for (let most = Math.ceil(replicas); most >= 1; most -= 1) {
+    const base = sharesUnder(tree, replicas, most);
+    if (base === null) break;
+    const shares = computeShares(tree, { replicas, overload, base });
+    const targets = computeTargets(tree, shares, rule);
+    const zones = certainZones(tree, targets, replicas);
+    if (zones >= zonesMin) return { shares, targets };
+    certain = Math.max(certain, zones);
+  }
+  const zones = zonesOf(tree).length;
+  throw new CodedError(
+    'ZONES_UNREACHABLE',
+    `every partition shall be in ${zonesMin} zones; ${zones} have devices with weight, ` +
+      `and ${certain} are certain for ${state.replicas} replicas`,
+    {
+      hint: `add devices in other zones, or ring-builder set ${state.ring} --zones-min ${certain}`,
+      details: { zonesMin, zones, certain, replicas: state.replicas },
+    },
+  );
+}
+
+/** Fewest zones a partition can be in within its bounds. */
+function certainZones(tree: TierTree, { low, high }: Targets, replicas: number): number {
+  const zones = zonesOf(tree);
+  const forced = zones.filter((v) => low[v]! > 0);
+  let left = Math.floor(replicas) - forced.reduce((sum, v) => sum + high[v]!, 0);
+  let count = forced.length;
+  const others = zones.filter((v) => low[v] === 0).sort((a, b) => high[b]! - high[a]! || a - b);
+  for (const v of others) {
+    if (left <= 0) break;
+    left -= high[v]!;
+    count += 1;
+  }
+  return count;
+}
+
+function zonesOf(tree: TierTree): number[] {
+  return Array.from({ length: tree.firstLeaf }, (_, v) => v).filter(
+    (v) => tree.level[v] === ZONE_LEVEL,
+  );
+}
+
+/** By leaf, shares by weight with no zone above `most`; null when they do not fit. */
+function sharesUnder(tree: TierTree, replicas: number, most: number): Float64Array | null {
+  const zoneOf = Int32Array.from({ length: tree.leaves }, (_, leaf) => {
+    return tree.parent[tree.parent[tree.firstLeaf + leaf]!]!;
+  });
+  const shares = new Float64Array(tree.leaves);
+  const full = new Set<number>();
+  const setShares = (leaves: readonly number[], sum: number): boolean => {
+    if (sum > leaves.length + OVER) return false;
+    const weights = Float64Array.from(leaves, (leaf) => tree.weights[leaf]!);
+    baseShares(weights, Math.max(0, sum)).forEach((share, i) => {
+      shares[leaves[i]!] = share;
+    });
+    return true;
+  };
+  const all = Array.from({ length: tree.leaves }, (_, leaf) => leaf);
+  for (;;) {
+    const free = all.filter((leaf) => !full.has(zoneOf[leaf]!));
+    const used = [...full].reduce((sum, zone) => sum + Math.min(most, sizeOf(zoneOf, zone)), 0);
+    if (!setShares(free, replicas - used)) return null;
+    const sums = new Map<number, number>();
+    for (const leaf of free)
+      sums.set(zoneOf[leaf]!, (sums.get(zoneOf[leaf]!) ?? 0) + shares[leaf]!);
+    const over = [...sums].filter(([, sum]) => sum > most + OVER).map(([zone]) => zone);
+    if (over.length === 0) return shares;
+    for (const zone of over) {
+      full.add(zone);
+      setShares(
+        all.filter((leaf) => zoneOf[leaf] === zone),
+        Math.min(most, sizeOf(zoneOf, zone)),
+      );
+    }
+  }
+}
+
+function sizeOf(zoneOf: Int32Array, zone: number): number {
+  return zoneOf.reduce((count, one) => count + (one === zone ? 1 : 0), 0);
+}

@@ -1,0 +1,54 @@
+// Which partitions may not move yet because they moved too short a time ago. Pure.
+import type { Ring } from '@ringwright/ring/ring';
+import type { LastMoves } from '../state/builder-state.ts';
+import { HOURS_COUNTED_MAX, hoursOfRuns } from '../state/last-moves.ts';
+
+/** When versions were committed, and what time it is: hours since 1970. */
+export interface CommitTimes {
+  readonly versionHours?: ReadonlyMap<number, number> | undefined;
+  readonly nowHours?: number | undefined;
+  /** Of an imported ring: moves before its version 1. */
+  readonly earlier?: LastMoves | undefined;
+  /** Versions up to this one count as old. */
+  readonly restedThrough?: number | undefined;
+}
+
+const FIRST_VERSION = 1;
+const SECONDS_PER_HOUR = 3_600;
+
+/** By partition 1 when frozen, or null when none is. Versions of unknown age count as old. */
+export function frozenPartitions(
+  head: Ring,
+  minPartHours: number,
+  times: CommitTimes,
+): Uint8Array | null {
+  const { versionHours, nowHours, earlier } = times;
+  if (minPartHours === 0 || versionHours === undefined || nowHours === undefined) return null;
+  const young = new Set<number>();
+  for (const [version, hours] of versionHours) {
+    if (version > (times.restedThrough ?? 0) && nowHours - hours < minPartHours) young.add(version);
+  }
+  // An import moved nothing: its partitions are as old as they were in Swift.
+  if (earlier !== undefined) young.delete(FIRST_VERSION);
+  if (young.size === 0 && earlier === undefined) return null;
+  const frozen = Uint8Array.from(head.minVersions, (version) => (young.has(version) ? 1 : 0));
+  if (earlier !== undefined) {
+    const since = nowHours - earlier.epoch / SECONDS_PER_HOUR;
+    freezeUntouched(frozen, { head, earlier, youngerThan: minPartHours - since });
+  }
+  return frozen.includes(1) ? frozen : null;
+}
+
+/** Partitions that only version 1 has changed are as old as they were where they come from. */
+function freezeUntouched(
+  frozen: Uint8Array,
+  from: { readonly head: Ring; readonly earlier: LastMoves; readonly youngerThan: number },
+): void {
+  const { minVersions, partitions } = from.head;
+  const hours = hoursOfRuns(from.earlier, partitions);
+  for (let partition = 0; partition < partitions; partition += 1) {
+    const moved = hours[partition]!;
+    if (minVersions[partition] !== FIRST_VERSION || moved === HOURS_COUNTED_MAX) continue;
+    if (moved < from.youngerThan) frozen[partition] = 1;
+  }
+}

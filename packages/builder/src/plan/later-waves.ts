@@ -1,0 +1,132 @@
+// The waves of a change after its first one, named in full when it is planned. Pure.
+// A wave that is planned anew from shares may take other partitions than the plan that somebody has
+// seen: those in the place of a move that was cancelled, above all. So they are decided once.
+import { movesInFlightMax } from '@ringwright/base/limits';
+import { laterMovesMax } from '@ringwright/base/limits-rings';
+import type { Ring, Table } from '@ringwright/ring/ring';
+import { copyTable } from '@ringwright/ring/slot-rows';
+import type { Placement } from '../place/placement.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import type { TierTree } from '../state/tier-tree.ts';
+import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
+import { movesBetween } from './moves-between.ts';
+import type { LaterWaves, Plan, PlannedMove } from './plan.ts';
+import { movesOfWave, roomBetween, roomFor, steadyMoves } from './steady-moves.ts';
+import { firstWave, keepRows, type WaveLimits } from './waves.ts';
+
+export interface WavesFrom {
+  readonly state: BuilderState;
+  /** The placement that the first wave starts from. */
+  readonly start: Placement;
+  /** Of the first wave. */
+  readonly moves: readonly PlannedMove[];
+  /** The table after them. */
+  readonly target: Table;
+  /** The placement wanted in the end. */
+  readonly goal: Placement;
+}
+
+/** In order; a wave holds one slot of a partition at most, removed devices excepted. */
+export function laterWaves(
+  from: WavesFrom,
+  limits: WaveLimits & { readonly tree: TierTree },
+): (readonly PlannedMove[])[] {
+  const { state, start, goal, target } = from;
+  const { tree } = limits;
+  const at = { ...goal, leaf: start.leaf.slice() };
+  const aim = { ...goal, leaf: goal.leaf.slice() };
+  const table = copyTable(target, tree.leafOfDevice.length);
+  const make = (moves: readonly PlannedMove[]): void => {
+    for (const { partition, replica, to } of moves) {
+      at.leaf[partition * at.width + replica] = tree.leafOfDevice[to]!;
+      table[replica]![partition] = to;
+    }
+  };
+  make(from.moves);
+  const waves: (readonly PlannedMove[])[] = [];
+  for (;;) {
+    keepRows(at, aim);
+    const after = firstWave(at, aim, limits).placement;
+    const all = movesBetween(table, { before: at, after, ids: tree.deviceIds });
+    if (all.length === 0) return waves;
+    const room = roomBetween(at, goal, tree);
+    const moves = movesOfWave(all, { room, most: Infinity, isUrgent: leavesRemoved(state) });
+    waves.push(moves);
+    make(moves);
+  }
+}
+
+export interface NextWave {
+  readonly moves: readonly PlannedMove[];
+  /** What is left after them. */
+  readonly later: LaterWaves;
+}
+
+function leavesRemoved({ devices }: BuilderState): (move: PlannedMove) => boolean {
+  return ({ from }) => from !== null && devices[from]?.state !== 'active';
+}
+
+/**
+ * As much of the first wave as is ready, as finds room, and as a ring may have in flight. What
+ * finds no room waits for the rest of its wave to be ready; a wave that is ready goes on.
+ */
+export function takeWave(
+  waves: LaterWaves,
+  which: {
+    readonly isReady: (move: PlannedMove) => boolean;
+    /** These before the others. */
+    readonly isUrgent: (move: PlannedMove) => boolean;
+  },
+): NextWave {
+  const room = roomFor(waves);
+  const limits = { room, most: movesInFlightMax, isUrgent: which.isUrgent };
+  const [wave = [], ...others] = waves;
+  const ready = wave.filter(which.isReady);
+  const choose = ready.length < wave.length ? steadyMoves : movesOfWave;
+  const moves = choose(ready, limits);
+  const taken = new Set(moves);
+  const rest = wave.filter((move) => !taken.has(move));
+  return { moves, later: rest.length > 0 ? [rest, ...others] : others };
+}
+
+/**
+ * The next wave of a ring without moves in flight. Moves wait until their partitions have rested
+ * (min_part_hours), but for those of removed devices.
+ */
+export function nextWave(
+  later: LaterWaves,
+  { head, state, times }: { head: Ring; state: BuilderState; times: CommitTimes },
+): NextWave {
+  const { restedThrough, minPartHours, swift } = state;
+  const since = { ...times, earlier: swift?.lastMoves, restedThrough };
+  const frozen = frozenPartitions(head, minPartHours, since);
+  const isUrgent = leavesRemoved(state);
+  const isReady = (move: PlannedMove): boolean => isUrgent(move) || frozen?.[move.partition] !== 1;
+  return takeWave(later, { isReady, isUrgent });
+}
+
+/** Without any move of these partitions. */
+export function withoutPartitions(later: LaterWaves, partitions: ReadonlySet<number>): LaterWaves {
+  return later
+    .map((wave) => wave.filter(({ partition }) => !partitions.has(partition)))
+    .filter(({ length }) => length > 0);
+}
+
+/** As many of the moves as a version remembers, the first ones. */
+export function rememberedWaves(waves: LaterWaves): LaterWaves {
+  let room = laterMovesMax;
+  return waves.flatMap((wave) => {
+    const kept = wave.slice(0, room);
+    room -= kept.length;
+    return kept.length === 0 ? [] : [kept];
+  });
+}
+
+export function moveCount(waves: LaterWaves): number {
+  return waves.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Of all waves of a plan, the first one too. */
+export function allMoves({ moves, later }: Pick<Plan, 'moves' | 'later'>): PlannedMove[] {
+  return [moves, ...later].flat();
+}

@@ -1,0 +1,49 @@
+// The ring a plan becomes: the next version, with its moves proposed or done at once. Pure.
+import { assert } from '@ringwright/base/assert';
+import { directRing, proposeMoves } from '@ringwright/ring/advance-ring';
+import { firstRing } from '@ringwright/ring/first-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import type { BuilderState } from '../state/builder-state.ts';
+import { checkPartitioner } from '../state/setting-ranges.ts';
+import type { Plan } from './plan.ts';
+
+export interface NextRingFrom {
+  /** What the plan was made from; `headId` is the ring id of `head`. */
+  readonly head: Ring | null;
+  readonly headId: string | null;
+  readonly state: BuilderState;
+  /** Go straight to the final table: for rings that no server has loaded. */
+  readonly direct: boolean;
+}
+
+/** Version 1, or the version after `head`. The plan must have been made from this very input. */
+export function nextRing(plan: Plan, from: NextRingFrom): Ring {
+  const { head, headId, state, direct } = from;
+  assert(plan.parent === headId && plan.ring === state.ring, 'the plan is of another head or ring');
+  const devices = ringDevices(state);
+  if (head === null || headId === null) {
+    return firstRing({
+      keyspace: state.ring,
+      cluster: state.cluster,
+      partitioner: state.partitioner,
+      partitions: checkPartitioner(state.partitioner),
+      replicas: state.replicas,
+      devices,
+      table: plan.target,
+    });
+  }
+  if (direct) {
+    const { replicas } = state;
+    return directRing(head, headId, { table: plan.target, devices, replicas });
+  }
+  return proposeMoves(head, headId, { moves: plan.moves, devices, cut: plan.cut ?? undefined });
+}
+
+/** The devices as servers see them: a removed one wants nothing. */
+function ringDevices(state: BuilderState): Ring['devices'] {
+  return state.devices.map((device) => {
+    if (device === null) return null;
+    const { state: fate, hold: _hold, ramp: _ramp, ...fields } = device;
+    return fate === 'removed' ? { ...fields, weight: 0 } : fields;
+  });
+}

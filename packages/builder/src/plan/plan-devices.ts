@@ -1,0 +1,55 @@
+// Per device, what a plan takes away and gives. Pure.
+import type { Ring, Table } from '@ringwright/ring/ring';
+import type { PlacementProblem } from '../place/placement-problem.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import type { DevicePlan, PlannedMove } from './plan.ts';
+
+export interface PlanOutcome {
+  /** Absent for the first version. */
+  readonly head?: Ring;
+  readonly target: Table;
+  readonly moves: readonly PlannedMove[];
+  readonly movesLeft: number;
+  readonly partitionsMovingTwice: number;
+  /** Partitions that may not move yet. */
+  readonly frozen: number;
+}
+
+export function devicePlans(
+  state: BuilderState,
+  problem: PlacementProblem,
+  outcome: PlanOutcome,
+): DevicePlan[] {
+  const { tree, targets } = problem;
+  const count = state.devices.length;
+  const before = slotsPerDevice(outcome.head?.table ?? [], count);
+  const after = slotsPerDevice(outcome.target, count);
+  const slotsIn = new Int32Array(count);
+  const slotsOut = new Int32Array(count);
+  for (const { from, to } of outcome.moves) {
+    slotsIn[to]! += 1;
+    if (from !== null) slotsOut[from]! += 1;
+  }
+  return state.devices.flatMap((device) => {
+    if (device === null) return [];
+    const { id } = device;
+    const leaf = tree.leafOfDevice[id]!;
+    return [
+      {
+        id,
+        before: before[id]!,
+        after: after[id]!,
+        slotsIn: slotsIn[id]!,
+        slotsOut: slotsOut[id]!,
+        share: leaf < 0 ? 0 : targets.exact[tree.firstLeaf + leaf]!,
+      },
+    ];
+  });
+}
+
+/** By device id: slots of the table. */
+export function slotsPerDevice(table: Table, devices: number): Int32Array {
+  const slots = new Int32Array(devices);
+  for (const row of table) for (let i = 0; i < row.length; i += 1) slots[row[i]!]! += 1;
+  return slots;
+}

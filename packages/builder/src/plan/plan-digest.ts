@@ -1,0 +1,32 @@
+// The digest that ties a commit to the plan an operator has seen. Pure.
+import { createHash } from 'node:crypto';
+import type { BuilderState } from '../state/builder-state.ts';
+import { serializeState } from '../state/state-json.ts';
+import type { LaterWaves, PlannedMove } from './plan.ts';
+
+const FIELDS = 4;
+/** Where the moves into new slots come from. */
+const NOWHERE = 0xffff_ffff;
+
+/** SHA-256 (hex) over the head's id, the builder state and the moves, wave by wave. */
+export function planDigest(headId: string | null, state: BuilderState, waves: LaterWaves): string {
+  const hash = createHash('sha256');
+  const stateBytes = serializeState(state);
+  hash.update(`plan 1\nhead ${headId ?? 'none'}\nstate ${stateBytes.length}\n`);
+  hash.update(stateBytes);
+  for (const moves of waves) {
+    hash.update(`\nmoves ${moves.length}\n`);
+    hash.update(wordsOf(moves));
+  }
+  return hash.digest('hex');
+}
+
+function wordsOf(moves: readonly PlannedMove[]): DataView {
+  const words = new DataView(new ArrayBuffer(moves.length * FIELDS * 4));
+  moves.forEach(({ partition, replica, from, to }, index) => {
+    [partition, replica, from ?? NOWHERE, to].forEach((value, field) => {
+      words.setUint32((index * FIELDS + field) * 4, value);
+    });
+  });
+  return words;
+}

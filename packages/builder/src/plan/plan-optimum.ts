@@ -1,0 +1,110 @@
+// Whether a plan's moves are the fewest there can be, and what keeps them above the bound. Pure.
+import type { Finding } from '@ringwright/base/finding';
+import type { Ring } from '@ringwright/ring/ring';
+import { certify } from '../certify/certify.ts';
+import { rebalance } from '../flow/rebalance.ts';
+import { loadsOf, type Placement, placementOf, tableOf } from '../place/placement.ts';
+import { type PlacementProblem, placementProblem } from '../place/placement-problem.ts';
+import { computeQuotas, movesAtLeast } from '../place/quotas.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+
+/** Overloads tried, each with a whole rebalance; half of them are looked at by bisection. */
+const OVERLOADS = [0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1];
+/** Above this many slots a rebalance takes half a second: no advice is worth a few of them. */
+const ADVICE_SLOTS_MAX = 4_000_000;
+
+export interface Optimum {
+  /** Fewest moves to any table with the guarantees, this version and the later ones together. */
+  readonly moves: number;
+  /** `bound`: equal to the lower bound. `potentials`: above it, and proved by duality. */
+  readonly proof: 'bound' | 'potentials';
+}
+
+export interface OptimumQuestion {
+  readonly head: Ring;
+  readonly state: BuilderState;
+  readonly problem: PlacementProblem;
+  /** What all waves together lead to. */
+  readonly wanted: Placement;
+  readonly moves: number;
+  readonly bound: number;
+}
+
+/** Null when no proof was found, as when frozen partitions keep the table from its end. */
+export function provenOptimum(asked: OptimumQuestion): Optimum | null {
+  const { head, state, problem, wanted, moves, bound } = asked;
+  if (moves === bound) return { moves, proof: 'bound' };
+  const ring = { replicas: state.replicas, devices: state.devices.length };
+  const after = tableOf(wanted, problem.tree, ring);
+  const { optimal } = certify({ before: head.table, after, state, problem });
+  return optimal ? { moves, proof: 'potentials' } : null;
+}
+
+/** Why more slots move than shares alone demand, with an overload that would mend it. */
+export function gapFindings(asked: OptimumQuestion): Finding[] {
+  const { moves, bound, state, problem } = asked;
+  const gap = moves - bound;
+  if (gap <= 0) return [];
+  const stuck = problem.targets.low.some((low, v) => v > 0 && low > 0);
+  const overload = gap > bound / 100 ? closingOverload(asked) : null;
+  const reason = stuck
+    ? 'every partition must keep replicas in its largest failure domains, so slots take detours'
+    : 'the slots that are free and the devices that lack some do not fit each other';
+  const remedy = overload === null ? '' : `; an overload of ${overload} would avoid the detours`;
+  return [
+    {
+      code: 'MOVES_ABOVE_BOUND',
+      message: `${moves} slots move where shares alone would demand ${bound}: ${reason}${remedy}`,
+      details: { moves, bound, gap, overload: state.overload, closingOverload: overload },
+    },
+  ];
+}
+
+/** The least of a few overloads with which the moves equal their bound, or null. */
+function closingOverload(asked: OptimumQuestion): number | null {
+  if (asked.wanted.slots > ADVICE_SLOTS_MAX) return null;
+  const open = OVERLOADS.filter((overload) => overload > asked.state.overload);
+  let low = 0;
+  let high = open.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (gapWith(asked, open[middle]!) === 0) high = middle;
+    else low = middle + 1;
+  }
+  return open[high] ?? null;
+}
+
+function gapWith({ head, state }: OptimumQuestion, overload: number): number {
+  const { tree, targets } = placementProblem({ ...state, overload });
+  const before = placementOf(head, tree, Math.ceil(state.replicas));
+  const { replicas } = state;
+  const wanted = rebalance({ tree, targets, before, replicas, frozen: null, forced: null });
+  return movesTo(before, wanted) - moveBound(tree, targets, before);
+}
+
+/** Slots on leaves that the partition did not have before. */
+export function movesTo(before: Placement, wanted: Placement): number {
+  let moves = 0;
+  for (let partition = 0; partition < wanted.partitions; partition += 1) {
+    const start = partition * wanted.width;
+    const old = partition * before.width;
+    for (let slot = start; slot < start + wanted.width; slot += 1) {
+      const leaf = wanted.leaf[slot]!;
+      if (leaf === wanted.none) continue;
+      let found = false;
+      for (let i = old; i < old + before.width; i += 1) if (before.leaf[i] === leaf) found = true;
+      if (!found) moves += 1;
+    }
+  }
+  return moves;
+}
+
+/** Fewest slots that shares alone make move, over all ways to round them. */
+export function moveBound(
+  tree: PlacementProblem['tree'],
+  targets: PlacementProblem['targets'],
+  before: Placement,
+): number {
+  const loads = loadsOf(before, tree);
+  return movesAtLeast(tree, computeQuotas(tree, targets, loads), loads);
+}

@@ -1,0 +1,196 @@
+// Plans the next version of a ring: the table wanted, the moves to it, what to know of them. Pure.
+import type { Ring } from '@ringwright/ring/ring';
+import { type PinnedProblem, pinnedProblem } from '../flow/pinned-targets.ts';
+import { rebalance } from '../flow/rebalance.ts';
+import {
+  checkReplicaStep,
+  cutTable,
+  frozenInShape,
+  reshaped,
+  urgentSlots,
+} from '../place/change-replicas.ts';
+import { heldLeaves, heldProblem, withoutHeld } from '../place/held-devices.ts';
+import { interimTargets } from '../place/interim-targets.ts';
+import { placeInitial } from '../place/place-initial.ts';
+import { type Placement, placementOf, tableOf } from '../place/placement.ts';
+import { type PlacementProblem, placementProblem } from '../place/placement-problem.ts';
+import { computeQuotas } from '../place/quotas.ts';
+import { createRules } from '../place/slot-rules.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import {
+  frozenToo,
+  inFlightFindings,
+  type LandedHead,
+  landedHead,
+} from '../state/moves-in-flight.ts';
+import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
+import { moveCount, rememberedWaves } from './later-waves.ts';
+import { liftFindings } from './lift-findings.ts';
+import { pinFindings } from './pin-findings.ts';
+import type { Plan, PlannedMove } from './plan.ts';
+import { devicePlans, slotsPerDevice } from './plan-devices.ts';
+import { planDigest } from './plan-digest.ts';
+import { gapFindings, moveBound, provenOptimum } from './plan-optimum.ts';
+import { planWarnings } from './plan-warnings.ts';
+import { planWaves } from './plan-waves.ts';
+import { keepRows } from './waves.ts';
+
+export interface PlanInput extends CommitTimes {
+  readonly head: Ring | null;
+  /** Ring id of `head`. */
+  readonly headId: string | null;
+  /** With the staged changes applied already. */
+  readonly state: BuilderState;
+  /** No server will copy anything: the cap on moves in flight does not count. */
+  readonly direct?: boolean;
+}
+
+/**
+ * The plan of the version after `head`, or of version 1. Same input, same plan.
+ * Moves in flight go on: the plan is on other partitions, as if they had ended.
+ * Errors: MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES with both numbers, VALUE_OUT_OF_RANGE.
+ */
+export function planVersion(input: PlanInput): Plan {
+  const { state, direct = false } = input;
+  if (input.head === null) return planFirst(input, placementProblem(withoutHeld(state)));
+  const landed = landedHead(input.head, state, { direct });
+  const problem = heldProblem(placementProblem(state), state, landed.head);
+  return planNext({ ...input, ...landed }, problem);
+}
+
+function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Plan {
+  const { tree, targets, ring } = problem;
+  const initial = placeInitial(tree, computeQuotas(tree, targets, null), ring);
+  const pinned = pinnedProblem(problem, state, () => initial);
+  const placement = pinned.settled ?? initial;
+  const target = tableOf(placement, tree, { ...ring, devices: state.devices.length });
+  const outcome = { target, moves: [], movesLeft: 0, partitionsMovingTwice: 0, frozen: 0 };
+  return {
+    ring: state.ring,
+    version: 1,
+    parent: headId,
+    target,
+    cut: null,
+    moves: [],
+    moveLowerBound: 0,
+    optimum: { moves: 0, proof: 'bound' },
+    partitionsMovingTwice: 0,
+    later: [],
+    movesLeft: 0,
+    devices: devicePlans(state, problem, outcome),
+    warnings: [...planWarnings(state, problem, outcome), ...pinFindings(pinned, state)],
+    digest: planDigest(headId, state, [[]]),
+  };
+}
+
+type NextInput = PlanInput & LandedHead;
+
+function planNext(input: NextInput, problem: PlacementProblem): Plan {
+  const { head, headId, state, moving } = input;
+  const { tree } = problem;
+  const { replicas } = state;
+  checkReplicaStep(input);
+  const before = placementOf(head, tree, Math.ceil(replicas));
+  const pinned = pinnedProblem(problem, state, () => before);
+  const { targets } = pinned;
+  const { wanted, goal, frozen } = placeNext(input, pinned, before);
+  const cut = cutTable(head, wanted, { tree, replicas });
+  const start = cut === null ? before : placementOf({ ...head, ...cut }, tree, wanted.width);
+  const { table } = cut ?? head;
+  const forced = urgentSlots({ ...head, table }, state, wanted.width);
+  keepRows(start, wanted);
+  const limits = { tree, forced, rules: createRules(tree, targets) };
+  const { target, moves, waves } = planWaves(
+    { state, table, start, wanted, goal, moving, direct: input.direct === true },
+    limits,
+  );
+  const movesLeft = moveCount(waves);
+  const later = rememberedWaves(waves);
+  const bound = moveBound(tree, targets, before);
+  const asked = { head, state, problem: pinned, wanted, moves: moves.length + movesLeft, bound };
+  const free = frozen === null && isFree(state);
+  const outcome = {
+    head,
+    target,
+    moves,
+    movesLeft,
+    partitionsMovingTwice: partitionsTwice(moves),
+    // Those that wait for a move in flight are no matter of hours.
+    frozen: (frozen?.reduce((sum, one) => sum + one, 0) ?? 0) - moving.size,
+  };
+  return {
+    ring: state.ring,
+    version: head.version + 1,
+    parent: headId,
+    target,
+    cut,
+    moves,
+    moveLowerBound: bound,
+    optimum: frozen === null ? provenOptimum(asked) : null,
+    partitionsMovingTwice: outcome.partitionsMovingTwice,
+    later,
+    movesLeft,
+    devices: devicePlans(state, problem, outcome),
+    warnings: [
+      ...inFlightFindings(moving),
+      ...planWarnings(state, problem, outcome),
+      ...pinFindings(pinned, state),
+      ...liftFindings(slotsPerDevice(table, state.devices.length), [moves, ...waves]),
+      ...(free ? gapFindings(asked) : []),
+    ],
+    digest: planDigest(headId, state, [moves, ...later]),
+  };
+}
+
+/** Nothing but shares decides where slots go: no pins, no devices that are held. */
+function isFree({ pins, devices }: BuilderState): boolean {
+  return pins === undefined && devices.every((device) => device?.hold === undefined);
+}
+
+interface NextPlacement {
+  /** As far as partitions that rest, or have a move in flight, let it come. */
+  readonly wanted: Placement;
+  /** When all waves are done, and these partitions have rested. */
+  readonly goal: Placement;
+  readonly frozen: Uint8Array | null;
+}
+
+function placeNext(
+  input: NextInput,
+  { tree, targets, settled }: PinnedProblem,
+  before: Placement,
+): NextPlacement {
+  const { head, state, moving } = input;
+  const { replicas } = state;
+  const { restedThrough } = state;
+  const times = { ...input, earlier: state.swift?.lastMoves, restedThrough };
+  const resting = frozenPartitions(head, state.minPartHours, times);
+  const young = frozenToo(resting, moving, head.partitions);
+  const shape = reshaped(before, replicas);
+  const frozen = frozenInShape(young, before, shape);
+  const held = heldLeaves(tree, state);
+  if (settled !== null && frozen === null && held === null) {
+    return { wanted: settled, goal: settled, frozen };
+  }
+  const { slots } = shape;
+  const aim =
+    frozen === null
+      ? targets
+      : interimTargets(tree, targets, { placement: { ...before, slots }, frozen });
+  const forced = urgentSlots(head, state, before.width);
+  const how = { tree, replicas, held };
+  const wanted = rebalance({ ...how, targets: aim, before, frozen, forced });
+  if (frozen === null) return { wanted, goal: wanted, frozen };
+  const after = { targets, before: wanted, frozen: null, forced: null };
+  return { wanted, goal: rebalance({ ...how, ...after }), frozen };
+}
+
+/** Partitions with more than one of the moves, which are sorted by partition. */
+function partitionsTwice(moves: readonly PlannedMove[]): number {
+  let count = 0;
+  moves.forEach(({ partition }, index) => {
+    const again = moves[index - 1]?.partition === partition;
+    if (again && moves[index - 2]?.partition !== partition) count += 1;
+  });
+  return count;
+}

@@ -1,0 +1,121 @@
+// What an operator should know before committing a plan. Pure; warnings never change an exit code.
+import type { Finding } from '@ringwright/base/finding';
+import type { PlacementProblem } from '../place/placement-problem.ts';
+import { requiredOverload } from '../shares/required-overload.ts';
+import { SHARE_EPSILON } from '../shares/shares.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import { tierNames } from '../state/tier-tree.ts';
+import { devicePlans, type PlanOutcome } from './plan-devices.ts';
+
+export function planWarnings(
+  state: BuilderState,
+  problem: PlacementProblem,
+  outcome: PlanOutcome,
+): Finding[] {
+  return [
+    ...overShare(state, problem, outcome),
+    ...undispersed(state, problem),
+    ...movingTwice(outcome),
+    ...frozenOnes(state, outcome),
+    ...leftForLater(outcome),
+  ];
+}
+
+function overShare(
+  state: BuilderState,
+  problem: PlacementProblem,
+  outcome: PlanOutcome,
+): Finding[] {
+  const over = devicePlans(state, problem, outcome)
+    .filter(({ after, share }) => after > Math.ceil(share))
+    .sort((a, b) => b.after - b.share - (a.after - a.share) || a.id - b.id);
+  const worst = over[0];
+  if (worst === undefined) return [];
+  const others = over.length > 1 ? ` (and ${over.length - 1} more devices are over theirs)` : '';
+  return [
+    {
+      code: 'DEVICE_OVER_SHARE',
+      message:
+        `device ${worst.id} will hold ${worst.after} slots, ` +
+        `its share is ${worst.share.toFixed(2)}${others}`,
+      details: { id: worst.id, after: worst.after, share: worst.share, devices: over.length },
+    },
+  ];
+}
+
+function undispersed(state: BuilderState, { tree, shares }: PlacementProblem): Finding[] {
+  const findings: Finding[] = [];
+  for (let level = 1; level < tierNames.length - 1; level += 1) {
+    let worst = -1;
+    let worstExcess = SHARE_EPSILON;
+    for (let v = 0; v < tree.firstLeaf; v += 1) {
+      const excess = shares.wanted[v]! - shares.caps[v]!;
+      if (tree.level[v] !== level || excess <= worstExcess) continue;
+      worst = v;
+      worstExcess = excess;
+    }
+    if (worst < 0) continue;
+    const tier = tierNames[level]!;
+    const needed = requiredOverload(tree, shares);
+    const remedy =
+      needed === null ? 'no overload helps' : `an overload of ${needed} would let it fit`;
+    findings.push({
+      code: 'DISPERSION_UNREACHABLE',
+      message:
+        `a ${tier} (that of device ${firstDevice(tree, worst)}) wants ` +
+        `${shares.wanted[worst]!.toFixed(3)} replicas of each partition, where ` +
+        `${shares.caps[worst]} is the most for dispersion; ${remedy}`,
+      details: {
+        tier,
+        wanted: shares.wanted[worst],
+        cap: shares.caps[worst],
+        overload: state.overload,
+        requiredOverload: needed,
+      },
+    });
+  }
+  return findings;
+}
+
+function firstDevice(tree: PlacementProblem['tree'], node: number): number {
+  let v = node;
+  while (v < tree.firstLeaf) v = tree.firstChild[v]!;
+  return tree.deviceIds[v - tree.firstLeaf]!;
+}
+
+function movingTwice({ partitionsMovingTwice: count }: PlanOutcome): Finding[] {
+  if (count === 0) return [];
+  return [
+    {
+      code: 'PARTITIONS_MOVE_TWICE',
+      message:
+        `${count} partitions move more than one slot at once, ` +
+        'because removed devices held more than one',
+      details: { partitions: count },
+    },
+  ];
+}
+
+function frozenOnes(state: BuilderState, { frozen }: PlanOutcome): Finding[] {
+  if (frozen === 0) return [];
+  return [
+    {
+      code: 'PARTITIONS_FROZEN',
+      message:
+        `${frozen} partitions changed less than ${state.minPartHours} hours ago ` +
+        'and stay where they are',
+      details: { partitions: frozen, minPartHours: state.minPartHours },
+    },
+  ];
+}
+
+function leftForLater({ moves, movesLeft }: PlanOutcome): Finding[] {
+  if (movesLeft === 0) return [];
+  return [
+    {
+      code: 'MOVES_LEFT',
+      message: `${moves.length} moves in this version, ${movesLeft} are left for later versions`,
+      details: { moves: moves.length, movesLeft },
+    },
+  ];
+}

@@ -1,0 +1,180 @@
+// The way back to an old placement, from where data is now, as a plan like any other. Pure.
+import { assert } from '@ringwright/base/assert';
+import type { Finding } from '@ringwright/base/finding';
+import type { Ring } from '@ringwright/ring/ring';
+import { copyTable } from '@ringwright/ring/slot-rows';
+import { placementProblem } from '../place/placement-problem.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import { moveCount, rememberedWaves, takeWave } from './later-waves.ts';
+import { liftFindings } from './lift-findings.ts';
+import type { Plan, PlannedMove } from './plan.ts';
+import { devicePlans, slotsPerDevice } from './plan-devices.ts';
+import { planDigest } from './plan-digest.ts';
+import { steadyWaves } from './steady-moves.ts';
+
+export interface RevertInput {
+  /** Without moves in flight: they are cancelled first. */
+  readonly head: Ring;
+  readonly headId: string;
+  readonly state: BuilderState;
+  /** The version to go back to. */
+  readonly old: Ring;
+  readonly direct?: boolean;
+}
+
+/**
+ * Moves from the head's table towards the old one, at most one slot of a partition. Replicas that
+ * only changed places within a partition stay: their data is where it shall be. Slots of devices
+ * that are gone stay where they are now.
+ */
+export function revertPlan(input: RevertInput): Plan {
+  const { head, headId, state, old } = input;
+  assert(head.moves.length === 0, 'moves in flight are cancelled before a revert');
+  const { waves: returns, lost } = revertMoves(input);
+  const waves = input.direct === true ? returns : steadyWaves(returns);
+  const total = moveCount(waves);
+  const { moves, later: left } =
+    input.direct === true
+      ? { moves: waves.flat().sort(bySlot), later: [] }
+      : takeWave(waves, { isReady: () => true, isUrgent: () => false });
+  const target = copyTable(head.table, state.devices.length);
+  for (const { partition, replica, to } of moves) target[replica]![partition] = to;
+  const movesLeft = moveCount(left);
+  const later = rememberedWaves(left);
+  const held = slotsPerDevice(head.table, state.devices.length);
+  const lifts = input.direct === true ? [] : liftFindings(held, waves);
+  const outcome = { head, target, moves, movesLeft, partitionsMovingTwice: 0, frozen: 0 };
+  return {
+    ring: state.ring,
+    version: head.version + 1,
+    parent: headId,
+    target,
+    moves,
+    moveLowerBound: total,
+    cut: null,
+    optimum: null,
+    partitionsMovingTwice: 0,
+    later,
+    movesLeft,
+    devices: devicePlans(state, placementProblem(state), outcome),
+    warnings: [...revertWarnings({ ...outcome, lost, old }), ...lifts],
+    digest: planDigest(headId, state, [moves, ...later]),
+  };
+}
+
+interface Return {
+  /** One slot of a partition at most in each. */
+  readonly waves: PlannedMove[][];
+  /** Slots whose old device is gone. */
+  readonly lost: number;
+}
+
+function revertMoves({ head, state, old }: RevertInput): Return {
+  const found: Return & { lost: number } = { waves: [], lost: 0 };
+  const mayHold = (id: number): boolean => state.devices[id]?.state === 'active';
+  const partitions = Math.min(head.partitions, old.partitions);
+  for (let partition = 0; partition < partitions; partition += 1) {
+    const now = column(head, partition);
+    const then = column(old, partition);
+    const missing = then.filter((id) => !now.includes(id));
+    if (missing.length === 0) continue;
+    const back = missing.filter(mayHold);
+    found.lost += missing.length - back.length;
+    for (const [index, [replica, to]] of pairUp({ now, then, back }).entries()) {
+      found.waves[index] ??= [];
+      found.waves[index].push({ partition, replica, from: now[replica]!, to });
+    }
+  }
+  return found;
+}
+
+/** Each device to bring back with a row it goes to: its own when that is free, else the next. */
+function pairUp({
+  now,
+  then,
+  back,
+}: {
+  readonly now: readonly number[];
+  readonly then: readonly number[];
+  readonly back: readonly number[];
+}): [replica: number, to: number][] {
+  const free = new Set([...now.keys()].filter((replica) => !then.includes(now[replica]!)));
+  const own = back.filter((id) => free.has(then.indexOf(id)));
+  for (const id of own) free.delete(then.indexOf(id));
+  const rows = [...free];
+  return back.flatMap((id): [number, number][] => {
+    const replica = own.includes(id) ? then.indexOf(id) : rows.shift();
+    return replica === undefined ? [] : [[replica, id]];
+  });
+}
+
+function column({ table }: Ring, partition: number): number[] {
+  return table.flatMap((row) => row[partition] ?? []);
+}
+
+function bySlot(a: PlannedMove, b: PlannedMove): number {
+  return a.partition - b.partition || a.replica - b.replica;
+}
+
+function revertWarnings(found: {
+  readonly head: Ring;
+  readonly old: Ring;
+  readonly lost: number;
+  readonly moves: readonly PlannedMove[];
+  readonly movesLeft: number;
+}): Finding[] {
+  const { old, lost, moves, movesLeft } = found;
+  const { replicas } = found.head;
+  const findings: Finding[] = [];
+  if (lost > 0) {
+    findings.push({
+      code: 'DEVICES_GONE',
+      message: `${lost} slots of version ${old.version} were on devices that are gone; they stay`,
+      details: { slots: lost, version: old.version },
+    });
+  }
+  if (old.replicas !== replicas) {
+    findings.push({
+      code: 'REPLICAS_STAY',
+      message: `version ${old.version} had ${old.replicas} replicas; there are ${replicas} now, which stay`,
+      details: { then: old.replicas, now: replicas },
+    });
+  }
+  if (movesLeft > 0) {
+    findings.push({
+      code: 'MOVES_LEFT',
+      message: `${moves.length} moves in this version, ${movesLeft} are left for later versions`,
+      details: { moves: moves.length, movesLeft },
+    });
+  }
+  return findings;
+}
+
+/**
+ * The builder state of a revert: settings and weights as in the old version, for the devices there
+ * are. Devices added since are drained, unless some of the old ones are gone: then they are needed,
+ * and keep their weight.
+ */
+export function revertState(state: BuilderState, old: BuilderState): BuilderState {
+  const { minPartHours, overload } = old;
+  const there = (id: number): boolean => state.devices[id]?.state === 'active';
+  const oldOnes = old.devices.filter((device) => device?.state === 'active');
+  const allThere = oldOnes.every((device) => device !== null && there(device.id));
+  const devices = state.devices.map((device) => {
+    if (device === null || device.state === 'removed') return device;
+    const then = old.devices[device.id] ?? null;
+    const { ramp: _ramp, ...plain } = device;
+    if (then?.state === 'active') return { ...plain, weight: then.weight };
+    return allThere ? { ...plain, weight: 0 } : device;
+  });
+  const { pins: _pins, zonesMin: _zones, ...kept } = state;
+  const pins = (old.pins ?? []).filter(({ on, off }) => [...on, ...off].every(there));
+  return {
+    ...kept,
+    ...(pins.length > 0 && { pins }),
+    ...(old.zonesMin !== undefined && { zonesMin: old.zonesMin }),
+    minPartHours,
+    overload,
+    devices,
+  };
+}

@@ -1,0 +1,155 @@
+// Which moves of a wave can be made so that no device holds more than before and after all. Pure.
+
+import { loadsOf, type Placement } from '../place/placement.ts';
+import type { TierTree } from '../state/tier-tree.ts';
+import { capMoves } from './cap-moves.ts';
+import type { PlannedMove } from './plan.ts';
+
+export interface SteadyLimits<Move> {
+  /** By device id: slots it may get beyond those it gives. */
+  readonly room: Int32Array;
+  readonly most: number;
+  /** These are made in any case, as far as `most` goes. */
+  readonly isUrgent: (move: Move) => boolean;
+}
+
+/** By device id: what all the moves give it beyond what they take; 0 when they take more. */
+export function roomFor(waves: readonly (readonly PlannedMove[])[]): Int32Array {
+  const last = waves.flat().reduce((most, { from, to }) => Math.max(most, from ?? 0, to), 0);
+  const gains = new Int32Array(last + 1);
+  for (const moves of waves) makeMoves(gains, moves);
+  return gains.map((gain) => Math.max(0, gain));
+}
+
+/** By device id: how many slots it has more in the end than now; 0 when it has fewer. */
+export function roomBetween(now: Placement, goal: Placement, tree: TierTree): Int32Array {
+  const [loads, wanted] = [loadsOf(now, tree), loadsOf(goal, tree)];
+  const room = new Int32Array(tree.leafOfDevice.length);
+  tree.deviceIds.forEach((id, leaf) => {
+    room[id] = Math.max(0, wanted[tree.firstLeaf + leaf]! - loads[tree.firstLeaf + leaf]!);
+  });
+  return room;
+}
+
+/**
+ * As many of the moves as find room, in their order: evenly from all over the ring where there are
+ * too many. One that finds none waits until its device gives a slot away; where devices wait for
+ * each other in a ring, they exchange slots. Not always the most that there could be.
+ */
+export function steadyMoves<Move extends PlannedMove>(
+  moves: readonly Move[],
+  { room, most, isUrgent }: SteadyLimits<Move>,
+): readonly Move[] {
+  const even = capMoves(moves, most, isUrgent);
+  if (findsRoom(even, room)) return even;
+  const urgent = even.filter(isUrgent);
+  const search: Search<Move> = {
+    room: room.slice(),
+    waiting: new Map(),
+    taken: new Set(urgent),
+    most,
+  };
+  for (const { from, to } of urgent) shift(search.room, from, to);
+  const others = new Set([...even, ...moves]).difference(search.taken);
+  for (const move of others) {
+    if (search.taken.size >= most) break;
+    offer(search, move);
+  }
+  exchangeInRings(search);
+  return moves.filter((move) => search.taken.has(move));
+}
+
+/** The same; but where none finds room all are made, as many as there may be. */
+export function movesOfWave<Move extends PlannedMove>(
+  moves: readonly Move[],
+  limits: SteadyLimits<Move>,
+): readonly Move[] {
+  const steady = steadyMoves(moves, limits);
+  return steady.length > 0 ? steady : capMoves(moves, limits.most, limits.isUrgent);
+}
+
+/** The same moves in waves of one slot of a partition, each partition in the order given. */
+export function steadyWaves(waves: readonly (readonly PlannedMove[])[]): PlannedMove[][] {
+  let left = waves.flat();
+  const ordered: PlannedMove[][] = [];
+  while (left.length > 0) {
+    const seen = new Set<number>();
+    const open = left.filter(({ partition }) => !seen.has(partition) && seen.add(partition));
+    const limits = { room: roomFor([left]), most: Infinity, isUrgent: () => false };
+    const moves = new Set(movesOfWave(open, limits));
+    ordered.push([...moves]);
+    left = left.filter((move) => !moves.has(move));
+  }
+  return ordered;
+}
+
+function findsRoom(moves: readonly PlannedMove[], room: Int32Array): boolean {
+  const gains = new Int32Array(room.length);
+  makeMoves(gains, moves);
+  return gains.every((gain, id) => gain <= room[id]!);
+}
+
+function makeMoves(gains: Int32Array, moves: readonly PlannedMove[]): void {
+  for (const { from, to } of moves) {
+    gains[to]! += 1;
+    if (from !== null) gains[from]! -= 1;
+  }
+}
+
+interface Search<Move> {
+  readonly room: Int32Array;
+  /** By device that has no room: the moves to it. */
+  readonly waiting: Map<number, Move[]>;
+  readonly taken: Set<Move>;
+  readonly most: number;
+}
+
+/** Takes the move when its device has room, and then those that waited for the one it leaves. */
+function offer<Move extends PlannedMove>(search: Search<Move>, first: Move): void {
+  const { room, waiting, taken, most } = search;
+  for (let move: Move | undefined = first; move !== undefined && taken.size < most; ) {
+    const { from, to }: PlannedMove = move;
+    if (room[to]! <= 0) {
+      const list = waiting.get(to) ?? [];
+      waiting.set(to, list);
+      list.push(move);
+      return;
+    }
+    shift(room, from, to);
+    taken.add(move);
+    move = from !== null && room[from]! > 0 ? waiting.get(from)?.pop() : undefined;
+  }
+}
+
+function shift(room: Int32Array, from: number | null, to: number): void {
+  room[to]! -= 1;
+  if (from !== null) room[from]! += 1;
+}
+
+/** Walks along waiting moves; where a walk meets itself, the moves since then need no room. */
+function exchangeInRings<Move extends PlannedMove>({ waiting, taken, most }: Search<Move>): void {
+  for (const start of [...waiting.keys()]) {
+    const walk: Move[] = [];
+    const places = new Map([[start, 0]]);
+    for (let at = start; taken.size < most; ) {
+      const move = waiting.get(at)?.pop();
+      if (move === undefined || move.from === null) {
+        const back = walk.pop();
+        if (back === undefined) break;
+        places.delete(at);
+        at = back.to;
+        continue;
+      }
+      walk.push(move);
+      at = move.from;
+      const place = places.get(at);
+      if (place === undefined) {
+        places.set(at, walk.length);
+        continue;
+      }
+      const ring = walk.splice(place);
+      for (const { from } of ring) if (from !== at) places.delete(from!);
+      if (taken.size + ring.length <= most) for (const one of ring) taken.add(one);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+// Each device's share: replicas per partition, a real number of at most one. Pure.
+
+import { sumUp, type TierTree } from '../state/tier-tree.ts';
+import { dispersionCaps } from './dispersion-caps.ts';
+import { fillWater } from './water-filling.ts';
+
+/** Sums closer than this to a cap count as at it. */
+export const SHARE_EPSILON = 1e-9;
+
+export interface Shares {
+  /** By node: replicas per partition wanted below it. */
+  readonly wanted: Float64Array;
+  /** By leaf: what weights alone would give, capped at one. */
+  readonly base: Float64Array;
+  /** By node: most replicas of one partition there for perfect dispersion. */
+  readonly caps: Int32Array;
+}
+
+/**
+ * Shares by weight; with overload, devices give way up to (1 + overload) of their base share where
+ * that brings tiers nearer to their dispersion caps: regions first, then zones, then servers.
+ */
+export function computeShares(
+  tree: TierTree,
+  settings: {
+    readonly replicas: number;
+    readonly overload: number;
+    /** Instead of what weights alone give. */
+    readonly base?: Float64Array;
+  },
+): Shares {
+  const base = settings.base ?? baseShares(tree.weights, settings.replicas);
+  const caps = dispersionCaps(tree, settings.replicas);
+  const wanted = new Float64Array(tree.nodes);
+  if (settings.overload > 0) {
+    const most = base.map((share) => Math.min(1, (1 + settings.overload) * share));
+    wanted.set(fillWater(tree, { caps, most, sum: settings.replicas }), tree.firstLeaf);
+  } else {
+    wanted.set(base, tree.firstLeaf);
+  }
+  sumUp(tree, wanted);
+  return { wanted, base, caps };
+}
+
+/** min(1, lambda * weight) with the lambda that makes the sum `replicas`. */
+export function baseShares(weights: Float64Array, replicas: number): Float64Array {
+  const order = Array.from(weights.keys()).sort((a, b) => weights[b]! - weights[a]! || a - b);
+  const rest = new Float64Array(order.length + 1);
+  for (let i = order.length - 1; i >= 0; i -= 1) rest[i] = rest[i + 1]! + weights[order[i]!]!;
+  let whole = 0;
+  while (
+    whole < order.length &&
+    whole < replicas &&
+    (replicas - whole) * weights[order[whole]!]! > rest[whole]!
+  ) {
+    whole += 1;
+  }
+  const shares = new Float64Array(weights.length);
+  order.forEach((leaf, i) => {
+    const fair = ((replicas - whole) * weights[leaf]!) / rest[whole]!;
+    shares[leaf] = i < whole ? 1 : Math.min(1, fair);
+  });
+  return shares;
+}

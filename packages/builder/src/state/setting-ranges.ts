@@ -1,0 +1,83 @@
+// The ranges of a ring's settings, each refused with both values. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import {
+  minPartHoursMax,
+  overloadMax,
+  partitionCountMax,
+  partitionPowerMax,
+  replicaCountMax,
+  ringFileBytesMax,
+} from '@ringwright/base/limits';
+import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
+import { slotCount } from '@ringwright/ring/ring';
+
+/** A power of 0 would shift a 32-bit hash by 32 bits, which no machine does; one bit is the least. */
+const PARTITION_POWER_MIN = 1;
+const SEED_MAX = 2 ** 32 - 1;
+const HEX_CHARACTERS_MAX = 1_024;
+
+export function checkMinPartHours(value: number): void {
+  if (!Number.isInteger(value)) throw outOfRange('min-part-hours', value, [0, minPartHoursMax]);
+  requireWithin('min-part-hours', value, [0, minPartHoursMax]);
+}
+
+export function checkOverload(value: number): void {
+  requireWithin('overload', value, [0, overloadMax]);
+}
+
+/** Replicas may be fractional, yet the table they make must fit a ring file. */
+export function checkReplicas(replicas: number, partitions: number): void {
+  requireWithin('replicas', replicas, [1, replicaCountMax]);
+  const bytes = slotCount(partitions, replicas) * Uint16Array.BYTES_PER_ELEMENT;
+  if (bytes <= ringFileBytesMax) return;
+  throw new CodedError(
+    'VALUE_OUT_OF_RANGE',
+    `${partitions} partitions with ${replicas} replicas need ${bytes} bytes, of ${ringFileBytesMax}`,
+    { hint: 'take fewer partitions', details: { bytes, max: ringFileBytesMax } },
+  );
+}
+
+/** Checks a partitioner's own settings and returns its number of partitions. */
+export function checkPartitioner(partitioner: Partitioner): number {
+  if (partitioner.kind === 'md5-shift') {
+    requireWhole('partition power', partitioner.power, [PARTITION_POWER_MIN, partitionPowerMax]);
+    requireHex('prefix', partitioner.prefix);
+    requireHex('suffix', partitioner.suffix);
+    return 2 ** partitioner.power;
+  }
+  requireWhole('partitions', partitioner.partitions, [1, partitionCountMax]);
+  requireWhole('seed', partitioner.seed, [0, SEED_MAX]);
+  return partitioner.partitions;
+}
+
+/** Distinct zones of every partition: no more than it has replicas for sure. 0 gives the rule up. */
+export function checkZonesMin(zones: number, replicas: number): void {
+  requireWhole('zones-min', zones, [0, Math.floor(replicas)]);
+}
+
+function requireWhole(name: string, value: number, range: readonly [number, number]): void {
+  if (!Number.isInteger(value)) throw outOfRange(name, value, range);
+  requireWithin(name, value, range);
+}
+
+function requireWithin(name: string, value: number, range: readonly [number, number]): void {
+  if (!(value >= range[0] && value <= range[1])) throw outOfRange(name, value, range);
+}
+
+function requireHex(name: string, value: string): void {
+  if (value.length <= HEX_CHARACTERS_MAX && /^([0-9a-f]{2})*$/.test(value)) return;
+  throw new CodedError(
+    'VALUE_OUT_OF_RANGE',
+    `the hash ${name} ${JSON.stringify(value.slice(0, 32))} is not up to ${HEX_CHARACTERS_MAX} hex digits`,
+  );
+}
+
+function outOfRange(
+  name: string,
+  value: number,
+  [min, max]: readonly [number, number],
+): CodedError {
+  return new CodedError('VALUE_OUT_OF_RANGE', `${name} ${value} is not within ${min} and ${max}`, {
+    details: { name, value: String(value), min, max },
+  });
+}

@@ -1,0 +1,74 @@
+// Audits partition files and whole data directories that no store has open.
+import { join } from 'node:path';
+import type { Finding } from '@ringwright/base/finding';
+import { dataPaths } from '../file/data-paths.ts';
+import { restoreWal } from '../file/kept-wal.ts';
+import { listPartitionDirectories, readCurrent } from '../file/partition-directory.ts';
+import { listSegments } from '../log/log-segment.ts';
+import { readSegment } from '../log/read-segment.ts';
+import { checkContiguous } from '../log/replay-log.ts';
+import { auditFile, findingOf } from './audit-file.ts';
+import { lockDirectory } from './directory-lock.ts';
+
+/**
+ * Everything wrong inside one partition file. A WAL beside it is read with it, and moved into it.
+ */
+export function checkPartitionFile(file: string): Finding[] {
+  return [...auditFile(file).findings];
+}
+
+/**
+ * Everything wrong in a data directory: partitions, their places, the log. What a crash may leave
+ * behind (staged files, a torn tail, old incarnations) is not wrong. Throws DATA_DIR_IN_USE.
+ */
+export async function checkStore(directory: string): Promise<Finding[]> {
+  const lock = lockDirectory(directory);
+  try {
+    const findings = await checkLog(dataPaths.log(directory));
+    for (const place of await listPartitionDirectories(directory)) {
+      findings.push(...(await checkPlace(place)));
+    }
+    return findings;
+  } finally {
+    lock.release();
+  }
+}
+
+async function checkPlace(place: {
+  keyspace: string;
+  partition: number;
+  directory: string;
+}): Promise<Finding[]> {
+  try {
+    const incarnation = await readCurrent(place.directory);
+    const file = join(place.directory, incarnation, 'data.db');
+    restoreWal(file);
+    const { findings, meta } = auditFile(file);
+    const located = findings.map(({ code, message, details }) => {
+      return { code, message: `${file}: ${message}`, details: { ...details, file } };
+    });
+    if (meta === null) return located;
+    const expected = { ...place, incarnation };
+    for (const name of ['keyspace', 'partition', 'incarnation'] as const) {
+      if (meta[name] === expected[name]) continue;
+      const message = `${file}: ${name} is ${meta[name]}, its place says ${expected[name]}`;
+      located.push({ code: 'FILE_MISPLACED', message, details: { file } });
+    }
+    return located;
+  } catch (error) {
+    return [findingOf(error)];
+  }
+}
+
+async function checkLog(directory: string): Promise<Finding[]> {
+  try {
+    const segments = await listSegments(directory);
+    checkContiguous(directory, segments);
+    for (const number of segments) {
+      await readSegment(directory, number, number === segments.at(-1));
+    }
+    return [];
+  } catch (error) {
+    return [findingOf(error)];
+  }
+}

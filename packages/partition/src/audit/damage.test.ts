@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { seededRandom } from '@ringwright/base/random';
+import { expect, test } from 'vitest';
+import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
+import { checkPartitionFile } from './check-store.ts';
+
+const SEED = 7;
+const FLIPS = 300;
+
+/** The data file of a partition in a closed store. */
+function dataFile(directory: string, partition: number): string {
+  const home = join(directory, `partitions/test/${partition}`);
+  const [incarnation = ''] = readdirSync(home).filter((name) => name !== 'CURRENT');
+  return join(home, incarnation, 'data.db');
+}
+
+test(`a flipped bit is an error, or the audit finds it (seed ${SEED})`, async () => {
+  await using place = scratch();
+  place.damaged();
+  const keys = Array.from({ length: 40 }, (_, i) => `key-${i}`);
+  const filled = await place.open();
+  await filled.create('test', 0, 'ready');
+  await filled.create('test', 1, 'ready');
+  await filled.write(keys.map((key, i) => write(key, `value of ${key}`, i + 1)));
+  await filled.write([write('other', 'fine', 1, 1)]);
+  await filled.close();
+  const file = dataFile(place.directory, 0);
+  const whole = readFileSync(file);
+  const random = seededRandom(SEED);
+  let noticed = 0;
+  for (let flip = 0; flip < FLIPS; flip += 1) {
+    const at = random.below(whole.length);
+    const damaged = Buffer.from(whole);
+    damaged[at] = (damaged[at] ?? 0) ^ (1 << random.below(8));
+    writeFileSync(file, damaged);
+    const findings = checkPartitionFile(file);
+    writeFileSync(file, damaged);
+    const store = await place.open();
+    const answers = keys.map((key) => {
+      try {
+        return textOf(store, key) === `value of ${key}` ? 'right' : 'missing';
+      } catch (error) {
+        const code = error instanceof Error && 'code' in error ? String(error.code) : 'none';
+        expect(
+          ['PARTITION_DAMAGED', 'RECORD_DAMAGED'],
+          `flip at ${at}: ${String(error)}`,
+        ).toContain(code);
+        return code;
+      }
+    });
+    if (answers.some((answer) => answer !== 'right')) {
+      expect(findings, `flip at ${at}`).not.toEqual([]);
+      noticed += 1;
+    }
+    expect(textOf(store, 'other', 1)).toBe('fine');
+    await store.close();
+    writeFileSync(file, whole);
+  }
+  expect(noticed).toBeGreaterThan(20);
+}, 120_000);
+
+test('a file in the place of another partition is refused, dropping it makes room', async () => {
+  await using place = scratch();
+  const filled = await place.open();
+  await filled.create('test', 0, 'ready');
+  await filled.create('test', 1, 'ready');
+  await filled.write([write('a', 'x', 1)]);
+  await filled.close();
+  writeFileSync(dataFile(place.directory, 1), readFileSync(dataFile(place.directory, 0)));
+  const store = await place.open();
+  expect(store.damaged()).toMatchObject([{ partition: 1, error: { code: 'PARTITION_DAMAGED' } }]);
+  expect(() => store.read('test', 1, Buffer.from('a'))).toThrow('says it is');
+  expect(await store.write([write('b', 'y', 1, 1)])).toEqual([{ kind: 'absent' }]);
+  expect(textOf(store, 'a')).toBe('x');
+  await store.drop('test', 1);
+  await store.create('test', 1, 'filling');
+  expect(await store.write([write('b', 'y', 1, 1)])).toEqual([{ kind: 'applied' }]);
+});

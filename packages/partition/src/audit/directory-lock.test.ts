@@ -1,0 +1,19 @@
+// The lock of a data directory: nobody else may take it, and it needs no room on the disk.
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
+import { lockDirectory } from './directory-lock.ts';
+
+test('a directory is locked without a byte written, by a file of its owner alone', async () => {
+  await using folder = await scratchFolder();
+  for (const turn of ['made', 'found']) {
+    const lock = lockDirectory(folder.path);
+    expect(() => lockDirectory(folder.path), turn).toThrow('is open in another process');
+    expect(await readdir(folder.path), 'no journal').toEqual(['lock.db']);
+    const { size, mode } = await stat(join(folder.path, 'lock.db'));
+    expect(size).toBe(0);
+    expect(mode & 0o777).toBe(0o600);
+    lock.release();
+  }
+});

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { newPartitionBytes } from '../file/new-partition-file.ts';
+import { SideProcess } from './side-process.ts';
+
+const limits = { jobsMax: 4, idleMsMax: 60_000 };
+const folder = mkdtempSync(join(tmpdir(), 'audits-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function goodFile(): string {
+  const file = join(folder, `${randomUUID()}.db`);
+  const incarnation = randomUUID();
+  const names = { keyspace: 'test', partition: 3, incarnation, life: incarnation };
+  writeFileSync(file, newPartitionBytes({ ...names, state: 'ready' }));
+  return file;
+}
+
+function sideProcess(
+  options: Partial<ConstructorParameters<typeof SideProcess>[0]> = {},
+): SideProcess {
+  const made = new SideProcess({ ...limits, ...options });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+/** A process that dies of files named `crash`, and finds nothing in others. */
+function crashing(): URL {
+  const program = join(folder, 'crash.mjs');
+  writeFileSync(
+    program,
+    `process.on('message', ({ file }) => {
+       if (file.startsWith('throw')) throw new Error('boom');
+       if (file.startsWith('exit')) process.exit(3);
+       if (file !== 'hang') process.send({ kind: 'audited', audit: { findings: [], meta: null } });
+     });`,
+  );
+  return pathToFileURL(program);
+}
+
+test('one process audits many files, good and bad', async () => {
+  const audits = sideProcess();
+  expect(audits.running).toBe(false);
+  const bad = join(folder, 'bad.db');
+  writeFileSync(bad, 'no database at all, but long enough to be looked at'.repeat(20));
+  const [good, damaged, missing] = await Promise.all([
+    audits.audit(goodFile()),
+    audits.audit(bad),
+    audits.audit(join(folder, 'missing.db')),
+  ]);
+  expect(good).toMatchObject({ findings: [], meta: { partition: 3 } });
+  expect(damaged.findings.map(({ code }) => code)).toEqual(['FILE_CORRUPT']);
+  expect(missing.findings.map(({ code }) => code)).toEqual(['FILE_CORRUPT']);
+  expect(audits.running).toBe(true);
+});
+
+test('a process that dies takes only the file it was reading with it', async () => {
+  const audits = sideProcess({ program: crashing() });
+  const settled = await Promise.allSettled(
+    ['fine', 'throw', 'exit', 'fine'].map((file) => audits.audit(file)),
+  );
+  expect(settled.map(({ status }) => status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'rejected',
+    'fulfilled',
+  ]);
+});
+
+test('files beyond the limit are refused; closing fails what waits', async () => {
+  const audits = sideProcess({ program: crashing() });
+  const waiting = Array.from({ length: limits.jobsMax }, () => audits.audit('hang'));
+  const settled = Promise.allSettled(waiting);
+  await expect(audits.audit('one too many')).rejects.toMatchObject({ code: 'STORE_BUSY' });
+  audits.close();
+  for (const result of await settled) {
+    expect(result).toMatchObject({ status: 'rejected', reason: { code: 'STORE_CLOSED' } });
+  }
+  await expect(audits.audit('late')).rejects.toMatchObject({ code: 'STORE_CLOSED' });
+  expect(audits.running).toBe(false);
+});
+
+test('an idle process ends and is started again', async () => {
+  const audits = sideProcess({ idleMsMax: 1 });
+  const file = goodFile();
+  await audits.audit(file);
+  await expect.poll(() => audits.running).toBe(false);
+  expect((await audits.audit(file)).findings).toEqual([]);
+});
+
+test('a process that was prepared takes the next audit', async () => {
+  const audits = sideProcess();
+  audits.prepare('audit');
+  audits.prepare('audit');
+  expect(audits.running).toBe(true);
+  expect(await audits.audit(goodFile())).toMatchObject({ findings: [] });
+  audits.close();
+  audits.prepare('audit');
+  expect(audits.running).toBe(false);
+});

@@ -1,0 +1,211 @@
+// A copy of one partition file, taken while it is written to, staged as a single file that can be
+// streamed.
+import { createReadStream } from 'node:fs';
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { assert } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { transferChunkBytesMax } from '@ringwright/base/limits';
+import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
+import { Sealing } from '../audit/copy-seal.ts';
+import type { CopiedFile } from '../audit/side-process.ts';
+import { openUntrusted } from '../file/open-sqlite.ts';
+import type { Partition } from '../file/partition.ts';
+import type { PartitionFile } from '../file/partition-file.ts';
+import { readMeta } from '../file/partition-meta.ts';
+import { damageError, isDamage } from '../file/sqlite-errors.ts';
+import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
+import { usePartition } from '../parts/use-partition.ts';
+import type { CopyManifest } from './copy-manifest.ts';
+
+/** Holds a staged file until released. */
+export class Snapshot {
+  readonly manifest: CopyManifest;
+  readonly #directory: string;
+  readonly #handle: FileHandle;
+  #released = false;
+
+  constructor(manifest: CopyManifest, staged: { directory: string; handle: FileHandle }) {
+    this.manifest = manifest;
+    this.#directory = staged.directory;
+    this.#handle = staged.handle;
+  }
+
+  /** The staged file: gone after release. */
+  get file(): string {
+    return join(this.#directory, 'data.db');
+  }
+
+  /**
+   * Bytes [offset, offset + length) of the file, fewer at its end; length <= transferChunkBytesMax.
+   */
+  async readChunk(offset: number, length: number): Promise<Buffer> {
+    if (this.#released) throw new CodedError('STORE_CLOSED', 'the snapshot is released');
+    const inRange = offset >= 0 && length >= 0 && length <= transferChunkBytesMax;
+    if (!inRange || offset > this.manifest.bytes) {
+      throw new CodedError(
+        'VALUE_OUT_OF_RANGE',
+        `chunk of ${length} bytes (of ${transferChunkBytesMax}) at ${offset} of ${this.manifest.bytes}`,
+      );
+    }
+    const chunk = Buffer.allocUnsafe(Math.min(length, this.manifest.bytes - offset));
+    let filled = 0;
+    while (filled < chunk.length) {
+      const { bytesRead } = await this.#handle.read(
+        chunk,
+        filled,
+        chunk.length - filled,
+        offset + filled,
+      );
+      assert(bytesRead > 0, 'the staged file keeps its length');
+      filled += bytesRead;
+    }
+    return chunk;
+  }
+
+  /** Removes the staged file. Safe to repeat. */
+  async release(): Promise<void> {
+    if (this.#released) return;
+    this.#released = true;
+    await this.#handle.close();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.release();
+  }
+}
+
+/**
+ * Writes go on meanwhile. Another process copies the file while its checkpoints wait: it is of the
+ * moment that begins. Where that fails, the backup API mirrors the writes of its own connection, so
+ * that the copy is of the moment it ends: DESIGN.md says why. Nothing is synced: no crash is
+ * survived by what is staged.
+ * Throws DISK_FULL before anything is written, PARTITION_ABSENT when dropped meanwhile.
+ */
+export async function takeSnapshot(parts: StoreParts, partition: Partition): Promise<Snapshot> {
+  const directory = parts.stagingPath('snapshot');
+  const file = join(directory, 'data.db');
+  const bytes = expectedBytes(parts, partition);
+  const room = await parts.disk.promise(bytes);
+  try {
+    await mkdir(directory, { recursive: true });
+    const manifest =
+      (await copyHeld(parts, partition, file)) ?? (await backUp(parts, partition, file));
+    return new Snapshot(manifest, { directory, handle: await open(file, 'r') });
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true });
+    throw error;
+  } finally {
+    room.release();
+  }
+}
+
+/** Work on its file, whose failures are the store's and whose damage is its own. */
+function withFile<T>(parts: StoreParts, partition: Partition, work: (file: PartitionFile) => T): T {
+  checkOpen(parts);
+  if (partition.gone) throw absent(partition);
+  return usePartition(parts, partition, work);
+}
+
+function expectedBytes(parts: StoreParts, partition: Partition): number {
+  return withFile(parts, partition, (file) => {
+    file.flush();
+    const pages = Number(file.db.pragma('page_count', { simple: true }));
+    return pages * Number(file.db.pragma('page_size', { simple: true }));
+  });
+}
+
+/** Null when the copy cannot be trusted, or was not made: it is taken otherwise. */
+async function copyHeld(
+  parts: StoreParts,
+  partition: Partition,
+  to: string,
+): Promise<CopyManifest | null> {
+  const file = withFile(parts, partition, (used) => used);
+  partition.pins += 1;
+  partition.held += 1;
+  try {
+    if (!withFile(parts, partition, () => file.checkpoint('TRUNCATE'))) return null;
+    const { checkpoints } = file.wal;
+    // Of the file, too: nothing waits in memory or in the WAL.
+    const info = file.info();
+    const copied = await parts.copies.copy(file.db.name, to);
+    checkOpen(parts);
+    if (partition.file === file && file.wal.checkpoints === checkpoints)
+      return manifestOf(info, copied);
+  } catch {
+    checkOpen(parts);
+  } finally {
+    partition.pins -= 1;
+    partition.held -= 1;
+    parts.checkpointer.request(partition);
+  }
+  await rm(to, { force: true });
+  return null;
+}
+
+async function backUp(
+  parts: StoreParts,
+  partition: Partition,
+  file: string,
+): Promise<CopyManifest> {
+  const { db } = withFile(parts, partition, (used) => used);
+  partition.pins += 1;
+  try {
+    await db.backup(file, { progress: () => snapshotPagesPerTurn });
+  } catch (error) {
+    checkOpen(parts);
+    if (partition.file?.db !== db) throw absent(partition, error);
+    if (!isDamage(error)) throw error;
+    partition.damage ??= damageError(error, partition);
+    throw partition.damage;
+  } finally {
+    partition.pins -= 1;
+  }
+  const meta = metaOf(file);
+  return manifestOf(meta, await sealFile(file));
+}
+
+function absent({ keyspace, partition }: Partition, cause?: unknown): CodedError {
+  const message = `${keyspace}/${partition} was dropped or replaced while it was copied`;
+  return new CodedError('PARTITION_ABSENT', message, { cause });
+}
+
+/** What the copy really holds. */
+function metaOf(file: string): Described {
+  const db = openUntrusted(file);
+  try {
+    return readMeta(db);
+  } finally {
+    db.close();
+  }
+}
+
+async function sealFile(file: string): Promise<CopiedFile> {
+  const sealing = Sealing.begin();
+  let bytes = 0;
+  for await (const chunk of createReadStream(file, { highWaterMark: 4 * transferChunkBytesMax })) {
+    sealing.take(chunk as Buffer); // no encoding was asked for
+    bytes += (chunk as Buffer).length;
+  }
+  return { bytes, seal: sealing.seal() };
+}
+
+type Described = Omit<CopyManifest, 'sourceIncarnation' | 'bytes' | 'seal'> & {
+  readonly incarnation: string;
+};
+
+function manifestOf(meta: Described, file: CopiedFile): CopyManifest {
+  const { keyspace, partition, incarnation, seq, rows, tombstones, digest } = meta;
+  return {
+    keyspace,
+    partition,
+    sourceIncarnation: incarnation,
+    seq,
+    rows,
+    tombstones,
+    digest,
+    ...file,
+  };
+}

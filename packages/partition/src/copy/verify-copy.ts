@@ -1,0 +1,48 @@
+// Verifies a received partition file against its manifest.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
+import type { PartitionAudit } from '../audit/audit-partition-file.ts';
+import type { SideProcess } from '../audit/side-process.ts';
+import type { CopyManifest } from './copy-manifest.ts';
+
+/**
+ * Resolves when the file is whole, of our schema, every row matches its hash, and all figures are
+ * those of the manifest. Rejects with COPY_INVALID that lists what differed.
+ */
+export async function verifyCopy(
+  audits: SideProcess,
+  file: string,
+  manifest: CopyManifest,
+): Promise<void> {
+  const findings = compareManifest(await audits.audit(file), manifest);
+  const [first] = findings;
+  if (first === undefined) return;
+  throw new CodedError(
+    'COPY_INVALID',
+    `copy of ${manifest.keyspace}/${manifest.partition}: ${first.message}`,
+    {
+      hint: 'the copy was thrown away and nothing changed here: ask again, or another source',
+      details: { findings },
+    },
+  );
+}
+
+function compareManifest({ findings, meta }: PartitionAudit, manifest: CopyManifest): Finding[] {
+  if (meta === null || findings.length > 0) return [...findings];
+  const expected = { ...manifest, incarnation: manifest.sourceIncarnation };
+  const names = [
+    'keyspace',
+    'partition',
+    'incarnation',
+    'seq',
+    'rows',
+    'tombstones',
+    'digest',
+  ] as const;
+  return names
+    .filter((name) => meta[name] !== expected[name])
+    .map((name) => ({
+      code: 'MANIFEST_DIFFERS',
+      message: `${name} is ${meta[name]} in the file and ${expected[name]} in the manifest`,
+    }));
+}

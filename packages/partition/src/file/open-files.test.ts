@@ -1,0 +1,29 @@
+import { fileCacheBytesMax, fileCacheBytesMin } from '@ringwright/base/limits-store';
+import { expect, test } from 'vitest';
+import { scratch } from '../../test/support/scratch-store.ts';
+import { OpenFiles } from './open-files.ts';
+import { readPartitions } from './read-partitions.ts';
+
+/** Page caches of the open files in KiB, after so many have been opened under this limit. */
+async function cachesOf(directory: string, filesMax: number, cachesBytesMax: number) {
+  const files = new OpenFiles(directory, { filesMax, cachesBytesMax });
+  await readPartitions(directory, files);
+  const open = [...files.all()];
+  const sizes = open.map(({ file }) => -Number(file?.db.pragma('cache_size', { simple: true })));
+  for (const partition of open) files.close(partition);
+  return sizes;
+}
+
+test('the more files are open the smaller their page caches, within two limits', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  for (let number = 0; number < 6; number += 1) await store.create('test', number, 'ready');
+  await store.close();
+  const caches = (filesMax: number, bytes: number) => cachesOf(place.directory, filesMax, bytes);
+  const most = fileCacheBytesMax / 1024;
+  const least = fileCacheBytesMin / 1024;
+  expect(await caches(9, 100 * fileCacheBytesMax)).toEqual(Array(6).fill(most));
+  expect(await caches(9, 2 * fileCacheBytesMax)).toEqual(Array(6).fill(most / 4));
+  expect(await caches(2, 2 * fileCacheBytesMax)).toEqual(Array(2).fill(most));
+  expect(await caches(9, fileCacheBytesMin)).toEqual(Array(6).fill(least));
+});

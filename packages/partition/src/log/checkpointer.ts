@@ -1,0 +1,141 @@
+// Checkpoints partition files one after the other, and frees the log segments that nobody needs any
+// more.
+import { setImmediate } from 'node:timers/promises';
+import { heldWalBytesMax } from '@ringwright/base/limits-copies';
+import { clean, type Partition } from '../file/partition.ts';
+import { damageError, isDamage } from '../file/sqlite-errors.ts';
+import type { CommitLog } from './commit-log.ts';
+import { listSegments, removeSegments } from './log-segment.ts';
+
+export interface CheckpointerOptions {
+  readonly logDirectory: string;
+  readonly log: Pick<CommitLog, 'oldestNeeded' | 'currentSegment'>;
+  readonly partitions: () => Iterable<Partition>;
+  readonly segmentsBehindMax: number;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export class Checkpointer {
+  readonly #options: CheckpointerOptions;
+  /** Segments below this one were lost, and are needed no more once their partitions are synced. */
+  leftSegments = 0;
+  readonly #queue = new Set<Partition>();
+  #running: Promise<void> | null = null;
+  #freeSegments = false;
+  #stopped = false;
+
+  constructor(options: CheckpointerOptions) {
+    this.#options = options;
+  }
+
+  /** Asks for a checkpoint of one partition, whose WAL has grown long. */
+  request(partition: Partition): void {
+    this.#queue.add(partition);
+    this.#start();
+  }
+
+  /** A new segment has begun: checkpoints those that hold back old ones, then frees these. */
+  segmentBegan(): void {
+    const { log, segmentsBehindMax } = this.#options;
+    this.#checkpointBelow(Math.max(log.currentSegment - segmentsBehindMax, this.leftSegments));
+  }
+
+  /** The segments up to the current one are lost: what they hold is made durable without them. */
+  leaveSegments(): void {
+    this.leftSegments = this.#options.log.currentSegment + 1;
+    this.#checkpointBelow(this.leftSegments);
+  }
+
+  #checkpointBelow(segment: number): void {
+    for (const partition of this.#options.partitions()) {
+      if (partition.dirtySince < segment) this.#queue.add(partition);
+    }
+    this.#freeSegments = true;
+    this.#start();
+  }
+
+  #start(): void {
+    if (this.#stopped) return;
+    this.#running ??= this.#run()
+      .catch((error: unknown) => {
+        // Nothing more is moved, and no segment freed.
+        this.#stopped = true;
+        this.#options.onFailure(error);
+      })
+      .finally(() => {
+        this.#running = null;
+        if (this.#queue.size > 0 || this.#freeSegments) this.#start();
+      });
+  }
+
+  async #run(): Promise<void> {
+    for (const partition of this.#queue) {
+      this.#queue.delete(partition);
+      await setImmediate();
+      if (this.#stopped) return;
+      if (isHeldBack(partition)) continue;
+      // failpoint: checkpoint.before
+      await this.#checkpoint(partition);
+    }
+    if (!this.#freeSegments) return;
+    this.#freeSegments = false;
+    await this.#removeUnneeded();
+  }
+
+  async #checkpoint(partition: Partition): Promise<void> {
+    const { file } = partition;
+    if (file === null || partition.damage !== null) return;
+    // What is applied from now on comes from this segment or a later one.
+    const { oldestNeeded } = this.#options.log;
+    partition.pins += 1;
+    try {
+      const done = await file.checkpointAside();
+      if (partition.file !== file || partition.damage !== null) return;
+      if (done) {
+        const since = file.isFlushed ? clean : oldestNeeded;
+        partition.dirtySince = Math.max(partition.dirtySince, since);
+      } else if (!isHeldBack(partition)) checkpointPartition(partition);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      partition.damage ??= damageError(error, partition);
+    } finally {
+      partition.pins -= 1;
+    }
+  }
+
+  async #removeUnneeded(): Promise<void> {
+    const { log, logDirectory, partitions } = this.#options;
+    let needed = log.oldestNeeded;
+    for (const partition of partitions()) needed = Math.min(needed, partition.dirtySince);
+    const segments = await listSegments(logDirectory);
+    // failpoint: checkpoint.before-removal
+    await removeSegments(
+      logDirectory,
+      segments.filter((number) => number < needed),
+    );
+  }
+
+  /** Starts nothing more, and waits for what is under way. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#queue.clear();
+    this.#freeSegments = false;
+    await this.#running;
+  }
+}
+
+/** Who holds a file asks for its checkpoint afterwards. */
+function isHeldBack({ held, file }: Partition): boolean {
+  return held > 0 && file?.wal.exceeds(heldWalBytesMax) === false;
+}
+
+/** Checkpoints an open file; a damaged one is marked and goes on holding back its segments. */
+export function checkpointPartition(partition: Partition): void {
+  if (partition.damage !== null) return;
+  try {
+    if (partition.file?.checkpoint('PASSIVE') === true) partition.dirtySince = clean;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    partition.damage ??= damageError(error, partition);
+  }
+}

@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { write } from '../../test/support/scratch-store.ts';
+import { newPartition } from '../file/partition.ts';
+import { CommitLog } from './commit-log.ts';
+import type { WriteCall } from './log-batch.ts';
+import { createSegment, segmentFile } from './log-segment.ts';
+import { storeLimits } from './store-limits.ts';
+
+test('a log that cannot be written fails once, and gives back every waiting write', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'log-'));
+  const created = await createSegment(directory, 1);
+  await created.handle.close();
+  // Opened for reading only: the first append fails as on a broken disk.
+  const handle = await open(segmentFile(directory, 1), 'r');
+  const failures: unknown[] = [];
+  const log = new CommitLog({
+    directory,
+    limits: storeLimits({ logBatchWritesMax: 1 }),
+    segment: { ...created, handle },
+    onDurable: () => {
+      throw new Error('nothing became durable');
+    },
+    onRotate: () => {},
+    onFailure: (error) => {
+      failures.push(error);
+    },
+  });
+  const partition = {
+    ...newPartition({ keyspace: 'test', partition: 0, incarnation: 'i' }),
+    life: 'l',
+  };
+  const call: WriteCall = { outcomes: [], waiting: 3, resolve: () => {}, reject: () => {} };
+  for (let index = 0; index < 3; index += 1) {
+    log.append(write(`k${index}`, 'v', 1), { partition, call, index });
+  }
+  await log.drained();
+  expect(failures).toHaveLength(1);
+  expect(log.abandon().flatMap(({ writes }) => writes)).toHaveLength(3);
+  await log.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('a batch that waits takes nothing more once its segment is left', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'log-'));
+  const durable: [segment: number, keys: string[]][] = [];
+  const log = new CommitLog({
+    directory,
+    limits: storeLimits({}),
+    segment: await createSegment(directory, 1),
+    onDurable: ({ segment, writes }) => {
+      durable.push([segment, writes.map(({ key }) => String(key))]);
+    },
+    onRotate: () => {},
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+  const partition = {
+    ...newPartition({ keyspace: 'test', partition: 0, incarnation: 'i' }),
+    life: 'l',
+  };
+  const call: WriteCall = { outcomes: [], waiting: 3, resolve: () => {}, reject: () => {} };
+  const append = (key: string): void =>
+    log.append(write(key, 'v', 1), { partition, call, index: 0 });
+  append('under way');
+  await setImmediate();
+  append('waits');
+  log.leaveSegment();
+  append('later');
+  await log.drained();
+  expect(durable).toEqual([
+    [1, ['under way']],
+    [1, ['waits']],
+    [2, ['later']],
+  ]);
+  await log.close();
+  rmSync(directory, { recursive: true, force: true });
+});

@@ -1,0 +1,264 @@
+// The commit log: group commit. While one batch is being synced, the next one gathers.
+import { CodedError } from '@ringwright/base/coded-error';
+import { type FileIdentity, whyLost } from '../file/file-identity.ts';
+import type { Partition } from '../file/partition.ts';
+import type { Write } from '../file/record.ts';
+import {
+  addToBatch,
+  bytesInBatch,
+  emptyBatch,
+  growBatch,
+  type LogBatch,
+  type WriteCall,
+} from './log-batch.ts';
+import { frameHeaderBytes, sealFrame, segmentHeaderBytes } from './log-frame.ts';
+import { appendFrame, createSegment, finishSegment, type LogSegment } from './log-segment.ts';
+import { type DurableFrame, whyEmptied } from './read-back.ts';
+import type { StoreLimits } from './store-limits.ts';
+
+const BATCH_BYTES_AT_FIRST = 256 * 1024;
+
+export interface CommitLogOptions {
+  readonly directory: string;
+  readonly limits: StoreLimits;
+  readonly segment: LogSegment;
+  /** Called with each batch once it is durable, in order; its buffer is reused afterwards. */
+  readonly onDurable: (batch: LogBatch) => void;
+  /** Called when a new segment has begun. */
+  readonly onRotate: () => void;
+  /** Called once; the log takes nothing more. A failed sync is never tried again (fsyncgate). */
+  readonly onFailure: (error: unknown) => void;
+}
+
+interface FinishedSegment {
+  readonly file: string;
+  readonly identity: FileIdentity | null;
+  /** What was missing in it when it ended. */
+  readonly emptied: string | null;
+}
+
+export class CommitLog {
+  readonly #options: CommitLogOptions;
+  #segment: LogSegment;
+  /** Batches not yet durable, oldest first; the first is being written when #busy. */
+  readonly #batches: LogBatch[] = [];
+  readonly #spareBuffers: Buffer[] = [];
+  #busy = false;
+  #scheduled = false;
+  #failed = false;
+  #queuedBytes = 0;
+  /** Of the segment. */
+  #durableBytes = segmentHeaderBytes;
+  #lastFrame: DurableFrame | null = null;
+  /** The last one when the file was looked at before. */
+  #frameBefore: DurableFrame | null = null;
+  readonly #finished = new Map<number, FinishedSegment>();
+  /**
+   * Where gathered batches will go: the segment, its bytes with them, and its next dictionary
+   * index.
+   */
+  #planned: { segment: number; bytes: number; nextIndex: number };
+  #whenIdle: (() => void)[] = [];
+
+  constructor(options: CommitLogOptions) {
+    this.#options = options;
+    this.#segment = options.segment;
+    this.#planned = { segment: options.segment.number, bytes: options.segment.bytes, nextIndex: 0 };
+  }
+
+  /** Numbers of the segments below which nothing waits to be applied. */
+  get oldestNeeded(): number {
+    return this.#batches[0]?.segment ?? this.#segment.number;
+  }
+
+  get currentSegment(): number {
+    return this.#segment.number;
+  }
+
+  /** What became of the file that a crash would be recovered from; null when it is well. */
+  async whyLost(): Promise<string | null> {
+    const segment = this.#segment;
+    const { file, identity } = segment;
+    const why = whyLost(file, identity && { ...identity, bytes: this.#durableBytes });
+    if (why !== null) return why;
+    // The last frame would hide a cut that came before it.
+    const frame = this.#frameBefore;
+    this.#frameBefore = this.#lastFrame;
+    try {
+      const emptied = await whyEmptied(segment, frame);
+      return segment === this.#segment ? emptied : null;
+    } catch (error) {
+      // A finished one may have been removed meanwhile.
+      if (segment !== this.#segment) return null;
+      throw error;
+    }
+  }
+
+  /** The same of the finished segments from `oldest` on; those below are needed no more. */
+  whyFinishedLost(oldest: number): string | null {
+    for (const [number, { file, identity, emptied }] of this.#finished) {
+      if (number < oldest) this.#finished.delete(number);
+      else {
+        const why = whyLost(file, identity) ?? emptied;
+        if (why !== null) return why;
+      }
+    }
+    return null;
+  }
+
+  /** The next write begins a new segment. */
+  leaveSegment(): void {
+    if (this.#planned.segment > this.#segment.number) return;
+    this.#planned.bytes = this.#options.limits.logSegmentBytesMax;
+  }
+
+  /** Throws STORE_BUSY unless `bytes` more fit the queue. */
+  checkRoom(bytes: number): void {
+    const { logQueueBytesMax } = this.#options.limits;
+    if (this.#queuedBytes + bytes <= logQueueBytesMax) return;
+    throw new CodedError(
+      'STORE_BUSY',
+      `${this.#queuedBytes} bytes wait for the log and ${bytes} more exceed ${logQueueBytesMax}`,
+      { hint: 'write in smaller calls, and wait for their answers' },
+    );
+  }
+
+  /** Queues one write; the caller has checked the room of the whole call. */
+  append(write: Write, place: { partition: Partition; call: WriteCall; index: number }): void {
+    const batch = this.#batchWithRoom(bytesInBatch(write, place.partition));
+    const before = batch.used;
+    addToBatch(batch, write, { ...place, nextIndex: this.#nextIndex });
+    this.#queuedBytes += batch.used - before;
+    this.#planned.bytes += batch.used - before;
+    if (!this.#busy && !this.#scheduled) {
+      this.#scheduled = true;
+      // After this turn's I/O events, so that requests which arrived together share one sync.
+      setImmediate(() => {
+        this.#scheduled = false;
+        if (!this.#busy) this.#writeNext();
+      });
+    }
+  }
+
+  readonly #nextIndex = (): number => {
+    this.#planned.nextIndex += 1;
+    return this.#planned.nextIndex - 1;
+  };
+
+  #batchWithRoom(bytes: number): LogBatch {
+    const { logBatchWritesMax, logBatchBytesMax, logSegmentBytesMax } = this.#options.limits;
+    const last = this.#batches.at(-1);
+    const inFlight = this.#busy && this.#batches.length === 1;
+    const isFull = this.#planned.bytes >= logSegmentBytesMax;
+    if (last !== undefined && !isFull && !inFlight && last.writes.length < logBatchWritesMax) {
+      if (last.used + bytes <= logBatchBytesMax) {
+        growBatch(last, bytes, logBatchBytesMax);
+        return last;
+      }
+    }
+    if (isFull) {
+      const segment = this.#planned.segment + 1;
+      this.#planned = { segment, bytes: segmentHeaderBytes, nextIndex: 0 };
+    }
+    const batch = emptyBatch(this.#planned.segment, this.#buffer(bytes));
+    this.#planned.bytes += batch.used;
+    this.#batches.push(batch);
+    return batch;
+  }
+
+  #buffer(bytes: number): Buffer {
+    // Small at first: a queue of many small batches must not take a full batch of memory each.
+    const least = Math.max(BATCH_BYTES_AT_FIRST, frameHeaderBytes + bytes);
+    const spare = this.#spareBuffers.pop();
+    return spare !== undefined && spare.length >= least ? spare : Buffer.allocUnsafeSlow(least);
+  }
+
+  #writeNext(): void {
+    const batch = this.#batches[0];
+    if (batch === undefined || this.#failed) return;
+    this.#busy = true;
+    if (batch.segment === this.#segment.number) this.#writeBatch(batch);
+    else {
+      this.#rotate(batch.segment).then(
+        () => this.#writeBatch(batch),
+        (error: unknown) => this.#ended(error),
+      );
+    }
+  }
+
+  #writeBatch(batch: LogBatch): void {
+    if (this.#failed) return this.#ended(null);
+    const frame = batch.buffer.subarray(0, batch.used);
+    sealFrame(frame, this.#segment.frames, this.#segment.seed);
+    // failpoint: log.before-write
+    appendFrame(this.#segment, frame, (error) => {
+      if (error !== null || this.#failed) this.#ended(error);
+      else this.#durable(batch);
+    });
+  }
+
+  /** The last call on this log's file has returned; nothing will use its descriptor any more. */
+  #ended(error: unknown): void {
+    this.#busy = false;
+    if (error !== null) this.#fail(error);
+    this.#nowIdle();
+  }
+
+  #durable(batch: LogBatch): void {
+    // failpoint: log.synced
+    this.#durableBytes = this.#segment.bytes;
+    this.#lastFrame = { offset: this.#durableBytes - batch.used, bytes: batch.used };
+    this.#batches.shift();
+    this.#queuedBytes -= batch.used - frameHeaderBytes;
+    this.#busy = false;
+    // The next sync runs in the pool while this batch is applied here.
+    this.#writeNext();
+    this.#options.onDurable(batch);
+    // failpoint: log.applied
+    if (this.#spareBuffers.length < 2) this.#spareBuffers.push(batch.buffer);
+    if (this.#isIdle()) this.#nowIdle();
+  }
+
+  #isIdle(): boolean {
+    return !this.#busy && (this.#failed || this.#batches.length === 0);
+  }
+
+  async #rotate(number: number): Promise<void> {
+    const { file, identity, bytes, number: finished } = this.#segment;
+    await finishSegment(this.#segment);
+    // failpoint: log.segment-finished
+    const emptied = await whyEmptied(this.#segment, this.#frameBefore).catch(String);
+    const known = identity && { ...identity, bytes };
+    this.#finished.set(finished, { file, identity: known, emptied });
+    this.#segment = await createSegment(this.#options.directory, number);
+    this.#durableBytes = this.#segment.bytes;
+    [this.#lastFrame, this.#frameBefore] = [null, null];
+    this.#options.onRotate();
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.#options.onFailure(error);
+  }
+
+  /** Takes no more, and gives back every batch whose writes have no answer yet. */
+  abandon(): readonly LogBatch[] {
+    this.#failed = true;
+    return this.#batches.splice(0);
+  }
+
+  #nowIdle(): void {
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** Resolves when nothing is being written and nothing waits, or the log has failed. */
+  drained(): Promise<void> {
+    if (this.#isIdle()) return Promise.resolve();
+    return new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  async close(): Promise<void> {
+    await this.#segment.handle.close();
+  }
+}

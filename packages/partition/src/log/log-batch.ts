@@ -1,0 +1,85 @@
+// Writes gathered for one frame of the log, encoded as they come in.
+import { assert } from '@ringwright/base/assert';
+import type { HashedRecord } from '../file/memtable.ts';
+import type { Partition } from '../file/partition.ts';
+import type { Write, WriteOutcome } from '../file/record.ts';
+import { hashRecordBytes } from '../file/record-bytes.ts';
+import { defineLength, encodeDefine, encodeWrite, writeLength } from './log-entries.ts';
+import { frameHeaderBytes } from './log-frame.ts';
+
+/** One call of `write`, resolved when its last write is applied. */
+export interface WriteCall {
+  readonly outcomes: WriteOutcome[];
+  waiting: number;
+  readonly resolve: (outcomes: readonly WriteOutcome[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A write whose bytes are in the batch's buffer: key and value are views into it. */
+export interface QueuedWrite extends HashedRecord {
+  readonly partition: Partition;
+  readonly call: WriteCall;
+  /** Position in the call's outcomes. */
+  readonly index: number;
+}
+
+export interface LogBatch {
+  /** Number of the segment this batch will be written to. */
+  readonly segment: number;
+  buffer: Buffer;
+  used: number;
+  readonly writes: QueuedWrite[];
+}
+
+export function emptyBatch(segment: number, buffer: Buffer): LogBatch {
+  return { segment, buffer, used: frameHeaderBytes, writes: [] };
+}
+
+/** The most bytes a write may take in a batch, its partition's name included. */
+export function bytesInBatch(write: Write, partition: Partition): number {
+  return writeLength(write) + defineLength(partition);
+}
+
+/** Gives the batch room for `bytes` more. Views of earlier writes stay valid in the old buffer. */
+export function growBatch(batch: LogBatch, bytes: number, bytesMax: number): void {
+  const needed = batch.used + bytes;
+  if (needed <= batch.buffer.length) return;
+  const length = Math.max(needed, Math.min(2 * batch.buffer.length, bytesMax));
+  const larger = Buffer.allocUnsafeSlow(length);
+  batch.buffer.copy(larger, 0, 0, batch.used);
+  batch.buffer = larger;
+}
+
+/** Encodes a write; `nextIndex` names its partition if this segment has not named it yet. */
+export function addToBatch(
+  batch: LogBatch,
+  write: Write,
+  place: { partition: Partition; call: WriteCall; index: number; nextIndex: () => number },
+): void {
+  const { partition, call, index, nextIndex } = place;
+  const { buffer } = batch;
+  assert(batch.used + bytesInBatch(write, partition) <= buffer.length, 'the batch has room');
+  if (partition.logSegment !== batch.segment) {
+    partition.logSegment = batch.segment;
+    partition.logIndex = nextIndex();
+    const at = { target: buffer, offset: batch.used };
+    batch.used = encodeDefine(partition, partition.logIndex, at);
+  }
+  const at = { target: buffer, offset: batch.used };
+  const { start, end } = encodeWrite(write, partition.logIndex, at);
+  batch.used = end;
+  const keyStart = start + 2;
+  batch.writes.push({
+    partition,
+    call,
+    index,
+    key: buffer.subarray(keyStart, keyStart + write.key.length),
+    value: write.value === null ? null : buffer.subarray(end - write.value.length, end),
+    ms: write.ms,
+    tie: write.tie,
+    expiresMs: write.expiresMs ?? 0,
+    origin: write.origin ?? null,
+    isPromise: write.isPromise ?? false,
+    hash: hashRecordBytes(buffer.subarray(start, end)),
+  });
+}

@@ -1,0 +1,191 @@
+import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { logFillBytes } from '@ringwright/base/limits-store';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { cutWals, logFiles, scratch, textOf, write } from '../../test/support/scratch-store.ts';
+import { frameAt, segmentHeaderBytes } from './log-frame.ts';
+import { readSegment } from './read-segment.ts';
+
+const KEYS = ['a', 'b', 'c', 'd', 'e'];
+const place = scratch();
+let log = '';
+let bytes = Buffer.alloc(0);
+/** Start of each frame, and the end of the last. */
+const starts: number[] = [];
+
+beforeAll(async () => {
+  const store = await place.open();
+  await store.create('test', 0, 'ready');
+  for (const [index, key] of KEYS.entries()) await store.write([write(key, `v${key}`, index + 1)]);
+  log = logFiles(place.directory)[0] ?? '';
+  bytes = readFileSync(log);
+  const seed = bytes.readUInt32BE(segmentHeaderBytes - 4);
+  let frame = { end: segmentHeaderBytes };
+  for (
+    let next: typeof frame | null = frame;
+    next !== null;
+    next = frameAt(bytes, frame.end, seed)
+  ) {
+    starts.push(next.end);
+    frame = next;
+  }
+  expect(bytes.length, 'zeros for the frames to come').toBe(frame.end + logFillBytes - spent());
+  bytes = bytes.subarray(0, frame.end);
+  expect(starts).toHaveLength(KEYS.length + 1);
+  return async () => place[Symbol.asyncDispose]();
+});
+
+/** Frames behind the first lie over the zeros that it brought along. */
+function spent(): number {
+  return (starts.at(-1) ?? 0) - (starts[1] ?? 0);
+}
+
+/** How far the log is as it was written: a frame whose missing bytes are zeros is whole. */
+function endOfLog(torn: Buffer): number {
+  const at = bytes.findIndex((byte, index) => byte !== torn[index]);
+  return at === -1 ? bytes.length : at;
+}
+
+/** What remains of the log when its bytes are these, or the error code. */
+async function framesOf(content: Buffer): Promise<number | string> {
+  await using image = scratch();
+  image.damaged();
+  const file = `${image.directory}/0000000000000001.log`;
+  writeFileSync(file, content);
+  try {
+    return (await readSegment(dirname(file), 1, true)).frames;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : 'failed';
+  }
+}
+
+describe('one segment', () => {
+  test('cut at any byte keeps every frame before the cut', async () => {
+    for (let length = 0; length <= bytes.length; length += 1) {
+      const whole = starts.filter((start) => start <= length).length - 1;
+      expect(await framesOf(bytes.subarray(0, length)), `cut at ${length}`).toBe(
+        Math.max(0, whole),
+      );
+    }
+  });
+
+  test('and so does any part of the last two frames over zeros', async () => {
+    for (let length = starts.at(-3) ?? 0; length <= bytes.length; length += 1) {
+      const torn = Buffer.concat([bytes.subarray(0, length), Buffer.alloc(5_000)]);
+      const whole = starts.filter((start) => start <= endOfLog(torn)).length - 1;
+      expect(await framesOf(torn), `zeros from ${length}`).toBe(whole);
+    }
+  });
+
+  test('any flipped byte of the last frame drops this frame alone', async () => {
+    for (let at = starts.at(-2) ?? 0; at < bytes.length; at += 1) {
+      const flipped = Buffer.from(bytes);
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
+      expect(await framesOf(flipped), `flip at ${at}`).toBe(KEYS.length - 1);
+    }
+  });
+
+  test('any flipped byte before the last frame is damage, never a shorter log', async () => {
+    for (let at = 0; at < (starts.at(-2) ?? 0); at += 1) {
+      const flipped = Buffer.from(bytes);
+      flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
+      expect(await framesOf(flipped), `flip at ${at}`).toBe('LOG_DAMAGED');
+    }
+  });
+
+  test('garbage or zeros behind the last frame are a torn tail', async () => {
+    for (const tail of [
+      Buffer.alloc(5_000),
+      Buffer.alloc(300, 0x52),
+      Buffer.from('RWF1RWF1RWF1'),
+    ]) {
+      expect(await framesOf(Buffer.concat([bytes, tail]))).toBe(KEYS.length);
+    }
+  });
+});
+
+describe('a store without its WALs, as after a power loss', () => {
+  test('finds everything in the log, under the same numbers', async () => {
+    await using image = place.image();
+    cutWals(image.directory, () => 0);
+    const store = await image.open();
+    for (const key of KEYS) expect(textOf(store, key)).toBe(`v${key}`);
+    expect(store.info('test', 0)).toMatchObject({ seq: KEYS.length, rows: KEYS.length });
+  });
+
+  test('cut at every byte of the last two frames keeps every frame before', async () => {
+    for (let length = starts.at(-3) ?? 0; length < bytes.length; length += 1) {
+      await using image = place.image();
+      cutWals(image.directory, () => 0);
+      truncateSync(logFiles(image.directory)[0] ?? '', length);
+      const store = await image.open();
+      const whole = starts.filter((start) => start <= length).length - 1;
+      expect(store.info('test', 0), `cut at ${length}`).toMatchObject({ seq: whole });
+      // The tail is cut for good: new writes and another crash do not meet it again.
+      await store.write([write('new', 'x', 100)]);
+      await using second = image.image();
+      cutWals(second.directory, () => 0);
+      expect(textOf(await second.open(), 'new')).toBe('x');
+    }
+  }, 120_000);
+
+  test('or with any part of them, finds the same content and numbers', async () => {
+    await using many = scratch();
+    // No checkpoint in this store: none of its WAL bytes has ever been synced.
+    const store = await many.open();
+    await store.create('test', 0, 'ready');
+    for (let ms = 1; ms <= 60; ms += 1) {
+      await store.write([write(`k${(ms * 7) % 11}`, 'v'.repeat((ms * 331) % 3_000), ms)]);
+    }
+    const info = store.info('test', 0);
+    for (let percent = 0; percent <= 100; percent += 2) {
+      await using image = many.image();
+      cutWals(image.directory, (size) => Math.floor((size * percent) / 100));
+      expect((await image.open()).info('test', 0), `${percent} % kept`).toEqual(info);
+    }
+  }, 60_000);
+
+  test('damage before the tail names file and offset, and changes nothing', async () => {
+    await using image = place.image();
+    image.damaged();
+    const file = logFiles(image.directory)[0] ?? '';
+    const damaged = Buffer.from(bytes);
+    const at = (starts[1] ?? 0) + 20;
+    damaged[at] = (damaged[at] ?? 0) ^ 1;
+    writeFileSync(file, damaged);
+    await expect(image.open()).rejects.toMatchObject({
+      code: 'LOG_DAMAGED',
+      details: { offset: starts[1] },
+    });
+    expect(readFileSync(file).equals(damaged)).toBe(true);
+    writeFileSync(file, bytes);
+    expect(textOf(await image.open(), 'e')).toBe('ve');
+  });
+
+  test('a finished segment ends with its last frame, one that goes on may have zeros', async () => {
+    await using many = scratch();
+    const store = await many.open({ logSegmentBytesMax: 512, logSegmentsBehindMax: 100 });
+    await store.create('test', 0, 'ready');
+    for (let ms = 1; ms <= 12; ms += 1) await store.write([write('k', 'v'.repeat(90), ms)]);
+    await using image = many.image();
+    const files = logFiles(image.directory);
+    const sizes = files.map((file) => statSync(file).size);
+    expect(sizes.slice(0, -1).every((size) => size < logFillBytes)).toBe(true);
+    expect(sizes.at(-1)).toBeGreaterThan(logFillBytes);
+    cutWals(image.directory, () => 0);
+    expect((await image.open()).info('test', 0)).toEqual(store.info('test', 0));
+  });
+
+  test('a torn tail in a segment that is not the last is damage', async () => {
+    await using many = scratch();
+    const store = await many.open({ logSegmentBytesMax: 512, logSegmentsBehindMax: 100 });
+    await store.create('test', 0, 'ready');
+    for (let ms = 1; ms <= 12; ms += 1) await store.write([write('k', 'v'.repeat(90), ms)]);
+    await using image = many.image();
+    image.damaged();
+    const [first = ''] = logFiles(image.directory);
+    expect(logFiles(image.directory).length).toBeGreaterThan(1);
+    appendFileSync(first, 'torn');
+    await expect(image.open()).rejects.toMatchObject({ code: 'LOG_DAMAGED' });
+  });
+});

@@ -1,0 +1,127 @@
+// The files of the commit log: `<16 hex digits>.log`, numbered without gaps, the lowest removed
+// first.
+import { randomBytes } from 'node:crypto';
+import { constants, write, writev } from 'node:fs';
+import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { assert } from '@ringwright/base/assert';
+import { logFillBytes } from '@ringwright/base/limits-store';
+import { syncDirectory } from '@ringwright/node/durable-files';
+import { type FileIdentity, identityOf } from '../file/file-identity.ts';
+import { decodeSegmentHeader, encodeSegmentHeader, segmentHeaderBytes } from './log-frame.ts';
+
+export interface LogSegment {
+  readonly number: number;
+  readonly file: string;
+  /** Of the file as it was made. */
+  readonly identity: FileIdentity | null;
+  readonly seed: number;
+  readonly handle: FileHandle;
+  /** Where the next frame goes. */
+  bytes: number;
+  /** The file reaches at least so far: zeros lie behind the last frame. */
+  filled: number;
+  /** Number of the next frame. */
+  frames: number;
+}
+
+export function segmentFile(directory: string, number: number): string {
+  return join(directory, `${number.toString(16).padStart(16, '0')}.log`);
+}
+
+assert(constants.O_DSYNC > 0, 'this system has writes that are durable when they return');
+/** Each write is durable when it returns: one turn of the thread pool instead of two. */
+const DURABLE_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_DSYNC;
+
+/** A new segment, durable with its directory entry before any frame goes into it. */
+export async function createSegment(directory: string, number: number): Promise<LogSegment> {
+  const file = segmentFile(directory, number);
+  const handle = await open(file, DURABLE_NEW, 0o600);
+  const header = encodeSegmentHeader(number, randomBytes(8));
+  try {
+    await handle.write(header, 0, header.length, 0);
+    await handle.sync();
+    // failpoint: log.segment-created
+    await syncDirectory(directory);
+  } catch (error) {
+    // On a full disk: without a header it would be damage once another segment follows.
+    await handle.close();
+    await unlink(file);
+    throw error;
+  }
+  const seed = decodeSegmentHeader(header)?.seed ?? 0;
+  const bytes = segmentHeaderBytes;
+  const identity = identityOf(file);
+  return { number, file, identity, seed, handle, bytes, filled: bytes, frames: 0 };
+}
+
+/** Ends a segment where its last frame ends: zeros would be damage in one that is not the last. */
+export async function finishSegment({ handle, bytes, filled }: LogSegment): Promise<void> {
+  if (filled > bytes) {
+    await handle.truncate(bytes);
+    await handle.sync();
+  }
+  await handle.close();
+}
+
+/** The segment numbers in a log directory, ascending. */
+export async function listSegments(directory: string): Promise<number[]> {
+  const names = await readdir(directory);
+  return names
+    .filter((name) => /^[0-9a-f]{16}\.log$/.test(name))
+    .map((name) => Number.parseInt(name.slice(0, 16), 16))
+    .sort((a, b) => a - b);
+}
+
+/** Removes segments from the lowest on, each durably before the next: a crash leaves no gap. */
+export async function removeSegments(directory: string, numbers: readonly number[]): Promise<void> {
+  for (const number of numbers) {
+    await unlink(segmentFile(directory, number));
+    // failpoint: log.segment-removed
+    await syncDirectory(directory);
+  }
+}
+
+const ZEROS = Buffer.alloc(logFillBytes);
+
+/**
+ * Appends a sealed frame, durable when `done` is called without an error. Small frames go over
+ * zeros that an earlier one brought along: a file that grows costs a commit of the file system's
+ * journal each time, twice the processor and half the rate (DESIGN.md has the figures).
+ */
+export function appendFrame(
+  segment: LogSegment,
+  frame: Buffer,
+  done: (error: Error | null) => void,
+): void {
+  const { fd } = segment.handle;
+  const position = segment.bytes;
+  segment.bytes += frame.length;
+  segment.frames += 1;
+  const fits = segment.bytes <= segment.filled;
+  if (fits || 4 * frame.length > logFillBytes) {
+    segment.filled = Math.max(segment.filled, segment.bytes);
+    writeAll(fd, { bytes: frame, position }, done);
+    return;
+  }
+  segment.filled = segment.bytes + logFillBytes;
+  writev(fd, [frame, ZEROS], position, (error, written) => {
+    // Zeros that found no room are no loss: the file grows with its frames then.
+    if (error !== null || written >= frame.length) done(error);
+    else writeAll(fd, { bytes: frame.subarray(written), position: position + written }, done);
+  });
+}
+
+function writeAll(
+  fd: number,
+  rest: { bytes: Buffer; position: number },
+  done: (error: Error | null) => void,
+): void {
+  const { bytes, position } = rest;
+  write(fd, bytes, 0, bytes.length, position, (error, written) => {
+    if (error !== null) done(error);
+    else if (written === bytes.length) done(null);
+    else if (written === 0) done(new Error('the log file takes no more bytes'));
+    else writeAll(fd, { bytes: bytes.subarray(written), position: position + written }, done);
+  });
+}

@@ -1,0 +1,128 @@
+// Brings the log's writes into the partition files after a crash. Safe to repeat: last write wins
+// by stamp.
+import { open } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
+import { freeBytes } from '@ringwright/base/free-bytes';
+import type { HashedRecord } from '../file/memtable.ts';
+import { decodeRecord } from '../file/record-bytes.ts';
+import type { LogPartition } from './log-entries.ts';
+import { listSegments, removeSegments, segmentFile } from './log-segment.ts';
+import { damaged, readSegment, type SegmentContent } from './read-segment.ts';
+
+/** Writes of one partition given at once, in one turn of the event loop. */
+const WRITES_AT_ONCE = 2_048;
+const BYTES_AT_ONCE = 4 * 1024 * 1024;
+/** In memory together: more than a log has unless something held its checkpoints back. */
+const SEGMENTS_AT_ONCE = 4;
+
+export interface LoggedWrites {
+  readonly partition: LogPartition;
+  /** Views into the bytes of segments, which stay as they are until `applied` returns. */
+  readonly writes: readonly HashedRecord[];
+  /** The oldest segment that may hold them. */
+  readonly segment: number;
+}
+
+/** Throws LOG_DAMAGED when a number is missing between the first and the last. */
+export function checkContiguous(directory: string, segments: readonly number[]): void {
+  for (const [index, number] of segments.entries()) {
+    const expected = (segments[0] ?? 0) + index;
+    if (number !== expected)
+      throw damaged(segmentFile(directory, expected), 0, 'the file is missing');
+  }
+}
+
+/** Takes all whole writes of a log. */
+export interface Replaying {
+  /** Some writes of one partition, in the order in which they were acknowledged. */
+  readonly apply: (writes: LoggedWrites) => void;
+  /** That was all of the partition, or of the life that it had, for now. */
+  readonly applied: (partition: LogPartition) => void;
+}
+
+/**
+ * Gives all whole writes, then cuts the torn tail. Those of a few segments come partition by
+ * partition: so a row that is written again is mostly stored once, rows share the pages of a WAL,
+ * and only one partition has rows in memory. Sequence numbers depend on the order within a
+ * partition; between partitions there is none. Resolves to the segments that remain.
+ */
+export async function replayLog(
+  directory: string,
+  { apply, applied }: Replaying,
+): Promise<number[]> {
+  const segments = await listSegments(directory);
+  checkContiguous(directory, segments);
+  const last = segments.at(-1);
+  for (let at = 0; at < segments.length; at += SEGMENTS_AT_ONCE) {
+    const contents: SegmentContent[] = [];
+    for (const segment of segments.slice(at, at + SEGMENTS_AT_ONCE)) {
+      contents.push(await readSegment(directory, segment, segment === last));
+    }
+    for (const { partition, parts } of partitionsIn(contents)) {
+      for (const writes of pieces(parts)) {
+        apply({ partition, writes, segment: segments[at] ?? 0 });
+        await setImmediate();
+      }
+      applied(partition);
+      await setImmediate();
+    }
+    // Hundreds of MiB, which the collector would leave until there is no room for more.
+    for (const { bytes } of contents) freeBytes(bytes);
+    const tornAt = contents.at(-1)?.tornAt ?? null;
+    if (tornAt === null || last === undefined) continue;
+    if (tornAt === 0) {
+      await removeSegments(directory, [last]);
+      return segments.slice(0, -1);
+    }
+    await cut(segmentFile(directory, last), tornAt);
+  }
+  return segments;
+}
+
+/** Places of one partition's writes in the bytes of a segment: see SegmentContent. */
+interface Part {
+  readonly bytes: Buffer;
+  readonly places: readonly number[];
+}
+
+function partitionsIn(
+  contents: readonly SegmentContent[],
+): Iterable<{ readonly partition: LogPartition; readonly parts: readonly Part[] }> {
+  const found = new Map<string, { partition: LogPartition; parts: Part[] }>();
+  for (const { bytes, writes } of contents) {
+    for (const [partition, places] of writes) {
+      const name = `${partition.keyspace}/${partition.partition}/${partition.life}`;
+      const known = found.get(name);
+      if (known === undefined) found.set(name, { partition, parts: [{ bytes, places }] });
+      else known.parts.push({ bytes, places });
+    }
+  }
+  return found.values();
+}
+
+function* pieces(parts: readonly Part[]): Iterable<HashedRecord[]> {
+  let piece: HashedRecord[] = [];
+  let pieceBytes = 0;
+  for (const { bytes, places } of parts) {
+    for (let at = 0; at < places.length; at += 2) {
+      const [start = 0, end = 0] = [places[at], places[at + 1]];
+      piece.push(decodeRecord(bytes, start, end));
+      pieceBytes += end - start;
+      if (piece.length < WRITES_AT_ONCE && pieceBytes < BYTES_AT_ONCE) continue;
+      yield piece;
+      [piece, pieceBytes] = [[], 0];
+    }
+  }
+  if (piece.length > 0) yield piece;
+}
+
+/** Before a new segment is begun: a torn end in a segment that is not the last would be damage. */
+async function cut(file: string, offset: number): Promise<void> {
+  const handle = await open(file, 'r+');
+  try {
+    await handle.truncate(offset);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,301 @@
+// A live store under which somebody changes the data directory.
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import {
+  copyFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  logFiles,
+  type Scratch,
+  scratch,
+  textOf,
+  write,
+} from '../../test/support/scratch-store.ts';
+import { openStore } from '../open-store.ts';
+import type { Store } from '../store.ts';
+
+const allWell = { partitions: 3, lost: [], log: null, errors: [] };
+
+async function stored(place: Scratch, limits = {}): Promise<Store> {
+  const store = await place.open(limits);
+  for (const partition of [0, 1, 2]) await store.create('test', partition, 'ready');
+  await store.write([0, 1, 2].map((partition) => write('key', 'a value', 1, partition)));
+  expect(await store.lookAtFiles()).toEqual(allWell);
+  return store;
+}
+
+function homeOf({ directory }: Scratch, partition: number): string {
+  return join(directory, 'partitions/test', String(partition));
+}
+
+function dataOf(place: Scratch, partition: number): string {
+  const home = homeOf(place, partition);
+  const [incarnation = ''] = readdirSync(home).filter((name) => name !== 'CURRENT');
+  return join(home, incarnation, 'data.db');
+}
+
+/** By another process: opening a live database file here would drop SQLite's locks on it. */
+const copy = (from: string, to: string): void => void execFileSync('cp', [from, to]);
+
+const harm: Record<string, (place: Scratch) => void> = {
+  'the file is deleted': (place) => rmSync(dataOf(place, 1)),
+  'its WAL is deleted': (place) => rmSync(`${dataOf(place, 1)}-wal`),
+  'the whole folder is deleted': (place) => rmSync(homeOf(place, 1), { recursive: true }),
+  'the folder is moved away': (place) =>
+    renameSync(homeOf(place, 1), join(place.directory, 'away')),
+  'CURRENT is deleted': (place) => rmSync(join(homeOf(place, 1), 'CURRENT')),
+  'the file is cut': (place) => truncateSync(dataOf(place, 1), 4_096),
+  'its WAL is cut': (place) => truncateSync(`${dataOf(place, 1)}-wal`, 100),
+  'a copy takes its place': (place) => {
+    const file = dataOf(place, 1);
+    copy(file, join(place.directory, 'copy'));
+    renameSync(join(place.directory, 'copy'), file);
+  },
+};
+
+describe('damage of one partition', () => {
+  for (const [name, change] of Object.entries(harm)) {
+    test(`${name}: it takes nothing more, and begins anew`, async () => {
+      await using place = scratch();
+      // Each row is in the WAL at once.
+      const store = await stored(place, { memtableRowsMax: 1 });
+      change(place);
+      const { lost, partitions } = await store.lookAtFiles();
+      expect(lost).toMatchObject([{ partition: 1, error: { code: 'PARTITION_DAMAGED' } }]);
+      expect(partitions).toBe(3);
+      expect(store.damaged()).toMatchObject([{ keyspace: 'test', partition: 1 }]);
+      const outcomes = await store.write([write('key', 'newer', 2, 1), write('key', 'b', 2, 2)]);
+      expect(outcomes).toMatchObject([{ kind: 'absent' }, { kind: 'applied' }]);
+      expect(() => textOf(store, 'key', 1)).toThrow('file of test/1: ');
+      expect((await store.lookAtFiles()).lost).toEqual([]);
+      await store.drop('test', 1);
+      await store.create('test', 1, 'filling');
+      await store.write([write('key', 'refilled', 3, 1)]);
+      expect(await store.lookAtFiles()).toEqual(allWell);
+      expect(textOf(store, 'key', 1)).toBe('refilled');
+    });
+  }
+});
+
+test('a file that cannot be looked at now is not lost, and the others are looked at', async () => {
+  await using place = scratch();
+  const store = await stored(place);
+  const [home, away] = [homeOf(place, 0), join(place.directory, 'away')];
+  renameSync(home, away);
+  symlinkSync(home, home); // ELOOP, which is neither of the errors that mean there is no file
+  rmSync(dataOf(place, 1));
+  const { lost, errors } = await store.lookAtFiles();
+  expect(lost).toMatchObject([{ partition: 1 }]);
+  expect(errors).toMatchObject([{ code: 'ELOOP' }]);
+  unlinkSync(home);
+  renameSync(away, home);
+  await store.drop('test', 1);
+  expect(await store.lookAtFiles()).toEqual({ ...allWell, partitions: 2 });
+  expect(textOf(store, 'key', 0)).toBe('a value');
+});
+
+describe('a lost file that is still open is written anew', () => {
+  for (const name of ['the file is deleted', 'its WAL is deleted', 'the whole folder is deleted']) {
+    test(name, async () => {
+      await using place = scratch();
+      let store = await stored(place);
+      harm[name]?.(place);
+      await store.lookAtFiles();
+      expect(await store.rewriteLost('test', 1)).toBe(true);
+      expect(store.damaged()).toEqual([]);
+      await store.write([write('later', 'too', 2, 1)]);
+      expect((await store.lookAtFiles()).lost).toEqual([]);
+      await store.close();
+      store = await place.open({});
+      expect(store.info('test', 1)?.state).toBe('ready');
+      expect([textOf(store, 'key', 1), textOf(store, 'later', 1)]).toEqual(['a value', 'too']);
+    });
+  }
+
+  test('killed or failed in the middle: lost as it was, no file beside', async () => {
+    await using place = scratch();
+    let onIncarnation = (): void => undefined;
+    const newIncarnation = (): string => {
+      onIncarnation();
+      return randomUUID();
+    };
+    const store = await openStore({ directory: place.directory, newIncarnation });
+    await store.create('test', 1, 'ready');
+    await store.write([write('key', 'a value', 1, 1)]);
+    unlinkSync(dataOf(place, 1));
+    await store.lookAtFiles();
+    const before = readdirSync(homeOf(place, 1));
+    let killed: Scratch | undefined;
+    onIncarnation = () => {
+      killed = place.image();
+      killed.damaged();
+      const staging = join(place.directory, 'staging');
+      const [staged = ''] = readdirSync(staging).filter((name) => name.startsWith('rewrite'));
+      writeFileSync(join(staging, staged, 'data.db'), 'no database');
+    };
+    await expect(store.rewriteLost('test', 1)).rejects.toThrow();
+    expect(readdirSync(homeOf(place, 1))).toEqual(before);
+    expect((await killed?.open())?.damaged()).toMatchObject([{ keyspace: 'test', partition: 1 }]);
+    onIncarnation = () => undefined;
+    expect(await store.rewriteLost('test', 1)).toBe(true);
+    expect(textOf(store, 'key', 1)).toBe('a value');
+    await store.close();
+  });
+
+  test('not when another file took its name', async () => {
+    await using place = scratch();
+    const store = await stored(place);
+    harm['a copy takes its place']?.(place);
+    await store.lookAtFiles();
+    expect(await store.rewriteLost('test', 1)).toBe(false);
+    expect(store.damaged()).toHaveLength(1);
+    await store.drop('test', 1);
+  });
+});
+
+test('nothing that a store does by itself looks like damage', async () => {
+  await using place = scratch();
+  const limits = { openPartitionFilesMax: 2, memtableRowsMax: 1, walBytesMax: 20_000 };
+  const store = await stored(place, { ...limits, logSegmentBytesMax: 40_000_000 });
+  const found: unknown[] = [];
+  for (let round = 1; round <= 40; round += 1) {
+    const value = 'v'.repeat(3_000);
+    const writes = [0, 1, 2].map((partition) => write(`k${round}`, value, round, partition));
+    const work = Promise.all([
+      store.write(writes),
+      round % 8 === 0 ? store.scrub('test', round % 3) : null,
+    ]);
+    found.push(...(await store.lookAtFiles()).lost);
+    await work;
+    const { lost, log } = await store.lookAtFiles();
+    found.push(...lost, ...(log === null ? [] : [log]));
+  }
+  expect(found).toEqual([]);
+  expect(store.damaged()).toEqual([]);
+});
+
+test('a closed file that another one replaced is not opened', async () => {
+  await using place = scratch();
+  const store = await stored(place, { openPartitionFilesMax: 1 });
+  // Only the last one used is open.
+  const file = dataOf(place, 0);
+  copyFileSync(file, join(place.directory, 'copy'));
+  renameSync(join(place.directory, 'copy'), file);
+  expect(() => textOf(store, 'key', 0)).toThrow('another file');
+  await store.drop('test', 0);
+});
+
+async function replaced(place: Scratch): Promise<Store> {
+  const store = await stored(place, { openPartitionFilesMax: 1 });
+  expect(textOf(store, 'key', 0)).toBe('a value');
+  copy(dataOf(place, 0), join(place.directory, 'copy'));
+  await store.write([write('acknowledged', 'yes', 2, 0)]);
+  renameSync(join(place.directory, 'copy'), dataOf(place, 0));
+  return store;
+}
+
+test('a file that was replaced while open is not taken up when it is closed for room', async () => {
+  await using place = scratch();
+  const store = await replaced(place);
+  expect(textOf(store, 'key', 1)).toBe('a value');
+  expect(store.damaged()).toMatchObject([{ keyspace: 'test', partition: 0 }]);
+  expect(() => textOf(store, 'acknowledged', 0)).toThrow('another file');
+  await using image = scratch(place.directory);
+  expect(textOf(await image.open(), 'acknowledged', 0)).toBe('yes');
+  await store.drop('test', 0);
+});
+
+test('a file that was replaced does not pass for the right one after a clean stop', async () => {
+  await using place = scratch();
+  await (await replaced(place)).close();
+  expect(logFiles(place.directory)).not.toEqual([]);
+  const store = await place.open();
+  expect(store.damaged()).toMatchObject([{ keyspace: 'test', partition: 0 }]);
+  expect(() => textOf(store, 'key', 0)).toThrow('was replaced while a server used it');
+  await store.drop('test', 0);
+  expect(textOf(store, 'key', 1)).toBe('a value');
+});
+
+describe('the log', () => {
+  for (const name of ['deleted', 'cut', 'replaced']) {
+    test(`${name}: it begins anew, and a crash after that loses nothing`, async () => {
+      await using place = scratch();
+      const store = await stored(place);
+      const file = logFiles(place.directory).at(-1) ?? '';
+      if (name === 'cut') truncateSync(file, 20);
+      else rmSync(file);
+      if (name === 'replaced') writeFileSync(file, Buffer.alloc(4_000_000));
+      const { log, lost } = await store.lookAtFiles();
+      expect(log).toMatchObject({ code: 'LOG_DAMAGED' });
+      expect(lost).toEqual([]);
+      await store.write([write('later', 'another', 2)]);
+      expect((await store.lookAtFiles()).log).toBeNull();
+      await expect.poll(() => logFiles(place.directory).includes(file)).toBe(false);
+      // What would be found after a kill: all of it as soon as the files are synced.
+      const found = async (): Promise<unknown[]> => {
+        await using image = scratch(place.directory);
+        const reopened = await image.open();
+        const texts = [0, 1, 2].map((partition) => textOf(reopened, 'key', partition));
+        return [...texts, textOf(reopened, 'later')];
+      };
+      await expect.poll(found).toEqual(['a value', 'a value', 'a value', 'another']);
+    });
+  }
+
+  for (const [name, keptBytes] of Object.entries({ 'to nothing': 0, 'behind its header': 40 })) {
+    test(`cut ${name}, with more written since: a crash loses nothing`, async () => {
+      await using place = scratch();
+      const store = await stored(place);
+      truncateSync(logFiles(place.directory).at(-1) ?? '', keptBytes);
+      await store.write([write('later', 'another', 2)]);
+      expect((await store.lookAtFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
+      await store.write([write('last', 'a third', 3)]);
+      expect((await store.lookAtFiles()).log).toBeNull();
+      const found = async (): Promise<unknown[]> => {
+        await using image = scratch(place.directory);
+        const reopened = await image.open();
+        return ['key', 'later', 'last'].map((key) => textOf(reopened, key));
+      };
+      await expect.poll(found).toEqual(['a value', 'another', 'a third']);
+    });
+  }
+
+  test('a finished segment that was cut is seen', async () => {
+    await using place = scratch();
+    const limits = { logSegmentBytesMax: 100_000, logSegmentsBehindMax: 8 };
+    const store = await stored(place, limits);
+    const [first = ''] = logFiles(place.directory);
+    const value = 'v'.repeat(60_000);
+    for (let ms = 2; ms < 6; ms += 1) await store.write([write('key', value, ms)]);
+    expect(logFiles(place.directory).length).toBeGreaterThan(1);
+    expect((await store.lookAtFiles()).log).toBeNull();
+    truncateSync(first, 0);
+    expect((await store.lookAtFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
+    await store.write([write('later', 'another', 9)]);
+    expect((await store.lookAtFiles()).log).toBeNull();
+  });
+
+  test('a store whose log cannot begin anew fails', async () => {
+    // It ends without its own: that a failed store is closed with its failure is no news.
+    const place = scratch();
+    const store = await stored(place);
+    rmSync(join(place.directory, 'log'), { recursive: true });
+    expect((await store.lookAtFiles()).log).toMatchObject({ code: 'LOG_DAMAGED' });
+    await expect(store.write([write('later', 'another', 2)])).rejects.toMatchObject({
+      code: 'STORE_FAILED',
+    });
+    await expect(store.close()).rejects.toMatchObject({ code: 'STORE_FAILED' });
+    await using image = scratch(place.directory);
+    rmSync(place.directory, { recursive: true });
+    expect(textOf(await image.open(), 'key')).toBe('a value');
+  });
+});

@@ -1,0 +1,66 @@
+// What the operations of one store share.
+import { CodedError } from '@ringwright/base/coded-error';
+import { isDiskFull } from '@ringwright/base/disk-error';
+import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import type { DirectoryLock } from '../audit/directory-lock.ts';
+import type { SideProcess } from '../audit/side-process.ts';
+import { dataPaths } from '../file/data-paths.ts';
+import type { Memtables } from '../file/memtables.ts';
+import type { OpenFiles } from '../file/open-files.ts';
+import type { Registry } from '../file/registry.ts';
+import type { Checkpointer } from '../log/checkpointer.ts';
+import type { CommitLog } from '../log/commit-log.ts';
+import type { LogBatch } from '../log/log-batch.ts';
+import type { StoreLimits } from '../log/store-limits.ts';
+import type { DiskSpace } from './disk-space.ts';
+
+/** Mutable where it says so; owned by one Store. */
+export interface StoreParts {
+  readonly root: string;
+  readonly limits: StoreLimits;
+  readonly lock: DirectoryLock;
+  readonly disk: DiskSpace;
+  readonly files: OpenFiles;
+  readonly memtables: Memtables;
+  readonly registry: Registry;
+  readonly log: CommitLog;
+  readonly checkpointer: Checkpointer;
+  readonly mutex: KeyedMutex;
+  /** A scrub of a long file must not hold copies up: each kind of work has a process. */
+  readonly audits: SideProcess;
+  readonly copies: SideProcess;
+  readonly newIncarnation: () => string;
+  /** A fresh path in the staging folder, which is emptied when a store opens. */
+  readonly stagingPath: (purpose: string) => string;
+  /** Set by the store: what happens to a batch once it is durable. */
+  onDurable: (batch: LogBatch) => void;
+  /** Closing or closed. */
+  closed: boolean;
+  /** Why the store takes no more calls, or null. */
+  failure: CodedError | null;
+  /** Puts the store into its failed state: only reopening from disk helps. */
+  readonly fail: (error: unknown) => void;
+}
+
+/** Throws STORE_CLOSED or STORE_FAILED: for the start, and after each wait, of what takes long. */
+export function checkOpen(parts: Pick<StoreParts, 'closed' | 'failure'>): void {
+  if (parts.failure !== null) throw parts.failure;
+  if (parts.closed) throw new CodedError('STORE_CLOSED', 'the store is closed');
+}
+
+/** `root`: the data directory. */
+export function failureOf(error: unknown, root: string): CodedError {
+  if (error instanceof CodedError && error.code === 'STORE_FAILED') return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  const [what, hint] = isDiskFull(error)
+    ? [
+        `the disk of ${root} is full, and the store cannot go on`,
+        'free room, then start again: what was acknowledged is on the disk; ' +
+          `dropped partitions lie in ${dataPaths.trash(root)}`,
+      ]
+    : [
+        `the store of ${root} failed`,
+        'check the disk, then start again: the log is replayed from what is really on disk',
+      ];
+  return new CodedError('STORE_FAILED', `${what}: ${reason}`, { hint, cause: error });
+}

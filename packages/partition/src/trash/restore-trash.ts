@@ -1,0 +1,100 @@
+// Brings a dropped partition back as a file that lacks records, under a new incarnation and life.
+//
+// It never comes back as complete: what it missed since the drop nobody knows. And nobody mistakes
+// it for the file it was: its sequence numbers are of another incarnation, frames of the log are of
+// another life. So whoever asks for it gets what any filling file gets: a device that should hold
+// the partition refills it, one that should not offers its records to the holders, under their own
+// stamps and the holders' floors, and drops it again.
+import { constants } from 'node:fs';
+import { copyFile, mkdir, open, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { syncDirectory } from '@ringwright/node/durable-files';
+import { dataPaths } from '../file/data-paths.ts';
+import { restoreWal } from '../file/kept-wal.ts';
+import { openDataFile } from '../file/open-files.ts';
+import { newPartition } from '../file/partition.ts';
+import { placePartitionDirectory } from '../file/partition-directory.ts';
+import type { PartitionInfo } from '../file/partition-info.ts';
+import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
+import { openNew, turnName } from './partition-life.ts';
+import { parseTrashName, removeTrash } from './trash.ts';
+
+/**
+ * The folder leaves the trash when the partition is in its place: a crash in between leaves both.
+ * Throws TRASH_UNKNOWN, PARTITION_EXISTS, DISK_FULL, and PARTITION_DAMAGED for one with findings,
+ * which stays where it is.
+ */
+export async function restoreTrash(parts: StoreParts, name: string): Promise<PartitionInfo> {
+  const named = parseTrashName(name);
+  const from = join(dataPaths.trash(parts.root), name, named?.incarnation ?? '');
+  const length = named === null ? null : await stat(join(from, 'data.db')).catch(() => null);
+  if (named === null || length === null) {
+    throw new CodedError('TRASH_UNKNOWN', `no dropped partition ${JSON.stringify(name)} is here`, {
+      hint: 'ring-builder trash RING list',
+    });
+  }
+  return parts.mutex.run(turnName(named), async () => {
+    const { keyspace, partition } = named;
+    checkOpen(parts);
+    if (parts.registry.get(keyspace, partition) !== undefined) {
+      throw new CodedError('PARTITION_EXISTS', `${keyspace}/${partition} has a file here already`, {
+        hint: 'a copy of the dropped file can be read with sqlite3: it stays in the trash',
+        details: { keyspace, partition, trash: from },
+      });
+    }
+    const room = await parts.disk.promise(2 * length.size);
+    const staged = parts.stagingPath('restore');
+    try {
+      const incarnation = parts.newIncarnation();
+      await stage(parts, { from, to: join(staged, incarnation) });
+      takeOver(join(staged, incarnation, 'data.db'), incarnation);
+      await syncStaged(join(staged, incarnation));
+      await placePartitionDirectory(parts.root, staged, { keyspace, partition, incarnation });
+      const entry = newPartition({ keyspace, partition, incarnation });
+      const info = openNew(parts, entry);
+      parts.registry.add(entry);
+      // failpoint: restore.before-remove
+      await removeTrash(parts.root, name);
+      return info;
+    } finally {
+      room.release();
+      await rm(staged, { recursive: true, force: true });
+    }
+  });
+}
+
+/** A copy, so that whatever goes wrong leaves the trash as it was; a WAL comes along. */
+async function stage(parts: StoreParts, { from, to }: { from: string; to: string }): Promise<void> {
+  await mkdir(to, { recursive: true, mode: 0o700 });
+  const clone = constants.COPYFILE_FICLONE;
+  restoreWal(join(from, 'data.db'));
+  await copyFile(join(from, 'data.db'), join(to, 'data.db'), clone);
+  await copyFile(join(from, 'data.db-wal'), join(to, 'data.db-wal'), clone).catch(() => undefined);
+  const { findings } = await parts.audits.audit(join(to, 'data.db'));
+  checkOpen(parts);
+  if (findings[0] === undefined) return;
+  throw new CodedError('PARTITION_DAMAGED', `the dropped file: ${findings[0].message}`, {
+    details: { findings },
+  });
+}
+
+function takeOver(file: string, incarnation: string): void {
+  const opened = openDataFile(file);
+  try {
+    opened.takeOver({ incarnation, life: incarnation, state: 'filling', barrierMs: 0 });
+    if (!opened.checkpoint('TRUNCATE')) throw new Error('the file could not be checkpointed');
+  } finally {
+    opened.wal.close();
+  }
+}
+
+async function syncStaged(directory: string): Promise<void> {
+  const handle = await open(join(directory, 'data.db'), 'r+');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await syncDirectory(directory);
+}

@@ -1,0 +1,167 @@
+// The trash: what goes first, and that what comes back is a filling file of a new life.
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
+import type { Store } from '../store.ts';
+import { chooseTrash } from './choose-trash.ts';
+import { parseTrashName, type TrashItem } from './trash.ts';
+
+function item(atMs: number, bytes: number): TrashItem {
+  return { name: String(atMs), atMs, keyspace: 'k', partition: 0, incarnation: 'i', bytes };
+}
+
+describe('what goes', () => {
+  const items = [item(1, 10), item(2, 20), item(3, 30)];
+  test.each([
+    ['nothing within the limits', { beforeMs: 1, bytesMax: 60, bytesNeeded: 0 }, []],
+    ['what is older than allowed', { beforeMs: 3, bytesMax: 60, bytesNeeded: 0 }, [1, 2]],
+    ['the oldest, until the rest fits', { beforeMs: 0, bytesMax: 45, bytesNeeded: 0 }, [1, 2]],
+    ['as much as is needed', { beforeMs: 0, bytesMax: 60, bytesNeeded: 10 }, [1]],
+    [
+      'all, when more is needed than there is',
+      { beforeMs: 0, bytesMax: 60, bytesNeeded: 99 },
+      [1, 2, 3],
+    ],
+  ])('%s', (...[, limits, wanted]) => {
+    expect(chooseTrash(items, limits).map(({ atMs }) => atMs)).toEqual(wanted);
+  });
+
+  test('of any items: the rest keeps every limit, and one fewer would not', () => {
+    const any = fc
+      .array(fc.nat(50))
+      .map((sizes) => sizes.map((bytes, index) => item(index, bytes)));
+    const limits = fc.record({
+      beforeMs: fc.nat(9),
+      bytesMax: fc.nat(300),
+      bytesNeeded: fc.nat(99),
+    });
+    fc.assert(
+      fc.property(any, limits, (all, { beforeMs, bytesMax, bytesNeeded }) => {
+        const goes = chooseTrash(all, { beforeMs, bytesMax, bytesNeeded });
+        expect(goes).toEqual(all.slice(0, goes.length));
+        const sum = (some: readonly TrashItem[]) =>
+          some.reduce((total, { bytes }) => total + bytes, 0);
+        const fits = (count: number): boolean => {
+          const [freed, stay] = [sum(all.slice(0, count)), all.slice(count)];
+          const old = stay.some(({ atMs }) => atMs < beforeMs);
+          return !old && sum(stay) <= bytesMax && (freed >= bytesNeeded || stay.length === 0);
+        };
+        expect(fits(goes.length)).toBe(true);
+        for (let count = 0; count < goes.length; count += 1) {
+          const empty = goes.slice(count).every(({ bytes }) => bytes === 0);
+          expect(fits(count) && !empty).toBe(false);
+        }
+      }),
+    );
+  });
+});
+
+test('names that no drop has made are not ours', () => {
+  for (const name of [
+    '',
+    '1',
+    '1.k.0',
+    '1.k.0.i.j',
+    'x.k.0.i',
+    '1.K.0.i',
+    '1.k.-1.i',
+    '1.k.0.../i',
+  ]) {
+    expect(parseTrashName(name), name).toBeNull();
+  }
+});
+
+async function dropped(store: Store): Promise<string> {
+  await store.create('test', 0, 'ready');
+  await store.write([write('a', 'x', 1), write('b', null, 2)]);
+  await store.drop('test', 0, 1_000);
+  const [found] = await store.trash.list();
+  expect(found).toMatchObject({ keyspace: 'test', partition: 0, atMs: 1_000 });
+  expect(found?.bytes).toBeGreaterThan(4_096);
+  return found?.name ?? '';
+}
+
+test('a folder whose file somebody deleted is not listed, and goes with the rest', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  const name = await dropped(store);
+  const { incarnation } = parseTrashName(name)!;
+  rmSync(join(place.directory, 'trash', name, incarnation, 'data.db'));
+  expect(await store.trash.list()).toEqual([]);
+  const gone = await store.trash.trim({ beforeMs: 2_000, bytesMax: 1e12 });
+  expect(gone.map((item) => item.name)).toEqual([name]);
+});
+
+describe('what comes back', () => {
+  test('is filling, of a new incarnation, with its records, and leaves the trash', async () => {
+    await using place = scratch();
+    const store = await place.open();
+    await store.create('test', 0, 'ready');
+    const before = store.info('test', 0);
+    await store.write([write('a', 'x', 1), write('b', null, 2)]);
+    store.confirm('test', 0, 'peer', 2);
+    await store.drop('test', 0, 1_000);
+    const [found] = await store.trash.list();
+    const info = await store.trash.restore(found?.name ?? '');
+    expect(info).toMatchObject({ state: 'filling', rows: 1, tombstones: 1, seq: 2 });
+    expect(info.incarnation).not.toBe(before?.incarnation);
+    expect(store.confirmed('test', 0, 'peer'), 'what peers confirmed was another file').toBe(0);
+    expect(textOf(store, 'a')).toBe('x');
+    expect(await store.trash.list()).toEqual([]);
+    await store.write([write('c', 'y', 3)]);
+    await store.close();
+    await using image = place.image();
+    expect(textOf(await image.open(), 'c')).toBe('y');
+  });
+
+  test('frames of its earlier life are not replayed into it', async () => {
+    await using place = scratch();
+    const store = await place.open();
+    const name = await dropped(store);
+    await store.trash.restore(name);
+    await store.write([write('a', 'newer', 9)]);
+    await using image = place.image();
+    expect(textOf(await image.open(), 'a')).toBe('newer');
+  });
+
+  test('not where a file is, and not twice', async () => {
+    await using place = scratch();
+    const store = await place.open();
+    const name = await dropped(store);
+    await store.create('test', 0, 'ready');
+    await expect(store.trash.restore(name)).rejects.toMatchObject({ code: 'PARTITION_EXISTS' });
+    await store.drop('test', 0, 2_000);
+    await store.trash.restore(name);
+    await store.drop('test', 0, 3_000);
+    await expect(store.trash.restore(name)).rejects.toMatchObject({ code: 'TRASH_UNKNOWN' });
+  });
+
+  test.each(['', '..', '../partitions/test', '1000.test.0.x', '1000.test.0...'])(
+    'nothing by the name %j',
+    async (name) => {
+      await using place = scratch();
+      const store = await place.open();
+      await dropped(store);
+      await expect(store.trash.restore(name)).rejects.toMatchObject({ code: 'TRASH_UNKNOWN' });
+    },
+  );
+
+  test('not a damaged file: it stays in the trash', async () => {
+    await using place = scratch();
+    const store = await place.open();
+    const name = await dropped(store);
+    const folder = join(place.directory, 'trash', name);
+    const [incarnation = ''] = readdirSync(folder).filter((one) => one !== 'CURRENT');
+    const file = join(folder, incarnation, 'data.db');
+    const bytes = readFileSync(file);
+    const at = bytes.lastIndexOf('x');
+    bytes[at] = 0x79;
+    writeFileSync(file, bytes);
+    await expect(store.trash.restore(name)).rejects.toMatchObject({ code: 'PARTITION_DAMAGED' });
+    expect(store.info('test', 0)).toBeNull();
+    expect(existsSync(file)).toBe(true);
+    expect(readdirSync(join(place.directory, 'staging'))).toEqual([]);
+  });
+});

@@ -1,0 +1,77 @@
+// Dropped partitions: folders kept for a while, named by the time of the drop and what they were.
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { renameDurably, syncDirectory } from '@ringwright/node/durable-files';
+import { dataPaths } from '../file/data-paths.ts';
+import { chooseTrash, type TrashLimits } from './choose-trash.ts';
+
+export interface TrashItem {
+  /** Of the folder: what `restoreTrash` takes. */
+  readonly name: string;
+  /** When it was dropped, ms of the wall clock. */
+  readonly atMs: number;
+  readonly keyspace: string;
+  readonly partition: number;
+  readonly incarnation: string;
+  /** Length of its files. */
+  readonly bytes: number;
+}
+
+type Named = Omit<TrashItem, 'name' | 'bytes'>;
+
+/** None of the parts can hold a dot. */
+const NAME = /^(\d{1,16})\.([a-z0-9][a-z0-9-]{0,62})\.(\d{1,9})\.([A-Za-z0-9_-]{1,64})$/;
+
+export async function moveToTrash(root: string, directory: string, named: Named): Promise<void> {
+  const { atMs, keyspace, partition, incarnation } = named;
+  const name = `${atMs}.${keyspace}.${partition}.${incarnation}`;
+  await renameDurably(directory, join(dataPaths.trash(root), name));
+}
+
+/** What the name of a folder says; null when no drop has made it. */
+export function parseTrashName(name: string): Named | null {
+  const [, atMs, keyspace = '', partition, incarnation = ''] = NAME.exec(name) ?? [];
+  if (atMs === undefined) return null;
+  return { atMs: Number(atMs), keyspace, partition: Number(partition), incarnation };
+}
+
+/** The oldest first. Folders of other names are not ours. */
+export async function listTrash(root: string): Promise<TrashItem[]> {
+  const trash = dataPaths.trash(root);
+  const items: TrashItem[] = [];
+  for (const name of await readdir(trash)) {
+    const named = parseTrashName(name);
+    if (named === null) continue;
+    items.push({ name, ...named, bytes: await folderBytes(join(trash, name)) });
+  }
+  return items.sort((a, b) => a.atMs - b.atMs);
+}
+
+/** Its records; gone where somebody deleted the file before the drop. */
+export function trashedFile(
+  root: string,
+  { name, incarnation }: Pick<TrashItem, 'name' | 'incarnation'>,
+): string {
+  return join(dataPaths.trash(root), name, incarnation, 'data.db');
+}
+
+/** Deletes what the limits do not allow; resolves to what is gone. */
+export async function trimTrash(root: string, limits: TrashLimits): Promise<TrashItem[]> {
+  const goes = chooseTrash(await listTrash(root), limits);
+  for (const { name } of goes) await removeTrash(root, name);
+  return goes;
+}
+
+export async function removeTrash(root: string, name: string): Promise<void> {
+  const trash = dataPaths.trash(root);
+  await rm(join(trash, name), { recursive: true, force: true });
+  await syncDirectory(trash);
+}
+
+async function folderBytes(directory: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
+  }
+  return bytes;
+}

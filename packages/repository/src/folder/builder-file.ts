@@ -1,0 +1,117 @@
+// builder.json: the builder at the head, and what is staged; a line per device and change. Pure.
+import { createHash } from 'node:crypto';
+import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
+import { parseState } from '@ringwright/builder/state/state-json';
+import { z } from 'zod';
+import { stagedSchema } from './change-schema.ts';
+import type { Head } from './read-log.ts';
+
+/** Changes that one command asked for, with the command as typed. */
+export interface Staged {
+  readonly command: string;
+  /** Who typed it and when (ISO 8601, UTC); absent in files from before it was noted. */
+  readonly user?: string;
+  readonly time?: string;
+  readonly changes: readonly Change[];
+}
+
+export interface BuilderFile {
+  /** The version the state belongs to; null before the first. */
+  readonly head: Head | null;
+  /** SHA-256 of the last line of log.jsonl: an edit of that line shows. */
+  readonly log: string | null;
+  /** As of the head: staged changes are not applied. */
+  readonly state: BuilderState;
+  readonly staged: readonly Staged[];
+}
+
+const FORMAT = 1;
+
+const fileSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  head: z.strictObject({ version: z.int().positive(), id: z.string() }).nullable(),
+  log: z.string().nullable(),
+  state: z.unknown(),
+  staged: z.array(stagedSchema),
+  /**
+   * SHA-256 of the file without this line: no version's file holds what is staged, nor anything of
+   * a ring without versions. Absent in files from before there was one.
+   */
+  digest: z.string().optional(),
+});
+
+/** One spelling: equal content gives equal bytes. */
+export function printBuilderFile(file: BuilderFile): string {
+  const members = membersOf(file);
+  const digest = createHash('sha256').update(printMembers(members)).digest('hex');
+  return printMembers([...members, `"digest": "${digest}"`]);
+}
+
+/** Whether a builder.json that can be parsed is covered by a digest. */
+export function isDigested(text: string): boolean {
+  // A line of its own: within JSON's strings there are no line ends.
+  return /^ {2}"digest": /m.test(text);
+}
+
+function membersOf(file: BuilderFile): string[] {
+  const { devices, ...settings } = file.state;
+  return [
+    `"format": ${FORMAT}`,
+    `"head": ${spaced(file.head)}`,
+    `"log": ${spaced(file.log)}`,
+    `"state": {\n${Object.entries(settings)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, value]) => `    ${spaced(key)}: ${spaced(value)},\n`)
+      .join('')}    "devices": [${rows(devices, '      ', '    ')}]\n  }`,
+    `"staged": [${rows(file.staged, '    ', '  ')}]`,
+  ];
+}
+
+function printMembers(members: readonly string[]): string {
+  return `{\n${members.map((member) => `  ${member}`).join(',\n')}\n}\n`;
+}
+
+/** The content of a builder.json, or a sentence that says why it is none. */
+export function parseBuilderFile(text: string): BuilderFile | string {
+  try {
+    const parsed = fileSchema.safeParse(JSON.parse(text));
+    if (!parsed.success) return z.prettifyError(parsed.error).replaceAll('\n', ' ');
+    const { head, log, state, staged, digest } = parsed.data;
+    const content = {
+      head,
+      log,
+      state: parseState(Buffer.from(JSON.stringify(state))),
+      // JSON holds no undefined, so a field that may be missing is never there without a value.
+      staged: staged as readonly Staged[],
+    };
+    const spelled =
+      digest === undefined ? printMembers(membersOf(content)) : printBuilderFile(content);
+    if (spelled === text) return content;
+    return digest === undefined || spelled.includes(digest)
+      ? 'is not in its one spelling'
+      : 'is not what its digest says: it was edited, or damaged';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+export function stagedChanges(staged: readonly Staged[]): Change[] {
+  return staged.flatMap(({ changes }) => [...changes]);
+}
+
+/** Identity of what is staged: a commit clears exactly the changes it was planned with. */
+export function stagedDigest(staged: readonly Staged[]): string {
+  return createHash('sha256').update(spaced(staged)).digest('hex');
+}
+
+function rows(values: readonly unknown[], indent: string, end: string): string {
+  if (values.length === 0) return '';
+  return `\n${values.map((value) => `${indent}${spaced(value)}`).join(',\n')}\n${end}`;
+}
+
+function spaced(value: unknown): string {
+  // State, changes and heads are plain JSON; their interfaces just do not say so.
+  return canonicalJson(value as Json);
+}

@@ -1,0 +1,113 @@
+// Reading one committed version of a ring.
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { ringFileBytesMax } from '@ringwright/base/limits';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { parseState } from '@ringwright/builder/state/state-json';
+import { exists, onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
+import { decodeRing } from '@ringwright/ring/file/ring-file';
+import type { Section, Signing } from '@ringwright/ring/file/ring-manifest';
+import type { Ring } from '@ringwright/ring/ring';
+import { type LogEntry, makesVersion } from './log-entry.ts';
+import { type Pruning, pruningOf } from './pruned-versions.ts';
+import { headOf, readRingLog } from './read-log.ts';
+import { requireRing } from './require-ring.ts';
+import { type RingFolder, ringFolder, versionFileName, versionPath } from './ring-folder.ts';
+
+export interface StoredVersion {
+  readonly ring: Ring;
+  readonly id: string;
+  /** The file as it is, ready to be pushed. */
+  readonly bytes: Uint8Array;
+  /** What the builder knew at this version; null when the file does not carry it. */
+  readonly state: BuilderState | null;
+  /** What its manifest says of its signing; null in unsigned versions. */
+  readonly signing: Signing | null;
+  /** Sections besides those of a ring: what was staged for it (staged-section.ts). */
+  readonly extraSections: readonly Section[];
+}
+
+/**
+ * A committed version, decoded. Its id is the one that the log names. Throws RING_UNKNOWN,
+ * RING_EMPTY, RING_VERSION_UNKNOWN with the versions there are, RING_VERSION_PRUNED,
+ * RING_FILE_INVALID.
+ */
+export async function readVersion(
+  rings: string,
+  ring: string,
+  version: number | 'head',
+): Promise<StoredVersion> {
+  const folder = ringFolder(rings, ring);
+  await requireRing(folder);
+  const { entries } = await readRingLog(folder);
+  const head = headOf(entries);
+  if (head === null) {
+    throw new CodedError('RING_EMPTY', `ring ${ring} has no committed version yet`, {
+      hint: `ring-builder commit ${ring} -m TEXT makes version 1`,
+      details: { ring },
+    });
+  }
+  const wanted = version === 'head' ? head.version : version;
+  const entry = entries.find((one) => makesVersion(one) && one.version === wanted);
+  if (entry === undefined) {
+    throw new CodedError('RING_VERSION_UNKNOWN', `ring ${ring} has no version ${wanted}`, {
+      hint: `ring-builder log ${ring}; there are versions ${firstVersion(entries)} to ${head.version}`,
+      details: { ring, version: wanted, head: head.version },
+    });
+  }
+  const pruning = pruningOf(entries, wanted);
+  const path = await versionPlace(folder, wanted, pruning);
+  if (path === null) {
+    const archive = pruning?.archive ?? null;
+    const where = archive === null ? 'kept nowhere' : `archived in ${archive}`;
+    throw new CodedError('RING_VERSION_PRUNED', `version ${wanted} of ${ring} was pruned`, {
+      hint: `its file is ${where}; ring-builder log ${ring} still tells what it did`,
+      details: { ring, version: wanted, archive },
+    });
+  }
+  const stored = await readVersionFile(folder, wanted, path);
+  if (stored.id !== entry.id) {
+    const message = `${path} has id ${stored.id}, the log says ${entry.id}`;
+    throw new CodedError('RING_FILE_INVALID', message, {
+      hint: `ring-builder verify ${ring}`,
+      details: { ring, version: wanted, found: stored.id, wanted: entry.id },
+    });
+  }
+  return stored;
+}
+
+/** Its place in the folder, or in the archive when it was pruned to one; null when it is gone. */
+export async function versionPlace(
+  folder: RingFolder,
+  version: number,
+  pruning: Pruning | null,
+): Promise<string | null> {
+  const path = versionPath(folder, version);
+  if (pruning === null || (await exists(path))) return path;
+  if (pruning.archive === null) return null;
+  const archived = join(pruning.archive, folder.ring, versionFileName(version));
+  return (await exists(archived)) ? archived : null;
+}
+
+function firstVersion(entries: readonly LogEntry[]): number {
+  return entries.find(makesVersion)?.version ?? 1;
+}
+
+/** The file of a version, whatever the log says of it. */
+export async function readVersionFile(
+  folder: RingFolder,
+  version: number,
+  path: string = versionPath(folder, version),
+): Promise<StoredVersion> {
+  const bytes = await readRegularFile(path, ringFileBytesMax).catch(onlyMissing);
+  if (bytes === null) {
+    throw new CodedError('RING_FILE_INVALID', `${path} is not there, though the log names it`, {
+      hint: `get the file back from git or a server, then: ring-builder verify ${folder.ring}`,
+      details: { ring: folder.ring, version, path },
+    });
+  }
+  const { builder, signatures: _, ...decoded } = decodeRing(bytes);
+  const state = builder === null ? null : parseState(builder);
+  return { ...decoded, bytes, state };
+}

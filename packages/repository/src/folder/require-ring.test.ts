@@ -1,0 +1,56 @@
+// Who types a name that is not there is shown what is, and how a lost folder comes back.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CodedError } from '@ringwright/base/coded-error';
+import { expect, test } from 'vitest';
+import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
+import { nearNames } from './near-names.ts';
+import { requireRing } from './require-ring.ts';
+import { ringFolder } from './ring-folder.ts';
+
+test.each<[string, readonly string[]]>([
+  ['citeis', ['cities']],
+  ['citie', ['cities', 'cities-2']],
+  ['citis', ['cities']],
+  ['ci', ['cities', 'cities-2']],
+  ['cities-3', ['cities-2', 'cities']],
+  ['objcet', ['objects']],
+  ['b', ['b1']],
+  ['towns', []],
+  ['cities', ['cities', 'cities-2']],
+])('%s may mean %j', (typed, near) => {
+  expect(nearNames(typed, ['a', 'b1', 'cities', 'cities-2', 'objects'])).toEqual(near);
+});
+
+test('never more than three', () => {
+  const names = Array.from({ length: 9 }, (_, at) => `ring-${at}`);
+  expect(nearNames('ring-x', names)).toEqual(['ring-0', 'ring-1', 'ring-2']);
+});
+
+test('near names come first, then restore; create only where nothing is near', async () => {
+  await using folder = await scratchFolder();
+  const refusal = async (ring: string, rings = folder.path): Promise<CodedError> =>
+    requireRing(ringFolder(rings, ring)).then(
+      () => expect.unreachable(`${ring} is there`),
+      (error: CodedError) => error,
+    );
+  for (const ring of ['cities', 'objects']) {
+    await mkdir(join(folder.path, ring));
+    await writeFile(join(folder.path, ring, 'builder.json'), '{}');
+  }
+  await requireRing(ringFolder(folder.path, 'cities'));
+
+  const typo = await refusal('citeis');
+  expect(typo).toMatchObject({ code: 'RING_UNKNOWN', exit: 2, details: { near: ['cities'] } });
+  expect(typo.hint).toMatch(/^did you mean cities\? .*restore citeis --from/);
+  expect(typo.hint).not.toContain('create');
+
+  await rm(join(folder.path, 'objects'), { recursive: true });
+  const lost = await refusal('objects');
+  expect(lost.hint).toMatch(
+    /restore objects --from FILE\.ring, or --from IP:PORT; .*create objects/,
+  );
+
+  const elsewhere = await refusal('cities', join(folder.path, 'absent'));
+  expect(elsewhere.hint).toContain('--rings DIR names another folder');
+});

@@ -1,0 +1,31 @@
+// What a version was made of, as a section of its file: the staged changes, not only their commands
+// as typed, which --from FILE lets stand for anything. The log holds the digest. Pure.
+import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
+import type { Change } from '@ringwright/builder/state/change';
+import { type Section, sha256 } from '@ringwright/ring/file/ring-manifest';
+import { z } from 'zod';
+import { changeSchema } from './change-schema.ts';
+
+const NAME = 'staged';
+
+/** None for no changes: the file is then what it was before there was this section. */
+export function stagedSections(changes: readonly Change[]): Section[] {
+  if (changes.length === 0) return [];
+  // Changes are plain JSON; their interfaces just do not say so.
+  return [{ name: NAME, bytes: Buffer.from(canonicalJson(changes as unknown as Json)) }];
+}
+
+/** SHA-256 (hex) of the section, or null without one. */
+export function stagedDigestOf(sections: readonly Section[]): string | null {
+  const section = sections.find(({ name }) => name === NAME);
+  return section === undefined ? null : sha256(section.bytes);
+}
+
+/** Null without the section, or when it is no list of changes as they are today. */
+export function stagedChangesOf(sections: readonly Section[]): readonly Change[] | null {
+  const section = sections.find(({ name }) => name === NAME);
+  if (section === undefined) return null;
+  const parsed = z.array(changeSchema).safeParse(JSON.parse(Buffer.from(section.bytes).toString()));
+  // JSON holds no undefined, so a field that may be missing is never there without a value.
+  return parsed.success ? (parsed.data as readonly Change[]) : null;
+}

@@ -1,0 +1,57 @@
+// rings/trust.json: the chain of roots of a rings folder. Beside the rings, not in them: keys
+// belong to people and a cluster, so revoking one must hold for every ring at once.
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { trustFileBytesMax } from '@ringwright/base/limits';
+import { replaceDurably } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
+import type { SignedDocument } from '@ringwright/ring/trust/signed-document';
+import { parseTrustFile, printTrustFile, walkRoots } from '@ringwright/ring/trust/trust-chain';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
+
+export interface RingsTrust {
+  readonly documents: readonly SignedDocument[];
+  /** Every root, oldest first. */
+  readonly roots: readonly Trust[];
+  /** The newest one. */
+  readonly trust: Trust;
+  /** The file as it is, ready to be given to servers. */
+  readonly bytes: Uint8Array;
+}
+
+export function trustPath(rings: string): string {
+  return join(rings, 'trust.json');
+}
+
+/** Null when the folder is unsigned. Throws TRUST_INVALID: a damaged file is no missing one. */
+export async function readTrust(rings: string): Promise<RingsTrust | null> {
+  const bytes = await readRegularFile(trustPath(rings), trustFileBytesMax).catch(onlyMissing);
+  return bytes === null ? null : openTrustFile(bytes, null);
+}
+
+/**
+ * `anchor`: id of a root that is trusted already, or null for whoever trusts the file itself.
+ * Throws TRUST_INVALID, TRUST_FORK when the anchor is not in the chain.
+ */
+export function openTrustFile(bytes: Uint8Array, anchor: string | null): RingsTrust {
+  const documents = parseTrustFile(bytes);
+  const roots = walkRoots(documents, anchor);
+  return { documents, roots, trust: roots[roots.length - 1] ?? roots[0], bytes };
+}
+
+/** The trust of a folder that must have one. Throws TRUST_UNKNOWN, TRUST_INVALID. */
+export async function requireTrust(rings: string): Promise<RingsTrust> {
+  const found = await readTrust(rings);
+  if (found !== null) return found;
+  throw new CodedError('TRUST_UNKNOWN', `${trustPath(rings)} is not there: rings are unsigned`, {
+    hint: 'ring-builder key generate turns signing on',
+  });
+}
+
+export async function writeTrust(
+  rings: string,
+  documents: readonly SignedDocument[],
+): Promise<void> {
+  await replaceDurably(trustPath(rings), printTrustFile(documents));
+}

@@ -1,0 +1,209 @@
+// EventQL's metadata transaction: the files are stored durably by a majority of the ring stores,
+// then the head moves by compare-and-swap, then what no head can name any more is removed.
+//
+// What is found when the process dies right after each step:
+//   stored    old head; files that the next transaction's sweep removes
+//   swapped   new head; the working copy is behind, and catches up with the next command
+import { basename } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { ringFileBytesMax } from '@ringwright/base/limits';
+import {
+  type HeadRecord,
+  parseRecord,
+  printRecord,
+  type StoredFile,
+  sha256,
+  storedName,
+  type TransactionFile,
+} from '@ringwright/head-store/head-record';
+import type { StoredHead } from '@ringwright/head-store/head-store';
+import { discard, hold, sweep, type Transaction } from '@ringwright/head-store/ring-store';
+import { readSharedFile } from '@ringwright/head-store/stored-content';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
+import { type LogEntry, makesVersion } from '../folder/log-entry.ts';
+import { pruningOf } from '../folder/pruned-versions.ts';
+import { headOf, type RingLog } from '../folder/read-log.ts';
+import { type RingFolder, receiptsPath, versionPath, workingPath } from '../folder/ring-folder.ts';
+import { proofOf } from './move-proof.ts';
+import { type SharedHead } from './shared-head.ts';
+
+export type PublishStep = 'stored' | 'swapped';
+
+export interface ToPublish {
+  /** The whole log as it shall be. */
+  readonly log: RingLog;
+  /** Versions whose files are new, or other than they were. */
+  readonly changed: readonly number[];
+  /** The ring stores from now on, when they are to be others. */
+  readonly stores?: readonly string[];
+  readonly afterStep?: ((step: PublishStep) => void) | undefined;
+}
+
+/**
+ * Makes the log the ring's history for all. Durable when it returns. Throws HEAD_MOVED,
+ * RING_STORES_TOO_FEW, HEAD_STORE_UNREACHABLE, and then the head is what it was; HEAD_UNKNOWN when
+ * only the next command can tell.
+ */
+export async function publishHead(
+  folder: RingFolder,
+  shared: SharedHead,
+  given: ToPublish,
+): Promise<HeadRecord> {
+  const next = await nextTransaction(folder, shared, given);
+  const { record } = next;
+  const asked = [...new Set([...shared.stores, ...record.stores])];
+  try {
+    await storeAtMajority(folder, shared, { next, asked });
+    given.afterStep?.('stored');
+    await swapHead(shared, record);
+  } catch (error) {
+    const unknown = error instanceof CodedError && error.code === 'HEAD_UNKNOWN';
+    if (!unknown) await Promise.allSettled(asked.map((store) => discard(store, record)));
+    throw error;
+  }
+  given.afterStep?.('swapped');
+  await Promise.allSettled(asked.map((store) => sweep(store, next)));
+  return record;
+}
+
+async function nextTransaction(
+  folder: RingFolder,
+  shared: SharedHead,
+  { log, changed, stores = shared.stores }: ToPublish,
+): Promise<Transaction> {
+  const { transaction } = shared;
+  const sequence = (shared.record?.sequence ?? 0) + 1;
+  const made = log.entries.filter(makesVersion);
+  const kept = made.filter(({ version }) => pruningOf(log.entries, version) === null);
+  const proved = made.filter((entry) => (proofOf(entry)?.receipts.count ?? 0) > 0);
+  const named = { sequence, transaction };
+  const files = await storedFiles(kept, {
+    before: shared.content?.files ?? [],
+    changed,
+    pathOf: (version) => versionPath(folder, version),
+    named,
+  });
+  // Receipts never change: what is in the store already is as good.
+  const receipts = await storedFiles(proved, {
+    before: shared.content?.receipts ?? [],
+    changed: [],
+    pathOf: (version) => receiptsPath(folder, version),
+    named,
+  });
+  const { ring } = folder;
+  const about = { format: 1, ring, transaction, sequence } as const;
+  const content: TransactionFile = { ...about, log: log.text, files, receipts };
+  const text = printRecord(content);
+  const head = headOf(log.entries);
+  const end = log.hashes.at(-1);
+  if (head === null || end === undefined || stores.length === 0) throw noStores(ring, stores);
+  const base = shared.record?.transaction ?? null;
+  const record = { ...about, base, ...head, log: end, file: sha256(text), stores: [...stores] };
+  return { record, content, text };
+}
+
+/** As they were, or as they are in the working copy: new ones, changed ones, and absent ones not. */
+async function storedFiles(
+  entries: readonly LogEntry[],
+  from: {
+    readonly before: readonly StoredFile[];
+    readonly changed: readonly number[];
+    readonly pathOf: (version: number) => string;
+    readonly named: { readonly sequence: number; readonly transaction: string };
+  },
+): Promise<StoredFile[]> {
+  const files: StoredFile[] = [];
+  for (const { version } of entries) {
+    const before = from.before.find((one) => one.version === version);
+    const path = from.pathOf(version);
+    const isRead = from.changed.includes(version) || before === undefined;
+    const bytes = isRead ? await readRegularFile(path, ringFileBytesMax).catch(onlyMissing) : null;
+    const name = storedName(from.named, basename(path));
+    if (bytes !== null) files.push({ version, name, sha256: sha256(bytes) });
+    else if (before !== undefined) files.push(before);
+  }
+  return files;
+}
+
+/** A majority of the stores that were, too, and every one that joins. */
+async function storeAtMajority(
+  folder: RingFolder,
+  shared: SharedHead,
+  { next, asked }: { readonly next: Transaction; readonly asked: readonly string[] },
+): Promise<void> {
+  const read = (file: StoredFile): Promise<Uint8Array> => readFileOf(folder, shared, file);
+  const outcomes = await Promise.allSettled(asked.map((store) => hold(store, next, read)));
+  const held = new Set(asked.filter((_, at) => outcomes[at]?.status === 'fulfilled'));
+  const isMajority = (stores: readonly string[]): boolean =>
+    2 * stores.filter((store) => held.has(store)).length > stores.length;
+  const { ring, stores } = next.record;
+  const before = shared.record?.stores ?? stores;
+  const joined = stores.every((store) => before.includes(store) || held.has(store));
+  if (isMajority(before) && isMajority(stores) && joined) return;
+  // The winner of a race sweeps away what the others are just writing.
+  await requireUnmoved(shared, next.record);
+  const failed = outcomes.flatMap((one, at) =>
+    one.status === 'rejected' ? [`${asked[at]}: ${String(one.reason)}`] : [],
+  );
+  const message = `${held.size} of ${asked.length} ring stores stored it: ${failed.join('; ')}`;
+  throw new CodedError('RING_STORES_TOO_FEW', message, {
+    hint: 'a majority must, and every one that joins; nothing has changed',
+    details: { ring, stored: [...held], failed },
+  });
+}
+
+/** The working copy is nearest; what it lacks comes from a store that has it. */
+async function readFileOf(
+  folder: RingFolder,
+  { record }: SharedHead,
+  file: StoredFile,
+): Promise<Uint8Array> {
+  const bytes = await readRegularFile(workingPath(folder, file), ringFileBytesMax).catch(
+    onlyMissing,
+  );
+  if (bytes !== null && sha256(bytes) === file.sha256) return bytes;
+  if (record !== null) return readSharedFile(record, file);
+  throw new Error(`version ${file.version} of ${folder.ring} changed while it was stored`);
+}
+
+async function swapHead({ store, revision, record }: SharedHead, next: HeadRecord): Promise<void> {
+  const { ring, version, id } = next;
+  const outcome = await store.swap(ring, revision, printRecord(next));
+  if (outcome === 'won') return;
+  if (outcome === 'unknown') {
+    throw new CodedError(
+      'HEAD_UNKNOWN',
+      `${store.url} broke off: is version ${version} the head?`,
+      {
+        hint: `ring-builder status ${ring} tells, when the store answers again`,
+        details: { ring, version, id },
+      },
+    );
+  }
+  throw headMoved(ring, record, await store.read(ring));
+}
+
+async function requireUnmoved(shared: SharedHead, { ring }: HeadRecord): Promise<void> {
+  const stored = await shared.store.read(ring);
+  if ((stored?.revision ?? null) !== shared.revision) throw headMoved(ring, shared.record, stored);
+}
+
+function headMoved(ring: string, record: HeadRecord | null, stored: StoredHead | null): CodedError {
+  const found = stored === null ? null : parseRecord(stored.value);
+  const name = (one: HeadRecord | null): string =>
+    one === null ? 'no version' : `version ${one.version} (${one.id.slice(0, 12)})`;
+  const both = `the head of ${ring} is ${name(found)}, this was based on ${name(record)}`;
+  const heads = [record, found].map((one) => one && { version: one.version, id: one.id });
+  return new CodedError('HEAD_MOVED', both, {
+    hint: `ring-builder plan ${ring} shows what a commit would do now`,
+    details: { ring, expected: heads[0], found: heads[1], transaction: found?.transaction ?? null },
+  });
+}
+
+function noStores(ring: string, stores: readonly string[]): CodedError {
+  const message = `${ring} has ${stores.length} ring stores to keep its files in`;
+  return new CodedError('USAGE', message, {
+    hint: '--ring-stores /srv/a/rings,/srv/b/rings,/srv/c/rings, when the first version is made',
+  });
+}

@@ -1,0 +1,118 @@
+// A working copy catches up with the head of record: files first, then the log, as git would bring
+// them; builder.json follows by the rules of open-ring.ts.
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { must } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { parseState } from '@ringwright/builder/state/state-json';
+import { readSharedFile } from '@ringwright/head-store/stored-content';
+import { replaceDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
+import { exists, onlyMissing } from '@ringwright/node/missing-file';
+import { decodeRing } from '@ringwright/ring/file/ring-file';
+import { printBuilderFile } from '../folder/builder-file.ts';
+import { headOf, parseRingLog, type RingLog, readRingLog } from '../folder/read-log.ts';
+import {
+  type RingFolder,
+  receiptsFileName,
+  ringFolder,
+  versionPath,
+  workingPath,
+} from '../folder/ring-folder.ts';
+import { publishHead } from './publish-head.ts';
+import { readSharedHead, type SharedHead } from './shared-head.ts';
+
+/**
+ * Returns the head that the folder now follows; null without a store. A history that has no head
+ * yet becomes one. The lock is held by the caller. Throws LOGS_DIVERGED and what readSharedHead
+ * throws.
+ */
+export async function pullHead(rings: string, folder: RingFolder): Promise<SharedHead | null> {
+  const shared = await readSharedHead(rings, folder.ring);
+  if (shared === null) return null;
+  const own = await readRingLog(folder);
+  if (shared.content === null) {
+    if (own.entries.length === 0) return shared;
+    await publishHead(folder, shared, { log: own, changed: [] });
+    return readSharedHead(rings, folder.ring);
+  }
+  const log = parseRingLog(folder, shared.content.log);
+  await fetchReceipts(folder, shared);
+  if (log.text === own.text) return shared;
+  if (!log.text.startsWith(own.text)) throw diverged(folder, own, log);
+  const missed = log.entries.slice(own.entries.length);
+  const noted = missed.filter(({ kind }) => kind !== 'push' && kind !== 'prune');
+  await fetchFiles(folder, shared, new Set(noted.map(({ version }) => version)));
+  await replaceDurably(folder.log, log.text);
+  return shared;
+}
+
+/** Makes the folder of a ring that is only in the store; false when the store has none either. */
+export async function cloneRing(rings: string, ring: string): Promise<boolean> {
+  const folder = ringFolder(rings, ring);
+  if (await exists(folder.path)) return false;
+  const shared = await readSharedHead(rings, ring);
+  if (shared === null || shared.content === null) return false;
+  const aside = join(rings, `${temporaryPrefix}clone-${process.pid}-${ring}`);
+  const made = ringFolder(aside, ring);
+  try {
+    await mkdir(made.versions, { recursive: true });
+    const log = parseRingLog(made, shared.content.log);
+    await fetchFiles(made, shared, new Set(shared.content.files.map(({ version }) => version)));
+    await fetchReceipts(made, shared);
+    await replaceDurably(made.log, log.text);
+    await replaceDurably(made.builder, await builderText(shared, log));
+    await rename(made.path, folder.path);
+    await syncDirectory(rings);
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+  return true;
+}
+
+async function builderText({ record, content }: SharedHead, log: RingLog): Promise<string> {
+  const head = must(headOf(log.entries), 'a recorded history has a version');
+  const file = must(
+    content?.files.find(({ version }) => version === head.version),
+    'with a file',
+  );
+  const { builder } = decodeRing(await readSharedFile(must(record, 'and a record'), file));
+  const state = parseState(must(builder, 'every committed version carries its builder'));
+  return printBuilderFile({ head, log: log.hashes.at(-1) ?? null, state, staged: [] });
+}
+
+/** Replaced, not added: a version that was written here and lost may be in the place. */
+async function fetchFiles(
+  folder: RingFolder,
+  { record, content }: SharedHead,
+  versions: ReadonlySet<number>,
+): Promise<void> {
+  await mkdir(folder.versions, { recursive: true });
+  for (const file of content?.files ?? []) {
+    if (!versions.has(file.version)) continue;
+    const bytes = await readSharedFile(must(record, 'content is of a record'), file);
+    await replaceDurably(versionPath(folder, file.version), bytes);
+  }
+}
+
+/** Those that this copy lacks, of whatever version: another copy may have brought them later. */
+async function fetchReceipts(folder: RingFolder, { record, content }: SharedHead): Promise<void> {
+  const there = new Set((await readdir(folder.receipts).catch(onlyMissing)) ?? []);
+  const lacking = (content?.receipts ?? []).filter(
+    ({ version }) => !there.has(receiptsFileName(version)),
+  );
+  if (lacking.length > 0) await mkdir(folder.receipts, { recursive: true });
+  for (const file of lacking) {
+    const bytes = await readSharedFile(must(record, 'content is of a record'), file);
+    await replaceDurably(workingPath(folder, file), bytes);
+  }
+}
+
+function diverged(folder: RingFolder, own: RingLog, theirs: RingLog): CodedError {
+  const { ring } = folder;
+  const at = own.hashes.findIndex((hash, index) => hash !== theirs.hashes[index]);
+  const message = `line ${at + 1} of ${folder.log} is not in the history that the store has`;
+  return new CodedError('LOGS_DIVERGED', message, {
+    hint: `a commit was made without the store: move ${folder.path} away, fetch ${ring}, stage anew`,
+    details: { ring, line: at + 1 },
+  });
+}

@@ -1,0 +1,54 @@
+// Checks of log.jsonl that go on after the first fault. Pure.
+import type { Finding } from '@ringwright/base/finding';
+import { type LogEntry, lineHash, makesVersion, parseLogLine } from '../folder/log-entry.ts';
+import { logLines } from '../folder/read-log.ts';
+
+export interface VerifiedLog {
+  /** Lines that could be read, in order. */
+  readonly entries: readonly LogEntry[];
+  readonly hashes: readonly string[];
+  readonly findings: readonly Finding[];
+}
+
+/** Every line readable and chained, its version the next one, its parent the last id. */
+export function verifyLog(text: string): VerifiedLog {
+  const entries: LogEntry[] = [];
+  const hashes: string[] = [];
+  const findings: Finding[] = [];
+  const report = (code: string, line: number, sentence: string): void => {
+    findings.push({ code, message: `log.jsonl line ${line}: ${sentence}`, details: { line } });
+  };
+  for (const [index, line] of logLines(text).entries()) {
+    const number = index + 1;
+    const entry = parseLogLine(line);
+    const previous = hashes.at(-1) ?? null;
+    hashes.push(lineHash(line));
+    if (typeof entry === 'string') {
+      report('LOG_LINE_INVALID', number, entry);
+      continue;
+    }
+    if (entry.previous !== previous) {
+      const sentence = `names ${entry.previous} as the line before, which is ${previous}`;
+      report('LOG_CHAIN_BROKEN', number, sentence);
+    }
+    const wrong = wrongSuccession(entries, entry);
+    if (wrong !== null) report('LOG_VERSION_WRONG', number, wrong);
+    entries.push(entry);
+  }
+  return { entries, hashes, findings };
+}
+
+function wrongSuccession(before: readonly LogEntry[], entry: LogEntry): string | null {
+  const versions = before.filter(makesVersion);
+  if (!makesVersion(entry)) {
+    const made = versions.find((one) => one.version === entry.version);
+    if (made?.id === entry.id) return null;
+    return `is a ${entry.kind} of version ${entry.version} as ${entry.id}, made as ${made?.id ?? 'none'}`;
+  }
+  if (entry.kind === 'restore') return before.length === 0 ? null : 'restores after other entries';
+  const last = versions.at(-1);
+  const wanted = (last?.version ?? 0) + 1;
+  if (entry.version !== wanted) return `makes version ${entry.version}, the next one is ${wanted}`;
+  const parent = last?.id ?? null;
+  return entry.parent === parent ? null : `has parent ${entry.parent}, the head was ${parent}`;
+}

@@ -1,0 +1,119 @@
+// Checks of receipts/: those of each version are what its log entry names, and prove its moves.
+import { readdir } from 'node:fs/promises';
+import type { Finding } from '@ringwright/base/finding';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularText } from '@ringwright/node/read-regular-file';
+import { openReceipt } from '@ringwright/ring/trust/move-receipt';
+import { type LogEntry, makesVersion } from '../folder/log-entry.ts';
+import { logLines } from '../folder/read-log.ts';
+import type { StoredVersion } from '../folder/read-version.ts';
+import { type RingFolder, receiptsFileName, receiptsPath } from '../folder/ring-folder.ts';
+import {
+  finalizedMoves,
+  forcedMoves,
+  proofFindings,
+  proofOf,
+  sha256Of,
+} from '../shared/move-proof.ts';
+
+/** What the receipts of a ring add up to. */
+export interface ReceiptTotals {
+  /** Moves that versions have finalized, as far as both versions could be read. */
+  moves: number;
+  receipts: number;
+  forced: number;
+  /** Bytes of whole files that receipts name. */
+  bytes: number;
+  rows: number;
+  /** Versions whose receipts are not in this copy of the folder. */
+  absent: number;
+}
+
+export interface ReceiptChecks {
+  readonly totals: ReceiptTotals;
+  readonly check: (
+    entry: LogEntry,
+    previous: StoredVersion,
+    next: StoredVersion,
+  ) => Promise<readonly Finding[]>;
+}
+
+/**
+ * Of one version after the other, oldest first. `shared`: the history comes from a head store, to
+ * which an older program brought no receipts; then their absence is counted, and no fault.
+ */
+export function receiptChecks(
+  folder: RingFolder,
+  { shared }: { readonly shared: boolean },
+): ReceiptChecks {
+  const totals = { moves: 0, receipts: 0, forced: 0, bytes: 0, rows: 0, absent: 0 };
+  const keys = new Map<string, string | null>();
+  const check: ReceiptChecks['check'] = async (entry, previous, next) => {
+    const moves = finalizedMoves(previous.ring, next.ring);
+    const proof = proofOf(entry);
+    if (moves.length === 0 && proof === null) return [];
+    totals.moves += moves.length;
+    const { version } = entry;
+    const text = (await readRegularText(receiptsPath(folder, version)).catch(onlyMissing)) ?? '';
+    const { count, sha256 } = proof?.receipts ?? { count: 0, sha256: sha256Of('') };
+    if (sha256Of(text) !== sha256) {
+      if (text === '' && shared) {
+        totals.absent += 1;
+        return [];
+      }
+      const message = `receipts of version ${version} are not the ${count} that the log names`;
+      return [{ code: 'RECEIPTS_WRONG', message }];
+    }
+    const lines = logLines(text);
+    const findings = proofFindings({ previous: previous.ring, next: next.ring }, lines);
+    if (findings.length === 0) {
+      findings.push(...addUp(lines, totals, keys));
+      const [told, found] = [proof?.forced ?? [], forcedMoves(lines)];
+      totals.forced += found.length;
+      if (JSON.stringify(told) !== JSON.stringify(found)) {
+        const message = `the log names ${told.length} forced moves, receipts ${found.length}`;
+        findings.push({ code: 'RECEIPTS_WRONG', message });
+      }
+    }
+    return findings.map((one) => ({ ...one, message: `version ${version}: ${one.message}` }));
+  };
+  return { totals, check };
+}
+
+/** A data directory signs with one key for life; the first receipt of it says which. */
+function addUp(
+  lines: readonly string[],
+  totals: ReceiptTotals,
+  keys: Map<string, string | null>,
+): Finding[] {
+  const findings: Finding[] = [];
+  for (const line of lines) {
+    const { to, born, key, copy } = openReceipt(line);
+    totals.receipts += 1;
+    totals.bytes += copy?.bytes ?? 0;
+    totals.rows += copy?.rows ?? 0;
+    const known = keys.get(born);
+    if (known === undefined) keys.set(born, key);
+    else if (known !== key) {
+      const message = `the directory of d${to} (${born}) signed with two keys`;
+      findings.push({ code: 'RECEIPT_KEY_CHANGED', message });
+    }
+  }
+  return findings;
+}
+
+/** Files in receipts/ that no version of the log names. */
+export async function strayReceipts(
+  folder: RingFolder,
+  entries: readonly LogEntry[],
+): Promise<Finding[]> {
+  const named = new Set(
+    entries
+      .filter((entry) => makesVersion(entry) && (proofOf(entry)?.receipts.count ?? 0) > 0)
+      .map(({ version }) => receiptsFileName(version)),
+  );
+  const names = (await readdir(folder.receipts).catch(onlyMissing)) ?? [];
+  return names
+    .filter((name) => !named.has(name))
+    .map((name) => ({ code: 'FILE_STRAY', message: `receipts/${name} is of no version` }));
+}

@@ -1,0 +1,164 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { seededRandom } from '@ringwright/base/random';
+import { beforeAll, expect, test } from 'vitest';
+import { people, testRoot } from '../../../../test/support/signing.ts';
+import {
+  author,
+  filesOf,
+  nextVersion,
+  scratchRings,
+  stageDevices,
+} from '../../../../test/support/small-repository.ts';
+import { appendPush } from '../append-push.ts';
+import { commitVersion } from '../commit-version.ts';
+import { parseBuilderFile, printBuilderFile, type Staged } from '../folder/builder-file.ts';
+import { type LogEntry, lineHash, logLine } from '../folder/log-entry.ts';
+import { logLines } from '../folder/read-log.ts';
+import { readVersion } from '../folder/read-version.ts';
+import { stagedChangesOf } from '../folder/staged-section.ts';
+import { openRing } from '../open-ring.ts';
+import { beginTrust } from '../rotate-trust.ts';
+import { stage } from '../stage-changes.ts';
+import { verifyRepository } from './verify-repository.ts';
+
+let rings = '';
+beforeAll(async () => {
+  rings = await scratchRings();
+  await stageDevices(rings);
+  await commitVersion(rings, await nextVersion(rings));
+  const head = await commitVersion(rings, await nextVersion(rings));
+  const entry = { ...author, message: 'pushed', details: { accepted: 4 } };
+  await appendPush({ rings, ring: 'cities' }, head, entry);
+});
+
+const seed = Number(process.env['SEED'] ?? 20261121);
+
+/** EVERY_BYTE=1 takes minutes; else so many of each file. */
+const bytesPerFile = process.env['EVERY_BYTE'] === '1' ? Number.POSITIVE_INFINITY : 60;
+
+/** Bytes of every file, each with another wrong value: what verify does not find. */
+async function missedBytes(folder: string): Promise<string[]> {
+  expect(await verifyRepository(folder, 'cities')).toMatchObject({ findings: [], outside: [] });
+  const random = seededRandom(seed);
+  const missed: string[] = [];
+  for (const path of (await filesOf(folder)).keys()) {
+    const whole = await readFile(path);
+    const step = Math.max(1, Math.ceil(whole.length / bytesPerFile));
+    for (let at = random.below(step); at < whole.length; at += step) {
+      const edited = Buffer.from(whole);
+      edited[at] = (whole[at] ?? 0) ^ (1 + random.below(255));
+      await writeFile(path, edited);
+      const { findings } = await verifyRepository(folder, 'cities');
+      if (findings.length === 0) missed.push(`SEED=${seed}: byte ${at} of ${path}`);
+    }
+    await writeFile(path, whole);
+  }
+  expect((await verifyRepository(folder, 'cities')).findings).toEqual([]);
+  return missed;
+}
+
+const setWeight = {
+  command: 'ring-builder set-weight cities d0 3',
+  changesOf: () => [{ kind: 'set-weight' as const, id: 0, weight: 3 }],
+};
+
+test(`any edited byte is found (SEED=${seed})`, { timeout: 900_000 }, async () => {
+  expect(await missedBytes(rings)).toEqual([]);
+});
+
+test('every flipped bit of a builder.json with staged changes is found', async () => {
+  const fresh = await scratchRings();
+  await stageDevices(fresh, 3);
+  await stage({ rings: fresh, ring: 'cities' }, author, setWeight);
+  const whole = await readFile(`${fresh}/cities/builder.json`);
+  expect(parseBuilderFile(whole.toString())).toBeTypeOf('object');
+  const missed: string[] = [];
+  for (let bit = 0; bit < whole.length * 8; bit += 1) {
+    const edited = Buffer.from(whole);
+    edited[bit >> 3] = (whole[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    const text = edited.toString();
+    if (typeof parseBuilderFile(text) !== 'string') missed.push(`bit ${bit}`);
+  }
+  expect(missed).toEqual([]);
+});
+
+test('also of what is staged, of a ring without versions', { timeout: 900_000 }, async () => {
+  const fresh = await scratchRings();
+  await stageDevices(fresh, 2);
+  expect(await missedBytes(fresh)).toEqual([]);
+});
+
+test('also of what is staged on a head, in a signed folder', { timeout: 900_000 }, async () => {
+  const signed = await scratchRings();
+  const root = testRoot({ cluster: 'default', root: people.root.slice(0, 1), rootThreshold: 1 });
+  const [rootKey, ringKey] = [people.root[0], people.ring[0]];
+  if (rootKey === undefined || ringKey === undefined) throw new Error('no keys');
+  await beginTrust(signed, author, { root, keys: [rootKey.privateKey] });
+  await stageDevices(signed);
+  await commitVersion(signed, { ...(await nextVersion(signed)), key: ringKey.privateKey });
+  await stage({ rings: signed, ring: 'cities' }, author, setWeight);
+  expect(await missedBytes(signed)).toEqual([]);
+});
+
+test('a file from before the digest opens, and the next staging adds it', async () => {
+  const old = await scratchRings();
+  const path = `${old}/cities/builder.json`;
+  const undigested = (await readFile(path, 'utf8')).replace(/,\n {2}"digest": .*/, '');
+  await writeFile(path, undigested);
+  expect(await verifyRepository(old, 'cities')).toMatchObject({ findings: [], digested: false });
+  await stageDevices(old);
+  expect(await verifyRepository(old, 'cities')).toMatchObject({ findings: [], digested: true });
+  const [{ user, time }] = (await openRing(old, 'cities')).staged.slice(-1) as [Staged];
+  expect({ user, time }).toEqual(author);
+});
+
+test('what comes and goes is named as outside, and anything else is a finding', async () => {
+  const folder = await scratchRings();
+  await writeFile(`${folder}/cities/.tmp-1-log.jsonl`, 'x');
+  await writeFile(`${folder}/cities/.lock-db1-1-1`, 'x');
+  expect(await verifyRepository(folder, 'cities')).toMatchObject({
+    findings: [],
+    outside: ['cities/.lock-db1-1-1', 'cities/.tmp-1-log.jsonl'],
+  });
+  await writeFile(`${folder}/cities/notes.txt`, 'x');
+  const { findings } = await verifyRepository(folder, 'cities');
+  expect(findings).toMatchObject([{ code: 'FILE_STRAY' }]);
+});
+
+test('a log whose last lines were cut is found', async () => {
+  const path = `${rings}/cities/log.jsonl`;
+  const whole = await readFile(path, 'utf8');
+  await writeFile(path, whole.slice(0, whole.indexOf('\n') + 1));
+  const { findings } = await verifyRepository(rings, 'cities');
+  expect(findings.map(({ code }) => code)).toContain('LOG_END_WRONG');
+  await writeFile(path, whole);
+});
+
+test('the same commands, and other changes than the version was made of', async () => {
+  const at = (name: string): string => `${rings}/cities/${name}`;
+  const [log, builder] = [
+    await readFile(at('log.jsonl'), 'utf8'),
+    await readFile(at('builder.json'), 'utf8'),
+  ];
+  const parsed = await readVersion(rings, 'cities', 1);
+  expect(stagedChangesOf(parsed.extraSections)?.map(({ kind }) => kind)).toEqual(
+    Array(4).fill('add'),
+  );
+  // Whoever rewrites the whole log and what follows it: only the version's file tells.
+  let end: string | null = null;
+  const lines = logLines(log).map((line) => {
+    const { staged, ...entry } = JSON.parse(line) as LogEntry;
+    const other = staged === undefined ? {} : { staged: '0'.repeat(64) };
+    const rewritten = logLine({ ...entry, ...other, previous: end });
+    end = lineHash(rewritten);
+    return rewritten;
+  });
+  await writeFile(at('log.jsonl'), `${lines.join('\n')}\n`);
+  const parsedFile = parseBuilderFile(builder);
+  if (typeof parsedFile === 'string') throw new Error(parsedFile);
+  await writeFile(at('builder.json'), printBuilderFile({ ...parsedFile, log: end }));
+  const { findings } = await verifyRepository(rings, 'cities');
+  expect(findings.map(({ code }) => code)).toEqual(['STAGED_CONTENT_WRONG']);
+  await writeFile(at('log.jsonl'), log);
+  await writeFile(at('builder.json'), builder);
+});

@@ -1,0 +1,155 @@
+// Checks of signatures: the chain of roots, and every version against the root it was signed under.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
+import { trustFileBytesMax } from '@ringwright/base/limits';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
+import { decodeRing } from '@ringwright/ring/file/ring-file';
+import type { Signing } from '@ringwright/ring/file/ring-manifest';
+import { signaturesNeeded } from '@ringwright/ring/trust/authenticate-ring';
+import { signersOf } from '@ringwright/ring/trust/dsse';
+import { printSigned } from '@ringwright/ring/trust/signed-document';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
+import type { LogEntry } from '../folder/log-entry.ts';
+import type { StoredVersion } from '../folder/read-version.ts';
+import { type RingsTrust, readTrust } from '../folder/trust-file.ts';
+import { openWaitingRoot, pendingPath } from '../rotate-trust.ts';
+import { ringPayload } from '../seal-version.ts';
+import type { VerifiedLog } from './verify-log.ts';
+
+export interface VerifiedTrust {
+  readonly findings: readonly Finding[];
+  readonly trust: RingsTrust | null;
+}
+
+/** `pin`: id of a root that the chain must hold, as told by somebody who is not this folder. */
+export async function verifyTrust(rings: string, pin: string | null): Promise<VerifiedTrust> {
+  const findings: Finding[] = [];
+  const trust = await readTrust(rings).catch((error: unknown) => {
+    findings.push(findingOf(error));
+    return null;
+  });
+  if (pin !== null && !trust?.roots.some(({ id }) => id === pin)) {
+    const message = `trust.json does not hold root ${pin}`;
+    findings.push({ code: 'TRUST_FORK', message });
+  }
+  const waiting = await readRegularFile(pendingPath(rings), trustFileBytesMax).catch(onlyMissing);
+  if (waiting !== null) findings.push(...waitingFindings(waiting, trust));
+  return { findings, trust };
+}
+
+function waitingFindings(bytes: Uint8Array, trust: RingsTrust | null): Finding[] {
+  try {
+    const { document, own, payload } = openWaitingRoot(bytes);
+    const spelled = Buffer.from(`${printSigned(document)}\n`).equals(bytes);
+    const before = trust?.trust.keys.root ?? new Map();
+    const signers = signersOf(payload, document.signatures, new Map([...before, ...own.keys.root]));
+    if (spelled && signers.size === document.signatures.length) return [];
+    const message = 'trust-next.json was edited: a signature or its spelling is wrong';
+    return [{ code: 'TRUST_INVALID', message }];
+  } catch (error) {
+    return [findingOf(error)];
+  }
+}
+
+function findingOf(error: unknown): Finding {
+  if (error instanceof CodedError) return { code: error.code, message: error.message };
+  throw error;
+}
+
+/** The checks of one version after the other, oldest first. */
+export function signatureChecks(
+  trust: RingsTrust | null,
+  log: VerifiedLog,
+): (entry: LogEntry, stored: StoredVersion) => Finding[] {
+  let signedSince: number | null = null;
+  return (entry, stored) => {
+    const { signing } = stored;
+    const { version } = entry;
+    const report = (code: string, sentence: string): Finding => {
+      return { code, message: `version ${version}: ${sentence}`, details: { version } };
+    };
+    if (signing === null) {
+      const { signatures } = decodeRing(stored.bytes);
+      const findings: Finding[] = [];
+      if (signedSince !== null) {
+        findings.push(report('VERSION_UNSIGNED', `unsigned, after version ${signedSince} was not`));
+      }
+      if (signatures.length > 0) {
+        findings.push(report('SIGNATURE_INVALID', 'signed, but its manifest knows of no root'));
+      }
+      return findings;
+    }
+    signedSince ??= version;
+    const root = trust?.roots.find(({ id }) => id === signing.root);
+    if (trust === null || root === undefined) {
+      return [
+        report('VERSION_ROOT_UNKNOWN', `signed under root ${signing.root}, not in trust.json`),
+      ];
+    }
+    return [
+      ...manifestFaults(entry, { signing, root, log }),
+      ...signatureFaults(entry, stored, { signing, root, trust, log }),
+    ].map(([code, sentence]) => report(code, sentence));
+  };
+}
+
+type Fault = readonly [code: string, sentence: string];
+
+interface Signed {
+  readonly signing: Signing;
+  readonly root: Trust;
+  readonly log: VerifiedLog;
+}
+
+function manifestFaults(entry: LogEntry, { signing, root, log }: Signed): Fault[] {
+  const faults: Fault[] = [];
+  if (signing.epoch !== root.root.epoch) {
+    faults.push(['EPOCH_WRONG', `of epoch ${signing.epoch}, its root of ${root.root.epoch}`]);
+  }
+  // The line before it in a log that a restore began is not here.
+  const before = log.hashes[log.entries.indexOf(entry) - 1] ?? null;
+  if (entry.kind !== 'restore' && signing.logHead !== before) {
+    const sentence = `names ${signing.logHead} as the log line before it, which is ${before}`;
+    faults.push(['LOG_HEAD_WRONG', sentence]);
+  }
+  const logged = entry.details['override'] ?? null;
+  if (entry.kind !== 'restore' && logged !== signing.override) {
+    const sentence = `overrides with ${signing.override}, the log has ${JSON.stringify(logged)}`;
+    faults.push(['OVERRIDE_UNLOGGED', sentence]);
+  }
+  return faults;
+}
+
+function signatureFaults(
+  entry: LogEntry,
+  { bytes, ring }: StoredVersion,
+  { signing, root, trust, log }: Signed & { readonly trust: RingsTrust },
+): Fault[] {
+  const faults: Fault[] = [];
+  if (root.root.cluster !== ring.cluster) {
+    faults.push(['CLUSTER_WRONG', `of cluster '${ring.cluster}', its root of another`]);
+  }
+  const later = trust.roots.slice(trust.roots.indexOf(root));
+  const keys = new Map(later.flatMap((one) => [...one.keys.ring]));
+  const { signatures } = decodeRing(bytes);
+  const payload = ringPayload(bytes);
+  const signers = signersOf(payload, signatures, keys);
+  if (signers.size < signatures.length || signatures.length === 0) {
+    const sentence = `${signatures.length} signatures, ${signers.size} of them valid`;
+    faults.push(['SIGNATURE_INVALID', sentence]);
+  }
+  const about = log.entries.filter(({ id }) => id === entry.id);
+  for (const { details } of about) {
+    const { signer } = details;
+    if (typeof signer !== 'string' || signers.has(signer)) continue;
+    faults.push(['SIGNATURE_LOST', `the signature of key ${signer} is gone, which the log names`]);
+  }
+  const needed = signaturesNeeded(signing, root);
+  const pushed = about.some(({ kind }) => kind === 'push');
+  if (pushed && signers.size < needed) {
+    const sentence = `pushed with ${signers.size} of ${needed} signatures`;
+    faults.push(['PUSHED_UNAPPROVED', sentence]);
+  }
+  return faults;
+}

@@ -1,0 +1,116 @@
+// Checks of every version's file: whole, the one the log names, a sound ring, a legal successor.
+import { readdir } from 'node:fs/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { auditRing } from '@ringwright/ring/audit/audit-ring';
+import { auditTransition } from '@ringwright/ring/audit/audit-transition';
+import { type LogEntry, makesVersion } from '../folder/log-entry.ts';
+import { pruningOf } from '../folder/pruned-versions.ts';
+import { readVersionFile, type StoredVersion, versionPlace } from '../folder/read-version.ts';
+import { type RingFolder, versionOfFileName } from '../folder/ring-folder.ts';
+import { stagedDigestOf } from '../folder/staged-section.ts';
+import type { ReceiptChecks } from './verify-receipts.ts';
+
+export interface VerifiedVersions {
+  readonly findings: readonly Finding[];
+  /** The newest version that could be read, when it is the last one of the log. */
+  readonly head: StoredVersion | null;
+}
+
+/**
+ * Reads one version at a time, so memory holds two at most. Pruned ones are read from their
+ * archive; where that is not there, the log's chain of ids stands for them.
+ */
+export async function verifyVersions(
+  folder: RingFolder,
+  entries: readonly LogEntry[],
+  checks: {
+    readonly signatures: (entry: LogEntry, stored: StoredVersion) => readonly Finding[];
+    readonly receipts: ReceiptChecks['check'];
+  },
+): Promise<VerifiedVersions> {
+  const made = entries.filter(makesVersion);
+  const findings = await strayFiles(folder, made);
+  let previous: StoredVersion | null = null;
+  for (const entry of made) {
+    const path = await versionPlace(folder, entry.version, pruningOf(entries, entry.version));
+    if (path === null) {
+      previous = null;
+      continue;
+    }
+    const read = await readOrReport(folder, entry, path);
+    if (read instanceof CodedError) {
+      findings.push(finding(entry.version, read.code, read.message));
+      previous = null;
+      continue;
+    }
+    findings.push(...versionFindings(folder, entry, read), ...checks.signatures(entry, read));
+    if (previous !== null) {
+      findings.push(...transitionFindings(previous, read));
+      findings.push(...(await checks.receipts(entry, previous, read)));
+    }
+    previous = read;
+  }
+  return { findings, head: previous };
+}
+
+async function readOrReport(
+  folder: RingFolder,
+  entry: LogEntry,
+  path: string,
+): Promise<StoredVersion | CodedError> {
+  try {
+    return await readVersionFile(folder, entry.version, path);
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
+}
+
+function versionFindings(folder: RingFolder, entry: LogEntry, stored: StoredVersion): Finding[] {
+  const { version } = entry;
+  const { ring, id, state, extraSections } = stored;
+  const findings = auditRing(ring).map((one) => finding(version, one.code, one.message));
+  if (id !== entry.id) {
+    const message = `its file has id ${id}, the log says ${entry.id}`;
+    findings.push(finding(version, 'VERSION_ID_WRONG', message));
+  }
+  if (ring.keyspace !== folder.ring || ring.version !== version || ring.parent !== entry.parent) {
+    const message = `its file is version ${ring.version} of ${ring.keyspace} after ${ring.parent}`;
+    findings.push(finding(version, 'VERSION_OF_ANOTHER_PLACE', message));
+  }
+  const staged = stagedDigestOf(extraSections);
+  if (entry.kind !== 'restore' && staged !== (entry.staged ?? null)) {
+    const message = `was made of staged changes ${staged}, the log says ${entry.staged ?? null}`;
+    findings.push(finding(version, 'STAGED_CONTENT_WRONG', message));
+  }
+  if (state === null) {
+    const message =
+      'its file does not carry the builder, so the builder cannot be restored from it';
+    findings.push(finding(version, 'VERSION_WITHOUT_BUILDER', message));
+  }
+  return findings;
+}
+
+function transitionFindings(previous: StoredVersion, next: StoredVersion): Finding[] {
+  const transition = { previous: previous.ring, previousId: previous.id, next: next.ring };
+  return auditTransition(transition).map((one) =>
+    finding(next.ring.version, one.code, one.message),
+  );
+}
+
+async function strayFiles(folder: RingFolder, made: readonly LogEntry[]): Promise<Finding[]> {
+  const names = (await readdir(folder.versions).catch(onlyMissing)) ?? [];
+  const known = new Set(made.map(({ version }) => version));
+  return names.flatMap((name): Finding[] => {
+    const version = versionOfFileName(name);
+    if (version !== null && known.has(version)) return [];
+    const message = `versions/${name} is no version of the log`;
+    return [{ code: 'FILE_STRAY', message, details: { name } }];
+  });
+}
+
+function finding(version: number, code: string, sentence: string): Finding {
+  return { code, message: `version ${version}: ${sentence}`, details: { version } };
+}

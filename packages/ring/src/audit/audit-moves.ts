@@ -1,0 +1,136 @@
+// Audit of a ring's moves in flight, linear in their number. Pure.
+import { movesInFlightMax } from '@ringwright/base/limits';
+import type { Move } from '../move.ts';
+import type { Ring } from '../ring.ts';
+import type { Broken, Check } from './finding-list.ts';
+
+export const moveChecks: readonly Check<Ring>[] = [
+  { code: 'MOVES_TOO_MANY', broken: tooMany },
+  { code: 'MOVES_NOT_SORTED', broken: notSorted },
+  { code: 'MOVE_SLOT_TWICE', broken: slotTwice },
+  { code: 'MOVE_SLOT_UNKNOWN', broken: slotUnknown },
+  { code: 'MOVE_SLOT_NOT_NEXT', broken: slotNotNext },
+  { code: 'MOVE_FROM_WRONG', broken: fromWrong },
+  { code: 'MOVE_TO_UNKNOWN', broken: toUnknown },
+  { code: 'MOVE_TO_HOLDS_PARTITION', broken: toHoldsPartition },
+  { code: 'MOVE_STATE_INVALID', broken: stateInvalid },
+  { code: 'MOVE_ASSIGNMENT_TWICE', broken: assignmentTwice },
+  { code: 'MOVE_ASSIGNMENT_NOT_ISSUED', broken: assignmentNotIssued },
+];
+
+function* tooMany({ moves }: Ring): Generator<Broken> {
+  if (moves.length <= movesInFlightMax) return;
+  yield { message: `${moves.length} moves in flight, at most ${movesInFlightMax}` };
+}
+
+function* notSorted({ moves }: Ring): Generator<Broken> {
+  let before: Move | null = null;
+  for (const move of moves) {
+    const order =
+      before === null ? 1 : move.partition - before.partition || move.replica - before.replica;
+    if (before !== null && order < 0)
+      yield { message: `${named(move)} stands after ${named(before)}` };
+    before = move;
+  }
+}
+
+function* slotTwice({ moves }: Ring): Generator<Broken> {
+  yield* twice(moves, slotOf, (move, first) => `${named(first)} and ${named(move)} share a slot`);
+}
+
+function* slotUnknown({ moves, table }: Ring): Generator<Broken> {
+  for (const move of moves) {
+    if (move.from === null || table[move.replica]?.[move.partition] !== undefined) continue;
+    yield { message: `${named(move)} is of slot ${slotOf(move)}, which the table does not have` };
+  }
+}
+
+/** New slots follow the last one of the table without a gap, so that rows stay filled in order. */
+function* slotNotNext({ moves, table, partitions }: Ring): Generator<Broken> {
+  const slots = table.reduce((sum, row) => sum + row.length, 0);
+  const fresh = moves.filter(({ from }) => from === null);
+  for (const move of fresh) {
+    const place = move.replica * partitions + move.partition;
+    if (place >= slots && place < slots + fresh.length) continue;
+    yield {
+      message:
+        `${named(move)} is of the new slot ${slotOf(move)}, ` +
+        `which is none of the ${fresh.length} after the last of the table`,
+    };
+  }
+}
+
+function* fromWrong({ moves, table }: Ring): Generator<Broken> {
+  for (const move of moves) {
+    const device = table[move.replica]?.[move.partition];
+    if (move.from === null || device === undefined || device === move.from) continue;
+    yield {
+      message: `${named(move)} leaves ${move.from}, but slot ${slotOf(move)} is on device ${device}`,
+    };
+  }
+}
+
+function* toUnknown({ moves, devices }: Ring): Generator<Broken> {
+  for (const move of moves) {
+    if ((devices[move.to] ?? null) !== null) continue;
+    yield { message: `${named(move)} joins device ${move.to}, which is not in the ring` };
+  }
+}
+
+function* toHoldsPartition({ moves, table }: Ring): Generator<Broken> {
+  for (const move of moves) {
+    if (!table.some((row) => row[move.partition] === move.to)) continue;
+    yield {
+      message: `${named(move)} joins device ${move.to}, which holds partition ${move.partition}`,
+    };
+  }
+  yield* twice(
+    moves,
+    ({ partition, to }) => `${partition} ${to}`,
+    (move, first) => `${named(first)} and ${named(move)} join device ${move.to} to one partition`,
+  );
+}
+
+function* stateInvalid({ moves }: Ring): Generator<Broken> {
+  for (const move of moves) {
+    if (move.state === 'PROPOSED' || move.state === 'INITIALIZING') continue;
+    yield { message: `${named(move)} is ${String(move.state)}, not PROPOSED or INITIALIZING` };
+  }
+}
+
+function* assignmentTwice({ moves }: Ring): Generator<Broken> {
+  yield* twice(
+    moves,
+    ({ assignment }) => assignment,
+    (move, first) => `slots ${slotOf(first)} and ${slotOf(move)} share ${named(move)}`,
+  );
+}
+
+function* assignmentNotIssued({ moves, nextAssignment }: Ring): Generator<Broken> {
+  for (const move of moves) {
+    if (move.assignment >= 1 && move.assignment < nextAssignment) continue;
+    yield { message: `${named(move)} is in use, but the next to be issued is ${nextAssignment}` };
+  }
+}
+
+function* twice(
+  moves: readonly Move[],
+  keyOf: (move: Move) => string | number,
+  message: (move: Move, first: Move) => string,
+): Generator<Broken> {
+  const seen = new Map<string | number, Move>();
+  for (const move of moves) {
+    const key = keyOf(move);
+    const first = seen.get(key);
+    if (first === undefined) seen.set(key, move);
+    else yield { message: message(move, first) };
+  }
+}
+
+function named({ assignment }: Move): string {
+  return `assignment ${assignment}`;
+}
+
+function slotOf({ partition, replica }: Move): string {
+  return `(${partition}, ${replica})`;
+}

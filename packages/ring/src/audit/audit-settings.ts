@@ -1,0 +1,100 @@
+// Audit of what a ring says of itself: name, version, partitioner, counts, lengths of rows. Pure.
+import { partitionCountMax, partitionPowerMax, replicaCountMax } from '@ringwright/base/limits';
+import { keyspaceNamePattern } from '../keyspace-name.ts';
+import { type Ring, rowLengths } from '../ring.ts';
+import type { Broken, Check } from './finding-list.ts';
+
+export const settingChecks: readonly Check<Ring>[] = [
+  { code: 'RING_NAME_INVALID', broken: nameInvalid },
+  { code: 'RING_CLUSTER_INVALID', broken: clusterInvalid },
+  { code: 'RING_VERSION_INVALID', broken: versionInvalid },
+  { code: 'RING_PARENT_WRONG', broken: parentWrong },
+  { code: 'RING_PARTITIONER_INVALID', broken: partitionerInvalid },
+  { code: 'RING_PARTITIONS_WRONG', broken: partitionsWrong },
+  { code: 'RING_REPLICAS_INVALID', broken: replicasInvalid },
+];
+
+/** Asked once the settings are sound: these compare arrays with them. */
+export const lengthChecks: readonly Check<Ring>[] = [
+  { code: 'ROW_LENGTHS_WRONG', broken: rowLengthsWrong },
+  { code: 'MIN_VERSIONS_LENGTH_WRONG', broken: minVersionsLengthWrong },
+  { code: 'RING_REPLICAS_EXCEED_DEVICES', broken: replicasExceedDevices },
+  { code: 'NEXT_ASSIGNMENT_INVALID', broken: nextAssignmentInvalid },
+];
+
+function* nameInvalid({ keyspace }: Ring): Generator<Broken> {
+  if (keyspaceNamePattern.test(keyspace)) return;
+  yield { message: `keyspace ${JSON.stringify(keyspace)} is not ${keyspaceNamePattern.source}` };
+}
+
+function* clusterInvalid({ cluster }: Ring): Generator<Broken> {
+  if (cluster.length > 0 && cluster.length <= 128) return;
+  yield { message: `the cluster's name has ${cluster.length} characters, wanted 1 to 128` };
+}
+
+function* versionInvalid({ version }: Ring): Generator<Broken> {
+  if (Number.isInteger(version) && version >= 1 && version < 2 ** 32) return;
+  yield { message: `version ${version} is not a whole number from 1 to ${2 ** 32 - 1}` };
+}
+
+function* parentWrong({ version, parent }: Ring): Generator<Broken> {
+  if (version === 1 ? parent === null : parent !== null && /^[0-9a-f]{64}$/.test(parent)) return;
+  const wanted = version === 1 ? 'none' : 'a ring id of 64 hex digits';
+  yield { message: `version ${version} has parent ${parent ?? 'none'}, wanted ${wanted}` };
+}
+
+function* partitionerInvalid({ partitioner }: Ring): Generator<Broken> {
+  if (partitioner.kind === 'murmur3-mod') {
+    const { seed } = partitioner;
+    if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) return;
+    yield { message: `murmur3-mod has seed ${seed}, wanted 0 to ${2 ** 32 - 1}` };
+    return;
+  }
+  const { power, prefix, suffix } = partitioner;
+  if (!Number.isInteger(power) || power < 0 || power > partitionPowerMax) {
+    yield { message: `md5-shift has power ${power}, wanted 0 to ${partitionPowerMax}` };
+  }
+  for (const [name, hex] of Object.entries({ prefix, suffix })) {
+    if (/^([0-9a-f]{2})*$/.test(hex)) continue;
+    yield { message: `md5-shift has ${name} ${JSON.stringify(hex)}, wanted bytes in hex` };
+  }
+}
+
+function* partitionsWrong({ partitions, partitioner }: Ring): Generator<Broken> {
+  const wanted = partitioner.kind === 'md5-shift' ? 2 ** partitioner.power : partitioner.partitions;
+  if (partitions !== wanted) {
+    yield { message: `${partitions} partitions, but ${partitioner.kind} makes ${wanted}` };
+  }
+  if (!Number.isInteger(partitions) || partitions < 1 || partitions > partitionCountMax) {
+    yield { message: `${partitions} partitions, wanted 1 to ${partitionCountMax}` };
+  }
+}
+
+function* replicasInvalid({ replicas }: Ring): Generator<Broken> {
+  if (replicas >= 1 && replicas <= replicaCountMax) return;
+  yield { message: `${replicas} replicas, wanted 1 to ${replicaCountMax}` };
+}
+
+function* rowLengthsWrong({ table, partitions, replicas }: Ring): Generator<Broken> {
+  const found = table.map((row) => row.length).join(', ');
+  const wanted = rowLengths(partitions, replicas).join(', ');
+  if (found !== wanted) yield { message: `rows of ${found || 'no'} slots, wanted ${wanted}` };
+}
+
+function* minVersionsLengthWrong({ minVersions, partitions }: Ring): Generator<Broken> {
+  if (minVersions.length === partitions) return;
+  yield { message: `${minVersions.length} minVersions for ${partitions} partitions` };
+}
+
+function* replicasExceedDevices({ table, devices }: Ring): Generator<Broken> {
+  const count = devices.filter((device) => device !== null).length;
+  if (table.length <= count) return;
+  yield {
+    message: `${table.length} replicas on ${count} devices: some would hold a partition twice`,
+  };
+}
+
+function* nextAssignmentInvalid({ nextAssignment }: Ring): Generator<Broken> {
+  if (Number.isSafeInteger(nextAssignment) && nextAssignment >= 1) return;
+  yield { message: `the next assignment id is ${nextAssignment}, wanted a whole number from 1` };
+}

@@ -1,0 +1,128 @@
+// Each rule of succession broken once; legal steps are covered by advance-ring.test.ts.
+import { expect, test } from 'vitest';
+import { sampleDevice, sampleRing, strangerTo } from '../../test/support/sample-ring.ts';
+import { finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
+import { encodeRing } from '../file/ring-file.ts';
+import type { Move } from '../move.ts';
+import type { Ring, SlotRow } from '../ring.ts';
+import { copyTable, deviceOf } from '../slot-rows.ts';
+import { auditTransition, transitionCodes } from './audit-transition.ts';
+
+const idOf = (ring: Ring): string => encodeRing(ring).id;
+const first = sampleRing({ power: 3, replicas: 3, devices: 7, holes: [5] });
+const wanted = {
+  partition: 2,
+  replica: 1,
+  from: deviceOf(first.table, 1, 2),
+  to: strangerTo(first, 2),
+};
+const proposed = proposeMoves(first, idOf(first), { moves: [wanted] });
+const initializing = initializeMoves(proposed, idOf(proposed));
+const finalized = finalizeMoves(initializing, idOf(initializing));
+const ended = finalizeMoves(finalized, idOf(finalized));
+const move = proposed.moves[0] as Move;
+
+function withSlot(ring: Ring, partition: number, device: number): Ring {
+  const table: SlotRow[] = copyTable(ring.table, ring.devices.length);
+  const row = table[1];
+  if (row !== undefined) row[partition] = device;
+  const minVersions = ring.minVersions.slice();
+  minVersions[partition] = ring.version;
+  return { ...ring, table, minVersions };
+}
+
+const raised = (ring: Ring, partition: number, version: number): Ring => {
+  const minVersions = ring.minVersions.slice();
+  minVersions[partition] = version;
+  return { ...ring, minVersions };
+};
+
+const faults: [string, Ring, Ring, RegExp][] = [
+  ['NEXT_OF_ANOTHER_RING', first, { ...proposed, keyspace: 'roads' }, /keyspace was "cities"/],
+  ['NEXT_OF_ANOTHER_RING', first, { ...proposed, cluster: 'other' }, /cluster was "test"/],
+  ['NEXT_OF_ANOTHER_RING', first, { ...proposed, partitions: 16 }, /partitions was 8/],
+  [
+    'NEXT_OF_ANOTHER_RING',
+    first,
+    { ...proposed, partitioner: { kind: 'murmur3-mod', partitions: 8, seed: 0 } },
+    /partitioner was/,
+  ],
+  ['NEXT_VERSION_WRONG', first, { ...proposed, version: 3 }, /version 3 cannot follow version 1/],
+  ['NEXT_VERSION_WRONG', first, first, /version 1 cannot follow version 1/],
+  ['NEXT_PARENT_WRONG', first, { ...proposed, parent: 'f'.repeat(64) }, /has parent ffff/],
+  [
+    'NEXT_DEVICE_ID_REUSED',
+    first,
+    { ...proposed, devices: proposed.devices.map((one, id) => one ?? sampleDevice(id)) },
+    /device id 5 was given up/,
+  ],
+  [
+    'NEXT_DEVICE_ID_REUSED',
+    first,
+    { ...proposed, devices: first.devices.slice(0, 6) },
+    /6 device ids/,
+  ],
+  ['NEXT_ASSIGNMENT_REUSED', initializing, { ...finalized, nextAssignment: 1 }, /fell from 2 to 1/],
+  [
+    'NEXT_ASSIGNMENT_REUSED',
+    finalized,
+    raised({ ...ended, moves: [{ ...move, partition: 7 }] }, 7, ended.version),
+    /assignment 1 was issued before/,
+  ],
+  [
+    'NEXT_MOVE_CHANGED',
+    proposed,
+    {
+      ...initializing,
+      moves: initializing.moves.map((one) => ({ ...one, to: strangerTo(proposed, 2) })),
+    },
+    /assignment 1 was \(2, 1\)/,
+  ],
+  [
+    'NEXT_MOVE_SKIPPED_STATE',
+    first,
+    { ...proposed, moves: [{ ...move, state: 'INITIALIZING' }] },
+    /starts INITIALIZING/,
+  ],
+  [
+    'NEXT_MOVE_SKIPPED_STATE',
+    initializing,
+    { ...initializing, version: 4, parent: idOf(initializing), moves: proposed.moves },
+    /goes back/,
+  ],
+  [
+    'NEXT_MOVE_SKIPPED_STATE',
+    proposed,
+    withSlot({ ...initializing, moves: [] }, 2, move.to),
+    /finalized while PROPOSED/,
+  ],
+  [
+    'NEXT_SLOT_WITHOUT_MOVE',
+    proposed,
+    withSlot(initializing, 6, strangerTo(first, 6)),
+    /slot \(6, 1\) goes from device .* without a move/,
+  ],
+  ['NEXT_MIN_VERSION_WRONG', first, raised(proposed, 2, 1), /partition 2 changed: minVersion 1/],
+  [
+    'NEXT_MIN_VERSION_WRONG',
+    first,
+    raised(proposed, 0, 2),
+    /partition 0 did not change: minVersion 2/,
+  ],
+  ['NEXT_MIN_VERSION_WRONG', proposed, raised(initializing, 2, 1), /did not change: minVersion 1/],
+];
+
+test.each(faults)('%s', (...[code, previous, next, message]) => {
+  const findings = auditTransition({ previous, previousId: idOf(previous), next });
+  expect(findings.map((finding) => finding.code)).toContain(code);
+  expect(
+    findings
+      .filter((one) => one.code === code)
+      .map((one) => one.message)
+      .join(),
+  ).toMatch(message);
+});
+
+test('every code has a fault here', () => {
+  expect(new Set(faults.map(([code]) => code))).toEqual(new Set(transitionCodes));
+});

@@ -1,0 +1,206 @@
+// Is one ring a legal successor of another? Both must have passed auditRing. Pure.
+
+import { canonicalJson } from '@ringwright/base/canonical-json';
+import type { Finding } from '@ringwright/base/finding';
+import { settingChanges } from '../diff-rings.ts';
+import type { Move } from '../move.ts';
+import { type Ring, slotCount } from '../ring.ts';
+import { type Broken, type Check, findingsOf } from './finding-list.ts';
+
+/** Two versions of a ring, the older with its ring id. */
+export interface Transition {
+  readonly previous: Ring;
+  readonly previousId: string;
+  readonly next: Ring;
+}
+
+const identityChecks: readonly Check<Transition>[] = [
+  { code: 'NEXT_OF_ANOTHER_RING', broken: ofAnotherRing },
+  { code: 'NEXT_VERSION_WRONG', broken: versionWrong },
+  { code: 'NEXT_PARENT_WRONG', broken: parentWrong },
+];
+
+const contentChecks: readonly Check<Transition>[] = [
+  { code: 'NEXT_DEVICE_ID_REUSED', broken: deviceIdReused },
+  { code: 'NEXT_ASSIGNMENT_REUSED', broken: assignmentReused },
+  { code: 'NEXT_MOVE_CHANGED', broken: moveChanged },
+  { code: 'NEXT_MOVE_SKIPPED_STATE', broken: moveSkippedState },
+  { code: 'NEXT_SLOT_WITHOUT_MOVE', broken: slotWithoutMove },
+  { code: 'NEXT_MIN_VERSION_WRONG', broken: minVersionWrong },
+];
+
+export const transitionCodes: readonly string[] = [...identityChecks, ...contentChecks].map(
+  ({ code }) => code,
+);
+
+/** What makes `next` no legal successor, empty when nothing does. O(slots). */
+export function auditTransition(transition: Transition): Finding[] {
+  const findings = findingsOf(identityChecks, transition);
+  return findings.length > 0 ? findings : findingsOf(contentChecks, transition);
+}
+
+function* ofAnotherRing({ previous, next }: Transition): Generator<Broken> {
+  for (const { name, before, after } of settingChanges(previous, next)) {
+    if (name === 'replicas' && !isReplicasStep(previous, next)) {
+      const [was, is] = [previous.replicas, next.replicas];
+      yield { message: `replicas go from ${was} to ${is} while moves are in flight` };
+    }
+    if (name === 'replicas') continue;
+    const [was, wouldBe] = [canonicalJson(before), canonicalJson(after)];
+    yield { message: `${name} was ${was} and would be ${wouldBe}` };
+  }
+}
+
+/**
+ * Rows are cut, or set anew, only with nothing in flight; they grow when the moves into new slots
+ * are finalized.
+ */
+function isReplicasStep(previous: Ring, next: Ring): boolean {
+  if (previous.moves.length === 0)
+    return next.moves.length === 0 || next.replicas < previous.replicas;
+  const fresh = previous.moves.filter(({ from }) => from === null).length;
+  const slots = slotCount(previous.partitions, previous.replicas) + fresh;
+  const left = next.moves.some(({ from }) => from === null);
+  return fresh > 0 && !left && slotCount(next.partitions, next.replicas) === slots;
+}
+
+function* versionWrong({ previous, next }: Transition): Generator<Broken> {
+  if (next.version === previous.version + 1) return;
+  yield { message: `version ${next.version} cannot follow version ${previous.version}` };
+}
+
+function* parentWrong({ previousId, next }: Transition): Generator<Broken> {
+  if (next.parent === previousId) return;
+  yield { message: `version ${next.version} has parent ${next.parent}, wanted ${previousId}` };
+}
+
+function* deviceIdReused({ previous, next }: Transition): Generator<Broken> {
+  if (next.devices.length < previous.devices.length) {
+    yield { message: `${next.devices.length} device ids follow ${previous.devices.length}` };
+  }
+  for (const [id, device] of previous.devices.entries()) {
+    if (device !== null || (next.devices[id] ?? null) === null) continue;
+    yield { message: `device id ${id} was given up and is used again` };
+  }
+}
+
+function* assignmentReused({ previous, next }: Transition): Generator<Broken> {
+  if (next.nextAssignment < previous.nextAssignment) {
+    const [was, is] = [previous.nextAssignment, next.nextAssignment];
+    yield { message: `the next assignment id fell from ${was} to ${is}` };
+  }
+  const inFlight = byAssignment(previous);
+  for (const { assignment } of next.moves) {
+    if (assignment >= previous.nextAssignment || inFlight.has(assignment)) continue;
+    yield { message: `assignment ${assignment} was issued before and had ended` };
+  }
+}
+
+function* moveChanged({ previous, next }: Transition): Generator<Broken> {
+  const inFlight = byAssignment(previous);
+  for (const move of next.moves) {
+    const before = inFlight.get(move.assignment);
+    if (before === undefined || sameRoute(before, move)) continue;
+    yield {
+      message: `assignment ${move.assignment} was ${route(before)} and would be ${route(move)}`,
+    };
+  }
+}
+
+function* moveSkippedState({ previous, next }: Transition): Generator<Broken> {
+  const inFlight = byAssignment(previous);
+  for (const { assignment, state } of next.moves) {
+    const before = inFlight.get(assignment)?.state;
+    if (before === undefined && state !== 'PROPOSED') {
+      yield { message: `assignment ${assignment} starts ${state}, not PROPOSED` };
+    }
+    if (before === 'INITIALIZING' && state === 'PROPOSED') {
+      yield { message: `assignment ${assignment} goes back from INITIALIZING to PROPOSED` };
+    }
+  }
+  for (const { assignment, state, replica, partition, to } of previous.moves) {
+    if (state !== 'PROPOSED' || next.table[replica]?.[partition] !== to) continue;
+    yield { message: `assignment ${assignment} is finalized while PROPOSED` };
+  }
+}
+
+/** With nothing in flight before and after, any slot may change: that is a direct commit. */
+function* slotWithoutMove({ previous, next }: Transition): Generator<Broken> {
+  if (previous.moves.length === 0 && next.moves.length === 0) return;
+  if (previous.moves.length === 0 && next.replicas < previous.replicas) {
+    yield* cutElsewhere(previous, next);
+    return;
+  }
+  const finalized = new Map(previous.moves.map((move) => [slotKey(move), move.to]));
+  const stillInFlight = new Set(next.moves.map(slotKey));
+  for (const [replica, row] of next.table.entries()) {
+    const before = previous.table[replica];
+    for (let partition = 0; partition < row.length; partition += 1) {
+      if (row[partition] === before?.[partition]) continue;
+      const key = slotKey({ partition, replica });
+      if (finalized.get(key) === row[partition] && !stillInFlight.has(key)) continue;
+      const change = `${before?.[partition]} to ${row[partition]}`;
+      yield {
+        message: `slot (${partition}, ${replica}) goes from device ${change} without a move`,
+      };
+    }
+  }
+}
+
+/** A cut table holds of each partition only devices that it had. */
+function* cutElsewhere(previous: Ring, next: Ring): Generator<Broken> {
+  for (const [replica, row] of next.table.entries()) {
+    for (let partition = 0; partition < row.length; partition += 1) {
+      if (previous.table.some((before) => before[partition] === row[partition])) continue;
+      yield {
+        message: `slot (${partition}, ${replica}) is cut to device ${row[partition]}, not a holder`,
+      };
+    }
+  }
+}
+
+function* minVersionWrong({ previous, next }: Transition): Generator<Broken> {
+  const touched = touchedPartitions(previous, next);
+  for (let partition = 0; partition < next.partitions; partition += 1) {
+    const wanted = touched[partition] === 1 ? next.version : previous.minVersions[partition];
+    const found = next.minVersions[partition];
+    if (found === wanted) continue;
+    const what = touched[partition] === 1 ? 'changed' : 'did not change';
+    yield { message: `partition ${partition} ${what}: minVersion ${found}, wanted ${wanted}` };
+  }
+}
+
+/** 1 for each partition of which reads or writes go elsewhere in `next`. */
+function touchedPartitions(previous: Ring, next: Ring): Uint8Array {
+  const touched = new Uint8Array(next.partitions);
+  for (
+    let replica = 0;
+    replica < Math.max(next.table.length, previous.table.length);
+    replica += 1
+  ) {
+    const [was, is] = [previous.table[replica], next.table[replica]];
+    for (let partition = 0; partition < next.partitions; partition += 1) {
+      if (is?.[partition] !== was?.[partition]) touched[partition] = 1;
+    }
+  }
+  const [before, after] = [byAssignment(previous), byAssignment(next)];
+  for (const move of previous.moves) if (!after.has(move.assignment)) touched[move.partition] = 1;
+  for (const move of next.moves) if (!before.has(move.assignment)) touched[move.partition] = 1;
+  return touched;
+}
+
+function byAssignment({ moves }: Ring): Map<number, Move> {
+  return new Map(moves.map((move) => [move.assignment, move]));
+}
+
+function slotKey({ partition, replica }: Pick<Move, 'partition' | 'replica'>): number {
+  return partition * 64 + replica;
+}
+
+function sameRoute(a: Move, b: Move): boolean {
+  return slotKey(a) === slotKey(b) && a.from === b.from && a.to === b.to;
+}
+
+function route({ partition, replica, from, to }: Move): string {
+  return `(${partition}, ${replica}) ${from} → ${to}`;
+}

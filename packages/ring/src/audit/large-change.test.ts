@@ -1,0 +1,102 @@
+// The brake on rings that were made by hand; test/builder/brake.test.ts asks it about real plans.
+import { expect, test } from 'vitest';
+import { sampleRing, strangerTo } from '../../test/support/sample-ring.ts';
+import { cancelMoves, finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
+import { encodeRing } from '../file/ring-file.ts';
+import type { Ring } from '../ring.ts';
+import { deviceOf } from '../slot-rows.ts';
+import { changeSize, whyLarge } from './large-change.ts';
+
+const ring = sampleRing({ power: 6, replicas: 3, devices: 8 });
+
+/** Moves one slot of each of the first partitions, each to some device that lacks it. */
+function proposed(count: number): Ring {
+  const moves = Array.from({ length: count }, (_, partition) => {
+    const from = deviceOf(ring.table, 0, partition);
+    return { partition, replica: 0, from, to: strangerTo(ring, partition) };
+  });
+  return proposeMoves(ring, encodeRing(ring).id, { moves });
+}
+
+test('five per cent of the slots may be stirred, and no more', () => {
+  const slots = 3 * 64;
+  const most = Math.floor(0.05 * slots);
+  const size = changeSize(ring, proposed(40));
+  expect(size).toMatchObject({ slots, moved: 40, underQuorum: 0 });
+  expect(whyLarge({ ...size, unexplained: most, given: 0 }, 0.05)).toBe(null);
+  const grown = { ...size, joins: 'd4', unexplained: most + 1, given: 0 };
+  expect(whyLarge(grown, 0.05)).toBe(
+    '40 of 192 slots move, 30 of them explained by d4 growing up to the largest there was; ' +
+      'the other 10 are 5.2 %, at most 4.7 %',
+  );
+  const alone = { ...size, moved: 10, unexplained: 10, given: 0 };
+  expect(whyLarge(alone, 0.05)).toBe('10 of 192 slots move: 5.2 %, at most 4.7 %');
+  expect(whyLarge(size, 0.05)).not.toBe(null);
+});
+
+test('steps of moves under way, and cancelling them, are no new moves', () => {
+  const head = proposed(40);
+  const id = encodeRing(head).id;
+  const copying = initializeMoves(head, id);
+  const done = finalizeMoves(copying, encodeRing(copying).id);
+  const back = cancelMoves(head, id, new Set(head.moves.map(({ assignment }) => assignment)));
+  for (const [before, after] of [
+    [head, copying],
+    [copying, done],
+    [head, back],
+  ] as const) {
+    expect(changeSize(before, after)).toMatchObject({ moved: 0, underQuorum: 0 });
+  }
+});
+
+test('a partition keeps a quorum of slots that stay', () => {
+  const moves = [0, 1].map((replica) => {
+    const from = deviceOf(ring.table, replica, 5);
+    return { partition: 5, replica, from, to: 0 };
+  });
+  const free = ring.devices.flatMap((device) =>
+    device !== null && !ring.table.some((row) => row[5] === device.id) ? [device.id] : [],
+  );
+  const wanted = moves.map((move, index) => ({ ...move, to: free[index] ?? -1 }));
+  const next = proposeMoves(ring, encodeRing(ring).id, { moves: wanted });
+  const size = changeSize(ring, next);
+  expect(size).toMatchObject({ moved: 2, underQuorum: 1 });
+  expect(whyLarge(size, 0.05)).toContain('1 partition would keep less than a quorum');
+});
+
+test('removed devices count as lost: two of three replicas, or the only one', () => {
+  const holders = (partition: number): number[] =>
+    ring.table.flatMap((row) => row[partition] ?? []);
+  const one = holders(0).slice(0, 1);
+  expect(changeSize(ring, ring, new Set(one)).underQuorum).toBe(0);
+  const two = new Set(holders(0).slice(0, 2));
+  expect(changeSize(ring, ring, two).underQuorum).toBeGreaterThan(0);
+  const single = sampleRing({ power: 4, replicas: 1, devices: 4 });
+  expect(changeSize(single, single, new Set([0])).underQuorum).toBe(4);
+});
+
+test('a further replica is no move; two of three taken away are too many', () => {
+  const more = sampleRing({ power: 6, replicas: 4, devices: 8 });
+  expect(changeSize(ring, more)).toMatchObject({ moved: 0, underQuorum: 0 });
+  expect(changeSize(more, ring)).toMatchObject({ moved: 0, underQuorum: 0 });
+  const one = sampleRing({ power: 6, replicas: 1, devices: 8 });
+  expect(changeSize(ring, one)).toMatchObject({ moved: 0, underQuorum: 64 });
+});
+
+test('100,000 devices are compared in a moment', () => {
+  const large = sampleRing({ power: 17, replicas: 3, devices: 100_000 });
+  expect(changeSize(large, large).moved).toBe(0);
+});
+
+test('replicas that end: a quorum of what there was stays, and never a single one', () => {
+  const at = (replicas: number) => sampleRing({ power: 6, replicas, devices: 8 });
+  const why = (before: number, after: number): string | null =>
+    whyLarge(changeSize(at(before), at(after)), 1);
+  expect([why(3, 2), why(4, 3), why(5, 4), why(3, 2.5), why(2, 3), why(1, 1)]).toEqual(
+    Array(6).fill(null),
+  );
+  expect(why(2, 1)).toContain('replicas go from 2 to 1: 64 partitions keep too few');
+  expect(why(2, 1.5)).toContain('32 partitions keep too few');
+  expect(why(2.5, 1.5)).toContain('32 partitions keep too few');
+  expect(why(5, 2)).toContain('64 partitions');
+});

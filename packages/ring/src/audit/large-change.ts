@@ -1,0 +1,285 @@
+// The operator's brake: how much of a ring does a version move, and is that an ordinary step? Pure.
+//
+// Five per cent of a small cluster is less than one device, so the plain share would stop every
+// join and teach operators to override. What is ordinary instead: one device or one server comes
+// and takes no more than the largest had before, and one leaves or gets less weight and gives away
+// its own. Those moves are explained; all others together may be five per cent. So a weight typo
+// upwards (the device grows beyond the largest), a zone typo (others swap among each other), two
+// servers removed or added at once, and a file of the wrong devices are stopped. A device that
+// leaves changes the share of its zone, which stirs others: for four of its slots three more may
+// move, which is less than a second device would give. And no partition may be left with less than
+// a quorum of slots that stay. Replicas that end are no moves, and gone all the same: none may end
+// where one would be left, or less than a quorum of those there were.
+import { counted } from '@ringwright/base/counted';
+import { countThinned, countUnderQuorum, devicesOf } from '../quorum-left.ts';
+import type { Ring, SlotRow } from '../ring.ts';
+import { copyTable } from '../slot-rows.ts';
+
+export interface ChangeSize {
+  readonly slots: number;
+  /** Slots that get a device which did not hold them. */
+  readonly moved: number;
+  /** Of them, not explained by one that comes and one that leaves. */
+  readonly unexplained: number;
+  /** Slots that the leaving one gives away. */
+  readonly given: number;
+  /** Partitions of which too few slots stay where they are. */
+  readonly underQuorum: number;
+  /** Partitions that lose replicas and keep one, or fewer than a quorum of those they had. */
+  readonly thinned: number;
+  readonly replicas: { readonly before: number; readonly after: number };
+  /** What the explained moves are explained by: `d7` or `server r1z2 10.0.0.7`. */
+  readonly joins: string | null;
+  readonly leaves: string | null;
+}
+
+/** `removed`: devices that are gone, so that what they hold may be lost (builder state). */
+export function changeSize(
+  previous: Ring,
+  next: Ring,
+  removed: ReadonlySet<number> = new Set(),
+): ChangeSize {
+  const { moves, leaving } = changesBetween(previous, next);
+  const groups = groupsOf(previous, next);
+  const flows = flowsOf(groups, moves, loadsOf(previous));
+  const leaver = largest(flows.map((flow) => ({ flow, count: given(flow) })));
+  const joiner = largest(growths(flows));
+  const isIn = (side: typeof joiner, id: number): boolean =>
+    side?.flow.group.devices.has(id) ?? false;
+  const outside = moves.filter(({ from, to }) => !isIn(leaver, from) || isIn(leaver, to));
+  const incoming = outside.filter(({ from, to }) => isIn(joiner, to) && !isIn(joiner, from));
+  const explained = Math.min(incoming.length, joiner?.count ?? 0);
+  return {
+    slots: previous.table.reduce((sum, row) => sum + row.length, 0),
+    moved: moves.length,
+    unexplained: outside.length - explained,
+    given: moves.length - outside.length,
+    underQuorum: countUnderQuorum(previous, leaving, removed),
+    thinned: countThinned(previous, next),
+    replicas: { before: previous.replicas, after: next.replicas },
+    joins: joiner?.flow.group.name ?? null,
+    leaves: leaver?.flow.group.name ?? null,
+  };
+}
+
+/** A sentence that says why the change is large, or null when it is not. */
+export function whyLarge(size: ChangeSize, movedShareMax: number): string | null {
+  if (size.underQuorum > 0) {
+    return `${counted(size.underQuorum, 'partition')} would keep less than a quorum of all slots`;
+  }
+  if (size.thinned > 0) {
+    const { before, after } = size.replicas;
+    const few =
+      after < 2 ? 'too few to survive one failure' : 'less than a quorum of what they had';
+    return `replicas go from ${before} to ${after}: ${counted(size.thinned, 'partition keeps', 'partitions keep')} ${few}`;
+  }
+  const max = Math.max(Math.floor(size.slots * movedShareMax), Math.floor(0.75 * size.given));
+  if (size.unexplained <= max) return null;
+  const { moved, unexplained, slots } = size;
+  const percent = (value: number): string => `${((100 * value) / slots).toFixed(1)} %`;
+  const all = `${moved} of ${counted(slots, 'slot')} move`;
+  if (moved === unexplained) return `${all}: ${percent(moved)}, at most ${percent(max)}`;
+  return (
+    `${all}, ${moved - unexplained} of them explained by ${explainedBy(size)}; ` +
+    `the other ${unexplained} are ${percent(unexplained)}, at most ${percent(max)}`
+  );
+}
+
+/** Neither need come or leave: their weights may have changed. */
+function explainedBy({ joins, leaves }: ChangeSize): string {
+  return [
+    ...(leaves === null ? [] : [`what ${leaves} gives away`]),
+    ...(joins === null ? [] : [`${joins} growing up to the largest there was`]),
+  ].join(' and ');
+}
+
+interface SlotChange {
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Changes {
+  /** Copies that go to a device which had none of the partition. */
+  readonly moves: readonly SlotChange[];
+  /** By partition: holders that shall be holders no longer. */
+  readonly leaving: ReadonlyMap<number, number>;
+}
+
+/**
+ * Compared are the devices that each partition ends up with, so that steps of moves under way, and
+ * their cancelling, are no new moves, nor are slots that change rows. A further replica is no move.
+ */
+function changesBetween(previous: Ring, next: Ring): Changes {
+  const [before, after] = [endsOf(previous), endsOf(next)];
+  const moves: SlotChange[] = [];
+  const leaving = new Map<number, number>();
+  const changed = changedPartitions(before, after, next.partitions);
+  for (let partition = 0; partition < changed.length; partition += 1) {
+    if (changed[partition] === 0) continue;
+    const [was, shall] = [endsAt(before, partition), endsAt(after, partition)];
+    const held = devicesOf(previous.table, partition);
+    const left = was.filter((id) => held.includes(id) && !shall.includes(id));
+    const gained = shall.filter((id) => !was.includes(id) && !held.includes(id));
+    if (left.length > 0) leaving.set(partition, left.length);
+    const fresh = Math.max(0, shall.length - was.length);
+    for (const [index, to] of gained.slice(0, gained.length - fresh).entries()) {
+      moves.push({ partition, from: left[index] ?? -1, to });
+    }
+  }
+  return { moves, leaving };
+}
+
+/** The table once every move in flight has ended, and the new slots that it then has, apart. */
+interface Ends {
+  readonly rows: readonly SlotRow[];
+  /** By partition: the devices of its new slots. */
+  readonly fresh: ReadonlyMap<number, readonly number[]>;
+}
+
+function endsOf(ring: Ring): Ends {
+  const rows = ring.moves.length === 0 ? ring.table : copyTable(ring.table, ring.devices.length);
+  const fresh = new Map<number, number[]>();
+  for (const { partition, replica, to } of ring.moves) {
+    const row = rows[replica];
+    if (row !== undefined && partition < row.length) row[partition] = to;
+    else fresh.set(partition, [...(fresh.get(partition) ?? []), to]);
+  }
+  return { rows, fresh };
+}
+
+/** Row by row, since a loop over one typed array is ten times faster than one over many. */
+function changedPartitions(before: Ends, after: Ends, partitions: number): Uint8Array {
+  const changed = new Uint8Array(partitions);
+  for (let replica = 0; replica < Math.max(before.rows.length, after.rows.length); replica += 1) {
+    const [was, shall] = [before.rows[replica], after.rows[replica]];
+    markDifferences(was ?? new Uint16Array(), shall ?? new Uint16Array(), changed);
+  }
+  for (const partition of [...before.fresh.keys(), ...after.fresh.keys()]) changed[partition] = 1;
+  return changed;
+}
+
+function markDifferences(was: SlotRow, shall: SlotRow, changed: Uint8Array): void {
+  const both = Math.min(was.length, shall.length);
+  for (let partition = 0; partition < both; partition += 1) {
+    if (was[partition] !== shall[partition]) changed[partition] = 1;
+  }
+  changed.fill(1, both, Math.max(was.length, shall.length));
+}
+
+function endsAt({ rows, fresh }: Ends, partition: number): number[] {
+  return [...devicesOf(rows, partition), ...(fresh.get(partition) ?? [])];
+}
+
+function loadsOf({ table, devices }: Ring): Float64Array {
+  const loads = new Float64Array(devices.length);
+  for (const row of table) countInto(loads, row);
+  return loads;
+}
+
+function countInto(loads: Float64Array, row: SlotRow): void {
+  for (let partition = 0; partition < row.length; partition += 1) {
+    const id = row[partition] ?? 0;
+    loads[id] = (loads[id] ?? 0) + 1;
+  }
+}
+
+interface Group {
+  readonly name: string;
+  readonly kind: 'device' | 'server';
+  readonly devices: ReadonlySet<number>;
+  /** Its weight fell, or it has none left. */
+  readonly shrinks: boolean;
+}
+
+/** Every device, and every server: machines come and go with all of their devices. */
+function groupsOf(previous: Ring, next: Ring): Group[] {
+  const members = new Map<string, number[]>();
+  for (let id = 0; id < next.devices.length; id += 1) {
+    const device = next.devices[id] ?? previous.devices[id] ?? null;
+    if (device === null) continue;
+    const server = `server r${device.region}z${device.zone} ${device.ip}`;
+    members.set(`d${id}`, [id]);
+    members.set(server, [...(members.get(server) ?? []), id]);
+  }
+  const weight = ({ devices }: Ring, ids: readonly number[]): number =>
+    ids.reduce((sum, id) => sum + (devices[id]?.weight ?? 0), 0);
+  return [...members].map(([name, ids]) => ({
+    name,
+    kind: name.startsWith('server ') ? 'server' : 'device',
+    devices: new Set(ids),
+    shrinks: weight(next, ids) === 0 || weight(next, ids) < weight(previous, ids),
+  }));
+}
+
+interface Flow {
+  readonly group: Group;
+  readonly before: number;
+  /** Slots from outside the group, and to outside. */
+  readonly taken: number;
+  readonly given: number;
+}
+
+function flowsOf(
+  groups: readonly Group[],
+  moves: readonly SlotChange[],
+  loads: Float64Array,
+): Flow[] {
+  const serverOf = new Map<number, Group>();
+  for (const group of groups) {
+    if (group.kind === 'server') for (const id of group.devices) serverOf.set(id, group);
+  }
+  const taken = new Map<string, number>();
+  const given = new Map<string, number>();
+  const add = (counts: Map<string, number>, name: string | undefined): void => {
+    if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + 1);
+  };
+  for (const { from, to } of moves) {
+    add(given, `d${from}`);
+    add(taken, `d${to}`);
+    if (serverOf.get(from) === serverOf.get(to)) continue;
+    add(given, serverOf.get(from)?.name);
+    add(taken, serverOf.get(to)?.name);
+  }
+  return groups.map((group) => ({
+    group,
+    before: [...group.devices].reduce((sum, id) => sum + (loads[id] ?? 0), 0),
+    taken: taken.get(group.name) ?? 0,
+    given: given.get(group.name) ?? 0,
+  }));
+}
+
+function given({ group, given: count }: Flow): number {
+  return group.shrinks ? count : 0;
+}
+
+/**
+ * By how much each grows, up to the largest of its kind before; a server by no more than its
+ * devices do, so that one device with a wrong weight cannot pass for a machine that joins.
+ */
+function growths(flows: readonly Flow[]): Counted[] {
+  const most = { device: 0, server: 0 };
+  for (const { group, before } of flows) {
+    most[group.kind] = Math.max(most[group.kind], before);
+  }
+  const growth = ({ group, before, taken, given: lost }: Flow): number =>
+    Math.max(0, Math.min(taken - lost, most[group.kind] - before));
+  const ofDevice = new Map(flows.map((flow) => [flow.group.name, growth(flow)]));
+  return flows.map((flow) => {
+    const members = [...flow.group.devices].map((id) => ofDevice.get(`d${id}`) ?? 0);
+    const sum = members.reduce((total, one) => total + one, 0);
+    return { flow, count: Math.min(growth(flow), sum) };
+  });
+}
+
+interface Counted {
+  readonly flow: Flow;
+  readonly count: number;
+}
+
+function largest(counted: readonly Counted[]): Counted | null {
+  return counted.reduce<Counted | null>(
+    (max, one) => (one.count > (max?.count ?? 0) ? one : max),
+    null,
+  );
+}

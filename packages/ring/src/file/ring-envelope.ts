@@ -1,0 +1,48 @@
+// The envelope of a ring file: the ring id, and who signed it. Not covered by the id. Pure.
+import { canonicalJson } from '@ringwright/base/canonical-json';
+import { ringSignatureCountMax } from '@ringwright/base/limits';
+import { z } from 'zod';
+import { firstComplaint } from '../device-fields.ts';
+import { fileInvalid } from './ring-file-error.ts';
+import { parseJson } from './ring-manifest.ts';
+
+/** What a signature is over, with the manifest's bytes (DSSE pre-authentication encoding). */
+export const ringPayloadType = 'application/vnd.ringwright.ring-manifest+json';
+
+export const signatureSchema = z.strictObject({
+  /** SHA-256 (hex) of the key's SPKI bytes. */
+  keyid: z.string().regex(/^[0-9a-f]{64}$/),
+  /** ed25519: 64 bytes in base64, in its one spelling. */
+  sig: z.string().regex(/^[A-Za-z0-9+/]{85}[AQgw]==$/),
+});
+
+export type RingSignature = z.infer<typeof signatureSchema>;
+
+const envelopeSchema = z.strictObject({
+  /** The ring id, so that a damaged manifest is told from another ring's. */
+  id: z.string().regex(/^[0-9a-f]{64}$/),
+  payloadType: z.literal(ringPayloadType),
+  signatures: z.array(signatureSchema).max(ringSignatureCountMax),
+});
+
+export type Envelope = z.infer<typeof envelopeSchema>;
+
+export function encodeEnvelope(id: string, signatures: readonly RingSignature[]): Buffer {
+  return Buffer.from(canonicalJson({ id, payloadType: ringPayloadType, signatures }));
+}
+
+/**
+ * Only the one spelling that `encodeEnvelope` gives is taken, so no byte of an unsigned file is
+ * free: this names the id, the id covers the manifest, the manifest covers the sections.
+ */
+export function decodeEnvelope(bytes: Buffer): Envelope {
+  const parsed = envelopeSchema.safeParse(parseJson(bytes, 'envelope'));
+  if (!parsed.success) {
+    throw fileInvalid('envelope', `wrong in ${firstComplaint(parsed.error)}`, 'an envelope');
+  }
+  const { id, signatures } = parsed.data;
+  if (!encodeEnvelope(id, signatures).equals(bytes)) {
+    throw fileInvalid('envelope', 'spelled otherwise', 'canonical JSON');
+  }
+  return parsed.data;
+}

@@ -1,0 +1,181 @@
+// The ring file: round trips, the frozen bytes of format 1, and no byte that may change unseen.
+import { createHash } from 'node:crypto';
+import { CodedError } from '@ringwright/base/coded-error';
+import { seededRandom } from '@ringwright/base/random';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { sampleRing, strangerTo } from '../../test/support/sample-ring.ts';
+import { proposeMoves } from '../advance-ring.ts';
+import { auditRing } from '../audit/audit-ring.ts';
+import type { Ring } from '../ring.ts';
+import { deviceOf } from '../slot-rows.ts';
+import { decodeRing, encodeRing, readRingHead } from './ring-file.ts';
+
+const tiny = sampleRing({ power: 1, replicas: 1.5, devices: 3, holes: [1] });
+
+/** Version 2 of a ring with two moves and a builder section: every section has content. */
+function busyRing(size: Parameters<typeof sampleRing>[0]): Ring {
+  const ring = sampleRing(size);
+  const moves = [...new Set([0, ring.partitions - 1])].map((partition) => ({
+    partition,
+    replica: 0,
+    from: deviceOf(ring.table, 0, partition),
+    to: strangerTo(ring, partition),
+  }));
+  return proposeMoves(ring, encodeRing(ring).id, { moves });
+}
+
+function refusal(bytes: Uint8Array): string {
+  try {
+    decodeRing(bytes);
+    return 'accepted';
+  } catch (error) {
+    if (error instanceof CodedError) return error.code;
+    throw error;
+  }
+}
+
+const refusals = ['RING_FILE_INVALID', 'RING_FORMAT_UNKNOWN', 'RING_TOO_LARGE'];
+
+describe('round trip', () => {
+  const sizes = fc.record({
+    power: fc.nat(9),
+    replicas: fc.constantFrom(1, 1.25, 2, 2.5, 3),
+    devices: fc.integer({ min: 6, max: 40 }),
+    holes: fc.constantFrom([], [0], [1, 3]),
+  });
+
+  test('any ring, its builder section and unknown sections come back, at the same id', () => {
+    const bytes = fc.uint8Array({ maxLength: 50 });
+    fc.assert(
+      fc.property(sizes, bytes, fc.option(bytes), (size, extra, builder) => {
+        const ring = busyRing(size);
+        const extraSections = [{ name: 'x-notes', bytes: extra }];
+        const extras = builder === null ? { extraSections } : { extraSections, builder };
+        const file = encodeRing(ring, extras);
+        const read = decodeRing(file.bytes);
+        expect(read.ring).toEqual(ring);
+        expect(read.id).toBe(file.id);
+        expect(read.builder === null ? null : Buffer.from(read.builder)).toEqual(
+          builder === null ? null : Buffer.from(builder),
+        );
+        expect(read.extraSections).toEqual([{ name: 'x-notes', bytes: Buffer.from(extra) }]);
+        expect(encodeRing(read.ring, extras).bytes.equals(file.bytes), 'same bytes').toBe(true);
+      }),
+    );
+  });
+
+  test('a ring of four-byte device ids', () => {
+    const ring = sampleRing({ power: 4, replicas: 3, devices: 65_536 });
+    const read = decodeRing(encodeRing(ring).bytes);
+    expect(read.ring.table[0]).toBeInstanceOf(Uint32Array);
+    expect(read.ring).toEqual(ring);
+    expect(auditRing(read.ring)).toEqual([]);
+  });
+
+  test('fields that are no part of a device stay out of the file', () => {
+    const devices = tiny.devices.map((one) => one && { ...one, state: 'active' });
+    expect(encodeRing({ ...tiny, devices }).id).toBe(encodeRing(tiny).id);
+  });
+
+  test('the table of a decoded ring does not change with the bytes it came from', () => {
+    const { bytes } = encodeRing(tiny);
+    const { ring } = decodeRing(bytes);
+    bytes.fill(0);
+    expect(ring.table).toEqual(tiny.table);
+  });
+
+  test('bytes at an odd offset of a larger buffer', () => {
+    const { bytes } = encodeRing(tiny);
+    const larger = Buffer.alloc(bytes.length + 7);
+    bytes.copy(larger, 3);
+    expect(decodeRing(larger.subarray(3, 3 + bytes.length)).ring).toEqual(tiny);
+  });
+});
+
+describe('the head', () => {
+  test('is read from the first bytes alone', () => {
+    const { bytes, id } = encodeRing(tiny);
+    const head = readRingHead(
+      bytes.subarray(0, 20 + bytes.readUInt32BE(12) + bytes.readUInt32BE(16)),
+    );
+    expect(head).toMatchObject({ keyspace: 'cities', cluster: 'test', version: 1, parent: null });
+    expect(head).toMatchObject({ id, fileBytes: bytes.length, partitions: 2 });
+  });
+
+  test('the id is the SHA-256 of the manifest', () => {
+    const { bytes, id } = encodeRing(tiny);
+    const start = 20 + bytes.readUInt32BE(12);
+    const manifest = bytes.subarray(start, start + bytes.readUInt32BE(16));
+    expect(createHash('sha256').update(manifest).digest('hex')).toBe(id);
+  });
+
+  test('signatures change the file, not the id', () => {
+    const signature = { keyid: 'a'.repeat(64), sig: `${'A'.repeat(86)}==` };
+    const signed = encodeRing(tiny, { signatures: [signature] });
+    expect(signed.id).toBe(encodeRing(tiny).id);
+    expect(decodeRing(signed.bytes).signatures).toEqual([signature]);
+  });
+});
+
+describe('damage', () => {
+  const file = encodeRing(busyRing({ power: 2, replicas: 2.5, devices: 6 }), {
+    builder: Buffer.from('state'),
+    extraSections: [{ name: 'x-empty', bytes: Buffer.alloc(0) }],
+  }).bytes;
+
+  test('every byte of a small file, changed in a bit or in all, is refused', () => {
+    for (let at = 0; at < file.length; at += 1) {
+      for (const mask of [1, 2, 4, 8, 16, 32, 64, 128, 255]) {
+        const damaged = Buffer.from(file);
+        damaged[at] = (damaged[at] ?? 0) ^ mask;
+        expect(refusals, `byte ${at} xor ${mask}`).toContain(refusal(damaged));
+      }
+    }
+  });
+
+  test('every shorter and some longer files are refused', () => {
+    for (let length = 0; length < file.length; length += 1) {
+      expect(refusal(file.subarray(0, length)), `${length} bytes`).toBe('RING_FILE_INVALID');
+    }
+    for (const more of [Buffer.of(0), Buffer.of(0x1a, 10), file]) {
+      expect(refusal(Buffer.concat([file, more]))).toBe('RING_FILE_INVALID');
+    }
+  });
+
+  test('every byte taken out or doubled is refused', () => {
+    for (let at = 0; at < file.length; at += 1) {
+      const [before, after] = [file.subarray(0, at), file.subarray(at + 1)];
+      const here = file.subarray(at, at + 1);
+      expect(refusals).toContain(refusal(Buffer.concat([before, after])));
+      expect(refusals).toContain(refusal(Buffer.concat([before, here, here, after])));
+    }
+  });
+
+  test.each([1, 2, 3])('a larger file, sampled with seed %i', (seed) => {
+    const large = encodeRing(busyRing({ power: 14, replicas: 3, devices: 100 })).bytes;
+    const random = seededRandom(seed);
+    for (let round = 0; round < 150; round += 1) {
+      const damaged = Buffer.from(large);
+      const at = random.below(large.length);
+      damaged[at] = (damaged[at] ?? 0) ^ (1 + random.below(255));
+      expect(refusals, `seed ${seed}, byte ${at}`).toContain(refusal(damaged));
+    }
+  });
+
+  test('arbitrary bytes are refused, never a crash', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        expect(refusals).toContain(refusal(bytes));
+        expect(refusals).toContain(refusal(Buffer.concat([file.subarray(0, 20), bytes])));
+      }),
+    );
+  });
+
+  test('a format of the future is told apart, with both numbers', () => {
+    const damaged = Buffer.from(file);
+    damaged.writeUInt32BE(2, 8);
+    expect(() => decodeRing(damaged)).toThrow('has format 2, this program reads format 1');
+    expect(refusal(damaged)).toBe('RING_FORMAT_UNKNOWN');
+  });
+});

@@ -1,0 +1,113 @@
+// The manifest of a ring file: what the ring is, and each section's length and digest. Pure.
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '@ringwright/base/canonical-json';
+import {
+  deviceCountMax,
+  overrideCharactersMax,
+  partitionCountMax,
+  partitionPowerMax,
+  replicaCountMax,
+  ringFileBytesMax,
+  ringSectionCountMax,
+  trustEpochMax,
+} from '@ringwright/base/limits';
+import { z } from 'zod';
+import { firstComplaint } from '../device-fields.ts';
+import { fileInvalid } from './ring-file-error.ts';
+
+/** One section: its bytes follow those of the one before. */
+export interface Section {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+const version = z
+  .int()
+  .min(1)
+  .max(2 ** 32 - 1);
+/** Raw bytes as hex; no cluster in sight salts with more than a few dozen. */
+const salt = z.string().regex(/^([0-9a-f]{2}){0,256}$/);
+
+const partitionerSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('md5-shift'),
+    power: z.int().min(0).max(partitionPowerMax),
+    prefix: salt,
+    suffix: salt,
+  }),
+  z.object({
+    kind: z.literal('murmur3-mod'),
+    partitions: z.int().min(1).max(partitionCountMax),
+    seed: z
+      .int()
+      .min(0)
+      .max(2 ** 32 - 1),
+  }),
+]);
+
+const sectionSchema = z.object({
+  name: z.string().regex(/^[A-Za-z][A-Za-z0-9.-]{0,62}$/),
+  bytes: z.int().min(0).max(ringFileBytesMax),
+  sha256: digest,
+});
+
+/** What a signed ring says besides: it is covered by the signatures, as all of the manifest is. */
+const signingSchema = z.strictObject({
+  /** The epoch of the root it was signed under; versions are compared within one. */
+  epoch: z.int().min(1).max(trustEpochMax),
+  /** Id of that root. */
+  root: digest,
+  /** SHA-256 of the last line of log.jsonl before this version; null before the first. */
+  logHead: digest.nullable(),
+  /** Whether the brake took it for a large change, which needs further signatures. */
+  large: z.boolean(),
+  /** Why it passes without them, in the words of the one who answers for it. */
+  override: z.string().min(1).max(overrideCharactersMax).nullable(),
+});
+
+export type Signing = z.infer<typeof signingSchema>;
+
+/** Members this program does not know are allowed and ignored: the id covers the bytes as they are. */
+const manifestSchema = z.object({
+  keyspace: z.string().max(63),
+  cluster: z.string().max(128),
+  version,
+  parent: digest.nullable(),
+  partitioner: partitionerSchema,
+  partitions: z.int().min(1).max(partitionCountMax),
+  replicas: z.number().gt(0).max(replicaCountMax),
+  deviceCount: z.int().min(0).max(deviceCountMax),
+  deviceIdBytes: z.union([z.literal(2), z.literal(4)]),
+  nextAssignment: z.int().min(1),
+  /** Absent in unsigned rings, whose bytes are those of before there were signatures. */
+  signing: signingSchema.optional(),
+  sections: z.array(sectionSchema).max(ringSectionCountMax),
+});
+
+export type Manifest = z.infer<typeof manifestSchema>;
+
+export function encodeManifest(manifest: Manifest): Buffer {
+  return Buffer.from(canonicalJson(manifest));
+}
+
+/** Throws RING_FILE_INVALID. */
+export function decodeManifest(bytes: Uint8Array): Manifest {
+  const parsed = manifestSchema.safeParse(parseJson(bytes, 'manifest'));
+  if (!parsed.success) {
+    throw fileInvalid('manifest', `wrong in ${firstComplaint(parsed.error)}`, 'a ring manifest');
+  }
+  return parsed.data;
+}
+
+export function parseJson(bytes: Uint8Array, what: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw fileInvalid(what, `${bytes.length} bytes that are not JSON`, 'JSON in UTF-8');
+  }
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

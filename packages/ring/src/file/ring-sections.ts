@@ -1,0 +1,125 @@
+// The four sections every ring file has: devices, assignments, moves, minVersions. Pure.
+import { canonicalJson } from '@ringwright/base/canonical-json';
+import {
+  deviceCountMax,
+  movesInFlightMax,
+  ringDevicesSectionBytesMax,
+} from '@ringwright/base/limits';
+import { z } from 'zod';
+import type { Device } from '../device.ts';
+import { deviceSchema, firstComplaint } from '../device-fields.ts';
+import type { Move, MoveState } from '../move.ts';
+import { rowLengths, type SlotRow, slotCount, type Table } from '../ring.ts';
+import { fileInvalid } from './ring-file-error.ts';
+import { type Manifest, parseJson } from './ring-manifest.ts';
+
+const moveBytes = 28;
+/** Stands for no device; never an id, so files of rings without new slots stay as they were. */
+const noDevice = 0xffff_ffff;
+const stateNumbers: Record<MoveState, number> = { PROPOSED: 1, INITIALIZING: 2 };
+const stateNames: Readonly<Record<number, MoveState>> = { 1: 'PROPOSED', 2: 'INITIALIZING' };
+const devicesSchema = z.array(deviceSchema.nullable()).max(deviceCountMax);
+const littleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
+
+/** Field by field: what a caller's objects carry beyond a device does not belong into the file. */
+export function encodeDevices(devices: readonly (Device | null)[]): Buffer {
+  const plain = devices.map((device) => {
+    if (device === null) return null;
+    const { id, region, zone, ip, port, device: name, weight, meta, extra } = device;
+    return { id, region, zone, ip, port, device: name, weight, meta, extra };
+  });
+  return Buffer.from(canonicalJson(plain));
+}
+
+export function decodeDevices(bytes: Uint8Array, count: number): (Device | null)[] {
+  if (bytes.length > ringDevicesSectionBytesMax) {
+    throw fileInvalid(
+      'section devices',
+      `${bytes.length} bytes`,
+      `≤ ${ringDevicesSectionBytesMax}`,
+    );
+  }
+  const parsed = devicesSchema.safeParse(parseJson(bytes, 'section devices'));
+  if (!parsed.success) {
+    throw fileInvalid('section devices', `wrong in ${firstComplaint(parsed.error)}`, 'devices');
+  }
+  if (parsed.data.length !== count) throw fileInvalid('device count', parsed.data.length, count);
+  return parsed.data;
+}
+
+/** Device ids row after row, big-endian, `idBytes` each. */
+export function encodeAssignments(table: Table, idBytes: 2 | 4): Buffer {
+  const slots = table.reduce((sum, row) => sum + row.length, 0);
+  const words = idBytes === 2 ? new Uint16Array(slots) : new Uint32Array(slots);
+  let offset = 0;
+  for (const row of table) {
+    words.set(row, offset);
+    offset += row.length;
+  }
+  return swapped(Buffer.from(words.buffer), idBytes);
+}
+
+/** Rows over one fresh buffer. The length is checked against the manifest before it is taken. */
+export function decodeAssignments(bytes: Uint8Array, manifest: Manifest): SlotRow[] {
+  const { partitions, replicas, deviceIdBytes: idBytes } = manifest;
+  const wanted = slotCount(partitions, replicas) * idBytes;
+  if (bytes.length !== wanted || wanted === 0) {
+    throw fileInvalid('section assignments', `${bytes.length} bytes`, `${wanted} bytes`);
+  }
+  const buffer = new ArrayBuffer(wanted);
+  const copy = Buffer.from(buffer);
+  copy.set(bytes);
+  swapped(copy, idBytes);
+  let offset = 0;
+  return rowLengths(partitions, replicas).map((length) => {
+    const start = offset;
+    offset += length * idBytes;
+    return idBytes === 2
+      ? new Uint16Array(buffer, start, length)
+      : new Uint32Array(buffer, start, length);
+  });
+}
+
+/** 28 bytes a move: partition, replica, from, to, state as 32-bit words, the assignment as 64 bits. */
+export function encodeMoves(moves: readonly Move[]): Buffer {
+  const bytes = Buffer.allocUnsafe(moves.length * moveBytes);
+  for (const [index, move] of moves.entries()) {
+    const at = index * moveBytes;
+    bytes.writeUInt32BE(move.partition, at);
+    bytes.writeUInt32BE(move.replica, at + 4);
+    bytes.writeUInt32BE(move.from ?? noDevice, at + 8);
+    bytes.writeUInt32BE(move.to, at + 12);
+    bytes.writeUInt32BE(stateNumbers[move.state], at + 16);
+    bytes.writeBigUInt64BE(BigInt(move.assignment), at + 20);
+  }
+  return bytes;
+}
+
+export function decodeMoves(bytes: Buffer): Move[] {
+  const count = bytes.length / moveBytes;
+  if (!Number.isInteger(count) || count > movesInFlightMax) {
+    throw fileInvalid('section moves', `${bytes.length} bytes`, `≤ ${movesInFlightMax} times 28`);
+  }
+  return Array.from({ length: count }, (_, index) => {
+    const at = index * moveBytes;
+    const state = stateNames[bytes.readUInt32BE(at + 16)];
+    if (state === undefined)
+      throw fileInvalid('state of a move', bytes.readUInt32BE(at + 16), '1 or 2');
+    const from = bytes.readUInt32BE(at + 8);
+    const assignment = Number(bytes.readBigUInt64BE(at + 20));
+    if (!Number.isSafeInteger(assignment)) throw fileInvalid('assignment', assignment, '< 2^53');
+    return {
+      partition: bytes.readUInt32BE(at),
+      replica: bytes.readUInt32BE(at + 4),
+      from: from === noDevice ? null : from,
+      to: bytes.readUInt32BE(at + 12),
+      state,
+      assignment,
+    };
+  });
+}
+
+function swapped(bytes: Buffer, idBytes: 2 | 4): Buffer {
+  if (!littleEndian) return bytes;
+  return idBytes === 2 ? bytes.swap16() : bytes.swap32();
+}

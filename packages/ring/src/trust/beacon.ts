@@ -1,0 +1,98 @@
+// A beacon: the pusher's signed word that a version is the newest, good for a while. Pure.
+// A server that hears only old rings (a frozen one) sees its beacon run out, or one of a version
+// that it was never given.
+import { canonicalJson } from '@ringwright/base/canonical-json';
+import { CodedError } from '@ringwright/base/coded-error';
+import { beaconBytesMax, beaconLifeMsMax, clockAheadMsMax } from '@ringwright/base/limits';
+import { z } from 'zod';
+import { firstComplaint } from '../device-fields.ts';
+import { keyspaceNamePattern } from '../keyspace-name.ts';
+import { type Payload, signersOf } from './dsse.ts';
+import {
+  payloadOf,
+  printSigned,
+  type SignedDocument,
+  signedDocumentSchema,
+} from './signed-document.ts';
+import { requireUnexpired } from './trust-chain.ts';
+import type { Trust } from './trust-root.ts';
+
+const beaconType = 'application/vnd.ringwright.beacon+json';
+
+const beaconSchema = z.strictObject({
+  cluster: z.string().min(1).max(128),
+  epoch: z.int().min(1),
+  keyspace: z.string().regex(keyspaceNamePattern),
+  /** The newest version, and its ring id. */
+  version: z.int().min(1),
+  id: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Milliseconds since 1970, UTC. */
+  issuedMs: z.int().min(0),
+  expiresMs: z.int().min(0),
+});
+
+export type Beacon = z.infer<typeof beaconSchema>;
+
+export function beaconPayload(beacon: Beacon): Payload {
+  return { type: beaconType, bytes: Buffer.from(canonicalJson(beacon)) };
+}
+
+export function printBeacon(document: SignedDocument): Buffer {
+  return Buffer.from(printSigned(document));
+}
+
+/**
+ * The beacon of a document's bytes, signatures verified before it is parsed. Throws BEACON_REFUSED,
+ * TRUST_EXPIRED. That it has run out is no fault: its age is what it tells.
+ */
+export function openBeacon(bytes: Uint8Array, trusts: readonly Trust[], nowMs: number): Beacon {
+  const document = parseDocument(bytes);
+  const payload = payloadOf(document);
+  if (payload.type !== beaconType) throw refused(`its payload type is ${payload.type}`);
+  const signed = trusts.filter((trust) => {
+    const { keys, threshold } = trust.root.roles.beacon;
+    if (keys.length === 0) return false;
+    return signersOf(payload, document.signatures, trust.keys.beacon).size >= threshold;
+  });
+  if (signed.length === 0) throw refused('it lacks valid signatures of trusted beacon keys');
+  const parsed = beaconSchema.safeParse(parseText(document.payload));
+  if (!parsed.success) throw refused(`wrong in ${firstComplaint(parsed.error)}`);
+  const beacon = parsed.data;
+  const trust = signed.find(({ root }) => root.cluster === beacon.cluster);
+  if (trust === undefined) throw refused(`it is of cluster '${beacon.cluster}'`);
+  requireUnexpired(trust, nowMs);
+  if (beacon.epoch !== trust.root.epoch) {
+    throw refused(`it is of epoch ${beacon.epoch}, the root is in ${trust.root.epoch}`);
+  }
+  const { issuedMs, expiresMs } = beacon;
+  if (issuedMs > nowMs + clockAheadMsMax)
+    throw refused(`it is issued ${issuedMs - nowMs} ms ahead`);
+  if (expiresMs <= issuedMs || expiresMs - issuedMs > beaconLifeMsMax) {
+    throw refused(`it lives ${expiresMs - issuedMs} ms, at most ${beaconLifeMsMax}`);
+  }
+  return beacon;
+}
+
+function parseDocument(bytes: Uint8Array): SignedDocument {
+  if (bytes.length > beaconBytesMax) {
+    throw refused(`it has ${bytes.length} bytes, at most ${beaconBytesMax}`);
+  }
+  const value = parseText(Buffer.from(bytes).toString('utf8'));
+  const parsed = signedDocumentSchema.safeParse(value);
+  if (!parsed.success) throw refused(`wrong in ${firstComplaint(parsed.error)}`);
+  return parsed.data;
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw refused('it is not JSON');
+  }
+}
+
+function refused(sentence: string): CodedError {
+  return new CodedError('BEACON_REFUSED', `beacon refused: ${sentence}`, {
+    hint: 'ring-builder beacon RING sends a fresh one',
+  });
+}

@@ -1,0 +1,105 @@
+// A move's receipt: the joiner's word on what it loaded, from whom, and how it was proved; signed
+// by the key of its data directory. The ring that finalizes the move is gated on it. Pure.
+import type { KeyObject } from 'node:crypto';
+import { canonicalJson } from '@ringwright/base/canonical-json';
+import { CodedError } from '@ringwright/base/coded-error';
+import { deviceCountMax, partitionCountMax, replicaCountMax } from '@ringwright/base/limits';
+import { forceReasonCharactersMax, receiptBytesMax } from '@ringwright/base/limits-moves';
+import { z } from 'zod';
+import { firstComplaint } from '../device-fields.ts';
+import { keyspaceNamePattern } from '../keyspace-name.ts';
+import { type Payload, signersOf, signPayload } from './dsse.ts';
+import { keyIdOf, publicKeyOf, spkiOf } from './public-key.ts';
+import { payloadOf, printSigned, signedDocument, signedDocumentSchema } from './signed-document.ts';
+
+const receiptType = 'application/vnd.ringwright.receipt+json';
+
+const count = z.int().min(0);
+const device = count.max(deviceCountMax - 1);
+const incarnation = z.string().min(1).max(64);
+const digest = z.string().regex(/^[0-9a-f]{16}$/);
+
+const receiptSchema = z.strictObject({
+  cluster: z.string().max(128),
+  keyspace: z.string().regex(keyspaceNamePattern),
+  /** The ring under which it was loaded. */
+  version: z.int().min(1),
+  ring: z.string().regex(/^[0-9a-f]{64}$/),
+  partition: count.max(partitionCountMax - 1),
+  replica: count.max(replicaCountMax - 1),
+  assignment: count,
+  from: device.nullable(),
+  to: device,
+  /** The whole file that came, as its source described it; null when none had to. */
+  copy: z
+    .strictObject({ device, incarnation, seq: count, digest, rows: count, bytes: count })
+    .nullable(),
+  /** Devices whose records were merged, one after the other. */
+  merged: z.array(device).max(replicaCountMax),
+  /**
+   * Why an operator let it join without all records that a quorum may have acknowledged; null: it
+   * has them all.
+   */
+  forced: z.string().min(1).max(forceReasonCharactersMax).nullable(),
+  /** The joiner's file when it had caught up. */
+  file: z.strictObject({ incarnation, seq: count, digest, rows: count, bytes: count }),
+  /** Milliseconds since 1970 by the joiner's clock. */
+  ms: count,
+  /** Id of the joiner's data directory: a wiped device has another, and another key. */
+  born: z.string().max(64),
+  /** SPKI bytes of the directory's key, in base64; null: the receipt is not signed. */
+  key: z.string().max(128).nullable(),
+});
+
+export type MoveReceipt = z.infer<typeof receiptSchema>;
+
+/** One line of JSON in one spelling; signed when there is a key. */
+export function printReceipt(receipt: Omit<MoveReceipt, 'key'>, key: KeyObject | null): string {
+  const whole: MoveReceipt = { ...receipt, key: key === null ? null : spkiOf(key) };
+  const payload: Payload = { type: receiptType, bytes: Buffer.from(canonicalJson(whole)) };
+  const signatures = key === null ? [] : [signPayload(key, payload)];
+  return printSigned(signedDocument(payload, signatures));
+}
+
+/**
+ * The receipt of a line, signature verified. It proves who wrote it only to those who know the key
+ * already. Throws RECEIPT_INVALID.
+ */
+export function openReceipt(line: string): MoveReceipt {
+  if (Buffer.byteLength(line) > receiptBytesMax) {
+    throw invalid(`it has more than ${receiptBytesMax} bytes`);
+  }
+  const document = signedDocumentSchema.safeParse(parseJson(line));
+  if (!document.success) throw invalid(`wrong in ${firstComplaint(document.error)}`);
+  if (printSigned(document.data) !== line) throw invalid('it is not in its one spelling');
+  const payload = payloadOf(document.data);
+  if (payload.type !== receiptType) throw invalid(`its payload type is ${payload.type}`);
+  const parsed = receiptSchema.safeParse(parseJson(document.data.payload));
+  if (!parsed.success) throw invalid(`wrong in ${firstComplaint(parsed.error)}`);
+  const receipt = parsed.data;
+  const { signatures } = document.data;
+  const wanted = receipt.key === null ? 0 : 1;
+  if (signatures.length !== wanted) throw invalid(`${signatures.length} signatures of ${wanted}`);
+  if (receipt.key === null) return receipt;
+  const key = publicKeyOf(receipt.key);
+  if (key === null) throw invalid('its key is no ed25519 key');
+  const id = keyIdOf(receipt.key);
+  if (!signersOf(payload, signatures, new Map([[id, key]])).has(id)) {
+    throw invalid('its signature is not that of its key');
+  }
+  return receipt;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalid('it is not JSON');
+  }
+}
+
+function invalid(sentence: string): CodedError {
+  return new CodedError('RECEIPT_INVALID', `receipt refused: ${sentence}`, {
+    hint: 'ring-builder moves RING retry PARTITION makes the joiner load, and sign, anew',
+  });
+}

@@ -1,0 +1,141 @@
+// The chain of roots of a cluster: from one that is trusted to the newest, one by one. Pure.
+// After TUF: root v + 1 carries the threshold of v, so that the old keys hand over, and its own, so
+// that the new keys are proven to be in somebody's hands.
+import { CodedError } from '@ringwright/base/coded-error';
+import { trustFileBytesMax, trustRootsMax } from '@ringwright/base/limits';
+import { z } from 'zod';
+import { sha256 } from '../file/ring-manifest.ts';
+import { signersOf } from './dsse.ts';
+import {
+  payloadOf,
+  printSigned,
+  type SignedDocument,
+  signedDocumentSchema,
+} from './signed-document.ts';
+import { decodeRoot, type Trust, trustInvalid, trustRootType } from './trust-root.ts';
+
+const FORMAT = 1;
+
+const fileSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  roots: z.array(signedDocumentSchema).min(1).max(trustRootsMax),
+});
+
+/** trust.json: one root a line, oldest first; equal chains give equal bytes. */
+export function printTrustFile(roots: readonly SignedDocument[]): string {
+  return `{"format":${FORMAT},"roots":[\n${roots.map(printSigned).join(',\n')}\n]}\n`;
+}
+
+/** The documents as they are: nobody has verified them yet. Throws TRUST_INVALID. */
+export function parseTrustFile(bytes: Uint8Array): readonly SignedDocument[] {
+  if (bytes.length > trustFileBytesMax) {
+    throw trustInvalid(`${bytes.length} bytes, at most ${trustFileBytesMax}`);
+  }
+  const text = Buffer.from(bytes).toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw trustInvalid('is not JSON');
+  }
+  const parsed = fileSchema.safeParse(value);
+  if (!parsed.success) throw trustInvalid(z.prettifyError(parsed.error).replaceAll('\n', ' '));
+  const { roots } = parsed.data;
+  if (!Buffer.from(printTrustFile(roots)).equals(bytes)) {
+    throw trustInvalid('is not in its one spelling');
+  }
+  return roots;
+}
+
+/** SHA-256 (hex) of a root's bytes. */
+export function rootIdOf(document: SignedDocument): string {
+  return sha256(payloadOf(document).bytes);
+}
+
+/**
+ * Every root from the anchor on, each verified with the one before. The anchor is the root whose id
+ * is `anchor`, or the first one: whoever passes null trusts the file it came from. Only the newest
+ * counts for rings; the others are for the history. Expiry is not looked at: an old root may have
+ * expired long ago, which is why there is a newer one. Throws TRUST_INVALID, TRUST_FORK.
+ */
+export function walkRoots(
+  documents: readonly SignedDocument[],
+  anchor: string | null,
+): readonly [Trust, ...Trust[]] {
+  const start = anchor === null ? 0 : documents.findIndex((one) => rootIdOf(one) === anchor);
+  const first = documents[start];
+  if (first === undefined) {
+    const message = `none of ${documents.length} roots has the id ${anchor} that is trusted here`;
+    throw new CodedError('TRUST_FORK', message, {
+      hint: 'it belongs to another cluster, or somebody made up a root of their own',
+      details: { anchor, roots: documents.map(rootIdOf) },
+    });
+  }
+  const walked: [Trust, ...Trust[]] = [openRoot(first, null)];
+  for (const document of documents.slice(start + 1)) {
+    walked.push(openRoot(document, walked.at(-1) ?? null));
+  }
+  return walked;
+}
+
+/**
+ * The signatures of `previous` are verified before a byte of the root is parsed. Its own keys stand
+ * inside it, so a first root is parsed before it can be seen that they signed it: it comes from a
+ * file that an operator gave, or its id did.
+ */
+function openRoot(document: SignedDocument, previous: Trust | null): Trust {
+  const payload = payloadOf(document);
+  if (payload.type !== trustRootType) throw trustInvalid(`has payload type ${payload.type}`);
+  const { signatures } = document;
+  const byPrevious =
+    previous === null ? new Set<string>() : signersOf(payload, signatures, previous.keys.root);
+  if (previous !== null) requireThreshold(previous, byPrevious, 'the root before it');
+  const trust = decodeRoot(payload.bytes);
+  const byItself = signersOf(payload, signatures, trust.keys.root);
+  requireThreshold(trust, byItself, 'itself');
+  if (previous !== null) requireSuccession(previous, trust);
+  // A pinned root in mid-chain carries signatures of keys that are not known here; its id vouches.
+  if (previous === null && trust.root.version > 1) return trust;
+  const good = new Set([...byPrevious, ...byItself]);
+  const ids = new Set(signatures.map(({ keyid }) => keyid));
+  // Nothing in the file is free: an edited signature is found even where enough others are left.
+  if (ids.size < signatures.length || [...ids].some((id) => !good.has(id))) {
+    throw trustInvalid(`root ${trust.root.version} carries a signature that nobody asked for`);
+  }
+  return trust;
+}
+
+function requireThreshold(by: Trust, signers: ReadonlySet<string>, whose: string): void {
+  const { threshold } = by.root.roles.root;
+  if (signers.size >= threshold) return;
+  const sentence = `${signers.size} valid signatures of ${whose}, ${threshold} needed`;
+  throw trustInvalid(`a root carries ${sentence}`, { found: signers.size, threshold });
+}
+
+function requireSuccession({ root: before }: Trust, { root: after }: Trust): void {
+  if (after.version !== before.version + 1) {
+    throw trustInvalid(`root ${after.version} follows root ${before.version}`);
+  }
+  if (after.cluster !== before.cluster) {
+    throw trustInvalid(`a root of cluster '${after.cluster}' follows one of '${before.cluster}'`);
+  }
+  if (after.epoch < before.epoch) {
+    throw trustInvalid(`epoch ${after.epoch} follows epoch ${before.epoch}`);
+  }
+}
+
+/** The newest root that the chain leads to. Throws TRUST_INVALID, TRUST_FORK. */
+export function newestRoot(documents: readonly SignedDocument[], anchor: string | null): Trust {
+  const walked = walkRoots(documents, anchor);
+  return walked[walked.length - 1] ?? walked[0];
+}
+
+/** Throws TRUST_EXPIRED: rings signed under this root are accepted no more, active ones serve on. */
+export function requireUnexpired({ root, id }: Trust, nowMs: number): void {
+  if (nowMs < Date.parse(root.expires)) return;
+  const message = `root ${root.version} of cluster '${root.cluster}' expired at ${root.expires}`;
+  throw new CodedError('TRUST_EXPIRED', message, {
+    hint: 'ring-builder key trust --days 365 makes the next root; push it to the servers',
+    details: { root: id, expires: root.expires },
+  });
+}

@@ -1,0 +1,72 @@
+// Another holder of the key has been heard, and will take stamps of this clock: asked before any
+// stamp is given, so that no record is stored first where it is stored alone.
+import { CodedError } from '@ringwright/base/coded-error';
+import { clockAheadMsMax } from '@ringwright/base/limits';
+import type { Soon } from '@ringwright/base/soon';
+import { holdersOf } from '@ringwright/ring/slots-of';
+import { type ActiveRing, addressOf } from '../rings/active-ring.ts';
+import type { PeerClocks } from './peer-clocks.ts';
+
+export interface ClockProofPorts {
+  readonly clocks: PeerClocks;
+  readonly nowMs: () => number;
+  /** Resolves when the server there has been greeted, at once when it is connected. */
+  readonly meet: (address: string) => Promise<unknown>;
+}
+
+/**
+ * Resolves at once where this device holds nothing of the partition, or alone, and where another
+ * holder was heard in this life. Else greets the others first. Throws CLOCK_AHEAD when all that
+ * answer would refuse stamps of this clock, NOT_ENOUGH_REPLICAS when none does: a quorum needs one.
+ */
+export function proveClock(
+  ports: ClockProofPorts,
+  active: ActiveRing,
+  partition: number,
+): Soon<void> {
+  const { ring, self } = active;
+  const holders = holdersOf(ring, partition);
+  if (self === null || !holders.includes(self)) return undefined;
+  const others = holders.filter((device) => device !== self);
+  // On the path of every write: mostly the first one is enough, and no other address is made.
+  const isProven = others.some((device) => agrees(ports, addressOf(active, device)));
+  if (isProven || others.length === 0) return undefined;
+  return meet(
+    ports,
+    others.map((device) => addressOf(active, device)),
+  );
+}
+
+function agrees({ clocks, nowMs }: ClockProofPorts, address: string): boolean {
+  const aheadMs = clocks.aheadOf(address, nowMs());
+  return aheadMs !== null && aheadMs <= clockAheadMsMax;
+}
+
+async function meet(ports: ClockProofPorts, addresses: readonly string[]): Promise<void> {
+  const met = addresses.map(async (address) => {
+    await ports.meet(address);
+    if (!agrees(ports, address)) throw new Error(`${address} has another time`);
+  });
+  try {
+    await Promise.any(met);
+  } catch {
+    throw unproven(ports, addresses);
+  }
+}
+
+function unproven({ clocks, nowMs }: ClockProofPorts, addresses: readonly string[]): CodedError {
+  const heard = addresses.flatMap((address) => clocks.aheadOf(address, nowMs()) ?? []);
+  if (heard.length === 0) {
+    const message = `none of ${addresses.join(', ')} was heard since this server started`;
+    return new CodedError('NOT_ENOUGH_REPLICAS', `${message}: its clock may be wrong`, {
+      hint: 'start one of them, or write through another server',
+      details: { outcome: 'rejected' },
+    });
+  }
+  const aheadMs = Math.min(...heard);
+  const message = `the clock here lies ${aheadMs} ms ahead of the other holders that were heard`;
+  return new CodedError('CLOCK_AHEAD', `${message}, ${clockAheadMsMax} is the most`, {
+    hint: 'set the clocks right, or write through another server',
+    details: { aheadMs, outcome: 'rejected' },
+  });
+}

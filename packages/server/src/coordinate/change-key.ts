@@ -1,0 +1,41 @@
+// Changes a key on a condition: what its record becomes is decided by what it is, and nothing comes
+// in between.
+import { CodedError } from '@ringwright/base/coded-error';
+import { byteText } from '../replica/byte-text.ts';
+import { checkClock } from '../replica/replica.ts';
+import type { WireContent } from '../replica/wire-record.ts';
+import { coordinateRead, type KeyRequest } from './coordinate.ts';
+import { type Change, type Decided, decideKey } from './decide-key.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
+
+export type Changed = Decided | { readonly record: WireContent | null; readonly isChanged: false };
+
+/**
+ * The change is asked of what a read finds, so that one that is not wanted costs no more than that
+ * read, and then of what each round finds. Throws as decideKey.
+ */
+export function changeKey(
+  ports: CoordinatorPorts,
+  { keyspace, key, session }: Omit<KeyRequest, 'consistency'>,
+  change: Change,
+): Promise<Changed> {
+  return ports.mutex.run(`${keyspace}/${byteText(key)}`, async () => {
+    if (session) checkClock(ports.clock, session);
+    const about = { keyspace, key, nowMs: ports.clock.nowMs() };
+    const reading = Promise.resolve(
+      coordinateRead(ports, { ...about, consistency: 'linearizable' }),
+    );
+    const found = await reading.catch((error: unknown) => {
+      throw nothingWritten(error);
+    });
+    if (change(found) === null) return { record: found, isChanged: false };
+    return decideKey(ports, { ...about, change });
+  });
+}
+
+function nothingWritten(error: unknown): unknown {
+  if (!(error instanceof CodedError)) return error;
+  const { code, message, hint } = error;
+  const details = { ...error.details, outcome: 'rejected' };
+  return new CodedError(code, message, { hint, details, cause: error });
+}

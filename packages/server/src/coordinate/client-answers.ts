@@ -1,0 +1,55 @@
+// This device as the coordinator of clients that call over the wire.
+
+import type { coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { coordinateWrite } from './coordinate.ts';
+import { expiryOf } from './expiry.ts';
+import { readInSession } from './read-in-session.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
+import { mayWriteIf, writeIf } from './write-if.ts';
+
+export interface ClientPorts {
+  readonly coordinator: CoordinatorPorts;
+  readonly metrics: Pick<Metrics, 'clientSeconds' | 'sessionEscalations'>;
+}
+
+/** Stamps and coordinates a write; the ring's version lets the client see that it has an old one. */
+export async function answerPut(
+  { coordinator, metrics }: ClientPorts,
+  request: RequestOf<typeof coordinatePut>,
+): Promise<AnswerOf<typeof coordinatePut>> {
+  const end = metrics.clientSeconds.startTimer({ method: 'put' });
+  try {
+    const { ttlMs, condition, ...about } = request;
+    const expiresMs = ttlMs === null ? 0 : expiryOf(ttlMs, coordinator.clock.nowMs());
+    const content = { ...about, expiresMs };
+    const { ms, tie, origin } =
+      condition === null
+        ? await coordinateWrite(coordinator, content)
+        : await writeIf(coordinator, content, mayWriteIf(condition));
+    const ringVersion = versionOf(coordinator, request.keyspace);
+    return { ms, tie, ...(origin && { origin }), ...(expiresMs > 0 && { expiresMs }), ringVersion };
+  } finally {
+    end();
+  }
+}
+
+export async function answerGet(
+  { coordinator, metrics }: ClientPorts,
+  request: RequestOf<typeof coordinateGet>,
+): Promise<AnswerOf<typeof coordinateGet>> {
+  const end = metrics.clientSeconds.startTimer({ method: 'get' });
+  try {
+    const onEscalation = (): void => metrics.sessionEscalations.inc();
+    const record = await readInSession({ coordinator, onEscalation }, request);
+    const ringVersion = versionOf(coordinator, request.keyspace);
+    return { record, ringVersion };
+  } finally {
+    end();
+  }
+}
+
+function versionOf({ rings }: CoordinatorPorts, keyspace: string): number {
+  return rings.get(keyspace).ring.version;
+}

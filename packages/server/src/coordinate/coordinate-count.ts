@@ -1,0 +1,89 @@
+// How many keys a keyspace has, as one holder of each partition counts them.
+import { CodedError } from '@ringwright/base/coded-error';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
+
+/**
+ * Sums the rows of one ready file of every partition. A holder may lack its newest writes for a
+ * moment, so under writes this is a count near the truth; at rest it is exact. Throws
+ * NOT_ENOUGH_REPLICAS when nobody answers for a partition.
+ */
+export async function coordinateCount(ports: CoordinatorPorts, keyspace: string): Promise<number> {
+  const active = ports.rings.get(keyspace);
+  let waiting = Array.from({ length: active.ring.partitions }, (_, partition) => partition);
+  let rows = 0;
+  for (let replica = 0; replica < active.ring.table.length && waiting.length > 0; replica += 1) {
+    const byDevice = groupByHolder(active, waiting, replica);
+    waiting = byDevice.get(NOBODY) ?? [];
+    byDevice.delete(NOBODY);
+    const counted = await Promise.all(
+      [...byDevice].map(([device, partitions]) => countOn(ports, active, { device, partitions })),
+    );
+    for (const { sum, missing } of counted) {
+      rows += sum;
+      waiting.push(...missing);
+    }
+  }
+  if (waiting.length === 0) return rows;
+  const message = `no device counts the keys of ${waiting.length} partitions`;
+  throw new CodedError('NOT_ENOUGH_REPLICAS', message, {
+    hint: 'GET /v1/status of the servers says what is wrong with them',
+  });
+}
+
+/** Stands for the partitions without a slot of this number. */
+const NOBODY = -1;
+
+/** In the first round this device counts what it holds; later ones ask the next slots in turn. */
+function groupByHolder(
+  active: ActiveRing,
+  partitions: readonly number[],
+  replica: number,
+): Map<number, number[]> {
+  const groups = new Map<number, number[]>();
+  for (const partition of partitions) {
+    const devices = slotsOf(active.ring, partition).map(({ device }) => device);
+    devices.sort((a, b) => Number(b === active.self) - Number(a === active.self));
+    const device = devices[replica] ?? NOBODY;
+    const group = groups.get(device) ?? [];
+    groups.set(device, group);
+    group.push(partition);
+  }
+  return groups;
+}
+
+interface Counted {
+  readonly sum: number;
+  readonly missing: readonly number[];
+}
+
+async function countOn(
+  ports: CoordinatorPorts,
+  active: ActiveRing,
+  { device, partitions }: { readonly device: number; readonly partitions: readonly number[] },
+): Promise<Counted> {
+  const about = { keyspace: active.ring.keyspace, ringVersion: active.ring.version };
+  const nowMs = ports.clock.nowMs();
+  let sum = 0;
+  const missing: number[] = [];
+  for (let start = 0; start < partitions.length; start += digestPartitionsMax) {
+    const asked = partitions.slice(start, start + digestPartitionsMax);
+    const request = { ...about, partitions: asked, nowMs };
+    const asking = Promise.resolve(ports.devices.call({ active, device }, digests, request));
+    const holdings = await asking.then(
+      (answer) => answer.holdings,
+      (error: unknown) => {
+        if (!(error instanceof CodedError)) throw error;
+        return [];
+      },
+    );
+    for (const [index, partition] of asked.entries()) {
+      const holding = holdings[index];
+      if (holding?.state === 'ready') sum += holding.rows - (holding.expired ?? 0);
+      else missing.push(partition);
+    }
+  }
+  return { sum, missing };
+}

@@ -1,0 +1,154 @@
+// Decides what a key holds by rounds: a quorum of slots promises to take nothing older, then a
+// quorum takes one record (CASPaxos, Rystsov 2018, with stamps as ballots). DESIGN.md argues why it
+// is right beside plain writes, reads, replication and moves.
+import { CodedError } from '@ringwright/base/coded-error';
+import { roundTriesMax } from '@ringwright/base/limits';
+import { compareStamps, formatStamp, type Stamp } from '@ringwright/base/stamp';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { asOf, identityOf, type WireContent } from '../replica/wire-record.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import { slotsNeeded } from './consistency.ts';
+import { newestOf } from './gather-reads.ts';
+import { prepareKey } from './prepare-key.ts';
+import { OutdatedRing, spreadRecord, UndecidedKey } from './spread-record.ts';
+import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
+
+/** What a key is to hold instead. */
+export interface NewContent {
+  readonly value: Uint8Array | null;
+  /** Unix ms from which it counts as deleted; 0 or absent: never. */
+  readonly expiresMs?: number | undefined;
+}
+
+/** Makes of what the key holds what it is to hold; null: it stays. Asked once in each round. */
+export type Change = (present: WireContent | null) => NewContent | null;
+
+export interface DecideRequest {
+  readonly keyspace: string;
+  readonly key: Uint8Array;
+  readonly change: Change;
+  /** The time at which records have expired or not, for the whole request. */
+  readonly nowMs: number;
+  /** Identity of the new record, when an earlier attempt to write it may be stored somewhere. */
+  readonly mine?: Stamp | null;
+}
+
+export interface Decided {
+  /** What the key holds now, on a quorum of slots. */
+  readonly record: WireContent;
+  /** Whether that is the work of this request. */
+  readonly isChanged: boolean;
+}
+
+/**
+ * Throws RING_UNKNOWN, CLOCK_BEHIND, NOT_ENOUGH_REPLICAS, KEY_CONTENDED and KEY_OVERTAKEN;
+ * `details.outcome` says whether the change is `rejected` (certainly nowhere) or `unknown` (it may
+ * appear later, once, as `details.stamp`).
+ */
+export async function decideKey(ports: CoordinatorPorts, request: DecideRequest): Promise<Decided> {
+  const work: Work = { mine: request.mine ?? null };
+  const round = (active: ActiveRing): Promise<Decided | null> =>
+    runRound(ports, { ...request, active, work });
+  try {
+    for (let tries = 1; tries <= roundTriesMax; tries += 1) {
+      if (tries > 1) await ports.backOff(tries);
+      const decided = await withNewestRing(ports, request.keyspace, round);
+      if (decided !== null) return decided;
+    }
+  } catch (error) {
+    throw failedChange(error, work);
+  }
+  const message = `${roundTriesMax} rounds were overtaken by those of others`;
+  const hint = 'try again, and let fewer clients change this key at a time';
+  throw failedChange(new CodedError('KEY_CONTENDED', message, { hint }), work);
+}
+
+/** Leaves the key as it is, and no promise of it open. Throws as decideKey. */
+export function settleKey(
+  ports: CoordinatorPorts,
+  keyspace: string,
+  key: Uint8Array,
+): Promise<Decided> {
+  return decideKey(ports, { keyspace, key, nowMs: ports.clock.nowMs(), change: () => null });
+}
+
+interface Work {
+  /** Identity of the new record once it may be stored somewhere. */
+  mine: Stamp | null;
+}
+
+/** One round with a ballot of its own; null when another one overtook it. */
+async function runRound(
+  ports: CoordinatorPorts,
+  round: DecideRequest & { readonly active: ActiveRing; readonly work: Work },
+): Promise<Decided | null> {
+  const { key, active, work, nowMs } = round;
+  const ballot = await ports.issueStamp(active, key);
+  const partition = active.partitionOf(key);
+  const slots = slotsOf(active.ring, partition);
+  const needed = slotsNeeded('quorum', slots.length);
+  const about = { active, partition, key, slots, needed };
+  const prepared = await prepareKey(ports.devices, { ...about, ballot });
+  if (prepared.kind === 'refused') {
+    ports.clock.observe(prepared.above);
+    return null;
+  }
+  const present = newestOf(prepared.records);
+  const isMine = isSame(present, work.mine);
+  if (!isMine) checkNotOvertaken(present, work);
+  const content = isMine ? null : round.change(asOf(present, nowMs));
+  const record = content === null ? again(present, ballot) : made(content, ballot, work);
+  try {
+    const whole = { ...record, partition, key };
+    await spreadRecord(ports.devices, { active, slots, record: whole, needed, exact: true });
+  } catch (error) {
+    if (content !== null && mayBeStored(error)) work.mine ??= ballot;
+    if (error instanceof UndecidedKey) return null;
+    throw error;
+  }
+  return { record: asOf(record, nowMs), isChanged: isMine || content !== null };
+}
+
+/**
+ * The same record under a higher stamp, so that nothing older can come any more: a round that
+ * changes nothing ends like one that does, and leaves no promise open.
+ */
+function again(present: WireContent | null, ballot: Stamp): WireContent {
+  if (present === null) return { value: null, ...ballot };
+  return { ...present, ...ballot, origin: identityOf(present) };
+}
+
+function made({ value, expiresMs }: NewContent, ballot: Stamp, { mine }: Work): WireContent {
+  return { value, ...ballot, ...(expiresMs && { expiresMs }), ...(mine && { origin: mine }) };
+}
+
+/**
+ * Identities rise with every change. So below `mine` nothing of this request was ever in force, and
+ * above it nobody can tell whether it was before.
+ */
+function checkNotOvertaken(present: WireContent | null, { mine }: Work): void {
+  if (mine === null || present === null || compareStamps(identityOf(present), mine) < 0) return;
+  const newer = formatStamp(identityOf(present));
+  throw new CodedError('KEY_OVERTAKEN', `a record of ${newer} came in between`, {
+    hint: 'read the key and decide whether to write again',
+    details: { newer },
+  });
+}
+
+function isSame(present: WireContent | null, mine: Stamp | null): boolean {
+  return present !== null && mine !== null && compareStamps(identityOf(present), mine) === 0;
+}
+
+function mayBeStored(error: unknown): boolean {
+  if (error instanceof OutdatedRing) return error.outcome === 'unknown';
+  return !(error instanceof CodedError) || error.details.outcome !== 'rejected';
+}
+
+function failedChange(error: unknown, { mine }: Work): unknown {
+  if (!(error instanceof CodedError)) return error;
+  const { code, message, hint } = error;
+  const told =
+    mine === null ? { outcome: 'rejected' } : { outcome: 'unknown', stamp: formatStamp(mine) };
+  const details = { ...error.details, ...told };
+  return new CodedError(code, message, { hint, details, cause: error });
+}

@@ -1,0 +1,97 @@
+// Reads one key from as many slots as the level needs: the record of one, the stamps of the others.
+import { must } from '@ringwright/base/assert';
+import { after, type Soon } from '@ringwright/base/soon';
+import { compareStamps, type Stamp } from '@ringwright/base/stamp';
+import type { Slot } from '@ringwright/ring/slots-of';
+import { recordRead, recordStamp } from '@ringwright/wire/records';
+import type { DeviceCaller } from '../peers/device-caller.ts';
+import type { WireContent } from '../replica/wire-record.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import { gatherSlots, type SlotAnswer } from './gather-slots.ts';
+
+/** What `needed` slots hold. */
+export interface GatheredRead {
+  /** The record with the highest stamp, a tombstone included; null when no device has any. */
+  readonly newest: WireContent | null;
+  /** The devices that answered and hold it. */
+  readonly holders: readonly number[];
+}
+
+interface Gather {
+  readonly active: ActiveRing;
+  readonly partition: number;
+  readonly key: Uint8Array;
+  readonly slots: readonly Slot[];
+  readonly needed: number;
+}
+
+/**
+ * Stamps say who holds the newest record, and values are long: so one device gives its record, the
+ * others that are asked at once give stamps (Cassandra's digest reads), and those that stand in for
+ * a slow one or a failed one give records again. When only stamps are that high, all are read anew:
+ * a read by itself, whatever was written meanwhile. Rejects like gatherSlots.
+ */
+export function gatherReads(devices: DeviceCaller, gather: Gather): Soon<GatheredRead> {
+  const { slots, needed } = gather;
+  return after(
+    gatherAnswers(devices, gather, (place) => place === 0 || place >= needed),
+    (some) => {
+      const found = newestIn(some);
+      if (found !== null) return found;
+      // Those that have just answered come first among their like: a slow one is seldom waited for
+      // again.
+      const answered = new Set(some.map(({ device }) => device));
+      const rank = ({ device }: Slot): number => (answered.has(device) ? 0 : 1);
+      const again = { ...gather, slots: [...slots].sort((a, b) => rank(a) - rank(b)) };
+      return after(
+        gatherAnswers(devices, again, () => true),
+        (all) => must(newestIn(all), 'whole records have a newest one'),
+      );
+    },
+  );
+}
+
+type Found = SlotAnswer<WireContent | Stamp | null>;
+
+function gatherAnswers(
+  devices: DeviceCaller,
+  { active, partition, key, slots, needed }: Gather,
+  isWhole: (place: number) => boolean,
+): Soon<Found[]> {
+  const { keyspace, version: ringVersion } = active.ring;
+  const request = { keyspace, ringVersion, partition, key };
+  const record = (device: number): Soon<WireContent | null> =>
+    after(devices.call({ active, device }, recordRead, request), (answer) => answer.record);
+  const stamp = (device: number): Soon<Stamp | null> =>
+    after(devices.call({ active, device }, recordStamp, request), (answer) => answer.stamp);
+  const ask = (device: number, place: number): Soon<WireContent | Stamp | null> =>
+    isWhole(place) ? record(device) : stamp(device);
+  return gatherSlots({ active, slots, needed, ask });
+}
+
+/** Null when nobody that holds the newest record gave more than its stamp. */
+function newestIn(answers: readonly Found[]): GatheredRead | null {
+  const stamp = newestOf(answers.map(({ answer }) => answer));
+  if (stamp === null) return { newest: null, holders: [] };
+  let newest: WireContent | undefined;
+  const holders: number[] = [];
+  for (const { device, answer } of answers) {
+    if (answer === null || compareStamps(answer, stamp) !== 0) continue;
+    holders.push(device);
+    if (isRecord(answer)) newest = answer;
+  }
+  return newest === undefined ? null : { newest, holders };
+}
+
+function isRecord(found: WireContent | Stamp | null): found is WireContent {
+  return found !== null && 'value' in found;
+}
+
+/** The one with the highest stamp, a tombstone included; null when there is none. */
+export function newestOf<Kind extends Stamp>(records: readonly (Kind | null)[]): Kind | null {
+  let newest: Kind | null = null;
+  for (const record of records) {
+    if (record !== null && (newest === null || compareStamps(record, newest) > 0)) newest = record;
+  }
+  return newest;
+}

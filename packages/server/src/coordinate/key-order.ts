@@ -1,0 +1,92 @@
+// Which requests of one connection wait for which: those of one key, where order can be seen.
+import type { Soon } from '@ringwright/base/soon';
+import { byteText } from '../replica/byte-text.ts';
+
+interface Pending {
+  /** Settles when all writes (reads) of the key that have begun so far have ended. */
+  writes: Promise<unknown> | null;
+  reads: Promise<unknown> | null;
+  /** Number of the last write begun. */
+  lastWrite: number;
+  /** Requests that have not ended. */
+  running: number;
+}
+
+export type KeyEffect = 'read' | 'write' | 'swap';
+
+/**
+ * A read waits for the writes of its key before it, a write for the reads. A write does not wait
+ * for a write: stamps are given in order, so the later one wins wherever they meet. Requests with
+ * other keys never wait. Kept for the life of a connection; holds keys only while they are in use.
+ */
+export class KeyOrder {
+  readonly #pending = new Map<string, Pending>();
+  #writes = 0;
+
+  /**
+   * Starts `work` when its turn has come; what it gives at once is given at once. `overtaken` tells
+   * whether a later write of the same key has begun.
+   */
+  run<T>(
+    keys: readonly Uint8Array[],
+    effect: KeyEffect,
+    work: (overtaken: () => boolean) => Soon<T>,
+  ): Soon<T> {
+    const names = keys.map(byteText);
+    const waits: Promise<unknown>[] = [];
+    for (const name of names) collectWaits(this.#pending.get(name), effect, waits);
+    this.#writes += effect === 'read' ? 0 : 1;
+    const number = this.#writes;
+    const overtaken = (): boolean =>
+      names.every((name) => (this.#pending.get(name)?.lastWrite ?? 0) > number);
+    const done =
+      waits.length === 0 ? work(overtaken) : Promise.all(waits).then(() => work(overtaken));
+    // Ended in the turn in which it began: nobody can come to wait for it.
+    if (!(done instanceof Promise)) return done;
+    const leave = (): void => this.#leave(names);
+    const ended = done.then(leave, leave);
+    for (const name of names) {
+      const entry = this.#entryOf(name);
+      entry.running += 1;
+      // A swap is a read as well: a later write must neither be seen nor be deleted by it.
+      if (effect !== 'write') entry.reads = both(entry.reads, ended);
+      if (effect !== 'read') {
+        entry.writes = both(entry.writes, ended);
+        entry.lastWrite = number;
+      }
+    }
+    return done;
+  }
+
+  #entryOf(name: string): Pending {
+    const known = this.#pending.get(name);
+    if (known !== undefined) return known;
+    const entry = { writes: null, reads: null, lastWrite: 0, running: 0 };
+    this.#pending.set(name, entry);
+    return entry;
+  }
+
+  #leave(names: readonly string[]): void {
+    for (const name of names) {
+      const entry = this.#pending.get(name);
+      if (entry === undefined) continue;
+      entry.running -= 1;
+      if (entry.running === 0) this.#pending.delete(name);
+    }
+  }
+}
+
+function collectWaits(
+  entry: Pending | undefined,
+  effect: KeyEffect,
+  waits: Promise<unknown>[],
+): void {
+  if (entry === undefined) return;
+  const { writes, reads } = entry;
+  if (effect !== 'write' && writes !== null) waits.push(writes);
+  if (effect !== 'read' && reads !== null) waits.push(reads);
+}
+
+function both(first: Promise<unknown> | null, second: Promise<unknown>): Promise<unknown> {
+  return first === null ? second : Promise.all([first, second]);
+}

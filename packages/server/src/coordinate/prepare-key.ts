@@ -1,0 +1,85 @@
+// The first half of a round: devices promise to take nothing older, and tell what they hold.
+import { CodedError } from '@ringwright/base/coded-error';
+import { roundTurnMs } from '@ringwright/base/limits';
+import { compareStamps, type Stamp } from '@ringwright/base/stamp';
+import { newcomersOf, type Slot } from '@ringwright/ring/slots-of';
+import { recordPrepare } from '@ringwright/wire/records';
+import type { DeviceCaller } from '../peers/device-caller.ts';
+import type { WireContent } from '../replica/wire-record.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import { slotDevices, tallySlots } from './slot-acks.ts';
+import { type OutdatedRing, outdatedRing, tooFewSlots } from './spread-record.ts';
+
+interface Prepare {
+  readonly active: ActiveRing;
+  readonly partition: number;
+  readonly key: Uint8Array;
+  readonly slots: readonly Slot[];
+  readonly needed: number;
+  readonly ballot: Stamp;
+}
+
+export type Prepared =
+  /** `needed` slots have promised; what their devices in the table hold. */
+  | { readonly kind: 'given'; readonly records: readonly (WireContent | null)[] }
+  /** Too many hold or promised something higher; the highest of it. */
+  | { readonly kind: 'refused'; readonly above: Stamp };
+
+/**
+ * The device of the first slot is asked first: it gives the turns to those who change the key. The
+ * others when it has answered, or takes long. Rejects as spreadRecord does.
+ */
+export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Prepared> {
+  const { active, partition, key, slots, needed, ballot } = prepare;
+  const { keyspace, version } = active.ring;
+  const request = { keyspace, ringVersion: version, partition, key, ...ballot };
+  const servers = new Set(slots.map(({ device }) => device));
+  const records: (WireContent | null)[] = [];
+  const answered = new Map<number, boolean>();
+  const said = new Map<number, string>();
+  let above: Stamp | null = null;
+  let outdated: OutdatedRing | null = null;
+  return new Promise((resolve, reject) => {
+    const settle = (device: number, isGiven: boolean): void => {
+      answered.set(device, isGiven);
+      const { acked, possible } = tallySlots(slots, answered, needed);
+      if (acked >= needed) resolve({ kind: 'given', records: [...records] });
+      else if (possible >= needed) return;
+      else if (outdated !== null) reject(outdated);
+      else if (above !== null) resolve({ kind: 'refused', above });
+      else reject(tooFewSlots(acked, { slots: slots.length, needed, said, outcome: 'rejected' }));
+    };
+    const [first = -1, ...others] = slotDevices(slots);
+    others.push(...newcomersOf(active.ring, partition));
+    const askOthers = (): void => {
+      clearTimeout(hedge);
+      for (const device of others.splice(0)) ask(device);
+    };
+    const hedge = setTimeout(askOthers, roundTurnMs);
+    const ask = (device: number): void => {
+      Promise.resolve(devices.call({ active, device }, recordPrepare, request)).then(
+        (answer) => {
+          said.set(device, answer.kind);
+          if (answer.kind === 'refused') {
+            const { ms, tie } = answer;
+            if (above === null || compareStamps(answer, above) > 0) above = { ms, tie };
+            if (device === first && others.length > 0) {
+              clearTimeout(hedge);
+              resolve({ kind: 'refused', above });
+              return;
+            }
+          } else if (servers.has(device)) records.push(answer.record);
+          settle(device, answer.kind === 'given' && (answer.serves || !servers.has(device)));
+          if (device === first) askOthers();
+        },
+        (error: unknown) => {
+          said.set(device, error instanceof CodedError ? error.code : String(error));
+          outdated ??= outdatedRing(error, { active, device });
+          settle(device, false);
+          if (device === first) askOthers();
+        },
+      );
+    };
+    ask(first);
+  });
+}

@@ -1,0 +1,50 @@
+// Reads that are never behind what their session has seen, whichever server coordinates them.
+import { CodedError } from '@ringwright/base/coded-error';
+import { formatSessionToken, type SessionToken } from '@ringwright/base/session-token';
+import { compareStamps } from '@ringwright/base/stamp';
+import type { WireContent } from '../replica/wire-record.ts';
+import type { Consistency } from './consistency.ts';
+import { coordinateRead, type KeyRequest } from './coordinate.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
+
+interface SessionPorts {
+  readonly coordinator: CoordinatorPorts;
+  /** Called when a session needed more slots than its level asks for. */
+  readonly onEscalation: () => void;
+}
+
+/**
+ * Reads a key. A record as new as the session needs no proof. An older one may be all there is, or
+ * this read may have missed what the session saw: then it is read again from slots that cannot all
+ * have missed it. That is a quorum for a session of quorum operations, and every slot for a weak
+ * one. Throws SESSION_BEHIND when too few of those answer.
+ */
+export async function readInSession(
+  { coordinator, onEscalation }: SessionPorts,
+  request: KeyRequest,
+): Promise<WireContent | null> {
+  const { session = null, consistency } = request;
+  const record = await coordinateRead(coordinator, request);
+  if (session === null || (record !== null && compareStamps(record, session) >= 0)) return record;
+  const sure = surelySees(session);
+  if (strength(consistency) >= strength(sure)) return record;
+  onEscalation();
+  try {
+    return await coordinateRead(coordinator, { ...request, consistency: sure });
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.code !== 'NOT_ENOUGH_REPLICAS') throw error;
+    const token = formatSessionToken(session);
+    const message = `session ${token} has to be read at ${sure}: ${error.message}`;
+    const hint = 'try again when the missing devices are back, or read without the session';
+    throw new CodedError('SESSION_BEHIND', message, { hint, details: error.details, cause: error });
+  }
+}
+
+/** The level at which a read meets all that the session saw. */
+function surelySees({ weak }: SessionToken): Consistency {
+  return weak ? 'all' : 'quorum';
+}
+
+function strength(level: Consistency): number {
+  return ['one', 'quorum', 'all'].indexOf(level === 'linearizable' ? 'quorum' : level);
+}

@@ -1,0 +1,25 @@
+// What promises a device has made, and no record has caught up with, is decided before another one
+// takes its place.
+import { promises } from '@ringwright/wire/replication';
+import type { DeviceCaller } from '../peers/device-caller.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+
+/** Ends in a round that leaves a record at or above every promise of the key, on a quorum. */
+export type DecideKey = (keyspace: string, key: Uint8Array) => Promise<unknown>;
+
+/** Rejects as decideKey, and with what the device answers. */
+export async function settlePromises(
+  { devices, decide }: { readonly devices: DeviceCaller; readonly decide: DecideKey },
+  asked: { readonly active: ActiveRing; readonly partition: number; readonly device: number },
+): Promise<void> {
+  const { active, partition, device } = asked;
+  const { keyspace, version } = active.ring;
+  const about = { keyspace, ringVersion: version, partition };
+  let after: Uint8Array = new Uint8Array();
+  for (let isMore = true; isMore; ) {
+    const { keys, more } = await devices.call({ active, device }, promises, { ...about, after });
+    for (const key of keys) await decide(keyspace, key);
+    after = keys.at(-1) ?? after;
+    isMore = more && keys.length > 0;
+  }
+}

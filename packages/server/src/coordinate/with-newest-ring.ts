@@ -1,0 +1,105 @@
+// What a coordinator works with, and how it follows rings that change under a request.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { HybridClock } from '@ringwright/base/hybrid-clock';
+import { ringRetriesMax } from '@ringwright/base/limits';
+import { takeoverMsMax } from '@ringwright/base/limits-rings';
+import { attempt as attemptOf, type Soon } from '@ringwright/base/soon';
+import type { Stamp } from '@ringwright/base/stamp';
+import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import type { DeviceCaller } from '../peers/device-caller.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import type { RingRequests } from '../rings/ring-requests.ts';
+import type { Rings } from '../rings/rings.ts';
+import { OutdatedRing } from './spread-record.ts';
+
+export interface CoordinatorPorts {
+  readonly rings: Rings;
+  readonly requests: RingRequests;
+  readonly devices: DeviceCaller;
+  readonly clock: HybridClock;
+  /** A stamp for a write of a key: prove-clock.ts, stamp-issuer.ts. */
+  readonly issueStamp: (active: ActiveRing, key: Uint8Array) => Soon<Stamp>;
+  /** Fetches the newer ring from the device that refused for an old one. */
+  readonly catchUp: (active: ActiveRing, device: number) => Promise<void>;
+  /** Rounds about one key that begin here wait for each other. */
+  readonly mutex: KeyedMutex;
+  /** Waits a while, by chance, before a round is tried again; longer with every try. */
+  readonly backOff: (tries: number) => Promise<void>;
+}
+
+/**
+ * Runs an attempt with the active ring, again with a newer one as long as devices refuse for an old
+ * ring, and again for a moment after a ring was activated, while joiners may not count yet. An
+ * attempt may have stored something when it is run again: it must store the same.
+ */
+export function withNewestRing<T>(
+  ports: CoordinatorPorts,
+  keyspace: string,
+  attempt: (active: ActiveRing) => Soon<T>,
+): Soon<T> {
+  return attemptOf(() => {
+    const active = ports.rings.get(keyspace);
+    const first = attemptOf(() => attempt(active));
+    return first instanceof Promise ? follow(ports, keyspace, { attempt, first }) : first;
+  });
+}
+
+/** Counts as under way only what is waited for. `first` has begun in this turn. */
+async function follow<T>(
+  ports: CoordinatorPorts,
+  keyspace: string,
+  { attempt, first }: { attempt: (active: ActiveRing) => Soon<T>; first: Promise<T> },
+): Promise<T> {
+  let begun: Promise<T> | null = first;
+  let waits = 0;
+  for (let tries = 1; ; ) {
+    const active = ports.rings.get(keyspace);
+    const madeWith = { keyspace, ringVersion: active.ring.version };
+    ports.requests.begin('coordinated', madeWith);
+    try {
+      const result = begun ?? attempt(active);
+      begun = null;
+      return await result;
+    } catch (error) {
+      if (isTakingOver(ports, active, error)) {
+        waits += 1;
+        await ports.backOff(waits);
+        continue;
+      }
+      if (!(error instanceof OutdatedRing) || tries === ringRetriesMax) throw error;
+      tries += 1;
+      await reachNewer(ports, active, error.device);
+    } finally {
+      ports.requests.end('coordinated', madeWith);
+    }
+  }
+}
+
+/**
+ * Whether a device did not count because the table has just named it (confirm-takeover.ts): it
+ * counts as soon as the devices of the old ring have heard of the new one.
+ */
+function isTakingOver(
+  { clock }: CoordinatorPorts,
+  { activatedMs }: ActiveRing,
+  error: unknown,
+): boolean {
+  if (!(error instanceof CodedError) || error.code !== 'NOT_ENOUGH_REPLICAS') return false;
+  const said = Object.values(error.details['devices'] ?? {});
+  return said.includes('PARTITION_FILLING') && clock.machineMs() - activatedMs < takeoverMsMax;
+}
+
+/** Fetches the newer ring, unless it came another way meanwhile. */
+async function reachNewer(
+  { rings, catchUp }: CoordinatorPorts,
+  active: ActiveRing,
+  device: number,
+): Promise<void> {
+  const isNewer = (): boolean => rings.get(active.ring.keyspace).ring.version > active.ring.version;
+  if (isNewer()) return;
+  try {
+    await catchUp(active, device);
+  } catch (error) {
+    if (!isNewer()) throw error;
+  }
+}

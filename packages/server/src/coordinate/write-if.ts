@@ -1,0 +1,52 @@
+// A write that is done only if the record of the key is as its writer wants it.
+import { CodedError } from '@ringwright/base/coded-error';
+import { compareStamps, formatStamp } from '@ringwright/base/stamp';
+import type { Condition } from '@ringwright/wire/coordination';
+import { identityOf, type WireContent } from '../replica/wire-record.ts';
+import { changeKey } from './change-key.ts';
+import type { KeyRequest, Written } from './coordinate.ts';
+import type { NewContent } from './decide-key.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
+
+function valued(record: WireContent | null): WireContent | null {
+  return record === null || record.value === null ? null : record;
+}
+
+/** `present` is null where there is no value: nothing, a deletion, or an expired record. */
+export type MayWrite = (present: WireContent | null) => boolean;
+
+/**
+ * Between the record that is asked about and the new one nothing else was ever in force on a quorum
+ * of slots. Throws PRECONDITION_FAILED, with the stamp of what is there instead,
+ * CONSISTENCY_INVALID for a level other than that, and as decideKey.
+ */
+export async function writeIf(
+  ports: CoordinatorPorts,
+  request: KeyRequest & NewContent,
+  mayWrite: MayWrite,
+): Promise<Written> {
+  if (request.consistency === 'one' || request.consistency === 'all') {
+    throw new CodedError('CONSISTENCY_INVALID', `a condition at level ${request.consistency}`, {
+      hint: 'conditions are decided by a quorum: leave the level out, or use linearizable',
+    });
+  }
+  const { value, expiresMs } = request;
+  const { record, isChanged } = await changeKey(ports, request, (present) =>
+    mayWrite(valued(present)) ? { value, expiresMs } : null,
+  );
+  if (isChanged) return record;
+  const present = valued(record);
+  const stamp = present === null ? null : formatStamp(identityOf(present));
+  const message = present === null ? 'the key has no value' : `the record is of ${stamp}`;
+  throw new CodedError('PRECONDITION_FAILED', `${message}: the condition does not hold`, {
+    hint: 'read the key, and write again on the condition that it is still that',
+    details: { stamp, ...(present?.expiresMs && { expiresMs: present.expiresMs }) },
+  });
+}
+
+export function mayWriteIf(condition: Condition): MayWrite {
+  return (present) => {
+    if (typeof condition === 'string') return (condition === 'absent') === (present === null);
+    return present !== null && compareStamps(identityOf(present), condition) === 0;
+  };
+}

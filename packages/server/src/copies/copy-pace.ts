@@ -1,0 +1,141 @@
+// How fast this device gives and takes copies: what the operator allows, and less while requests
+// suffer. Holds the throttles of both directions.
+import { paceRequestsMin, paceTurnMs, paceWindowTurns } from '@ringwright/base/limits-copies';
+import type { Soon } from '@ringwright/base/soon';
+import { LatencyWindow } from '../telemetry/latency-window.ts';
+import { type CopyLoan, type CopyLoans, loanInForce, overruled, withLoan } from './copy-loans.ts';
+import { CopyThrottle } from './copy-throttle.ts';
+import { freePace, type LoadPace, nextPace } from './pace-copies.ts';
+
+export interface CopyPacePorts {
+  /** Of a clock that never steps back. */
+  readonly monotonicMs: () => number;
+  /** How late the event loop came to its work since the last call. */
+  readonly loopDelayMs: () => number;
+  /** Of the processors of the machine since the last call: PaceSample. */
+  readonly idleShare: () => number;
+}
+
+/** Rates in bytes per second and direction; null: no limit. */
+export interface CopyPaceStatus {
+  readonly allowed: number | null;
+  /** Milliseconds until `allowed` is the server's own rate again; null: it is that now. */
+  readonly lentMs: number | null;
+  /** At most `allowed`; lower while requests suffer. */
+  readonly inForce: number | null;
+  /** Files given at once, and taken, while requests suffer; null: as many as the limits say. */
+  readonly loads: number | null;
+  /** After a file nothing begins for so many times as long as it took. */
+  readonly restTimes: number;
+  /** 99th percentile of reads and writes on this device lately; null: too few to tell. */
+  readonly foregroundP99Ms: number | null;
+}
+
+interface Held {
+  readonly throttle: CopyThrottle;
+  readonly loadPace: () => LoadPace;
+}
+
+export class CopyPace {
+  readonly taken: CopyThrottle;
+  readonly given: CopyThrottle;
+  readonly #ports: CopyPacePorts;
+  readonly #latency = new LatencyWindow(paceWindowTurns);
+  readonly #startedWith: number | null;
+  /** The server's own, which counts when nobody lends one. */
+  #own: number | null;
+  #loans: CopyLoans = new Map();
+  #pace = freePace;
+  #isGivingUp = false;
+
+  /** `rate`: what the server was started with. */
+  constructor(ports: CopyPacePorts, rate: number | null) {
+    this.#ports = ports;
+    this.#startedWith = rate;
+    this.#own = rate;
+    this.taken = new CopyThrottle(ports.monotonicMs);
+    this.given = new CopyThrottle(ports.monotonicMs);
+    this.#apply();
+  }
+
+  /** For this life of the process, whatever is lent; null: what the server was started with. */
+  allow(rate: number | null): void {
+    this.#own = rate ?? this.#startedWith;
+    this.#loans = overruled(this.#loans);
+    this.#apply();
+  }
+
+  /** Until it ends, or with null ends here. Throws VALUE_OUT_OF_RANGE. */
+  lend(loan: string, rate: number | null): void {
+    this.#loans = withLoan(this.#loans, { loan, rate }, this.#ports.monotonicMs());
+    this.#apply();
+  }
+
+  /** The same work, with the time it takes counted as that of a request. */
+  timed<Answer>(work: Soon<Answer>): Soon<Answer> {
+    if (!(work instanceof Promise)) {
+      this.#latency.add(0);
+      return work;
+    }
+    const begunMs = this.#ports.monotonicMs();
+    const end = (): void => this.#latency.add(this.#ports.monotonicMs() - begunMs);
+    work.then(end, end);
+    return work;
+  }
+
+  /** To be called every paceTurnMs. */
+  turn(): void {
+    const copied = this.taken.passedBytes() + this.given.passedBytes();
+    this.#pace = nextPace(this.#pace, {
+      p99Ms: this.#latency.p99Ms(paceRequestsMin),
+      loopDelayMs: this.#ports.loopDelayMs(),
+      idleShare: this.#ports.idleShare(),
+      copiedBytesPerSecond: (copied * 1_000) / paceTurnMs,
+      isGivingUp: this.#isGivingUp,
+    });
+    this.#isGivingUp = false;
+    this.#latency.turn();
+    this.#apply();
+  }
+
+  status(): CopyPaceStatus {
+    const foregroundP99Ms = this.#latency.p99Ms(paceRequestsMin);
+    const { loads, restTimes } = this.#pace;
+    const [loan, inForce] = [this.#loan(), this.#inForce()];
+    const lentMs = loan === null ? null : Math.ceil(loan.endsMs - this.#ports.monotonicMs());
+    const allowed = loan === null ? this.#own : loan.rate;
+    return { allowed, lentMs, inForce, loads, restTimes, foregroundP99Ms };
+  }
+
+  /** What holds loads and drains back here, and copies for others. */
+  get taking(): Held & { readonly onGivenUp: () => void } {
+    const onGivenUp = (): void => void (this.#isGivingUp = true);
+    return { throttle: this.taken, loadPace: () => this.#pace, onGivenUp };
+  }
+
+  get giving(): Held {
+    return { throttle: this.given, loadPace: () => this.#pace };
+  }
+
+  /** Nobody waits any longer. */
+  close(): void {
+    this.taken.close();
+    this.given.close();
+  }
+
+  #loan(): CopyLoan | null {
+    return loanInForce(this.#loans, this.#ports.monotonicMs());
+  }
+
+  #inForce(): number | null {
+    const { rate } = this.#pace;
+    const allowed = this.#loan()?.rate ?? this.#own;
+    if (rate === null || allowed === null) return rate ?? allowed;
+    return Math.min(rate, allowed);
+  }
+
+  #apply(): void {
+    this.taken.setRate(this.#inForce());
+    this.given.setRate(this.#inForce());
+  }
+}

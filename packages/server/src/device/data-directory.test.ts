@@ -1,0 +1,121 @@
+// A data directory that cannot be used is refused in a sentence; one that is open to others closed.
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
+import { prepareDataDirectory } from './data-directory.ts';
+
+const anywhere = { mountCheck: false };
+const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o7777;
+
+test("a new directory is nobody else's, and an old one is closed and told of", async () => {
+  await using folder = await scratchFolder();
+  const data = join(folder.path, 'deep', 'sd1');
+  expect(await prepareDataDirectory(data, anywhere)).toEqual([]);
+  expect(await modeOf(data)).toBe(0o700);
+  await chmod(data, 0o755);
+  await writeFile(join(data, 'device.json'), '{}', { mode: 0o600 });
+  const [lock, key] = [join(data, 'lock.db'), join(data, 'device-key.pem')];
+  for (const file of [lock, key]) await writeFile(file, '', { mode: 0o644 });
+  const notes = await prepareDataDirectory(data, anywhere);
+  expect(notes.map(({ path, mode }) => [path, mode])).toEqual([
+    [data, '0755'],
+    [lock, '0644'],
+    [key, '0644'],
+  ]);
+  expect(await modeOf(data)).toBe(0o700);
+  for (const file of [lock, key]) expect(await modeOf(file)).toBe(0o600);
+  expect(await prepareDataDirectory(data, anywhere)).toEqual([]);
+});
+
+test("a directory with somebody else's files is refused and left", async () => {
+  await using folder = await scratchFolder();
+  for (const name of ['d', 'c', 'b', 'site.html']) await writeFile(join(folder.path, name), '');
+  await chmod(folder.path, 0o755);
+  await expect(prepareDataDirectory(folder.path, anywhere)).rejects.toMatchObject({
+    code: 'DATA_DIR_FOREIGN',
+    exit: 4,
+    message: `${folder.path} is no data directory: it has no device.json, but b, c, d, …`,
+    hint: expect.stringContaining('--data takes an empty directory'),
+  });
+  expect(await modeOf(folder.path)).toBe(0o755);
+});
+
+test("a device's directory without its device.json is refused too", async () => {
+  await using folder = await scratchFolder();
+  await mkdir(join(folder.path, 'partitions'));
+  await expect(prepareDataDirectory(folder.path, anywhere)).rejects.toMatchObject({
+    message: expect.stringContaining('it has no device.json, but partitions'),
+  });
+});
+
+test('a fresh file system, and what a first start that was killed left, are taken', async () => {
+  await using folder = await scratchFolder();
+  await mkdir(join(folder.path, 'lost+found'));
+  await writeFile(join(folder.path, 'device.json.new'), '{"for');
+  await chmod(folder.path, 0o755);
+  expect(await prepareDataDirectory(folder.path, anywhere)).toHaveLength(1);
+  expect(await modeOf(folder.path)).toBe(0o700);
+});
+
+test("a directory that is everybody's on purpose is told of and left", async () => {
+  await using folder = await scratchFolder();
+  await chmod(folder.path, 0o1777);
+  const notes = await prepareDataDirectory(folder.path, anywhere);
+  expect(notes).toEqual([expect.objectContaining({ path: folder.path, mode: '1777' })]);
+  expect(await modeOf(folder.path)).toBe(0o1777);
+});
+
+test('a file in the way: DISK_FAILED with the path', async () => {
+  await using folder = await scratchFolder();
+  const file = join(folder.path, 'file');
+  await writeFile(file, '');
+  for (const data of [file, join(file, 'below')]) {
+    await expect(prepareDataDirectory(data, anywhere)).rejects.toMatchObject({
+      code: 'DISK_FAILED',
+      message: expect.stringContaining(`the data directory ${data} cannot be written`),
+      hint: expect.stringContaining('a file stands'),
+    });
+  }
+});
+
+test.skipIf(process.getuid?.() !== 0)(
+  "a directory of somebody else's: whom to give it",
+  async () => {
+    await using folder = await scratchFolder();
+    await chmod(folder.path, 0o755);
+    await mkdir(join(folder.path, 'sd1'), { mode: 0o700 });
+    process.seteuid?.(12_345);
+    try {
+      for (const name of ['sd1', 'new']) {
+        await expect(prepareDataDirectory(join(folder.path, name), anywhere)).rejects.toMatchObject(
+          {
+            code: 'DISK_FAILED',
+            message: expect.stringContaining('EACCES'),
+            hint: expect.stringContaining('user id 12345: chown'),
+          },
+        );
+      }
+    } finally {
+      process.seteuid?.(0);
+    }
+  },
+);
+
+test('--mount-check takes a mount point, and nothing is made where there is none', async () => {
+  await using folder = await scratchFolder();
+  const absent = join(folder.path, 'absent');
+  for (const data of [folder.path, absent]) {
+    await expect(prepareDataDirectory(data, { mountCheck: true })).rejects.toMatchObject({
+      code: 'DATA_DIR_NOT_MOUNTED',
+      message: expect.stringContaining(data),
+    });
+  }
+  await expect(stat(absent)).rejects.toMatchObject({ code: 'ENOENT' });
+  // On every Linux, and writable by whoever runs this: other programs may have files there.
+  const mounted = prepareDataDirectory('/dev/shm', { mountCheck: true }).then(
+    (notes) => notes.length,
+    (error: unknown) => error,
+  );
+  expect([1, expect.objectContaining({ code: 'DATA_DIR_FOREIGN' })]).toContainEqual(await mounted);
+});

@@ -1,0 +1,101 @@
+// The data directory of a device, before anything in it is opened: there, writable, and its own.
+import { constants } from 'node:fs';
+import { access, chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { diskError } from '@ringwright/base/disk-error';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { requirePrivate } from '@ringwright/node/read-regular-file';
+import { dataPaths } from '@ringwright/partition/file/data-paths';
+import { identityFile } from './device-identity.ts';
+import { deviceKeyFile } from './device-key.ts';
+import { requireMountPoint } from './mount-point.ts';
+
+/** A line for the log: how a mode was, and what came of it. */
+export interface ModeNote {
+  readonly path: string;
+  readonly mode: string;
+  readonly message: string;
+}
+
+/**
+ * Makes it if it is not there. What others may read is closed to them, and told. Throws
+ * DATA_DIR_NOT_MOUNTED, DATA_DIR_FOREIGN, and DISK_FAILED where it cannot be made or written.
+ */
+export async function prepareDataDirectory(
+  directory: string,
+  { mountCheck }: { readonly mountCheck: boolean },
+): Promise<ModeNote[]> {
+  if (mountCheck) await requireMountPoint(directory);
+  let names: readonly string[];
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    names = await readdir(directory);
+    await access(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw unwritable(directory, cause);
+  }
+  requireOwn(directory, names);
+  const notes: ModeNote[] = [];
+  for (const path of [directory, dataPaths.lock(directory), deviceKeyFile(directory)]) {
+    const note = await closeToOthers(path);
+    if (note !== null) notes.push(note);
+  }
+  return notes;
+}
+
+/** Of a fresh file system, or of a first start that was killed. */
+const harmless: ReadonlySet<string> = new Set(['lost+found', 'device.json.new']);
+const FOREIGN_NAMES_SHOWN_MAX = 3;
+
+/**
+ * A path that was mistyped, or a device's directory without its device.json: as a new device it
+ * would say that it was wiped, over files that say otherwise.
+ */
+function requireOwn(directory: string, names: readonly string[]): void {
+  const identity = basename(identityFile(directory));
+  const foreign = names.filter((name) => !harmless.has(name)).sort();
+  if (foreign.length === 0 || names.includes(identity)) return;
+  const shown = foreign.slice(0, FOREIGN_NAMES_SHOWN_MAX).join(', ');
+  const more = foreign.length > FOREIGN_NAMES_SHOWN_MAX ? ', …' : '';
+  const message = `${directory} is no data directory: it has no ${identity}, but ${shown}${more}`;
+  throw new CodedError('DATA_DIR_FOREIGN', message, {
+    hint: `--data takes an empty directory, or that of a device; where ${identity} was deleted, put it back`,
+    details: { directory, names: foreign.slice(0, FOREIGN_NAMES_SHOWN_MAX) },
+  });
+}
+
+function unwritable(directory: string, cause: unknown): CodedError {
+  const isForeign = cause instanceof Error && 'code' in cause && cause.code === 'EACCES';
+  const hint = isForeign
+    ? `this server runs as user id ${process.geteuid?.()}: chown that directory to it`
+    : diskError(cause)?.hint;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const message = `the data directory ${directory} cannot be written: ${why}`;
+  return new CodedError('DISK_FAILED', message, { hint, details: { directory }, cause });
+}
+
+/**
+ * Null when nobody else may do anything with it. Who can open the lock can hold it, and keep the
+ * server from its start; who can read the key signs as this device. Throws FILE_UNFIT for a file of
+ * somebody else's that cannot be closed.
+ */
+async function closeToOthers(path: string): Promise<ModeNote | null> {
+  const stats = await stat(path).catch(onlyMissing);
+  if (stats === null || (stats.mode & 0o077) === 0) return null;
+  const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0');
+  // A directory such as /tmp is everybody's on purpose.
+  const isShared = (stats.mode & 0o1000) !== 0;
+  if (!isShared && (await tryChmod(path, stats.mode & 0o7700))) {
+    return { path, mode, message: "others could open what is this device's alone: mode mended" };
+  }
+  if (stats.isFile()) requirePrivate(path, stats);
+  return { path, mode, message: 'others may open the data directory: it should have mode 0700' };
+}
+
+function tryChmod(path: string, mode: number): Promise<boolean> {
+  return chmod(path, mode).then(
+    () => true,
+    () => false,
+  );
+}

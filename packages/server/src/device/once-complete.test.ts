@@ -1,0 +1,35 @@
+// Notes of files that were complete: each is on disk when it is answered, and of one file only.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
+import { OnceComplete } from './once-complete.ts';
+
+const held = (partition: number, incarnation = `life ${partition}`) => {
+  return { keyspace: 'cities', partition, incarnation };
+};
+
+test('what was noted is found after a restart, and not of the file that followed', async () => {
+  await using folder = await scratchFolder();
+  const notes = await OnceComplete.load(folder.path);
+  const saved = Array.from({ length: 20 }, async (_, partition) => {
+    await notes.note(held(partition));
+    const again = await OnceComplete.load(folder.path);
+    expect(again.has(held(partition)), `partition ${partition}`).toBe(true);
+  });
+  await Promise.all(saved);
+  expect(notes.has(held(3, 'another life'))).toBe(false);
+  expect(notes.has({ ...held(3), keyspace: 'towns' })).toBe(false);
+  notes.forget('cities', 3);
+  expect(notes.has(held(3))).toBe(false);
+  await notes.note(held(3, 'another life'));
+  const again = await OnceComplete.load(folder.path);
+  expect([3, 4].map((partition) => again.has(held(partition)))).toEqual([false, true]);
+});
+
+test('notes that cannot be read are no missing ones', async () => {
+  await using folder = await scratchFolder();
+  await writeFile(join(folder.path, 'once-complete.json'), '{"cities/1":7}');
+  const refused = expect.objectContaining({ code: 'DISK_FAILED' });
+  await expect(OnceComplete.load(folder.path)).rejects.toThrow(refused);
+});

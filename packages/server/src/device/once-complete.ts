@@ -1,0 +1,65 @@
+// Which incomplete files here were complete when a ring took them away: once-complete.json. Should
+// the partition come back, only what such a file missed has to travel.
+import { join } from 'node:path';
+import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
+import { z } from 'zod';
+import { readState, writeState } from './state-file.ts';
+
+type Held = Pick<PartitionInfo, 'keyspace' | 'partition' | 'incarnation'>;
+
+const notesSchema = z.record(z.string(), z.string());
+
+/** By incarnation: what is noted of a file says nothing of the one that follows it. */
+export class OnceComplete {
+  readonly #file: string;
+  /** Incarnations by `keyspace/partition`. */
+  readonly #notes: Map<string, string>;
+  #saved: Promise<void> = Promise.resolve();
+  #next: Promise<void> | null = null;
+
+  private constructor(file: string, notes: Map<string, string>) {
+    this.#file = file;
+    this.#notes = notes;
+  }
+
+  /** Throws DISK_FAILED when what was noted cannot be read. */
+  static async load(directory: string): Promise<OnceComplete> {
+    const file = join(directory, 'once-complete.json');
+    const notes = await readState(file, notesSchema);
+    return new OnceComplete(file, new Map(Object.entries(notes ?? {})));
+  }
+
+  has(held: Held): boolean {
+    return this.#notes.get(nameOf(held)) === held.incarnation;
+  }
+
+  /** Durable when it resolves: to be called before the file counts as incomplete. */
+  note(held: Held): Promise<void> {
+    this.#notes.set(nameOf(held), held.incarnation);
+    return this.#save();
+  }
+
+  /** The file is complete again, or gone. Not saved at once: a note of an old file harms nobody. */
+  forget(keyspace: string, partition: number): void {
+    this.#notes.delete(nameOf({ keyspace, partition }));
+  }
+
+  /** One write for all that is noted while the one before is under way. */
+  #save(): Promise<void> {
+    this.#next ??= this.#saved.then(() => {
+      this.#next = null;
+      const saved = this.#write();
+      this.#saved = saved.catch(() => undefined);
+      return saved;
+    });
+    return this.#next;
+  }
+
+  #write(): Promise<void> {
+    return writeState(this.#file, notesSchema, Object.fromEntries(this.#notes));
+  }
+}
+
+function nameOf({ keyspace, partition }: Pick<Held, 'keyspace' | 'partition'>): string {
+  return `${keyspace}/${partition}`;
+}

@@ -1,0 +1,54 @@
+// What is written is what would be read: anything else leaves the file as it was.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stateFileBytesMax } from '@ringwright/base/limits-store';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
+import { readState, writeState } from './state-file.ts';
+
+const schema = z.strictObject({ age: z.int().min(0), mark: z.string().max(4) });
+
+test('a state comes back; none is null', async () => {
+  await using folder = await scratchFolder();
+  const file = join(folder.path, 'state.json');
+  expect(await readState(file, schema)).toBeNull();
+  await writeState(file, schema, { age: Number.MAX_SAFE_INTEGER, mark: 'm' });
+  expect(await readState(file, schema)).toEqual({ age: Number.MAX_SAFE_INTEGER, mark: 'm' });
+});
+
+test('a state that would not be read is not written', async () => {
+  await using folder = await scratchFolder();
+  const file = join(folder.path, 'state.json');
+  await writeState(file, schema, { age: 1, mark: 'm' });
+  const before = await readFile(file, 'utf8');
+  const states = [
+    { age: 2 ** 53, mark: 'm' },
+    { age: Number.NaN, mark: 'm' },
+    { age: 2, mark: 'long..' },
+  ];
+  for (const state of states) {
+    await expect(writeState(file, schema, state)).rejects.toThrow(
+      expect.objectContaining({ code: 'VALUE_OUT_OF_RANGE' }),
+    );
+    expect(await readFile(file, 'utf8')).toBe(before);
+  }
+});
+
+test('a state that is too long to be read is not written', async () => {
+  await using folder = await scratchFolder();
+  const file = join(folder.path, 'state.json');
+  await expect(writeState(file, z.string(), 'x'.repeat(stateFileBytesMax))).rejects.toThrow(
+    expect.objectContaining({ code: 'VALUE_OUT_OF_RANGE' }),
+  );
+  expect(await readState(file, z.string())).toBeNull();
+});
+
+test('a file that is not of the schema is refused by name', async () => {
+  await using folder = await scratchFolder();
+  const file = join(folder.path, 'state.json');
+  await writeFile(file, '{"age":9007199254740992,"mark":"m"}');
+  await expect(readState(file, schema)).rejects.toThrow(
+    expect.objectContaining({ code: 'DISK_FAILED', details: { file } }),
+  );
+});

@@ -1,0 +1,95 @@
+// Bodies of batches: what is read, and everything that is refused whole.
+
+import { CodedError } from '@ringwright/base/coded-error';
+import { httpBatchItemsMax, keyBytesMax, valueBytesMax } from '@ringwright/base/limits';
+import { seededRandom } from '@ringwright/base/random';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { byteText } from '../replica/byte-text.ts';
+import { parseBatch } from './http-batch-schema.ts';
+
+const parse = (document: unknown): ReturnType<typeof parseBatch> =>
+  parseBatch(Buffer.from(JSON.stringify(document)));
+
+test('texts and base64', () => {
+  const items = parse({
+    items: [
+      { op: 'put', key: 'ä', value: '' },
+      { op: 'put', key64: 'AP8=', value64: '/wA=' },
+      { op: 'get', key: 'b' },
+      { op: 'delete', key: '__proto__' },
+    ],
+  });
+  expect(items.map(({ op }) => op)).toEqual(['put', 'put', 'get', 'delete']);
+  expect(items.map(({ key }) => byteText(key))).toEqual(['Ã¤', '\u0000ÿ', 'b', '__proto__']);
+  expect(items.map(({ value }) => value?.length ?? null)).toEqual([0, 2, null, null]);
+});
+
+const item = { op: 'get', key: 'a' };
+test.each<readonly [string, unknown, string]>([
+  ['no items', { items: [] }, 'USAGE'],
+  ['a list alone', [item], 'USAGE'],
+  ['too many items', { items: Array(httpBatchItemsMax + 1).fill(item) }, 'USAGE'],
+  ['the same key twice', { items: [item, { op: 'delete', key64: 'YQ==' }] }, 'USAGE'],
+  ['no key', { items: [{ op: 'get' }] }, 'USAGE'],
+  ['two keys', { items: [{ op: 'get', key: 'a', key64: 'YQ==' }] }, 'USAGE'],
+  ['an empty key', { items: [{ op: 'get', key: '' }] }, 'KEY_INVALID'],
+  ['a long key', { items: [{ op: 'get', key: 'x'.repeat(keyBytesMax + 1) }] }, 'KEY_INVALID'],
+  ['no value', { items: [{ op: 'put', key: 'a' }] }, 'USAGE'],
+  ['a value for a get', { items: [{ ...item, value: 'b' }] }, 'USAGE'],
+  ['bad base64', { items: [{ op: 'get', key64: '!!' }] }, 'USAGE'],
+  ['an unknown operation', { items: [{ op: 'cas', key: 'a' }] }, 'USAGE'],
+  ['a field too many', { items: [item], more: 1 }, 'USAGE'],
+  [
+    'a long value',
+    { items: [{ op: 'put', key: 'a', value: 'x'.repeat(valueBytesMax + 1) }] },
+    'VALUE_TOO_LARGE',
+  ],
+])('%s', (_name, document, code) => {
+  expect(() => parse(document)).toThrow(expect.objectContaining({ code }));
+});
+
+test('deep and broken JSON, and prototypes', () => {
+  const deep = '['.repeat(5_000);
+  for (const body of ['', '{', 'null', '1e400', deep, '{"items":[{"__proto__":{"op":"get"}}]}']) {
+    expect(() => parseBatch(Buffer.from(body))).toThrow(expect.objectContaining({ code: 'USAGE' }));
+  }
+});
+
+test('changed bytes are refused or read, never anything else', () => {
+  const body = Buffer.from(
+    '{"items":[{"op":"put","key":"a","value64":"AAAA"},{"op":"get","key":"b"}]}',
+  );
+  for (let seed = 0; seed < 2_000; seed += 1) {
+    const random = seededRandom(seed);
+    const changed = Buffer.from(body);
+    for (let times = 0; times < 3; times += 1)
+      changed[random.below(body.length)] = random.below(256);
+    try {
+      parseBatch(changed);
+    } catch (error) {
+      expect(error instanceof CodedError, `seed ${seed}: ${String(error)}`).toBe(true);
+    }
+  }
+});
+
+test.each([
+  ['objects', `{"items":[${'{},'.repeat(20_000)}{}]}`],
+  ['numbers', `{"items":[${'0,'.repeat(20_000)}0]}`],
+  ['lists in lists', `{"items":${'['.repeat(20_000)}${']'.repeat(20_000)}}`],
+  ['fields', `{"items":[{"op":"get"${',"key":"a"'.repeat(20_000)}}]}`],
+])('more %s than a batch can have are refused before they are made', (_, body) => {
+  const parse = vi.spyOn(JSON, 'parse');
+  onTestFinished(() => parse.mockRestore());
+  expect(() => parseBatch(Buffer.from(body))).toThrow(
+    expect.objectContaining({ code: 'BATCH_TOO_LARGE' }),
+  );
+  expect(parse).not.toHaveBeenCalled();
+});
+
+test('marks in strings count for nothing; the largest batch passes', () => {
+  const value = `${'{[,'.repeat(1_000)}"\\"`;
+  const whole = (index: number) => ({ op: 'put', key: `k${index}`, value, ttl: 1, if: 'absent' });
+  const items = Array.from({ length: httpBatchItemsMax }, (_, index) => whole(index));
+  const [first] = parseBatch(Buffer.from(JSON.stringify({ items })));
+  expect(Buffer.from(first?.value ?? '').toString()).toBe(value);
+});

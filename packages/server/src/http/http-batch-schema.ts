@@ -1,0 +1,112 @@
+// The body of a batch: gets, puts and deletes of keys, texts or base64. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import {
+  httpBatchItemsMax,
+  httpBatchMarksMax,
+  keyBytesMax,
+  valueBytesMax,
+} from '@ringwright/base/limits';
+import { parseStamp } from '@ringwright/base/stamp';
+import { issueSentence } from '@ringwright/ring/issue-sentence';
+import type { Condition } from '@ringwright/wire/coordination';
+import { z } from 'zod';
+import { byteText } from '../replica/byte-text.ts';
+import { hasMoreMarks } from './json-marks.ts';
+
+const base64 = z.base64().transform((text) => new Uint8Array(Buffer.from(text, 'base64')));
+const bytes = z.string().transform((text) => new Uint8Array(Buffer.from(text)));
+
+const keyForms = { key: bytes.optional(), key64: base64.optional() };
+const stampText = z.string().transform((text, context) => {
+  const stamp = parseStamp(text);
+  if (stamp !== null) return stamp;
+  context.addIssue({ code: 'custom', message: 'is neither absent, present nor a stamp' });
+  return z.NEVER;
+});
+/** As Condition, with the stamp in its text form. */
+const condition = { if: z.union([z.enum(['absent', 'present']), stampText]).optional() };
+const itemSchema = z.discriminatedUnion('op', [
+  z.strictObject({ op: z.literal('get'), ...keyForms }),
+  z.strictObject({ op: z.literal('delete'), ...keyForms, ...condition }),
+  z.strictObject({
+    op: z.literal('put'),
+    ...keyForms,
+    value: bytes.optional(),
+    value64: base64.optional(),
+    /** Seconds. */
+    ttl: z.number().positive().optional(),
+    ...condition,
+  }),
+]);
+const batchSchema = z.strictObject({ items: z.array(itemSchema).min(1).max(httpBatchItemsMax) });
+
+export interface BatchItem {
+  readonly op: 'get' | 'put' | 'delete';
+  readonly key: Uint8Array;
+  /** Of a put; null otherwise. */
+  readonly value: Uint8Array | null;
+  readonly ttlMs?: number | undefined;
+  readonly condition?: Condition | undefined;
+}
+
+/**
+ * The items of a body. Throws USAGE with the place of the first fault, BATCH_TOO_LARGE, KEY_INVALID
+ * and VALUE_TOO_LARGE. A key stands in a batch once: the items of a batch have no order among them.
+ */
+export function parseBatch(body: Uint8Array): BatchItem[] {
+  if (hasMoreMarks(body, httpBatchMarksMax)) {
+    const message = `a batch with more values than ${httpBatchItemsMax} items have`;
+    throw new CodedError('BATCH_TOO_LARGE', message, { hint: 'split it' });
+  }
+  const parsed = batchSchema.safeParse(parseJson(body));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const wrong = issue === undefined ? 'is not right' : issueSentence(issue);
+    throw usage(`${issue?.path.join('.') || 'the batch'}: ${wrong}`);
+  }
+  const seen = new Set<string>();
+  return parsed.data.items.map((item, index) => {
+    const key = oneOf(`items.${index}`, 'key', [item.key, item.key64]);
+    checkLength(index, key);
+    const name = byteText(key);
+    if (seen.has(name)) throw usage(`items.${index}: its key is in the batch already`);
+    seen.add(name);
+    if (item.op === 'get') return { op: item.op, key, value: null };
+    const about = { op: item.op, key, condition: item.if };
+    if (item.op === 'delete') return { ...about, value: null };
+    const value = oneOf(`items.${index}`, 'value', [item.value, item.value64]);
+    const ttlMs = item.ttl === undefined ? undefined : Math.round(item.ttl * 1000);
+    if (value.length <= valueBytesMax) return { ...about, value, ttlMs };
+    const message = `items.${index}: ${value.length} bytes, ${valueBytesMax} is the most`;
+    throw new CodedError('VALUE_TOO_LARGE', message, { hint: 'split the value over several keys' });
+  });
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
+  } catch (error) {
+    throw usage(`the body is no JSON: ${error instanceof Error ? error.message : 'unreadable'}`);
+  }
+}
+
+function oneOf(
+  place: string,
+  name: string,
+  [text, encoded]: readonly [Uint8Array | undefined, Uint8Array | undefined],
+): Uint8Array {
+  const given = text ?? encoded;
+  if (given !== undefined && (text === undefined || encoded === undefined)) return given;
+  throw usage(`${place}: give either ${name} (text) or ${name}64 (base64)`);
+}
+
+function checkLength(index: number, key: Uint8Array): void {
+  if (key.length > 0 && key.length <= keyBytesMax) return;
+  const message = `items.${index}: a key of ${key.length} bytes, allowed are 1 to ${keyBytesMax}`;
+  throw new CodedError('KEY_INVALID', message, { hint: 'use a shorter key, or a hash of it' });
+}
+
+function usage(message: string): CodedError {
+  const hint = 'send {"items":[{"op":"put","key":"a","value":"b"},{"op":"get","key64":"Yw=="}]}';
+  return new CodedError('USAGE', message, { hint });
+}

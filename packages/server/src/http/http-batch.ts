@@ -1,0 +1,161 @@
+// Many gets, puts and deletes in one request: POST /v1/_batch/KEYSPACE, with an answer per item.
+// No keyspace name begins with `_`, so the path can never be a key's.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CodedError } from '@ringwright/base/coded-error';
+import { inWaves } from '@ringwright/base/in-waves';
+import {
+  httpBatchAnswerBytesMax,
+  httpBatchBytesMax,
+  httpBatchItemsAtOnce,
+} from '@ringwright/base/limits';
+import {
+  advanceSession,
+  formatSessionToken,
+  type SessionToken,
+} from '@ringwright/base/session-token';
+import { formatStamp, type Stamp } from '@ringwright/base/stamp';
+import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
+import { type Consistency, parseConsistency } from '../coordinate/consistency.ts';
+import { coordinateWrite } from '../coordinate/coordinate.ts';
+import { expiryOf } from '../coordinate/expiry.ts';
+import { readInSession } from '../coordinate/read-in-session.ts';
+import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
+import { mayWriteIf, writeIf } from '../coordinate/write-if.ts';
+import { identityOf } from '../replica/wire-record.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { checkJson } from './check-request.ts';
+import { answerJson } from './http-answer.ts';
+import { type BatchItem, parseBatch } from './http-batch-schema.ts';
+import { readBody } from './http-body.ts';
+import { sessionHeader, sessionOf } from './http-session.ts';
+
+export const batchSegment = '_batch';
+
+export interface BatchPorts {
+  readonly coordinator: CoordinatorPorts;
+  readonly metrics: Pick<Metrics, 'batchItems' | 'sessionEscalations'>;
+  readonly onBug: (error: unknown) => void;
+}
+
+interface BatchTarget {
+  readonly keyspace: string;
+  readonly query: string;
+}
+
+/** What becomes of one item: the status a single request would have had. */
+interface ItemAnswer {
+  readonly status: number;
+  readonly stamp?: string;
+  /** Unix ms. */
+  readonly expires?: number;
+  readonly value64?: string;
+  readonly error?: unknown;
+}
+
+interface Batch {
+  readonly ports: BatchPorts;
+  readonly keyspace: string;
+  readonly consistency: Consistency;
+  readonly session: SessionToken | null;
+  /** Bytes of values answered so far, and what the session has seen. */
+  bytes: number;
+  next: SessionToken | null;
+}
+
+/**
+ * Answers 200 with `{items: [...]}` in the order of the request, whatever became of each. The whole
+ * batch is refused, and nothing is written, when a part of it cannot be read.
+ */
+export async function answerBatch(
+  ports: BatchPorts,
+  { keyspace, query }: BatchTarget,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+): Promise<void> {
+  if (request.method !== 'POST') {
+    const hint = `POST /v1/${batchSegment}/KEYSPACE`;
+    throw new CodedError('METHOD_UNKNOWN', `${request.method} is not POST`, { hint });
+  }
+  checkJson(request);
+  const session = sessionOf(request.headers);
+  const batch: Batch = {
+    ports,
+    keyspace: checkKeyspaceName(keyspace),
+    consistency: parseConsistency(new URLSearchParams(query).get('consistency')),
+    session,
+    bytes: 0,
+    next: session,
+  };
+  ports.coordinator.rings.get(batch.keyspace);
+  const items = parseBatch(
+    await readBody(request, { bytesMax: httpBatchBytesMax, refuse: tooLarge }),
+  );
+  const answers = await inWaves(items, httpBatchItemsAtOnce, (item) => answerItem(batch, item));
+  if (batch.next !== null) response.setHeader(sessionHeader, formatSessionToken(batch.next));
+  answerJson(response, 200, { items: answers });
+}
+
+async function answerItem(batch: Batch, item: BatchItem): Promise<ItemAnswer> {
+  const answer = await (item.op === 'get' ? readItem(batch, item) : writeItem(batch, item)).catch(
+    (error: unknown): ItemAnswer => {
+      if (error instanceof CodedError) return { status: error.http, error: error.toJSON() };
+      batch.ports.onBug(error);
+      const message = 'the server failed; its log has the reason';
+      return { status: 500, error: { code: 'INTERNAL', message, hint: '', details: {} } };
+    },
+  );
+  batch.ports.metrics.batchItems.inc({ op: item.op, status: answer.status });
+  return answer;
+}
+
+async function writeItem(
+  batch: Batch,
+  { key, value, ttlMs, condition }: BatchItem,
+): Promise<ItemAnswer> {
+  const { ports, keyspace, consistency, session } = batch;
+  const { coordinator } = ports;
+  const expires =
+    ttlMs === undefined ? {} : { expires: expiryOf(ttlMs, coordinator.clock.nowMs()) };
+  const about = { keyspace, key, consistency, session };
+  const request = { ...about, value, expiresMs: expires.expires };
+  const written =
+    condition === undefined
+      ? await coordinateWrite(coordinator, request)
+      : await writeIf(coordinator, request, mayWriteIf(condition));
+  see(batch, written);
+  return { status: 204, stamp: formatStamp(identityOf(written)), ...expires };
+}
+
+async function readItem(batch: Batch, { key }: BatchItem): Promise<ItemAnswer> {
+  const { ports, keyspace, consistency, session } = batch;
+  const onEscalation = (): void => ports.metrics.sessionEscalations.inc();
+  const readers = { coordinator: ports.coordinator, onEscalation };
+  // A value more is in memory only for as long as it takes to see that it is one too many.
+  if (batch.bytes > httpBatchAnswerBytesMax) throw tooManyBytes();
+  const record = await readInSession(readers, { keyspace, key, consistency, session });
+  see(batch, record);
+  const stamp = record === null ? {} : { stamp: formatStamp(identityOf(record)) };
+  if (record === null || record.value === null) {
+    const error = new CodedError('KEY_UNKNOWN', 'no record with this key');
+    return { status: error.http, ...stamp, error: error.toJSON() };
+  }
+  batch.bytes += record.value.length;
+  if (batch.bytes > httpBatchAnswerBytesMax) throw tooManyBytes();
+  const { buffer, byteOffset, length } = record.value;
+  const value64 = Buffer.from(buffer, byteOffset, length).toString('base64');
+  const expires = record.expiresMs ? { expires: record.expiresMs } : {};
+  return { status: 200, ...stamp, ...expires, value64 };
+}
+
+function see(batch: Batch, stamp: Stamp | null): void {
+  batch.next = advanceSession(batch.next, stamp, batch.consistency);
+}
+
+function tooManyBytes(): CodedError {
+  const message = `the values of the batch have more than ${httpBatchAnswerBytesMax} bytes`;
+  return new CodedError('BATCH_TOO_LARGE', message, { hint: 'get these keys in another batch' });
+}
+
+function tooLarge(bytes: number): CodedError {
+  const message = `a batch of at least ${bytes} bytes, ${httpBatchBytesMax} is the most`;
+  return new CodedError('BATCH_TOO_LARGE', message, { hint: 'split it' });
+}

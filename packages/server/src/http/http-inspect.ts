@@ -1,0 +1,28 @@
+// What the data directory holds: GET /v1/_inspect/[RING[/PARTITION]], for `ring-server inspect`.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { StatusPorts } from '../status/status.ts';
+import { answerJson } from './http-answer.ts';
+import { inspect } from './inspection.ts';
+
+export const inspectSegment = '_inspect';
+
+/**
+ * Answers an Inspection, and whose directory it is. It is this device's own view: what it holds
+ * without asking anybody. Throws USAGE, METHOD_UNKNOWN and what inspect throws.
+ */
+export function answerInspect(
+  { store, identity }: Pick<StatusPorts, 'store' | 'identity'>,
+  place: string,
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+): void {
+  const [, ring, partition] = /^([^/]+)?(?:\/(\d{1,8}))?$/.exec(place) ?? [];
+  if (request.method !== 'GET' || (ring === undefined && place !== '')) {
+    throw new CodedError('USAGE', `${request.method} of /v1/${inspectSegment}/${place}`, {
+      hint: `GET /v1/${inspectSegment}/, then /RING or /RING/PARTITION`,
+    });
+  }
+  const number = partition === undefined ? null : Number(partition);
+  const { name, born } = identity;
+  answerJson(response, 200, { device: name, born, ...inspect(store, ring ?? null, number) });
+}

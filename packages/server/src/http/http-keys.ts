@@ -1,0 +1,144 @@
+// The key resource: PUT, GET, HEAD and DELETE of /v1/KEYSPACE/KEY.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CodedError } from '@ringwright/base/coded-error';
+import { formatStamp, parseStamp, type Stamp } from '@ringwright/base/stamp';
+import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
+import { parseConsistency } from '../coordinate/consistency.ts';
+import { coordinateWrite, type KeyRequest } from '../coordinate/coordinate.ts';
+import type { NewContent } from '../coordinate/decide-key.ts';
+import { expiryOf, ttlMsOf } from '../coordinate/expiry.ts';
+import { readInSession } from '../coordinate/read-in-session.ts';
+import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
+import { writeIf } from '../coordinate/write-if.ts';
+import { identityOf } from '../replica/wire-record.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { answerBytes, answerError } from './http-answer.ts';
+import { readBody } from './http-body.ts';
+import { checkRead, etagOf, writeCondition } from './http-conditions.ts';
+import { nextSession, sessionOf } from './http-session.ts';
+import { keyOfPath } from './key-path.ts';
+
+export const stampHeader = 'x-ringwright-stamp';
+/** Unix ms at which the record expires; on no other records. */
+export const expiresHeader = 'x-ringwright-expires';
+export const ttlHeader = 'x-ringwright-ttl';
+
+export interface KeyTarget {
+  readonly keyspace: string;
+  /** Percent-encoded key as it stands in the URL. */
+  readonly keyPath: string;
+  readonly query: string;
+}
+
+export interface KeyPorts {
+  readonly coordinator: CoordinatorPorts;
+  readonly metrics: Pick<Metrics, 'sessionEscalations'>;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+export async function answerKey(
+  ports: KeyPorts,
+  target: KeyTarget,
+  exchange: Exchange,
+): Promise<void> {
+  const { request } = exchange;
+  const query = new URLSearchParams(target.query);
+  const about = {
+    keyspace: checkKeyspaceName(target.keyspace),
+    key: keyOfPath(target.keyPath),
+    consistency: parseConsistency(query.get('consistency')),
+    session: sessionOf(request.headers),
+  };
+  const ttl = query.get('ttl') ?? request.headers[ttlHeader] ?? null;
+  if (ttl !== null && request.method !== 'PUT') {
+    const hint = 'give a time to live with the PUT of the value';
+    throw new CodedError('USAGE', `a time to live with ${request.method}`, { hint });
+  }
+  switch (request.method) {
+    case 'PUT': {
+      const ttlMs = ttl === null ? null : ttlMsOf(String(ttl));
+      const expiry =
+        ttlMs === null ? {} : { expiresMs: expiryOf(ttlMs, ports.coordinator.clock.nowMs()) };
+      return answerWrite(ports, { ...about, value: await readBody(request), ...expiry }, exchange);
+    }
+    case 'DELETE':
+      return answerWrite(ports, { ...about, value: null }, exchange);
+    case 'GET':
+    case 'HEAD':
+      return answerGet(ports, about, exchange);
+    default:
+      throw new CodedError('METHOD_UNKNOWN', `${request.method} is not PUT, GET, HEAD or DELETE`, {
+        hint: 'write with PUT, read with GET or HEAD, remove with DELETE',
+      });
+  }
+}
+
+async function answerWrite(
+  { coordinator }: KeyPorts,
+  about: KeyRequest & NewContent,
+  { request, response }: Exchange,
+): Promise<void> {
+  const condition = writeCondition(request.headers);
+  const written =
+    condition === null
+      ? await coordinateWrite(coordinator, about)
+      : await writeIf(coordinator, about, condition).catch((error: unknown) => {
+          nameRecord(response, presentOf(error));
+          throw error;
+        });
+  const stamp = identityOf(written);
+  const etag = about.value === null ? {} : { etag: etagOf(stamp) };
+  const expires = about.expiresMs ? { [expiresHeader]: about.expiresMs } : {};
+  const session = nextSession(about.session ?? null, written, about.consistency);
+  const headers = { [stampHeader]: formatStamp(stamp), ...expires, ...etag, ...session };
+  response.writeHead(204, headers).end();
+}
+
+/** The stamp of the record that a failed condition found. */
+function presentOf(error: unknown): Stamp | null {
+  const isFailed = error instanceof CodedError && error.code === 'PRECONDITION_FAILED';
+  return isFailed ? parseStamp(String(error.details.stamp)) : null;
+}
+
+function nameRecord(response: ServerResponse, stamp: Stamp | null): void {
+  if (stamp === null) return;
+  response.setHeader(stampHeader, formatStamp(stamp));
+  response.setHeader('etag', etagOf(stamp));
+}
+
+async function answerGet(
+  { coordinator, metrics }: KeyPorts,
+  about: KeyRequest,
+  { request, response }: Exchange,
+): Promise<void> {
+  const onEscalation = (): void => metrics.sessionEscalations.inc();
+  const record = await readInSession({ coordinator, onEscalation }, about);
+  const session = nextSession(about.session ?? null, record, about.consistency);
+  for (const [name, text] of Object.entries(session)) response.setHeader(name, text);
+  if (record !== null) response.setHeader(stampHeader, formatStamp(identityOf(record)));
+  if (record === null || record.value === null) {
+    checkRead(request.headers, null);
+    answerError(response, new CodedError('KEY_UNKNOWN', 'no record with this key'));
+    return;
+  }
+  const { value, expiresMs } = record;
+  if (expiresMs) response.setHeader(expiresHeader, expiresMs);
+  const etag = etagOf(identityOf(record));
+  if (checkRead(request.headers, identityOf(record)) === 'same') {
+    response.writeHead(304, { etag }).end();
+    return;
+  }
+  // A page may name a value as its script, which a browser runs unless it is told to keep the type.
+  const headers = {
+    etag,
+    'content-type': 'application/octet-stream',
+    'x-content-type-options': 'nosniff',
+  };
+  if (request.method === 'HEAD') {
+    response.writeHead(200, { ...headers, 'content-length': value.length }).end();
+  } else answerBytes(response, value, { status: 200, headers });
+}

@@ -1,0 +1,170 @@
+// The HTTP server on a port of its own, its coordinator a map: what goes over the connection.
+import { type AddressInfo, connect } from 'node:net';
+import { valueBytesMax } from '@ringwright/base/limits';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { HttpOnMap, statusesOf } from '../../../../test/support/http-on-map.ts';
+import { createHttp, type HttpPorts } from './http.ts';
+
+const http = new HttpOnMap();
+const { rows, bugs, server } = http;
+const url = http.url.bind(http);
+const talk = http.talk.bind(http);
+beforeAll(() => http.listen());
+afterAll(() => http.close());
+afterEach(() => {
+  http.failure = null;
+  bugs.length = 0;
+});
+
+test('a value travels as bytes, with its stamp; HEAD has its length and no body', async () => {
+  const value = Buffer.from([0, 255, 13, 10]);
+  const put = await fetch(url('/v1/cities/a%2Fb'), { method: 'PUT', body: value });
+  expect(put.status).toBe(204);
+  const got = await fetch(url('/v1/cities/a/b'));
+  expect(Buffer.from(await got.arrayBuffer())).toEqual(value);
+  const stamp = got.headers.get('x-ringwright-stamp');
+  expect(stamp).toBe(put.headers.get('x-ringwright-stamp'));
+  const head = await fetch(url('/v1/cities/a/b'), { method: 'HEAD' });
+  expect([head.status, head.headers.get('content-length')]).toEqual([200, '4']);
+});
+
+test('an empty value is a value, a deleted one is not, and keeps its stamp', async () => {
+  await fetch(url('/v1/cities/empty'), { method: 'PUT', body: '' });
+  expect((await fetch(url('/v1/cities/empty'))).status).toBe(200);
+  await fetch(url('/v1/cities/empty'), { method: 'DELETE' });
+  const gone = await fetch(url('/v1/cities/empty'));
+  expect(gone.status).toBe(404);
+  expect(gone.headers.get('x-ringwright-stamp')).toMatch(/^\d+\.\d+\.0$/);
+  expect(await gone.json()).toMatchObject({ code: 'KEY_UNKNOWN', hint: expect.any(String) });
+  const head = await fetch(url('/v1/cities/empty'), { method: 'HEAD' });
+  expect([head.status, await head.text()]).toEqual([404, '']);
+});
+
+test.each([
+  ['POST', '/v1/status', 405, 'METHOD_UNKNOWN'],
+  ['DELETE', '/healthz', 405, 'METHOD_UNKNOWN'],
+  ['PUT', '/v1/rings/cities', 405, 'METHOD_UNKNOWN'],
+  ['PATCH', '/v1/cities/a', 405, 'METHOD_UNKNOWN'],
+  ['POST', '/nothing', 404, 'PATH_UNKNOWN'],
+  ['GET', '/v1/cities', 404, 'PATH_UNKNOWN'],
+  ['GET', '/v1/towns/a', 503, 'RING_UNKNOWN'],
+  ['GET', '/v1/rings/A', 400, 'NAME_INVALID'],
+  ['PUT', '/v1/duty/cities/0', 405, 'METHOD_UNKNOWN'],
+  ['GET', '/v1/duty/A/0', 400, 'NAME_INVALID'],
+  ['GET', '/v1/duty/towns/0', 503, 'RING_UNKNOWN'],
+  ['GET', '/v1/duty/cities', 400, 'VALUE_OUT_OF_RANGE'],
+  ['GET', '/v1/duty/cities/-1', 400, 'VALUE_OUT_OF_RANGE'],
+  ['GET', '/v1/duty/cities/4', 400, 'VALUE_OUT_OF_RANGE'],
+])('%s %s: %i %s', async (...[method, path, status, code]) => {
+  const response = await fetch(url(path), { method });
+  expect(response.status).toBe(status);
+  expect(response.headers.get('retry-after')).toBe(status === 503 ? '1' : null);
+  expect(await response.json()).toMatchObject({ code, message: expect.any(String) });
+  expect(bugs).toEqual([]);
+});
+
+test('the duty of a partition: here, and of every device it concerns', async () => {
+  const asked = await fetch(url('/v1/duty/cities/0'));
+  expect(await asked.json()).toMatchObject({
+    ...{ ring: 'cities', version: 1, partition: 0, minVersion: 1 },
+    here: {
+      ...{ device: 0, duty: 'SERVE', move: null, pushTo: [] },
+      file: { state: 'ready', incarnation: 'i', seq: 7, rows: 2 },
+    },
+    devices: [{ device: 0, address: '127.0.0.1:6200', duty: 'SERVE', pushTo: [] }],
+  });
+});
+
+test('a failure that is no CodedError is reported here, and told nothing of there', async () => {
+  http.failure = new TypeError('a secret of the inside');
+  rows.clear();
+  const response = await fetch(url('/v1/cities/a'));
+  expect([500, 503]).toContain(response.status);
+  http.failure = null;
+  const broken = { ...http.ports, status: { rings: null } } as unknown as HttpPorts;
+  const other = createHttp(broken);
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const { port: otherPort } = other.address() as AddressInfo;
+  const answer = await fetch(`http://127.0.0.1:${otherPort}/v1/rings/cities`);
+  expect(answer.status).toBe(500);
+  expect(await answer.json()).toEqual({
+    code: 'INTERNAL',
+    message: 'the server failed; its log has the reason',
+    hint: '',
+    details: {},
+  });
+  expect(bugs).toHaveLength(1);
+  other.closeAllConnections();
+  other.close();
+});
+
+test('a value too large: 413 before or while it comes, and the connection goes on', async () => {
+  const next = 'GET /v1/cities/none HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
+  const put = 'PUT /v1/cities/large HTTP/1.1\r\nhost: localhost\r\n';
+  const bytes = valueBytesMax + 1;
+  const announced = `${put}content-length: ${bytes}\r\n\r\n`;
+  const whole = Buffer.concat([Buffer.from(announced), Buffer.alloc(bytes)]);
+  const chunk = `${bytes.toString(16)}\r\n`;
+  const chunked = Buffer.concat([
+    Buffer.from(`${put}transfer-encoding: chunked\r\n\r\n${chunk}`),
+    Buffer.alloc(bytes),
+    Buffer.from('\r\n0\r\n\r\n'),
+  ]);
+  for (const request of [whole, chunked]) {
+    const answers = await talk([request, next]);
+    expect(statusesOf(answers)).toEqual(['413', '404']);
+    expect(answers).toContain('"code":"VALUE_TOO_LARGE"');
+  }
+  expect(rows.has('large')).toBe(false);
+  const largest = await fetch(url('/v1/cities/large'), {
+    method: 'PUT',
+    body: Buffer.alloc(valueBytesMax),
+  });
+  expect(largest.status).toBe(204);
+});
+
+test('headers over the limit, and what is no HTTP, end the connection', async () => {
+  const long = `GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-long: ${'a'.repeat(9_000)}\r\n\r\n`;
+  expect(statusesOf(await talk([long]))).toEqual(['431']);
+  expect(statusesOf(await talk(['hello\r\n\r\n']))).toEqual(['400']);
+  expect((await fetch(url('/healthz'))).status).toBe(200);
+});
+
+test('a client that goes in the middle of its body is no bug', async () => {
+  const socket = connect(http.port, '127.0.0.1');
+  const closed = new Promise((resolve) =>
+    server.once('connection', (one) => one.on('close', resolve)),
+  );
+  socket.write(
+    'PUT /v1/cities/half HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\n\r\nhalf',
+  );
+  await new Promise((resolve) => server.once('request', resolve));
+  socket.resetAndDestroy();
+  await closed;
+  expect((await fetch(url('/healthz'))).status).toBe(200);
+  expect(bugs).toEqual([]);
+  expect(rows.has('half')).toBe(false);
+});
+
+const upgrade = (path: string, more = ''): string =>
+  `GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n` +
+  `sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n${more}\r\n`;
+
+test('sockets elsewhere, malformed ones, and those of web pages, are refused', async () => {
+  const twoHosts = upgrade('/v1/wire', 'host: sd1.example\r\n');
+  expect(statusesOf(await talk([twoHosts]))).toEqual(['400']);
+  expect(statusesOf(await talk([upgrade('/elsewhere')]))).toEqual(['404']);
+  const page = await talk([upgrade('/v1/wire', 'origin: http://evil.example\r\n')]);
+  expect(statusesOf(page)).toEqual(['403']);
+});
+
+test('an upgrade that is reset at once does not end the process', async () => {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    const socket = connect(http.port, '127.0.0.1');
+    socket.on('error', () => undefined);
+    await new Promise((resolve) => socket.once('connect', resolve));
+    socket.write(upgrade(attempt % 2 === 0 ? '/elsewhere' : '/v1/wire'));
+    socket.resetAndDestroy();
+  }
+  expect((await fetch(url('/healthz'))).status).toBe(200);
+});

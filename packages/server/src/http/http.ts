@@ -1,0 +1,181 @@
+// The HTTP side of a server: which path goes where.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { CodedError } from '@ringwright/base/coded-error';
+import { httpConnectionsMax } from '@ringwright/base/limits-rings';
+import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
+import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
+import { partitionDuty } from '../moves/partition-duty.ts';
+import { measurePartitions } from '../status/measure-store.ts';
+import { partitionSizes, type StatusPorts, serverStatus } from '../status/status.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import { checkHost, checkOrigin, malformationOf } from './check-request.ts';
+import { answerBytes, answerError, answerJson } from './http-answer.ts';
+import { answerBatch, batchSegment } from './http-batch.ts';
+import { discardBody } from './http-body.ts';
+import { answerInspect, inspectSegment } from './http-inspect.ts';
+import { answerKey } from './http-keys.ts';
+import { answerList, listSegment } from './http-list.ts';
+import { readyAnswer } from './ready-answer.ts';
+
+export interface HttpPorts {
+  readonly coordinator: CoordinatorPorts;
+  readonly status: StatusPorts;
+  readonly metrics: Metrics;
+  /** Of a Host header: allowed-hosts.ts. */
+  readonly allowsHost: (header: string) => boolean;
+  readonly onBug: (error: unknown) => void;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** Slow or idle clients are cut: a request has this long to arrive. */
+const REQUEST_TIMEOUT_MS = 30_000;
+const HEADER_BYTES_MAX = 8 * 1024;
+
+// An import would look at all that it exports, and so load what it has for clients: 14 MB.
+const { createServer } = process.getBuiltinModule('node:http');
+
+export function createHttp(ports: HttpPorts): Server {
+  const settings = { maxHeaderSize: HEADER_BYTES_MAX, requestTimeout: REQUEST_TIMEOUT_MS };
+  const server = createServer(settings, (request, response) => {
+    void answer(ports, { request, response });
+  });
+  server.keepAliveTimeout = REQUEST_TIMEOUT_MS;
+  server.maxConnections = httpConnectionsMax;
+  return server;
+}
+
+async function answer(ports: HttpPorts, exchange: Exchange): Promise<void> {
+  const { request, response } = exchange;
+  const malformation = malformationOf(request);
+  if (malformation !== null) {
+    response.shouldKeepAlive = false;
+    answerError(response, malformation);
+    return;
+  }
+  try {
+    await route(ports, exchange);
+  } catch (error) {
+    // A client that went in the middle of its body is no bug, and hears nothing more.
+    const isGone = request.destroyed && !request.complete;
+    if (!(error instanceof CodedError) && !isGone) ports.onBug(error);
+    // The rest of a refused body is read and thrown away, so that the answer arrives; a connection
+    // on which still more may come ends.
+    await discardBody(request);
+    if (!request.complete) response.shouldKeepAlive = false;
+    answerError(response, error);
+  }
+}
+
+async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
+  checkOrigin(exchange.request);
+  const url = exchange.request.url ?? '/';
+  const mark = url.indexOf('?');
+  const path = mark === -1 ? url : url.slice(0, mark);
+  const query = mark === -1 ? '' : url.slice(mark + 1);
+  if (path !== anyHostPath) checkHost(exchange.request, ports.allowsHost);
+  const key = /^\/v1\/([^/]+)\/(.*)$/s.exec(path);
+  if (key?.[1] === 'rings') {
+    checkReading(exchange.request, path);
+    return answerRing(ports.status, { ...exchange, name: key[2] ?? '', query });
+  }
+  if (key?.[1] === 'duty') {
+    checkReading(exchange.request, path);
+    return answerDuty(ports.status, exchange.response, key[2] ?? '');
+  }
+  if (key?.[1] === inspectSegment) return answerInspect(ports.status, key[2] ?? '', exchange);
+  if (key !== null) {
+    const end = ports.metrics.requestSeconds.startTimer({ method: exchange.request.method ?? '' });
+    exchange.response.once('close', () => end({ status: exchange.response.statusCode }));
+    const target = { keyspace: key[1] ?? '', keyPath: key[2] ?? '', query };
+    if (target.keyspace === batchSegment) {
+      return answerBatch(ports, { keyspace: target.keyPath, query }, exchange);
+    }
+    if (target.keyspace === listSegment) {
+      return answerList(ports.coordinator, { keyspace: target.keyPath, query }, exchange);
+    }
+    return answerKey(ports, target, exchange);
+  }
+  return answerService(ports, { ...exchange, path, query });
+}
+
+/** Says nothing but that a server is here, to whatever a load balancer calls it. */
+const anyHostPath = '/healthz';
+
+const servicePaths: ReadonlySet<string> = new Set([
+  '/healthz',
+  '/readyz',
+  '/v1/status',
+  '/metrics',
+]);
+
+/** Throws METHOD_UNKNOWN for what could change something where nothing can be changed. */
+function checkReading({ method }: IncomingMessage, path: string): void {
+  if (method === 'GET' || method === 'HEAD') return;
+  throw new CodedError('METHOD_UNKNOWN', `${method} of ${path}: it can only be read`, {
+    hint: 'read with GET or HEAD; keys are written at /v1/KEYSPACE/KEY',
+  });
+}
+
+async function answerService(
+  ports: HttpPorts,
+  asked: Exchange & { readonly path: string; readonly query: string },
+): Promise<void> {
+  const { request, response, path, query } = asked;
+  if (servicePaths.has(path)) checkReading(request, path);
+  switch (path) {
+    case '/healthz':
+      return answerJson(response, 200, { ok: true });
+    case '/readyz': {
+      const state = readyAnswer(ports.status, new URLSearchParams(query).get('ring'));
+      return answerJson(response, state.ready ? 200 : 503, state);
+    }
+    case '/v1/status':
+      return answerJson(response, 200, await statusDocument(ports.status, query));
+    case '/metrics': {
+      measurePartitions(ports.metrics, ports.status);
+      const text = Buffer.from(await ports.metrics.registry.metrics());
+      const headers = { 'content-type': ports.metrics.registry.contentType };
+      return answerBytes(response, text, { status: 200, headers });
+    }
+    default:
+      throw new CodedError('PATH_UNKNOWN', `no resource at ${path}`, {
+        hint: 'keys are at /v1/KEYSPACE/KEY, the server tells of itself at /v1/status',
+      });
+  }
+}
+
+/** With ?sizes=RING also the bytes of each partition file of that ring here. */
+async function statusDocument(status: StatusPorts, query: string): Promise<unknown> {
+  const disk = await status.store.diskFree();
+  const ring = new URLSearchParams(query).get('sizes');
+  const sizes = ring === null ? {} : { sizes: partitionSizes(status, ring) };
+  return { ...serverStatus(status), disk, ...sizes };
+}
+
+/** `named`: RING/PARTITION. */
+function answerDuty(ports: StatusPorts, response: ServerResponse, named: string): void {
+  const [ring = '', partition = ''] = named.split(/\/(.*)/s);
+  const active = ports.rings.get(checkKeyspaceName(ring));
+  answerJson(response, 200, partitionDuty(ports, active, partition));
+}
+
+/** The active ring: as a JSON head, or with ?format=file as the ring file itself. */
+function answerRing(
+  { rings }: StatusPorts,
+  { response, name, query }: Exchange & { readonly name: string; readonly query: string },
+): void {
+  const active = rings.get(checkKeyspaceName(name));
+  if (new URLSearchParams(query).get('format') === 'file') {
+    const headers = { 'content-type': 'application/octet-stream' };
+    answerBytes(response, active.bytes, { status: 200, headers });
+    return;
+  }
+  const { keyspace, cluster, version, parent, partitioner, partitions, replicas, devices, moves } =
+    active.ring;
+  const head = { ring: keyspace, cluster, version, id: active.id, parent };
+  answerJson(response, 200, { ...head, partitioner, partitions, replicas, devices, moves });
+}

@@ -1,0 +1,109 @@
+// What a data directory holds, in numbers: of a store that runs, or of one that rests. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { inspectedRecordsMax } from '@ringwright/base/limits';
+import type { NewestRecord } from '@ringwright/partition/file/newest-records';
+import type { PartitionState } from '@ringwright/partition/file/partition-info';
+import type { Store } from '@ringwright/partition/store';
+import { keyForm } from './key-form.ts';
+
+export type InspectedStore = Pick<Store, 'list' | 'damaged' | 'newest'>;
+
+export interface InspectedCounts {
+  /** Records with a value; deletions that are remembered; bytes of the values. */
+  readonly rows: number;
+  readonly tombstones: number;
+  readonly bytes: number;
+}
+
+export interface InspectedRing extends InspectedCounts {
+  readonly ring: string;
+  readonly partitions: number;
+  /** Of them, those that lack older records yet, and those whose files cannot be used. */
+  readonly filling: number;
+  readonly damaged: number;
+}
+
+export interface InspectedPartition extends InspectedCounts {
+  readonly partition: number;
+  readonly state: PartitionState | 'damaged';
+  /** Of a damaged one: what is wrong. */
+  readonly damage: string | null;
+}
+
+export interface InspectedRecord {
+  /** As text, or in base64 where it is none. */
+  readonly key?: string;
+  readonly key64?: string;
+  /** ISO, of its timestamp. */
+  readonly time: string;
+  /** Null: it was deleted. */
+  readonly valueBytes: number | null;
+  readonly expires: string | null;
+}
+
+/** Each level has what the one above is made of. */
+export interface Inspection {
+  readonly rings?: readonly InspectedRing[];
+  readonly partitions?: readonly InspectedPartition[];
+  readonly newest?: readonly InspectedRecord[];
+}
+
+/** Throws RING_UNKNOWN, PARTITION_ABSENT, PARTITION_DAMAGED. */
+export function inspect(
+  store: InspectedStore,
+  ring: string | null,
+  partition: number | null,
+): Inspection {
+  if (ring === null) return { rings: inspectRings(store) };
+  const partitions = inspectPartitions(store, ring);
+  if (partitions.length === 0) {
+    const known = inspectRings(store).map((one) => one.ring);
+    throw new CodedError('RING_UNKNOWN', `no partition of a ring '${ring}' is here`, {
+      hint: known.length === 0 ? 'there are none of any ring' : `there are: ${known.join(', ')}`,
+      details: { ring, known },
+    });
+  }
+  if (partition === null) return { partitions };
+  const newest = store.newest(ring, partition, inspectedRecordsMax).map(recordForm);
+  return { partitions: partitions.filter((one) => one.partition === partition), newest };
+}
+
+function inspectRings(store: InspectedStore): InspectedRing[] {
+  const all = [...store.list(), ...store.damaged()].map(({ keyspace }) => keyspace);
+  return [...new Set(all)].sort().map((ring) => {
+    const partitions = inspectPartitions(store, ring);
+    const count = (state: InspectedPartition['state']): number =>
+      partitions.filter((one) => one.state === state).length;
+    const sum = (of: keyof InspectedCounts): number =>
+      partitions.reduce((total, one) => total + one[of], 0);
+    const counts = { rows: sum('rows'), tombstones: sum('tombstones'), bytes: sum('bytes') };
+    const states = { filling: count('filling') + count('lost'), damaged: count('damaged') };
+    return { ring, partitions: partitions.length, ...states, ...counts };
+  });
+}
+
+function inspectPartitions(store: InspectedStore, ring: string): InspectedPartition[] {
+  const sound = store
+    .list()
+    .filter(({ keyspace }) => keyspace === ring)
+    .map(({ partition, state, rows, tombstones, bytes }): InspectedPartition => {
+      return { partition, state, rows, tombstones, bytes, damage: null };
+    });
+  const damaged = store
+    .damaged()
+    .filter(({ keyspace }) => keyspace === ring)
+    .map(({ partition, error }): InspectedPartition => {
+      const counts = { rows: 0, tombstones: 0, bytes: 0 };
+      return { partition, state: 'damaged', ...counts, damage: error.message };
+    });
+  return [...sound, ...damaged].sort((one, other) => one.partition - other.partition);
+}
+
+function recordForm({ key, ms, valueBytes, expiresMs }: NewestRecord): InspectedRecord {
+  const expires = expiresMs === 0 ? null : isoTime(expiresMs);
+  return { ...keyForm(key), time: isoTime(ms), valueBytes, expires };
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

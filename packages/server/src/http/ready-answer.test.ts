@@ -1,0 +1,55 @@
+// One ring that is not ready says so of itself, and keeps no requests for others away.
+import { CodedError } from '@ringwright/base/coded-error';
+import { expect, test } from 'vitest';
+import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import type { StatusPorts } from '../status/status.ts';
+import { readyAnswer } from './ready-answer.ts';
+
+const large = activeOn(servedRing({ devices: 3, power: 2 }), 0);
+const small = activeOn({ ...large.ring, keyspace: 'small' }, 0);
+
+/** Partitions that are ready here, by ring. */
+function portsWith(
+  ready: Readonly<Record<string, readonly number[]>>,
+  list: readonly ActiveRing[] = [large, small],
+): StatusPorts {
+  const infos = Object.entries(ready).flatMap(([keyspace, partitions]) =>
+    partitions.map((partition) => ({ keyspace, partition, state: 'ready' })),
+  );
+  const get = (name: string) => {
+    if (name === small.ring.keyspace) return small;
+    throw new CodedError('RING_UNKNOWN', `no ring ${name}`);
+  };
+  // Nothing else of the server is looked at.
+  return {
+    rings: { list: () => list, get },
+    store: { list: () => infos },
+  } as unknown as StatusPorts;
+}
+
+test('a ring that is not ready is named, and the server is ready for the other', () => {
+  const { keyspace } = large.ring;
+  const ports = portsWith({ [keyspace]: [0, 1, 2, 3], small: [0] });
+  expect(readyAnswer(ports, null)).toEqual({
+    ready: true,
+    rings: [
+      { ring: keyspace, ready: true, notReady: 0 },
+      { ring: 'small', ready: false, notReady: 3 },
+    ],
+    waiting: [{ ring: 'small', notReady: 3 }],
+  });
+  expect(readyAnswer(ports, 'small').ready).toBe(false);
+  expect(() => readyAnswer(ports, 'other')).toThrow('no ring other');
+});
+
+test('a server on which no ring is ready is not', () => {
+  expect(readyAnswer(portsWith({ small: [0] }), null).ready).toBe(false);
+});
+
+test('a ring that gives this device nothing makes it ready only where all are such', () => {
+  const without = { ...small, self: null };
+  expect(readyAnswer(portsWith({}, [large, without]), null).ready).toBe(false);
+  expect(readyAnswer(portsWith({}, [without]), null).ready).toBe(true);
+  expect(readyAnswer(portsWith({}, []), null).ready).toBe(true);
+});

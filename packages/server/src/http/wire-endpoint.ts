@@ -1,0 +1,49 @@
+// The WebSocket endpoint /v1/wire: other servers and the tool call in here.
+import type { IncomingMessage, Server } from 'node:http';
+import { wireConnectionsMax } from '@ringwright/base/limits-rings';
+import { AnswerBudget } from '@ringwright/wire/answer-budget';
+import { socketSettings } from '@ringwright/wire/socket-settings';
+import { WebSocketServer } from 'ws';
+import { keepAlive } from '../peers/keep-alive.ts';
+import { type Answers, socketChannel } from '../peers/socket-channel.ts';
+import { malformationOf } from './check-request.ts';
+
+/** Accepts connections on the HTTP server's port; the function returned closes them all. */
+export function acceptWire(
+  http: Server,
+  { handlers, budget = new AnswerBudget() }: Answers,
+  connectionsMax = wireConnectionsMax,
+): () => void {
+  const sockets = new WebSocketServer({ noServer: true, ...socketSettings });
+  http.on('upgrade', (request, socket, head) => {
+    // Nobody else listens from here on: without this a reset connection would end the process.
+    socket.on('error', () => socket.destroy());
+    const refusal = refusalOf(request, sockets.clients.size < connectionsMax);
+    if (refusal !== null) {
+      socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\n\r\n`);
+      return;
+    }
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const peer = `${request.socket.remoteAddress}:${request.socket.remotePort}`;
+      socketChannel(webSocket, peer, { handlers, budget });
+      keepAlive(webSocket);
+    });
+  });
+  return () => {
+    for (const socket of sockets.clients) socket.terminate();
+    sockets.close();
+  };
+}
+
+/**
+ * Web pages may open sockets to any address, this machine's own included; browsers say so, whatever
+ * the page calls the server. Programs may call it by any name.
+ */
+function refusalOf(request: IncomingMessage, hasRoom: boolean): string | null {
+  const { url, headers } = request;
+  if (malformationOf(request) !== null) return '400 Bad Request';
+  if (url !== '/v1/wire') return '404 Not Found';
+  const { origin, 'sec-fetch-site': site } = headers;
+  if (origin !== undefined || site !== undefined) return '403 Forbidden';
+  return hasRoom ? null : '503 Service Unavailable';
+}

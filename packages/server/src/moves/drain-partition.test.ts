@@ -1,0 +1,159 @@
+// Giving a partition up: the file goes only when every holder has all of it.
+import { CodedError } from '@ringwright/base/coded-error';
+import { recordWrite } from '@ringwright/wire/records';
+import { digests, push } from '@ringwright/wire/replication';
+import { describe, expect, test } from 'vitest';
+import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
+import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
+import { drainPartition } from './drain-partition.ts';
+
+/** Partition 0 was on devices 0, 1, 2; device 3 has replaced device 2; then device 4 joins too. */
+const first = servedRing({ power: 0, devices: 5 });
+const moved = moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }]);
+const [joined] = moveVersions(moved[2], [{ partition: 0, replica: 0, from: 0, to: 4 }]);
+const versions = [first, ...moved, joined];
+
+async function finalized(): Promise<StoreCluster> {
+  const cluster = await StoreCluster.open(versions);
+  await cluster.create(0, [0, 1, 2, 3]);
+  cluster.activate(4);
+  await cluster.devices[2]!.put(0, { a: '1', b: '1' });
+  return cluster;
+}
+
+async function draining(
+  device: StoreDevice,
+  active = device.active,
+  requireDropsAllowed = (): void => undefined,
+) {
+  const { store, devices, decide, inFlight } = device;
+  const current = () => device.active;
+  const ports = { store, devices, decide, inFlight, current, requireDropsAllowed };
+  try {
+    await drainPartition(ports, { active, partition: 0 });
+    return 'drained';
+  } catch (error) {
+    if (error instanceof CodedError) return error.code;
+    throw error;
+  }
+}
+
+describe('the file goes', () => {
+  test('after every holder got what it lacked', async () => {
+    await using cluster = await finalized();
+    const [a, b, leaving, d] = cluster.devices;
+    await a!.put(0, { a: 'newer' }, 9);
+    expect(await draining(leaving!)).toBe('drained');
+    expect(leaving!.info(0)).toBeNull();
+    expect([a, b, d].map((device) => device!.value(0, 'b'))).toEqual(['1', '1', '1']);
+    expect([a!.value(0, 'a'), d!.value(0, 'a')], 'newer ones stay').toEqual(['newer', '1']);
+  });
+
+  test('after what was under way when the ring changed has ended', async () => {
+    await using cluster = await finalized();
+    const [, , leaving, d] = cluster.devices;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const late = promise.then(() => leaving!.put(0, { late: '1' }, 9));
+    void leaving!.inFlight.track('cities', 0, late);
+    const work = draining(leaving!);
+    resolve();
+    expect(await work).toBe('drained');
+    expect(d!.value(0, 'late')).toBe('1');
+  });
+});
+
+describe('the file stays', () => {
+  test('while drops are stopped, also when that comes in the middle', async () => {
+    await using cluster = await finalized();
+    const leaving = cluster.devices[2]!;
+    for (const allowed of [0, 1]) {
+      let asked = 0;
+      const stop = (): void => {
+        if (asked === allowed) throw new CodedError('RING_FORK', 'stopped');
+        asked += 1;
+      };
+      expect(await draining(leaving, leaving.active, stop)).toBe('RING_FORK');
+      expect(leaving.info(0)).not.toBeNull();
+    }
+    expect(await draining(leaving)).toBe('drained');
+  });
+
+  test('while a holder is away', async () => {
+    await using cluster = await finalized();
+    cluster.devices[1]!.up = false;
+    expect(await draining(cluster.devices[2]!)).toBe('PEER_UNREACHABLE');
+    expect(cluster.devices[2]!.info(0)?.rows).toBe(2);
+  });
+
+  test('while a device of the table is filling', async () => {
+    await using cluster = await finalized();
+    cluster.devices[3]!.store.setState('cities', 0, 'filling');
+    expect(await draining(cluster.devices[2]!)).toBe('PARTITION_FILLING');
+    expect(cluster.devices[2]!.info(0)).not.toBeNull();
+  });
+
+  test('while a holder has no file', async () => {
+    await using cluster = await finalized();
+    await cluster.devices[3]!.store.drop('cities', 0);
+    expect(await draining(cluster.devices[2]!)).toBe('PARTITION_FILLING');
+  });
+
+  test('when the device holds the partition again by then', async () => {
+    await using cluster = await finalized();
+    const [, b, leaving] = cluster.devices;
+    const old = leaving!.active;
+    b!.onCall = (method) => {
+      if (method === push.method) leaving!.active = activeOn(first, 2);
+    };
+    expect(await draining(leaving!, old)).toBe('RING_STALE');
+    expect(leaving!.info(0)).not.toBeNull();
+  });
+
+  test('when another device has joined by then, which lacks its records', async () => {
+    await using cluster = await finalized();
+    const [, b, leaving] = cluster.devices;
+    const old = leaving!.active;
+    b!.onCall = (method) => {
+      if (method === push.method) leaving!.active = activeOn(joined, 2);
+    };
+    expect(await draining(leaving!, old)).toBe('RING_STALE');
+    expect(leaving!.info(0)).not.toBeNull();
+  });
+
+  test('as a part from the first step on: a ring that names it again makes it refill', async () => {
+    await using cluster = await finalized();
+    cluster.devices[1]!.up = false;
+    await draining(cluster.devices[2]!);
+    expect(cluster.devices[2]!.info(0)?.state).toBe('filling');
+  });
+
+  test('whole, when the drain belongs to a ring that is no longer active', async () => {
+    await using cluster = await finalized();
+    const leaving = cluster.devices[2]!;
+    const old = leaving.active;
+    leaving.active = activeOn(first, 2);
+    expect(await draining(leaving, old)).toBe('RING_STALE');
+    expect(leaving.info(0)?.state).toBe('ready');
+  });
+});
+
+test('nothing writes to a file that is being given up', async () => {
+  await using cluster = await finalized();
+  const [a, b, leaving] = cluster.devices;
+  const record = { key: Buffer.from('k'), value: Buffer.from('v'), ms: 1, tie: 1 };
+  const refusals: string[] = [];
+  b!.onCall = async (method) => {
+    if (method !== digests.method) return;
+    for (const ringVersion of [3, 4]) {
+      const request = { keyspace: 'cities', ringVersion, partition: 0, ...record };
+      const { active, devices } = a!;
+      try {
+        await devices.call({ active, device: 2 }, recordWrite, request);
+      } catch (error) {
+        refusals.push(error instanceof CodedError ? error.code : String(error));
+      }
+    }
+  };
+  expect(await draining(leaving!)).toBe('drained');
+  expect(refusals).toEqual(['RING_STALE', 'NOT_RESPONSIBLE']);
+});

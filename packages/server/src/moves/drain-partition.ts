@@ -1,0 +1,84 @@
+// Lets a partition file go that this device should no longer hold: only when every holder has all
+// of it.
+import { CodedError } from '@ringwright/base/coded-error';
+import { dutyOf } from '@ringwright/ring/duty-of';
+import { digests } from '@ringwright/wire/replication';
+import { type PushPorts, pushRows } from '../repair/push-rows.ts';
+import type { InFlight } from '../replica/in-flight.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+
+export interface DrainPorts extends PushPorts {
+  readonly inFlight: InFlight;
+  /** The active ring at the time of the call. */
+  readonly current: (keyspace: string) => ActiveRing;
+  /** Throws what says that data must not go now: why-no-drops.ts. */
+  readonly requireDropsAllowed: (active: ActiveRing) => void;
+}
+
+/**
+ * Fenced by the active ring (nothing writes here any more), waits for what is under way, then
+ * offers every record to
+ * every holder. The file goes to the trash when each holder has confirmed the last sequence and
+ * lacks nothing of a
+ * second, complete offer. A crash at any point leaves the file, and the drain begins again.
+ */
+export async function drainPartition(
+  ports: DrainPorts,
+  { active, partition }: { readonly active: ActiveRing; readonly partition: number },
+): Promise<void> {
+  const { keyspace } = active.ring;
+  ports.requireDropsAllowed(active);
+  await ports.inFlight.settled(keyspace, partition);
+  const held = ports.store.info(keyspace, partition);
+  if (held === null || active.self === null) return;
+  if (ports.current(keyspace).id !== active.id) throw changed(partition);
+  // From here on it misses writes: should a later ring name this device again, it must refill.
+  if (held.state === 'ready') ports.store.setState(keyspace, partition, 'filling');
+  // failpoint: drain.fenced
+  const { pushTo } = dutyOf(active.ring, partition, active.self);
+  for (const device of pushTo) await confirmAll(ports, { active, partition, device });
+  const now = ports.store.info(keyspace, partition);
+  const latest = ports.current(keyspace);
+  const unchanged = now?.seq === held.seq && now.incarnation === held.incarnation;
+  const stillUnload = dutyOf(latest.ring, partition, active.self).kind === 'UNLOAD';
+  if (!unchanged || !stillUnload || latest.id !== active.id) {
+    throw changed(partition);
+  }
+  ports.requireDropsAllowed(active);
+  // failpoint: drain.before-drop
+  await ports.store.drop(keyspace, partition);
+}
+
+function changed(partition: number): CodedError {
+  return new CodedError('RING_STALE', `partition ${partition} changed while it was drained`);
+}
+
+async function confirmAll(
+  ports: DrainPorts,
+  {
+    active,
+    partition,
+    device,
+  }: { readonly active: ActiveRing; readonly partition: number; readonly device: number },
+): Promise<void> {
+  const { keyspace, version } = active.ring;
+  const everything = { active, partition, device, since: 0, untilMs: Number.POSITIVE_INFINITY };
+  const mine = ports.store.info(keyspace, partition);
+  const request = { keyspace, ringVersion: version, partitions: [partition] };
+  const { holdings } = await ports.devices.call({ active, device }, digests, request);
+  // A table holder must be complete itself; a joiner takes over nothing yet, so having the records
+  // is enough.
+  const serves = active.ring.table.some((row) => row[partition] === device);
+  if (serves && holdings[0]?.state !== 'ready') {
+    throw new CodedError(
+      'PARTITION_FILLING',
+      `d${device} has not all of partition ${partition} yet`,
+    );
+  }
+  if (holdings[0]?.digest === mine?.digest) return;
+  await pushRows(ports, everything);
+  const proof = await pushRows(ports, everything);
+  if (proof.pushed > 0) {
+    throw new CodedError('PARTITION_FILLING', `d${device} still lacked ${proof.pushed} records`);
+  }
+}

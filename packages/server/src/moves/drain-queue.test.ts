@@ -1,0 +1,79 @@
+// Files given up one at a time, while requests have the processor and one device is dead.
+import { CodedError } from '@ringwright/base/coded-error';
+import { copyRestTimesMax, dutyRetryMs } from '@ringwright/base/limits-copies';
+import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
+import { DrainQueue, type DrainQueuePorts } from './drain-queue.ts';
+import { newWork } from './keyspace-work.ts';
+
+const CALL_MS = 40;
+const TURN_MS = 10;
+const partitions = 16;
+/** Device 0 is dead; it holds all but the last partitions. */
+const DEAD = 0;
+const movable = 4;
+const place = servedRing({ devices: 5, power: 4 });
+const table = place.table.map((row, replica) =>
+  row.map((_, partition) => {
+    return replica === DEAD && partition >= partitions - movable ? 3 : replica;
+  }),
+);
+const all = Array.from({ length: partitions }, (_, partition) => partition);
+const moves = all.map((partition) => ({ partition, replica: 2, from: 2, to: 4 }));
+const [, , finalized] = moveVersions({ ...place, table }, moves);
+const active = activeOn(finalized, 2);
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+test('those that wait for a dead device keep none back that could go', async () => {
+  let nowMs = 0;
+  const left = new Set(all);
+  const info = { state: 'filling', digest: 'same', seq: 1, incarnation: 'i' };
+  const ports = {
+    store: {
+      info: (_: string, partition: number) => (left.has(partition) ? info : null),
+      drop: async (_: string, partition: number) => void left.delete(partition),
+    },
+    devices: {
+      call: async ({ device }: { device: number }) => {
+        await new Promise((resolve) => setTimeout(resolve, CALL_MS));
+        if (device === DEAD) throw new CodedError('PEER_UNREACHABLE', 'd0 is dead');
+        return { holdings: [{ state: 'ready', digest: 'same' }] };
+      },
+    },
+    brake: { judge: () => Promise.resolve(new Set()) },
+    inFlight: { settled: () => Promise.resolve() },
+    onceComplete: { forget: () => undefined },
+    current: () => active,
+    requireDropsAllowed: () => undefined,
+    onGivenUp: () => undefined,
+    loadPace: () => ({ loads: 1, restTimes: copyRestTimesMax }),
+    monotonicMs: () => nowMs,
+  } as unknown as DrainQueuePorts; // nothing else is asked of them here
+  const work = newWork();
+  const review = (): void => {
+    const infos = [...left].map((partition) => ({ partition }) as PartitionInfo);
+    void queue.offer(active, work, { infos, partitions: [...left] });
+  };
+  const queue = new DrainQueue(ports, {
+    onEnded: review,
+    // As the mover does: tried again after a pause.
+    onFailed: (_keyspace, _error, release) => {
+      setTimeout(() => {
+        release();
+        review();
+      }, dutyRetryMs);
+    },
+  });
+  review();
+  const turnsMax = 10_000 / TURN_MS;
+  for (let turn = 0; turn < turnsMax && left.size > partitions - movable; turn += 1) {
+    nowMs += TURN_MS;
+    await vi.advanceTimersByTimeAsync(TURN_MS);
+  }
+  queue.close();
+  expect([...left]).toEqual(all.slice(0, partitions - movable));
+  expect(work.drainFailures.size).toBe(partitions - movable);
+});

@@ -1,0 +1,69 @@
+// Which partitions this directory has had complete files of: held.json. One whose folder is gone
+// when the server starts is lost; without the note it would begin empty, as in a new cluster.
+import { join } from 'node:path';
+import { partitionCountMax } from '@ringwright/base/limits';
+import type { PartitionState } from '@ringwright/partition/file/partition-info';
+import { z } from 'zod';
+import { readState, writeState } from '../device/state-file.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import { isSurplus } from './plan-duties.ts';
+
+const partitionSchema = z
+  .int()
+  .min(0)
+  .max(partitionCountMax - 1);
+const heldSchema = z.strictObject({
+  format: z.literal(1),
+  keyspaces: z.record(z.string(), z.array(partitionSchema)),
+});
+
+export class HeldFiles {
+  readonly #file: string;
+  #held: ReadonlyMap<string, ReadonlySet<number>>;
+  #last: Promise<void> = Promise.resolve();
+
+  private constructor(file: string, held: ReadonlyMap<string, ReadonlySet<number>>) {
+    this.#file = file;
+    this.#held = held;
+  }
+
+  /** Throws DISK_FAILED when what was noted cannot be read. */
+  static async load(directory: string): Promise<HeldFiles> {
+    const file = join(directory, 'held.json');
+    const { keyspaces = {} } = (await readState(file, heldSchema)) ?? {};
+    const held = Object.entries(keyspaces).map(
+      ([keyspace, partitions]) => [keyspace, new Set(partitions)] as const,
+    );
+    return new HeldFiles(file, new Map(held));
+  }
+
+  has(keyspace: string, partition: number): boolean {
+    return this.#held.get(keyspace)?.has(partition) === true;
+  }
+
+  /**
+   * Notes what a review found: files that are complete, and those that were given up. Durable when
+   * it resolves. No write is held up for it: a folder that somebody deletes in the moment after it
+   * was made, and kills the server too, is taken for new.
+   */
+  follow(active: ActiveRing, states: ReadonlyMap<number, PartitionState>): Promise<void> {
+    const followed = this.#last.then(() => this.#follow(active, states));
+    this.#last = followed.catch(() => undefined);
+    return followed;
+  }
+
+  async #follow(active: ActiveRing, states: ReadonlyMap<number, PartitionState>): Promise<void> {
+    const { keyspace } = active.ring;
+    const held = this.#held.get(keyspace) ?? new Set();
+    const ready = [...states].flatMap(([partition, state]) => (state === 'ready' ? partition : []));
+    const added = ready.filter((partition) => !held.has(partition));
+    const isGone = (partition: number): boolean =>
+      !states.has(partition) && isSurplus(active, partition);
+    const gone = new Set([...held].filter(isGone));
+    if (added.length === 0 && gone.size === 0) return;
+    const all = new Map(this.#held).set(keyspace, new Set([...held, ...added]).difference(gone));
+    const keyspaces = Object.fromEntries([...all].map(([name, some]) => [name, [...some]]));
+    await writeState(this.#file, heldSchema, { format: 1, keyspaces });
+    this.#held = all;
+  }
+}

@@ -1,0 +1,329 @@
+// Filling a partition from real files: from the device replaced, from enough others, or not at all.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { PartitionState } from '@ringwright/partition/file/partition-info';
+import { copyOpen, copyRead } from '@ringwright/wire/copies';
+import { digests, rowsSince } from '@ringwright/wire/replication';
+import { describe, expect, test } from 'vitest';
+import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
+import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
+import { loadPartition } from './load-partition.ts';
+
+/** Partition 0 is on devices 0, 1, 2; device 3 joins for device 2. */
+const first = servedRing({ power: 0 });
+const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
+
+async function loading(
+  device: StoreDevice,
+  how: 'join' | 'refill' | 'forced' = 'join',
+): Promise<string> {
+  const { active, store, devices, decide, throttle, partial } = device;
+  const move = how === 'join' ? (active.ring.moves[0] ?? null) : null;
+  const isForced = how === 'forced';
+  const task = { active, partition: 0, move, isForced, onProgress: () => undefined };
+  try {
+    await loadPartition({ store, devices, decide, throttle, partial }, task);
+    return 'loaded';
+  } catch (error) {
+    if (error instanceof CodedError) return error.code;
+    throw error;
+  }
+}
+
+/** Devices 0 and 1 lack one record each; the device that leaves has both and one of its own. */
+async function initializing(): Promise<StoreCluster> {
+  const cluster = await StoreCluster.open(versions);
+  await cluster.create(0, [0, 1, 2]);
+  await cluster.create(0, [3], 'filling');
+  const [a, b, c] = cluster.devices;
+  await a!.put(0, { common: '1', a: '1' });
+  await b!.put(0, { common: '1', b: '1' });
+  await c!.put(0, { common: '1', a: '1', b: '1', c: '1' });
+  cluster.activate(3);
+  return cluster;
+}
+
+describe('a joiner', () => {
+  test('takes the file of the device it replaces, merged with what it has itself', async () => {
+    await using cluster = await initializing();
+    const [, , source, joiner] = cluster.devices;
+    await joiner!.put(0, { common: 'newer', own: '1' }, 9);
+    expect(await loading(joiner!)).toBe('loaded');
+    expect(['common', 'a', 'b', 'c', 'own'].map((key) => joiner!.value(0, key))).toEqual([
+      'newer',
+      '1',
+      '1',
+      '1',
+      '1',
+    ]);
+    expect(source!.info(0)?.rows, 'the source keeps its own').toBe(4);
+  });
+
+  test('catches up with what is written while it copies', async () => {
+    await using cluster = await initializing();
+    const [, , source, joiner] = cluster.devices;
+    source!.onCall = async (method) => {
+      if (method === 'copy-close') await source!.put(0, { late: '1', common: 'late' }, 9);
+    };
+    expect(await loading(joiner!)).toBe('loaded');
+    expect([joiner!.value(0, 'late'), joiner!.value(0, 'common')]).toEqual(['1', 'late']);
+  });
+
+  test('takes everything again when the source has replaced its file meanwhile', async () => {
+    await using cluster = await initializing();
+    const [, , source, joiner] = cluster.devices;
+    source!.onCall = async (method) => {
+      if (method !== 'copy-close') return;
+      source!.onCall = () => undefined;
+      await source!.store.drop('cities', 0);
+      await cluster.create(0, [2]);
+      await source!.put(0, { fresh: '1' });
+    };
+    expect(await loading(joiner!)).toBe('loaded');
+    expect(joiner!.value(0, 'fresh'), 'number 1 of the new file, below the copy').toBe('1');
+  });
+
+  test('with the source away: both others, so that nothing acknowledged is missing', async () => {
+    await using cluster = await initializing();
+    const [, , source, joiner] = cluster.devices;
+    source!.up = false;
+    expect(await loading(joiner!)).toBe('loaded');
+    expect(['common', 'a', 'b', 'c'].map((key) => joiner!.value(0, key))).toEqual([
+      '1',
+      '1',
+      '1',
+      null,
+    ]);
+  });
+
+  test.each(['RING_VERSION_UNKNOWN', 'RING_UNKNOWN'] as const)(
+    'with a source that lacks the ring (%s): both others',
+    async (code) => {
+      await using cluster = await initializing();
+      const [, , source, joiner] = cluster.devices;
+      source!.onCall = () => {
+        throw new CodedError(code, 'it was away');
+      };
+      expect(await loading(joiner!)).toBe('loaded');
+      expect(joiner!.value(0, 'b')).toBe('1');
+    },
+  );
+
+  test('with the source and one more away: not enough', async () => {
+    await using cluster = await initializing();
+    const [, other, source, joiner] = cluster.devices;
+    source!.up = false;
+    other!.up = false;
+    expect(await loading(joiner!)).toBe('NOT_ENOUGH_REPLICAS');
+  });
+
+  test('does not take a filling holder for a whole one', async () => {
+    await using cluster = await initializing();
+    const [, other, source, joiner] = cluster.devices;
+    source!.up = false;
+    other!.store.setState('cities', 0, 'filling');
+    expect(await loading(joiner!)).toBe('NOT_ENOUGH_REPLICAS');
+  });
+
+  test('in a ring of one replica: never without its source', async () => {
+    const single = servedRing({ power: 0, replicas: 1, devices: 2 });
+    const moved = moveVersions(single, [{ partition: 0, replica: 0, from: 0, to: 1 }]);
+    await using cluster = await StoreCluster.open([single, ...moved]);
+    await cluster.create(0, [0]);
+    await cluster.create(0, [1], 'filling');
+    cluster.activate(3);
+    cluster.devices[0]!.up = false;
+    expect(await loading(cluster.devices[1]!)).toBe('NOT_ENOUGH_REPLICAS');
+    cluster.devices[0]!.up = true;
+    expect(await loading(cluster.devices[1]!)).toBe('loaded');
+  });
+
+  test('fails when its own file goes in the middle', async () => {
+    await using cluster = await initializing();
+    const [, , source, joiner] = cluster.devices;
+    source!.onCall = async (method) => {
+      if (method === rowsSince.method) await joiner!.store.drop('cities', 0);
+    };
+    await source!.put(0, { late: '1' }, 9);
+    source!.up = false;
+    for (const id of [0, 1]) cluster.devices[id]!.onCall = source!.onCall;
+    expect(await loading(joiner!)).toBe('PARTITION_ABSENT');
+  });
+});
+
+describe('a holder that lost its records', () => {
+  test('takes those of both others', async () => {
+    await using cluster = await initializing();
+    cluster.activate(1);
+    const lost = cluster.devices[2]!;
+    await lost.store.drop('cities', 0);
+    await cluster.create(0, [2], 'filling');
+    expect(await loading(lost, 'refill')).toBe('loaded');
+    expect([lost.value(0, 'a'), lost.value(0, 'b')]).toEqual(['1', '1']);
+  });
+
+  test('two that wait for each other take what there is, once all others answer', async () => {
+    await using cluster = await initializing();
+    cluster.activate(1);
+    const [a, b, c] = cluster.devices;
+    a!.store.setState('cities', 0, 'filling');
+    b!.store.setState('cities', 0, 'filling');
+    c!.up = false;
+    expect(await loading(a!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
+    c!.up = true;
+    expect([await loading(a!, 'refill'), await loading(b!, 'refill')]).toEqual([
+      'loaded',
+      'loaded',
+    ]);
+    const digest = (device: StoreDevice | undefined) => device!.info(0)?.digest;
+    expect(new Set([a, b, c].map(digest)).size).toBe(1);
+  });
+
+  /** Files of the holders: each kept `common`; what only the lost ones had is gone. */
+  async function holders(states: readonly PartitionState[]): Promise<StoreCluster> {
+    const cluster = await StoreCluster.open([first]);
+    for (const [id, state] of states.entries()) {
+      await cluster.create(0, [id], state);
+      if (state !== 'lost') await cluster.devices[id]!.put(0, { common: '1' });
+    }
+    return cluster;
+  }
+
+  test('waits while another copy is lost too: the two may have acknowledged alone', async () => {
+    await using cluster = await holders(['lost', 'lost', 'ready']);
+    const [a, b, c] = cluster.devices;
+    const asked: string[] = [];
+    c!.onCall = (method) => void asked.push(method);
+    const { active, store, devices, decide, throttle, partial } = a!;
+    const task = { active, partition: 0, move: null, onProgress: () => undefined };
+    const waits = loadPartition({ store, devices, decide, throttle, partial }, task);
+    await expect(waits).rejects.toMatchObject({
+      code: 'NOT_ENOUGH_REPLICAS',
+      message: expect.stringContaining('possible loss, the copy of d1 is lost too'),
+    });
+    expect(new Set(asked), 'it copies nothing in vain').toEqual(new Set([digests.method]));
+    expect(await loading(b!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
+    expect(await loading(a!, 'forced')).toBe('loaded');
+    a!.store.setState('cities', 0, 'ready');
+    expect(await loading(b!, 'refill'), 'one word is enough for both').toBe('loaded');
+    expect([a!.value(0, 'common'), b!.value(0, 'common')]).toEqual(['1', '1']);
+  });
+
+  test('waits for another one that is down, and needs no word of anybody', async () => {
+    await using cluster = await holders(['lost', 'ready', 'ready']);
+    const [a, b] = cluster.devices;
+    b!.up = false;
+    expect(await loading(a!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
+    b!.up = true;
+    expect(await loading(a!, 'refill')).toBe('loaded');
+  });
+
+  test('beside a joiner that was started again: that one has what it acknowledged', async () => {
+    await using cluster = await holders(['lost', 'filling', 'ready']);
+    const [a, b] = cluster.devices;
+    await b!.put(0, { own: '1' });
+    expect([await loading(a!, 'refill'), await loading(b!, 'refill')]).toEqual([
+      'loaded',
+      'loaded',
+    ]);
+    expect(a!.value(0, 'own')).toBe('1');
+  });
+
+  test('one whose source loses its file while another one is copied', async () => {
+    await using cluster = await holders(['lost', 'filling', 'ready']);
+    const [a, b, c] = cluster.devices;
+    c!.onCall = (method) => {
+      if (method === copyOpen.method) b!.store.setState('cities', 0, 'lost');
+    };
+    expect(await loading(a!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
+  });
+
+  test('of a single replica waits for a word', async () => {
+    const single = servedRing({ power: 0, replicas: 1, devices: 1 });
+    await using cluster = await StoreCluster.open([single]);
+    await cluster.create(0, [0], 'lost');
+    expect(await loading(cluster.devices[0]!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
+    expect(await loading(cluster.devices[0]!, 'forced')).toBe('loaded');
+  });
+
+  test('is not complete out of what others are filling too, until it is forced', async () => {
+    await using cluster = await StoreCluster.open([first]);
+    await cluster.create(0, [0, 1, 2], 'filling');
+    const [a, b] = cluster.devices;
+    await b!.put(0, { late: '1' });
+    expect(await loading(a!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
+    expect(await loading(a!, 'forced')).toBe('loaded');
+    expect(a!.value(0, 'late'), 'what there is').toBe('1');
+  });
+});
+
+describe('a source gives so many copies at once', () => {
+  /** Five devices to a server, two servers to a zone. */
+  const places = (id: number) => ({
+    ip: `10.0.0.${Math.floor(id / 5)}`,
+    zone: Math.floor(id / 10),
+  });
+  const wide = servedRing({ power: 0, devices: 26 });
+  const devices = wide.devices.map((device, id) => device && { ...device, ...places(id) });
+  const ring = { ...wide, devices };
+
+  async function opened(cluster: StoreCluster, askers: readonly number[]): Promise<string[]> {
+    const [source] = cluster.devices;
+    const answers: string[] = [];
+    for (const device of askers) {
+      const asked = { keyspace: 'cities', ringVersion: 1, partition: 0, assignment: null, device };
+      const answer = source!.devices.call({ active: source!.active, device: 0 }, copyOpen, asked);
+      answers.push(
+        await Promise.resolve(answer).then(
+          () => 'opened',
+          (error: CodedError) => `${error.code} ${/to \w+|in all/.exec(error.message)?.[0]}`,
+        ),
+      );
+    }
+    return answers;
+  }
+
+  test.each([
+    ['to one server', [5, 6, 7, 8, 9], 4, 'COPY_BUSY to server'],
+    ['to one zone', [10, 11, 12, 15, 16, 17, 18], 6, 'COPY_BUSY to zone'],
+    ['in all', [5, 6, 7, 10, 11, 12, 20, 21, 25], 8, 'COPY_BUSY in all'],
+  ])('%s, then it is busy, and answers everything else', async (...[, askers, count, refusal]) => {
+    await using cluster = await StoreCluster.open([ring]);
+    await cluster.create(0, [0]);
+    const wanted = [...Array<string>(count).fill('opened'), refusal];
+    expect(await opened(cluster, askers)).toEqual(wanted);
+    const asked = { keyspace: 'cities', ringVersion: 1, partitions: [0] };
+    const [source] = cluster.devices;
+    const holdings = source!.devices.call({ active: source!.active, device: 0 }, digests, asked);
+    expect(await holdings).toMatchObject({ holdings: [{ state: 'ready' }] });
+  });
+
+  test('a joiner that asks anew, after it died, gives up what it had asked for', async () => {
+    await using cluster = await StoreCluster.open([ring]);
+    await cluster.create(0, [0]);
+    expect(await opened(cluster, [5, 5, 5, 5, 5, 6, 7, 8])).not.toContain('COPY_BUSY to server');
+    expect(await opened(cluster, [9])).toEqual(['COPY_BUSY to server']);
+  });
+});
+
+test('a joiner does not go around a busy source: that one has all records', async () => {
+  await using cluster = await initializing();
+  const [, , source, joiner] = cluster.devices;
+  source!.onCall = (method) => {
+    if (method === copyOpen.method) throw new CodedError('COPY_BUSY', 'the source is busy');
+  };
+  expect(await loading(joiner!)).toBe('COPY_BUSY');
+  source!.onCall = () => undefined;
+  expect(await loading(joiner!)).toBe('loaded');
+});
+
+test('a source that keeps to its rate is asked for the same bytes again', async () => {
+  await using cluster = await initializing();
+  const [, , source, joiner] = cluster.devices;
+  let busy = 3;
+  source!.onCall = (method) => {
+    if (method !== copyRead.method || (busy -= 1) < 0) return;
+    throw new CodedError('COPY_BUSY', 'over the rate', { details: { retryAfterMs: 1 } });
+  };
+  expect(await loading(joiner!)).toBe('loaded');
+  expect(busy).toBeLessThan(0);
+});

@@ -1,0 +1,255 @@
+// Fills this device's file of a partition: from the device it replaces, or from enough other slots.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
+import { copySourceFaultsMax } from '@ringwright/base/limits-copies';
+import type { Store } from '@ringwright/partition/store';
+import type { Move } from '@ringwright/ring/move';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { rowsSince } from '@ringwright/wire/replication';
+import { type DecideKey, settlePromises } from '../coordinate/settle-promises.ts';
+import { type CopyResult, copyPartition } from '../copies/copy-partition.ts';
+import type { CopyThrottle } from '../copies/copy-throttle.ts';
+import type { PartialCopies } from '../copies/partial-copies.ts';
+import type { DeviceCaller } from '../peers/device-caller.ts';
+import { filling } from '../replica/replica.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import type { LoadProgress } from './load-progress.ts';
+import { reclaimFile } from './reclaim-file.ts';
+import { sourcesOf, stateAt, suffices, tooFew } from './refill-sources.ts';
+import { takeRows } from './take-rows.ts';
+
+export interface LoadPorts {
+  readonly store: Store;
+  readonly devices: DeviceCaller;
+  readonly throttle: CopyThrottle;
+  readonly partial: PartialCopies;
+  readonly decide: DecideKey;
+}
+
+export interface LoadTask {
+  readonly active: ActiveRing;
+  readonly partition: number;
+  /** The move that brings the partition here; null for a holder that lost its records. */
+  readonly move: Move | null;
+  /** The file here was complete when a ring took the partition away: it may lack little. */
+  readonly isReturning?: boolean;
+  /** An operator has said that what there is must do. */
+  readonly isForced?: boolean;
+  /** What earlier attempts found; absent at the first. */
+  readonly earlier?: {
+    /** Copies of the device replaced that were not what their manifest said. */
+    readonly sourceFaults: number;
+    /** Of the file, if the disk had no room for it; else null. */
+    readonly bytes: number | null;
+  };
+  readonly onProgress: (change: Partial<LoadProgress>) => void;
+}
+
+/** Where the records came from, for the receipt. */
+export interface Loaded {
+  /** The device that gave its whole file, and what it said of it; null when none did. */
+  readonly copy: (CopyResult & { readonly device: number }) | null;
+  /** Devices that gave all their records, one after the other. */
+  readonly merged: readonly number[];
+  /** Fewer devices gave theirs than a quorum's records need; absent: enough did. */
+  readonly isForced?: boolean;
+}
+
+/**
+ * After it resolves, this device holds every record that a quorum acknowledged before it began, and
+ * through its own writes those acknowledged since. The source is the device replaced in the slot;
+ * when that one cannot give its file, or when the slot is a new one, N - W + 1 other slots: one of
+ * them took part in every quorum. Throws NOT_ENOUGH_REPLICAS, COPY_BUSY, COPY_CUT, DISK_FULL before
+ * the source is asked, and COPY_INVALID for the source's first bad copies.
+ */
+export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<Loaded> {
+  const { active, partition, move, earlier } = task;
+  const { sourceFaults, bytes: lacking } = earlier ?? { sourceFaults: 0, bytes: null };
+  // The source need not take a snapshot for a disk that has no room for it.
+  if (lacking !== null) await ports.store.requireRoom(lacking);
+  const slots = slotsOf(active.ring, partition);
+  const others = slots
+    .map(({ device }) => device)
+    .filter((device) => device !== active.self && device !== move?.from);
+  if (move !== null && move.from !== null && sourceFaults < copySourceFaultsMax) {
+    try {
+      const copy = await takeFile(ports, task, move.from);
+      return { copy, merged: copy === null ? [move.from] : [] };
+    } catch (error) {
+      // One more bad copy of the device that has everything costs less than merging the others.
+      const isFirst = isInvalid(error) && sourceFaults + 1 < copySourceFaultsMax;
+      if (isFirst || !isAway(error)) throw error;
+      task.onProgress({ reason: `d${move.from}: ${error.message}; trying the other slots` });
+    }
+  }
+  const quorum = Math.floor(slots.length / 2) + 1;
+  return loadFromOthers(ports, task, { others, needed: slots.length - quorum + 1 });
+}
+
+/**
+ * The whole file of the first device that gives it, then all records of further ones, until enough
+ * gave theirs. A refill is also done when every other device gave all it has and that suffices,
+ * even if some are filling themselves: there is nothing more to wait for, and they may be waiting
+ * for this one.
+ */
+async function loadFromOthers(
+  ports: LoadPorts,
+  task: LoadTask,
+  { others, needed }: { readonly others: readonly number[]; readonly needed: number },
+): Promise<Loaded> {
+  const isRefill = task.move === null;
+  // It is tried again every few seconds: what cannot end must not copy a file each time.
+  const seen = isRefill ? await sourcesOf(ports, task, others) : null;
+  const ends = seen === null || suffices(seen, needed);
+  if (seen !== null && !ends && task.isForced !== true) throw tooFew(task, seen, needed);
+  const failures: string[] = [];
+  let copy: Loaded['copy'] = null;
+  const merged: number[] = [];
+  const sources = (): number => merged.length + (copy === null ? 0 : 1);
+  const merge = async (device: number): Promise<void> => {
+    await pullRows(ports, task, { device });
+    merged.push(device);
+  };
+  const attempt = async (device: number, load: () => Promise<void>): Promise<void> => {
+    try {
+      await load();
+    } catch (error) {
+      if (!isAway(error) && !isBusy(error)) throw error;
+      failures.push(`d${device}: ${error.message}`);
+      if (isBusy(error) && others.length - failures.length < needed) throw error;
+    }
+  };
+  for (const device of others) {
+    if (sources() >= needed) break;
+    await attempt(device, async () => {
+      const state = await stateAt(ports, task, device);
+      if (state === 'filling' || state === 'lost') throw filling(task.partition);
+      if (sources() > 0) return merge(device);
+      copy = await takeFile(ports, task, device);
+      if (copy === null) merged.push(device);
+    });
+  }
+  if (sources() >= needed) return { copy, merged };
+  const gave = (device: number): boolean => merged.includes(device) || copy?.device === device;
+  const ready = others.filter(gave);
+  if (seen !== null) {
+    const rest = [...seen.filling, ...seen.lost].filter((device) => !gave(device));
+    for (const device of rest) await attempt(device, () => merge(device));
+    const isAll = sources() === others.length;
+    // One that has lost its copy meanwhile gave less than it was counted for.
+    if (ends && isAll && suffices(await sourcesOf(ports, task, others), needed)) {
+      return { copy, merged };
+    }
+  }
+  if (task.isForced === true) return { copy, merged, isForced: true };
+  const about = { ready, filling: [], lost: seen?.lost ?? [], failures, isLostHere: false };
+  throw tooFew(task, about, needed);
+}
+
+/** All the device has: by what was missed here, which gives null, or by its whole file. */
+async function takeFile(ports: LoadPorts, task: LoadTask, device: number): Promise<Loaded['copy']> {
+  const reclaimed = task.isReturning === true ? await reclaimFile(ports, task, device) : null;
+  if (reclaimed === null) return copyAndCatchUp(ports, task, device);
+  task.onProgress({ stage: 'catching-up', rows: reclaimed.rows });
+  await pullRows(ports, task, { device, copied: reclaimed });
+  return null;
+}
+
+async function copyAndCatchUp(
+  ports: LoadPorts,
+  task: LoadTask,
+  device: number,
+): Promise<Loaded['copy']> {
+  const { active, partition, move, onProgress } = task;
+  onProgress({ stage: 'reserving', bytes: 0 });
+  const copied = await copyPartition(ports, {
+    active,
+    partition,
+    assignment: move?.from === device ? move.assignment : null,
+    source: device,
+    onBytes: (bytes, bytesTotal) => onProgress({ stage: 'copying', bytes, bytesTotal }),
+    onReceived: () => onProgress({ stage: 'verifying' }),
+  });
+  // failpoint: load.copied
+  onProgress({ stage: 'catching-up', rows: copied.rows, bytes: copied.bytes, copiesVerified: 1 });
+  await pullRows(ports, task, { device, copied });
+  return { device, ...copied };
+}
+
+interface PullFrom {
+  readonly device: number;
+  /** The copy that is here already: its file's incarnation, and up to which sequence it goes. */
+  readonly copied?: { readonly incarnation: string; readonly seq: number };
+}
+
+/** Deletions that were dropped at the source after the copy was taken would be missed here. */
+function checkFloor(
+  store: Store,
+  about: { readonly keyspace: string; readonly partition: number },
+  floorMs: number,
+): void {
+  const { keyspace, partition } = about;
+  const copiedMs = store.marks(keyspace, partition)?.floorMs ?? 0;
+  if (floorMs <= copiedMs) return;
+  const message = `tombstones of partition ${partition} were dropped while it was copied`;
+  throw new CodedError('PARTITION_FILLING', message, { details: { floorMs, copiedMs } });
+}
+
+/**
+ * Takes the device's records after a sequence until it has no more, under their own timestamps.
+ * Sequences are of one incarnation: when the device replaces its file, all its records are taken.
+ */
+async function pullRows(
+  ports: LoadPorts,
+  { active, partition, move, onProgress }: LoadTask,
+  { device, copied }: PullFrom,
+): Promise<void> {
+  const { keyspace, version } = active.ring;
+  const about = { keyspace, ringVersion: version, partition, assignment: move?.assignment ?? null };
+  let [incarnation, since] = [copied?.incarnation ?? null, copied?.seq ?? 0];
+  for (;;) {
+    const answer = await ports.devices.call({ active, device }, rowsSince, { ...about, since });
+    if (since > 0 && answer.incarnation !== incarnation) {
+      [incarnation, since] = [answer.incarnation, 0];
+      continue;
+    }
+    incarnation = answer.incarnation;
+    if (copied !== undefined) checkFloor(ports.store, about, answer.floorMs);
+    await takeRows(ports, { active, partition }, answer.rows);
+    onProgress({});
+    if (!answer.more) return settlePromises(ports, { active, partition, device });
+    if (answer.lastSeq <= since) {
+      throw new CodedError(
+        'PEER_FAILED',
+        `d${device}: rows after ${since} end at ${answer.lastSeq}`,
+      );
+    }
+    since = answer.lastSeq;
+  }
+}
+
+/** What keeps a device from giving its file now: another one may give what it cannot. */
+const away: ReadonlySet<string> = new Set<ErrorCode>([
+  'PARTITION_FILLING',
+  'PARTITION_DAMAGED',
+  'RECORD_DAMAGED',
+  'COPY_INVALID',
+  'STORE_FAILED',
+  'STORE_CLOSED',
+  // It was away when the ring of this load was pushed, and gets it from somebody soon.
+  'RING_UNKNOWN',
+  'RING_VERSION_UNKNOWN',
+]);
+
+function isInvalid(error: unknown): boolean {
+  return error instanceof CodedError && error.code === 'COPY_INVALID';
+}
+
+/** It will give its file: nobody else needs to be asked for it. */
+function isBusy(error: unknown): error is CodedError {
+  return error instanceof CodedError && error.code === 'COPY_BUSY';
+}
+
+function isAway(error: unknown): error is CodedError {
+  return error instanceof CodedError && (error.code.startsWith('PEER_') || away.has(error.code));
+}

@@ -1,0 +1,211 @@
+// The queue of loads on real stores: limits hold, a busy or bad source keeps nobody else back, what
+// is cut goes on, and every partition is loaded in the end.
+import { CodedError } from '@ringwright/base/coded-error';
+import { copiesFromServerMax } from '@ringwright/base/limits-copies';
+import { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
+import { expect, test } from 'vitest';
+import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
+import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
+import { waitFor } from '../../../../test/support/wait-for.ts';
+import { freePace } from '../copies/pace-copies.ts';
+import { OnceComplete } from '../device/once-complete.ts';
+import { type KeyspaceWork, newWork } from './keyspace-work.ts';
+import { LoadQueue, type LoadStep } from './load-queue.ts';
+
+const partitions = 16;
+/** Device 3 joins for device 0, which has slot 0 of all partitions. */
+const wide = servedRing({ power: 4, devices: 3 });
+const table = wide.table.map((row, replica) => row.map(() => replica));
+const devices = [
+  ...wide.devices,
+  { ...wide.devices[0]!, id: 3, zone: 3, port: 6203, device: 'sd3' },
+];
+const first = { ...wide, table, devices };
+const all = Array.from({ length: partitions }, (_, partition) => partition);
+const moves = all.map((partition) => ({ partition, replica: 0, from: 0, to: 3 }));
+const versions = [first, ...moveVersions(first, moves)];
+
+interface Joining extends AsyncDisposable {
+  readonly source: StoreDevice;
+  readonly joiner: StoreDevice;
+  readonly work: KeyspaceWork;
+  readonly errors: unknown[];
+  /** Offers what is not loaded yet, as reviews do, until all is. */
+  readonly loaded: () => Promise<void>;
+  readonly stages: () => string[];
+}
+
+async function joining(
+  paused: ReadonlySet<number> = new Set(),
+  monotonicMs = () => performance.now(),
+): Promise<Joining> {
+  const cluster = await StoreCluster.open(versions);
+  for (const partition of all) {
+    await cluster.create(partition, [0, 1, 2]);
+    await cluster.create(partition, [3], 'filling');
+    for (const device of cluster.devices.slice(0, 3)) {
+      await device.put(partition, { [`key ${partition}`]: 'x'.repeat(40_000 * (partition % 4)) });
+    }
+  }
+  cluster.activate(3);
+  const [source, , , joiner] = cluster.devices;
+  const { store, devices: caller, decide, throttle, active } = joiner!;
+  const work = newWork();
+  const errors: unknown[] = [];
+  const offer = (): void => {
+    const steps = active.ring.moves.flatMap((move): LoadStep[] => {
+      const { partition, assignment } = move;
+      const isDone = work.loaded.get(partition) === assignment || work.running.has(partition);
+      return isDone ? [] : [{ kind: 'load', partition, move }];
+    });
+    queue.offer(active, work, steps);
+  };
+  const onceComplete = await OnceComplete.load(store.directory);
+  const queue = new LoadQueue({
+    ...{ store, devices: caller, decide, throttle, onceComplete },
+    controls: {
+      isPaused: (_keyspace, assignment) => paused.has(assignment),
+      priority: () => 0,
+      forceReason: () => null,
+      endForce: () => Promise.resolve(),
+    },
+    signReceipt: () => '',
+    loadPace: () => freePace,
+    monotonicMs,
+    onError: (_step, error) => errors.push(error),
+    onRepair: () => undefined,
+    onEnded: offer,
+  });
+  return {
+    source: source!,
+    joiner: joiner!,
+    work,
+    errors,
+    loaded: async () => {
+      offer();
+      const wanted = partitions - paused.size;
+      await waitFor('every load', {
+        ask: () => work.loaded.size,
+        until: (size) => size === wanted,
+      });
+    },
+    stages: () => [...work.progress.values()].map(({ stage, reason }) => `${stage} ${reason}`),
+    [Symbol.asyncDispose]: async () => {
+      await queue.close();
+      await cluster[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The most copies open at the same time, and which were opened first. */
+function watching(device: StoreDevice): { most: number; opened: number[] } {
+  const seen = { most: 0, opened: [] as number[] };
+  let open = 0;
+  device.onAnswer = (method, answer) => {
+    if (method === copyOpen.method) open += 1;
+    if (method === copyClose.method) open -= 1;
+    seen.most = Math.max(seen.most, open);
+    return answer;
+  };
+  return seen;
+}
+
+function equal({ source, joiner }: Joining): void {
+  const digests = (device: StoreDevice) => all.map((partition) => device.info(partition)?.digest);
+  expect(digests(joiner)).toEqual(digests(source));
+}
+
+test('as many at once as may come from one server, and all in the end', async () => {
+  await using place = await joining();
+  const seen = watching(place.source);
+  const waits: string[] = [];
+  // None is read before so many are open: else a slow machine ends one before the next begins.
+  place.source.onCall = async (method) => {
+    if (method !== copyRead.method) return;
+    await waitFor('so many open copies', {
+      ask: () => Promise.resolve(seen.most),
+      until: (most) => most >= copiesFromServerMax,
+    });
+    waits.push(...place.stages().filter((stage) => stage.startsWith('queued')));
+  };
+  await place.loaded();
+  expect(seen.most).toBe(copiesFromServerMax);
+  const limit = `${copiesFromServerMax} loads from servers at 127.0.0.1 run here, the most at once`;
+  expect(new Set(waits)).toEqual(new Set([`queued ${limit}`]));
+  expect(place.errors).toEqual([]);
+  expect(new Set(place.stages())).toEqual(new Set(['available ']));
+  equal(place);
+});
+
+test('a source that is busy now and then: no failure, and no other source is asked', async () => {
+  await using place = await joining();
+  let asked = 0;
+  place.source.onCall = (method) => {
+    if (method !== copyOpen.method || (asked += 1) % 3 !== 0) return;
+    throw new CodedError('COPY_BUSY', 'the source gives 8 copies in all, the most at once');
+  };
+  await place.loaded();
+  expect(place.errors).toEqual([]);
+  expect(asked).toBeGreaterThan(partitions);
+  equal(place);
+});
+
+test('a source that says for how long it is busy is asked then', async () => {
+  let nowMs = 1_000;
+  await using place = await joining(new Set(), () => nowMs);
+  const restMs = 7;
+  let isBusy = true;
+  place.source.onCall = (method) => {
+    if (method !== copyOpen.method || !isBusy) return;
+    const details = { retryAfterMs: restMs };
+    throw new CodedError('COPY_BUSY', 'the source serves requests first', { details });
+  };
+  const loaded = place.loaded();
+  await waitFor('loads that were sent away', {
+    ask: () => place.work.attempts.size,
+    until: (size) => size > 0,
+  });
+  for (const { notBeforeMs } of place.work.attempts.values()) {
+    expect(notBeforeMs).toBe(nowMs + restMs);
+  }
+  isBusy = false;
+  nowMs += restMs;
+  await loaded;
+  expect(place.errors).toEqual([]);
+  equal(place);
+});
+
+test('one partition that always comes broken from its source comes from the others', async () => {
+  await using place = await joining();
+  let broken = '';
+  place.source.onAnswer = (method, answer) => {
+    if (method === copyOpen.method && broken === '') broken = copyOpen.answer.parse(answer).digest;
+    if (method !== copyOpen.method) return answer;
+    const manifest = copyOpen.answer.parse(answer);
+    return manifest.digest === broken ? { ...manifest, seal: '0'.repeat(64) } : manifest;
+  };
+  await place.loaded();
+  expect(place.errors.length).toBeGreaterThan(0);
+  expect(place.errors.every((error) => (error as CodedError).code === 'COPY_INVALID')).toBe(true);
+  equal(place);
+});
+
+test('cut again and again: it goes on, without a failure', async () => {
+  await using place = await joining();
+  let reads = 0;
+  place.source.onCall = (method) => {
+    if (method !== copyRead.method || (reads += 1) % 5 !== 0) return;
+    throw new CodedError('PEER_TIMEOUT', 'no answer');
+  };
+  await place.loaded();
+  equal(place);
+});
+
+test('paused ones wait and say so', async () => {
+  await using place = await joining(new Set([1, 2]));
+  await place.loaded();
+  expect(place.stages().filter((stage) => stage.startsWith('paused'))).toEqual([
+    'paused paused by an operator',
+    'paused paused by an operator',
+  ]);
+});

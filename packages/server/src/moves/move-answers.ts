@@ -1,0 +1,66 @@
+// This device's answers about moves that it joins by: what operators say of them, and receipts.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
+import type { Store } from '@ringwright/partition/store';
+import { dutyKindOf } from '@ringwright/ring/duty-of';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import type { MoveAction, moveControl, moveReceipts } from '@ringwright/wire/moves';
+import { usableInfo } from '../peers/usable-info.ts';
+import type { Rings } from '../rings/rings.ts';
+import type { MoveControls } from './move-controls.ts';
+import type { Mover } from './mover.ts';
+
+export interface MovePorts {
+  readonly rings: Rings;
+  readonly controls: MoveControls;
+  readonly mover: Mover;
+  readonly store: Pick<Store, 'info'>;
+}
+
+/** Why loads under way end; without a text they go on. */
+const stopTexts: Partial<Record<MoveAction, string>> = {
+  pause: 'paused by an operator',
+  retry: 'begun anew by an operator',
+  force: 'forced by an operator',
+};
+
+/** What was asked for holds, and survives a restart, when it is answered. */
+export async function answerMoveControl(
+  { rings, controls, mover, store }: MovePorts,
+  { keyspace, action, assignments, refills: asked = [], reason }: RequestOf<typeof moveControl>,
+): Promise<AnswerOf<typeof moveControl>> {
+  const { ring, self } = rings.get(keyspace);
+  const joins = ring.moves.filter(({ to }) => to === self);
+  const inFlight = new Set(joins.map(({ assignment }) => assignment));
+  if (action === 'force' && reason === null) {
+    throw new CodedError('USAGE', 'a move is forced with a reason, or not at all');
+  }
+  const isRefill = (partition: number): boolean =>
+    self !== null &&
+    partition < ring.partitions &&
+    dutyKindOf(ring, partition, self) === 'SERVE' &&
+    isIncomplete(usableInfo(store, keyspace, partition));
+  const byId = new Map(joins.map((move) => [move.assignment, move]));
+  const moves = [...new Set(assignments)].flatMap((assignment) => byId.get(assignment) ?? []);
+  const refills = action === 'force' ? [...new Set(asked)].filter(isRefill) : [];
+  await controls.change(keyspace, action, { moves, refills, inFlight, reason });
+  const stopped = stopTexts[action];
+  if (stopped !== undefined) {
+    const named = new Set(moves.map(({ assignment }) => assignment));
+    mover.stopLoads(keyspace, named, new CodedError('MOVE_STOPPED', stopped));
+  }
+  mover.review(keyspace);
+  return { known: moves.length + refills.length };
+}
+
+function isIncomplete(info: PartitionInfo | null): boolean {
+  return info !== null && info.state !== 'ready';
+}
+
+export function answerMoveReceipts(
+  { mover }: MovePorts,
+  { keyspace, assignments }: RequestOf<typeof moveReceipts>,
+): AnswerOf<typeof moveReceipts> {
+  const lines = assignments.flatMap((assignment) => mover.receipt(keyspace, assignment) ?? []);
+  return { receipts: lines.map((line) => Buffer.from(line)) };
+}

@@ -1,0 +1,136 @@
+// Which moves an operator has paused or put first. Durable: a restart must not resume what somebody
+// stopped, perhaps because the disk was filling up.
+import { join } from 'node:path';
+import type { Move } from '@ringwright/ring/move';
+import type { MoveAction } from '@ringwright/wire/moves';
+import { z } from 'zod';
+import { readState, writeState } from '../device/state-file.ts';
+
+const controlsSchema = z.strictObject({
+  format: z.literal(1),
+  /** Assignment ids by keyspace; those to come first in their order. */
+  keyspaces: z.record(
+    z.string(),
+    z.strictObject({
+      paused: z.array(z.int()),
+      first: z.array(z.int()),
+      /** Until the partition serves: a later refill may not do with less. */
+      forced: z.array(
+        z.strictObject({
+          /** Null: a refill, which no move brings. */
+          assignment: z.nullable(z.int()),
+          partition: z.int(),
+          reason: z.string(),
+        }),
+      ),
+    }),
+  ),
+});
+type Control = z.infer<typeof controlsSchema>['keyspaces'][string];
+
+const none: Control = { paused: [], first: [], forced: [] };
+
+export class MoveControls {
+  readonly #file: string;
+  readonly #controls: Map<string, Control>;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(file: string, controls: Map<string, Control>) {
+    this.#file = file;
+    this.#controls = controls;
+  }
+
+  /** Throws DISK_FAILED when what was noted cannot be read. */
+  static async load(directory: string): Promise<MoveControls> {
+    const file = join(directory, 'moves.json');
+    const stored = await readState(file, controlsSchema);
+    return new MoveControls(file, new Map(Object.entries(stored?.keyspaces ?? {})));
+  }
+
+  of(keyspace: string): Control {
+    return this.#controls.get(keyspace) ?? none;
+  }
+
+  isPaused(keyspace: string, assignment: number): boolean {
+    return this.of(keyspace).paused.includes(assignment);
+  }
+
+  /** Higher goes first; 0 for what nobody put first. */
+  priority(keyspace: string, assignment: number): number {
+    const { first } = this.of(keyspace);
+    const at = first.indexOf(assignment);
+    return at < 0 ? 0 : first.length - at;
+  }
+
+  /**
+   * Why a partition may join, or refill, without all records; null when it may not. Of a move: of
+   * that move only.
+   */
+  forceReason(keyspace: string, partition: number, assignment: number | null): string | null {
+    const found = this.of(keyspace).forced.findLast(
+      (one) => one.partition === partition && (assignment ?? one.assignment) === one.assignment,
+    );
+    return found?.reason ?? null;
+  }
+
+  /**
+   * Durable when it resolves. What is noted of moves that are not in flight any more, and were not
+   * named, is dropped with it: assignment ids never come back.
+   */
+  async change(
+    keyspace: string,
+    action: MoveAction,
+    given: {
+      readonly moves: readonly Pick<Move, 'assignment' | 'partition'>[];
+      /** Partitions to be refilled with what there is: of force only. */
+      readonly refills?: readonly number[];
+      readonly inFlight: ReadonlySet<number>;
+      readonly reason: string | null;
+    },
+  ): Promise<void> {
+    const { moves, refills = [], inFlight, reason } = given;
+    const assignments = moves.map(({ assignment }) => assignment);
+    const { paused, first, forced } = this.of(keyspace);
+    const named: { readonly assignment: number | null; readonly partition: number }[] = [
+      ...moves.map(({ assignment, partition }) => ({ assignment, partition })),
+      ...refills.map((partition) => ({ assignment: null, partition })),
+    ];
+    const without = (ids: readonly number[]): number[] =>
+      ids.filter((id) => inFlight.has(id) && !assignments.includes(id));
+    const kept = paused.filter((id) => inFlight.has(id));
+    const next: Control = {
+      paused:
+        action === 'pause'
+          ? [...without(paused), ...assignments]
+          : action === 'resume'
+            ? without(paused)
+            : kept,
+      first: action === 'prioritise' ? [...assignments, ...without(first)] : first,
+      forced:
+        action === 'force' && reason !== null
+          ? [...forced, ...named.map((one) => ({ ...one, reason }))]
+          : forced,
+    };
+    this.#controls.set(keyspace, next);
+    await this.#save();
+  }
+
+  /** The partition serves: from now on it is like any other. */
+  async endForce(keyspace: string, partition: number): Promise<void> {
+    const control = this.of(keyspace);
+    const forced = control.forced.filter((one) => one.partition !== partition);
+    if (forced.length === control.forced.length) return;
+    this.#controls.set(keyspace, { ...control, forced });
+    await this.#save();
+  }
+
+  #save(): Promise<void> {
+    this.#writing = this.#writing.catch(() => undefined).then(() => this.#write());
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const keyspaces = Object.fromEntries(this.#controls);
+    await writeState(this.#file, controlsSchema, { format: 1, keyspaces });
+  }
+}

@@ -1,0 +1,57 @@
+// What fails for many partitions is tried again for all of them at once.
+import { CodedError } from '@ringwright/base/coded-error';
+import { dutyRetryMs } from '@ringwright/base/limits-copies';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
+import { Mover, type MoverPorts } from './mover.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+test('a disk without room for many new files fails as often as there are files', async () => {
+  // Two partitions, and device 3 has none yet.
+  const place = servedRing({ devices: 4, replicas: 1, power: 1 });
+  const moves = [0, 1].map((partition) => ({ partition, replica: 0, from: partition, to: 3 }));
+  const [proposed] = moveVersions(place, moves);
+  const active = activeOn(proposed, 3);
+  let failures = 0;
+  let hasRoom = false;
+  const created: number[] = [];
+  const store = {
+    list: () => created.map((partition) => ({ keyspace: 'cities', partition, state: 'filling' })),
+    damaged: () => [],
+    create: (_: string, partition: number) => {
+      if (!hasRoom) return Promise.reject(new CodedError('DISK_FULL', 'no room'));
+      created.push(partition);
+      return Promise.resolve();
+    },
+  };
+  // Nothing else is asked of a device that only has files to make.
+  const mover = new Mover({
+    store,
+    current: () => active,
+    held: { follow: () => Promise.resolve() },
+    brake: { judge: () => Promise.resolve(new Set()) },
+    controls: { isPaused: () => false, priority: () => 0 },
+    monotonicMs: () => 0,
+    loadPace: () => ({ loads: null, restTimes: 0 }),
+    onError: () => void (failures += 1),
+  } as unknown as MoverPorts);
+  mover.review('cities');
+  await mover.settled('cities');
+  const files = failures;
+  expect(files).toBeGreaterThan(1);
+  for (let round = 2; round < 20; round += 1) {
+    await vi.advanceTimersByTimeAsync(dutyRetryMs);
+    await mover.settled('cities');
+    expect(failures, `round ${round}`).toBe(round * files);
+  }
+  // An operator sees why these moves wait, and that they do not any more.
+  expect(mover.failing('cities')).toEqual([{ step: 'accept', reason: 'no room' }]);
+  hasRoom = true;
+  await vi.advanceTimersByTimeAsync(dutyRetryMs);
+  await mover.settled('cities');
+  expect(created).toHaveLength(files);
+  expect(mover.failing('cities')).toEqual([]);
+  await mover.close();
+});

@@ -1,0 +1,139 @@
+// First files: empty and ready only where nobody knows of records, and damaged ones begin anew.
+
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openStore } from '@ringwright/partition/open-store';
+import { describe, expect, test } from 'vitest';
+import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
+import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
+import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
+import { replaceDamaged } from '../repair/replace-damaged.ts';
+import { HeldFiles } from './held-files.ts';
+import { openPartitions } from './open-partitions.ts';
+
+const ring = servedRing({ devices: 3, power: 1 });
+
+async function opening(device: StoreDevice, strangerTo: readonly number[] = []) {
+  const { store, devices, active } = device;
+  const isStranger = (_active: unknown, id: number): boolean => strangerTo.includes(id);
+  const held = await HeldFiles.load(store.directory);
+  const ports = { store, devices, isStranger, held, onRepair: () => undefined };
+  const undecided = await openPartitions(ports, active, [0, 1]);
+  return { undecided, states: [0, 1].map((partition) => device.info(partition)?.state ?? 'none') };
+}
+
+/** As a review of the mover that found them complete. */
+async function noteHeld({ store, active }: StoreDevice, partitions: readonly number[]) {
+  const held = await HeldFiles.load(store.directory);
+  await held.follow(active, new Map(partitions.map((partition) => [partition, 'ready'])));
+}
+
+const rule = { confirmed: 0, onRepair: () => undefined };
+
+describe('a device without files', () => {
+  test('in a new cluster begins empty and ready', async () => {
+    await using cluster = await StoreCluster.open([ring]);
+    expect(await opening(cluster.devices[0]!)).toEqual({
+      undecided: [],
+      states: ['ready', 'ready'],
+    });
+  });
+
+  test.each(['ready', 'filling'] as const)(
+    'refills what a %s holder has records of',
+    async (state) => {
+      await using cluster = await StoreCluster.open([ring]);
+      await cluster.create(0, [1], state);
+      await cluster.create(1, [1], state);
+      await cluster.devices[1]!.put(1, { a: '1' });
+      cluster.devices[2]!.up = false;
+      expect((await opening(cluster.devices[0]!)).states).toEqual(['ready', 'filling']);
+    },
+  );
+
+  test('has lost its files when somebody remembers another directory in its place', async () => {
+    await using cluster = await StoreCluster.open([ring]);
+    expect((await opening(cluster.devices[0]!, [2])).states).toEqual(['lost', 'lost']);
+  });
+
+  test('has lost those that its directory held, whatever nobody knows of', async () => {
+    await using cluster = await StoreCluster.open([ring]);
+    const [device] = cluster.devices;
+    await noteHeld(device!, [1]);
+    expect((await opening(device!)).states).toEqual(['ready', 'lost']);
+    for (const partition of [0, 1]) await device!.store.drop('cities', partition);
+    for (const { id } of cluster.devices) cluster.devices[id]!.up = false;
+    expect(await opening(device!)).toEqual({ undecided: [0], states: ['none', 'lost'] });
+  });
+
+  test('decides nothing while nobody answers', async () => {
+    await using cluster = await StoreCluster.open([ring]);
+    cluster.devices[1]!.up = false;
+    cluster.devices[2]!.up = false;
+    expect(await opening(cluster.devices[0]!)).toEqual({
+      undecided: [0, 1],
+      states: ['none', 'none'],
+    });
+  });
+
+  test('in a ring of one replica has nobody to ask', async () => {
+    const single = servedRing({ devices: 2, replicas: 1, power: 1 });
+    await using cluster = await StoreCluster.open([single]);
+    const [device] = cluster.devices;
+    await opening(device!);
+    expect(device!.info(0)?.state).toBe('ready');
+    // But not to begin empty what it had: nobody else has it.
+    await noteHeld(device!, [0]);
+    await device!.store.drop('cities', 0);
+    await device!.store.drop('cities', 1);
+    expect((await opening(device!)).states).toEqual(['lost', 'ready']);
+  });
+});
+
+describe('damaged files', () => {
+  /** A store of `count` partitions of which the first `damaged` were overwritten while it was closed. */
+  async function damagedStore(directory: string, count: number, damaged: number) {
+    let lives = 0;
+    const newIncarnation = (): string => `life-${(lives += 1)}`;
+    const options = { directory, newIncarnation, limits: { diskReserveBytes: 0 } };
+    const before = await openStore(options);
+    for (let partition = 0; partition < count; partition += 1) {
+      await before.create('cities', partition, 'ready');
+    }
+    await before.close();
+    const files = await readdir(directory, { recursive: true });
+    const broken = Array.from({ length: damaged }, (_, partition) =>
+      files.find((file) => new RegExp(`cities/0*${partition}/.*data\\.db$`).test(file)),
+    );
+    for (const file of broken)
+      await writeFile(join(directory, file ?? 'no such file'), 'x'.repeat(9_000));
+    return openStore(options);
+  }
+
+  test('one of many begins anew as lost', async () => {
+    await using folder = await scratchFolder();
+    await using store = await damagedStore(folder.path, 4, 1);
+    expect(store.damaged().map(({ partition }) => partition)).toEqual([0]);
+    const active = activeOn(servedRing({ devices: 3, power: 2 }), 0);
+    expect(await replaceDamaged(store, active, rule)).toEqual([0]);
+    expect(store.info('cities', 0)?.state).toBe('lost');
+    expect(store.damaged()).toEqual([]);
+  });
+
+  test('many at once stay where they are', async () => {
+    await using folder = await scratchFolder();
+    await using store = await damagedStore(folder.path, 4, 3);
+    const active = activeOn(servedRing({ devices: 3, power: 2 }), 0);
+    await expect(replaceDamaged(store, active, rule)).rejects.toThrow(/3 of 4 files/);
+    expect(store.damaged()).toHaveLength(3);
+  });
+
+  test('the only replica stays, and so does what the ring gives to nobody here', async () => {
+    await using folder = await scratchFolder();
+    await using store = await damagedStore(folder.path, 2, 1);
+    const single = servedRing({ devices: 2, replicas: 1, power: 1 });
+    expect(await replaceDamaged(store, activeOn(single, 0), rule)).toEqual([]);
+    expect(await replaceDamaged(store, { ...activeOn(ring, 0), self: null }, rule)).toEqual([]);
+    expect(store.damaged()).toHaveLength(1);
+  });
+});

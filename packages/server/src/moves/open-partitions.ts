@@ -1,0 +1,122 @@
+// First files of partitions that the table gives this device: empty and ready in a new cluster,
+// else to be refilled.
+
+import { CodedError } from '@ringwright/base/coded-error';
+import { inWaves } from '@ringwright/base/in-waves';
+import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
+import type { PartitionState } from '@ringwright/partition/file/partition-info';
+import type { Store } from '@ringwright/partition/store';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
+import type { DeviceCaller } from '../peers/device-caller.ts';
+import { missed, type Repair } from '../repair/repair.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import type { HeldFiles } from './held-files.ts';
+
+export interface OpenPorts {
+  readonly store: Store;
+  readonly held: HeldFiles;
+  readonly onRepair: (repair: Repair) => void;
+  readonly devices: DeviceCaller;
+  /**
+   * True when a device remembers another data directory at this device's address: this one was
+   * wiped.
+   */
+  readonly isStranger: (active: ActiveRing, device: number) => boolean;
+}
+
+/** What the other slots of a partition said. */
+interface Survey {
+  answered: number;
+  /** What the file here is to begin as. */
+  state: PartitionState;
+}
+
+/**
+ * A device without a file must not serve an empty one when it held records before: a quorum may
+ * count on it.
+ * What this directory once held complete is lost, whatever the others say. Else it begins empty
+ * only if another slot's device answers, none has records and none knows an earlier
+ * life of this one, for what that one had acknowledged is lost.
+ * Resolves with the partitions about which nobody answered yet.
+ */
+export async function openPartitions(
+  ports: OpenPorts,
+  active: ActiveRing,
+  partitions: readonly number[],
+): Promise<number[]> {
+  const { keyspace } = active.ring;
+  const lost = partitions.filter((partition) => ports.held.has(keyspace, partition));
+  await inWaves(lost, filesCreatedAtOnce, async (partition) => {
+    await ports.store.create(keyspace, partition, 'lost');
+    ports.onRepair(missed(keyspace, partition));
+  });
+  const others = partitions.filter((partition) => !ports.held.has(keyspace, partition));
+  const surveys = await surveyPeers(ports, active, others);
+  const undecided: number[] = [];
+  await inWaves(others, filesCreatedAtOnce, async (partition) => {
+    const survey = surveys.get(partition);
+    if (survey === undefined) await ports.store.create(keyspace, partition, 'ready');
+    else if (survey.answered === 0) undecided.push(partition);
+    else await ports.store.create(keyspace, partition, survey.state);
+  });
+  return undecided;
+}
+
+/** Asks each other device once. Partitions without other slots have no survey. */
+async function surveyPeers(
+  ports: OpenPorts,
+  active: ActiveRing,
+  partitions: readonly number[],
+): Promise<Map<number, Survey>> {
+  const surveys = new Map<number, Survey>();
+  const byDevice = new Map<number, number[]>();
+  for (const partition of partitions) {
+    for (const { device } of slotsOf(active.ring, partition)) {
+      if (device === active.self) continue;
+      surveys.set(partition, { answered: 0, state: 'ready' });
+      const list = byDevice.get(device) ?? [];
+      byDevice.set(device, list);
+      list.push(partition);
+    }
+  }
+  await Promise.all(
+    [...byDevice].map(([device, list]) => surveyDevice(ports, active, { device, list, surveys })),
+  );
+  return surveys;
+}
+
+async function surveyDevice(
+  ports: OpenPorts,
+  active: ActiveRing,
+  {
+    device,
+    list,
+    surveys,
+  }: {
+    readonly device: number;
+    readonly list: readonly number[];
+    readonly surveys: ReadonlyMap<number, Survey>;
+  },
+): Promise<void> {
+  const { keyspace, version } = active.ring;
+  try {
+    for (let start = 0; start < list.length; start += digestPartitionsMax) {
+      const asked = list.slice(start, start + digestPartitionsMax);
+      const request = { keyspace, ringVersion: version, partitions: asked };
+      const { holdings } = await ports.devices.call({ active, device }, digests, request);
+      const stranger = ports.isStranger(active, device);
+      for (const [index, partition] of asked.entries()) {
+        const survey = surveys.get(partition);
+        const holding = holdings[index];
+        if (survey === undefined) continue;
+        survey.answered += 1;
+        const hasRecords = holding !== undefined && holding !== null && holding.seq > 0;
+        if (stranger) survey.state = 'lost';
+        else if (hasRecords && survey.state === 'ready') survey.state = 'filling';
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error; // not answered: counted as such
+  }
+}

@@ -1,0 +1,110 @@
+// What a ring asks of the devices of a partition, and what this one has of it:
+// GET /v1/duty/RING/PARTITION.
+import { CodedError } from '@ringwright/base/coded-error';
+import { formatAddress } from '@ringwright/base/server-address';
+import type { PartitionState } from '@ringwright/partition/file/partition-info';
+import type { Store } from '@ringwright/partition/store';
+import { type Duty, dutyOf } from '@ringwright/ring/duty-of';
+import type { Move } from '@ringwright/ring/move';
+import { holdersOf, movesOf } from '@ringwright/ring/slots-of';
+import { usableInfo } from '../peers/usable-info.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import type { Mover } from './mover.ts';
+
+interface DutyPorts {
+  readonly store: Store;
+  readonly mover: Pick<Mover, 'draining' | 'progress'>;
+}
+
+interface DeviceDuty {
+  /** Device id in the ring, and where it listens. */
+  readonly device: number;
+  readonly address: string;
+  readonly duty: Duty['kind'];
+  /** The move that brings the partition there. */
+  readonly move: Move | null;
+  /** Devices that must have every record it has. */
+  readonly pushTo: readonly number[];
+}
+
+export interface PartitionDuty {
+  readonly ring: string;
+  readonly version: number;
+  readonly id: string;
+  readonly partition: number;
+  /** The version that last changed who takes its reads or writes: older ones are refused. */
+  readonly minVersion: number;
+  /** This device's; null when the ring does not name it. UNLOAD also where nothing ever was. */
+  readonly here: (DeviceDuty & HereDuty) | null;
+  /** Every device that the partition concerns, those it leaves included: replica order, joiners. */
+  readonly devices: readonly DeviceDuty[];
+}
+
+interface HereDuty {
+  readonly file: HeldFile | null;
+  /** How far the load is, or why the file is still here; null when the duty is done. */
+  readonly waits: string | null;
+}
+
+/** The file of the partition on this device. */
+interface HeldFile {
+  readonly state: PartitionState;
+  readonly incarnation: string;
+  readonly seq: number;
+  readonly rows: number;
+  readonly tombstones: number;
+  readonly bytes: number;
+  readonly digest: string;
+}
+
+/** Throws VALUE_OUT_OF_RANGE for a partition that the ring does not have. */
+export function partitionDuty(
+  { store, mover }: DutyPorts,
+  active: ActiveRing,
+  word: string,
+): PartitionDuty {
+  const { ring, id, self } = active;
+  const partition = /^\d{1,8}$/.test(word) ? Number(word) : Number.NaN;
+  const minVersion = ring.minVersions[partition];
+  if (minVersion === undefined) {
+    const has = `ring '${ring.keyspace}' has partitions 0 to ${ring.partitions - 1}`;
+    const message = `partition ${JSON.stringify(word)} is none: ${has}`;
+    throw new CodedError('VALUE_OUT_OF_RANGE', message, {
+      hint: `ring-builder lookup ${ring.keyspace} KEY tells the partition of a key`,
+      details: { partition: word, partitions: ring.partitions },
+    });
+  }
+  const here = self === null ? null : deviceDuty(active, partition, self);
+  return {
+    ...{ ring: ring.keyspace, version: ring.version, id, partition, minVersion },
+    here: here && {
+      ...here,
+      file: heldFile(store, ring.keyspace, partition),
+      waits: whyWaits(mover, ring.keyspace, partition),
+    },
+    devices: holdersOf(ring, partition).map((device) => deviceDuty(active, partition, device)),
+  };
+}
+
+function whyWaits(mover: DutyPorts['mover'], keyspace: string, partition: number): string | null {
+  const draining = mover.draining(keyspace).get(partition);
+  if (draining !== undefined) return draining;
+  const load = mover.progress(keyspace).find((one) => one.partition === partition);
+  if (load === undefined || load.stage === 'available') return null;
+  return load.reason === '' ? load.stage : `${load.stage}: ${load.reason}`;
+}
+
+function deviceDuty({ ring }: ActiveRing, partition: number, device: number): DeviceDuty {
+  const { kind, pushTo } = dutyOf(ring, partition, device);
+  const found = ring.devices[device];
+  const address = found === null || found === undefined ? '' : formatAddress(found);
+  const move = movesOf(ring, partition).find(({ to }) => to === device) ?? null;
+  return { device, address, duty: kind, move, pushTo };
+}
+
+function heldFile(store: Store, keyspace: string, partition: number): HeldFile | null {
+  const info = usableInfo(store, keyspace, partition);
+  if (info === null) return null;
+  const { state, incarnation, seq, rows, tombstones, bytes, digest } = info;
+  return { state, incarnation, seq, rows, tombstones, bytes, digest };
+}

@@ -1,0 +1,63 @@
+// What a device has to do so that its files match a ring: data first, then run. Pure.
+import type { PartitionState } from '@ringwright/partition/file/partition-info';
+import { dutyKindOf } from '@ringwright/ring/duty-of';
+import type { Move } from '@ringwright/ring/move';
+import { activeDuties } from '../rings/active-duties.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+
+export type DutyStep =
+  /** The table names this device and there is no file: begin empty or refill, as the peers say. */
+  | { readonly kind: 'open'; readonly partition: number }
+  /** A move is PROPOSED: take writes into a file of their own. */
+  | { readonly kind: 'accept'; readonly partition: number; readonly move: Move }
+  /** A move is INITIALIZING: copy, merge, catch up. */
+  | { readonly kind: 'load'; readonly partition: number; readonly move: Move }
+  /** The table names this device and its file lacks records. */
+  | { readonly kind: 'refill'; readonly partition: number }
+  /** A loaded move was finalized: serve reads too. */
+  | { readonly kind: 'serve'; readonly partition: number }
+  /** No slot is here any more: give everything to the holders, then let the file go. */
+  | { readonly kind: 'drain'; readonly partition: number };
+
+export interface Holdings {
+  /** Files here, by partition. */
+  readonly states: ReadonlyMap<number, PartitionState>;
+  /** Assignment ids whose loads have ended here, by partition, in this life of the process. */
+  readonly loaded: ReadonlyMap<number, number>;
+}
+
+export function planDuties(active: ActiveRing, holdings: Holdings): DutyStep[] {
+  const { self } = active;
+  // A ring that does not name this device may be a mistake: keep the data, do nothing, say so.
+  if (self === null) return [];
+  const steps: DutyStep[] = [];
+  const { serve, load } = activeDuties(active);
+  for (const partition of serve) {
+    const state = holdings.states.get(partition);
+    if (state === undefined) steps.push({ kind: 'open', partition });
+    else if (state !== 'ready') {
+      // Loaded in this life and written to ever since: complete. After a restart nobody can tell,
+      // so it refills.
+      const kind = holdings.loaded.has(partition) ? 'serve' : 'refill';
+      steps.push({ kind, partition });
+    }
+  }
+  for (const move of load) {
+    const { partition, assignment } = move;
+    const accepts = holdings.states.has(partition);
+    if (!accepts) steps.push({ kind: 'accept', partition, move });
+    else if (move.state === 'INITIALIZING' && holdings.loaded.get(partition) !== assignment) {
+      steps.push({ kind: 'load', partition, move });
+    }
+  }
+  for (const partition of holdings.states.keys()) {
+    if (isSurplus(active, partition)) steps.push({ kind: 'drain', partition });
+  }
+  return steps;
+}
+
+/** Whether the ring gives the partition to other devices only. */
+export function isSurplus({ ring, self }: ActiveRing, partition: number): boolean {
+  const known = self !== null && partition < ring.partitions;
+  return known && dutyKindOf(ring, partition, self) === 'UNLOAD';
+}

@@ -1,0 +1,101 @@
+// Whether the other devices of a partition have enough for a holder that refills: asked before
+// anything is copied, and judged by what each copy has lost.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { PartitionState } from '@ringwright/partition/file/partition-info';
+import type { Store } from '@ringwright/partition/store';
+import { digests } from '@ringwright/wire/replication';
+import type { DeviceCaller } from '../peers/device-caller.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+
+interface Ports {
+  readonly store: Pick<Store, 'marks'>;
+  readonly devices: DeviceCaller;
+}
+
+interface Refilled {
+  readonly active: ActiveRing;
+  readonly partition: number;
+}
+
+/** What the other devices say of their copies: each device is in one of the lists. */
+export interface Sources {
+  readonly ready: readonly number[];
+  readonly filling: readonly number[];
+  readonly lost: readonly number[];
+  /** Of those that do not tell, or have no file yet. */
+  readonly failures: readonly string[];
+  /** The copy here is lost, too. */
+  readonly isLostHere: boolean;
+}
+
+/** Asks all of them at once. */
+export async function sourcesOf(
+  ports: Ports,
+  refilled: Refilled,
+  others: readonly number[],
+): Promise<Sources> {
+  const { active, partition } = refilled;
+  const failures: string[] = [];
+  const found: Record<PartitionState, number[]> = { ready: [], filling: [], lost: [] };
+  const ask = async (device: number): Promise<void> => {
+    try {
+      const state = await stateAt(ports, refilled, device);
+      if (state === null) failures.push(`d${device} has no file yet`);
+      else found[state].push(device);
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+      failures.push(`d${device}: ${error.message}`);
+    }
+  };
+  await Promise.all(others.map(ask));
+  const isLostHere = ports.store.marks(active.ring.keyspace, partition)?.state === 'lost';
+  return { ...found, failures, isLostHere };
+}
+
+/** Null when it has no file. Rejects with the device's CodedError or a PEER_ one. */
+export async function stateAt(
+  { devices }: Pick<Ports, 'devices'>,
+  { active, partition }: Refilled,
+  device: number,
+): Promise<PartitionState | null> {
+  const { keyspace, version: ringVersion } = active.ring;
+  const request = { keyspace, ringVersion, partitions: [partition] };
+  const { holdings } = await devices.call({ active, device }, digests, request);
+  return holdings[0]?.state ?? null;
+}
+
+/**
+ * `needed` complete copies are met by every quorum. With fewer, all that is left must be merged,
+ * and as many of the copies, this one included, must have all that they acknowledged: a joiner that
+ * was started again has, one that lost its file has not. And one must be complete: where none is,
+ * each would find the empty files of the others enough.
+ */
+export function suffices(
+  { ready, filling, lost, failures, isLostHere }: Sources,
+  needed: number,
+): boolean {
+  if (ready.length >= needed) return true;
+  const isAlone = ready.length + filling.length + lost.length + failures.length === 0;
+  const untouched = ready.length + filling.length + (isLostHere ? 0 : 1);
+  return failures.length === 0 && (ready.length > 0 || isAlone) && untouched >= needed;
+}
+
+export function tooFew(
+  { active, partition }: Refilled,
+  { ready, filling, lost, failures }: Sources,
+  needed: number,
+): CodedError {
+  const { keyspace } = active.ring;
+  const names = lost.map((id) => `d${id}`).join(' ');
+  const reasons = [
+    lost.length === 0 ? '' : `possible loss, the copy of ${names} is lost too`,
+    filling.length === 0 ? '' : `${filling.map((id) => `d${id}`).join(' ')} not complete yet`,
+    ...failures,
+  ].filter((reason) => reason !== '');
+  const count = `${ready.length} of the ${needed} complete files needed`;
+  const message = `${count} for partition ${partition} are there: ${reasons.join('; ')}`;
+  return new CodedError('NOT_ENOUGH_REPLICAS', message, {
+    hint: `ring-builder reconcile ${keyspace}`,
+    details: { sources: ready.length, needed, lost, failures },
+  });
+}

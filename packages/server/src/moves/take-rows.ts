@@ -1,0 +1,30 @@
+// Stores records of another holder under their own timestamps, while a file here is filled.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { RequestOf } from '@ringwright/wire/message';
+import type { push } from '@ringwright/wire/replication';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import type { LoadPorts } from './load-partition.ts';
+
+/**
+ * Durable when it resolves. Keys of other partitions stay where they are: nobody looks for them
+ * here, and one that some file holds must not hold up every load from it. A key that a round is
+ * deciding is waited for. Throws PARTITION_ABSENT, and what a round throws.
+ */
+export async function takeRows(
+  { store, throttle, decide }: Pick<LoadPorts, 'store' | 'throttle' | 'decide'>,
+  { active, partition }: { readonly active: ActiveRing; readonly partition: number },
+  given: RequestOf<typeof push>['rows'],
+): Promise<void> {
+  const { keyspace } = active.ring;
+  const rows = given.filter(({ key }) => active.partitionOf(key) === partition);
+  await throttle.pass(rows.reduce((sum, { value }) => sum + (value?.length ?? 0), 0));
+  const outcomes = await store.write(rows.map((row) => ({ keyspace, partition, ...row })));
+  // failpoint: load.rows
+  if (outcomes.some(({ kind }) => kind === 'absent')) {
+    throw new CodedError('PARTITION_ABSENT', `partition ${partition} went while it was filled`);
+  }
+  for (const [index, { kind }] of outcomes.entries()) {
+    const key = rows[index]?.key;
+    if (kind === 'promised' && key !== undefined) await decide(keyspace, key);
+  }
+}

@@ -1,0 +1,59 @@
+// This device's answers about dropped partitions: what is here, what comes back, what may go.
+import { CodedError } from '@ringwright/base/coded-error';
+import { trashListMax } from '@ringwright/base/limits-copies';
+import type { Store } from '@ringwright/partition/store';
+import { dutyOf } from '@ringwright/ring/duty-of';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import type { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
+import { notResponsible } from '../replica/replica.ts';
+import type { Rings } from '../rings/rings.ts';
+import type { Mover } from './mover.ts';
+
+export interface TrashPorts {
+  readonly store: Store;
+  readonly rings: Rings;
+  readonly mover: Mover;
+}
+
+export async function answerTrashList(
+  { store }: TrashPorts,
+  { keyspace }: RequestOf<typeof trashList>,
+): Promise<AnswerOf<typeof trashList>> {
+  const all = (await store.trash.list()).filter((item) => item.keyspace === keyspace);
+  const newest = all.toReversed().slice(0, trashListMax);
+  return {
+    items: newest.map(({ name, atMs, partition, incarnation, bytes }) => {
+      return { name, atMs, partition, incarnation, bytes };
+    }),
+    count: all.length,
+    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+/** Throws RING_UNKNOWN, NOT_RESPONSIBLE for a device outside the ring, TRASH_UNKNOWN and others. */
+export async function answerTrashRestore(
+  { store, rings, mover }: TrashPorts,
+  { keyspace, name }: RequestOf<typeof trashRestore>,
+): Promise<AnswerOf<typeof trashRestore>> {
+  const active = rings.get(keyspace);
+  const items = await store.trash.list();
+  const item = items.find((one) => one.name === name && one.keyspace === keyspace);
+  if (item === undefined || item.partition >= active.ring.partitions) {
+    throw new CodedError('TRASH_UNKNOWN', `no dropped partition '${name}' of '${keyspace}' here`, {
+      hint: `ring-builder trash ${keyspace} list`,
+    });
+  }
+  // Nobody would ever do anything with it.
+  if (active.self === null) throw notResponsible(active, item.partition);
+  const { partition, rows } = await store.trash.restore(name);
+  mover.review(keyspace);
+  return { partition, rows, duty: dutyOf(active.ring, partition, active.self).kind };
+}
+
+export async function answerConfirmDrops(
+  { mover }: TrashPorts,
+  { keyspace, ringId, count }: RequestOf<typeof confirmDrops>,
+): Promise<AnswerOf<typeof confirmDrops>> {
+  await mover.confirmDrops(keyspace, { ringId, count });
+  return { confirmed: count };
+}

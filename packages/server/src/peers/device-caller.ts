@@ -1,0 +1,55 @@
+// Calls to the devices of a ring: this device's own answers without a socket, the others over their
+// connections.
+import { must } from '@ringwright/base/assert';
+import { peerCallTimeoutMs } from '@ringwright/base/limits';
+import { formatAddress } from '@ringwright/base/server-address';
+import { attempt, type Soon } from '@ringwright/base/soon';
+import type { Caller, CallHandler } from '@ringwright/wire/call-channel';
+import type { MessageKind } from '@ringwright/wire/message';
+import type { z } from 'zod';
+import type { ActiveRing } from '../rings/active-ring.ts';
+
+export interface DeviceTarget {
+  readonly active: ActiveRing;
+  readonly device: number;
+  /** Default: peerCallTimeoutMs. */
+  readonly timeoutMs?: number;
+}
+
+export interface DeviceCaller {
+  /**
+   * Calls a device of the ring by id: this device may have its answer at once. Rejects with the
+   * device's CodedError or a PEER_ one.
+   */
+  call<Request extends z.ZodType, Answer extends z.ZodType>(
+    to: DeviceTarget,
+    kind: MessageKind<Request, Answer>,
+    request: z.infer<Request>,
+  ): Soon<z.infer<Answer>>;
+}
+
+interface CallerPorts {
+  readonly peers: { connect(address: string): Caller };
+  readonly handlers: ReadonlyMap<string, CallHandler>;
+}
+
+/** The caller that a device's own handlers see: it has nothing newer to fetch. */
+export const ownCaller: Caller = {
+  call: () => Promise.reject(new Error('a device does not call itself back')),
+};
+
+export function deviceCaller({ peers, handlers }: CallerPorts): DeviceCaller {
+  return {
+    // Not async, and the answers are passed on as they are: this is on the path of every request.
+    call({ active, device, timeoutMs = peerCallTimeoutMs }, kind, request) {
+      if (device === active.self) {
+        const handler = must(handlers.get(kind.method), `no handler of '${kind.method}'`);
+        const answer = attempt(() => handler.answer(request, ownCaller));
+        // The answer of a kind's handler is of the kind.
+        return answer as Soon<z.infer<typeof kind.answer>>;
+      }
+      const { ip, port } = must(active.ring.devices[device], `no device ${device} in the ring`);
+      return peers.connect(formatAddress({ ip, port })).call(kind, request, timeoutMs);
+    },
+  };
+}

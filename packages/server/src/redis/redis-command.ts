@@ -1,0 +1,77 @@
+// A command of the Redis protocol: its form, what it does to which words, and what it is given.
+import type { Soon } from '@ringwright/base/soon';
+import type { Consistency } from '../coordinate/consistency.ts';
+import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
+import type { RespReply, RespVersion } from './resp-reply.ts';
+import type { RespRequest } from './resp-requests.ts';
+import type { ScanCursors } from './scan-cursors.ts';
+
+/** What one connection has chosen; commands such as SELECT change it. */
+export interface RedisClient {
+  readonly id: number;
+  readonly address: string;
+  name: string;
+  /** Null: the server's default keyspace. */
+  keyspace: string | null;
+  consistency: Consistency;
+  protocol: RespVersion;
+}
+
+export interface RedisPorts {
+  readonly coordinator: CoordinatorPorts;
+  readonly cursors: ScanCursors;
+  readonly about: RedisAbout;
+}
+
+/** What INFO, HELLO and CONFIG tell. */
+export interface RedisAbout {
+  readonly device: string;
+  readonly port: number;
+  /** The keyspace of connections that have selected none; null: the only ring there is. */
+  readonly keyspace: string | null;
+  readonly consistency: Consistency;
+  readonly startedMs: number;
+  readonly nowMs: () => number;
+  readonly connections: () => number;
+  readonly commands: () => number;
+}
+
+export interface RedisCall {
+  readonly ports: RedisPorts;
+  readonly client: RedisClient;
+  /** Words after the name. */
+  readonly words: RespRequest;
+  /** As chosen when the request was read: what comes later in the pipeline does not change it. */
+  readonly keyspace: string | null;
+  readonly consistency: Consistency;
+  /** Whether the connection itself has begun to write all keys of the call again. */
+  readonly overtaken: () => boolean;
+}
+
+export interface RedisCommand {
+  /** Words with the name, as Redis counts: 2 is exactly two, -2 is two or more. */
+  readonly arity: number;
+  /** Which words after the name are keys. */
+  readonly keys: 'none' | 'first' | 'all' | 'even';
+  /** What it does to them; `swap` reads and then writes. */
+  readonly effect: 'none' | 'read' | 'write' | 'swap';
+  /** Words after the name with which a command that writes reads too. */
+  readonly swapsWith?: (words: RespRequest) => boolean;
+  readonly run: (call: RedisCall) => Soon<RespReply>;
+}
+
+/** An answer that begins with `-`: its text is what the client shows. */
+export class RedisRefusal extends Error {
+  override readonly name = 'RedisRefusal';
+}
+
+/** Number of words is allowed. */
+export function fitsArity({ arity }: Pick<RedisCommand, 'arity'>, words: number): boolean {
+  return arity >= 0 ? words === arity : words >= -arity;
+}
+
+export function keysOf({ keys }: RedisCommand, words: RespRequest): readonly Uint8Array[] {
+  if (keys === 'none') return [];
+  if (keys === 'first') return words.slice(0, 1);
+  return keys === 'all' ? words : words.filter((_, index) => index % 2 === 0);
+}

@@ -1,0 +1,117 @@
+// Commands about the connection: PING, ECHO, HELLO, AUTH, CLIENT, SELECT and our own level.
+import { redisClientNameCharactersMax } from '@ringwright/base/limits';
+import { parseConsistency } from '../coordinate/consistency.ts';
+import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
+import { select } from './redis-keyspace.ts';
+import { redisVersion } from './redis-server-commands.ts';
+import { integerOf, lowerOf, syntaxError, textOf, unknownSubcommand } from './redis-words.ts';
+import {
+  arrayReply,
+  bulkReply,
+  integerReply,
+  nullReply,
+  okReply,
+  type RespReply,
+  textReply,
+} from './resp-reply.ts';
+
+function ping({ words }: RedisCall): RespReply {
+  if (words.length > 1) throw new RedisRefusal("ERR wrong number of arguments for 'ping' command");
+  return words[0] === undefined ? { kind: 'simple', text: 'PONG' } : bulkReply(words[0]);
+}
+
+function echo({ words }: RedisCall): RespReply {
+  return bulkReply(words[0] ?? new Uint8Array());
+}
+
+/** HELLO [version [AUTH name password] [SETNAME name]]. */
+function hello(call: RedisCall): RespReply {
+  const { client, words, ports } = call;
+  const version = words[0] === undefined ? client.protocol : integerOf(words[0]);
+  if (version !== 2 && version !== 3)
+    throw new RedisRefusal('NOPROTO unsupported protocol version');
+  for (let at = 1; at < words.length; ) {
+    const option = lowerOf(words[at]);
+    if (option === 'setname' && at + 1 < words.length) {
+      setName(call, words[at + 1]);
+      at += 2;
+    } else if (option === 'auth' && at + 2 < words.length) throw noPassword();
+    else throw syntaxError();
+  }
+  client.protocol = version;
+  return {
+    kind: 'map',
+    pairs: [
+      ['server', textReply('redis')],
+      ['version', textReply(redisVersion)],
+      ['proto', integerReply(version)],
+      ['id', integerReply(client.id)],
+      ['mode', textReply('standalone')],
+      ['role', textReply('master')],
+      ['modules', arrayReply([])],
+      ['device', textReply(ports.about.device)],
+    ],
+  };
+}
+
+function auth(): RespReply {
+  throw noPassword();
+}
+
+function noPassword(): RedisRefusal {
+  const what = 'AUTH <password> called without any password configured for the default user.';
+  return new RedisRefusal(`ERR ${what} Are you sure your configuration is correct?`);
+}
+
+function setName({ client }: RedisCall, word: Uint8Array | undefined): void {
+  const name = textOf(word);
+  if (!/^[!-~]*$/.test(name) || name.length > redisClientNameCharactersMax) {
+    const what = 'Client names cannot contain spaces, newlines or special characters';
+    throw new RedisRefusal(`ERR ${what}, and have at most ${redisClientNameCharactersMax}.`);
+  }
+  client.name = name;
+}
+
+function clientCommand(call: RedisCall): RespReply {
+  const { client, words } = call;
+  switch (lowerOf(words[0])) {
+    case 'id':
+      return integerReply(client.id);
+    case 'getname':
+      return client.name === '' ? nullReply : textReply(client.name);
+    case 'setname':
+      setName(call, words[1]);
+      return okReply;
+    case 'info':
+      return textReply(
+        `id=${client.id} addr=${client.address} name=${client.name} resp=${client.protocol}\n`,
+      );
+    case 'setinfo':
+    case 'no-evict':
+    case 'no-touch':
+      return okReply;
+    default:
+      throw unknownSubcommand('client', words[0]);
+  }
+}
+
+/** RINGWRIGHT.CONSISTENCY one|quorum|all|linearizable; without a level it tells the present one. */
+function consistency({ client, words }: RedisCall): RespReply {
+  if (words.length > 1) throw syntaxError();
+  if (words[0] === undefined) return textReply(client.consistency);
+  client.consistency = parseConsistency(lowerOf(words[0]));
+  return okReply;
+}
+
+const alone = { keys: 'none', effect: 'none' } as const;
+
+export const connectionCommands: Readonly<Record<string, RedisCommand>> = {
+  ping: { arity: -1, ...alone, run: ping },
+  echo: { arity: 2, ...alone, run: echo },
+  hello: { arity: -1, ...alone, run: hello },
+  auth: { arity: -2, ...alone, run: auth },
+  select: { arity: 2, ...alone, run: select },
+  client: { arity: -2, ...alone, run: clientCommand },
+  quit: { arity: -1, ...alone, run: () => okReply },
+  'ringwright.consistency': { arity: -1, ...alone, run: consistency },
+};

@@ -1,0 +1,86 @@
+// The port of the Redis protocol: accepts connections, counts them, ends them all.
+import { createServer, type Server, type Socket } from 'node:net';
+import { redisConnectionsMax } from '@ringwright/base/limits';
+import type { Consistency } from '../coordinate/consistency.ts';
+import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { RedisAbout, RedisClient } from './redis-command.ts';
+import { type ConnectionPorts, RedisConnection } from './redis-connection.ts';
+import { ScanCursors } from './scan-cursors.ts';
+
+export interface RedisSettings {
+  readonly device: string;
+  readonly port: number;
+  /** Keyspace of connections that select none; null: the only ring there is. */
+  readonly keyspace: string | null;
+  readonly consistency: Consistency;
+}
+
+export interface RedisEndpoint {
+  readonly server: Server;
+  /** Ends all connections; answers under way are lost, as in a crash. */
+  close(): Promise<void>;
+}
+
+interface EndpointPorts {
+  readonly coordinator: CoordinatorPorts;
+  readonly metrics: Metrics;
+  readonly nowMs: () => number;
+  readonly onBug: (error: unknown) => void;
+}
+
+/** Nothing listens yet: the caller does, so that a port in use is told of like any other. */
+export function createRedis(ports: EndpointPorts, settings: RedisSettings): RedisEndpoint {
+  const { metrics, nowMs } = ports;
+  const sockets = new Set<Socket>();
+  let [nextId, commands] = [1, 0];
+  const startedMs = nowMs();
+  const counts = { connections: () => sockets.size, commands: () => commands };
+  const about: RedisAbout = { ...settings, startedMs, nowMs, ...counts };
+  const timers = new Map<string, { observe: (seconds: number) => void }>();
+  const timerOf = (command: string): { observe: (seconds: number) => void } => {
+    const known = timers.get(command);
+    if (known !== undefined) return known;
+    const timer = metrics.redisSeconds.labels({ command });
+    timers.set(command, timer);
+    return timer;
+  };
+  const connection: ConnectionPorts = {
+    coordinator: ports.coordinator,
+    cursors: new ScanCursors(startedMs),
+    about,
+    onCommand: (name, seconds) => {
+      commands += 1;
+      timerOf(name).observe(seconds);
+    },
+    onProtocolError: () => metrics.redisProtocolErrors.inc(),
+    onBug: ports.onBug,
+  };
+  // Half-open connections stay until their answers have left: `redis-cli < file` closes first.
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    if (sockets.size >= redisConnectionsMax) {
+      socket.end('-ERR max number of clients reached\r\n');
+      return;
+    }
+    sockets.add(socket);
+    metrics.redisConnections.set(sockets.size);
+    socket.once('close', () => {
+      sockets.delete(socket);
+      metrics.redisConnections.set(sockets.size);
+    });
+    new RedisConnection(socket, newClient(nextId++, socket, settings), connection);
+  });
+  return {
+    server,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+function newClient(id: number, socket: Socket, { consistency }: RedisSettings): RedisClient {
+  const address = `${socket.remoteAddress}:${socket.remotePort}`;
+  return { id, address, name: '', keyspace: null, consistency, protocol: 2 };
+}

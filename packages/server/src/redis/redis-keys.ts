@@ -1,0 +1,102 @@
+// Commands on keys: GET, MSET, DEL and their relatives, each through this device as coordinator.
+import { CodedError } from '@ringwright/base/coded-error';
+import { inWaves } from '@ringwright/base/in-waves';
+import { redisAnswerBytesMax, redisKeysAtOnce } from '@ringwright/base/limits';
+import { after, type Soon } from '@ringwright/base/soon';
+import { byteText } from '../replica/byte-text.ts';
+import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
+import { readValue, writeContent } from './redis-values.ts';
+import { checkKey, wrongArguments } from './redis-words.ts';
+import {
+  arrayReply,
+  bulkReply,
+  integerReply,
+  nullReply,
+  okReply,
+  type RespReply,
+} from './resp-reply.ts';
+
+/** True when the key had a value. A level-one read may have missed it: then it is deleted anyway. */
+async function deleteKey(call: RedisCall, key: Uint8Array): Promise<boolean> {
+  const there = (await readValue(call, key)) !== null;
+  if (there || call.consistency === 'one') await writeContent(call, key, { value: null });
+  return there;
+}
+
+function get(call: RedisCall): Soon<RespReply> {
+  return after(readValue(call, call.words[0]), (value) =>
+    value === null ? nullReply : bulkReply(value),
+  );
+}
+
+async function mget(call: RedisCall): Promise<RespReply> {
+  let bytes = 0;
+  const items = await inWaves(call.words, redisKeysAtOnce, async (key) => {
+    const value = await readValue(call, key);
+    bytes += value?.length ?? 0;
+    if (bytes > redisAnswerBytesMax) {
+      throw new RedisRefusal(`ERR the values have more than ${redisAnswerBytesMax} bytes together`);
+    }
+    return value === null ? nullReply : bulkReply(value);
+  });
+  return arrayReply(items);
+}
+
+/** Not atomic: each key is written for itself. Of a key that is named twice the last value stays. */
+async function mset(call: RedisCall): Promise<RespReply> {
+  const { words } = call;
+  if (words.length % 2 !== 0) throw wrongArguments('mset');
+  const values = new Map<string, readonly [Uint8Array, Uint8Array]>();
+  for (let at = 0; at < words.length; at += 2) {
+    const [key, value] = [checkKey(words[at]), words[at + 1] ?? new Uint8Array()];
+    values.set(byteText(key), [key, value]);
+  }
+  const failures: unknown[] = [];
+  await inWaves([...values.values()], redisKeysAtOnce, ([key, value]) =>
+    writeContent(call, key, { value }).catch((error: unknown) => void failures.push(error)),
+  );
+  if (failures.length === 0) return okReply;
+  const [first] = failures;
+  if (!(first instanceof CodedError)) throw first;
+  const message = `${failures.length} of ${values.size} keys failed, the first: ${first.message}`;
+  throw new CodedError(first.code, message, { details: first.details });
+}
+
+async function countKeys(
+  keys: readonly Uint8Array[],
+  counts: (key: Uint8Array) => Promise<boolean>,
+): Promise<RespReply> {
+  const there = await inWaves(keys, redisKeysAtOnce, counts);
+  return integerReply(there.filter(Boolean).length);
+}
+
+/** A key named twice is deleted once. */
+function del(call: RedisCall): Promise<RespReply> {
+  const keys = new Map(call.words.map((key) => [byteText(key), key]));
+  return countKeys([...keys.values()], (key) => deleteKey(call, key));
+}
+
+/** A key named twice counts twice, as in Redis. */
+function exists(call: RedisCall): Promise<RespReply> {
+  return countKeys(call.words, async (key) => (await readValue(call, key)) !== null);
+}
+
+async function strlen(call: RedisCall): Promise<RespReply> {
+  return integerReply((await readValue(call, call.words[0]))?.length ?? 0);
+}
+
+async function type(call: RedisCall): Promise<RespReply> {
+  const text = (await readValue(call, call.words[0])) === null ? 'none' : 'string';
+  return { kind: 'simple', text };
+}
+
+export const keyCommands: Readonly<Record<string, RedisCommand>> = {
+  get: { arity: 2, keys: 'first', effect: 'read', run: get },
+  mget: { arity: -2, keys: 'all', effect: 'read', run: mget },
+  mset: { arity: -3, keys: 'even', effect: 'write', run: mset },
+  del: { arity: -2, keys: 'all', effect: 'swap', run: del },
+  unlink: { arity: -2, keys: 'all', effect: 'swap', run: del },
+  exists: { arity: -2, keys: 'all', effect: 'read', run: exists },
+  strlen: { arity: 2, keys: 'first', effect: 'read', run: strlen },
+  type: { arity: 2, keys: 'first', effect: 'read', run: type },
+};

@@ -1,0 +1,73 @@
+// Patterns that a stranger sends: SCAN and CONFIG GET, over a listing of a device made up here.
+import { patternBytesMax, redisArgumentsMax, redisScanCountMax } from '@ringwright/base/limits';
+import { expect, test } from 'vitest';
+import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
+import { RingRequests } from '../rings/ring-requests.ts';
+import type { RedisCall } from './redis-command.ts';
+import { findCommand } from './redis-commands.ts';
+import { ScanCursors } from './scan-cursors.ts';
+
+const active = activeOn(servedRing({ replicas: 1, devices: 1, power: 0 }), 0);
+let pagesAsked = 0;
+
+/** A full page at once, as where the partition lies on the server that was asked. */
+const devices = {
+  call: (_to: unknown, _kind: unknown, { limit }: { limit: number }) => {
+    pagesAsked += 1;
+    const keyOf = (index: number): Buffer => Buffer.from(`key-${index % 10}-${pagesAsked}`);
+    const keys = Array.from({ length: limit }, (_, index) => [
+      Buffer.concat([keyOf(index), Buffer.from(String(index).padStart(5, '0'))]),
+      ...[1, 0, false],
+    ]);
+    return { keys, more: true };
+  },
+};
+
+function run(...texts: readonly string[]): unknown {
+  pagesAsked = 0;
+  const request = texts.map((text) => Buffer.from(text));
+  const rings = { get: () => active, list: () => [active] };
+  const clock = { nowMs: () => 0 };
+  const coordinator = { rings, devices, clock, requests: new RingRequests() };
+  const ports = { coordinator, cursors: new ScanCursors(1), about: { keyspace: 'cities' } };
+  const call = { ports, client: {}, words: request.slice(1), keyspace: null, consistency: 'one' };
+  return findCommand(request).command.run(call as unknown as RedisCall);
+}
+
+const tooLarge = expect.objectContaining({ code: 'PATTERN_TOO_LARGE' });
+const longPattern = 'a'.repeat(patternBytesMax + 1);
+
+test('a pattern longer than any key is refused before a key is looked at', async () => {
+  await expect(run('SCAN', '0', 'MATCH', longPattern)).rejects.toEqual(tooLarge);
+  expect(pagesAsked).toBe(0);
+});
+
+test('classes that would take gigabytes are refused, in one pattern and in many', () => {
+  const classes = '[a-z]'.repeat(200_000);
+  expect(() => run('CONFIG', 'GET', classes)).toThrow(tooLarge);
+  const many = Array.from({ length: redisArgumentsMax - 2 }, () => '[a-z]'.repeat(70));
+  expect(() => run('CONFIG', 'GET', ...many)).toThrow(tooLarge);
+  expect(run('CONFIG', 'GET', 'append*', 'sa[v]e')).toMatchObject({
+    pairs: [['appendonly'], ['appendfsync'], ['save']].map(([name]) => [name, expect.anything()]),
+  });
+});
+
+test('of many patterns of one scan only the last is compiled', async () => {
+  const long = Array.from({ length: 1_000 }, () => ['MATCH', longPattern]).flat();
+  const reply = await run('SCAN', '0', 'COUNT', '100', ...long, 'MATCH', 'key-7-*');
+  expect(reply).toMatchObject({ items: [expect.anything(), { items: { length: 10 } }] });
+});
+
+test('others have their turn while a scan compares many keys', async () => {
+  let turns = 0;
+  let ended = false;
+  const count = (): void => {
+    turns += 1;
+    if (!ended) setImmediate(count);
+  };
+  setImmediate(count);
+  await run('SCAN', '0', 'COUNT', String(redisScanCountMax), 'MATCH', `*${'a'.repeat(500)}b`);
+  ended = true;
+  expect(pagesAsked).toBe(10);
+  expect(turns).toBeGreaterThanOrEqual(pagesAsked);
+});

@@ -1,0 +1,100 @@
+// Commands about the server: INFO, CONFIG GET, DBSIZE and SCAN.
+import { coordinateCount } from '../coordinate/coordinate-count.ts';
+import { checkPattern, globMatcher } from './glob.ts';
+import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
+import { currentKeyspace } from './redis-keyspace.ts';
+import { scan } from './redis-scan.ts';
+import { lowerOf, textOf, unknownSubcommand } from './redis-words.ts';
+import { integerReply, type RespReply, textReply } from './resp-reply.ts';
+
+/** The release whose commands are spoken: clients choose what they send by it. */
+export const redisVersion = '7.0.0';
+
+/** What redis-benchmark and libraries ask for, as it is true here. */
+const settings: Readonly<Record<string, string>> = {
+  appendonly: 'yes',
+  appendfsync: 'always',
+  save: '',
+  databases: '1',
+  maxmemory: '0',
+  'maxmemory-policy': 'noeviction',
+};
+
+function config({ words }: RedisCall): RespReply {
+  const verb = lowerOf(words[0]);
+  if (verb !== 'get') throw unknownSubcommand('config', words[0]);
+  const patterns = words.slice(1);
+  checkPattern(patterns.reduce((bytes, { length }) => bytes + length, 0));
+  const matchers = patterns.map((word) => globMatcher(Buffer.from(lowerOf(word))));
+  const names = Object.keys(settings).filter((name) =>
+    matchers.some((matches) => matches(Buffer.from(name))),
+  );
+  return { kind: 'map', pairs: names.map((name) => [name, textReply(settings[name] ?? '')]) };
+}
+
+function info(call: RedisCall): RespReply {
+  const asked = call.words.map((word) => textOf(word).toLowerCase());
+  const all = asked.length === 0 || asked.some((name) => /^(default|all|everything)$/.test(name));
+  const sections = infoSections(call).filter(([name]) => all || asked.includes(name.toLowerCase()));
+  const texts = sections.map(
+    ([name, fields]) =>
+      `# ${name}\r\n${fields.map(([field, value]) => `${field}:${value}\r\n`).join('')}`,
+  );
+  return textReply(texts.join('\r\n'));
+}
+
+type Section = readonly [name: string, fields: readonly (readonly [string, string | number])[]];
+
+function infoSections({ ports, client }: RedisCall): Section[] {
+  const { about, coordinator } = ports;
+  const uptimeS = Math.floor((about.nowMs() - about.startedMs) / 1000);
+  const rings = coordinator.rings.list().map(({ ring }) => ring);
+  return [
+    [
+      'Server',
+      [
+        ['redis_version', redisVersion],
+        ['redis_mode', 'standalone'],
+        ['ringwright_device', about.device],
+        ['ringwright_consistency', client.consistency],
+        ['tcp_port', about.port],
+        ['uptime_in_seconds', uptimeS],
+      ],
+    ],
+    ['Clients', [['connected_clients', about.connections()]]],
+    ['Memory', [['used_memory', process.memoryUsage.rss()]]],
+    [
+      'Persistence',
+      [
+        ['loading', 0],
+        ['aof_enabled', 1],
+      ],
+    ],
+    ['Stats', [['total_commands_processed', about.commands()]]],
+    ['Replication', [['role', 'master']]],
+    ['Cluster', [['cluster_enabled', 0]]],
+    [
+      'Ringwright',
+      rings.map(({ keyspace, version }) => [`ring_${keyspace}`, `version=${version}`]),
+    ],
+  ];
+}
+
+async function dbsize(call: RedisCall): Promise<RespReply> {
+  return integerReply(await coordinateCount(call.ports.coordinator, currentKeyspace(call)));
+}
+
+function refuseWrites(): RespReply {
+  throw new RedisRefusal('ERR a whole keyspace is not emptied by a command');
+}
+
+const alone = { keys: 'none', effect: 'none' } as const;
+
+export const serverCommands: Readonly<Record<string, RedisCommand>> = {
+  config: { arity: -2, ...alone, run: config },
+  info: { arity: -1, ...alone, run: info },
+  dbsize: { arity: 1, ...alone, run: dbsize },
+  scan: { arity: -2, ...alone, run: scan },
+  flushall: { arity: -1, ...alone, run: refuseWrites },
+  flushdb: { arity: -1, ...alone, run: refuseWrites },
+};

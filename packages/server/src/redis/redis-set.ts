@@ -1,0 +1,131 @@
+// SET with all its options, and the older commands that are parts of it.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { NewContent } from '../coordinate/decide-key.ts';
+import type { RedisCall, RedisCommand } from './redis-command.ts';
+import { expiring, positiveTimeOf, type TimeForm, timeOptions } from './redis-times.ts';
+import { swapContent, type Valued, writeContent } from './redis-values.ts';
+import { lowerOf, syntaxError } from './redis-words.ts';
+import { bulkReply, integerReply, nullReply, okReply, type RespReply } from './resp-reply.ts';
+import type { RespRequest } from './resp-requests.ts';
+
+interface SetOptions {
+  readonly only: 'nx' | 'xx' | null;
+  readonly isAnswered: boolean;
+  /** Unix ms, 0 for never, null to leave it as it is. */
+  readonly expiresMs: number | null;
+}
+
+function readOptions(words: RespRequest, nowMs: number): SetOptions {
+  let only: SetOptions['only'] = null;
+  let isAnswered = false;
+  let time: { readonly form: TimeForm | null; readonly word?: Uint8Array } | null = null;
+  for (let at = 0; at < words.length; at += 1) {
+    const option = lowerOf(words[at]);
+    const form = timeOptions.get(option) ?? null;
+    if (option === 'nx' || option === 'xx') {
+      if (only !== null && only !== option) throw syntaxError();
+      only = option;
+    } else if (option === 'get') isAnswered = true;
+    else if ((option !== 'keepttl' && form === null) || time !== null) throw syntaxError();
+    else if (form === null) time = { form };
+    else {
+      at += 1;
+      const word = words[at];
+      if (word === undefined) throw syntaxError();
+      time = { form, word };
+    }
+  }
+  // Only now: what is no command at all is told before what is wrong with its time.
+  const context = { command: 'set', nowMs };
+  const expiresMs = time === null ? 0 : time.form && positiveTimeOf(time.word, time.form, context);
+  return { only, isAnswered, expiresMs };
+}
+
+/** Words behind the value with which a SET depends on what the key holds. */
+const READING = /^(nx|xx|get|keepttl)$/;
+
+function set(call: RedisCall): Promise<RespReply> {
+  const [key, value = new Uint8Array(), ...words] = call.words;
+  const nowMs = call.ports.coordinator.clock.nowMs();
+  const options = readOptions(words, nowMs);
+  const { only, isAnswered, expiresMs } = options;
+  if (only !== null || isAnswered || expiresMs === null) return setBySwap(call, options, nowMs);
+  return writeContent(call, key, expiring(value, expiresMs, nowMs)).then(
+    () => okReply,
+    (error: unknown) => {
+      // The pipeline itself wrote the key again: this write had its moment before that one.
+      const isOwn = error instanceof CodedError && error.code === 'SUPERSEDED' && call.overtaken();
+      if (isOwn) return okReply;
+      throw error;
+    },
+  );
+}
+
+async function setBySwap(
+  call: RedisCall,
+  { only, isAnswered, expiresMs }: SetOptions,
+  nowMs: number,
+): Promise<RespReply> {
+  const [key, value = new Uint8Array()] = call.words;
+  const { before, isChanged } = await swapContent(call, key, (present) => {
+    if (only !== null && (only === 'nx') !== (present === null)) return null;
+    return expiring(value, expiresMs ?? present?.expiresMs ?? 0, nowMs);
+  });
+  if (isAnswered) return valueReply(before);
+  return isChanged ? okReply : nullReply;
+}
+
+async function setnx(call: RedisCall): Promise<RespReply> {
+  const [key, value = new Uint8Array()] = call.words;
+  const { isChanged } = await swapContent(call, key, (present) =>
+    present === null ? { value } : null,
+  );
+  return integerReply(isChanged ? 1 : 0);
+}
+
+/** A command that answers with what the key held, and leaves something else. */
+const swapping =
+  (next: (words: RespRequest) => NewContent) =>
+  async (call: RedisCall): Promise<RespReply> => {
+    const content = next(call.words);
+    const { before } = await swapContent(call, call.words[0], (present) =>
+      present === null && content.value === null ? null : content,
+    );
+    return valueReply(before);
+  };
+
+const setAt =
+  (command: 'setex' | 'psetex') =>
+  async (call: RedisCall): Promise<RespReply> => {
+    const [key, time, value = new Uint8Array()] = call.words;
+    const nowMs = call.ports.coordinator.clock.nowMs();
+    const form = { unitMs: command === 'setex' ? 1000 : 1, isAbsolute: false } as const;
+    const expiresMs = positiveTimeOf(time, form, { command, nowMs });
+    await writeContent(call, key, { value, expiresMs });
+    return okReply;
+  };
+
+function valueReply(record: Valued): RespReply {
+  return record === null ? nullReply : bulkReply(record.value);
+}
+
+const swap = { keys: 'first', effect: 'swap' } as const;
+
+export const setCommands: Readonly<Record<string, RedisCommand>> = {
+  set: {
+    arity: -3,
+    keys: 'first',
+    effect: 'write',
+    swapsWith: (words) => words.slice(2).some((word) => READING.test(lowerOf(word))),
+    run: set,
+  },
+  setnx: { arity: 3, ...swap, run: setnx },
+  getset: {
+    arity: 3,
+    ...swap,
+    run: swapping(([, value]) => ({ value: value ?? new Uint8Array() })),
+  },
+  getdel: { arity: 2, ...swap, run: swapping(() => ({ value: null })) },
+  setex: { arity: 4, keys: 'first', effect: 'write', run: setAt('setex') },
+  psetex: { arity: 4, keys: 'first', effect: 'write', run: setAt('psetex') },
+};

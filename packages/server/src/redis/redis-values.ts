@@ -1,0 +1,66 @@
+// What commands on keys share: reads and writes at the connection's level, and changes that depend
+// on what the key holds.
+import { after, type Soon } from '@ringwright/base/soon';
+import { changeKey } from '../coordinate/change-key.ts';
+import { coordinateRead, coordinateWrite, type Written } from '../coordinate/coordinate.ts';
+import type { NewContent } from '../coordinate/decide-key.ts';
+import type { WireContent } from '../replica/wire-record.ts';
+import { type RedisCall, RedisRefusal } from './redis-command.ts';
+import { currentKeyspace } from './redis-keyspace.ts';
+import { checkKey } from './redis-words.ts';
+
+/** A record with a value; null where there is none, or it has expired. */
+export type Valued = (WireContent & { readonly value: Uint8Array }) | null;
+
+export function readRecord(call: RedisCall, key: Uint8Array | undefined): Soon<Valued> {
+  const { consistency, ports } = call;
+  const about = { keyspace: currentKeyspace(call), consistency, key: checkKey(key) };
+  return after(coordinateRead(ports.coordinator, about), valued);
+}
+
+export function readValue(call: RedisCall, key: Uint8Array | undefined): Soon<Uint8Array | null> {
+  return after(readRecord(call, key), (record) => record?.value ?? null);
+}
+
+export function writeContent(
+  call: RedisCall,
+  key: Uint8Array | undefined,
+  content: NewContent,
+): Promise<Written> {
+  const { consistency, ports } = call;
+  const about = { keyspace: currentKeyspace(call), consistency, key: checkKey(key) };
+  return coordinateWrite(ports.coordinator, { ...about, ...content });
+}
+
+export interface Swapped {
+  /** What the key held when the change was decided. */
+  readonly before: Valued;
+  readonly isChanged: boolean;
+}
+
+/** Changes a key by what it holds: atomic, at every server. Null leaves it as it is. */
+export async function swapContent(
+  call: RedisCall,
+  key: Uint8Array | undefined,
+  change: (before: Valued) => NewContent | null,
+): Promise<Swapped> {
+  if (call.consistency === 'all') {
+    const hint = 'choose it with RINGWRIGHT.CONSISTENCY quorum';
+    throw new RedisRefusal(`ERR changes that depend on the value are decided by a quorum: ${hint}`);
+  }
+  const about = { keyspace: currentKeyspace(call), key: checkKey(key) };
+  let before: Valued = null;
+  const { isChanged } = await changeKey(call.ports.coordinator, about, (present) => {
+    before = valued(present);
+    return change(before);
+  });
+  return { before, isChanged };
+}
+
+function valued(record: WireContent | null): Valued {
+  return record !== null && hasValue(record) ? record : null;
+}
+
+function hasValue(record: WireContent): record is NonNullable<Valued> {
+  return record.value !== null;
+}

@@ -1,0 +1,174 @@
+// The parser of Redis requests, cut at every byte, fed with chance and pushed over its caps.
+import {
+  redisArgumentsMax,
+  redisBulkBytesMax,
+  redisInlineBytesMax,
+  redisRequestBytesMax,
+} from '@ringwright/base/limits';
+import { seededRandom } from '@ringwright/base/random';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { byteText } from '../replica/byte-text.ts';
+import { splitInline } from './resp-inline.ts';
+import { RespProtocolError, RespRequests } from './resp-requests.ts';
+
+const words = fc.array(fc.uint8Array({ maxLength: 40 }), { minLength: 1, maxLength: 6 });
+
+function encode(request: readonly Uint8Array[]): Buffer {
+  const parts = request.flatMap((word) => [`$${word.length}\r\n`, word, '\r\n']);
+  const pieces = [`*${request.length}\r\n`, ...parts];
+  return Buffer.concat(
+    pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)),
+  );
+}
+
+/** All requests of a stream that comes in the given pieces, as texts. */
+function readAll(pieces: readonly Buffer[]): string[][] {
+  const parser = new RespRequests();
+  const found: (readonly Uint8Array[])[] = [];
+  for (const piece of pieces) {
+    parser.push(piece);
+    for (let next = parser.next(); next !== null; next = parser.next()) found.push(next);
+  }
+  // Read only now: a word must not change when its memory is used for the next ones.
+  return found.map((request) => request.map(byteText));
+}
+
+/** Copies: a socket gives every chunk memory of its own. */
+function cut(stream: Buffer, places: readonly number[]): Buffer[] {
+  const ends = [...new Set([...places, stream.length])].sort((a, b) => a - b);
+  return ends.map((end, index) => Buffer.from(stream.subarray(ends[index - 1] ?? 0, end)));
+}
+
+describe('any split of the stream gives the same requests', () => {
+  test('at every byte', () => {
+    const requests = [
+      [Buffer.from('SET'), Buffer.from('a\r\n$3'), Buffer.alloc(0)],
+      [Buffer.from('GET')],
+    ];
+    const stream = Buffer.concat([
+      ...requests.map(encode),
+      Buffer.from('PING "a b"\r\n\r\n  \n'),
+      encode([Buffer.from('ECHO')]),
+    ]);
+    const wanted = [['SET', 'a\r\n$3', ''], ['GET'], ['PING', 'a b'], ['ECHO']];
+    expect(readAll([stream])).toEqual(wanted);
+    for (let place = 1; place < stream.length; place += 1) {
+      expect(readAll(cut(stream, [place])), `cut at ${place}`).toEqual(wanted);
+    }
+    const bytes = Array.from({ length: stream.length }, (_, at) => at + 1);
+    expect(readAll(cut(stream, bytes)), 'byte by byte').toEqual(wanted);
+  });
+
+  test('at random places', () => {
+    const places = fc.array(fc.nat(2_000), { maxLength: 12 });
+    fc.assert(
+      fc.property(fc.array(words, { maxLength: 12 }), places, (requests, where) => {
+        const stream = Buffer.concat(requests.map(encode));
+        const inside = where.filter((place) => place < stream.length);
+        const wanted = requests.map((request) => request.map(byteText));
+        expect(readAll(cut(stream, inside))).toEqual(wanted);
+      }),
+    );
+  });
+});
+
+describe('bytes that are no request', () => {
+  test('random ones end in requests or in a protocol error, never in anything else', () => {
+    const alphabet = Buffer.from('*$0123456789-\r\n"\'\\x abAB\u0000');
+    for (let seed = 0; seed < 3_000; seed += 1) {
+      const random = seededRandom(seed);
+      const length = 1 + random.below(60);
+      const bytes = Buffer.from(
+        Array.from({ length }, () =>
+          random.below(4) === 0 ? random.below(256) : alphabet[random.below(alphabet.length)]!,
+        ),
+      );
+      const places = Array.from({ length: random.below(5) }, () => 1 + random.below(length));
+      try {
+        readAll(cut(bytes, places));
+      } catch (error) {
+        const isTold = error instanceof RespProtocolError;
+        expect(isTold, `seed ${seed}: ${byteText(bytes)} -> ${String(error)}`).toBe(true);
+      }
+    }
+  });
+
+  test('a damaged stream gives the requests before the damage', () => {
+    const good = encode([Buffer.from('GET'), Buffer.from('a')]);
+    const parser = new RespRequests();
+    parser.push(Buffer.concat([good, Buffer.from('*1\r\nx')]));
+    expect(parser.next()?.map(byteText)).toEqual(['GET', 'a']);
+    expect(() => parser.next()).toThrow("expected '$', got 'x'");
+  });
+
+  const refused: readonly (readonly [string, string, string])[] = [
+    ['too many words', `*${redisArgumentsMax + 1}\r\n`, 'invalid multibulk length'],
+    ['a count that is none', '*1x\r\n', 'invalid multibulk length'],
+    ['a count without end', `*${'1'.repeat(40)}`, 'invalid multibulk length'],
+    ['too long a word', `*1\r\n$${redisBulkBytesMax + 1}\r\n`, 'invalid bulk length'],
+    ['a negative length', '*1\r\n$-1\r\n', 'invalid bulk length'],
+    ['2^64', '*1\r\n$18446744073709551616\r\n', 'invalid bulk length'],
+    ['a word longer than it says', '*1\r\n$1\r\nab\r\n', 'does not end where its length says'],
+    ['a line without end', 'x'.repeat(redisInlineBytesMax + 1), 'too big inline request'],
+    [
+      'a line that is too long',
+      `${'x'.repeat(redisInlineBytesMax + 1)}\n`,
+      'too big inline request',
+    ],
+    ['an open quote', 'SET a "b\r\n', 'unbalanced quotes in request'],
+    ['a quote inside a word', 'SET a "b"c\r\n', 'unbalanced quotes in request'],
+  ];
+  test.each(refused)('%s', (_name, text, message) => {
+    expect(() => readAll([Buffer.from(text)])).toThrow(message);
+  });
+
+  test('words that are too many bytes together', () => {
+    const parser = new RespRequests();
+    const count = redisRequestBytesMax / redisBulkBytesMax + 1;
+    parser.push(Buffer.from(`*${count}\r\n`));
+    const word = Buffer.concat([
+      Buffer.from(`$${redisBulkBytesMax}\r\n`),
+      Buffer.alloc(redisBulkBytesMax),
+      Buffer.from('\r\n'),
+    ]);
+    const send = (): void => {
+      for (let index = 0; index < count; index += 1) {
+        parser.push(Buffer.from(word));
+        parser.next();
+      }
+    };
+    expect(send).toThrow(`more than ${redisRequestBytesMax} bytes`);
+  });
+
+  test('announced bytes take no memory before they come', () => {
+    const parser = new RespRequests();
+    parser.push(Buffer.from(`*2\r\n$${redisBulkBytesMax}\r\nabc`));
+    expect(parser.next()).toBeNull();
+    expect(parser.heldBytes).toBe(3);
+  });
+
+  test('an empty and an absent array are passed over', () => {
+    expect(readAll([Buffer.from('*0\r\n*-1\r\n*1\r\n$1\r\na\r\n')])).toEqual([['a']]);
+  });
+});
+
+describe('inline requests', () => {
+  const lines: readonly (readonly [string, readonly string[] | null])[] = [
+    ['', []],
+    ['  \t ', []],
+    ['set a b', ['set', 'a', 'b']],
+    ['set "a b" \'c d\'', ['set', 'a b', 'c d']],
+    ['"\\x41\\n\\"\\q"', ['A\n"q']],
+    ["'it\\'s \\n'", ["it's \\n"]],
+    ['""', ['']],
+    ['a"b"', ['ab']],
+    ['"a"b', null],
+    ["'a", null],
+    ['"a\\', null],
+    ['"a\\"', null],
+  ];
+  test.each(lines)('%s', (line, wanted) => {
+    expect(splitInline(Buffer.from(line))?.map(byteText) ?? null).toEqual(wanted);
+  });
+});

@@ -1,0 +1,311 @@
+// Old tombstones go only when every holder has them, and then nothing brings a deleted value back:
+// no device that was away, no file that was restored, no message that was under way for long.
+import { CodedError } from '@ringwright/base/coded-error';
+import { seededRandom } from '@ringwright/base/random';
+import { compareStamps, type Stamp } from '@ringwright/base/stamp';
+import { floorRaise } from '@ringwright/wire/floors';
+import { recordRead, recordWrite } from '@ringwright/wire/records';
+import { digests } from '@ringwright/wire/replication';
+import { expect, test, vi } from 'vitest';
+import { servedRing } from '../../../../test/support/served-ring.ts';
+import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
+import { loadPartition } from '../moves/load-partition.ts';
+import { raiseFloor, raiseFloors } from './raise-floor.ts';
+import { Replicator } from './replicate.ts';
+
+const ring = servedRing({ devices: 3, power: 0 });
+const keyspace = 'cities';
+const about = { keyspace, partition: 0, ringVersion: 1 };
+
+interface Op extends Stamp {
+  readonly key: string;
+  readonly value: string | null;
+  acks: number;
+}
+
+class World {
+  readonly cluster: StoreCluster;
+  readonly ops: Op[] = [];
+  /** Writes that are still under way to a device. */
+  readonly delayed: { op: Op; device: number }[] = [];
+  readonly replicators: Replicator[];
+  #ms: number;
+
+  constructor(cluster: StoreCluster) {
+    this.cluster = cluster;
+    this.#ms = cluster.nowMs() - 40 * 3_600_000;
+    this.replicators = cluster.devices.map(
+      ({ store, devices, decide, id }) =>
+        new Replicator({
+          store,
+          devices,
+          decide,
+          nowMs: cluster.nowMs,
+          onPushed: () => undefined,
+          onBehind: (_, partition) =>
+            this.device(id).store.setState(keyspace, partition, 'filling'),
+          onError: () => undefined,
+        }),
+    );
+  }
+
+  static async open(): Promise<World> {
+    const cluster = await StoreCluster.open([ring]);
+    await cluster.create(0, [0, 1, 2]);
+    return new World(cluster);
+  }
+
+  get ms(): number {
+    return this.#ms;
+  }
+
+  device(id: number): StoreDevice {
+    return this.cluster.devices[id]!;
+  }
+
+  /** A write whose messages reach the devices named now, and the others later or never. */
+  async write(key: string, value: string | null, now: readonly number[]): Promise<Op> {
+    this.#ms += 1_000;
+    const op: Op = { key, value, ms: this.#ms, tie: 7, acks: 0 };
+    this.ops.push(op);
+    for (const { id } of this.cluster.devices) {
+      if (now.includes(id)) await this.deliver(op, id);
+      else this.delayed.push({ op, device: id });
+    }
+    return op;
+  }
+
+  async deliver(op: Op, device: number): Promise<string> {
+    const { value, ms, tie } = op;
+    const bytes = { key: Buffer.from(op.key), value: value === null ? null : Buffer.from(value) };
+    const to = { active: this.device(0).active, device };
+    const call = this.device(0).devices.call(to, recordWrite, { ...about, ...bytes, ms, tie });
+    const said = await Promise.resolve(call).then(
+      ({ kind }) => kind,
+      (error: { code: string }) => error.code,
+    );
+    if (said === 'stored') op.acks += 1;
+    return said;
+  }
+
+  async replicate(): Promise<void> {
+    for (const [id, replicator] of this.replicators.entries()) {
+      replicator.forget();
+      if (this.device(id).up) await replicator.round(this.device(id).active);
+    }
+  }
+
+  async refill(): Promise<void> {
+    for (const { store, devices, decide, throttle, partial, active, up } of this.cluster.devices) {
+      if (!up || store.info(keyspace, 0)?.state !== 'filling') continue;
+      const task = { active, partition: 0, move: null, onProgress: () => undefined };
+      await loadPartition({ store, devices, decide, throttle, partial }, task).then(
+        () => store.setState(keyspace, 0, 'ready'),
+        () => undefined,
+      );
+    }
+  }
+
+  raise(floorMs: number): Promise<boolean | string> {
+    const { active, devices } = this.device(0);
+    return raiseFloor({ devices }, { active, partition: 0, floorMs }).catch(
+      (error: { code: string }) => error.code,
+    );
+  }
+
+  /** The file of `id` as it was at `ms`, put back by hand: it knows of no promise. */
+  async restore(id: number, ms: number): Promise<void> {
+    const { store } = this.device(id);
+    const rows = store.rowsSince(keyspace, 0, 0, { rowsMax: 1e6, bytesMax: 1e9 }).rows;
+    const newest = new Map<string, Op>();
+    for (const op of this.ops) if (op.ms <= ms) newest.set(op.key, op);
+    await store.drop(keyspace, 0);
+    await store.create(keyspace, 0, 'ready');
+    const old = [...newest.values()].map(({ key, value, ms: at, tie }) => {
+      const bytes = { key: Buffer.from(key), value: value === null ? null : Buffer.from(value) };
+      return { keyspace, partition: 0, ...bytes, ms: at, tie };
+    });
+    const kept = rows.filter((row) => row.ms <= ms);
+    await store.write([...old, ...kept.map((row) => ({ keyspace, partition: 0, ...row }))]);
+  }
+
+  /** What each pair of complete devices answers together. */
+  async check(seed: string): Promise<void> {
+    const ids = this.cluster.devices.filter(({ up }) => up).map(({ id }) => id);
+    for (const key of new Set(this.ops.map((op) => op.key))) {
+      const ops = this.ops.filter((op) => op.key === key);
+      const acked = ops.findLast(({ acks }) => acks >= 2);
+      if (acked === undefined) continue;
+      const answers = await Promise.all(ids.map((id) => this.#read(id, key)));
+      for (const [index, one] of answers.entries()) {
+        for (const other of answers.slice(index + 1)) {
+          if (one === 'away' || other === 'away') continue;
+          const found = newestOf(one, other);
+          const allowed = ops.filter((op) => op.ms >= acked.ms).map(({ value }) => value);
+          expect(allowed, `${seed}: ${key} acked at ${acked.ms}`).toContain(found);
+        }
+      }
+    }
+  }
+
+  async #read(device: number, key: string) {
+    const request = { ...about, key: Buffer.from(key) };
+    const to = { active: this.device(0).active, device };
+    try {
+      return (await this.device(0).devices.call(to, recordRead, request)).record;
+    } catch {
+      return 'away' as const;
+    }
+  }
+
+  get tombstones(): number[] {
+    return this.cluster.devices.map(({ store }) => store.info(keyspace, 0)?.tombstones ?? -1);
+  }
+}
+
+type Read = { readonly value: Uint8Array | null; readonly ms: number; readonly tie: number } | null;
+
+function newestOf(one: Read, other: Read): string | null {
+  const isOther = one === null || (other !== null && compareStamps(other, one) > 0);
+  const newest = isOther ? other : one;
+  return newest?.value ? Buffer.from(newest.value).toString() : null;
+}
+
+test('tombstones stay while a holder is away or differs, then go from all', async () => {
+  const world = await World.open();
+  await using _ = world.cluster;
+  await world.write('a', 'v', [0, 1, 2]);
+  await world.write('a', null, [0, 1]);
+  world.device(2).up = false;
+  expect(await world.raise(world.ms)).toBe('PEER_UNREACHABLE');
+  world.device(2).up = true;
+  expect(await world.raise(world.ms)).toBe(false);
+  expect(world.tombstones).toEqual([1, 1, 0]);
+  await world.replicate();
+  expect(await world.raise(world.ms)).toBe(true);
+  expect(world.tombstones).toEqual([0, 0, 0]);
+  // The message to device 2 arrives years later, and so does the value before it.
+  for (const op of world.ops) expect(await world.deliver(op, 2)).toBe('STAMP_TOO_OLD');
+  await world.check('late');
+});
+
+test('a holder that dies before its floor is raised raises it when it is back', async () => {
+  const world = await World.open();
+  const { cluster } = world;
+  await world.write('kept', 'k', [0, 1, 2]);
+  await world.write('gone', 'g', [0, 1, 2]);
+  await world.write('gone', null, [0, 1, 2]);
+  const victim = world.device(2);
+  victim.onCall = (method) => {
+    if (method === floorRaise.method) throw new CodedError('PEER_UNREACHABLE', 'it died');
+  };
+  const { active, devices } = world.device(0);
+  const task = { active, partition: 0, floorMs: world.ms };
+  await expect(raiseFloor({ devices }, task)).rejects.toThrow('it died');
+  expect(cluster.devices.map((device) => device.info(0)?.tombstones)).toEqual([0, 0, 1]);
+  for (const [id, replicator] of world.replicators.entries()) {
+    await replicator.round(world.device(id).active);
+  }
+  expect(new Set(cluster.devices.map((device) => device.info(0)?.digest)).size).toBe(1);
+  expect(cluster.devices.map((device) => device.info(0)?.floorMs)).toEqual(Array(3).fill(world.ms));
+  expect(victim.value(0, 'kept')).toBe('k');
+  await cluster[Symbol.asyncDispose]();
+});
+
+test('a file restored from before the floor refills and brings nothing back', async () => {
+  const world = await World.open();
+  await using _ = world.cluster;
+  await world.write('a', 'v', [0, 1, 2]);
+  const before = world.ms;
+  await world.write('a', null, [0, 1, 2]);
+  await world.write('b', 'w', [0, 1, 2]);
+  expect(await world.raise(world.ms)).toBe(true);
+  await world.restore(2, before);
+  await world.check('restored');
+  await world.replicate();
+  expect(world.device(2).info(0)?.state).toBe('filling');
+  await world.refill();
+  const files = world.cluster.devices.map((device) => device.info(0));
+  expect(new Set(files.map((info) => info?.digest)).size).toBe(1);
+  expect(world.device(2).value(0, 'a')).toBeNull();
+  expect(world.device(2).value(0, 'b')).toBe('w');
+});
+
+test('tombstones dropped at the source while it is copied: the copy is taken again', async () => {
+  const world = await World.open();
+  await using _ = world.cluster;
+  await world.write('a', 'v', [0, 1, 2]);
+  const { store, active, devices, decide, throttle, partial } = world.device(2);
+  store.setState(keyspace, 0, 'filling');
+  let copies = 0;
+  world.device(0).onCall = async (method) => {
+    if (method !== 'copy-close') return;
+    copies += 1;
+    if (copies > 1) return;
+    // The agreement was reached with the file before: device 0 is told to raise now.
+    await world.write('a', null, [0, 1]);
+    world.device(0).store.promiseFloor(keyspace, 0, world.ms);
+    await world.device(0).store.raiseFloor(keyspace, 0, world.ms);
+  };
+  world.device(1).up = false;
+  const task = { active, partition: 0, move: null, onProgress: () => undefined };
+  const load = () =>
+    loadPartition({ store, devices, decide, throttle, partial }, task).catch(
+      (error: unknown) => error,
+    );
+  expect(await load()).toMatchObject({ code: 'NOT_ENOUGH_REPLICAS' });
+  world.device(1).up = true;
+  expect(await load()).toMatchObject({ copy: { device: 0 }, merged: [1] });
+  expect(world.device(2).value(0, 'a')).toBeNull();
+});
+
+test('random years: no acknowledged write is lost, no deleted value comes back', async () => {
+  for (let seed = 1; seed <= 12; seed += 1) {
+    const random = seededRandom(seed);
+    const world = await World.open();
+    await using _ = world.cluster;
+    let raised = 0;
+    for (let step = 0; step < 60; step += 1) {
+      const dice = random.below(20);
+      const key = `key ${random.below(4)}`;
+      const up = [0, 1, 2].filter((id) => world.device(id).up);
+      const reached = up.filter(() => random.below(4) > 0);
+      if (dice < 5) await world.write(key, `value ${step}`, reached);
+      else if (dice < 10) await world.write(key, null, reached);
+      else if (dice < 12 && world.delayed.length > 0) {
+        const [one] = world.delayed.splice(random.below(world.delayed.length), 1);
+        if (one !== undefined) await world.deliver(one.op, one.device);
+      } else if (dice < 14) await world.replicate();
+      else if (dice < 15) await world.refill();
+      else if (dice < 18)
+        raised += (await world.raise(world.ms - 1_000 * random.below(8))) === true ? 1 : 0;
+      else if (dice < 19) world.device(1).up = !world.device(1).up;
+      else world.device(2).up = !world.device(2).up;
+      await world.check(`seed ${seed}, step ${step}`);
+    }
+    for (const device of world.cluster.devices) device.up = true;
+    for (let round = 0; round < 3; round += 1) {
+      await world.replicate();
+      await world.refill();
+    }
+    raised += (await world.raise(world.ms)) === true ? 1 : 0;
+    await world.check(`seed ${seed}, at the end`);
+    expect(raised, `seed ${seed}`).toBeGreaterThan(0);
+    expect(world.tombstones, `seed ${seed}`).toEqual([0, 0, 0]);
+  }
+}, 60_000);
+
+test('a file that turns out to be damaged is left to those who replace it', async () => {
+  await using cluster = await StoreCluster.open([ring]);
+  await cluster.create(0, [0, 1, 2]);
+  const [{ store, devices, active }, other] = [cluster.devices[0]!, cluster.devices[1]!];
+  const counted = vi.spyOn(store, 'expired').mockImplementation(() => {
+    throw new CodedError('PARTITION_DAMAGED', 'the index of records that expire');
+  });
+  const ports = { store, devices, nowMs: cluster.nowMs, requireDropsAllowed: () => undefined };
+  expect(await raiseFloors(ports, active)).toBe(0);
+  const asked = { keyspace, ringVersion: 1, partitions: [0], recent: false, nowMs: 1 };
+  const { holdings } = await other.devices.call({ active, device: 0 }, digests, asked);
+  expect(holdings).toMatchObject([{ incarnation: 'damaged' }]);
+  expect(counted).toHaveBeenCalledTimes(2);
+});

@@ -1,0 +1,90 @@
+// Old tombstones go when every holder has them: one device asks all to promise, compares, and
+// raises the floor. The argument is in packages/partition/DESIGN.md.
+import { setImmediate } from 'node:timers/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import { tombstoneAgeMsMin } from '@ringwright/base/limits-store';
+import type { Store } from '@ringwright/partition/store';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { floorPromise, floorRaise } from '@ringwright/wire/floors';
+import type { AnswerOf } from '@ringwright/wire/message';
+import { digests } from '@ringwright/wire/replication';
+import type { DeviceCaller } from '../peers/device-caller.ts';
+import { usableInfo } from '../peers/usable-info.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+
+export interface FloorPorts {
+  readonly store: Store;
+  readonly devices: DeviceCaller;
+  readonly nowMs: () => number;
+  /** Throws while nothing may be dropped: tombstones are data too. */
+  readonly requireDropsAllowed: (active: ActiveRing) => void;
+}
+
+/**
+ * One attempt for each partition of which this device has the first slot and tombstones. Resolves
+ * to how many floors were raised everywhere; what did not work this time is tried in the next
+ * round.
+ */
+export async function raiseFloors(ports: FloorPorts, active: ActiveRing): Promise<number> {
+  const { ring, self } = active;
+  const floorMs = ports.nowMs() - tombstoneAgeMsMin;
+  const moving = new Set(ring.moves.map(({ partition }) => partition));
+  let raised = 0;
+  for (let partition = 0; partition < ring.partitions; partition += 1) {
+    if (ring.table[0]?.[partition] !== self || moving.has(partition)) continue;
+    const info = usableInfo(ports.store, ring.keyspace, partition);
+    if (info?.state !== 'ready') continue;
+    try {
+      const old = info.tombstones + ports.store.expired(ring.keyspace, partition, floorMs);
+      if (old === 0) continue;
+      ports.requireDropsAllowed(active);
+      raised += (await raiseFloor(ports, { active, partition, floorMs })) ? 1 : 0;
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+    }
+    await setImmediate();
+  }
+  return raised;
+}
+
+/**
+ * False when the holders' contents differ at the moment: nothing is dropped then. Throws what a
+ * holder answers that is away, incomplete or of another ring; what was raised by then is safe.
+ */
+export async function raiseFloor(
+  { devices }: Pick<FloorPorts, 'devices'>,
+  task: { readonly active: ActiveRing; readonly partition: number; readonly floorMs: number },
+): Promise<boolean> {
+  const { active, partition, floorMs } = task;
+  const { keyspace, version } = active.ring;
+  const about = { keyspace, ringVersion: version, partition };
+  const holders = [...new Set(slotsOf(active.ring, partition).map(({ device }) => device))];
+  const asked = { keyspace, ringVersion: version, partitions: [partition] };
+  const held = () =>
+    Promise.all(holders.map(async (device) => devices.call({ active, device }, digests, asked)));
+  // A promise that leads to nothing would keep reads from repairing old records that differ.
+  if (!isEqual(await held())) return false;
+  const promised = await Promise.all(
+    holders.map(async (device) =>
+      devices.call({ active, device }, floorPromise, { ...about, floorMs }),
+    ),
+  );
+  // Only after every promise: equal digests then mean that nobody lacks anything below the floor.
+  // failpoint: floors.promised
+  const after = await held();
+  const same = after.every(
+    ({ holdings: [holding] }, index) => holding?.incarnation === promised[index]?.incarnation,
+  );
+  if (!same || !isEqual(after)) return false;
+  const raising = promised.map(async ({ incarnation }, index) => {
+    const to = { active, device: holders[index] ?? -1 };
+    return devices.call(to, floorRaise, { ...about, floorMs, incarnation });
+  });
+  await Promise.allSettled(raising);
+  await Promise.all(raising);
+  return true;
+}
+
+function isEqual(held: readonly AnswerOf<typeof digests>[]): boolean {
+  return new Set(held.map(({ holdings: [holding] }) => holding?.digest)).size === 1;
+}

@@ -1,0 +1,52 @@
+// A data directory that was put back from a backup: its files lack what a quorum may count on, and
+// are complete again only when they have been refilled.
+import { setImmediate } from 'node:timers/promises';
+import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import type { Store } from '@ringwright/partition/store';
+import { holdersOf } from '@ringwright/ring/slots-of';
+import type { Life } from '@ringwright/wire/hello';
+import type { DeviceLife } from '../device/device-life.ts';
+import { usableInfo } from '../peers/usable-info.ts';
+import { activeDuties } from '../rings/active-duties.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+
+export interface RefillPorts {
+  readonly store: Store;
+  readonly life: DeviceLife;
+  readonly mutex: KeyedMutex;
+  readonly rings: { list(): readonly ActiveRing[] };
+  readonly onRefill: (remembered: Life, partitions: number) => void;
+}
+
+/**
+ * Nothing happens unless a peer remembers a later state of this directory. Then every file that
+ * others have too counts as incomplete; only when that is durable, peers hear of a new age. Killed
+ * in between, the next start finds the same.
+ */
+export async function refillIfRestored(ports: RefillPorts, remembered: Life | null): Promise<void> {
+  const { life, mutex } = ports;
+  if (remembered === null || !life.isBefore(remembered)) return;
+  // Several peers say so at once: when the first one's turn has ended, the others know nothing new.
+  await mutex.run('refill', async () => {
+    if (life.isBefore(remembered)) await refillAll(ports, remembered);
+  });
+}
+
+async function refillAll(ports: RefillPorts, remembered: Life): Promise<void> {
+  const { store, life, rings, onRefill } = ports;
+  let partitions = 0;
+  for (const active of rings.list()) {
+    const { keyspace } = active.ring;
+    for (const partition of activeDuties(active).serve) {
+      const alone = holdersOf(active.ring, partition).every((device) => device === active.self);
+      const state = usableInfo(store, keyspace, partition)?.state ?? 'lost';
+      if (alone || state === 'lost') continue;
+      store.setState(keyspace, partition, 'lost');
+      partitions += 1;
+      await setImmediate(); // each state is synced: not all in one turn
+    }
+  }
+  // failpoint: restored.filling
+  await life.outlive(remembered);
+  onRefill(remembered, partitions);
+}

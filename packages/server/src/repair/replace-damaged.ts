@@ -1,0 +1,71 @@
+// Partition files that cannot be used make room for new ones, which refill from the other holders.
+import { CodedError } from '@ringwright/base/coded-error';
+import { damagedPercentMax } from '@ringwright/base/limits';
+import type { Store } from '@ringwright/partition/store';
+import { dutyOf } from '@ringwright/ring/duty-of';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import { type Repair, replaced, rewritten } from './repair.ts';
+
+/**
+ * A file that was deleted while it is open is written anew with all it had. Moves other
+ * damaged files of partitions that other devices hold too to the trash, and begins them anew as
+ * lost. Resolves with those begun anew. Throws PARTITION_DAMAGED, and touches nothing, when
+ * so many are damaged that the files are hardly to blame: more than an operator has `confirmed`.
+ */
+export async function replaceDamaged(
+  store: Store,
+  active: ActiveRing,
+  {
+    confirmed,
+    onRepair,
+  }: { readonly confirmed: number; readonly onRepair: (repair: Repair) => void },
+): Promise<number[]> {
+  const { keyspace } = active.ring;
+  const { replaceable, files } = replaceableOf(store, active);
+  const held = heldQuarantines(store, active);
+  if (held > confirmed) {
+    const message = `${held} of ${files} files of '${keyspace}' are damaged`;
+    const command = `ring-builder trash ${keyspace} confirm`;
+    const hint = `check the disk and the memory of this machine; ${command} lets them go`;
+    throw new CodedError('PARTITION_DAMAGED', message, { hint });
+  }
+  const emptied: number[] = [];
+  for (const partition of replaceable) {
+    if (await store.rewriteLost(keyspace, partition)) {
+      onRepair(rewritten(keyspace, partition));
+      continue;
+    }
+    await store.drop(keyspace, partition);
+    await store.create(keyspace, partition, 'lost');
+    emptied.push(partition);
+    onRepair(replaced(keyspace, partition));
+  }
+  return emptied;
+}
+
+/** Damaged files that wait for an operator's word, since they are too many at once; else 0. */
+export function heldQuarantines(store: Store, active: ActiveRing): number {
+  const { replaceable, files } = replaceableOf(store, active);
+  const isMuch = replaceable.length > Math.max(1, (files * damagedPercentMax) / 100);
+  return isMuch ? replaceable.length : 0;
+}
+
+function replaceableOf(
+  store: Store,
+  { ring, self }: ActiveRing,
+): { readonly replaceable: readonly number[]; readonly files: number } {
+  const damaged = damagedOf(store, ring.keyspace);
+  const files = damaged.size + store.list().filter((one) => one.keyspace === ring.keyspace).length;
+  const replaceable = [...damaged].filter((partition) => {
+    if (self === null || partition >= ring.partitions) return false;
+    const { kind, pushTo } = dutyOf(ring, partition, self);
+    return kind !== 'UNLOAD' && pushTo.length > 0;
+  });
+  return { replaceable, files };
+}
+
+/** Partitions of a keyspace whose files here cannot be used. */
+export function damagedOf(store: Store, keyspace: string): ReadonlySet<number> {
+  const damaged = store.damaged().filter((one) => one.keyspace === keyspace);
+  return new Set(damaged.map(({ partition }) => partition));
+}

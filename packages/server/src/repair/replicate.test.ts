@@ -1,0 +1,225 @@
+// Replication between real files: digests become equal, nothing counts as confirmed too early.
+import { seededRandom } from '@ringwright/base/random';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
+import { digests, offer, push } from '@ringwright/wire/replication';
+import { describe, expect, test } from 'vitest';
+import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
+import { firstMs, StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
+import { Replicator } from './replicate.ts';
+
+const ring = servedRing({ devices: 3, power: 1 });
+const placeOf = partitionerOf(ring.partitioner);
+/** Of partition 0. */
+const names = Array.from({ length: 1_000 }, (_, index) => `key ${index}`).filter(
+  (name) => placeOf(Buffer.from(name)) === 0,
+);
+
+function replicatorOf(device: StoreDevice, cluster: StoreCluster) {
+  const pushed: number[] = [];
+  const errors: string[] = [];
+  const replicator = new Replicator({
+    store: device.store,
+    devices: device.devices,
+    decide: device.decide,
+    nowMs: cluster.nowMs,
+    onBehind: () => undefined,
+    onPushed: (rows) => pushed.push(rows),
+    onError: (id, error) => errors.push(`d${id} ${String((error as { code?: string }).code)}`),
+  });
+  return { replicator, pushed, errors, round: () => replicator.round(device.active) };
+}
+
+async function opened(): Promise<StoreCluster> {
+  const cluster = await StoreCluster.open([ring]);
+  for (const partition of [0, 1]) await cluster.create(partition, [0, 1, 2]);
+  return cluster;
+}
+
+const digestsOf = (cluster: StoreCluster, partition: number): Set<string | undefined> =>
+  new Set(cluster.devices.map((device) => device.info(partition)?.digest));
+
+/** No watermark is above what the peer really holds: each row up to it is there, or a newer one. */
+function expectTrueWatermarks({ devices }: StoreCluster): void {
+  for (const device of devices) {
+    for (const peer of devices) {
+      if (peer === device) continue;
+      for (const partition of [0, 1]) {
+        const mark = `d${peer.id}/${peer.info(partition)?.incarnation}`;
+        const confirmed = device.store.confirmed('cities', partition, mark);
+        const bounds = { rowsMax: 1_000_000, bytesMax: 1e9 };
+        const { rows } = device.store.rowsSince('cities', partition, 0, bounds);
+        for (const row of rows.filter(({ seq }) => seq <= confirmed)) {
+          const there = peer.store.read('cities', partition, row.key);
+          expect(there === null ? 0 : there.ms * 2 ** 20 + there.tie).toBeGreaterThanOrEqual(
+            row.ms * 2 ** 20 + row.tie,
+          );
+        }
+      }
+    }
+  }
+}
+
+describe('rounds', () => {
+  test.each([1, 2, 3])('random histories, seed %i: converge, then ask nothing', async (seed) => {
+    const random = seededRandom(seed);
+    await using cluster = await opened();
+    const replicators = cluster.devices.map((device) => replicatorOf(device, cluster));
+    for (let step = 0; step < 6; step += 1) {
+      for (const device of cluster.devices) {
+        if (random.below(4) === 0) continue;
+        const keys = Array.from({ length: random.below(40) }, () =>
+          Buffer.from(`key ${random.below(120)}`),
+        );
+        const writes = keys.map((key) => ({
+          keyspace: 'cities',
+          partition: placeOf(key),
+          key,
+          value: random.below(5) === 0 ? null : Buffer.alloc(random.below(300), step),
+          ms: firstMs + random.below(1_000),
+          tie: random.below(50) * 4 + device.id,
+        }));
+        await device.store.write(writes);
+      }
+      const away = cluster.devices[random.below(4)];
+      if (away !== undefined) away.up = false;
+      await replicators[random.below(3)]?.round();
+      if (away !== undefined) away.up = true;
+      expectTrueWatermarks(cluster);
+    }
+    for (let round = 0; round < 2; round += 1) for (const one of replicators) await one.round();
+    expect([digestsOf(cluster, 0).size, digestsOf(cluster, 1).size]).toEqual([1, 1]);
+    expectTrueWatermarks(cluster);
+    const asked: string[] = [];
+    for (const device of cluster.devices) device.onCall = (method) => void asked.push(method);
+    for (let round = 0; round < 2; round += 1) for (const one of replicators) await one.round();
+    expect(asked.filter((method) => method !== digests.method)).toEqual([]);
+    asked.length = 0;
+    for (const one of replicators) await one.round();
+    expect(asked, 'a quiet cluster').toEqual([]);
+  });
+
+  test('of what all were given no key is told, only of what one missed', async () => {
+    await using cluster = await opened();
+    const offers: number[] = [];
+    for (const device of cluster.devices) {
+      device.onCall = (method) => void (method === offer.method && offers.push(device.id));
+    }
+    const replicators = cluster.devices.map((device) => replicatorOf(device, cluster));
+    const rounds = async (): Promise<number[]> => {
+      for (const { round } of replicators) await round();
+      return offers.splice(0);
+    };
+    /** Twenty keys from a number on, written at a second, come to these devices. */
+    const give = async (second: number, from: number, to: readonly number[]): Promise<void> => {
+      const writes = Array.from({ length: 20 }, (_, index) => ({
+        keyspace: 'cities',
+        partition: 0,
+        key: Buffer.from(names[from + index] ?? ''),
+        value: Buffer.from(`${second}`),
+        ms: firstMs + 1_000 * second,
+        tie: index,
+      }));
+      for (const id of to) await cluster.devices[id]!.store.write(writes);
+    };
+    await give(0, 0, [0, 1, 2]);
+    await rounds();
+    // Too young to be told, and at one only: digests never agree.
+    await give((cluster.nowMs() - firstMs) / 1_000, 200, [0]);
+    await give(1, 0, [0, 1, 2]);
+    await give(2, 10, [0, 1, 2]);
+    expect(await rounds()).toEqual([]);
+    expectTrueWatermarks(cluster);
+    await give(3, 100, [0, 2]);
+    expect(await rounds(), 'the first that has it tells who missed it').toEqual([1]);
+    expect(cluster.devices[1]!.value(0, names[100] ?? '')).toBe('3');
+    expectTrueWatermarks(cluster);
+  });
+
+  test('large values go in several pushes, in order', async () => {
+    await using cluster = await opened();
+    const [device] = cluster.devices;
+    const large = Object.fromEntries(names.slice(0, 4).map((name) => [name, 'x'.repeat(700_000)]));
+    await device!.put(0, large);
+    const { round, pushed } = replicatorOf(device!, cluster);
+    let pushes = 0;
+    cluster.devices[1]!.onCall = (method) => {
+      if (method === push.method) pushes += 1;
+    };
+    await round();
+    expect(digestsOf(cluster, 0).size).toBe(1);
+    expect(pushed).toEqual([4, 4]);
+    expect(pushes).toBe(2);
+  });
+
+  test('young records wait for their own writes, old ones before them go', async () => {
+    await using cluster = await opened();
+    const [device, peer] = cluster.devices;
+    await device!.put(0, { old: '1' });
+    const about = { keyspace: 'cities', partition: 0, tie: 0 };
+    await device!.store.write([
+      { ...about, key: Buffer.from('young'), value: Buffer.from('1'), ms: cluster.nowMs() },
+    ]);
+    const { round } = replicatorOf(device!, cluster);
+    await round();
+    expect([peer!.value(0, 'old'), peer!.value(0, 'young')]).toEqual(['1', null]);
+    expectTrueWatermarks(cluster);
+  });
+
+  test('a peer with a new file starts from the beginning', async () => {
+    await using cluster = await opened();
+    const [device, peer] = cluster.devices;
+    await device!.put(0, { a: '1', b: '1' });
+    const { round, replicator } = replicatorOf(device!, cluster);
+    await round();
+    await peer!.store.drop('cities', 0);
+    await cluster.create(0, [1]);
+    replicator.forget();
+    await round();
+    expect(peer!.value(0, 'a')).toBe('1');
+  });
+
+  test('one that takes whole files is sent no records meanwhile', async () => {
+    const place = servedRing({ devices: 4, power: 1 });
+    const moving = moveVersions(place, [{ partition: 0, replica: 0, from: 0, to: 3 }]);
+    await using cluster = await StoreCluster.open([place, ...moving]);
+    await cluster.create(0, [0, 1]);
+    await cluster.create(0, [2, 3], 'filling');
+    await cluster.devices[0]!.put(0, { a: '1' });
+    cluster.activate(3);
+    const { round } = replicatorOf(cluster.devices[0]!, cluster);
+    await round();
+    expect(cluster.devices.map((device) => device.value(0, 'a'))).toEqual(['1', '1', null, null]);
+    // The joiner has loaded, the other has refilled: what they missed since comes to both.
+    cluster.activate(4);
+    for (const id of [2, 3]) cluster.devices[id]!.store.setState('cities', 0, 'ready');
+    await replicatorOf(cluster.devices[1]!, cluster).round();
+    expect(cluster.devices.map((device) => device.value(0, 'a'))).toEqual(['1', '1', '1', '1']);
+  });
+
+  test('a partition that is refused does not keep the next one back', async () => {
+    await using cluster = await opened();
+    const [device, peer] = cluster.devices;
+    await device!.put(0, { a: '1' });
+    await device!.put(1, { b: '1' });
+    const { round, errors } = replicatorOf(device!, cluster);
+    peer!.onCall = async (method) => {
+      if (method !== offer.method) return;
+      peer!.onCall = () => undefined;
+      await peer!.store.drop('cities', 0);
+    };
+    await round();
+    expect(errors).toEqual(['d1 PARTITION_FILLING']);
+    expect(peer!.value(1, 'b')).toBe('1');
+  });
+
+  test('a peer that is away is reported, the other one is served', async () => {
+    await using cluster = await opened();
+    const [device, peer, other] = cluster.devices;
+    await device!.put(0, { a: '1' });
+    peer!.up = false;
+    const { round, errors } = replicatorOf(device!, cluster);
+    await round();
+    expect(errors).toEqual(['d1 PEER_UNREACHABLE']);
+    expect(other!.value(0, 'a')).toBe('1');
+  });
+});

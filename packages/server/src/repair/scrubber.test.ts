@@ -1,0 +1,53 @@
+import { CodedError } from '@ringwright/base/coded-error';
+import {
+  filesLookMs,
+  scrubBytesPerSecondMax,
+  scrubCycleMs,
+  scrubFirstMs,
+} from '@ringwright/base/limits-store';
+import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
+import { expect, test } from 'vitest';
+import { Scrubber } from './scrubber.ts';
+
+test('reads each file once a cycle, within the rate, and tells of damage', async () => {
+  let [nowMs, looks] = [0, 0];
+  const read: { partition: number; ms: number }[] = [];
+  const damaged: number[] = [];
+  const errors: unknown[] = [];
+  const reasons = [
+    new CodedError('DISK_FULL', 'no room'),
+    new Error('the process beside the store ended with SIGKILL'),
+  ];
+  const scrubber = new Scrubber({
+    store: {
+      list: () => [0, 1, 2].map((partition) => ({ keyspace: 'test', partition }) as PartitionInfo),
+      damaged: () => [],
+      lookAtFiles: () => {
+        looks += 1;
+        const log = looks === 2 ? new CodedError('LOG_DAMAGED', '1.log is gone') : null;
+        return Promise.resolve({ partitions: 3, lost: [], log, errors: [] });
+      },
+      scrub: (_, partition) => {
+        read.push({ partition, ms: nowMs });
+        if (partition === 2) return Promise.reject(reasons.shift() ?? new Error());
+        const findings = partition === 1 ? [{ code: 'RECORD_DAMAGED', message: 'x' }] : [];
+        return Promise.resolve({ bytes: scrubBytesPerSecondMax * 10, findings });
+      },
+    },
+    monotonicMs: () => nowMs,
+    nowMs: () => 1_000_000 + nowMs,
+    onLogLost: (error) => errors.push(error),
+    onFindings: (_, partition) => damaged.push(partition),
+    onError: (error) => errors.push(error),
+  });
+  for (; nowMs < scrubCycleMs + scrubFirstMs + 120_000; nowMs += 1_000) await scrubber.tick();
+  expect(read.map(({ partition }) => partition)).toEqual([2, 1, 0, 2, 1, 0]);
+  expect(read[0]?.ms).toBe(scrubFirstMs);
+  expect((read[2]?.ms ?? 0) - (read[1]?.ms ?? 0)).toBe(10_000);
+  expect((read[1]?.ms ?? 0) - (read[0]?.ms ?? 0)).toBe(60_000);
+  expect(damaged).toEqual([1, 1]);
+  expect(errors).toHaveLength(3);
+  const logLoss = { ms: 1_000_000 + 2 * filesLookMs, reason: '1.log is gone' };
+  expect(scrubber.logLoss, 'kept for the status').toEqual(logLoss);
+  expect(looks).toBe(nowMs / filesLookMs - 1);
+});

@@ -1,0 +1,113 @@
+// Reads every partition file here once in a cycle, slowly, so that damage is found before it is
+// needed; and looks each minute whether the files in use are still those of the directory.
+import type { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
+import {
+  filesLookMs,
+  scrubBytesPerSecondMax,
+  scrubCycleMs,
+  scrubFirstMs,
+} from '@ringwright/base/limits-store';
+import type { FilesLook } from '@ringwright/partition/parts/look-at-files';
+import type { Store } from '@ringwright/partition/store';
+
+/** As long as a file of 240 MiB takes. */
+const FAILED_PAUSE_MS = 60_000;
+
+interface ScrubberPorts {
+  readonly store: Pick<Store, 'list' | 'scrub' | 'lookAtFiles' | 'damaged'>;
+  readonly monotonicMs: () => number;
+  readonly nowMs: () => number;
+  /** The file is damaged from now on: it should be replaced. */
+  readonly onFindings: (keyspace: string, partition: number, findings: readonly Finding[]) => void;
+  /** The log began anew, since its file is lost. */
+  readonly onLogLost: (error: CodedError) => void;
+  /** A file that could not be read now: dropped meanwhile, no room for its copy, no process. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The commit log was deleted, replaced or cut, and began anew; nothing in it was lost. */
+export interface LogLoss {
+  /** Unix ms at which it was found. */
+  readonly ms: number;
+  readonly reason: string;
+}
+
+export class Scrubber {
+  readonly #ports: ScrubberPorts;
+  #logLoss: LogLoss | null = null;
+  #waiting: { readonly keyspace: string; readonly partition: number }[] = [];
+  #cycleBeganMs: number;
+  #lookedMs: number;
+  #look: Promise<FilesLook> | null = null;
+  /** Until then the bytes read so far use up the rate. */
+  #paidUntilMs = 0;
+
+  /** The first cycle begins after scrubFirstMs: no reading while the server starts. */
+  constructor(ports: ScrubberPorts) {
+    this.#ports = ports;
+    this.#cycleBeganMs = ports.monotonicMs() - scrubCycleMs + scrubFirstMs;
+    this.#lookedMs = ports.monotonicMs();
+  }
+
+  /** Called often: reads at most one file, and none while the rate is used up. */
+  async tick(): Promise<void> {
+    const { store, monotonicMs, onFindings, onError } = this.#ports;
+    const now = monotonicMs();
+    if (now - this.#lookedMs >= filesLookMs) await this.look().catch(onError);
+    if (now < this.#paidUntilMs) return;
+    if (this.#waiting.length === 0 && now - this.#cycleBeganMs >= scrubCycleMs) this.begin();
+    const next = this.#waiting.pop();
+    if (next === undefined) return;
+    // Where it fails the file may have been read nevertheless.
+    this.#paidUntilMs = now + FAILED_PAUSE_MS;
+    try {
+      const { bytes, findings } = await store.scrub(next.keyspace, next.partition);
+      this.#paidUntilMs = now + (bytes / scrubBytesPerSecondMax) * 1_000;
+      if (findings.length > 0) onFindings(next.keyspace, next.partition, findings);
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  /** Who asks while a look is under way gets that one. Rejects with STORE_FAILED, STORE_CLOSED. */
+  look(): Promise<FilesLook> {
+    this.#look ??= this.#lookNow().finally(() => {
+      this.#look = null;
+    });
+    return this.#look;
+  }
+
+  /** The latest in this life of the process; null: none. */
+  get logLoss(): LogLoss | null {
+    return this.#logLoss;
+  }
+
+  /** Files that are damaged now. */
+  damaged(): ReturnType<Store['damaged']> {
+    return this.#ports.store.damaged();
+  }
+
+  async #lookNow(): Promise<FilesLook> {
+    const { store, monotonicMs, nowMs, onFindings, onLogLost, onError } = this.#ports;
+    this.#lookedMs = monotonicMs();
+    const look = await store.lookAtFiles();
+    for (const error of look.errors) onError(error);
+    if (look.log !== null) {
+      this.#logLoss = { ms: nowMs(), reason: look.log.message };
+      onLogLost(look.log);
+    }
+    for (const { keyspace, partition, error } of look.lost) {
+      onFindings(keyspace, partition, [error]);
+    }
+    return look;
+  }
+
+  /** Begins a cycle with the files that are here now. */
+  begin(): void {
+    this.#cycleBeganMs = this.#ports.monotonicMs();
+    this.#waiting = this.#ports.store.list().map(({ keyspace, partition }) => {
+      return { keyspace, partition };
+    });
+  }
+}

@@ -1,0 +1,239 @@
+// This device as a replica: answers reads and writes of its partitions, fenced by the ring version
+// of the request.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { HybridClock } from '@ringwright/base/hybrid-clock';
+import { clockAheadMsMax } from '@ringwright/base/limits';
+import { after, type Soon } from '@ringwright/base/soon';
+import { compareStamps, formatStamp, type Stamp, stampTieMax } from '@ringwright/base/stamp';
+import type { WriteOutcome } from '@ringwright/partition/file/record';
+import type { Store } from '@ringwright/partition/store';
+import { type Duty, dutyKindOf } from '@ringwright/ring/duty-of';
+import type { Caller } from '@ringwright/wire/call-channel';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import type { recordRead, recordStamp, recordWrite } from '@ringwright/wire/records';
+import { ownCaller } from '../peers/device-caller.ts';
+import { type ActiveRing, ringHead } from '../rings/active-ring.ts';
+import type { RingExchange } from '../rings/ring-exchange.ts';
+import { byteText } from './byte-text.ts';
+import type { InFlight } from './in-flight.ts';
+import type { RoundQueue } from './round-queue.ts';
+import { wireContent } from './wire-record.ts';
+
+export interface ReplicaPorts {
+  readonly store: Store;
+  readonly exchange: RingExchange;
+  readonly clock: HybridClock;
+  readonly inFlight: InFlight;
+  readonly rounds: RoundQueue;
+  /** Resolves when the files of a keyspace that can be opened now are open. */
+  readonly opened: (keyspace: string) => Promise<void>;
+}
+
+interface PartitionRequest {
+  readonly keyspace: string;
+  readonly ringVersion: number;
+  readonly partition: number;
+}
+
+export interface Fenced {
+  readonly active: ActiveRing;
+  readonly duty: Pick<Duty, 'kind'>;
+}
+
+/**
+ * The fence of every request between devices: this device has activated the ring of the request,
+ * and the request
+ * knows the last change of the partition. Throws RING_STALE with the head the sender lacks,
+ * RING_UNKNOWN.
+ */
+export function passFence(
+  ports: ReplicaPorts,
+  request: PartitionRequest,
+  caller: Caller,
+): Soon<Fenced> {
+  const { keyspace, ringVersion, partition } = request;
+  // Nearly always nothing has to be waited for, and a promise for every request costs more than
+  // the fence itself.
+  const active = ports.exchange.reached(keyspace, ringVersion);
+  if (active === null || ports.store.marks(keyspace, partition) === null) {
+    return waitAtFence(ports, request, caller);
+  }
+  return fence(active, request);
+}
+
+async function waitAtFence(
+  ports: ReplicaPorts,
+  request: PartitionRequest,
+  caller: Caller,
+): Promise<Fenced> {
+  const { keyspace, ringVersion, partition } = request;
+  let active = await ports.exchange.reach(keyspace, ringVersion, caller);
+  if (ports.store.marks(keyspace, partition) === null) {
+    // A ring activated a moment ago: its first files are being opened.
+    await ports.opened(keyspace);
+    active = await ports.exchange.reach(keyspace, ringVersion, caller);
+  }
+  return fence(active, request);
+}
+
+function fence(active: ActiveRing, { ringVersion, partition }: PartitionRequest): Fenced {
+  const minVersion = active.ring.minVersions[partition];
+  if (minVersion === undefined || ringVersion < minVersion) {
+    const needs = `partition ${partition} needs ring version ${minVersion}`;
+    const message = `${needs}, the request has ${ringVersion}`;
+    throw new CodedError('RING_STALE', message, { details: { head: ringHead(active) } });
+  }
+  const { ring, self } = active;
+  return { active, duty: { kind: self === null ? 'UNLOAD' : dutyKindOf(ring, partition, self) } };
+}
+
+/** Stores a record; resolves when it is durable here. */
+export function answerWrite(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof recordWrite>,
+  caller: Caller,
+): Soon<AnswerOf<typeof recordWrite>> {
+  return after(passFence(ports, request, caller), (passed) => {
+    checkPlace(passed.active, request, caller);
+    return writePassed(ports, request, passed);
+  });
+}
+
+/**
+ * Throws KEY_MISPLACED for a key of another partition: whoever reads it asks there, so a record
+ * here would only take room for ever. What this device coordinates has its partition from the key.
+ */
+export function checkPlace(
+  { partitionOf }: ActiveRing,
+  { partition, key }: { readonly partition: number; readonly key: Uint8Array },
+  caller: Caller,
+): void {
+  if (caller === ownCaller) return;
+  const place = partitionOf(key);
+  if (place === partition) return;
+  const message = `a key of partition ${place} in a request for partition ${partition}`;
+  const hint =
+    'send it to the devices of its own partition: GET /v1/duty/RING/PARTITION names them';
+  throw new CodedError('KEY_MISPLACED', message, { hint, details: { partition, place } });
+}
+
+function writePassed(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof recordWrite>,
+  { active, duty }: Fenced,
+): Promise<AnswerOf<typeof recordWrite>> {
+  if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
+  checkClock(ports.clock, request);
+  const { keyspace, partition } = request;
+  // What a holder has is no news to the holders: like a push it may pass, and floors refuse it.
+  if (!request.repair) checkBarrier(ports.store, request);
+  const writing = ports.inFlight.track(keyspace, partition, ports.store.write([request]));
+  return writing.then(([outcome]) => storedAnswer(ports, { request, duty }, outcome));
+}
+
+function storedAnswer(
+  ports: ReplicaPorts,
+  { request, duty }: Pick<Fenced, 'duty'> & { readonly request: RequestOf<typeof recordWrite> },
+  outcome: WriteOutcome | undefined,
+): AnswerOf<typeof recordWrite> {
+  const { keyspace, partition } = request;
+  if (outcome === undefined || outcome.kind === 'absent') throw filling(partition);
+  if (outcome.kind === 'promised') return outcome;
+  ports.rounds.ended(() => roundName(request));
+  // failpoint: write.stored
+  // Stored, but it does not count: this device may lack what a quorum took for granted that it has,
+  // or a quorum of the ring before may still read without it (confirm-takeover.ts).
+  const complete = ports.store.marks(keyspace, partition)?.state === 'ready';
+  if (duty.kind === 'SERVE' && !complete) throw filling(partition);
+  if (outcome.kind === 'stale') return { kind: 'stale', ms: outcome.ms, tie: outcome.tie };
+  return { kind: 'stored' };
+}
+
+/** Reads a record; only a device that the table names and that has all records may answer. */
+export function answerRead(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof recordRead>,
+  caller: Caller,
+): Soon<AnswerOf<typeof recordRead>> {
+  return after(passFence(ports, request, caller), (passed) => readPassed(ports, request, passed));
+}
+
+function readPassed(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof recordRead>,
+  { active, duty }: Fenced,
+): AnswerOf<typeof recordRead> {
+  if (duty.kind !== 'SERVE') throw notResponsible(active, request.partition);
+  const { keyspace, partition, key } = request;
+  if (ports.store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
+  const record = ports.store.read(keyspace, partition, key);
+  if (record === null) return { record: impliedRecord(ports.store, keyspace, partition) };
+  return { record: wireContent(record) };
+}
+
+/**
+ * The stamp of what answerRead gives. It reads the whole row, as only that can be compared with its
+ * hash: a stamp that the disk changed would hide an acknowledged write from a quorum.
+ */
+export function answerStamp(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof recordStamp>,
+  caller: Caller,
+): Soon<AnswerOf<typeof recordStamp>> {
+  return after(answerRead(ports, request, caller), ({ record }) => ({
+    stamp: record && { ms: record.ms, tie: record.tie },
+  }));
+}
+
+/**
+ * The holders have closed off what is that old: only what is here already, or is answered with
+ * something newer, may pass. Throws STAMP_TOO_OLD.
+ */
+function checkBarrier(store: Store, request: RequestOf<typeof recordWrite>): void {
+  const { keyspace, partition, key, ms } = request;
+  const barrierMs = store.marks(keyspace, partition)?.barrierMs ?? 0;
+  if (ms > barrierMs) return;
+  const held = store.read(keyspace, partition, key);
+  if (held !== null && compareStamps(held, request) >= 0) return;
+  const message = `timestamp ${formatStamp(request)} is not above ${barrierMs} ms`;
+  const hint = 'the write was under way for too long, or a clock is wrong: write again';
+  throw new CodedError('STAMP_TOO_OLD', message, { hint, details: { barrierMs } });
+}
+
+/** A floor is a tombstone of every key that is not here. */
+export function impliedRecord(
+  store: Store,
+  keyspace: string,
+  partition: number,
+): AnswerOf<typeof recordRead>['record'] {
+  const floorMs = store.marks(keyspace, partition)?.floorMs ?? 0;
+  return floorMs === 0 ? null : { value: null, ms: floorMs, tie: stampTieMax };
+}
+
+/**
+ * Learns a stamp from elsewhere. Throws CLOCK_AHEAD, so that one wrong clock cannot win for ever.
+ */
+export function checkClock(clock: HybridClock, stamp: Stamp): void {
+  const aheadMs = clock.aheadMs(stamp);
+  if (aheadMs > clockAheadMsMax) {
+    const what = `timestamp ${formatStamp(stamp)} is ${aheadMs} ms ahead`;
+    const message = `${what}, ${clockAheadMsMax} is the most`;
+    const hint = 'set the clock of the server that coordinated the write';
+    throw new CodedError('CLOCK_AHEAD', message, { hint });
+  }
+  clock.observe(stamp);
+}
+
+export function notResponsible(active: ActiveRing, partition: number): CodedError {
+  const who = `device ${active.self ?? 'outside the ring'}`;
+  const message = `${who} has no slot of partition ${partition} in version ${active.ring.version}`;
+  return new CodedError('NOT_RESPONSIBLE', message, { details: { head: ringHead(active) } });
+}
+
+export function filling(partition: number): CodedError {
+  return new CodedError('PARTITION_FILLING', `partition ${partition} is not complete here yet`);
+}
+
+export function roundName(of: { readonly keyspace: string; readonly key: Uint8Array }): string {
+  return `${of.keyspace}/${byteText(of.key)}`;
+}

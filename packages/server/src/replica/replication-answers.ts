@@ -1,0 +1,177 @@
+// This device's answers to replication: digests of what it holds, offers, pushes, rows for a
+// joiner.
+import { CodedError } from '@ringwright/base/coded-error';
+import { socketMessageBytesMax } from '@ringwright/base/limits';
+import { compareStamps } from '@ringwright/base/stamp';
+import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
+import type { RecentView } from '@ringwright/partition/file/recent-rows';
+import type { Caller } from '@ringwright/wire/call-channel';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import {
+  type digests,
+  type offer,
+  offerRowsMax,
+  type promises,
+  type push,
+  type rowsSince,
+} from '@ringwright/wire/replication';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import {
+  checkClock,
+  checkPlace,
+  filling,
+  notResponsible,
+  passFence,
+  type ReplicaPorts,
+} from './replica.ts';
+import { wireContent } from './wire-record.ts';
+
+const ROWS_BYTES_MAX = socketMessageBytesMax / 4;
+
+export async function answerDigests(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof digests>,
+  caller: Caller,
+): Promise<AnswerOf<typeof digests>> {
+  const { keyspace, ringVersion, partitions, nowMs } = request;
+  await ports.exchange.reach(keyspace, ringVersion, caller);
+  const { store } = ports;
+  return {
+    holdings: partitions.map((partition) =>
+      unlessDamaged(() => {
+        const holding = holdingOf(store, keyspace, partition);
+        if (holding?.state !== 'ready') return holding;
+        const recent = request.recent ? sumsOf(store.recent(keyspace, partition)) : undefined;
+        const expired = nowMs === undefined ? undefined : store.expired(keyspace, partition, nowMs);
+        return { ...holding, ...(recent && { recent }), ...(expired !== undefined && { expired }) };
+      }),
+    ),
+  };
+}
+
+function sumsOf(recent: RecentView | null): [number, string][] | undefined {
+  return recent?.spans.map(({ id, sum }) => [id, sum]);
+}
+
+/** One damaged file must not hide the others; that there were records is all it still says. */
+const damagedHolding = {
+  incarnation: 'damaged',
+  state: 'lost',
+  digest: '0'.repeat(16),
+  rows: 0,
+  seq: 1,
+  floorMs: 0,
+} as const;
+
+type Holding = AnswerOf<typeof digests>['holdings'][number];
+
+function unlessDamaged(read: () => Holding): Holding {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof CodedError && error.code === 'PARTITION_DAMAGED') return damagedHolding;
+    throw error;
+  }
+}
+
+function holdingOf(store: ReplicaPorts['store'], keyspace: string, partition: number): Holding {
+  const info = store.info(keyspace, partition);
+  if (info === null) return null;
+  const { incarnation, state, digest, rows, seq, floorMs } = info;
+  return { incarnation, state, digest, rows, seq, floorMs };
+}
+
+/**
+ * Which of the offered records this device lacks or has older. Keys of other partitions, which
+ * nobody looks for here, are never wanted: so one that is in a file goes with it.
+ */
+export async function answerOffer(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof offer>,
+  caller: Caller,
+): Promise<AnswerOf<typeof offer>> {
+  const { active, info } = await heldPartition(ports, request, caller);
+  const { incarnation, floorMs } = info;
+  const wanted = request.stamps.flatMap(([key, ms, tie], index) => {
+    const held = ports.store.stampOf(request.keyspace, request.partition, key);
+    const lacks = held === null ? ms > floorMs : compareStamps(held, { ms, tie }) < 0;
+    return lacks && active.partitionOf(key) === request.partition ? [index] : [];
+  });
+  return { incarnation, wanted };
+}
+
+/**
+ * Stores pushed records under their own timestamps; durable when it resolves. Throws KEY_MISPLACED
+ * before any is stored.
+ */
+export async function answerPush(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof push>,
+  caller: Caller,
+): Promise<AnswerOf<typeof push>> {
+  const { active, info } = await heldPartition(ports, request, caller);
+  const { incarnation } = info;
+  const { keyspace, partition } = request;
+  for (const { key } of request.rows) checkPlace(active, { partition, key }, caller);
+  for (const row of request.rows) checkClock(ports.clock, row);
+  const writes = request.rows.map((row) => ({ keyspace, partition, ...row }));
+  const outcomes = await ports.inFlight.track(keyspace, partition, ports.store.write(writes));
+  // failpoint: push.stored
+  if (outcomes.some(({ kind }) => kind === 'absent')) throw filling(partition);
+  const undecided = outcomes.flatMap(({ kind }, index) => (kind === 'promised' ? [index] : []));
+  return { incarnation, undecided };
+}
+
+/** Keys whose promises no record here has caught up with, after the writes that are under way. */
+export async function answerPromises(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof promises>,
+  caller: Caller,
+): Promise<AnswerOf<typeof promises>> {
+  await passFence(ports, request, caller);
+  const { keyspace, partition, after } = request;
+  await ports.inFlight.settled(keyspace, partition);
+  if (ports.store.marks(keyspace, partition) === null) throw filling(partition);
+  const above = ports.store
+    .promises(keyspace, partition)
+    .map(({ key }) => key)
+    .filter((key) => Buffer.compare(key, after) > 0)
+    .sort((a, b) => Buffer.compare(a, b));
+  return { keys: above.slice(0, offerRowsMax), more: above.length > offerRowsMax };
+}
+
+/** Records after a sequence, for a joiner that has a copy up to it. */
+export async function answerRows(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof rowsSince>,
+  caller: Caller,
+): Promise<AnswerOf<typeof rowsSince>> {
+  await passFence(ports, request, caller);
+  const { keyspace, partition, since } = request;
+  await ports.inFlight.settled(keyspace, partition);
+  const info = ports.store.info(keyspace, partition);
+  // A device that refills asks for all there is; it knows from digests that this is a part.
+  const complete = info?.state === 'ready' || request.assignment === null;
+  if (info === null || !complete) throw filling(partition);
+  const limits = { rowsMax: offerRowsMax, bytesMax: ROWS_BYTES_MAX };
+  const { rows, lastSeq, more } = ports.store.rowsSince(keyspace, partition, since, limits);
+  return {
+    incarnation: info.incarnation,
+    floorMs: info.floorMs,
+    rows: rows.map((row) => ({ key: row.key, ...wireContent(row) })),
+    lastSeq,
+    more,
+  };
+}
+
+async function heldPartition(
+  ports: ReplicaPorts,
+  request: { readonly keyspace: string; readonly ringVersion: number; readonly partition: number },
+  caller: Caller,
+): Promise<{ readonly active: ActiveRing; readonly info: PartitionInfo }> {
+  const { active, duty } = await passFence(ports, request, caller);
+  if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
+  const info = ports.store.info(request.keyspace, request.partition);
+  if (info !== null) return { active, info };
+  throw new CodedError('PARTITION_FILLING', `partition ${request.partition} has no file here yet`);
+}

@@ -1,0 +1,24 @@
+// A record as it travels and as coordinators see it; expiry and origin only if it has them. Pure.
+import type { Stamp } from '@ringwright/base/stamp';
+import { isGone } from '@ringwright/partition/file/record';
+import type { RecordContent } from '@ringwright/partition/file/record-bytes';
+import type { AnswerOf } from '@ringwright/wire/message';
+import type { recordRead } from '@ringwright/wire/records';
+
+export type WireContent = NonNullable<AnswerOf<typeof recordRead>['record']>;
+
+export function wireContent(record: Omit<RecordContent, 'key'>): WireContent {
+  const { value, ms, tie, expiresMs, origin } = record;
+  if (expiresMs === 0 && origin === null) return { value, ms, tie };
+  return { value, ms, tie, ...(expiresMs > 0 && { expiresMs }), ...(origin && { origin }) };
+}
+
+/** What clients know a record by: its first stamp, also when it was stored again since. */
+export function identityOf({ ms, tie, origin }: Pick<WireContent, 'ms' | 'tie' | 'origin'>): Stamp {
+  return origin ?? { ms, tie };
+}
+
+/** As a client sees it at that time: what has expired is a tombstone with the record's own stamp. */
+export function asOf<Kind extends WireContent | null>(record: Kind, nowMs: number): Kind {
+  return record !== null && isGone(record, nowMs) ? { ...record, value: null } : record;
+}

@@ -1,0 +1,53 @@
+// Which device of a ring a server is, and the tie-break of its stamps.
+import type { Device } from '@ringwright/ring/device';
+import { describe, expect, test } from 'vitest';
+import { activeOn, idOf, servedRing } from '../../../../test/support/served-ring.ts';
+import { activeRing, ringHead } from './active-ring.ts';
+
+const base = servedRing({ devices: 5 });
+/** Devices 1 and 2 share an address; 3 is a hole; 4 has an IPv6 address. */
+const ring = {
+  ...base,
+  devices: base.devices.map((device): Device | null => {
+    if (device === null || device.id === 3) return null;
+    if (device.id === 2) return { ...device, port: 6201 };
+    return device.id === 4 ? { ...device, ip: '::1' } : device;
+  }),
+};
+
+function selfOf(ip: string, port: number, name: string | null): number | null {
+  const identity = { name, address: { ip, port }, born: 'b' };
+  return activeRing({ ring, id: idOf(base), bytes: Buffer.alloc(0) }, identity, 5).self;
+}
+
+describe('self', () => {
+  test.each([
+    ['the address alone, where it is one device', '127.0.0.1', 6200, null, 0],
+    ['address and name', '127.0.0.1', 6201, 'sd2', 2],
+    ['the first of an address when no name is given', '127.0.0.1', 6201, null, 1],
+    ['a name that is elsewhere', '127.0.0.1', 6200, 'sd2', null],
+    ['a hole', '127.0.0.1', 6203, null, null],
+    ['IPv6, without its brackets', '::1', 6204, 'sd4', 4],
+    ['a port that no device has', '127.0.0.1', 1, null, null],
+    ['every interface: a ring names one', '0.0.0.0', 6200, 'sd0', null],
+    ['every interface in IPv6', '::', 6200, null, null],
+  ])('%s', (...[, ip, port, name, self]) => {
+    expect(selfOf(ip, port, name)).toBe(self);
+  });
+});
+
+test('stamps made outside the ring never tie with those of its devices', () => {
+  const identity = (born: string) => ({ name: null, address: { ip: 'x', port: 1 }, born });
+  const given = { ring: base, id: idOf(base), bytes: Buffer.alloc(0) };
+  const ties = ['a', 'b', 'c'].map((born) => activeRing(given, identity(born), 0).tieDevice);
+  expect(new Set(ties).size).toBe(3);
+  for (const tie of ties) {
+    expect(tie).toBeGreaterThanOrEqual(2 ** 23);
+    expect(tie).toBeLessThan(2 ** 24);
+  }
+  expect(activeOn(base, 2).tieDevice).toBe(2);
+});
+
+test('the head names what is active', () => {
+  expect(ringHead(activeOn(base, 0))).toEqual({ keyspace: 'cities', version: 1, id: idOf(base) });
+});

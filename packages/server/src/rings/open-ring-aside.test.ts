@@ -1,0 +1,40 @@
+// Small rings in this turn, large ones in a thread: the same answer either way.
+import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
+import { proposeMoves } from '@ringwright/ring/advance-ring';
+import { encodeRing } from '@ringwright/ring/file/ring-file';
+import { expect, test } from 'vitest';
+import { servedRing } from '../../../../test/support/served-ring.ts';
+import { turnsOf } from '../../../../test/support/turns-of.ts';
+import { openRing } from './open-ring.ts';
+import { openRingAside } from './open-ring-aside.ts';
+
+/** Just above what is opened in one turn. */
+const ring = servedRing({ power: 20, devices: 100 });
+const { bytes, id } = encodeRing(ring);
+
+test('a large ring: other work goes on meanwhile, and the ring is whole', async () => {
+  expect(bytes.length).toBeGreaterThan(ringTurnBytesMax);
+  const turns = await turnsOf(async () => {
+    expect(await openRingAside(bytes, null)).toEqual(openRing(bytes, null));
+  });
+  expect(turns).toBeGreaterThan(10);
+  expect(bytes.equals(encodeRing(ring).bytes), 'the bytes stay here').toBe(true);
+});
+
+test('a successor is compared with the ring it follows, and with no other', async () => {
+  const moves = [{ partition: 7, replica: 0, from: 7, to: 50 }];
+  const next = encodeRing(proposeMoves(ring, id, { moves })).bytes;
+  const opened = await openRingAside(next, { ring, id, bytes });
+  expect(opened.change).toMatchObject({ slots: 3 * 2 ** 20, moved: 1 });
+  expect(opened).toEqual(openRing(next, { ring, id }));
+  expect(openRing(bytes, { ring, id }).change).toBeNull();
+});
+
+test('what is wrong with it crosses the thread', async () => {
+  const flipped = Buffer.from(bytes);
+  flipped[flipped.length - 9]! ^= 1;
+  await expect(openRingAside(flipped, null)).rejects.toMatchObject({ code: 'RING_FILE_INVALID' });
+  const twice = { ...ring, table: [ring.table[0]!, ring.table[0]!, ring.table[2]!] };
+  const { findings } = await openRingAside(encodeRing(twice).bytes, null);
+  expect(findings[0]).toMatchObject({ code: 'PARTITION_DEVICE_TWICE' });
+});

@@ -1,0 +1,25 @@
+// A ring file decoded and audited: what a server looks at before it trusts a ring. Pure.
+import type { Finding } from '@ringwright/base/finding';
+import { auditRing } from '@ringwright/ring/audit/audit-ring';
+import { type ChangeSize, changeSize } from '@ringwright/ring/audit/large-change';
+import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
+import type { Ring } from '@ringwright/ring/ring';
+
+export interface OpenedRing extends Pick<RingFile, 'ring' | 'id' | 'signing'> {
+  /** What an audit finds wrong; empty in a ring that may be used. */
+  readonly findings: readonly Finding[];
+  /** How much it changes of the ring it follows; null when that is not `previous`. */
+  readonly change: ChangeSize | null;
+}
+
+/** Throws as decodeRing does. */
+export function openRing(
+  bytes: Uint8Array,
+  previous: { readonly ring: Ring; readonly id: string } | null,
+): OpenedRing {
+  const { ring, id, signing } = decodeRing(bytes);
+  const findings = auditRing(ring);
+  const isNext = findings.length === 0 && previous?.id === ring.parent;
+  const change = isNext && previous !== null ? changeSize(previous.ring, ring) : null;
+  return { ring, id, signing, findings, change };
+}

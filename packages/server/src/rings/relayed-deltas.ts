@@ -1,0 +1,44 @@
+// Deltas to the active ring for peers that have an older version: made once for all that ask.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { splitRingFile } from '@ringwright/ring/file/ring-file';
+import type { RingHead } from '@ringwright/wire/hello';
+import type { ActiveRing } from './active-ring.ts';
+import { makeRingDeltaAside } from './ring-delta-aside.ts';
+import { type RingShelf, ringFileName } from './ring-shelf.ts';
+
+export class RelayedDeltas {
+  readonly #shelf: RingShelf;
+  readonly #made = new WeakMap<ActiveRing, Map<string, Promise<Uint8Array | null>>>();
+
+  constructor(shelf: RingShelf) {
+    this.#shelf = shelf;
+  }
+
+  /** Null when the base is not on the shelf, or the delta would save little. */
+  from(base: RingHead, active: ActiveRing): Promise<Uint8Array | null> {
+    const made = this.#made.get(active) ?? new Map<string, Promise<Uint8Array | null>>();
+    this.#made.set(active, made);
+    const known = made.get(base.id);
+    if (known !== undefined) return known;
+    const delta = this.#make(base, active);
+    made.set(base.id, delta);
+    // Anybody may name a base: only those that were here are remembered.
+    void delta.then((bytes) => bytes === null && made.delete(base.id));
+    return delta;
+  }
+
+  async #make({ version, id }: RingHead, active: ActiveRing): Promise<Uint8Array | null> {
+    const file = join(this.#shelf.directory, active.ring.keyspace, ringFileName(version));
+    try {
+      const bytes = await readFile(file);
+      return splitRingFile(bytes).id === id ? await makeRingDeltaAside(bytes, active.bytes) : null;
+    } catch (error) {
+      // Gone or damaged: the whole file travels instead.
+      if (error instanceof CodedError || (error instanceof Error && 'code' in error)) return null;
+      throw error;
+    }
+  }
+}

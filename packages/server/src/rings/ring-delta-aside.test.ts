@@ -1,0 +1,48 @@
+// Deltas of large rings in a thread, and duties in turns: the same answers, and other work goes on.
+import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
+import { proposeMoves } from '@ringwright/ring/advance-ring';
+import { dutiesOf } from '@ringwright/ring/duty-of';
+import { makeRingDelta } from '@ringwright/ring/file/ring-delta';
+import { encodeRing } from '@ringwright/ring/file/ring-file';
+import { expect, test } from 'vitest';
+import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
+import { turnsOf } from '../../../../test/support/turns-of.ts';
+import { activeDuties, prepareDuties } from './active-duties.ts';
+import { applyRingDeltaAside, makeRingDeltaAside } from './ring-delta-aside.ts';
+
+const ring = servedRing({ power: 20, devices: 100 });
+const { bytes: base, id } = encodeRing(ring);
+const moves = [{ partition: 7, replica: 0, from: 7, to: 50 }];
+const next = proposeMoves(ring, id, { moves });
+const { bytes: file } = encodeRing(next);
+
+test('a delta is made and applied in a thread', async () => {
+  expect(base.length).toBeGreaterThan(ringTurnBytesMax);
+  const turns = await turnsOf(async () => {
+    const delta = await makeRingDeltaAside(base, file);
+    expect(Buffer.from(delta!).equals(makeRingDelta(base, file)!)).toBe(true);
+    expect(Buffer.from(await applyRingDeltaAside(base, delta!)).equals(file)).toBe(true);
+  });
+  expect(turns).toBeGreaterThan(20);
+  expect(base.equals(encodeRing(ring).bytes), 'the bytes stay here').toBe(true);
+});
+
+test('a delta that does not fit is refused as without a thread', async () => {
+  const delta = Buffer.from(makeRingDelta(base, file)!);
+  delta[delta.length - 9]! ^= 1;
+  const refused = { code: 'RING_DELTA_INVALID' };
+  await expect(applyRingDeltaAside(base, delta)).rejects.toMatchObject(refused);
+  await expect(applyRingDeltaAside(file, makeRingDelta(base, file)!)).rejects.toMatchObject(
+    refused,
+  );
+});
+
+test('duties are found in several turns, and asked for again they are there', async () => {
+  for (const self of [0, 50]) {
+    const active = activeOn(next, self);
+    expect(await turnsOf(() => prepareDuties(active))).toBeGreaterThan(1);
+    const found = activeDuties(active);
+    expect(found).toEqual(dutiesOf(next, self));
+    expect(activeDuties(active)).toBe(found);
+  }
+});

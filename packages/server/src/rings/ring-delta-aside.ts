@@ -1,0 +1,32 @@
+// Makes and applies deltas of large rings in a thread of their own: both read all bytes of both
+// files.
+import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
+import { applyRingDelta, makeRingDelta } from '@ringwright/ring/file/ring-delta';
+import type { DeltaJob } from './ring-delta-worker.ts';
+import { runAside, sharedCopy } from './run-aside.ts';
+
+const PROGRAM = new URL('./ring-delta-worker.ts', import.meta.url);
+
+/** As applyRingDelta. */
+export async function applyRingDeltaAside(
+  base: Uint8Array,
+  delta: Uint8Array,
+): Promise<Uint8Array> {
+  if (base.length <= ringTurnBytesMax) return applyRingDelta(base, delta);
+  const job: DeltaJob = { kind: 'apply', base: await sharedCopy(base), delta };
+  return runAside(PROGRAM, job);
+}
+
+/** As makeRingDelta. */
+export async function makeRingDeltaAside(
+  base: Uint8Array,
+  file: Uint8Array,
+): Promise<Uint8Array | null> {
+  if (file.length <= ringTurnBytesMax) return makeRingDelta(base, file);
+  const job: DeltaJob = {
+    kind: 'make',
+    base: await sharedCopy(base),
+    file: await sharedCopy(file),
+  };
+  return runAside(PROGRAM, job);
+}

@@ -1,0 +1,256 @@
+// Rings between servers and from the tool: answers to offers, chunks and fetches; catching up from
+// a peer.
+import { CodedError } from '@ringwright/base/coded-error';
+import { transferChunkBytesMax } from '@ringwright/base/limits';
+import type { Caller } from '@ringwright/wire/call-channel';
+import { fetchRingFor, fetchRingStart, type RingWanted } from '@ringwright/wire/fetch-ring';
+import type { RingHead, RingHeld } from '@ringwright/wire/hello';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import type {
+  ringChunk,
+  ringDelta,
+  ringFetch,
+  ringOffer,
+  ringSettle,
+} from '@ringwright/wire/rings';
+import type { TrustExchange } from '../trust/trust-exchange.ts';
+import { type ActiveRing, ringHead } from './active-ring.ts';
+import type { RelayedDeltas } from './relayed-deltas.ts';
+import { applyRingDeltaAside } from './ring-delta-aside.ts';
+import { RingFetches, type TakeBytes } from './ring-fetches.ts';
+import { RingUploads } from './ring-uploads.ts';
+import type { Rings } from './rings.ts';
+
+/** A connection of this server's own to whoever calls; null: nothing is fetched from there. */
+export type CallBack = (caller: Caller) => Promise<Caller | null>;
+
+/** What servers need for relaying among each other; a listener that is only pushed to needs none. */
+interface RelayPorts {
+  readonly trust?: TrustExchange;
+  readonly deltas?: RelayedDeltas;
+  readonly nowMs?: () => number;
+  readonly callBack?: CallBack;
+  /** Told how a ring that was fetched travelled. */
+  readonly onFetched?: (form: 'delta' | 'whole', bytes: number) => void;
+}
+
+export class RingExchange {
+  readonly #rings: Rings;
+  readonly #relay: RelayPorts;
+  readonly #uploads: RingUploads;
+  readonly #fetches = new RingFetches();
+  readonly #catchingUp = new Map<string, Promise<void>>();
+
+  constructor(rings: Rings, relay: RelayPorts = {}) {
+    this.#rings = rings;
+    this.#relay = relay;
+    this.#uploads = new RingUploads(relay.nowMs ?? Date.now);
+  }
+
+  offer(request: RequestOf<typeof ringOffer>, caller: Caller): AnswerOf<typeof ringOffer> {
+    const { keyspace, version, id, bytes, signers } = request;
+    const head = { keyspace, version, id };
+    const isNew = this.#rings.precheck(head) === 'wanted';
+    const wanted = isNew || this.#rings.wantsSignatures({ ...head, signers });
+    if (wanted) this.#uploads.begin(caller, { id, keyspace, bytes, base: null });
+    return { wanted, active: this.#head(keyspace) };
+  }
+
+  /** Throws RING_VERSION_UNKNOWN when the base is not active; a new offer begins anew. */
+  delta(
+    { id, base, bytes }: RequestOf<typeof ringDelta>,
+    caller: Caller,
+  ): AnswerOf<typeof ringDelta> {
+    const upload = this.#uploads.find(caller);
+    if (upload === undefined || upload.id !== id || upload.received > 0) {
+      throw new CodedError('USAGE', `a delta of ring ${id.slice(0, 12)}, expected an offer of it`);
+    }
+    this.#uploads.end(caller);
+    this.#baseOf(upload.keyspace, base);
+    this.#uploads.begin(caller, { id, keyspace: upload.keyspace, bytes, base });
+    return {};
+  }
+
+  /** The last one throws what applyRingDelta and Rings.adopt throw. */
+  async chunk(
+    request: RequestOf<typeof ringChunk>,
+    caller: Caller,
+  ): Promise<AnswerOf<typeof ringChunk>> {
+    const upload = this.#uploads.find(caller);
+    const { id, offset, data } = request;
+    if (upload === undefined || upload.id !== id || upload.received !== offset) {
+      const expected = upload?.received ?? 'an offer';
+      const message = `chunk at ${offset} of ring ${id.slice(0, 12)}, expected ${expected}`;
+      throw new CodedError('USAGE', message);
+    }
+    if (data.length === 0) throw new CodedError('USAGE', `an empty chunk at ${offset}`);
+    if (offset + data.length > upload.bytes) {
+      throw new CodedError('RING_FILE_INVALID', `more bytes than the ${upload.bytes} offered`);
+    }
+    const arrived = this.#uploads.add(caller, data);
+    if (arrived === null) return { active: null };
+    const { keyspace, content, base } = arrived;
+    const file =
+      base === null
+        ? content
+        : await applyRingDeltaAside(this.#baseOf(keyspace, base).bytes, content);
+    return { active: ringHead(await this.#rings.adopt(file, keyspace)) };
+  }
+
+  #baseOf(keyspace: string, base: string): ActiveRing {
+    const active = this.#rings.find(keyspace);
+    if (active?.id === base) return active;
+    const message = `a delta to ring ${base.slice(0, 12)}, which is not active here`;
+    throw new CodedError('RING_VERSION_UNKNOWN', message);
+  }
+
+  async fetch(request: RequestOf<typeof ringFetch>): Promise<AnswerOf<typeof ringFetch>> {
+    const { keyspace, id, base, offset } = request;
+    const active = this.#rings.get(keyspace);
+    if (id !== null && id !== active.id) {
+      throw new CodedError('RING_VERSION_UNKNOWN', `ring ${id.slice(0, 12)} is no longer active`);
+    }
+    const delta = base === null ? null : await this.#relay.deltas?.from(base, active);
+    const content = delta ?? active.bytes;
+    const data = content.subarray(offset, offset + transferChunkBytesMax);
+    const { version } = active.ring;
+    return { version, id: active.id, bytes: content.length, isDelta: content === delta, data };
+  }
+
+  /**
+   * Fetches a keyspace's ring from a peer that has a newer one. Calls at the same time share one
+   * fetch. `peer` is a connection that was greeted: one that greets first would wait for itself.
+   */
+  catchUp(keyspace: string, peer: Caller): Promise<void> {
+    const running = this.#catchingUp.get(keyspace);
+    if (running !== undefined) return running;
+    const work = this.#fetches
+      .run(async (take) => {
+        // Its ring may be signed by keys that came into force while this server was away.
+        await this.#relay.trust?.catchUp(peer);
+        await this.#rings.adopt(await this.#fetchFile(keyspace, peer, take), keyspace);
+      })
+      .finally(() => this.#catchingUp.delete(keyspace));
+    this.#catchingUp.set(keyspace, work);
+    return work;
+  }
+
+  /** The peer's ring file, as a delta to the ring that is here where both ends can. */
+  async #fetchFile(keyspace: string, peer: Caller, take: TakeBytes): Promise<Uint8Array> {
+    const onChunk: RingWanted['onChunk'] = (data, { isStart }) => {
+      // The manifest and its signatures come first: no more is fetched of what nobody here trusts.
+      if (isStart) this.#rings.checkTrusted(data, keyspace);
+      take(data.length);
+    };
+    const active = this.#rings.find(keyspace);
+    if (active !== undefined) {
+      const base = ringHead(active);
+      const { bytes, isDelta } = await fetchRingFor(peer, { keyspace, base, onChunk });
+      this.#relay.onFetched?.(isDelta ? 'delta' : 'whole', bytes.length);
+      if (!isDelta) return bytes;
+      try {
+        return await applyRingDeltaAside(active.bytes, bytes);
+      } catch (error) {
+        if (!(error instanceof CodedError) || error.code !== 'RING_DELTA_INVALID') throw error;
+      }
+    }
+    const { bytes } = await fetchRingFor(peer, { keyspace, base: null, onChunk });
+    this.#relay.onFetched?.('whole', bytes.length);
+    return bytes;
+  }
+
+  /**
+   * Catches up with every ring of which the peer has a higher version, or its own version with more
+   * signatures. A ring of another line is looked at, so that this server raises its alarm too.
+   * Resolves with what went wrong: one ring that is refused holds up no other, a peer that fails
+   * is asked no more.
+   */
+  async catchUpAll(heads: readonly RingHeld[], peer: Caller, from: string): Promise<unknown[]> {
+    const refusals: unknown[] = [];
+    for (const head of heads) {
+      try {
+        await this.#catchUpWith(head, peer, from);
+      } catch (error) {
+        refusals.push(error);
+        if (error instanceof CodedError && error.code.startsWith('PEER_')) break;
+      }
+    }
+    return refusals;
+  }
+
+  async #catchUpWith(head: RingHeld, peer: Caller, from: string): Promise<void> {
+    if (this.#isAhead(head)) await this.catchUp(head.keyspace, peer);
+    else if (this.#rings.isForkNews(head)) {
+      await this.#rings.witness(await fetchRingStart(peer, head), from);
+    }
+  }
+
+  /** Whether catching up with these rings would do anything. */
+  lacks(heads: readonly RingHeld[]): boolean {
+    // Signatures are counted for each: a keyspace that is told of many times counts once.
+    const byKeyspace = new Map(heads.map((head) => [head.keyspace, head]));
+    return [...byKeyspace.values()].some(
+      (head) => this.#isAhead(head) || this.#rings.isForkNews(head),
+    );
+  }
+
+  #isAhead(head: RingHeld): boolean {
+    const have = this.#rings.find(head.keyspace)?.ring.version ?? 0;
+    return head.version > have || this.#rings.wantsSignatures(head);
+  }
+
+  /** The operator's word after a fork; the ring it names is pushed next. Throws RING_FORK_UNKNOWN. */
+  async settle(request: RequestOf<typeof ringSettle>): Promise<AnswerOf<typeof ringSettle>> {
+    const { reason, ...head } = request;
+    await this.#rings.settle(head, reason);
+    return {};
+  }
+
+  /** The active ring when it is at least of this version, else null. */
+  reached(keyspace: string, version: number): ActiveRing | null {
+    const active = this.#rings.find(keyspace);
+    return active !== undefined && active.ring.version >= version ? active : null;
+  }
+
+  /**
+   * The active ring, at least as new as the caller's. Throws RING_UNKNOWN when neither has one,
+   * RING_VERSION_UNKNOWN when the caller cannot give the ring it speaks of, or is nobody from whom
+   * rings are fetched.
+   */
+  async reach(keyspace: string, version: number, caller: Caller): Promise<ActiveRing> {
+    const reached = (): ActiveRing | null => this.reached(keyspace, version);
+    const present = reached();
+    if (present !== null) return present;
+    const { callBack } = this.#relay;
+    // Greeting it may bring the ring already.
+    const source = callBack === undefined ? caller : await callBack(caller);
+    if (source === null) throw this.#unknown(keyspace, version);
+    // A fetch under way may be from another peer, with a lower version or a failure of its own: it
+    // counts only when it brought the ring. Else this caller is asked, in its turn.
+    for (let isOwn = false; reached() === null && !isOwn; ) {
+      isOwn = !this.#catchingUp.has(keyspace);
+      try {
+        await this.catchUp(keyspace, source);
+      } catch (error) {
+        // Meanwhile the ring may have come another way; then what was fetched is refused as older.
+        if (isOwn && reached() === null) throw error;
+      }
+    }
+    const active = reached();
+    if (active !== null) return active;
+    throw this.#unknown(keyspace, version);
+  }
+
+  /** RING_VERSION_UNKNOWN, or RING_UNKNOWN. */
+  #unknown(keyspace: string, version: number): CodedError {
+    const spoken = `the caller speaks of version ${version} of '${keyspace}'`;
+    const message = `${spoken}, ${this.#rings.get(keyspace).ring.version} is here`;
+    const hint = `ring-builder push ${keyspace}`;
+    return new CodedError('RING_VERSION_UNKNOWN', message, { hint });
+  }
+
+  #head(keyspace: string): RingHead | null {
+    const active = this.#rings.find(keyspace);
+    return active === undefined ? null : ringHead(active);
+  }
+}

@@ -1,0 +1,112 @@
+// The forks this server has seen, by ring: alarms that last until an operator settles them, also
+// over restarts.
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { makeDirectory } from '@ringwright/node/durable-files';
+import type { RingHead } from '@ringwright/wire/hello';
+import { readState, writeState } from '../device/state-file.ts';
+import { isCovered, type RingFork, ringForkSchema } from './ring-fork.ts';
+
+export interface ForkPorts {
+  readonly directory: string;
+  readonly nowMs: () => number;
+  /** Told of every new alarm, and of the one that a start finds on disk. */
+  readonly onAlarm: (fork: RingFork) => void;
+  readonly onSettled: (fork: RingFork) => void;
+}
+
+const suffix = '.fork.json';
+
+export class RingForks {
+  readonly #ports: ForkPorts;
+  readonly #forks = new Map<string, RingFork>();
+  #turn: Promise<unknown> = Promise.resolve();
+
+  private constructor(ports: ForkPorts) {
+    this.#ports = ports;
+  }
+
+  /** Throws DISK_FAILED: an alarm that cannot be read must not be taken for none. */
+  static async load(ports: ForkPorts): Promise<RingForks> {
+    const forks = new RingForks(ports);
+    const names = await readdir(ports.directory).catch(() => []);
+    for (const name of names.filter((one) => one.endsWith(suffix))) {
+      const fork = await readState(join(ports.directory, name), ringForkSchema);
+      if (fork === null) continue;
+      forks.#forks.set(fork.keyspace, fork);
+      if (fork.settled === null) ports.onAlarm(fork);
+    }
+    return forks;
+  }
+
+  find(keyspace: string): RingFork | undefined {
+    return this.#forks.get(keyspace);
+  }
+
+  /** The fork that no operator has settled. */
+  alarm(keyspace: string): RingFork | null {
+    const fork = this.#forks.get(keyspace);
+    return fork?.settled === null ? fork : null;
+  }
+
+  /** False for what is known already: one alarm a fork, however often it is met. */
+  isNews(keyspace: string, version: number): boolean {
+    const fork = this.#forks.get(keyspace);
+    return fork === undefined || !isCovered(fork, version);
+  }
+
+  /** Resolves when the alarm is on disk. */
+  raise(found: Omit<RingFork, 'atMs' | 'settled'>): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!this.isNews(found.keyspace, found.version)) return;
+      const fork = { ...found, atMs: this.#ports.nowMs(), settled: null };
+      this.#forks.set(fork.keyspace, fork);
+      this.#ports.onAlarm(fork);
+      await this.#save(fork);
+    });
+  }
+
+  /** The operator's word: this ring is right. Throws RING_FORK_UNKNOWN. */
+  settle({ keyspace, version, id }: RingHead, reason: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const fork = this.#forks.get(keyspace);
+      if (fork === undefined) {
+        const message = `no fork of ring '${keyspace}' was ever seen here`;
+        throw new CodedError('RING_FORK_UNKNOWN', message, { details: { keyspace } });
+      }
+      const settled = { ...fork, settled: { version, id, reason, atMs: this.#ports.nowMs() } };
+      await this.#save(settled);
+      this.#forks.set(keyspace, settled);
+      this.#ports.onSettled(settled);
+    });
+  }
+
+  /** Whether the operator named this very ring as the right one. */
+  isChosen({ keyspace, version, id }: RingHead): boolean {
+    const settled = this.#forks.get(keyspace)?.settled;
+    return settled?.id === id && settled.version === version;
+  }
+
+  /** A new epoch begins the line anew. */
+  forget(keyspace: string): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#forks.delete(keyspace)) await rm(this.#file(keyspace), { force: true });
+    });
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #save(fork: RingFork): Promise<void> {
+    await makeDirectory(this.#ports.directory);
+    await writeState(this.#file(fork.keyspace), ringForkSchema, fork);
+  }
+
+  #file(keyspace: string): string {
+    return join(this.#ports.directory, `${keyspace}${suffix}`);
+  }
+}

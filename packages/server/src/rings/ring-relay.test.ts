@@ -1,0 +1,80 @@
+// What a greeted member is sent: what it lacks of the rings that name it, and nothing that it
+// refused a moment ago.
+import { CodedError } from '@ringwright/base/coded-error';
+import { ringRelayAgainMs } from '@ringwright/base/limits-rings';
+import type { Caller } from '@ringwright/wire/call-channel';
+import { expect, test } from 'vitest';
+import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
+import { RingRelay } from './ring-relay.ts';
+
+const active = activeOn(servedRing(), 0);
+const member = '127.0.0.1:6201';
+const held = (keyspace: string, version: number) => {
+  return { keyspace, version, id: 'a'.repeat(64), signers: 0 };
+};
+
+/** A relay and a member that takes rings, or fails with a code; time moves by hand. */
+function relaying(failure: () => CodedError | null = () => null) {
+  const now = { ms: 0 };
+  const rested = Promise.withResolvers<void>();
+  const calls: string[] = [];
+  const told: string[] = [];
+  const relay = new RingRelay({
+    rings: { list: () => [active], find: () => active },
+    trust: {
+      give: () => {
+        calls.push('trust');
+        return Promise.resolve();
+      },
+    },
+    deltas: { from: () => Promise.resolve(null) },
+    monotonicMs: () => now.ms,
+    rest: () => rested.promise,
+    onSent: (to) => told.push(`sent ${to}`),
+    onRefused: (to) => told.push(`refused ${to}`),
+  });
+  const call = ({ method }: { readonly method: string }): Promise<unknown> => {
+    calls.push(method);
+    const error = failure();
+    if (error !== null) return Promise.reject(error);
+    return Promise.resolve({ wanted: true, active: null });
+  };
+  return { relay, peer: { call } as unknown as Caller, now, rested, calls, told };
+}
+
+test('a member without the ring, or with an older one, is sent it, trust before it', async () => {
+  for (const heads of [[], [held('towns', 9)], [held('cities', 0)]]) {
+    const { relay, peer, rested, calls, told } = relaying();
+    const sending = relay.send(member, peer, heads);
+    await relay.send(member, peer, heads);
+    expect(calls, 'it rests first').toEqual([]);
+    rested.resolve();
+    await sending;
+    expect(calls, 'once').toEqual(['trust', 'ring-offer', 'ring-chunk']);
+    expect(told).toEqual([`sent ${member}`]);
+  }
+});
+
+test('nobody is sent a ring it has, or one that does not name it', async () => {
+  const { relay, peer, rested, calls } = relaying();
+  rested.resolve();
+  await relay.send(member, peer, [held('cities', active.ring.version)]);
+  await relay.send(member, peer, [held('cities', active.ring.version + 1)]);
+  await relay.send('127.0.0.1:6999', peer, []);
+  expect(calls).toEqual([]);
+});
+
+test('a refusal rests for long, a broken connection does not', async () => {
+  let code: 'SIGNATURES_MISSING' | 'PEER_UNREACHABLE' = 'PEER_UNREACHABLE';
+  const { relay, peer, now, rested, told } = relaying(() => new CodedError(code, 'no'));
+  rested.resolve();
+  const tries = async (): Promise<number> => {
+    await relay.send(member, peer, []);
+    return told.length;
+  };
+  expect([await tries(), await tries()]).toEqual([1, 2]);
+  code = 'SIGNATURES_MISSING';
+  expect([await tries(), await tries(), await tries()]).toEqual([3, 3, 3]);
+  now.ms += ringRelayAgainMs;
+  expect(await tries()).toBe(4);
+});

@@ -1,0 +1,98 @@
+// Rings that a member lacks, sent by whoever greets it. A member hears only servers that its own
+// rings name: one that is new to a ring, or whose ring names none of the addresses of today, does
+// not know whom to fetch from. It takes a ring from anybody, as it takes a push.
+import { CodedError } from '@ringwright/base/coded-error';
+import { ringActivationMsMax, ringRelayAgainMs } from '@ringwright/base/limits-rings';
+import type { Caller } from '@ringwright/wire/call-channel';
+import type { RingHeld } from '@ringwright/wire/hello';
+import { sendRing } from '@ringwright/wire/send-ring';
+import type { TrustExchange } from '../trust/trust-exchange.ts';
+import { type ActiveRing, ringHead } from './active-ring.ts';
+import type { RelayedDeltas } from './relayed-deltas.ts';
+import { addressesIn } from './ring-addresses.ts';
+
+interface RingRelayPorts {
+  readonly rings: {
+    list(): readonly ActiveRing[];
+    find(keyspace: string): ActiveRing | undefined;
+  };
+  readonly trust: Pick<TrustExchange, 'give'>;
+  readonly deltas: Pick<RelayedDeltas, 'from'>;
+  readonly monotonicMs: () => number;
+  /** Resolves after a moment, in which a member that knows this server fetches for itself. */
+  readonly rest: () => Promise<unknown>;
+  readonly onSent: (to: string, active: ActiveRing) => void;
+  readonly onRefused: (to: string, active: ActiveRing, error: unknown) => void;
+}
+
+export class RingRelay {
+  readonly #ports: RingRelayPorts;
+  /** Addresses that are being sent to. */
+  readonly #sending = new Set<string>();
+  /** By address: until when a ring that was refused there is not sent again, in monotonic ms. */
+  readonly #refused = new WeakMap<ActiveRing, Map<string, number>>();
+
+  constructor(ports: RingRelayPorts) {
+    this.#ports = ports;
+  }
+
+  /**
+   * Sends the server at an address, which says that it has these rings, what it lacks of the rings
+   * that name it. Resolves when it has them or has refused them; a refusal is told and no failure.
+   */
+  async send(to: string, peer: Caller, heads: readonly RingHeld[]): Promise<void> {
+    const lacking = this.#lacking(to, heads);
+    if (lacking.length === 0 || this.#sending.has(to)) return;
+    this.#sending.add(to);
+    try {
+      await this.#ports.rest();
+      for (const keyspace of lacking) {
+        const active = this.#ports.rings.find(keyspace);
+        if (active !== undefined) await this.#sendOne(to, peer, active);
+      }
+    } finally {
+      this.#sending.delete(to);
+    }
+  }
+
+  /** Keyspaces whose ring names the address, and is newer than what is there. */
+  #lacking(to: string, heads: readonly RingHeld[]): string[] {
+    const versions = new Map(heads.map(({ keyspace, version }) => [keyspace, version]));
+    const nowMs = this.#ports.monotonicMs();
+    return this.#ports.rings
+      .list()
+      .filter(({ ring }) => addressesIn(ring).has(to))
+      .filter(({ ring }) => (versions.get(ring.keyspace) ?? 0) < ring.version)
+      .filter((active) => (this.#refused.get(active)?.get(to) ?? nowMs) <= nowMs)
+      .map(({ ring }) => ring.keyspace);
+  }
+
+  async #sendOne(to: string, peer: Caller, active: ActiveRing): Promise<void> {
+    const { trust, deltas, onSent, onRefused } = this.#ports;
+    try {
+      // The ring may be signed by keys that came into force while that server was away.
+      await trust.give(peer);
+      const { how } = await sendRing(peer, {
+        ...ringHead(active),
+        bytes: active.bytes,
+        deltaFrom: (base) => deltas.from(base, active),
+        timeoutMs: ringActivationMsMax,
+      });
+      if (how !== 'had') onSent(to, active);
+    } catch (error) {
+      // What did not get there is sent with the next greeting; what was judged, much later.
+      if (!isOfTheWay(error)) this.#restAfterRefusal(to, active);
+      onRefused(to, active, error);
+    }
+  }
+
+  #restAfterRefusal(to: string, active: ActiveRing): void {
+    const until = this.#refused.get(active) ?? new Map<string, number>();
+    until.set(to, this.#ports.monotonicMs() + ringRelayAgainMs);
+    this.#refused.set(active, until);
+  }
+}
+
+function isOfTheWay(error: unknown): boolean {
+  return error instanceof CodedError && error.code.startsWith('PEER_');
+}

@@ -1,0 +1,128 @@
+// Rings on disk: what a start finds after crashes, damage and files put there by hand.
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ringVersionsKept } from '@ringwright/base/limits';
+import { proposeMoves } from '@ringwright/ring/advance-ring';
+import { encodeRing } from '@ringwright/ring/file/ring-file';
+import type { Ring } from '@ringwright/ring/ring';
+import { describe, expect, test } from 'vitest';
+import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
+import { idOf, servedRing } from '../../../../test/support/served-ring.ts';
+import { loadShelf, type RingShelf, shelveRing } from './ring-shelf.ts';
+
+const versions: Ring[] = [servedRing()];
+while (versions.length < 8) {
+  const last = versions.at(-1)!;
+  versions.push(proposeMoves(last, idOf(last), { moves: [] }));
+}
+const name = (version: number): string => `${String(version).padStart(7, '0')}.ring`;
+
+function shelve(shelf: RingShelf, ring: Ring): Promise<void> {
+  const { keyspace, version } = ring;
+  return shelveRing(shelf, { keyspace, version, id: idOf(ring) }, encodeRing(ring).bytes);
+}
+
+/** A shelf with versions 1 to `count`, and what a start finds after `damage`. */
+async function afterStart(count: number, damage: (folder: string) => Promise<void>) {
+  await using scratch = await scratchFolder();
+  const shelf = { directory: join(scratch.path, 'rings') };
+  await loadShelf(shelf, () => undefined);
+  for (const ring of versions.slice(0, count)) await shelve(shelf, ring);
+  const folder = join(shelf.directory, 'cities');
+  await damage(folder);
+  const damaged: string[] = [];
+  const found = await loadShelf(shelf, (file) => damaged.push(file.slice(folder.length + 1)));
+  expect(found.length).toBeLessThanOrEqual(1);
+  const { file, highest } = found[0] ?? {};
+  return {
+    active: file?.decoded.ring.version ?? null,
+    highest: highest?.version ?? null,
+    damaged,
+    files: await readdir(folder),
+  };
+}
+
+async function flip(file: string): Promise<void> {
+  const bytes = await readFile(file);
+  bytes[bytes.length - 1]! ^= 1;
+  await writeFile(file, bytes);
+}
+
+describe('a start finds', () => {
+  test('nothing on an empty shelf', async () => {
+    await using scratch = await scratchFolder();
+    const shelf = { directory: join(scratch.path, 'deep', 'rings') };
+    expect(await loadShelf(shelf, expect.unreachable)).toEqual([]);
+  });
+
+  test('the newest, and keeps only the last few', async () => {
+    const found = await afterStart(8, async () => undefined);
+    expect(found).toMatchObject({ active: 8, highest: 8, damaged: [] });
+    expect(found.files.filter((file) => file.endsWith('.ring'))).toHaveLength(ringVersionsKept);
+  });
+
+  test('the old ring after a crash between the file and highest.json', async () => {
+    const found = await afterStart(3, async (folder) => {
+      await writeFile(join(folder, name(4)), encodeRing(versions[3]!).bytes);
+    });
+    expect(found).toMatchObject({ active: 3, highest: 3, damaged: [] });
+  });
+
+  test('the first ring after a crash before the first highest.json', async () => {
+    const found = await afterStart(1, (folder) => rm(join(folder, 'highest.json')));
+    expect(found).toMatchObject({ active: 1, highest: 1, damaged: ['highest.json'] });
+  });
+
+  test('an older ring when the newest is damaged, and still knows the highest', async () => {
+    const found = await afterStart(3, (folder) => flip(join(folder, name(3))));
+    expect(found).toMatchObject({ active: 2, highest: 3, damaged: [name(3)] });
+  });
+
+  test('no ring when all files are damaged, and still knows the highest', async () => {
+    const found = await afterStart(2, async (folder) => {
+      await flip(join(folder, name(1)));
+      await writeFile(join(folder, name(2)), '');
+    });
+    expect(found).toMatchObject({ active: null, highest: 2, damaged: [name(2), name(1)] });
+  });
+
+  test.each([
+    ['damaged', '{"keyspace":"cities"'],
+    ['of another ring', JSON.stringify({ keyspace: 'x', version: 9, id: 'a'.repeat(64) })],
+  ])('the newest file when highest.json is %s', async (_name, text) => {
+    const found = await afterStart(3, (folder) => writeFile(join(folder, 'highest.json'), text));
+    expect(found).toMatchObject({ active: 3, highest: 3, damaged: ['highest.json'] });
+  });
+
+  test('no file under the number of another version', async () => {
+    const found = await afterStart(3, (folder) =>
+      rename(join(folder, name(1)), join(folder, name(3))),
+    );
+    expect(found).toMatchObject({ active: 2, highest: 3, damaged: [name(3)] });
+  });
+
+  test('no other ring of the highest version, even a whole one', async () => {
+    const twin = { ...versions[2]!, devices: servedRing({ devices: 5 }).devices };
+    const found = await afterStart(3, (folder) =>
+      writeFile(join(folder, name(3)), encodeRing(twin).bytes),
+    );
+    expect(found).toMatchObject({ active: 2, highest: 3, damaged: [name(3)] });
+  });
+
+  test('no ring in the folder of another keyspace', async () => {
+    const found = await afterStart(1, (folder) => {
+      const other = encodeRing({ ...versions[0]!, keyspace: 'towns' }).bytes;
+      return writeFile(join(folder, name(1)), other);
+    });
+    expect(found).toMatchObject({ active: null, highest: 1, damaged: [name(1)] });
+  });
+
+  test('what a torn write left behind is passed over', async () => {
+    const found = await afterStart(2, async (folder) => {
+      await writeFile(join(folder, `${name(3)}.new`), 'half');
+      await writeFile(join(folder, 'highest.json.new'), '{"ver');
+      await writeFile(join(folder, 'notes.txt'), 'by hand');
+    });
+    expect(found).toMatchObject({ active: 2, highest: 2, damaged: [] });
+  });
+});

@@ -1,0 +1,129 @@
+// The rings on a server's disk: rings/<keyspace>/<version>.ring and the highest version ever
+// active.
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { ringVersionsKept } from '@ringwright/base/limits';
+import { makeDirectory, replaceOwnFile } from '@ringwright/node/durable-files';
+import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
+import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
+import type { RingHead } from '@ringwright/wire/hello';
+import { ringHeadSchema } from '@ringwright/wire/hello';
+import { z } from 'zod';
+import { writeState } from '../device/state-file.ts';
+
+/** Name of a version's file, here and in repositories. */
+export const ringFileName = (version: number): string => `${String(version).padStart(7, '0')}.ring`;
+
+/** Rings are compared by epoch, then version; unsigned ones have none. */
+const highestSchema = ringHeadSchema.extend({ epoch: z.int().min(1).exactOptional() });
+export type HighestHead = z.infer<typeof highestSchema>;
+
+export interface ShelvedRing {
+  /** The newest ring that is still whole; null when none is. */
+  readonly file: { readonly decoded: RingFile; readonly bytes: Uint8Array } | null;
+  /** Highest version ever active, which may be above that of `file`. */
+  readonly highest: HighestHead;
+}
+
+export interface RingShelf {
+  readonly directory: string;
+}
+
+/**
+ * Makes a ring survive a crash before it is used: the file first, then the highest version.
+ * A crash between the two leaves a file that a push of the same ring replaces with equal bytes.
+ */
+export async function shelveRing(
+  shelf: RingShelf,
+  head: HighestHead,
+  bytes: Uint8Array,
+): Promise<void> {
+  const folder = join(shelf.directory, head.keyspace);
+  await makeDirectory(folder);
+  await replaceOwnFile(join(folder, ringFileName(head.version)), bytes);
+  // failpoint: ring.file-written
+  await writeState(join(folder, 'highest.json'), highestSchema, head);
+  const versions = await listVersions(folder);
+  // A new epoch begins below the versions of the old one, which must not push it off the shelf.
+  const older = versions.filter((version) => version > head.version);
+  const known = versions.filter((version) => version <= head.version);
+  for (const version of [...older, ...known.slice(0, -ringVersionsKept)]) {
+    await rm(join(folder, ringFileName(version)), { force: true });
+  }
+}
+
+/**
+ * The newest whole ring of every keyspace, and its highest version even if no file is whole.
+ * Damaged files are passed over and reported.
+ */
+export async function loadShelf(
+  shelf: RingShelf,
+  onDamage: (file: string, error: unknown) => void,
+): Promise<ShelvedRing[]> {
+  await makeDirectory(shelf.directory);
+  const rings: ShelvedRing[] = [];
+  for (const keyspace of await readdir(shelf.directory)) {
+    if (!keyspaceNamePattern.test(keyspace)) continue;
+    const shelved = await loadNewest(join(shelf.directory, keyspace), keyspace, onDamage);
+    if (shelved !== null) rings.push(shelved);
+  }
+  return rings;
+}
+
+async function loadNewest(
+  folder: string,
+  keyspace: string,
+  onDamage: (file: string, error: unknown) => void,
+): Promise<ShelvedRing | null> {
+  const highest = await readHighest(folder, keyspace, onDamage);
+  for (const version of (await listVersions(folder)).reverse()) {
+    // A file above the highest version was never active: the crash came before it counted.
+    if (highest !== null && version > highest.version) continue;
+    const file = join(folder, ringFileName(version));
+    try {
+      const bytes = await readFile(file);
+      const decoded = decodeRing(bytes);
+      const head = {
+        keyspace: decoded.ring.keyspace,
+        version: decoded.ring.version,
+        id: decoded.id,
+      };
+      const wanted = { keyspace, version, id: version === highest?.version ? highest.id : head.id };
+      checkSame(file, head, wanted);
+      return { file: { decoded, bytes }, highest: highest ?? head };
+    } catch (error) {
+      onDamage(file, error);
+    }
+  }
+  return highest === null ? null : { file: null, highest };
+}
+
+async function readHighest(
+  folder: string,
+  keyspace: string,
+  onDamage: (file: string, error: unknown) => void,
+): Promise<HighestHead | null> {
+  const file = join(folder, 'highest.json');
+  try {
+    const head = highestSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+    checkSame(file, head, { ...head, keyspace });
+    return head;
+  } catch (error) {
+    onDamage(file, error);
+    return null;
+  }
+}
+
+/** Files that somebody moved or replaced are as good as damaged. */
+function checkSame(file: string, found: RingHead, wanted: RingHead): void {
+  const [is, should] = [found, wanted].map((head) => `${head.keyspace} ${head.version} ${head.id}`);
+  if (is !== should) throw new CodedError('RING_FILE_INVALID', `${file} is ${is}, not ${should}`);
+}
+
+async function listVersions(folder: string): Promise<number[]> {
+  const names = await readdir(folder);
+  return names
+    .flatMap((name) => (/^\d{7,}\.ring$/.test(name) ? [Number.parseInt(name, 10)] : []))
+    .sort((a, b) => a - b);
+}

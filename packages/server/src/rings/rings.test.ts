@@ -1,0 +1,211 @@
+// Adopting rings: what is refused leaves the active ring as it was, in memory and on disk.
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { proposeMoves } from '@ringwright/ring/advance-ring';
+import { encodeRing } from '@ringwright/ring/file/ring-file';
+import type { Ring } from '@ringwright/ring/ring';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
+import { identityOf, idOf, servedRing } from '../../../../test/support/served-ring.ts';
+import { RingForks } from './ring-forks.ts';
+import { loadShelf } from './ring-shelf.ts';
+import { Rings } from './rings.ts';
+
+const versions: Ring[] = [servedRing()];
+while (versions.length < 6) {
+  const last = versions.at(-1)!;
+  versions.push(proposeMoves(last, idOf(last), { moves: [] }));
+}
+const bytesOf = (ring: Ring): Buffer => encodeRing(ring).bytes;
+const version = (number: number): Buffer => bytesOf(versions[number - 1]!);
+
+function forksIn(folder: string): Promise<RingForks> {
+  const quiet = { onAlarm: () => undefined, onSettled: () => undefined };
+  return RingForks.load({ directory: join(folder, 'rings'), nowMs: () => 7, ...quiet });
+}
+
+async function start(directory: string) {
+  const shelf = { directory: join(directory, 'rings') };
+  const activated: number[] = [];
+  const forks = await forksIn(directory);
+  const rings = new Rings(
+    {
+      shelf,
+      identity: identityOf(versions[0]!, 0),
+      nowMs: () => 7,
+      forks,
+      onActivate: ({ ring }) => activated.push(ring.version),
+    },
+    await loadShelf(shelf, expect.unreachable),
+  );
+  return { rings, activated, forks };
+}
+
+const adopted = (rings: Rings, bytes: Uint8Array): Promise<string> =>
+  rings.adopt(bytes).then(
+    ({ ring }) => `version ${ring.version}`,
+    (error: unknown) => (error instanceof CodedError ? error.code : `bug: ${String(error)}`),
+  );
+
+describe('one after the other', () => {
+  const broken = { ...versions[2]!, minVersions: Uint32Array.of(1, 1, 1, 9) };
+  const twin = { ...versions[1]!, devices: servedRing({ devices: 5 }).devices };
+  test.each([
+    ['a ring that fails its audit', bytesOf(broken), 'RING_AUDIT_FAILED'],
+    ['an older one', version(1), 'RING_OLDER'],
+    ['a fork', bytesOf(twin), 'RING_FORK'],
+    ['the child of a fork', bytesOf({ ...versions[2]!, parent: idOf(twin) }), 'RING_FORK'],
+    ['one of another cluster', bytesOf({ ...versions[2]!, cluster: 'x' }), 'RING_FOREIGN'],
+    ['a cut file', version(3).subarray(0, -1), 'RING_FILE_INVALID'],
+    ['no ring at all', Buffer.from('hello'), 'RING_FILE_INVALID'],
+  ])('%s is refused and changes nothing', async (_name, bytes, code) => {
+    await using folder = await scratchFolder();
+    const { rings, activated } = await start(folder.path);
+    await rings.adopt(version(1));
+    const before = await rings.adopt(version(2));
+    expect(await adopted(rings, bytes)).toBe(code);
+    expect(rings.get('cities')).toBe(before);
+    expect(activated).toEqual([1, 2]);
+    const seen = rings.refusals().map(({ keyspace, code: what }) => `${keyspace} ${what}`);
+    expect(seen).toEqual(code === 'RING_FILE_INVALID' ? [] : [`cities ${code}`]);
+    const restarted = await start(folder.path);
+    expect(restarted.rings.get('cities').ring).toEqual(versions[1]);
+    expect(await adopted(rings, version(3)), 'the good one goes on').toBe('version 3');
+    expect(rings.refusals()).toEqual([]);
+  });
+
+  test('the same again is no change', async () => {
+    await using folder = await scratchFolder();
+    const { rings, activated } = await start(folder.path);
+    const first = await rings.adopt(version(1));
+    expect(await rings.adopt(Buffer.from(version(1)))).toBe(first);
+    expect(activated).toEqual([1]);
+    expect(rings.precheck({ keyspace: 'cities', version: 1, id: first.id })).toBe('same');
+  });
+
+  test('nothing here yet: an unknown ring is wanted, and asking for it has a code', async () => {
+    await using folder = await scratchFolder();
+    const { rings } = await start(folder.path);
+    expect(rings.precheck({ keyspace: 'x', version: 9, id: 'a'.repeat(64) })).toBe('wanted');
+    expect(() => rings.get('x')).toThrow(expect.objectContaining({ code: 'RING_UNKNOWN' }));
+  });
+});
+
+describe('after a fork', () => {
+  const twin = { ...versions[1]!, devices: servedRing({ devices: 5 }).devices };
+  const twinId = idOf(twin);
+  const child = { ...proposeMoves(twin, twinId, { moves: [] }) };
+  const head = (ring: Ring) => ({ keyspace: 'cities', version: ring.version, id: idOf(ring) });
+
+  async function forked(folder: string) {
+    const started = await start(folder);
+    for (const number of [1, 2]) await started.rings.adopt(version(number));
+    expect(await adopted(started.rings, bytesOf(twin))).toBe('RING_FORK');
+    return started;
+  }
+
+  test('the alarm is on disk; children of the ring here are taken, others not', async () => {
+    await using folder = await scratchFolder();
+    const { forks } = await forked(folder.path);
+    const alarm = { keyspace: 'cities', version: 2, id: idOf(versions[1]!), other: twinId };
+    expect(forks.alarm('cities')).toEqual({ ...alarm, from: '', atMs: 7, settled: null });
+    const again = await start(folder.path);
+    expect(again.forks.alarm('cities')).toMatchObject(alarm);
+    expect(await adopted(again.rings, bytesOf(child))).toBe('RING_FORK');
+    expect(await adopted(again.rings, version(4)), 'a jump tells no line').toBe('RING_FORK');
+    expect(await adopted(again.rings, version(3))).toBe('version 3');
+    expect(again.forks.alarm('cities'), 'only an operator ends it').toMatchObject(alarm);
+  });
+
+  test('settled for the line here: it goes on, and the other is quiet', async () => {
+    await using folder = await scratchFolder();
+    const { rings, forks } = await forked(folder.path);
+    await rings.settle(head(versions[1]!), 'the other one was a test');
+    expect(forks.alarm('cities')).toBeNull();
+    expect(await adopted(rings, bytesOf(twin))).toBe('RING_FORK');
+    expect(forks.alarm('cities')).toBeNull();
+    expect(await adopted(rings, version(4))).toBe('version 4');
+    const restarted = await start(folder.path);
+    expect(restarted.forks.alarm('cities')).toBeNull();
+  });
+
+  test('settled for the other line: the ring that was named, then its children', async () => {
+    await using folder = await scratchFolder();
+    const { rings, forks } = await forked(folder.path);
+    await rings.settle(head(child), 'reviewed by two');
+    expect(await adopted(rings, bytesOf(twin))).toBe('RING_FORK');
+    expect(await adopted(rings, bytesOf(child))).toBe('version 3');
+    const next = proposeMoves(child, idOf(child), { moves: [] });
+    expect(await adopted(rings, bytesOf(next))).toBe('version 4');
+    const restarted = await start(folder.path);
+    expect(restarted.rings.get('cities').id).toBe(idOf(next));
+    expect(await adopted(restarted.rings, version(5)), 'a new fork is one').toBe('RING_FORK');
+    expect(restarted.forks.alarm('cities')).toMatchObject({ version: 4, id: idOf(next) });
+    expect(forks.alarm('cities')).toBeNull();
+  });
+
+  test('a word without a fork is refused, and a head alone is no proof', async () => {
+    await using folder = await scratchFolder();
+    const { rings, forks } = await start(folder.path);
+    for (const number of [1, 2, 3]) await rings.adopt(version(number));
+    await expect(rings.settle(head(child), 'why')).rejects.toMatchObject({
+      code: 'RING_FORK_UNKNOWN',
+    });
+    expect([twin, child].map((ring) => rings.isForkNews(head(ring)))).toEqual([true, true]);
+    expect(rings.isForkNews(head(versions[1]!))).toBe(false);
+    expect(forks.alarm('cities')).toBeNull();
+    await rings.witness(bytesOf(child).subarray(0, 100_000), '10.0.0.9:6200');
+    expect(forks.alarm('cities')).toMatchObject({ version: 3, from: '10.0.0.9:6200' });
+    expect(rings.isForkNews(head(twin)), 'one alarm at a time').toBe(false);
+  });
+});
+
+describe('the highest version seen', () => {
+  test('holds after a restart, also when its file was lost', async () => {
+    await using folder = await scratchFolder();
+    const first = await start(folder.path);
+    for (const number of [1, 2, 3]) await first.rings.adopt(version(number));
+    const shelf = { directory: join(folder.path, 'rings') };
+    for (const lost of [[3], [3, 2, 1]]) {
+      const shelved = (await loadShelf(shelf, expect.unreachable)).map(({ file, highest }) => {
+        const ring = versions.findLast((one) => !lost.includes(one.version) && one.version <= 3);
+        const bytes = ring === undefined ? Buffer.alloc(0) : bytesOf(ring);
+        const decoded = file && ring ? { ...file.decoded, ring, id: idOf(ring) } : null;
+        return { highest, file: decoded && { decoded, bytes } };
+      });
+      const forks = await forksIn(folder.path);
+      const ports = { shelf, forks, identity: identityOf(versions[0]!, 0), nowMs: () => 7 };
+      const rings = new Rings({ ...ports, onActivate: () => undefined }, shelved);
+      expect(rings.find('cities')?.ring.version).toBe(lost.length === 1 ? 2 : undefined);
+      expect(await adopted(rings, version(2))).toBe(lost.length === 1 ? 'version 2' : 'RING_OLDER');
+      expect(await adopted(rings, version(1))).toBe('RING_OLDER');
+      expect(await adopted(rings, version(3)), 'its own bytes come back').toBe('version 3');
+    }
+  });
+});
+
+test('any rings pushed at once: versions only rise, and the highest stays', async () => {
+  await using folder = await scratchFolder();
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 6 }), { maxLength: 12 }),
+      async (pushed) => {
+        const directory = join(folder.path, String((run += 1)));
+        const { rings, activated } = await start(directory);
+        const answers = await Promise.all(pushed.map((number) => adopted(rings, version(number))));
+        let highest = 0;
+        for (const [index, number] of pushed.entries()) {
+          expect(answers[index]).toBe(number < highest ? 'RING_OLDER' : `version ${number}`);
+          highest = Math.max(highest, number);
+        }
+        expect(activated).toEqual([...new Set(activated)].sort((a, b) => a - b));
+        expect(rings.find('cities')?.ring.version ?? 0).toBe(highest);
+        const again = await start(directory);
+        expect(again.rings.find('cities')?.ring.version ?? 0).toBe(highest);
+      },
+    ),
+    { numRuns: 15 },
+  );
+});

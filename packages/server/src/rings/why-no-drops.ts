@@ -1,0 +1,40 @@
+// Whether this server may let data go under its ring: not while it cannot know that the ring is the
+// right and the newest one. Serving and copying go on. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Freshness } from '../trust/freshness.ts';
+import type { RingFork } from './ring-fork.ts';
+
+/**
+ * Throws RING_FORK under an alarm, BEACON_EXPIRED when nobody vouches for the ring any more or a
+ * newer one is known to exist. Where no beacon was ever sent, the lack of one holds nothing up. A
+ * drain shows nothing but the message.
+ */
+export function requireDropsAllowed(
+  ring: string,
+  { alarm, freshness }: { readonly alarm: RingFork | null; readonly freshness: Freshness },
+): void {
+  if (alarm !== null) {
+    const twice = `version ${alarm.version} of ring '${ring}' exists twice`;
+    throw new CodedError(
+      'RING_FORK',
+      `nothing is dropped: ${twice} (ring-builder settle ${ring} -m REASON)`,
+      {
+        hint: `where the right history is: ring-builder settle ${ring} -m REASON`,
+        details: { alarm },
+      },
+    );
+  }
+  if (freshness.state !== 'expired' && freshness.state !== 'behind') return;
+  const why =
+    freshness.state === 'expired'
+      ? `the beacon of ring '${ring}' ran out ${Math.round(-(freshness.leftMs ?? 0) / 1_000)} s ago`
+      : `a beacon names version ${freshness.version} of ring '${ring}', which is not active here`;
+  throw new CodedError(
+    'BEACON_EXPIRED',
+    `nothing is dropped: ${why} (ring-builder beacon ${ring})`,
+    {
+      hint: `ring-builder beacon ${ring}; a newer version is pushed first`,
+      details: { ...freshness },
+    },
+  );
+}

@@ -1,0 +1,39 @@
+// Figures of the store and of copies, taken where they pass: gauges on request, bytes on arrival.
+import { copyRead } from '@ringwright/wire/copies';
+import type { DeviceCaller } from '../peers/device-caller.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { StatusPorts } from './status.ts';
+
+/** Counts the partition files by ring and state, and what holds moves up; called for the metrics. */
+export function measurePartitions(
+  { partitions, heldDrops, copyRate }: Metrics,
+  { store, mover, rings, pace }: Pick<StatusPorts, 'store' | 'mover' | 'rings' | 'pace'>,
+): void {
+  copyRate.set(pace.status().inForce ?? 0);
+  for (const { ring } of rings.list()) {
+    const { drops, quarantines } = mover.held(ring.keyspace);
+    heldDrops.set({ ring: ring.keyspace }, drops + quarantines);
+  }
+  const counts = new Map<string, number>();
+  for (const { keyspace, state } of store.list()) {
+    const name = `${keyspace}/${state}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  partitions.reset();
+  for (const [name, count] of counts) {
+    const [ring = '', state = ''] = name.split('/');
+    partitions.set({ ring, state }, count);
+  }
+}
+
+/** The same caller, with the bytes of copied files counted. */
+export function measureCopies({ copiedBytes }: Metrics, devices: DeviceCaller): DeviceCaller {
+  return {
+    async call(to, kind, request) {
+      const answer = await devices.call(to, kind, request);
+      if (kind.method === copyRead.method)
+        copiedBytes.inc(copyRead.answer.parse(answer).data.length);
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,238 @@
+// What a server says of itself: GET /v1/status, and the ring resource.
+import { trustWarnDays } from '@ringwright/base/limits';
+import { programVersion } from '@ringwright/base/program-version';
+import { formatAddress } from '@ringwright/base/server-address';
+import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
+import type { Store } from '@ringwright/partition/store';
+import { wireVersion } from '@ringwright/wire/wire-version';
+import type { CopyPace, CopyPaceStatus } from '../copies/copy-pace.ts';
+import type { DeviceIdentity } from '../device/device-identity.ts';
+import type { LoadProgress } from '../moves/load-progress.ts';
+import type { MoveControls } from '../moves/move-controls.ts';
+import type { HeldDrops, Mover } from '../moves/mover.ts';
+import { isSurplus } from '../moves/plan-duties.ts';
+import type { Peers } from '../peers/peers.ts';
+import type { LogLoss, Scrubber } from '../repair/scrubber.ts';
+import { activeDuties } from '../rings/active-duties.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import type { RingFork } from '../rings/ring-fork.ts';
+import type { RingForks } from '../rings/ring-forks.ts';
+import type { RingRefusal } from '../rings/ring-refusals.ts';
+import type { RingRequests, VersionRequests } from '../rings/ring-requests.ts';
+import type { Rings } from '../rings/rings.ts';
+import { type Freshness, freshnessOf } from '../trust/freshness.ts';
+import type { TrustStore } from '../trust/trust-store.ts';
+
+/** A root that is in force, and when it must have been renewed. */
+export interface TrustStatus {
+  readonly cluster: string;
+  readonly version: number;
+  readonly epoch: number;
+  readonly id: string;
+  readonly expires: string;
+  /** True from `trustWarnDays` before it expires. */
+  readonly expiresSoon: boolean;
+}
+
+export interface StatusPorts {
+  readonly identity: DeviceIdentity;
+  readonly rings: Rings;
+  readonly forks: RingForks;
+  readonly requests: RingRequests;
+  readonly store: Store;
+  readonly mover: Mover;
+  readonly controls: MoveControls;
+  readonly peers: Peers;
+  readonly trust: TrustStore;
+  readonly pace: CopyPace;
+  readonly scrubber: Pick<Scrubber, 'logLoss'>;
+  readonly startedMs: number;
+  readonly nowMs: () => number;
+}
+
+export interface RingStatus {
+  readonly ring: string;
+  readonly version: number;
+  readonly id: string;
+  readonly sinceMs: number;
+  /** The highest version on disk; below it nothing is accepted. Null: none was ever stored. */
+  readonly disk: { readonly version: number; readonly id: string } | null;
+  /** Requests under way, by the version they were made with. */
+  readonly requests: readonly VersionRequests[];
+  /** This device's id in the ring; null when the ring does not name it. */
+  readonly device: number | null;
+  readonly serving: number;
+  /** Partitions the table gives this device that cannot answer reads yet. */
+  readonly notReady: number;
+  /** Files that cannot be used, with the reason: they refill, or wait for `trash RING confirm`. */
+  readonly damaged: readonly { readonly partition: number; readonly reason: string }[];
+  /** Steps of duties that fail and are tried again: open, accept, serve, drain and others. */
+  readonly failing: readonly { readonly step: string; readonly reason: string }[];
+  readonly loads: readonly LoadProgress[];
+  /** Assignment ids that an operator paused, or put first, among the moves to this device. */
+  readonly paused: readonly number[];
+  readonly first: readonly number[];
+  /** Partitions here that the ring gives to others. */
+  readonly surplus: number;
+  /** Those being given up, with what each waits for. */
+  readonly draining: readonly { readonly partition: number; readonly reason: string }[];
+  /** Drops and quarantines that wait for an operator: `ring-builder trash RING confirm`. */
+  readonly held: HeldDrops;
+  readonly rows: number;
+  readonly bytes: number;
+  /** Epoch of a signed ring; null: unsigned. */
+  readonly epoch: number | null;
+  /** Why a large change was let through with too few signatures, in its author's words. */
+  readonly override: string | null;
+  readonly freshness: Freshness;
+  /** The last fork that was seen; an alarm as long as `settled` is null. */
+  readonly fork: RingFork | null;
+}
+
+export interface ServerStatus {
+  /** Of the release that runs. */
+  readonly version: string;
+  /** Of the wire format: servers of one version understand each other. */
+  readonly wireVersion: number;
+  readonly address: string;
+  readonly device: string | null;
+  readonly uptimeMs: number;
+  readonly nowMs: number;
+  readonly ready: boolean;
+  readonly rings: readonly RingStatus[];
+  readonly refusals: readonly RingRefusal[];
+  /** The commit log was lost and began anew, in this life of the process; null: it was not. */
+  readonly logLoss: LogLoss | null;
+  /** How fast partition files may be given and taken here. */
+  readonly copyPace: CopyPaceStatus;
+  /** Null when unsigned rings are accepted. */
+  readonly trust: readonly TrustStatus[] | null;
+  readonly peers: readonly { readonly address: string; readonly connected: boolean }[];
+}
+
+export function serverStatus(ports: StatusPorts): ServerStatus {
+  const rings = ports.rings.list().map((active) => ringStatus(ports, active));
+  return {
+    version: programVersion,
+    wireVersion,
+    address: formatAddress(ports.identity.address),
+    device: ports.identity.name,
+    uptimeMs: ports.nowMs() - ports.startedMs,
+    nowMs: ports.nowMs(),
+    ready: rings.every(({ notReady }) => notReady === 0),
+    rings,
+    refusals: ports.rings.refusals(),
+    logLoss: ports.scrubber.logLoss,
+    copyPace: ports.pace.status(),
+    trust: trustStatus(ports),
+    peers: ports.peers.list().map(({ address, connected }) => ({ address, connected })),
+  };
+}
+
+/** Whether every partition that the rings give this device can be read here, and what is missing. */
+export function readiness({ rings, store }: Pick<StatusPorts, 'rings' | 'store'>): {
+  readonly ready: boolean;
+  readonly waiting: readonly { readonly ring: string; readonly notReady: number }[];
+} {
+  const waiting = rings.list().flatMap((active) => {
+    const { keyspace } = active.ring;
+    const { serve } = activeDuties(active);
+    const notReady = serve.length - countReady(store.list(), keyspace, serve);
+    return notReady === 0 ? [] : [{ ring: keyspace, notReady }];
+  });
+  return { ready: waiting.length === 0, waiting };
+}
+
+export function countReady(
+  infos: readonly PartitionInfo[],
+  keyspace: string,
+  serve: readonly number[],
+): number {
+  const ready = new Set<number>();
+  for (const info of infos) {
+    if (info.keyspace === keyspace && info.state === 'ready') ready.add(info.partition);
+  }
+  return serve.reduce((count, partition) => count + (ready.has(partition) ? 1 : 0), 0);
+}
+
+/** Bytes of each partition file of a ring here, as [partition, bytes]. */
+export function partitionSizes(
+  { store }: StatusPorts,
+  ring: string,
+): [partition: number, bytes: number][] {
+  const infos = store.list().filter(({ keyspace }) => keyspace === ring);
+  return infos.map(({ partition, bytes }) => [partition, bytes]);
+}
+
+function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
+  const { keyspace, version } = active.ring;
+  const infos = ports.store.list().filter((info) => info.keyspace === keyspace);
+  const { serve } = activeDuties(active);
+  const serving = countReady(infos, keyspace, serve);
+  const draining = ports.mover.draining(keyspace);
+  const surplus = infos
+    .map(({ partition }) => partition)
+    .filter((partition) => isSurplus(active, partition));
+  return {
+    ring: keyspace,
+    version,
+    id: active.id,
+    sinceMs: active.activatedMs,
+    disk: diskHead(ports.rings, keyspace),
+    requests: ports.requests.list(keyspace),
+    device: active.self,
+    serving,
+    notReady: serve.length - serving,
+    damaged: ports.store
+      .damaged()
+      .filter((one) => one.keyspace === keyspace)
+      .map(({ partition, error }) => ({ partition, reason: error.message })),
+    failing: ports.mover.failing(keyspace),
+    loads: ports.mover.progress(keyspace),
+    ...controlsOf(ports, active),
+    surplus: surplus.length,
+    draining: surplus.map((partition) => ({
+      partition,
+      reason: draining.get(partition) ?? 'waits for its turn',
+    })),
+    held: ports.mover.held(keyspace),
+    rows: infos.reduce((sum, info) => sum + info.rows, 0),
+    bytes: infos.reduce((sum, info) => sum + info.bytes, 0),
+    epoch: active.signing?.epoch ?? null,
+    override: active.signing?.override ?? null,
+    freshness: freshnessOf(
+      ports.trust.beaconOf(keyspace),
+      { version, id: active.id },
+      ports.nowMs(),
+    ),
+    fork: ports.forks.find(keyspace) ?? null,
+  };
+}
+
+function controlsOf(
+  { controls }: StatusPorts,
+  { ring, self }: ActiveRing,
+): Pick<RingStatus, 'paused' | 'first'> {
+  const joins = ring.moves.filter(({ to }) => to === self);
+  const inFlight = new Set(joins.map(({ assignment }) => assignment));
+  const { paused, first } = controls.of(ring.keyspace);
+  const current = (ids: readonly number[]): number[] => ids.filter((id) => inFlight.has(id));
+  return { paused: current(paused), first: current(first) };
+}
+
+function diskHead(rings: Rings, keyspace: string): RingStatus['disk'] {
+  const head = rings.onDisk(keyspace);
+  return head === undefined ? null : { version: head.version, id: head.id };
+}
+
+export function trustStatus({
+  trust,
+  nowMs,
+}: Pick<StatusPorts, 'trust' | 'nowMs'>): readonly TrustStatus[] | null {
+  if (!trust.demands) return null;
+  const warnMs = nowMs() + trustWarnDays * 24 * 3_600_000;
+  return trust.trusts().map(({ id, root }) => {
+    const { cluster, version, epoch, expires } = root;
+    return { cluster, version, epoch, id, expires, expiresSoon: Date.parse(expires) <= warnMs };
+  });
+}

@@ -1,0 +1,203 @@
+// Whom a server trusts: roots given at start, newer ones walked to, beacons; all of it on disk.
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { trustFileBytesMax } from '@ringwright/base/limits';
+import { makeDirectory, replaceOwnFile } from '@ringwright/node/durable-files';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
+import { type AuthenticRing, authenticateRing } from '@ringwright/ring/trust/authenticate-ring';
+import { type Beacon, openBeacon } from '@ringwright/ring/trust/beacon';
+import type { SignedDocument } from '@ringwright/ring/trust/signed-document';
+import {
+  newestRoot,
+  parseTrustFile,
+  printTrustFile,
+  rootIdOf,
+} from '@ringwright/ring/trust/trust-chain';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
+
+/** One thing given with --trust, and how far its chain has been walked. */
+interface Anchor {
+  /** Id of the root that was trusted first: nothing but a chain from there on is taken. */
+  readonly id: string;
+  readonly documents: readonly SignedDocument[];
+  /** Null while only the id is known. */
+  readonly trust: Trust | null;
+}
+
+interface HeldBeacon {
+  readonly beacon: Beacon;
+  readonly bytes: Uint8Array;
+}
+
+export interface TrustPorts {
+  readonly directory: string;
+  readonly nowMs: () => number;
+}
+
+/** Holds the trust for the life of the server. Without anchors every ring is let through. */
+export class TrustStore {
+  readonly #ports: TrustPorts;
+  readonly #anchors: Anchor[];
+  readonly #beacons = new Map<string, HeldBeacon>();
+  #turn: Promise<unknown> = Promise.resolve();
+
+  private constructor(ports: TrustPorts, anchors: Anchor[]) {
+    this.#ports = ports;
+    this.#anchors = anchors;
+  }
+
+  /**
+   * `given`: trust files and root ids (64 hex digits). What was walked to before is taken up again,
+   * so that a restart cannot take a server back. Throws TRUST_INVALID, TRUST_FORK, DISK_FAILED.
+   */
+  static async load(ports: TrustPorts, given: readonly string[]): Promise<TrustStore> {
+    const anchors: Anchor[] = [];
+    for (const word of given) anchors.push(await loadAnchor(ports.directory, word));
+    const store = new TrustStore(ports, anchors);
+    if (anchors.length > 0) await store.#loadBeacons();
+    return store;
+  }
+
+  /** True when rings must be signed here. */
+  get demands(): boolean {
+    return this.#anchors.length > 0;
+  }
+
+  trusts(): Trust[] {
+    return this.#anchors.flatMap(({ trust }) => trust ?? []);
+  }
+
+  /** Null when nothing is demanded. Throws what authenticateRing throws. */
+  authenticate(bytes: Uint8Array): AuthenticRing | null {
+    return this.demands ? authenticateRing(bytes, this.trusts(), this.#ports.nowMs()) : null;
+  }
+
+  /** The newest roots that these lead to are in force, and on disk, when it resolves. */
+  offerRoots(bytes: Uint8Array): Promise<void> {
+    return this.#inTurn(() => this.#walk(bytes));
+  }
+
+  /**
+   * Older than the one that is held: refused, so that a replay cannot make a frozen server look
+   * fresh. Throws BEACON_REFUSED, TRUST_EXPIRED.
+   */
+  offerBeacon(bytes: Uint8Array): Promise<void> {
+    return this.#inTurn(() => this.#keepBeacon(bytes));
+  }
+
+  beaconOf(keyspace: string): Beacon | null {
+    return this.#beacons.get(keyspace)?.beacon ?? null;
+  }
+
+  /** What a peer may be told: documents as they were given, signatures and all. */
+  documents(): { readonly roots: Uint8Array[]; readonly beacons: Uint8Array[] } {
+    const chains = this.#anchors.filter(({ documents }) => documents.length > 0);
+    return {
+      roots: chains.map(({ documents }) => Buffer.from(printTrustFile(documents))),
+      beacons: [...this.#beacons.values()].map(({ bytes }) => bytes),
+    };
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #walk(bytes: Uint8Array): Promise<void> {
+    if (!this.demands) return;
+    const given = parseTrustFile(bytes);
+    const ids = given.map(rootIdOf);
+    const index = this.#anchors.findIndex(({ id, trust }) => ids.includes(trust?.id ?? id));
+    const anchor = this.#anchors[index];
+    if (anchor === undefined) throw this.#unrelated(ids);
+    const start = ids.indexOf(anchor.trust?.id ?? anchor.id);
+    if (anchor.trust !== null && start === ids.length - 1) return; // it is in force already
+    const trust = newestRoot(given, anchor.trust?.id ?? anchor.id);
+    const documents = [...anchor.documents, ...given.slice(start + (anchor.trust ? 1 : 0))];
+    const walked = { id: anchor.id, documents, trust };
+    await makeDirectory(this.#ports.directory);
+    await replaceOwnFile(
+      fileOf(this.#ports.directory, anchor.id),
+      Buffer.from(printTrustFile(documents)),
+    );
+    this.#anchors[index] = walked;
+  }
+
+  #unrelated(ids: readonly string[]): CodedError {
+    const known = new Set(this.#anchors.flatMap(({ documents }) => documents.map(rootIdOf)));
+    const last = ids.at(-1);
+    const older = last !== undefined && known.has(last);
+    const trusted = this.#anchors.map(({ id, trust }) => trust?.id ?? id);
+    const message = older
+      ? `the trust document ends in root ${last.slice(0, 12)}, which was followed by newer ones`
+      : 'the trust document does not lead on from any root that is trusted here';
+    return new CodedError(older ? 'TRUST_OLDER' : 'TRUST_FORK', message, {
+      hint: 'ring-builder key trust shows the newest root; a server is told another with --trust',
+      details: { given: ids, trusted },
+    });
+  }
+
+  async #keepBeacon(bytes: Uint8Array): Promise<void> {
+    if (!this.demands) return;
+    const beacon = openBeacon(bytes, this.trusts(), this.#ports.nowMs());
+    const held = this.#beacons.get(beacon.keyspace)?.beacon;
+    const { issuedMs } = beacon;
+    if (held !== undefined && held.epoch === beacon.epoch && held.issuedMs >= issuedMs) {
+      if (held.issuedMs === issuedMs && held.id === beacon.id) return;
+      const message = `beacon refused: issued at ${issuedMs}, one of ${held.issuedMs} is held`;
+      throw new CodedError('BEACON_REFUSED', message, { details: { held, given: beacon } });
+    }
+    await makeDirectory(this.#ports.directory);
+    await replaceOwnFile(join(this.#ports.directory, `${beacon.keyspace}.beacon`), bytes);
+    this.#beacons.set(beacon.keyspace, { beacon, bytes });
+  }
+
+  async #loadBeacons(): Promise<void> {
+    const names = await readdir(this.#ports.directory).catch(() => []);
+    for (const name of names.filter((one) => one.endsWith('.beacon'))) {
+      const bytes = await readFile(join(this.#ports.directory, name));
+      // One of a key that was revoked since is no longer held.
+      await this.#keepBeacon(bytes).catch((error: unknown) => {
+        if (!(error instanceof CodedError)) throw error;
+      });
+    }
+  }
+}
+
+function fileOf(directory: string, id: string): string {
+  return join(directory, `${id}.json`);
+}
+
+async function loadAnchor(directory: string, word: string): Promise<Anchor> {
+  const given = /^[0-9a-f]{64}$/.test(word) ? null : parseTrustFile(await readGiven(word));
+  const id = given === null ? word : rootIdOf(given[0] as SignedDocument); // one or more roots
+  const stored = await readFile(fileOf(directory, id)).catch(onlyMissing);
+  const walked = stored === null ? null : parseTrustFile(stored);
+  const [longer, shorter] =
+    (walked?.length ?? 0) >= (given?.length ?? 0) ? [walked, given] : [given, walked];
+  if (longer === null) return { id, documents: [], trust: null };
+  if (shorter?.some((one, at) => rootIdOf(one) !== rootIdOf(longer[at] ?? one))) {
+    const message = `${word} leads elsewhere than the roots this server has walked to`;
+    throw new CodedError('TRUST_FORK', message, {
+      hint: `find out who made the other root; to start anew on purpose: rm ${fileOf(directory, id)}`,
+    });
+  }
+  return { id, documents: longer, trust: newestRoot(longer, id) };
+}
+
+async function readGiven(file: string): Promise<Uint8Array> {
+  return await readRegularFile(file, trustFileBytesMax).catch((cause: unknown) => {
+    if (cause instanceof CodedError) throw cause;
+    throw new CodedError('TRUST_UNKNOWN', `--trust ${file} is neither a file nor a root id`, {
+      hint: 'give the trust.json of the rings folder, or the id that ring-builder key trust prints',
+      cause,
+    });
+  });
+}
+
+function onlyMissing(error: unknown): null {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+  throw error;
+}

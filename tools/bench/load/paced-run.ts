@@ -1,0 +1,56 @@
+// A load that goes on while something else happens: started, asked for its figures, ended.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+
+export interface Pace {
+  readonly addresses: readonly string[];
+  /** Calls a second; null: as many as are answered. */
+  readonly perSecond: number | null;
+  readonly inFlight: number;
+  readonly keys: number;
+  readonly valueBytes: number;
+  readonly seed: number;
+}
+
+/** Since the last time they were asked for. */
+export interface PacedFigures {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** The 99th percentile of the median second: what a few bad ones do not show in. */
+  readonly usualP99Ms: number;
+  /** Calls that failed; each was repeated until it succeeded. */
+  readonly errors: number;
+  readonly lastError: string;
+  /** Longest time from when a key was to be written until it was. */
+  readonly longestPutMs: number;
+  readonly longestGetMs: number;
+}
+
+export interface PacedLoad {
+  readonly figures: () => Promise<PacedFigures>;
+  readonly stop: () => void;
+}
+
+export async function startPacedLoad(pace: Pace): Promise<PacedLoad> {
+  const program = path.join(import.meta.dirname, '../paced-load.ts');
+  const child = fork(program, [JSON.stringify(pace)]);
+  const exited = once(child, 'exit').then(() => {
+    throw new Error('the load ended by itself');
+  });
+  exited.catch(() => undefined); // told to whoever asks for figures
+  const answer = async (): Promise<unknown> => {
+    const [message] = (await Promise.race([once(child, 'message'), exited])) as [unknown];
+    return message;
+  };
+  await answer();
+  return {
+    figures: () => {
+      const answered = answer();
+      child.send('mark');
+      return answered as Promise<PacedFigures>; // sent by paced-load.ts
+    },
+    stop: () => child.disconnect(),
+  };
+}

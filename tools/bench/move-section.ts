@@ -1,5 +1,0 @@
-// What the sections of bench:move are told.
-import type { Section } from './benchmark.ts';
-
-export type MoveSize = 'mib' | 'rounds' | 'seconds' | 'value';
-export type MoveSection = Section<MoveSize>;

@@ -1,0 +1,43 @@
+// An etcd of three members, where it is installed.
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { versionOf } from '../measure/finished-program.ts';
+import { freePorts } from '../measure/free-ports.ts';
+import { startProgram } from '../measure/started-program.ts';
+
+const names = ['one', 'two', 'three'];
+
+export interface EtcdPeer {
+  readonly addresses: readonly string[];
+  readonly stop: () => Promise<void>;
+}
+
+export async function startEtcd(folder: string): Promise<EtcdPeer | null> {
+  if ((await versionOf('etcd')) === null) return null;
+  await fs.mkdir(folder, { recursive: true });
+  const ports = await freePorts(2 * names.length);
+  const at = (index: number): string => `http://127.0.0.1:${ports[index]}`;
+  const peers = names.map((name, index) => `${name}=${at(index + names.length)}`).join(',');
+  const programs = await Promise.all(
+    names.map((name, index) => {
+      const [client, peer] = [at(index), at(index + names.length)];
+      return startProgram({
+        file: 'etcd',
+        words: [
+          ['--name', name, '--data-dir', path.join(folder, name), '--log-level', 'error'],
+          ['--listen-client-urls', client, '--advertise-client-urls', client],
+          ['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
+          ['--initial-cluster', peers, '--quota-backend-bytes', `${8 * 2 ** 30}`],
+        ].flat(),
+        logFile: path.join(folder, `${name}.log`),
+        isUp: async () => (await (await fetch(`${client}/health`)).text()).includes('true'),
+      });
+    }),
+  );
+  return {
+    addresses: names.map((_, index) => `127.0.0.1:${ports[index]}`),
+    stop: async () => {
+      await Promise.all(programs.map(({ stop }) => stop()));
+    },
+  };
+}

@@ -1,0 +1,70 @@
+// Two masters of a Redis Cluster: one has all slots, a share of them is resharded to the other.
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { outputOf, versionOf } from '../measure/finished-program.ts';
+import { freePorts } from '../measure/free-ports.ts';
+import { type StartedProgram, startProgram } from '../measure/started-program.ts';
+import { answersOn } from './redis-peer.ts';
+
+const slots = 16_384;
+
+/**
+ * Fills one master with `keys` records and moves half the slots to the other with redis-cli, as its
+ * manual says: seconds, and bytes of keys and values moved. Null when Redis is not installed.
+ */
+export async function reshardHalf(
+  folder: string,
+  { keys, valueBytes }: { readonly keys: number; readonly valueBytes: number },
+): Promise<{ readonly seconds: number; readonly bytes: number } | null> {
+  if ((await versionOf('redis-server')) === null) return null;
+  // The port of the cluster's own protocol is 10,000 higher by default, which may be too high.
+  const ports = await freePorts(4);
+  const masters = [ports.slice(0, 2), ports.slice(2)];
+  const started: StartedProgram[] = [];
+  const ask = async (master: number, ...words: string[]): Promise<string> =>
+    (await outputOf('redis-cli', ['-p', `${masters[master]?.[0]}`, ...words])).trim();
+  try {
+    for (const [index, pair] of masters.entries()) {
+      started.push(await startMaster(path.join(folder, `master-${index}`), pair));
+    }
+    await ask(0, 'cluster', 'addslotsrange', '0', `${slots - 1}`);
+    const [port, busPort] = masters[1] ?? [];
+    await ask(0, 'cluster', 'meet', '127.0.0.1', `${port}`, `${busPort}`);
+    await ask(0, 'debug', 'populate', `${keys}`, 'key', `${valueBytes}`);
+    const ids = [await ask(0, 'cluster', 'myid'), await ask(1, 'cluster', 'myid')];
+    const isMet = async (): Promise<boolean> =>
+      (await Promise.all([0, 1].map((master) => ask(master, 'cluster', 'info')))).every((info) =>
+        /cluster_state:ok[^]*cluster_known_nodes:2/.test(info),
+      );
+    while (!(await isMet())) await delay(50);
+    const seconds = await reshard(`127.0.0.1:${masters[0]?.[0]}`, ids);
+    const moved = Number(await ask(1, 'dbsize'));
+    return { seconds, bytes: moved * (valueBytes + 'key:'.length + `${keys}`.length) };
+  } finally {
+    await Promise.all(started.map(({ stop }) => stop('SIGKILL')));
+  }
+}
+
+async function startMaster(folder: string, [port, busPort]: readonly number[]) {
+  await fs.mkdir(folder, { recursive: true });
+  return startProgram({
+    file: 'redis-server',
+    words: [
+      ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
+      ['--cluster-enabled', 'yes', '--cluster-port', `${busPort}`],
+      ['--appendonly', 'yes', '--enable-debug-command', 'yes'],
+    ].flat(),
+    logFile: `${folder}.log`,
+    isUp: () => answersOn(port ?? 0),
+  });
+}
+
+async function reshard(address: string, [from, to]: readonly string[]): Promise<number> {
+  const before = performance.now();
+  await outputOf('redis-cli', [
+    ...['--cluster', 'reshard', address, '--cluster-from', `${from}`, '--cluster-to', `${to}`],
+    ...['--cluster-slots', `${slots / 2}`, '--cluster-yes'],
+  ]);
+  return (performance.now() - before) / 1000;
+}

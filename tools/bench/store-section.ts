@@ -1,5 +1,0 @@
-// What the sections of bench:store are told.
-import type { Section } from './benchmark.ts';
-
-export type StoreSize = 'seconds' | 'rounds' | 'keys' | 'records';
-export type StoreSection = Section<StoreSize>;

@@ -1,0 +1,147 @@
+// bench:store, one device against a Redis server that syncs always; one client for both.
+import path from 'node:path';
+import { type Aim, type Comparison, comparison, withoutPeer } from '../measure/comparison.ts';
+import { outputOf } from '../measure/finished-program.ts';
+import { median } from '../measure/median.ts';
+import {
+  type LoadFigures,
+  type RedisLoad,
+  redisBenchmark,
+  redisClients,
+  requestsFor,
+} from '../peers/redis-benchmark.ts';
+import { startRedis } from '../peers/redis-peer.ts';
+import { startCluster } from '../peers/ring-cluster.ts';
+import type { StoreSection } from './store-section.ts';
+
+const partitions = 64;
+
+interface Case {
+  readonly op: RedisLoad['op'];
+  readonly pipeline: number;
+  readonly valueBytes: number;
+  readonly aim: Aim | null;
+}
+
+const smallCases: readonly Case[] = [
+  { op: 'set', pipeline: 1, valueBytes: 100, aim: { atLeast: 2 } },
+  { op: 'set', pipeline: 16, valueBytes: 100, aim: { atLeast: 1 } },
+  { op: 'get', pipeline: 1, valueBytes: 100, aim: { atLeast: 0.5 } },
+  { op: 'get', pipeline: 16, valueBytes: 100, aim: { atLeast: 0.5 } },
+];
+
+const largeCases: readonly Case[] = [1_024, 65_536].flatMap((valueBytes) => [
+  { op: 'set', pipeline: 1, valueBytes, aim: null },
+  { op: 'get', pipeline: 1, valueBytes, aim: null },
+]);
+
+export async function redisSection(settings: StoreSection): Promise<Comparison[]> {
+  const seconds = String(settings.sizes.seconds);
+  const program = path.join(import.meta.dirname, '../sync-limit.ts');
+  const limit = await outputOf(process.execPath, [program, settings.folder, seconds]);
+  const { perSecond: syncs } = JSON.parse(limit) as { perSecond: number };
+  const rows = await besideRedis(settings, { section: 'redis', cases: smallCases });
+  return [
+    comparison({
+      section: 'redis',
+      what: 'the disk: durable writes of 4 KiB',
+      unit: '/s',
+      figure: syncs,
+    }),
+    ...rows,
+    ...rows
+      .filter(({ what, unit }) => what.startsWith('SET') && unit === '/s')
+      .map((row) => acksPerSync(row, syncs)),
+  ];
+}
+
+/** Values of 1 and 64 KiB. */
+export function redisValues(settings: StoreSection): Promise<Comparison[]> {
+  return besideRedis(settings, { section: 'values', cases: largeCases });
+}
+
+/** Acknowledged writes for each sync the disk could have done meanwhile. */
+function acksPerSync({ section, what, figure }: Comparison, syncs: number): Comparison {
+  const beside = { name: 'durable writes/s of the disk', figure: syncs };
+  const note = `${redisClients} clients in step could get ${redisClients} per sync`;
+  return comparison({
+    section,
+    what: `${what}: acknowledged per sync`,
+    unit: '/s',
+    figure,
+    beside,
+    note,
+  });
+}
+
+async function besideRedis(
+  { folder, sizes, tell, nodeWords }: StoreSection,
+  { section, cases }: { readonly section: string; readonly cases: readonly Case[] },
+): Promise<Comparison[]> {
+  const [clusterFolder, redisFolder] = [path.join(folder, section), path.join(folder, 'redis-aof')];
+  const shape = { folder: clusterFolder, servers: 1, partitions, replicas: 1, nodeWords };
+  const cluster = await startCluster(shape);
+  const redis = await startRedis(redisFolder);
+  const ports = [cluster.servers[0]?.redisPort ?? 0, ...(redis === null ? [] : [redis.port])];
+  const rows: Comparison[] = [];
+  try {
+    for (const one of cases) {
+      tell(nameOf(one));
+      const [ours = [], theirs = null] = await alternate(one, ports, sizes);
+      rows.push(...rowsOf(section, one, { ours, theirs }));
+    }
+  } finally {
+    await Promise.all([cluster.stop(), redis?.stop()]);
+  }
+  return rows;
+}
+
+/** Each port in turn, round after round, so that a slow spell of the machine hits all. */
+async function alternate(
+  { op, pipeline, valueBytes }: Case,
+  ports: readonly number[],
+  { seconds, rounds, keys }: StoreSection['sizes'],
+): Promise<LoadFigures[][]> {
+  const load = { op, pipeline, valueBytes, keys };
+  // What is read has been written with values of this size.
+  const fill = { ...load, op: 'set', pipeline: 16, requests: fillRequests(load) } as const;
+  const requests: number[] = [];
+  for (const port of ports) {
+    if (load.op === 'get') await redisBenchmark({ ...fill, port });
+    requests.push(await requestsFor({ ...load, port }, seconds));
+  }
+  const figures: LoadFigures[][] = ports.map(() => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [index, port] of ports.entries()) {
+      figures[index]?.push(await redisBenchmark({ ...load, port, requests: requests[index] ?? 0 }));
+    }
+  }
+  return figures;
+}
+
+/** Enough that most keys exist, without writing gigabytes. */
+function fillRequests({ valueBytes, keys }: Pick<RedisLoad, 'valueBytes' | 'keys'>): number {
+  return Math.ceil((2 * keys) / Math.max(1, valueBytes / 2_048));
+}
+
+function nameOf({ op, pipeline, valueBytes }: Case): string {
+  const size = valueBytes < 1_024 ? `${valueBytes} bytes` : `${valueBytes / 1_024} KiB`;
+  return `${op.toUpperCase()} -P ${pipeline}, ${size}`;
+}
+
+interface Both {
+  readonly ours: readonly LoadFigures[];
+  readonly theirs: readonly LoadFigures[] | null;
+}
+
+function rowsOf(section: string, one: Case, { ours, theirs }: Both): Comparison[] {
+  const row = (name: keyof LoadFigures, unit: string, aim: Aim | null): Comparison => {
+    const of = (figures: readonly LoadFigures[]): number =>
+      median(figures.map((figure) => figure[name]));
+    const what = `${nameOf(one)}${name === 'p99Ms' ? ', p99' : ''}`;
+    const given = { section, what, unit, figure: of(ours), aim };
+    if (theirs === null) return withoutPeer(given, 'redis-server');
+    return comparison({ ...given, beside: { name: 'Redis, fsync always', figure: of(theirs) } });
+  };
+  return [row('perSecond', '/s', one.aim), row('p99Ms', 'ms', null)];
+}

@@ -1,0 +1,5 @@
+// What the sections of bench:store are told.
+import type { Section } from '../measure/benchmark.ts';
+
+export type StoreSize = 'seconds' | 'rounds' | 'keys' | 'records';
+export type StoreSection = Section<StoreSize>;

@@ -1,0 +1,41 @@
+// Rule: a package exports exactly what others import. A closed list is its public face: what is not
+// on it can change without a look at anybody else. Pure.
+import type { Complaint } from '../complaint.ts';
+import type { SourceFile } from '../source-file.ts';
+import { packageOfSpecifier, type Workspace, workspaceOf } from '../workspace.ts';
+
+export function checkClosedExports(
+  files: readonly SourceFile[],
+  workspaces: readonly Workspace[],
+): Complaint[] {
+  const imported = importedParts(files, workspaces);
+  return workspaces.flatMap(({ folder, name, exports }) => {
+    const file = `${folder}/package.json`;
+    const used = imported.get(name) ?? new Set<string>();
+    const missing = [...used].filter((part) => !exports.has(part));
+    const unused = [...exports].filter((part) => !used.has(part));
+    return [
+      ...missing.map((part) => `'${part}' is imported by others: add it to "exports"`),
+      ...unused.map((part) => `'${part}' is imported by nobody else: take it out of "exports"`),
+    ].map((message) => ({ file, line: 0, message }));
+  });
+}
+
+/** By package: what follows its name in imports of other packages and of shared tests. */
+function importedParts(
+  files: readonly SourceFile[],
+  workspaces: readonly Workspace[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>();
+  const names = new Set(workspaces.map(({ name }) => name));
+  for (const source of files) {
+    const own = workspaceOf(source.file, workspaces)?.name;
+    for (const { specifier } of source.imports) {
+      const name = packageOfSpecifier(specifier);
+      if (name === null || name === own || !names.has(name)) continue;
+      const parts = found.get(name) ?? new Set();
+      found.set(name, parts.add(`.${specifier.slice(name.length)}`));
+    }
+  }
+  return found;
+}

@@ -1,0 +1,65 @@
+// A person at a terminal is asked for the passphrase, and nobody who looks on can read it.
+import { mkdtemp, readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { hasTerminals, inTerminal, type Typed } from '../../../test/support/in-terminal.ts';
+import { ringBuilderIn } from '../../../test/support/ring-builder-program.ts';
+
+const program = join(import.meta.dirname, '../launcher.mjs');
+const secret = 'correct-horse-battery';
+const enter = (after: string, text: string): Typed => ({ after, text: `${text}\r` });
+
+if (!hasTerminals) console.log('skipped: script(1) of util-linux is not here');
+
+test.skipIf(!hasTerminals)('asked twice for a new key, once to sign, and never shown', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'passphrase-'));
+  const [rings, keys] = [join(folder, 'rings'), join(folder, 'keys')];
+  const type = (words: string, ...typed: Typed[]) => {
+    const places = ['--rings', rings, '--key-folder', keys];
+    const env = { RING_BUILDER_PASSPHRASE: undefined };
+    return inTerminal([process.execPath, program, ...words.split(' '), ...places], { typed, env });
+  };
+  const generate = 'key generate ada';
+  const differ = await type(
+    generate,
+    enter('passphrase: ', secret),
+    enter('more: ', 'another-one'),
+  );
+  expect([differ.exit, differ.shown]).toEqual([2, expect.stringContaining('passphrases differ')]);
+  expect(await readdir(folder)).toEqual([]);
+
+  // With a mistake that is taken back: 127 is what the backspace of a terminal sends.
+  const made = await type(
+    generate,
+    enter('new passphrase: ', `${secret}x\u007f`),
+    enter('once more: ', secret),
+  );
+  expect(made.exit, made.shown).toBe(0);
+  expect(made.shown).toContain('signing is on');
+
+  const tool = await ringBuilderIn(folder);
+  await tool.json('create cities --partitions 8 --replicas 1');
+  await tool.json('add cities r1z1-10.0.0.1:6200/a 1');
+  const wrong = await type('commit cities -m first', enter('passphrase: ', 'not-the-right-one'));
+  expect([wrong.exit, wrong.shown]).toEqual([2, expect.stringContaining('SIGNING_KEY_LOCKED')]);
+  const signed = await type('commit cities -m first', enter('passphrase: ', secret));
+  expect(signed.exit, signed.shown).toBe(0);
+  expect(signed.shown).toContain('signed by ada');
+  expect(signed.shown.match(/passphrase: /g)).toHaveLength(1);
+  for (const { shown } of [differ, made, wrong, signed])
+    expect(shown).not.toMatch(/horse|right-one/);
+
+  await tool.json('set cities --overload 0.1');
+  const stopped = await type('commit cities -m again', { after: 'passphrase: ', text: '\u0003' });
+  // 128 and the number of SIGINT, as script(1) tells it.
+  expect(stopped.exit).toBe(130);
+  expect(await tool.json('status cities')).toMatchObject({ head: 1, changes: 1 });
+});
+
+test('where nobody can be asked, nobody is', async () => {
+  const tool = await ringBuilderIn();
+  const { exit, stderr } = await tool.run('key generate ada --key-folder keys');
+  expect([exit, stderr]).toEqual([2, expect.stringContaining('SIGNING_KEY_LOCKED')]);
+  expect(stderr).not.toContain('passphrase: ');
+});

@@ -1,0 +1,88 @@
+// ring-builder balance: shares against slots held, per tier and device.
+
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import { ringFigures } from '@ringwright/builder/ask/figures';
+import { handoffFigures } from '@ringwright/builder/place/handoff-spread';
+import { type TierKind, tierKinds, tierNamesById } from '@ringwright/builder/state/tier-name';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { openRing } from '@ringwright/repository/open-ring';
+import { optionalText, text } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { stateOf } from '../../versions/state-of-version.ts';
+import { versionOf } from '../../versions/version-reference.ts';
+
+const ROWS_SHOWN_MAX = 60;
+
+interface BalanceRow {
+  readonly tier: TierKind;
+  readonly name: string;
+  readonly share: number;
+  readonly slots: number;
+  /** Slots above (or below) the share. */
+  readonly off: number;
+}
+
+export const verb: Verb = {
+  positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
+  examples: [['$0 balance cities', 'how far each tier and device is from its exact share']],
+  run: async (args, context) => {
+    const name = text(args, 'ring');
+    const opened = await openRing(context.rings, name);
+    const version = versionOf(name, opened.entries, optionalText(args, 'version'));
+    const stored = await readVersion(context.rings, name, version);
+    const state = stateOf(stored);
+    const { balance, tiers, devices, spread } = ringFigures(stored.ring, state);
+    const rows = tierKinds.flatMap((tier): BalanceRow[] => {
+      const names = tierNamesById(state.devices, tier);
+      const found =
+        tier === 'device'
+          ? devices.map(({ id, slots, share }) => ({ device: id, slots, share }))
+          : tiers.filter((one) => one.tier === tier);
+      return found.map(({ device, slots, share }) => {
+        return { tier, name: names[device] ?? '', share, slots, off: slots - share };
+      });
+    });
+    const even = balance.worstSlots < 1 && balance.worstTierSlots < 1;
+    const within = even && balance.slotsToClear === 0;
+    const handoffs = handoffFigures(stored.ring);
+    const pairs =
+      spread === null
+        ? []
+        : [
+            `pairs of devices share partitions with ${spread.variance.toFixed(2)} of the ` +
+              `variance of chance; the least meets ${(100 * spread.leastWidth).toFixed(0)} % of its peers`,
+          ];
+    return {
+      json: { ring: name, version, balanced: within, balance, spread, handoffs, rows },
+      lines: [
+        `${name} version ${version}: ${within ? 'every tier and device is' : 'not all are'} ` +
+          'within one slot of the exact share',
+        `worst device d${balance.worstDevice}: ${balance.worstSlots.toFixed(2)} slots off; ` +
+          `worst tier: ${balance.worstTierSlots.toFixed(2)}`,
+        ...(balance.slotsToClear > 0
+          ? [
+              `${counted(balance.slotsToClear, 'slot is', 'slots are')} on devices that shall have none`,
+            ]
+          : []),
+        ...pairs,
+        ...(handoffs === null
+          ? []
+          : [
+              `without one device at most ${(100 * handoffs.mostOnOne).toFixed(0)} % of its ` +
+                `partitions turn to the same stand-in; ${handoffs.fewestStandIns} or more share them`,
+            ]),
+        '',
+        ...printTable(rows.slice(0, ROWS_SHOWN_MAX), [
+          { head: 'TIER', cell: ({ tier }) => tier },
+          { head: 'NAME', cell: (row) => row.name },
+          { head: 'SHARE', cell: ({ share }) => Number(share.toFixed(3)) },
+          { head: 'SLOTS', cell: ({ slots }) => slots },
+          { head: 'OFF', cell: ({ off }) => Number(off.toFixed(3)) },
+        ]),
+        ...(rows.length > ROWS_SHOWN_MAX ? [`… ${rows.length} rows in all: --json`] : []),
+      ],
+      next: context.next(within ? `dispersion ${name}` : `plan ${name}`),
+    };
+  },
+};

@@ -1,0 +1,93 @@
+// ring-builder dispersion: how the replicas of partitions lie in regions, zones and servers.
+
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import { type DomainSpread, domainSpreads } from '@ringwright/builder/ask/domain-spread';
+import { placementProblem } from '@ringwright/builder/place/placement-problem';
+import { requiredOverload } from '@ringwright/builder/shares/required-overload';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { optionalText, text } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { stateOf } from '../../versions/state-of-version.ts';
+import { versionOf } from '../../versions/version-reference.ts';
+
+const ROWS_SHOWN_MAX = 60;
+
+export const verb: Verb = {
+  positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
+  options: {
+    'exit-code': { type: 'boolean', default: false, describe: 'exit with 1 when slots lie wrong' },
+  },
+  examples: [['$0 dispersion cities', 'partitions with 0, 1, 2 … replicas in each domain']],
+  run: async (args, context) => {
+    const name = text(args, 'ring');
+    const entries = await readLog(context.rings, name);
+    const version = versionOf(name, entries, optionalText(args, 'version'));
+    const stored = await readVersion(context.rings, name, version);
+    const state = stateOf(stored);
+    const domains = domainSpreads(stored.ring, state);
+    const { tree, shares } = placementProblem(state);
+    const required = requiredOverload(tree, shares);
+    const wrong = domains.reduce((sum, one) => sum + one.tooMany + one.tooFew, 0);
+    const beyondCap = domains.reduce((sum, one) => sum + overCap(one), 0);
+    const { partitions, replicas } = stored.ring;
+    return {
+      json: {
+        ring: name,
+        version,
+        partitions,
+        replicas,
+        overload: state.overload,
+        requiredOverload: required,
+        slotsWrong: wrong,
+        slotsBeyondCap: beyondCap,
+        domains,
+      },
+      lines: [
+        `${name} version ${version}: ${counted(partitions, 'partition')} x ${counted(replicas, 'replica')}`,
+        wrong === 0
+          ? 'every partition is as dispersed as the shares permit, at every tier'
+          : `${counted(wrong, 'slot lies', 'slots lie')} otherwise than the shares permit: a rebalance mends that`,
+        capLine(beyondCap, { overload: state.overload, required }),
+        '',
+        ...printDomains(domains),
+      ],
+      next: context.next(wrong > 0 ? `plan ${name}` : `frontier ${name}`),
+      exit: wrong > 0 && args['exit-code'] === true ? 1 : 0,
+    };
+  },
+};
+
+function capLine(
+  beyond: number,
+  { overload, required }: { readonly overload: number; readonly required: number | null },
+): string {
+  if (beyond === 0) return `dispersion is perfect (overload ${overload}, required ${required})`;
+  const remedy = required === null ? 'no overload helps' : `overload ${required} would`;
+  return `${counted(beyond, 'replica shares', 'replicas share')} a domain without need; ${remedy}`;
+}
+
+function overCap({ cap, counts }: DomainSpread): number {
+  if (cap === null) return 0;
+  return counts.reduce((sum, partitions, held) => sum + partitions * Math.max(0, held - cap), 0);
+}
+
+function printDomains(domains: readonly DomainSpread[]): string[] {
+  const most = domains.reduce((width, { counts }) => Math.max(width, counts.length), 0);
+  const shown = domains.slice(0, ROWS_SHOWN_MAX);
+  return [
+    ...printTable(shown, [
+      { head: 'TIER', cell: ({ tier }) => tier },
+      { head: 'NAME', cell: ({ name }) => name },
+      { head: 'SLOTS', cell: ({ slots }) => slots },
+      { head: 'ALLOWED', cell: ({ least, most: upper }) => `${least}..${upper}` },
+      { head: 'WRONG', cell: ({ tooMany, tooFew }) => tooMany + tooFew },
+      ...Array.from({ length: most }, (_, held) => ({
+        head: `HOLD ${held}`,
+        cell: ({ counts }: DomainSpread) => counts[held] ?? 0,
+      })),
+    ]),
+    ...(domains.length > shown.length ? [`… ${domains.length} domains in all: --json`] : []),
+  ];
+}

@@ -1,0 +1,78 @@
+// ring-builder frontier: what each overload would buy, and cost.
+
+import { printTable } from '@ringwright/base/print-table';
+import { overloadFrontier } from '@ringwright/builder/ask/frontier';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import { stagedChanges } from '@ringwright/repository/folder/builder-file';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { openRing } from '@ringwright/repository/open-ring';
+import { parseNumber, text, texts } from '../../cli/arguments.ts';
+import { printBytes } from '../../cli/print-bytes.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { askSizes } from '../../plan/known-sizes.ts';
+import { lastPushed } from '../../plan/prepare-plan.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
+
+export const verb: Verb = {
+  positionals: { overloads: { describe: 'values to try: 0 0.05 0.1; default: a few that matter' } },
+  options: {
+    offline: { type: 'boolean', default: false, describe: 'do not ask servers for sizes' },
+  },
+  examples: [
+    ['$0 frontier cities', 'dispersion, fullest device and slots moved for some overloads'],
+    ['$0 frontier cities 0 0.1 0.2', 'for these'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const opened = await openRing(context.rings, ring);
+    const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
+    const state = applyChanges(opened.state, stagedChanges(opened.staged));
+    const given = texts(args, 'overloads').map((one) => parseNumber(one, 'overload', 'overload'));
+    const frontier = overloadFrontier(
+      {
+        head: head === null ? null : { ...head.ring, moves: [] },
+        headId: head?.id ?? null,
+        state,
+      },
+      given.length > 0 ? given : undefined,
+    );
+    const ask = args['offline'] !== true && head !== null && lastPushed(opened.entries) !== null;
+    const sizes = ask ? await askSizes(ring, ringTargets(head.ring, head.state)) : null;
+    const mean = sizes?.meanBytes ?? null;
+    const points = frontier.points.map((point) => {
+      return { ...point, bytes: mean === null ? null : Math.round(mean * point.moves) };
+    });
+    const { required, recommended } = frontier;
+    const isSet = recommended === state.overload;
+    return {
+      json: { ring, overload: state.overload, required, recommended, points },
+      lines: [
+        required === null
+          ? `${ring}: no overload makes dispersion perfect; more devices or other weights would`
+          : `${ring}: overload ${required} is the least with perfect dispersion`,
+        `recommended: ${recommended}${isSet ? ', as it is set' : `; it is ${state.overload}`}`,
+        '',
+        ...printTable(points, [
+          { head: 'OVERLOAD', cell: ({ overload }) => overload },
+          { head: 'BEYOND CAP', cell: ({ beyondCapTotal }) => beyondCapTotal },
+          { head: 'FULLEST', cell: ({ worstFill }) => `${(100 * worstFill).toFixed(1)} %` },
+          { head: 'MOVES', cell: ({ moves }) => moves },
+          { head: 'LATER', cell: ({ movesLeft }) => movesLeft },
+          { head: 'BYTES', cell: ({ bytes }) => (bytes === null ? '?' : printBytes(bytes)) },
+          { head: '', cell: (point) => markOf(point, recommended) },
+        ]),
+      ],
+      next: context.next(isSet ? `dispersion ${ring}` : `set ${ring} --overload ${recommended}`),
+    };
+  },
+};
+
+function markOf(
+  { overload, current }: { readonly overload: number; readonly current: boolean },
+  recommended: number,
+): string {
+  return [
+    ...(current ? ['current'] : []),
+    ...(overload === recommended ? ['recommended'] : []),
+  ].join(', ');
+}

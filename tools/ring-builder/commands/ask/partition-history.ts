@@ -1,0 +1,114 @@
+// Which versions touched a partition, newest first: by whom, why, and which rule moved each slot.
+import { CodedError } from '@ringwright/base/coded-error';
+import { type MoveReason, moveReason } from '@ringwright/builder/ask/move-reason';
+import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Ring } from '@ringwright/ring/ring';
+import { movesOf } from '@ringwright/ring/slots-of';
+
+/** A partition moves every few weeks; the last changes are what is asked for. */
+export const EVENTS_MAX = 24;
+
+export interface SlotEvent {
+  readonly version: number;
+  /** `first`: placed by version 1; `direct`: at once; `finalized`: the table names the joiner. */
+  readonly kind: 'first' | 'proposed' | 'finalized' | 'cancelled' | 'direct';
+  readonly replica: number;
+  readonly from: number | null;
+  readonly to: number;
+  /** Absent for steps of a move that was decided before. */
+  readonly reason: MoveReason | null;
+  readonly user: string;
+  readonly time: string;
+  readonly message: string;
+}
+
+export interface PartitionHistory {
+  readonly events: readonly SlotEvent[];
+  /** Why it goes no further back; null when it reaches version 1. */
+  readonly ends: string | null;
+}
+
+/** Follows minVersions back, so only versions that touched the partition are read. */
+export async function partitionHistory(
+  { rings, entries }: { readonly rings: string; readonly entries: readonly LogEntry[] },
+  head: StoredVersion,
+  partition: number,
+): Promise<PartitionHistory> {
+  const events: SlotEvent[] = [];
+  let at = head;
+  for (;;) {
+    const touched = at.ring.minVersions[partition] ?? at.ring.version;
+    if (touched < at.ring.version) {
+      const found = await readOlder(rings, at.ring.keyspace, touched);
+      if (typeof found === 'string') return { events, ends: found };
+      at = found;
+      continue;
+    }
+    const entry = entries.find((one) => makesVersion(one) && one.version === touched);
+    if (entry === undefined || touched === 1) {
+      return { events: [...events, ...firstEvents(at.ring, partition, entry)], ends: null };
+    }
+    const before = await readOlder(rings, at.ring.keyspace, touched - 1);
+    if (typeof before === 'string') return { events, ends: before };
+    events.push(...eventsBetween(before.ring, at, { partition, entry }));
+    if (events.length >= EVENTS_MAX) return { events, ends: `the last ${events.length} events` };
+    at = before;
+  }
+}
+
+async function readOlder(
+  rings: string,
+  ring: string,
+  version: number,
+): Promise<StoredVersion | string> {
+  try {
+    return await readVersion(rings, ring, version);
+  } catch (error) {
+    const known = ['RING_VERSION_PRUNED', 'RING_VERSION_UNKNOWN', 'RING_FILE_INVALID'];
+    if (error instanceof CodedError && known.includes(error.code)) return error.message;
+    throw error;
+  }
+}
+
+function firstEvents(ring: Ring, partition: number, entry: LogEntry | undefined): SlotEvent[] {
+  return ring.table.flatMap((row, replica) => {
+    const to = row[partition];
+    if (to === undefined) return [];
+    const { user = '', time = '', message = '' } = entry ?? {};
+    const slot = { replica, from: null, to, reason: null };
+    return [{ version: ring.version, kind: 'first' as const, ...slot, user, time, message }];
+  });
+}
+
+function eventsBetween(
+  before: Ring,
+  { ring, state }: StoredVersion,
+  { partition, entry }: { readonly partition: number; readonly entry: LogEntry },
+): SlotEvent[] {
+  const { version, user, time, message } = entry;
+  const said = { version, user, time, message };
+  const [then, now] = [movesOf(before, partition), movesOf(ring, partition)];
+  const events: SlotEvent[] = [];
+  for (const move of now) {
+    if (then.some(({ assignment }) => assignment === move.assignment)) continue;
+    const reason = state === null ? null : moveReason(before, state, move);
+    const { replica, from, to } = move;
+    events.push({ kind: 'proposed', replica, from, to, reason, ...said });
+  }
+  for (const [replica, row] of ring.table.entries()) {
+    const [from, to] = [before.table[replica]?.[partition] ?? null, row[partition]];
+    if (to === undefined || from === to) continue;
+    const move = then.find((one) => one.replica === replica && one.to === to);
+    const slot = { partition, replica, from: from ?? to, to };
+    const reason = move !== undefined || state === null ? null : moveReason(before, state, slot);
+    const kind = move === undefined ? 'direct' : 'finalized';
+    events.push({ kind, replica, from, to, reason, ...said });
+  }
+  for (const { assignment, replica, from, to } of then) {
+    const stays = now.some((one) => one.assignment === assignment);
+    if (stays || ring.table[replica]?.[partition] === to) continue;
+    events.push({ kind: 'cancelled', replica, from, to, reason: null, ...said });
+  }
+  return events;
+}

@@ -1,0 +1,136 @@
+// Scenarios for simulate, in the two forms of SCENARIOS.md. Pure.
+
+import type { SimulationStep } from '@ringwright/builder/ask/simulate';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
+import { createState } from '@ringwright/builder/state/create-state';
+import { issueSentence } from '@ringwright/ring/issue-sentence';
+import { z } from 'zod';
+import { usage } from '../../cli/arguments.ts';
+import { shortScenarioSchema } from './short-scenario.ts';
+
+export interface Scenario {
+  readonly name: string;
+  readonly state: BuilderState;
+  /** Each begins with the initial devices. */
+  readonly runs: readonly { readonly name: string; readonly steps: readonly SimulationStep[] }[];
+}
+
+const deviceSchema = z.object({
+  id: z.int().optional(),
+  region: z.int().default(1),
+  zone: z.int(),
+  ip: z.string(),
+  port: z.int(),
+  device: z.string(),
+  weight: z.number(),
+  meta: z.string().default(''),
+});
+
+const operationSchema = z.discriminatedUnion('op', [
+  z.object({ op: z.literal('add'), dev: deviceSchema }),
+  z.object({ op: z.literal('remove'), id: z.int() }),
+  z.object({ op: z.literal('weight'), id: z.int(), weight: z.number() }),
+  z.object({ op: z.literal('overload'), overload: z.number() }),
+  z.object({ op: z.literal('replicas'), replicas: z.number() }),
+]);
+
+const scenarioSchema = z.object({
+  name: z.string().default('scenario'),
+  part_power: z.int(),
+  replicas: z.number(),
+  min_part_hours: z.int().default(0),
+  overload: z.number().default(0),
+  devices: z.array(deviceSchema),
+  /** One after the other; `after_hours` since the one before. */
+  sequence: z
+    .array(
+      z.object({
+        kind: z.string(),
+        after_hours: z.number().default(0),
+        ops: z.array(operationSchema),
+      }),
+    )
+    .default([]),
+  /** Alternatives, each on its own after the first placement. */
+  steps: z.record(z.string(), z.array(operationSchema)).default({}),
+});
+
+type Operation = z.infer<typeof operationSchema>;
+
+/** Throws USAGE with the place at fault; VALUE_OUT_OF_RANGE for settings. */
+export function readScenario(content: string, path: string): Scenario {
+  const { min_part_hours: minPartHours, ...data } = scenarioOf(parseJson(content, path), path);
+  const { name, part_power: power, replicas, overload, devices } = data;
+  const state = createState({
+    ring: 'simulated',
+    cluster: 'paper',
+    partitioner: { kind: 'md5-shift', power, prefix: '', suffix: '' },
+    replicas,
+    minPartHours,
+    overload,
+  });
+  const ids = new Map<number, number>();
+  const add = devices.map((dev) => changeOf({ op: 'add', dev }, ids));
+  const first = { name: 'first', afterHours: 0, changes: add };
+  const sequence = data.sequence.map(({ kind, after_hours: afterHours, ops }) => {
+    return { name: kind, afterHours, changes: ops.map((one) => changeOf(one, ids)) };
+  });
+  const alternatives = Object.entries(data.steps).map(([step, ops]) => {
+    const own = new Map([...ids].slice(0, devices.length));
+    const changes = ops.map((one) => changeOf(one, own));
+    return { name: step, steps: [first, { name: step, afterHours: 0, changes }] };
+  });
+  const line = { name: sequence.length > 0 ? 'sequence' : '', steps: [first, ...sequence] };
+  const runs =
+    sequence.length > 0 || alternatives.length === 0 ? [line, ...alternatives] : alternatives;
+  return { name, state, runs };
+}
+
+/** Only the short form has servers. */
+function scenarioOf(document: unknown, path: string): z.infer<typeof scenarioSchema> {
+  const isShort = typeof document === 'object' && document !== null && 'servers' in document;
+  const short = isShort ? shortScenarioSchema.safeParse(document) : null;
+  const parsed =
+    short?.success === false ? short : scenarioSchema.safeParse(short?.data ?? document);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const place = issue?.path.join('.') ?? '';
+  const wrong = issue === undefined ? 'wrong' : issueSentence(issue);
+  const message = `${path}: ${place === '' ? '' : `${place}: `}${wrong}`;
+  throw usage(message, 'the form is in ring-builder simulate --help and in SCENARIOS.md');
+}
+
+function parseJson(content: string, path: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch (cause) {
+    throw usage(`${path}: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+/** Ids of the file stand for the next free ones here, in the order in which devices are added. */
+function changeOf(operation: Operation, ids: Map<number, number>): Change {
+  switch (operation.op) {
+    case 'add': {
+      const { id: given, ...fields } = operation.dev;
+      const id = ids.size;
+      ids.set(given ?? id, id);
+      return { kind: 'add', device: { ...fields, id } };
+    }
+    case 'remove':
+      return { kind: 'remove', id: idOf(operation.id, ids) };
+    case 'weight':
+      return { kind: 'set-weight', id: idOf(operation.id, ids), weight: operation.weight };
+    case 'overload':
+      return { kind: 'set', settings: { overload: operation.overload } };
+    case 'replicas':
+      return { kind: 'set', settings: { replicas: operation.replicas } };
+    default:
+      throw usage('an operation unknown here');
+  }
+}
+
+function idOf(id: number, ids: ReadonlyMap<number, number>): number {
+  return ids.get(id) ?? id;
+}

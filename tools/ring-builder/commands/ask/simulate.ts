@@ -1,0 +1,91 @@
+// ring-builder simulate: a list of changes on paper, figures per step; nothing is written.
+import { counted } from '@ringwright/base/counted';
+import { operatorFileBytesMax } from '@ringwright/base/limits';
+import { printTable } from '@ringwright/base/print-table';
+import { type StepFigures, simulate } from '@ringwright/builder/ask/simulate';
+import { text, usage } from '../../cli/arguments.ts';
+import { readInput } from '../../cli/read-input.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { readScenario } from './read-scenario.ts';
+
+const form = `The scenario: one JSON object, such as
+  {"part_power": 10, "replicas": 3, "min_part_hours": 0, "overload": 0,
+   "devices": [{"zone": 1, "ip": "10.0.0.1", "port": 6200, "device": "sda", "weight": 100}, …],
+   "sequence": [{"kind": "grow", "after_hours": 24,
+                 "ops": [{"op": "weight", "id": 0, "weight": 50}]}],
+   "steps": {"a disk dies": [{"op": "remove", "id": 0}]}}
+sequence is one after the other, steps are alternatives; op: add (dev), remove (id),
+weight (id, weight), overload, replicas. Devices are numbered from 0. The scenarios of
+tools/bench, with servers and weights, are read too: tools/ring-builder/SCENARIOS.md has it all.`;
+
+export const verb: Verb = {
+  positionals: { scenario: { describe: 'a JSON file, - is stdin; its form is below' } },
+  options: {
+    step: { type: 'string', requiresArg: true, describe: 'only this one of alternative steps' },
+  },
+  about: form,
+  examples: [
+    ['$0 simulate growth.json', 'versions, moves, balance and dispersion after each step'],
+    ['$0 simulate tools/bench/scenarios/S1.json --step b_add_server', 'one of its alternatives'],
+  ],
+  run: async (args, context) => {
+    const path = text(args, 'scenario');
+    const content = await readInput(path, { bytesMax: operatorFileBytesMax });
+    const scenario = readScenario(content.toString('utf8'), path);
+    const wanted = args['step'];
+    const runs = scenario.runs.filter(({ name }) => wanted === undefined || name === wanted);
+    if (runs.length === 0) {
+      const names = scenario.runs.map(({ name }) => name).join(', ');
+      throw usage(`${path} has no step ${String(wanted)}; it has ${names}`);
+    }
+    context.tell(`${scenario.name}: simulating ${counted(runs.length, 'run')} …`);
+    const results = runs.map(({ name, steps }) => ({
+      name,
+      steps: simulate(scenario.state, steps),
+    }));
+    const refused = results.some(({ steps }) => steps.some(({ refusal }) => refusal !== null));
+    return {
+      json: { scenario: scenario.name, runs: results, refused },
+      lines: results.flatMap(({ name, steps }) => [
+        ...(name === '' ? [] : [`run ${name}`]),
+        ...printSteps(steps),
+        '',
+      ]),
+      next: 'ring-builder create RING …; or change the scenario and simulate again',
+      exit: refused ? 1 : 0,
+    };
+  },
+};
+
+function printSteps(steps: readonly StepFigures[]): string[] {
+  return [
+    ...printTable(steps, [
+      { head: 'STEP', cell: ({ name }) => name },
+      { head: 'HOUR', cell: ({ hours }) => hours },
+      { head: 'VERSION', cell: ({ version }) => version },
+      { head: 'WAVES', cell: ({ versions }) => versions },
+      { head: 'MOVED', cell: ({ moved }) => moved },
+      { head: 'LEAST', cell: ({ moveLowerBound }) => moveLowerBound },
+      { head: 'LEFT', cell: ({ movesLeft }) => movesLeft },
+      { head: 'OFF', cell: ({ figures }) => figures?.balance.worstSlots.toFixed(2) ?? '-' },
+      {
+        head: 'TIER OFF',
+        cell: ({ figures }) => figures?.balance.worstTierSlots.toFixed(2) ?? '-',
+      },
+      { head: 'BEYOND CAP', cell: beyondCap },
+      { head: 'SPREAD', cell: ({ figures }) => figures?.spread?.variance.toFixed(2) ?? '-' },
+    ]),
+    ...steps.flatMap(({ name, refusal }) =>
+      refusal === null ? [] : [`${name} refused: ${refusal.code}: ${refusal.message}`],
+    ),
+  ];
+}
+
+function beyondCap({ figures }: StepFigures): string {
+  if (figures === null) return '-';
+  const [over, must] = figures.dispersion.reduce(
+    ([sum, least], { slotsOverCap, unavoidable }) => [sum + slotsOverCap, least + unavoidable],
+    [0, 0],
+  );
+  return `${over} of ${Math.round(must)}`;
+}

@@ -1,0 +1,26 @@
+// What an answer of `why` is made from.
+import type { CodedError } from '@ringwright/base/coded-error';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { OpenedRing } from '@ringwright/repository/open-ring';
+import { hoursOf, MS_PER_HOUR } from '../../cli/hours.ts';
+import type { Context } from '../../cli/verb.ts';
+import type { PreparedPlan } from '../../plan/prepare-plan.ts';
+import { stateOf } from '../../versions/state-of-version.ts';
+
+export interface WhyInput {
+  readonly context: Context;
+  readonly opened: OpenedRing;
+  readonly head: StoredVersion;
+  /** What a commit would do now, or why it would not. */
+  readonly next: PreparedPlan | CodedError;
+}
+
+/** Hours until minPartHours lets a partition move again; 0 when it may. */
+export function hoursFrozen({ context, opened, head }: WhyInput, partition: number): number {
+  const touched = head.ring.minVersions[partition] ?? 0;
+  const made = hoursOf(opened.entries).get(touched);
+  const { minPartHours, restedThrough = 0 } = stateOf(head);
+  if (made === undefined || touched <= restedThrough) return 0;
+  const passed = context.nowMs() / MS_PER_HOUR - made;
+  return Math.max(0, minPartHours - passed);
+}

@@ -1,0 +1,119 @@
+// The answer of `why RING PARTITION`: each slot with its rule, its past and its future.
+import { counted } from '@ringwright/base/counted';
+import { type SlotRule, type SlotWhy, whySlots } from '@ringwright/builder/ask/why-slot';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { movesOf } from '@ringwright/ring/slots-of';
+import type { Answer } from '../../cli/verb.ts';
+import { nameDevice } from '../../versions/device-reference.ts';
+import { stateOf } from '../../versions/state-of-version.ts';
+import { partitionHistory, type SlotEvent } from './partition-history.ts';
+import { hoursFrozen, type WhyInput } from './why-input.ts';
+
+const sentences: Readonly<Record<SlotRule, string>> = {
+  removed: 'its device was removed: it must move',
+  drained: 'its device has weight 0: it is to move away',
+  dispersion: 'a domain of its device holds too many replicas of the partition: it is to move',
+  share: 'its device holds more than its share: one of its slots is to move, this or another',
+  pinned: 'a pin wants it there: ring-builder unpin would free it',
+  'only-place': 'dispersion: no other device may hold it without breaking a bound',
+  full: 'share: other devices may hold it, but all hold their share',
+  pairs: 'pair spread: another device has room and may hold it; equals were spread evenly',
+};
+
+export async function whyPartition(
+  input: WhyInput,
+  partition: number,
+  key: string | null,
+): Promise<Answer> {
+  const { context, opened, head, next } = input;
+  const { ring } = head;
+  const state = stateOf(head);
+  const slots = whySlots(ring, state, partition);
+  const source = { rings: context.rings, entries: opened.entries };
+  const history = await partitionHistory(source, head, partition);
+  const blocks = blocksOf(input, partition);
+  const planned = next instanceof Error ? [] : next.plan.moves;
+  const coming = planned.filter((move) => move.partition === partition);
+  const future = next instanceof Error ? next.message : coming.length === 0 ? 'it stays' : null;
+  const { keyspace, version } = ring;
+  return {
+    json: {
+      ring: keyspace,
+      version,
+      partition,
+      ...(key === null ? {} : { key }),
+      slots,
+      history: history.events,
+      historyEnds: history.ends,
+      blocks,
+      next: { moves: coming, refused: next instanceof Error ? next.code : null },
+    },
+    lines: [
+      `${keyspace} version ${version}, partition ${partition}${key === null ? '' : ` of key ${key}`}`,
+      ...slots.flatMap((slot) => ['', ...printSlot(slot, state, history.events)]),
+      '',
+      ...(history.ends === null ? [] : [`history ends: ${history.ends}`]),
+      ...(blocks.length === 0
+        ? ['nothing blocks it']
+        : blocks.map(({ message }) => `blocked: ${message}`)),
+      ...(future === null ? [] : [`next version: ${future}`]),
+      ...coming.map(
+        ({ replica, from, to }) => `next version: replica ${replica} moves from d${from} to d${to}`,
+      ),
+    ],
+    next: context.next(coming.length > 0 ? `plan ${keyspace}` : `log ${keyspace}`),
+  };
+}
+
+function printSlot(slot: SlotWhy, state: BuilderState, events: readonly SlotEvent[]): string[] {
+  const { replica, device, joiner, rule, slots, share, domains, alternatives, pairs } = slot;
+  const found = state.devices[device] ?? null;
+  const name = found === null ? `d${device}` : nameDevice(found);
+  const past = events.filter((event) => event.replica === replica);
+  return [
+    `replica ${replica} on ${name}${joiner === null ? '' : `, moving to d${joiner}`}`,
+    `  rule     ${sentences[rule]}`,
+    `  share    d${device} holds ${counted(slots, 'slot')}, its share is ${share.toFixed(2)}; ` +
+      `${counted(alternatives, 'other device')} may hold this one`,
+    ...domains.map(
+      ({ tier, name: domain, held, least, most }) =>
+        `  ${tier.padEnd(7)}  ${domain} holds ${held} of this partition, allowed ${least} to ${most}`,
+    ),
+    ...pairs.map(
+      ({ device: other, shared, even }) =>
+        `  pair     shares ${counted(shared, 'partition')} with d${other}, even would be ${even.toFixed(1)}`,
+    ),
+    ...past.map(printEvent),
+  ];
+}
+
+function printEvent({ version, kind, from, to, reason, user, time, message }: SlotEvent): string {
+  const move = from === null ? `placed on d${to}` : `d${from} to d${to} ${kind}`;
+  const why = reason === null ? '' : `: ${reason.sentence}`;
+  return `  v${version}       ${move}${why} (${user}, ${time.slice(0, 16)}, ${message})`;
+}
+
+function blocksOf(input: WhyInput, partition: number): { code: string; message: string }[] {
+  const { ring } = input.head;
+  const blocks: { code: string; message: string }[] = [];
+  for (const { replica, from, to, state } of movesOf(ring, partition)) {
+    const message = `replica ${replica} is ${state} from d${from} to d${to}: rollout ends it`;
+    blocks.push({ code: 'MOVE_IN_FLIGHT', message });
+  }
+  const { pins = [], devices } = stateOf(input.head);
+  for (const { on, off } of pins.filter((pin) => pin.partition === partition)) {
+    const named = [...on.map((id) => `on d${id}`), ...off.map((id) => `off d${id}`)];
+    blocks.push({ code: 'PARTITION_PINNED', message: `it is pinned ${named.join(', ')}` });
+  }
+  for (const row of ring.table) {
+    const device = devices[row[partition] ?? -1];
+    if (device?.hold === undefined) continue;
+    blocks.push({ code: 'DEVICE_HELD', message: `d${device.id} is held: ${device.hold}` });
+  }
+  const hours = hoursFrozen(input, partition);
+  if (hours > 0) {
+    const message = `it moved lately: min-part-hours for another ${hours.toFixed(1)} hours`;
+    blocks.push({ code: 'PARTITION_FROZEN', message });
+  }
+  return blocks;
+}

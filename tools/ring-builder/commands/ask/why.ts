@@ -1,0 +1,62 @@
+// ring-builder why: which rule placed a slot, which version moved it, what blocks it, what is next.
+import { CodedError } from '@ringwright/base/coded-error';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { openRing } from '@ringwright/repository/open-ring';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
+import { flag, text, usage } from '../../cli/arguments.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { type PreparedPlan, preparePlan } from '../../plan/prepare-plan.ts';
+import { deviceIdOf } from '../../versions/device-reference.ts';
+import { stateOf } from '../../versions/state-of-version.ts';
+import { whyDevice } from './why-device.ts';
+import type { WhyInput } from './why-input.ts';
+import { whyPartition } from './why-partition.ts';
+
+export const verb: Verb = {
+  positionals: {
+    what: { describe: 'a partition (12), a device (d3, 10.0.0.1:6200/sdb) or a key' },
+  },
+  options: {
+    'as-key': { type: 'boolean', default: false, describe: 'it is a key, whatever it looks like' },
+  },
+  examples: [
+    ['$0 why cities 12', 'the slots of partition 12'],
+    ['$0 why cities d3', 'what device d3 holds and why so much'],
+    ['$0 why cities DE/Berlin/Berlin', 'the partition of a key'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const opened = await openRing(context.rings, ring);
+    const head = await readVersion(context.rings, ring, 'head');
+    const what = text(args, 'what');
+    const input = { context, opened, head, next: await nextPlan(context, ring) };
+    if (flag(args, 'as-key')) return whyKey(input, what);
+    if (/^\d{1,9}$/.test(what)) return whyPartition(input, partitionOf(head, Number(what)), null);
+    if (/^d\d{1,9}$/.test(what) || /:\d+\/[^/]+$/.test(what)) {
+      return whyDevice(input, deviceIdOf(stateOf(head), what));
+    }
+    return whyKey(input, what);
+  },
+};
+
+function whyKey(input: WhyInput, key: string): Promise<Answer> {
+  const partition = partitionerOf(input.head.ring.partitioner)(Buffer.from(key, 'utf8'));
+  return whyPartition(input, partition, key);
+}
+
+function partitionOf({ ring }: StoredVersion, partition: number): number {
+  if (partition < ring.partitions) return partition;
+  throw usage(
+    `partition ${partition} of ${ring.keyspace}: there are 0 to ${ring.partitions - 1}`,
+    `ring-builder why ${ring.keyspace} d0 for a device, --as-key for a key of digits`,
+  );
+}
+
+async function nextPlan(context: Context, ring: string): Promise<PreparedPlan | CodedError> {
+  try {
+    return await preparePlan(context, ring, { direct: false });
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+// Attack: the operator's brake, seen in the plan before it is felt in the commit.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
+
+const slow = { timeout: 180_000 };
+const devices = [1, 2, 3, 4].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb 100`).join(' ');
+
+/** A ring that servers may know, because it was restored from what one of them may have had. */
+async function knownRing(keys: string | null): Promise<RingBuilder> {
+  const tool = await ringBuilderIn();
+  if (keys !== null) await tool.json(`key generate ada ${keys}`);
+  await tool.json('create cities --partition-power 6 --replicas 3 --min-part-hours 0');
+  await tool.json(`add cities ${devices}`);
+  await tool.json(`commit cities -m first${keys === null ? '' : ` ${keys}`}`);
+  const anew = await ringBuilderIn();
+  const trust = keys === null ? '' : ` --trust ${join(tool.folder, 'rings/trust.json')}`;
+  const file = join(tool.folder, 'rings/cities/versions/0000001.ring');
+  await anew.json(`restore --from ${file}${trust}`);
+  return anew;
+}
+
+interface Planned {
+  readonly brake: { readonly large: string; readonly secondSignature: boolean } | null;
+  readonly warnings: readonly { readonly code: string }[];
+}
+
+const codesOf = ({ warnings }: Planned): string[] => warnings.map(({ code }) => code);
+
+test('unsigned: the plan asks for the reason that the commit asks for', slow, async () => {
+  const tool = await knownRing(null);
+  await tool.json('set-weight cities d0 90');
+  const small = await tool.json<Planned>('plan cities --offline');
+  expect([small.brake, codesOf(small)]).toEqual([null, []]);
+  await tool.json('unstage cities');
+  await tool.json('set-weight cities d1 9000');
+  const large = await tool.json<Planned>('plan cities --offline');
+  expect(large.brake).toMatchObject({ override: true, secondSignature: false });
+  expect(codesOf(large)).toContain('BRAKE');
+  const { stdout } = await tool.run('plan cities --offline');
+  expect(stdout).toMatch(/warning BRAKE: a large change, .* needs --override REASON/);
+  expect(stdout).toMatch(/^Next: ring-builder commit cities .* --override REASON$/m);
+  const refused = await tool.run('commit cities -m typo --json');
+  const { code, message } = JSON.parse(refused.stderr) as { code: string; message: string };
+  expect([refused.exit, code]).toEqual([5, 'BRAKE']);
+  expect(message).toContain(large.brake?.large);
+  await tool.json(['commit', 'cities', '-m', 'no typo', '--override', 'it is meant']);
+  const told = /^ *large change, .* slots move.*; override: it is meant$/m;
+  for (const words of ['log cities', 'show cities']) {
+    expect((await tool.run(words)).stdout).toMatch(told);
+  }
+});
+
+test('a revert that the brake stops has cancelled nothing', slow, async () => {
+  const tool = await knownRing(null);
+  for (const weight of [9000, 100]) {
+    await tool.json(`set-weight cities d1 ${weight}`);
+    await tool.json(`commit cities -m ${weight} --direct --yes --override there-and-back`);
+  }
+  await tool.json('set-weight cities d0 90');
+  expect(await tool.json('commit cities -m small')).toMatchObject({ version: 4, direct: false });
+  const log = await tool.json('log cities');
+  const back = await tool.json<Planned>('revert cities 2');
+  expect(back).toMatchObject({ cancels: expect.any(Number), brake: { secondSignature: false } });
+  expect(codesOf(back)).toContain('BRAKE');
+  expect((await tool.run('revert cities 2 -m again --json')).exit).toBe(5);
+  expect(await tool.json('log cities')).toEqual(log);
+  const done = await tool.json('revert cities 2 -m again --override meant');
+  expect(done).toMatchObject({ version: 6, to: 2, cancelled: expect.any(Number) });
+  expect(await tool.json('verify cities')).toMatchObject({ ok: true });
+});
+
+test('signed: the plan tells of the second signature, or that nothing helps', slow, async () => {
+  const home = await ringBuilderIn();
+  const passphrase = join(home.folder, 'passphrase');
+  await writeFile(passphrase, 'correct horse battery\n', { mode: 0o600 });
+  const keys = `--key-folder ${join(home.folder, 'keys')} --passphrase-file ${passphrase}`;
+  const tool = await knownRing(keys);
+  await tool.json('set-weight cities d1 9000');
+  const alone = await tool.json<Planned>('plan cities --offline');
+  expect(alone.brake).toMatchObject({ override: true, secondSignature: false });
+  const bob = await tool.json<{ line: string }>(`key generate bob --role ring ${keys}`);
+  await tool.json(['key', 'trust', '--add', bob.line, ...keys.split(' ')]);
+  const both = await tool.json<Planned>('plan cities --offline');
+  expect(both.brake).toMatchObject({ override: true, secondSignature: true });
+  const { stdout } = await tool.run('plan cities --offline');
+  expect(stdout).toMatch(/waits for a second signature .*, or needs --override REASON/);
+  await tool.json(`commit cities -m typo --sign-as ada ${keys}`);
+  const signed = await tool.run(`sign cities --sign-as bob ${keys}`);
+  expect(signed.stdout).toMatch(
+    /set weight of d1 .* to 9000\nlarge change, .*; two people have to/,
+  );
+});

@@ -1,0 +1,144 @@
+// ring-builder commit: makes what is staged the next version.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { readTrust } from '@ringwright/repository/folder/trust-file';
+import { openRing } from '@ringwright/repository/open-ring';
+import { flag, optionalNumber, optionalText, text } from '../../cli/arguments.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { type CommitWords, commitPlan, ringOf } from '../../plan/commit-plan.ts';
+import {
+  replicasAtOnceOption,
+  requireDigest,
+  requireProved,
+  requireReplicasAtOnce,
+} from '../../plan/commit-rules.ts';
+import { lastPushed, type PreparedPlan, preparePlan } from '../../plan/prepare-plan.ts';
+import { requireRoom } from '../../plan/require-room.ts';
+import { stepRampsOption } from '../../versions/ramps.ts';
+
+export const verb: Verb = {
+  options: {
+    message: {
+      alias: 'm',
+      type: 'string',
+      requiresArg: true,
+      demandOption: true,
+      describe: 'why, for the log',
+    },
+    plan: { type: 'string', requiresArg: true, describe: 'digest of the plan that was reviewed' },
+    direct: {
+      type: 'boolean',
+      default: false,
+      describe: 'straight to the final table: for rings that no server has loaded',
+    },
+    'step-ramps': stepRampsOption,
+    'max-replicas-at-once': replicasAtOnceOption,
+    override: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'why a large change is right; it is logged, and stands for a second signature',
+    },
+    overfill: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'why disks will do that have too little room for their moves; it is logged',
+    },
+    unproved: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'why partitions that were forced to join may move again; it is logged',
+    },
+  },
+  examples: [
+    ['$0 commit cities -m "zone 3 joins"', 'plans and commits'],
+    ['$0 commit cities -m "d3, next step" --step-ramps', 'weights on their way go one step on'],
+    ['$0 commit cities -m "zone 3 joins" --plan 3f9c2a7be01d', 'only if the plan is still that'],
+    [
+      '$0 commit cities -m "new racks" --override "ten racks join"',
+      'a large change, by one person',
+    ],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const direct = flag(args, 'direct');
+    const signs = await isFirstSigned(context, ring);
+    const stepRamps = flag(args, 'step-ramps');
+    const prepared = await preparePlan(context, ring, { direct, stepRamps, signs });
+    requireDigest(prepared.plan, optionalText(args, 'plan'), prepared.opened.head);
+    requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
+    if (!prepared.changed && !signs) return nothingToDo(context, prepared);
+    if (direct && !context.yes) requireUnpushed(ring, prepared);
+    const override = optionalText(args, 'override') ?? null;
+    const reason = optionalText(args, 'unproved') ?? null;
+    const partitions = requireProved(prepared.plan, prepared.opened.entries, reason);
+    const overfill = optionalText(args, 'overfill') ?? null;
+    const lacking = await requireRoom(prepared, overfill);
+    return commit(context, prepared, {
+      ...{ message: text(args, 'message'), override },
+      ...(lacking.length > 0 &&
+        overfill !== null && { overfill: { devices: lacking, reason: overfill } }),
+      ...(partitions.length > 0 && reason !== null && { unproved: { partitions, reason } }),
+    });
+  },
+};
+
+async function commit(
+  context: Context,
+  prepared: PreparedPlan,
+  words: CommitWords,
+): Promise<Answer> {
+  const state = stateToCommit(prepared);
+  const { json, lines, next } = await commitPlan(context, { ...prepared, state }, words);
+  const warnings = prepared.plan.warnings.map(({ code, message }) => `warning ${code}: ${message}`);
+  return { json, lines: [...warnings, ...lines], next };
+}
+
+/**
+ * No server has the ring: a device that this very version empties becomes a hole in it. Otherwise
+ * its server has to drain first, and a rollout makes the hole.
+ */
+function stateToCommit(prepared: PreparedPlan): BuilderState {
+  const { state, opened } = prepared;
+  return lastPushed(opened.entries) === null ? dropEmptyDevices(state, ringOf(prepared)) : state;
+}
+
+/** The first commit after signing was turned on signs what is there, whatever is staged. */
+async function isFirstSigned({ rings }: Context, ring: string): Promise<boolean> {
+  if ((await readTrust(rings)) === null || (await openRing(rings, ring)).head === null)
+    return false;
+  return (await readVersion(rings, ring, 'head')).signing === null;
+}
+
+function nothingToDo(context: Context, { opened, direct }: PreparedPlan): Answer {
+  const { ring, head } = opened;
+  return {
+    json: {
+      ring,
+      version: head?.version ?? null,
+      id: head?.id ?? null,
+      moved: 0,
+      moveLowerBound: 0,
+      movesLeft: 0,
+      direct,
+      changed: false,
+    },
+    lines: [`${ring}: nothing to do; the head stays version ${head?.version}`],
+    next: context.next(`status ${ring}`),
+  };
+}
+
+/** Servers that have data would be told to serve what they were never given. */
+function requireUnpushed(ring: string, { opened }: PreparedPlan): void {
+  const pushed = lastPushed(opened.entries);
+  if (pushed === null) return;
+  throw new CodedError(
+    'CONFIRMATION_NEEDED',
+    `version ${pushed} of ${ring} was pushed to servers; --direct would move no data for them`,
+    {
+      hint: 'leave out --direct, or add --yes when the servers hold nothing',
+      details: { ring, pushed },
+    },
+  );
+}

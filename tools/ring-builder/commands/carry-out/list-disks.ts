@@ -1,0 +1,70 @@
+// What the devices of a ring have on their disks: a listing of each, or why there is none.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Ring } from '@ringwright/ring/ring';
+import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
+import { fanOut } from '../../servers/fan-out.ts';
+import { lookAtFiles } from '../../servers/look-at-files.ts';
+import type { Target } from '../../servers/ring-targets.ts';
+import { withServer } from '../../servers/server-connection.ts';
+import { serverStatus } from '../../servers/server-status.ts';
+import type { DiskFile, DiskListing } from './reconcile-ring.ts';
+
+export interface ListedDisks {
+  readonly listings: readonly DiskListing[];
+  readonly away: readonly { readonly address: string; readonly reason: string }[];
+}
+
+/** Reading the heads of thousands of files takes a device this long at most. */
+const listTimeoutMs = 30_000;
+
+export async function listDisks(
+  ring: Ring,
+  targets: readonly Target[],
+  nowMs: number,
+): Promise<ListedDisks> {
+  const listings: DiskListing[] = [];
+  const away: { address: string; reason: string }[] = [];
+  await fanOut(targets, async ({ address, required }) => {
+    try {
+      const listing = await listDisk(ring, address, nowMs);
+      if (listing !== null) listings.push(listing);
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+      if (required) away.push({ address, reason: error.message });
+    }
+  });
+  return { listings: listings.sort((a, b) => a.device - b.device), away };
+}
+
+/** Null for a server that is no device of the ring. Throws RING_UNKNOWN, PEER_UNREACHABLE, … */
+async function listDisk(ring: Ring, address: string, nowMs: number): Promise<DiskListing | null> {
+  const { keyspace } = ring;
+  // First of all: what has lost its file must not be told of as if it had it.
+  const { damaged } = await lookAtFiles(address, keyspace, nowMs);
+  const status = await serverStatus(address, { sizesOf: keyspace });
+  const said = status.rings.find((one) => one.ring === keyspace);
+  if (said === undefined)
+    throw new CodedError('RING_UNKNOWN', `${address} has no ring ${keyspace}`);
+  if (said.device === null) return null;
+  const bytes = new Map(status.sizes ?? []);
+  const partitions = [...bytes.keys()].filter((partition) => partition < ring.partitions);
+  const files = new Map<number, DiskFile>();
+  await withServer(address, nowMs, async (server) => {
+    for (let at = 0; at < partitions.length; at += digestPartitionsMax) {
+      const part = partitions.slice(at, at + digestPartitionsMax);
+      const request = { keyspace, ringVersion: said.version, partitions: part };
+      const { holdings } = await server.call(digests, request, listTimeoutMs);
+      for (const [index, holding] of holdings.entries()) {
+        const partition = part[index];
+        if (holding === null || partition === undefined) continue;
+        const { state, rows } = holding;
+        files.set(partition, { state, rows, bytes: bytes.get(partition) ?? 0 });
+      }
+    }
+  });
+  const draining = new Map(said.draining.map(({ partition, reason }) => [partition, reason]));
+  const { quarantines } = said.held;
+  const loads = said.loads.filter(({ assignment }) => assignment === null);
+  const refills = new Map(loads.map(({ partition, reason }) => [partition, reason]));
+  return { device: said.device, address, files, draining, damaged, quarantines, refills };
+}

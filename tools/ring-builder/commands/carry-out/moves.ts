@@ -1,0 +1,224 @@
+// ring-builder moves: what is in flight, and pause, resume, cancel, retry or put first some or all.
+
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { type MoveAction, moveActions } from '@ringwright/wire/moves';
+import { optionalText, parseNumber, text, texts, usage } from '../../cli/arguments.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { askMoves } from '../../moves/ask-moves.ts';
+import { cancelAnswer } from '../../moves/cancel-moves.ts';
+import { type ControlOutcome, controlMoves } from '../../moves/control-moves.ts';
+import { type CopyRate, ratesJson, ratesText } from '../../moves/copy-rates.ts';
+import { forceRefills } from '../../moves/force-refills.ts';
+import { moveRows, type Said } from '../../moves/move-rows.ts';
+import { isDeviceWord, namedMoves } from '../../moves/named-moves.ts';
+import { noPace } from '../../moves/pace.ts';
+import { movesTable } from '../../moves/print-board.ts';
+import { rateAnswer } from '../../moves/rate-answer.ts';
+import { printMoves } from '../../plan/print-moves.ts';
+import { ringTargets, type Target } from '../../servers/ring-targets.ts';
+import { stateOf } from '../../versions/state-of-version.ts';
+import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
+
+const actions = ['list', 'cancel', 'rate', ...moveActions] as const;
+type Action = (typeof actions)[number];
+
+export const verb: Verb = {
+  positionals: {
+    action: { choices: actions, describe: 'what to do; list changes nothing' },
+    which: {
+      array: true,
+      describe: 'partitions, devices (d3: its moves, in and out), or all; rate: 50MB/s or none',
+    },
+  },
+  options: {
+    reason: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'force: why the partition may lose writes; it is in the receipt and in the log',
+    },
+  },
+  about: `ASSIGNMENT is the number of a move, which no other move of the ring ever has: it tells a
+move from a later one of the same slot, in lists, logs and receipts. Moves are named by partition.
+A rate is 256KiB/s or more.`,
+  examples: [
+    ['$0 moves cities list', 'where each move stands, and why'],
+    ['$0 moves cities pause all', 'joiners stop copying, also over a restart'],
+    ['$0 moves cities resume 17 18', 'partitions 17 and 18 go on'],
+    ['$0 moves cities cancel d5', 'all moves to d5 and from it, when it will not come back'],
+    ['$0 moves cities cancel 17', 'the slot stays where it is, and none moves in its place'],
+    ['$0 moves cities cancel all', 'the rest of the change, later waves too'],
+    ['$0 moves cities rate 50MB/s', 'what each server may give, and take; none lifts it'],
+    ['$0 moves cities prioritise 17', 'before all others'],
+    ['$0 moves cities force 17 --reason "both others burnt" --yes', 'it joins with what there is'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const action = actionOf(text(args, 'action'));
+    const head = await readVersion(context.rings, ring, 'head');
+    const words = texts(args, 'which');
+    if (action === 'list') return listMoves(context, head, words);
+    if (action === 'rate') return rateAnswer(context, head, words);
+    if (action === 'force') {
+      const reason = requireForce(context, { ring, words, reason: optionalText(args, 'reason') });
+      return force(context, head, { words, reason });
+    }
+    if (action === 'cancel') return cancelAnswer(context, head, words);
+    const moves = namedMoves(head.ring, head.ring.moves, words);
+    const outcomes = await controlMoves(
+      head.ring,
+      { action, moves, reason: null },
+      context.nowMs(),
+    );
+    return controlAnswer(context, head, { action, moves: moves.length, outcomes });
+  },
+};
+
+function actionOf(word: string): Action {
+  const action = actions.find((one) => one === word);
+  if (action === undefined) throw usage(`${word}: wanted ${actions.join(', ')}`);
+  return action;
+}
+
+async function listMoves(
+  context: Context,
+  head: StoredVersion,
+  words: readonly string[],
+): Promise<Answer> {
+  const { ring, state } = head;
+  const targets = ringTargets(ring, state);
+  const said = await askMoves(ring, targets);
+  const wanted = words.includes('all')
+    ? []
+    : words.map((word) => parseNumber(word, 'partition', 'partition'));
+  const all = moveRows(ring, said);
+  const isWanted = ({ partition }: { readonly partition: number }): boolean =>
+    wanted.length === 0 || wanted.includes(partition);
+  const rows = all.filter(isWanted);
+  const left = wavesLeft(head, await readLog(context.rings, ring.keyspace), context.nowMs());
+  const { movesLeft, movesNotNoted, restsUntil } = left;
+  const later = left.waves.map((wave) => wave.filter(isWanted));
+  const { keyspace, version } = ring;
+  const { rates, unanswered } = ratesBy(targets, said);
+  const held = ratesText(rates, rates.size + unanswered.length);
+  const isPaused = all.length > 0 && all.every(({ stage }) => stage === 'paused');
+  return {
+    json: {
+      ...{ ring: keyspace, version, moves: rows, ...ratesJson(rates), unanswered },
+      ...{ later, movesLeft, movesNotNoted, restsUntil },
+    },
+    lines: [
+      `${keyspace} version ${version}: ${counted(ring.moves.length, 'move')} in flight`,
+      ...(held === '' ? [] : [`copies go at ${held}`]),
+      ...unanswered.map((address) => `${address} did not answer: what it says of moves is missing`),
+      ...wavesLeftLines(keyspace, left),
+      ...(rows.length === 0 ? [] : ['', ...movesTable(rows, noPace)]),
+      ...(later.flat().length === 0 ? [] : printMoves({ moves: [], later }, stateOf(head))),
+    ],
+    next: context.next(
+      isPaused
+        ? `moves ${keyspace} resume all`
+        : all.length + movesLeft > movesNotNoted
+          ? `rollout ${keyspace}`
+          : `status ${keyspace}`,
+    ),
+  };
+}
+
+/** By address, as `rate` has it. Of servers whose devices were all removed no answer is missed. */
+function ratesBy(targets: readonly Target[], said: Said) {
+  const rates = new Map<string, CopyRate>();
+  const unanswered: string[] = [];
+  for (const { address, devices } of targets) {
+    const found = devices.flatMap((id) => said.get(id) ?? []);
+    const status = found.find((one) => !(one instanceof Error));
+    if (status !== undefined && !(status instanceof Error)) rates.set(address, status);
+    else if (found.length > 0) unanswered.push(address);
+  }
+  return { rates, unanswered };
+}
+
+/** Moves of the partitions; and refills of those that no move brings. */
+async function force(
+  context: Context,
+  head: StoredVersion,
+  { words, reason }: { readonly words: readonly string[]; readonly reason: string },
+): Promise<Answer> {
+  const { ring } = head;
+  const moving = new Set(ring.moves.map(({ partition }) => String(partition)));
+  const named = words.filter((word) => word === 'all' || isDeviceWord(word) || moving.has(word));
+  const partitions = words
+    .filter((word) => !named.includes(word))
+    .map((word) => parseNumber(word, 'partition', 'partition'));
+  const unknown = partitions.find((partition) => partition >= ring.partitions);
+  if (unknown !== undefined)
+    throw usage(
+      `partition ${unknown}: ${ring.keyspace} has partitions 0 to ${ring.partitions - 1}`,
+    );
+  const moves = named.length === 0 ? [] : namedMoves(ring, ring.moves, named);
+  const nowMs = context.nowMs();
+  const refills =
+    partitions.length === 0 ? [] : await forceRefills(ring, { partitions, reason }, nowMs);
+  const joins = await controlMoves(ring, { action: 'force', moves, reason }, nowMs);
+  const count = moves.length + refills.reduce((sum, one) => sum + one.known, 0);
+  return controlAnswer(context, head, {
+    ...{ action: 'force', moves: count, outcomes: [...joins, ...refills] },
+  });
+}
+
+function controlAnswer(
+  context: Context,
+  { ring }: StoredVersion,
+  given: {
+    readonly action: MoveAction;
+    readonly moves: number;
+    readonly outcomes: readonly ControlOutcome[];
+  },
+): Answer {
+  const { action, moves, outcomes: servers } = given;
+  const known = servers.reduce((sum, one) => sum + one.known, 0);
+  const { keyspace, version } = ring;
+  const away = servers.filter(({ reason }) => reason !== '');
+  const behind = servers.filter((one) => one.reason === '' && one.known < one.moves);
+  return {
+    json: {
+      ...{ ring: keyspace, version, action, moves, known, servers },
+      changed: known > 0,
+    },
+    lines: [
+      `${action}: ${known} of ${counted(moves, 'move')} of ${keyspace} version ${version}`,
+      ...away.map(({ address, reason }) => `${address} did not hear of it: ${reason}`),
+      ...behind.map(({ address }) => `${address} has another version; push it first`),
+    ],
+    next: context.next(
+      behind.length > 0
+        ? `push ${keyspace}`
+        : action === 'pause'
+          ? `moves ${keyspace} resume all`
+          : `rollout ${keyspace}`,
+    ),
+    exit: known < moves || away.length > 0 ? 4 : 0,
+  };
+}
+
+/** Throws USAGE without a reason, CONFIRMATION_NEEDED without --yes. */
+function requireForce(
+  context: Context,
+  asked: {
+    readonly ring: string;
+    readonly words: readonly string[];
+    readonly reason: string | undefined;
+  },
+): string {
+  const { ring, words, reason } = asked;
+  if (words.length === 0) throw usage('which partitions? numbers, or all');
+  if (reason === undefined) throw usage('a move is forced with --reason TEXT, or not at all');
+  if (context.yes) return reason;
+  const message = `partitions ${words.join(' ')} of ${ring} may lose writes that were acknowledged`;
+  throw new CodedError('CONFIRMATION_NEEDED', message, {
+    hint: 'bring back one of the devices that have the records; or add --yes',
+    details: { ring, partitions: words, reason },
+  });
+}

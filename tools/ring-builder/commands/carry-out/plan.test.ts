@@ -1,0 +1,45 @@
+// What `plan` says of moves and of risk, as people read it.
+import { join } from 'node:path';
+import { appendPush } from '@ringwright/repository/append-push';
+import { expect, test } from 'vitest';
+import {
+  type RingBuilderHere,
+  ringBuilderHere,
+} from '../../../../test/support/ring-builder-here.ts';
+
+/** Three devices in `zones` and a fourth staged; servers know version 1. */
+async function growing(zones: readonly [string, string, string, string]): Promise<RingBuilderHere> {
+  const tool = await ringBuilderHere();
+  const device = (n: number): string => `${zones[n - 1]}-10.0.0.${n}:6200/sdb 100`;
+  await tool.json('create cities --partitions 16 --replicas 3 --min-part-hours 0');
+  await tool.json(`add cities ${[1, 2, 3].map(device).join(' ')}`);
+  const { id } = await tool.json<{ id: string }>('commit cities -m first');
+  const place = { rings: join(tool.folder, 'rings'), ring: 'cities' };
+  const entry = { time: '2026-11-21T03:00:00.000Z', user: 'ada', message: '', details: {} };
+  await appendPush(place, { version: 1, id }, entry);
+  await tool.json(`add cities ${device(4)}`);
+  return tool;
+}
+
+test('--partitions lists in text what --json lists', async () => {
+  const tool = await growing(['r1z1', 'r1z2', 'r1z3', 'r1z4']);
+  const { moves } = await tool.json<{
+    moves: { partition: number; replica: number; from: number; to: number }[];
+  }>('plan cities --offline');
+  expect(moves.length).toBe(12);
+  const shown = await tool.text('plan cities --offline --partitions');
+  const rows = [...shown.matchAll(/^ +(\d+) +(\d) {2}d(\d) r1z\d-\S+ {2}d(\d) r1z4-\S+$/gm)];
+  const listed = rows.map(([, ...row]) => row.map(Number));
+  expect(listed).toEqual(moves.map((one) => [one.partition, one.replica, one.from, one.to]));
+  expect(await tool.text('plan cities --offline')).not.toContain('PARTITION');
+});
+
+test('a tier with one domain is no risk of this plan', async () => {
+  const told = async (...zones: [string, string, string, string]): Promise<string[]> => {
+    const shown = await (await growing(zones)).text('plan cities --offline');
+    return [...shown.matchAll(/if one (\w+) fails/g)].map(([, tier = '']) => tier);
+  };
+  expect(await told('r1z1', 'r1z1', 'r1z1', 'r1z1')).toEqual([]);
+  expect(await told('r1z1', 'r1z1', 'r1z2', 'r1z2')).toEqual(['zone']);
+  expect(await told('r1z1', 'r1z1', 'r2z1', 'r2z1')).toEqual(['region', 'zone']);
+});

@@ -1,0 +1,99 @@
+// ring-builder plan: what a commit would do; changes nothing.
+import { counted } from '@ringwright/base/counted';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { flag, optionalNumber, optionalText, text } from '../../cli/arguments.ts';
+import { parseBytes } from '../../cli/print-bytes.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { brakeWarnings } from '../../plan/brake-warnings.ts';
+import { plannedBrake } from '../../plan/commit-plan.ts';
+import {
+  commitOptions,
+  replicasAtOnceOption,
+  requireReplicasAtOnce,
+} from '../../plan/commit-rules.ts';
+import { sizesFor } from '../../plan/known-sizes.ts';
+import { roomFirst } from '../../plan/lacking-room.ts';
+import { planWanted, readWanted, type Wanted } from '../../plan/prepare-plan.ts';
+import { printMoves } from '../../plan/print-moves.ts';
+import { planDocument, printPlan, withWarnings } from '../../plan/print-plan.ts';
+import { effectWarnings, planEffects, printEffects } from '../../plan/print-plan-effects.ts';
+import { stepRampsOption } from '../../versions/ramps.ts';
+import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
+
+export const verb: Verb = {
+  options: {
+    direct: { type: 'boolean', default: false, describe: 'as commit --direct would do it' },
+    offline: { type: 'boolean', default: false, describe: 'do not ask servers for sizes' },
+    partitions: {
+      type: 'boolean',
+      default: false,
+      describe: 'list what moves: partition, replica, from and to',
+    },
+    'step-ramps': stepRampsOption,
+    'max-replicas-at-once': replicasAtOnceOption,
+    rate: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'what a device sends or receives a second, for the time it takes: 50MB/s',
+    },
+  },
+  examples: [
+    ['$0 plan cities', 'moves per device and tier, risks, warnings, and the digest for commit'],
+    ['$0 plan cities --partitions', 'and which slot moves from where to where'],
+    ['$0 plan cities --rate 50MB/s', 'and how long the copies take'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const asked = { direct: flag(args, 'direct'), stepRamps: flag(args, 'step-ramps') };
+    const wanted = await readWanted(context, ring, asked);
+    if (wanted.running !== null) return runningAnswer(context, wanted.running, wanted);
+    const prepared = planWanted(context, wanted, asked);
+    requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
+    const { state, changed, direct, head } = prepared;
+    const sizes = flag(args, 'offline') ? null : await sizesFor(prepared);
+    const given = optionalText(args, 'rate');
+    const rate = given === undefined ? null : parseBytes(given, '--rate');
+    const effects = planEffects(prepared.plan, {
+      head: head?.ring ?? null,
+      direct,
+      state,
+      sizes,
+      rate,
+    });
+    const options = ['direct', 'step-ramps']
+      .map((name) => (flag(args, name) ? ` --${name}` : ''))
+      .join('');
+    const brake = await plannedBrake(context, prepared);
+    const { lacking, ...shown } = effects;
+    const plan = withWarnings(prepared.plan, [...effectWarnings(effects), ...brakeWarnings(brake)]);
+    const moves = flag(args, 'partitions') ? printMoves(plan, state) : [];
+    return {
+      json: { ...planDocument(plan), direct, changed, ...shown, brake },
+      lines: changed
+        ? printPlan(plan, state, [...printEffects(effects, head?.ring ?? null), ...moves])
+        : [`${ring}: a commit would have nothing to do`],
+      next: context.next(
+        changed
+          ? (roomFirst(lacking) ??
+              `commit ${ring} ${commitOptions(plan, brake, lacking)}${options}`)
+          : `status ${ring}`,
+      ),
+    };
+  },
+};
+
+/** Nothing is refused: a rollout ends what runs, and a commit has nothing to add to it. */
+function runningAnswer(context: Context, head: StoredVersion, { opened }: Wanted): Answer {
+  const { keyspace: ring, version, moves } = head.ring;
+  const left = wavesLeft(head, opened.entries, context.nowMs());
+  const { movesLeft, movesNotNoted } = left;
+  const inFlight = moves.length;
+  return {
+    json: { ring, version, moved: 0, inFlight, movesLeft, movesNotNoted, changed: false },
+    lines: [
+      `${ring}: nothing is staged; version ${version} has ${counted(inFlight, 'move')} in flight`,
+      ...wavesLeftLines(ring, left),
+    ],
+    next: context.next(`rollout ${ring}`),
+  };
+}

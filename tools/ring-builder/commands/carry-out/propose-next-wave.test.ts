@@ -1,0 +1,83 @@
+// What a rollout proposes after its first wave: what the plan has shown, and nothing in the place
+// of what was cancelled. Joiners are left out: these waves are cancelled, not copied.
+import type { PlannedMove } from '@ringwright/builder/plan/plan';
+import { expect, test } from 'vitest';
+import { knownRing } from '../../../../test/support/known-ring.ts';
+
+interface Planned {
+  readonly moves: readonly PlannedMove[];
+  readonly later: readonly (readonly PlannedMove[])[];
+  readonly movesLeft: number;
+  readonly warnings: readonly { readonly code: string }[];
+}
+
+interface Status {
+  readonly inFlight: number;
+  readonly movesLeft: number;
+  readonly cancelled: readonly number[];
+  readonly next: string;
+}
+
+test.each([0, 1])('one move, cancelled: none in its place (min-part-hours %s)', async (hours) => {
+  const { tool, head, propose } = await knownRing(hours);
+  await tool.json('set-weight cities d6 115');
+  const plan = await tool.json<Planned>('plan cities --offline');
+  expect(plan).toMatchObject({ moved: 1, movesLeft: 0, later: [] });
+  await tool.json('commit cities -m more');
+  const [{ partition }] = plan.moves as [PlannedMove];
+  const gone = await tool.json(`moves cities cancel ${partition}`);
+  expect(gone).toMatchObject({ cancelled: 1, inFlight: 0, movesLeft: 0, partitions: [partition] });
+  expect(await propose()).toBe(false);
+  expect((await head()).ring.moves).toEqual([]);
+  const status = await tool.json<Status>('status cities');
+  expect(status).toMatchObject({ inFlight: 0, movesLeft: 0, cancelled: [partition] });
+  expect(status.next).toBe('ring-builder push cities');
+  // Taken up again: a plan shows it, and a commit does it.
+  const again = await tool.json<Planned>('plan cities --offline');
+  expect(again.moves).toHaveLength(1);
+  const codes = again.warnings.map(({ code }) => code);
+  expect(codes.includes('CANCELLED_BEFORE')).toBe(again.moves[0]?.partition === partition);
+  expect(await tool.json('commit cities -m again')).toMatchObject({ moved: 1 });
+  expect(await tool.json<Status>('status cities')).toMatchObject({ cancelled: [] });
+  expect(await tool.json('verify cities')).toMatchObject({ ok: true });
+});
+
+test('later waves: shown by the plan, kept by every version, cancelled by name', async () => {
+  const { tool, head, propose, told, later } = await knownRing(1);
+  await tool.json('set-weight cities d0 0 d1 0');
+  const plan = await tool.json<Planned>('plan cities --offline');
+  expect(plan.movesLeft).toBeGreaterThan(2);
+  expect(plan.movesLeft).toBe(plan.later.flat().length);
+  await tool.json('commit cities -m drained --override both');
+  const named = plan.later.flat()[0]!.partition;
+  const one = await tool.json<{ cancelledLater: number; cancelled: number; movesLeft: number }>(
+    `moves cities cancel ${named}`,
+  );
+  expect(one.cancelledLater).toBeGreaterThan(0);
+  expect(await tool.refusal(`moves cities cancel ${named}`)).toEqual({
+    exit: 3,
+    code: 'MOVE_UNKNOWN',
+  });
+  expect(await tool.json<Status>('status cities')).toMatchObject({
+    movesLeft: one.movesLeft,
+    cancelled: [named],
+    next: 'ring-builder rollout cities',
+  });
+  // What is in flight goes: what is left are moves of the same partitions, none of which has moved.
+  const inFlight = (await head()).ring.moves.map(({ partition }) => partition);
+  const alone = plan.later.flat().filter(({ partition }) => !inFlight.includes(partition));
+  expect(alone.map(({ partition }) => partition)).toEqual([named]);
+  expect(await tool.json('moves cities cancel all')).toMatchObject({ movesLeft: 0, inFlight: 0 });
+  later(2);
+  expect(await propose()).toBe(false);
+  expect(told.filter((line) => line.includes('moves'))).toEqual([]);
+});
+
+test('a revert that is stopped after its first half leaves nothing to go on with', async () => {
+  const { tool, propose } = await knownRing(0);
+  await tool.json('set-weight cities d0 0 d1 0');
+  await tool.json('commit cities -m drained --override both');
+  await tool.json('revert cities 1 -m back');
+  expect(await tool.json<Status>('status cities')).toMatchObject({ inFlight: 0, movesLeft: 0 });
+  expect(await propose()).toBe(false);
+});

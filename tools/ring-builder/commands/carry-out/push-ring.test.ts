@@ -1,0 +1,26 @@
+// What pushing tells while it goes on: counts on stderr when it takes over a second.
+import net, { type AddressInfo } from 'node:net';
+import { encodeRing } from '@ringwright/ring/file/ring-file';
+import { expect, test } from 'vitest';
+import { servedRing } from '../../../../test/support/served-ring.ts';
+import { pushRing } from './push-ring.ts';
+
+test('a server that takes the connection and says nothing: told of, then not reached', async () => {
+  const mute = net.createServer();
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+  const address = `127.0.0.1:${(mute.address() as AddressInfo).port}`;
+  const ring = servedRing();
+  const version = { ring, ...encodeRing(ring), state: null, signing: null, extraSections: [] };
+  const lines: string[] = [];
+  const target = { address, devices: [0], required: true };
+  const servers = await pushRing(version, [target], {
+    nowMs: 0,
+    trust: null,
+    deltaFrom: () => expect.unreachable(),
+    keepGoing: false,
+    tell: (line) => lines.push(line),
+  });
+  mute.close();
+  expect(servers).toMatchObject([{ address, outcome: 'unreachable', code: 'PEER_UNREACHABLE' }]);
+  expect(lines[0]).toBe('version 1: 1 server, 0 accepted, 0 refused, 0 not reached');
+});

@@ -1,0 +1,115 @@
+// Pushing one ring to servers: offered, sent where it is wanted, answered after activation.
+
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import type { ErrorCode } from '@ringwright/base/errors';
+import { ringActivationMsMax } from '@ringwright/base/limits-rings';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { type Sending, sendRing } from '@ringwright/wire/send-ring';
+import type { Plight } from '../../servers/advice.ts';
+import { fanOut } from '../../servers/fan-out.ts';
+import { offerTrust, type TrustDocuments } from '../../servers/give-trust.ts';
+import type { DeltaFrom } from '../../servers/ring-deltas.ts';
+import type { Target } from '../../servers/ring-targets.ts';
+import { withServer } from '../../servers/server-connection.ts';
+
+export interface PushOutcome {
+  readonly address: string;
+  readonly devices: readonly number[];
+  readonly required: boolean;
+  /**
+   * accepted: the version is active there. refused: it said no. unreachable: nobody knows.
+   * skipped: it was not asked, since another one had refused.
+   */
+  readonly outcome: 'accepted' | 'refused' | 'unreachable' | 'skipped';
+  /** How the ring got there, and the bytes it took. */
+  readonly sent?: Sending['how'];
+  readonly bytesSent?: number;
+  readonly code?: ErrorCode;
+  readonly message?: string;
+}
+
+const TELL_MS = 1_000;
+
+export interface PushWith {
+  readonly nowMs: number;
+  /** Given before the ring, whose keys it may bring; null in an unsigned folder. */
+  readonly trust: TrustDocuments | null;
+  readonly deltaFrom: DeltaFrom;
+  /** After a refusal no further server is asked, unless this is set. */
+  readonly keepGoing: boolean;
+  /** Takes a line of progress each second; null: nobody reads them. */
+  readonly tell: ((line: string) => void) | null;
+}
+
+/** Every server is asked once, in order, a bounded number at a time. */
+export async function pushRing(
+  version: StoredVersion,
+  targets: readonly Target[],
+  given: PushWith,
+): Promise<PushOutcome[]> {
+  const counts = { accepted: 0, refused: 0, unreachable: 0, skipped: 0 };
+  const tellCounts = (): void => {
+    const { accepted, refused, unreachable } = counts;
+    const answers = `${accepted} accepted, ${refused} refused, ${unreachable} not reached`;
+    given.tell?.(
+      `version ${version.ring.version}: ${counted(targets.length, 'server')}, ${answers}`,
+    );
+  };
+  const timer = given.tell === null ? undefined : setInterval(tellCounts, TELL_MS);
+  try {
+    return await fanOut(targets, async (target) => {
+      const isOver = counts.refused > 0 && !given.keepGoing;
+      const answer = isOver ? skipped(target) : await pushOrWhyNot(version, target, given);
+      counts[answer.outcome] += 1;
+      return answer;
+    });
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** Of those that have to take it and did not; nobody knows why of those that were not asked. */
+export function plightsOf(
+  servers: readonly (Pick<PushOutcome, 'address' | 'devices' | 'required'> & {
+    readonly code?: ErrorCode;
+  })[],
+): Plight[] {
+  return servers.flatMap(({ address, devices, required, code }) =>
+    required && code !== undefined ? [{ address, devices, code }] : [],
+  );
+}
+
+/** The outcome of a server that is not asked. */
+export function skipped({ address, devices, required }: Target): PushOutcome {
+  return { address, devices, required, outcome: 'skipped' };
+}
+
+async function pushOrWhyNot(
+  version: StoredVersion,
+  { address, devices, required }: Target,
+  given: PushWith,
+): Promise<PushOutcome> {
+  try {
+    const { how, bytesSent } = await pushTo(version, address, given);
+    return { address, devices, required, outcome: 'accepted', sent: how, bytesSent };
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    const { code, message } = error;
+    const outcome = code.startsWith('PEER_') ? 'unreachable' : 'refused';
+    return { address, devices, required, outcome, code, message };
+  }
+}
+
+function pushTo(
+  version: StoredVersion,
+  address: string,
+  { nowMs, trust, deltaFrom }: PushWith,
+): Promise<Sending> {
+  const { bytes, id, ring } = version;
+  return withServer(address, nowMs, async (server) => {
+    if (trust !== null) await offerTrust(server, trust);
+    const head = { keyspace: ring.keyspace, version: ring.version, id };
+    return sendRing(server, { ...head, bytes, deltaFrom, timeoutMs: ringActivationMsMax });
+  });
+}

@@ -1,0 +1,97 @@
+// The barrier between the steps of a ring change: every server has the version in memory.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import type { ErrorCode } from '@ringwright/base/errors';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Context } from '../../cli/verb.ts';
+import { situationOf } from '../../health/situation-of.ts';
+import { headWatch } from '../../moves/head-watch.ts';
+import { adviceOn, isFinal, worstOf } from '../../servers/advice.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
+import { waitUntil } from '../../servers/wait-until.ts';
+import { pushAndNote } from './push.ts';
+import { type PushOutcome, plightsOf } from './push-ring.ts';
+
+/**
+ * Pushes until all have confirmed; without those that cannot be reached and were removed, with
+ * `skipDown` without any that cannot. Resolves with those it went on without. Throws
+ * SERVERS_NOT_CONFIRMED when nothing changed for `stallMs`; at once the code of a refusal that
+ * waiting cannot change, such as RING_FORK, or HEAD_MOVED when that came of a newer head here.
+ */
+export async function pushToAll(
+  context: Context,
+  version: StoredVersion,
+  options: { readonly stallMs: number; readonly skipDown: boolean },
+): Promise<readonly PushOutcome[]> {
+  const targets = ringTargets(version.ring, version.state);
+  const { answer, done } = await waitUntil({
+    ask: () => pushAndNote(context, version, { targets, keepGoing: true, tell: null }),
+    isDone: (servers) =>
+      finalOf(servers).length > 0 ||
+      servers.every(
+        ({ outcome, required }) =>
+          outcome === 'accepted' || !required || (options.skipDown && outcome === 'unreachable'),
+      ),
+    progressOf: (servers) => {
+      const missing = missingOf(servers);
+      const why = missing.map(({ address, message }) => `${address}: ${message}`).join('; ');
+      return `version ${version.ring.version} waits for ${counted(missing.length, 'server')}: ${why}`;
+    },
+    hintOf: async (servers) =>
+      adviceOn(await situationOf(context, version), plightsOf(servers))?.words ?? '',
+    stallMs: options.stallMs,
+    nowMs: context.nowMs,
+    tell: context.tell,
+  });
+  const refused = finalOf(answer);
+  if (refused.length > 0) throw await refusedForGood(context, version, refused);
+  if (done) return answer.filter(({ outcome }) => outcome !== 'accepted');
+  const missing = missingOf(answer);
+  const said = `${missing.length} of ${counted(answer.length, 'server')} did not confirm`;
+  throw await notTaken(context, version, { code: 'SERVERS_NOT_CONFIRMED', said, missing });
+}
+
+function missingOf(servers: readonly PushOutcome[]): PushOutcome[] {
+  return servers.filter(({ outcome, required }) => required && outcome !== 'accepted');
+}
+
+function finalOf(servers: readonly PushOutcome[]): PushOutcome[] {
+  return missingOf(servers).filter(({ code }) => code !== undefined && isFinal(code));
+}
+
+async function refusedForGood(
+  context: Context,
+  version: StoredVersion,
+  refused: readonly PushOutcome[],
+): Promise<CodedError> {
+  const { keyspace, version: number } = version.ring;
+  if (await headWatch(context.rings, version)()) {
+    return new CodedError('HEAD_MOVED', `${keyspace} has a newer head than version ${number}`);
+  }
+  const worst = new Set(worstOf(plightsOf(refused)).map(({ address }) => address));
+  const missing = refused.filter(({ address }) => worst.has(address));
+  const code = missing[0]?.code ?? 'SERVERS_NOT_CONFIRMED';
+  const [first] = missing;
+  const why = `${first?.address ?? ''} says: ${first?.message ?? ''}`;
+  const said = `${why}; ${counted(missing.length, 'server refuses', 'servers refuse')} for good`;
+  return notTaken(context, version, { code, said, missing });
+}
+
+async function notTaken(
+  context: Context,
+  version: StoredVersion,
+  given: {
+    readonly code: ErrorCode;
+    readonly said: string;
+    readonly missing: readonly PushOutcome[];
+  },
+): Promise<CodedError> {
+  const { code, said, missing } = given;
+  const { keyspace, version: number } = version.ring;
+  const names = missing.map((one) => `${one.address} (${one.code ?? one.outcome})`).join(', ');
+  const advice = adviceOn(await situationOf(context, version), plightsOf(missing));
+  return new CodedError(code, `${said} version ${number}: ${names}`, {
+    hint: advice?.words,
+    details: { ring: keyspace, version: number, missing },
+  });
+}

@@ -1,0 +1,279 @@
+// ring-builder push: sends a version to the servers of its ring and says what each answered.
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import { serverAddress } from '@ringwright/base/server-address';
+import { appendPush } from '@ringwright/repository/append-push';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import {
+  type Arguments,
+  flag,
+  optionalNumber,
+  optionalText,
+  text,
+  texts,
+  usage,
+} from '../../cli/arguments.ts';
+import { printBytes } from '../../cli/print-bytes.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { situationOf } from '../../health/situation-of.ts';
+import { type Advice, adviceOn } from '../../servers/advice.ts';
+import { fanOut, serversAtOnceMax } from '../../servers/fan-out.ts';
+import { type AskedReady, notReadyText } from '../../servers/not-ready.ts';
+import { deltasTo } from '../../servers/ring-deltas.ts';
+import { ringTargets, type Target } from '../../servers/ring-targets.ts';
+import { ringStatus } from '../../servers/server-status.ts';
+import { waitUntil } from '../../servers/wait-until.ts';
+import { trustToGive } from '../../versions/sign-beacon.ts';
+import { requirePushable } from '../../versions/signing.ts';
+import { authorOf } from '../../versions/stage-verb.ts';
+import { versionOf } from '../../versions/version-reference.ts';
+import { type PushOutcome, type PushWith, plightsOf, pushRing, skipped } from './push-ring.ts';
+import { isEnough, type WaitRule, waitRules } from './wait-rule.ts';
+
+/**
+ * First files of a new ring are opened in this time; a device that refills may take longer and is
+ * reported.
+ */
+const READY_WAIT_MS = 15_000;
+
+export const verb: Verb = {
+  options: {
+    to: {
+      type: 'string',
+      array: true,
+      describe: 'further servers, as IP:PORT, that are to have the ring',
+    },
+    wait: {
+      type: 'string',
+      choices: waitRules,
+      default: 'all',
+      describe: 'wait for all servers, a majority of every partition, or one whole zone',
+    },
+    canary: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'so many servers first; the others only when these accepted and are ready',
+    },
+    'keep-going': {
+      type: 'boolean',
+      default: false,
+      describe: `go on after one has refused; without it the ${serversAtOnceMax} asked at once are the last`,
+    },
+  },
+  examples: [
+    ['$0 push cities', 'sends the head to every server of the ring'],
+    ['$0 push cities --to 10.0.0.9:6200', 'and to one that is not in it, such as a gateway'],
+    ['$0 push cities --canary 2', 'to two servers, and to the others when those are well'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const wanted = versionOf(
+      ring,
+      await readLog(context.rings, ring),
+      optionalText(args, 'version'),
+    );
+    const version = await readVersion(context.rings, ring, wanted);
+    const extra = texts(args, 'to').map(
+      (written): Target => ({ address: serverAddress(written), devices: [], required: true }),
+    );
+    const targets = [...ringTargets(version.ring, version.state), ...extra];
+    const how = {
+      wait: waitRule(args),
+      canaries: optionalNumber(args, 'canary') ?? 0,
+      keepGoing: flag(args, 'keep-going'),
+    };
+    const pushed = await pushInSteps(context, version, { targets, how });
+    const plights = plightsOf(pushed.servers);
+    const advice = adviceOn(await situationOf(context, version), plights);
+    return pushAnswer(context, version, { ...pushed, advice });
+  },
+};
+
+interface How {
+  readonly wait: WaitRule;
+  readonly canaries: number;
+  readonly keepGoing: boolean;
+}
+
+function waitRule(args: Arguments): WaitRule {
+  const word = optionalText(args, 'wait') ?? 'all';
+  const rule = waitRules.find((one) => one === word);
+  if (rule === undefined) throw usage(`--wait ${word}: wanted ${waitRules.join(', ')}`);
+  return rule;
+}
+
+interface Pushed {
+  readonly wait: WaitRule;
+  readonly servers: readonly PushOutcome[];
+  /** What is not ready, and why; empty: all is, or as much as --wait asks for. */
+  readonly notReady: string;
+  /** Whether as many servers as --wait asks for have the version. */
+  readonly enough: boolean;
+  /** Canaries that were not well, so that the others were not asked. */
+  readonly canariesFailed: boolean;
+}
+
+/** The canaries, and the others when all of the canaries have it and are ready. */
+async function pushInSteps(
+  context: Context,
+  version: StoredVersion,
+  { targets, how }: { readonly targets: readonly Target[]; readonly how: How },
+): Promise<Pushed> {
+  const { wait, canaries, keepGoing } = how;
+  const { tell } = context;
+  const [first, rest] = [targets.slice(0, canaries), targets.slice(canaries)];
+  const step = { keepGoing, tell, all: targets.length };
+  const tried =
+    canaries > 0 ? await pushAndNote(context, version, { ...step, targets: first }) : [];
+  const allTook = tried.every(({ outcome }) => outcome === 'accepted');
+  const canary = { servers: tried, wait: 'all' } as const;
+  const ill = allTook ? await waitReady(context, version, canary) : '';
+  const areWell = allTook && ill === '';
+  const others = areWell
+    ? await pushAndNote(context, version, { ...step, targets: rest, before: tried.length })
+    : rest.map(skipped);
+  const servers = [...tried, ...others];
+  const notReady = areWell ? await waitReady(context, version, { servers, wait }) : ill;
+  const good = new Set(accepted(servers).map(({ address }) => address));
+  const enough = isEnough(wait, version.ring, { good, targets });
+  return { wait, servers, notReady, enough, canariesFailed: !areWell };
+}
+
+function accepted(servers: readonly PushOutcome[]): PushOutcome[] {
+  return servers.filter(({ outcome }) => outcome === 'accepted');
+}
+
+interface PushStep extends Pick<PushWith, 'keepGoing' | 'tell'> {
+  readonly targets: readonly Target[];
+  /** Servers of all steps, and those that accepted the version in steps before; default: of this. */
+  readonly all?: number;
+  readonly before?: number;
+}
+
+/** Pushes a version; the log says so when the first server has accepted it, and when all have. */
+export async function pushAndNote(
+  context: Context,
+  version: StoredVersion,
+  { targets, all = targets.length, before = 0, ...how }: PushStep,
+): Promise<PushOutcome[]> {
+  const { keyspace } = version.ring;
+  await requirePushable(context, version);
+  const trust = await trustToGive(context, version);
+  const deltaFrom = deltasTo(context.rings, version);
+  const given = { ...how, deltaFrom, nowMs: context.nowMs(), trust };
+  const servers = await pushRing(version, targets, given);
+  const count = before + accepted(servers).length;
+  const head = { version: version.ring.version, id: version.id };
+  const place = { rings: context.rings, ring: keyspace };
+  const notes = (await readLog(context.rings, keyspace)).filter(
+    (entry) => entry.kind === 'push' && entry.id === version.id,
+  );
+  const isFirst = count > 0 && notes.length === 0;
+  const isLast = count === all && !notes.some(({ details }) => details['accepted'] === all);
+  if (count > 0 && (isFirst || isLast)) {
+    const details = { accepted: count, servers: all };
+    await appendPush(place, head, { ...authorOf(context), message: '', details });
+  }
+  return servers;
+}
+
+/** What is not ready of what accepted the version, and why; empty: it is, or enough of it. */
+async function waitReady(
+  context: Context,
+  { ring }: StoredVersion,
+  { servers, wait }: Pick<Pushed, 'servers' | 'wait'>,
+): Promise<string> {
+  const asked = accepted(servers).filter(({ devices }) => devices.length > 0);
+  const { answer, done } = await waitUntil({
+    ask: () =>
+      fanOut(asked, async ({ address }): Promise<AskedReady> => {
+        return { address, said: await ringStatus(address, ring.keyspace) };
+      }),
+    isDone: (all) => {
+      if (notReadyText(all) === '') return true;
+      const good = new Set(
+        all.filter((one) => notReadyText([one]) === '').map((one) => one.address),
+      );
+      return wait !== 'all' && isEnough(wait, ring, { good, targets: servers });
+    },
+    progressOf: notReadyText,
+    stallMs: READY_WAIT_MS,
+    nowMs: context.nowMs,
+    tell: context.tell,
+  });
+  return done ? '' : notReadyText(answer);
+}
+
+function pushAnswer(
+  context: Context,
+  { ring, id }: StoredVersion,
+  pushed: Pushed & { readonly advice: Advice | null },
+): Answer {
+  const { servers, notReady, wait, enough, canariesFailed } = pushed;
+  const ready = notReady === '' && !canariesFailed;
+  const count = (wanted: string): number =>
+    servers.filter(({ outcome, required }) => outcome === wanted && required).length;
+  const [accepts = 0, refused = 0, unreachable = 0, skips = 0] = outcomes.map(count);
+  const { keyspace, version, moves } = ring;
+  const failed = servers.filter(
+    ({ outcome }) => outcome === 'refused' || outcome === 'unreachable',
+  );
+  const table = printTable(failed, [
+    { head: 'SERVER', cell: ({ address }) => address },
+    { head: 'ANSWER', cell: ({ outcome }) => outcome },
+    { head: 'CODE', cell: ({ code }) => code ?? '' },
+    { head: 'WHY', cell: ({ message }) => message ?? '' },
+  ]);
+  const head12 = id.slice(0, 12);
+  const exit = exitOf(pushed, { refused, unreachable });
+  const advice = exit === 0 ? null : pushed.advice;
+  const why = canariesFailed ? 'the canaries are not all well' : 'a server refused (--keep-going)';
+  return {
+    json: {
+      ...{ ring: keyspace, version, id, accepted: accepts, refused, unreachable, skipped: skips },
+      ...{ ready, wait, enough, servers },
+    },
+    lines: [
+      `${keyspace} version ${version} (${head12}): ${accepts} of ${counted(servers.length, 'server')} accepted`,
+      ...sentLines(servers),
+      ...(failed.length > 0 ? table : []),
+      ...(skips > 0 ? [`${counted(skips, 'server was', 'servers were')} not asked: ${why}`] : []),
+      ...(notReady === '' ? [] : [notReady]),
+      ...(advice === null ? [] : [advice.words]),
+    ],
+    next: context.next(
+      advice?.command ?? nextWords(pushed, { keyspace, inFlight: moves.length > 0 }),
+    ),
+    exit,
+  };
+}
+
+function sentLines(servers: readonly PushOutcome[]): string[] {
+  const count = (how: string): number => servers.filter(({ sent }) => sent === how).length;
+  const bytes = servers.reduce((sum, { bytesSent = 0 }) => sum + bytesSent, 0);
+  if (bytes === 0) return [];
+  const had = count('had') === 0 ? '' : `; ${count('had')} had it, from a peer or before`;
+  const sent = `${counted(count('delta'), 'delta')}, ${counted(count('whole'), 'whole file')}`;
+  return [`${printBytes(bytes)} sent: ${sent}${had}`];
+}
+
+const outcomes = ['accepted', 'refused', 'unreachable', 'skipped'] as const;
+
+function nextWords(
+  { servers }: Pushed,
+  { keyspace, inFlight }: { readonly keyspace: string; readonly inFlight: boolean },
+): string {
+  if (servers.some(({ outcome }) => outcome === 'skipped')) return `push ${keyspace}`;
+  return inFlight ? `rollout ${keyspace}` : `servers ${keyspace}`;
+}
+
+/** Servers that were not reached do no harm when enough others have the version. */
+function exitOf(
+  { wait, enough, canariesFailed }: Pushed,
+  { refused, unreachable }: { readonly refused: number; readonly unreachable: number },
+): number {
+  if (unreachable > 0 && (wait === 'all' || !enough)) return 4;
+  if (refused > 0) return 5;
+  return canariesFailed ? 4 : 0;
+}

@@ -1,0 +1,133 @@
+// A ring against disks: every kind of finding, and none where all is well.
+import type { Ring } from '@ringwright/ring/ring';
+import { expect, test } from 'vitest';
+import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
+import { type DiskFile, type DiskListing, reconcileRing } from './reconcile-ring.ts';
+
+const ring = servedRing({ devices: 5, power: 3 });
+const ready: DiskFile = { state: 'ready', rows: 10, bytes: 1_000 };
+
+/** Disks exactly as the table says. */
+function asAssigned({ table, devices }: Ring): Map<number, Map<number, DiskFile>> {
+  const disks = new Map(devices.map((_, id) => [id, new Map<number, DiskFile>()]));
+  for (const row of table) {
+    for (const [partition, device] of row.entries()) disks.get(device)?.set(partition, ready);
+  }
+  return disks;
+}
+
+const listed = (
+  disks: ReadonlyMap<number, ReadonlyMap<number, DiskFile>>,
+  draining: ReadonlyMap<number, string> = new Map(),
+): DiskListing[] =>
+  [...disks].map(([device, files]) => ({
+    ...{ device, address: `10.0.0.${device}`, files, draining },
+    ...{ damaged: new Map(), refills: new Map(), quarantines: 0 },
+  }));
+
+/** The holders of partition 5, and a device that has nothing of it. */
+const [a, b, c, stranger] = [0, 1, 2, 3];
+
+test('disks as the ring says', () => {
+  expect(reconcileRing(ring, listed(asAssigned(ring)))).toEqual({
+    findings: [],
+    slots: 24,
+    complete: 24,
+  });
+});
+
+test('absent, partial, and what lies elsewhere while a slot is not whole', () => {
+  const disks = asAssigned(ring);
+  disks.get(a)?.delete(5);
+  disks.get(b)?.set(5, { ...ready, state: 'filling' });
+  disks.get(stranger)?.set(5, ready);
+  const { findings, complete } = reconcileRing(
+    ring,
+    listed(disks, new Map([[5, 'd1 has not all of it yet']])),
+  );
+  expect(complete).toBe(22);
+  const found = findings.map(({ kind, device, command }) => [kind, device, command]);
+  expect(new Set(found)).toEqual(
+    new Set([
+      ['absent', a, `push ${ring.keyspace}`],
+      ['partial', b, `servers ${ring.keyspace}`],
+      ['unassigned', stranger, `rollout ${ring.keyspace}`],
+    ]),
+  );
+  expect(findings.find(({ kind }) => kind === 'unassigned')?.why).toContain('d1 has not all');
+});
+
+test('one copy more than wanted is only a duplicate when every slot is whole', () => {
+  const disks = asAssigned(ring);
+  disks.get(stranger)?.set(5, ready);
+  const { findings } = reconcileRing(ring, listed(disks));
+  expect(findings).toMatchObject([{ kind: 'duplicated', device: stranger, bytes: 1_000 }]);
+});
+
+test('no complete file anywhere is said first, with what there is', () => {
+  const disks = asAssigned(ring);
+  for (const id of [a, b]) disks.get(id)?.delete(5);
+  disks.get(c)?.set(5, { ...ready, state: 'filling', rows: 7 });
+  const [first] = reconcileRing(ring, listed(disks)).findings;
+  expect(first).toMatchObject({ kind: 'no-complete-copy', partition: 5, device: null });
+  expect(first?.why).toContain(`d${c} 7`);
+});
+
+test('a device that does not answer is no reason to call its files absent', () => {
+  const disks = asAssigned(ring);
+  disks.delete(a);
+  const { findings, slots, complete } = reconcileRing(ring, listed(disks));
+  expect(findings).toEqual([]);
+  expect(slots).toBe(complete);
+  expect(slots).toBeLessThan(24);
+});
+
+test('a move in flight: the joiner has a part, and that is no surplus', () => {
+  const move = { partition: 5, replica: 0, from: a, to: stranger };
+  const [, moving] = moveVersions(ring, [move]);
+  const disks = asAssigned(ring);
+  expect(reconcileRing(moving, listed(disks)).findings).toEqual([]);
+  disks.get(stranger)?.set(5, { ...ready, state: 'filling' });
+  const [found] = reconcileRing(moving, listed(disks)).findings;
+  expect(found).toMatchObject({ kind: 'partial', device: stranger });
+  expect(found?.command).toBe(`moves ${ring.keyspace} list 5`);
+});
+
+test('a damaged file counts as none, whatever the device said of it before', () => {
+  const disks = listed(asAssigned(ring));
+  const damaged = disks.map((one) =>
+    one.device === a ? { ...one, damaged: new Map([[5, 'data.db is gone']]) } : one,
+  );
+  const { findings, complete } = reconcileRing(ring, damaged);
+  expect(complete).toBe(23);
+  expect(findings).toMatchObject([{ kind: 'damaged', device: a, partition: 5 }]);
+  expect(findings[0]?.why).toMatch(/^data.db is gone; it refills/);
+  const many = damaged.map((one) => ({ ...one, quarantines: 3 }));
+  const [held] = reconcileRing(ring, many).findings;
+  expect(held?.command).toBe(`trash ${ring.keyspace} confirm`);
+});
+
+test('a refill that has too few sources is not said to end by itself', () => {
+  const disks = asAssigned(ring);
+  disks.get(b)?.set(5, { ...ready, state: 'filling' });
+  const [alone] = reconcileRing(ring, listed(disks)).findings;
+  expect(alone?.why).toContain('by itself');
+  // One more has lost its file, but answers: what all others have is enough.
+  disks.get(a)?.set(5, { ...ready, state: 'filling' });
+  for (const { why } of reconcileRing(ring, listed(disks)).findings) {
+    expect(why).toContain('by itself');
+  }
+  // But not where both are lost, and may have acknowledged without the third.
+  for (const id of [a, b]) disks.get(id)?.set(5, { ...ready, state: 'lost' });
+  const [loss] = reconcileRing(ring, listed(disks)).findings;
+  expect(loss).toMatchObject({ kind: 'partial', partition: 5, device: a });
+  expect(loss?.why).toContain(
+    `cannot refill: 1 of the 2 complete files needed are there, and d${b}`,
+  );
+  expect(loss?.why).toContain('may be gone');
+  expect(loss?.command).toBe(`moves ${ring.keyspace} force 5 --reason TEXT --yes`);
+  disks.delete(a);
+  const [stuck] = reconcileRing(ring, listed(disks)).findings;
+  expect(stuck?.why).toContain(`1 of the 2 complete files needed are there, and d${a}`);
+  expect(stuck?.command).toBe(`moves ${ring.keyspace} force 5 --reason TEXT --yes`);
+});

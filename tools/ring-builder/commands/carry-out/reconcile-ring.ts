@@ -1,0 +1,229 @@
+// A ring against what lies on the disks: what is missing, left over, partial or there twice. Pure.
+import { counted } from '@ringwright/base/counted';
+import { dutyOf } from '@ringwright/ring/duty-of';
+import type { Ring } from '@ringwright/ring/ring';
+import { slotsOf } from '@ringwright/ring/slots-of';
+
+/** A partition file as its device tells of it. */
+export interface DiskFile {
+  /** lost: it lacks what its device had acknowledged. */
+  readonly state: 'filling' | 'ready' | 'lost';
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** What one device has: its files by partition. */
+export interface DiskListing {
+  readonly device: number;
+  readonly address: string;
+  readonly files: ReadonlyMap<number, DiskFile>;
+  /** Why a file that the ring gives to others is still there, by partition. */
+  readonly draining: ReadonlyMap<number, string>;
+  /** What happened to files that cannot be used, by partition. */
+  readonly damaged: ReadonlyMap<number, string>;
+  /** Damaged files that wait for an operator's word, because they are many at once. */
+  readonly quarantines: number;
+  /** What the device says of its refills, by partition; empty: nothing yet. */
+  readonly refills: ReadonlyMap<number, string>;
+}
+
+export type DiskFindingKind =
+  /** No reachable device has a complete file: nothing may be dropped or removed now. */
+  | 'no-complete-copy'
+  /** The file was deleted, replaced, cut or found bad: nothing of it counts. */
+  | 'damaged'
+  /** The table names the device, and it has no file. */
+  | 'absent'
+  /** The device has a file that lacks records. */
+  | 'partial'
+  /** The ring gives the partition to others, and not all of them have it yet. */
+  | 'unassigned'
+  /** The same, and every slot has its own: one copy more than wanted. */
+  | 'duplicated';
+
+export interface DiskFinding {
+  readonly kind: DiskFindingKind;
+  readonly partition: number;
+  /** Null: of no single device. */
+  readonly device: number | null;
+  readonly address: string;
+  readonly bytes: number;
+  readonly rows: number;
+  readonly why: string;
+  /** What to type next, without `ring-builder`: safe, but for a force, which asks for a reason. */
+  readonly command: string;
+}
+
+export interface Reconciliation {
+  readonly findings: readonly DiskFinding[];
+  /** Slots of the table whose devices have answered, and those among them with a complete file. */
+  readonly slots: number;
+  readonly complete: number;
+}
+
+/** Findings by partition, the worst of each first. O(slots). */
+export function reconcileRing(ring: Ring, listings: readonly DiskListing[]): Reconciliation {
+  const byDevice = new Map(listings.map((listing) => [listing.device, listing]));
+  const findings: DiskFinding[] = [];
+  let [slots, complete] = [0, 0];
+  for (let partition = 0; partition < ring.partitions; partition += 1) {
+    const holders = slotsOf(ring, partition).map(({ device }) => device);
+    const answered = holders.filter((device) => byDevice.has(device));
+    const ready = answered.filter((id) => fileOf(byDevice, id, partition)?.state === 'ready');
+    slots += answered.length;
+    complete += ready.length;
+    const isWhole = ready.length === holders.length;
+    const others = (device: number): Others => {
+      const away = holders.filter((id) => id !== device && !byDevice.has(id));
+      const rest = answered.filter((id) => id !== device);
+      const lost = rest.filter((id) => isLost(byDevice, id, partition));
+      const readyCount = ready.filter((id) => id !== device).length;
+      const isLostHere = isLost(byDevice, device, partition);
+      return { holders: holders.length, ready: readyCount, away, lost, isLostHere };
+    };
+    const here: DiskFinding[] = [];
+    for (const listing of listings) {
+      const finding = findingOf(ring, listing, { partition, isWhole, others });
+      if (finding !== null) here.push(finding);
+    }
+    if (ready.length === 0 && answered.length > 0) {
+      findings.push(noCopy(ring, partition, here));
+    }
+    findings.push(...here);
+  }
+  return { findings, slots, complete };
+}
+
+function fileOf(
+  byDevice: ReadonlyMap<number, DiskListing>,
+  device: number,
+  partition: number,
+): DiskFile | null {
+  const listing = byDevice.get(device);
+  if (listing?.damaged.has(partition) === true) return null;
+  return listing?.files.get(partition) ?? null;
+}
+
+function isLost(
+  byDevice: ReadonlyMap<number, DiskListing>,
+  device: number,
+  partition: number,
+): boolean {
+  const listing = byDevice.get(device);
+  return (
+    listing?.damaged.has(partition) === true || listing?.files.get(partition)?.state === 'lost'
+  );
+}
+
+/** What there is of a partition besides one device. */
+interface Others {
+  /** Slots of the partition, the one that is asked about included. */
+  readonly holders: number;
+  /** Other devices with a complete file. */
+  readonly ready: number;
+  /** Other devices that did not answer. */
+  readonly away: readonly number[];
+  /** Other devices that lost what they had acknowledged. */
+  readonly lost: readonly number[];
+  readonly isLostHere: boolean;
+}
+
+interface Place {
+  readonly partition: number;
+  /** Every slot has its complete file. */
+  readonly isWhole: boolean;
+  readonly others: (device: number) => Others;
+}
+
+function findingOf(ring: Ring, listing: DiskListing, place: Place): DiskFinding | null {
+  const { device, address, files, damaged } = listing;
+  const { partition } = place;
+  const file = files.get(partition);
+  const duty = dutyOf(ring, partition, device);
+  const about = { partition, device, address, bytes: file?.bytes ?? 0, rows: file?.rows ?? 0 };
+  const { keyspace } = ring;
+  const lost = damaged.get(partition);
+  if (lost !== undefined) {
+    const { why, command } = damageOf(ring, listing, place);
+    return { kind: 'damaged', ...about, why: `${lost}; ${why}`, command };
+  }
+  if (duty.kind === 'UNLOAD') {
+    if (file === undefined) return null;
+    const why = listing.draining.get(partition) ?? 'the device has not seen this version yet';
+    const kind = place.isWhole ? 'duplicated' : 'unassigned';
+    return { kind, ...about, why, command: `rollout ${keyspace}` };
+  }
+  if (duty.kind === 'LOAD') {
+    if (file === undefined) return null;
+    const why = `on its way here, ${duty.move.state}`;
+    return { kind: 'partial', ...about, why, command: `moves ${keyspace} list ${partition}` };
+  }
+  if (file === undefined) {
+    const why = 'it opens or refills the file when it has the ring and its peers';
+    return { kind: 'absent', ...about, why, command: `push ${keyspace}` };
+  }
+  if (file.state === 'ready') return null;
+  return { kind: 'partial', ...about, ...refillOf(ring, listing, place) };
+}
+
+interface Outlook {
+  readonly why: string;
+  readonly command: string;
+}
+
+function damageOf(ring: Ring, listing: DiskListing, place: Place): Outlook {
+  if (listing.quarantines === 0) return refillOf(ring, listing, place);
+  const all = counted(listing.quarantines, 'file');
+  const why = `${all} at once: nothing is replaced until you say so`;
+  return { why, command: `trash ${ring.keyspace} confirm` };
+}
+
+/**
+ * A refill needs all records of N - W + 1 other slots, or what every other device has, one of them
+ * complete and as many not lost (refill-sources.ts of the server). With fewer it waits for ever,
+ * unless they come back or somebody says that what there is must do.
+ */
+function refillOf({ keyspace }: Ring, listing: DiskListing, place: Place): Outlook {
+  const { holders, ready, away, lost, isLostHere } = place.others(listing.device);
+  const needed = holders - Math.floor(holders / 2);
+  const untouched = holders - lost.length - (isLostHere ? 1 : 0);
+  const force = `moves ${keyspace} force ${place.partition} --reason TEXT --yes`;
+  if (holders === 1) {
+    const why =
+      'no other device has records of it: bring back its file, or its trash, ' +
+      `or begin it empty: ring-builder ${force}`;
+    return { why, command: `trash ${keyspace} list` };
+  }
+  if (ready >= needed || (ready > 0 && away.length === 0 && untouched >= needed)) {
+    const said = listing.refills.get(place.partition) ?? '';
+    const why = `it refills from its peers by itself${said === '' ? '' : ` (${said})`}`;
+    return { why, command: `servers ${keyspace}` };
+  }
+  const [rest, start] =
+    away.length === 0
+      ? [lossText(lost, ready), 'put back a file or its trash']
+      : [`${names(away)} ${away.length === 1 ? 'does' : 'do'} not answer`, 'start that'];
+  const why =
+    `it cannot refill: ${ready} of the ${needed} complete files needed are there, and ${rest}; ` +
+    `${start}, or force the refill with what there is, which gives up the rest`;
+  return { why, command: force };
+}
+
+/** Why the devices that answer are not enough. */
+function lossText(lost: readonly number[], ready: number): string {
+  if (ready === 0) return 'no other device has one';
+  const copies = lost.length === 1 ? 'its copy' : 'their copies';
+  return `${names(lost)} lost ${copies} too: a write that only lost copies had may be gone`;
+}
+
+function names(devices: readonly number[]): string {
+  return devices.map((id) => `d${id}`).join(' ');
+}
+
+function noCopy({ keyspace }: Ring, partition: number, here: readonly DiskFinding[]): DiskFinding {
+  const rest = here.filter(({ rows }) => rows > 0).map(({ device, rows }) => `d${device} ${rows}`);
+  const why = `no complete file at any device that answers; rows: ${rest.join(', ') || 'none'}`;
+  const nobody = { device: null, address: '', bytes: 0, rows: 0 };
+  const command = `trash ${keyspace} list`;
+  return { kind: 'no-complete-copy', partition, ...nobody, why, command };
+}

@@ -1,0 +1,62 @@
+// A rollout looks for forks before it leads any server on.
+import { rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { appendPush } from '@ringwright/repository/append-push';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { expect, onTestFinished, test } from 'vitest';
+import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
+import { wellOf } from '../../../../test/support/ring-status.ts';
+import type { RingStatus } from '../../servers/server-status.ts';
+
+test('a fork that a server knows of: refused, and nothing is pushed', async () => {
+  // The clock goes on with each look at it.
+  let nowMs = Date.parse('2026-11-21T03:00:00Z');
+  const tool = await ringBuilderHere({ nowMs: () => (nowMs += 100) });
+  let ring: RingStatus | null = null;
+  let upgrades = 0;
+  const server = createServer((_, response) => {
+    const rings = ring === null ? [] : [ring];
+    response.end(JSON.stringify({ address: 'here', ready: true, rings, refusals: [] }));
+  }).on('upgrade', (_, socket) => {
+    upgrades += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+    await rm(tool.folder, { recursive: true });
+  });
+  const { port } = server.address() as AddressInfo; // it listens
+  const rings = join(tool.folder, 'rings');
+  await tool.json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
+  await tool.json(`add cities r1z1-127.0.0.1:${port}/a 1`);
+  const pushed = await tool.json<{ version: number; id: string }>('commit cities -m first');
+  const entry = { time: '2026-11-21T02:00:00.000Z', user: 'ada', message: '', details: {} };
+  await appendPush({ rings, ring: 'cities' }, pushed, entry);
+  await tool.json(`add cities r1z1-127.0.0.1:${port}/b 1`);
+  await tool.json('commit cities -m second');
+  const head = await readVersion(rings, 'cities', 'head');
+  expect(head.ring.moves).toHaveLength(4);
+
+  const [id, other] = ['a'.repeat(64), 'b'.repeat(64)];
+  const fork = { version: 1, id, other, from: 'x', atMs: 0, settled: null };
+  ring = { ...wellOf(head.ring, 0), fork };
+  const error: unknown = await tool
+    .answer('rollout cities --stall-timeout 1')
+    .catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 'RING_FORK', exit: 5 });
+  expect(error).toMatchObject({
+    message: expect.stringContaining('aaaaaaaaaaaa and bbbbbbbbbbbb'),
+  });
+  expect(error).toMatchObject({ hint: expect.stringContaining('settle cities -m REASON') });
+  expect(upgrades).toBe(0);
+  expect((await readVersion(rings, 'cities', 'head')).id).toBe(head.id);
+
+  // One that is settled is over: then it goes on to push.
+  ring = { ...ring, fork: { ...fork, settled: { version: 1, id, reason: 'seen' } } };
+  const later = await tool.refusal('rollout cities --stall-timeout 1');
+  expect([later.code, upgrades > 0]).toEqual(['SERVERS_NOT_CONFIRMED', true]);
+});

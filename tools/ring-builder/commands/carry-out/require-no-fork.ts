@@ -1,0 +1,35 @@
+// A rollout leads no servers on while some of them know of two lines of the ring.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Context } from '../../cli/verb.ts';
+import { situationOf } from '../../health/situation-of.ts';
+import { adviceOn } from '../../servers/advice.ts';
+import { fanOut } from '../../servers/fan-out.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
+import { ringStatus } from '../../servers/server-status.ts';
+
+/** Throws RING_FORK. Servers that do not answer are no part of this: a push asks them again. */
+export async function requireNoFork(context: Context, head: StoredVersion): Promise<void> {
+  const { keyspace } = head.ring;
+  const targets = ringTargets(head.ring, head.state);
+  const asked = await fanOut(targets, async (target) => {
+    return { target, said: await ringStatus(target.address, keyspace) };
+  });
+  const forked = asked.flatMap(({ target, said }) => {
+    if (said instanceof Error || said.fork === null || said.fork.settled !== null) return [];
+    return [{ ...target, fork: said.fork, code: 'RING_FORK' as const }];
+  });
+  const [first] = forked;
+  if (first === undefined) return;
+  const { version, id, other } = first.fork;
+  const names = forked.map(({ address }) => address);
+  throw new CodedError(
+    'RING_FORK',
+    `version ${version} of ${keyspace} is ${id.slice(0, 12)} and ${other.slice(0, 12)}, ` +
+      `say ${names.join(' ')}: nothing moves before that is settled`,
+    {
+      hint: adviceOn(await situationOf(context, head), forked)?.words,
+      details: { ring: keyspace, version, id, other, servers: names },
+    },
+  );
+}

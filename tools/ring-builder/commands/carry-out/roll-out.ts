@@ -1,0 +1,295 @@
+// Drives the moves of the head to their end. Its state is the ring and the servers, nothing else,
+// so that it can die at any point, and be typed again, here or by somebody else.
+import { setTimeout } from 'node:timers/promises';
+import { must } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { commitVersion } from '@ringwright/repository/commit-version';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
+import type { Move } from '@ringwright/ring/move';
+import type { Ring } from '@ringwright/ring/ring';
+import { type HourWindow, isInside, printWindow } from '../../cli/parse-window.ts';
+import type { Context } from '../../cli/verb.ts';
+import { headWatch } from '../../moves/head-watch.ts';
+import { rateOfRollout } from '../../moves/lend-rate.ts';
+import { provenMoves, unproved, withAllNew } from '../../moves/proven-moves.ts';
+import { type MoveWatch, watchMoves } from '../../moves/watch-moves.ts';
+import { awayLine } from '../../plan/away-holders.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
+import { ringKey } from '../../versions/signing.ts';
+import { authorOf } from '../../versions/stage-verb.ts';
+import { dropGoneDevices } from './drop-gone-devices.ts';
+import { isWaveLeft, proposeNextWave } from './propose-next-wave.ts';
+import { pushToAll } from './push-to-all.ts';
+import { requireNoFork } from './require-no-fork.ts';
+import { nextRolloutStep, type RolloutStep } from './rollout-step.ts';
+import { noTotals, type RolloutTotals } from './rollout-totals.ts';
+import { type Drains, waitForDrains } from './wait-drains.ts';
+import { waitForLoads } from './wait-loads.ts';
+
+/** Hours begin on the minute at the earliest: somebody who looks sees that it goes on. */
+const hoursPollMs = 1_000;
+/** A server that was away at the end of an earlier wave is not waited for as long again. */
+const downAgainMsMax = 1_000;
+/** Nobody who waits for one lock is without an answer for longer. */
+const lockAnewMs = 5_000;
+
+export interface RolloutOptions {
+  readonly stallMs: number;
+  readonly skipDown: boolean;
+  /** Let go drops that servers hold back because no move explains them. */
+  readonly confirmDrops: boolean;
+  /** Stop after each version that was made. */
+  readonly step: boolean;
+  /** Moves that may copy at once. */
+  readonly movesMax: number;
+  /** Versions that finalize moves before it stops. */
+  readonly wavesMax: number;
+  /** Bytes a second that each server may give, and take; null: as it was told before. */
+  readonly rate: number | null;
+  /** Null: at any hour. */
+  readonly window: HourWindow | null;
+  /** Why later waves are right although the brake would stop them. */
+  readonly override: string | null;
+}
+
+/** Why it ended: nothing is left to do, files are not given up, or somebody wanted a stop. */
+export type RolloutEnd = 'done' | 'drains' | 'step' | 'waves' | 'paused';
+
+export interface RolloutOutcome {
+  readonly head: StoredVersion;
+  readonly end: RolloutEnd;
+  readonly drains: Drains;
+  readonly totals: Readonly<RolloutTotals>;
+  /** Moves that an operator has paused. */
+  readonly paused: number;
+}
+
+/** Each round waits for all servers, and for the loads. */
+const UNPROVED_ROUNDS_MAX = 5;
+
+type Away = Parameters<typeof awayLine>[1];
+
+interface Rollout {
+  readonly context: Context;
+  readonly options: RolloutOptions;
+  readonly totals: RolloutTotals;
+  readonly watch: MoveWatch;
+}
+
+/** Throws RING_FORK, SERVERS_NOT_CONFIRMED, ROLLOUT_STALLED, RECEIPTS_MISSING, and what commits throw. */
+export async function rollOut(
+  context: Context,
+  ring: string,
+  options: RolloutOptions,
+): Promise<RolloutOutcome> {
+  const totals = { ...noTotals };
+  const watch = watchMoves(context, () => totals.moved);
+  const rollout = { context, options, totals, watch };
+  const first = await readVersion(context.rings, ring, 'head');
+  const servers = ringTargets(first.ring, first.state);
+  const giveBack = await rateOfRollout(context, { ring, servers }, options.rate);
+  try {
+    return await everyStep(rollout, ring);
+  } finally {
+    await giveBack();
+  }
+}
+
+async function everyStep(rollout: Rollout, ring: string): Promise<RolloutOutcome> {
+  const { context, options, totals } = rollout;
+  const goesOn = afterOthers(context, options);
+  for (;;) {
+    const head = await readVersion(context.rings, ring, 'head');
+    const end = await pushAndStep(rollout, head).catch(goesOn);
+    if (end !== null) return { ...noDrains, paused: 0, ...end, head, totals };
+  }
+}
+
+async function pushAndStep(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
+  const { context, options, watch } = rollout;
+  watch.show(head, 'goes to the servers');
+  await requireNoFork(context, head);
+  const away = await pushToAll(context, head, options);
+  tellAway(rollout, head, away);
+  return takeStep(rollout, head);
+}
+
+/** Once for the same servers. */
+function tellAway({ context, totals }: Rollout, { ring }: StoredVersion, away: Away): void {
+  const names = away.map(({ address }) => address).join(' ');
+  if (away.length > 0 && names !== totals.toldAway) context.tell(awayLine(ring, away));
+  totals.toldAway = names;
+}
+
+/**
+ * What other operators do ends no rollout: when one was faster, the new head says what is next; one
+ * who holds the lock is waited for, as long as for servers that make no progress.
+ */
+function afterOthers(context: Context, { stallMs }: RolloutOptions): (error: unknown) => null {
+  let lockedFrom: number | null = null;
+  let seenMs = 0;
+  return (error) => {
+    if (!(error instanceof CodedError)) throw error;
+    const now = context.nowMs();
+    if (error.code === 'LOCK_HELD') {
+      // After a while without it, another command holds it.
+      if (lockedFrom === null || now - seenMs > lockAnewMs) lockedFrom = now;
+      seenMs = now;
+      if (now - lockedFrom > stallMs) throw error;
+      context.tell(`${error.message}; waits for it`);
+      return null;
+    }
+    if (error.code !== 'HEAD_MOVED') throw error;
+    context.tell(`${error.message}; going on with the new head`);
+    return null;
+  };
+}
+
+const noDrains: Pick<RolloutOutcome, 'drains'> = { drains: { left: [], isLeftToDown: false } };
+
+type Ended = Pick<RolloutOutcome, 'end'> & Partial<Pick<RolloutOutcome, 'drains' | 'paused'>>;
+
+/** One version further; null when it is to go on. */
+async function takeStep(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
+  const { context, options, totals } = rollout;
+  const step = nextRolloutStep(head.ring, options.movesMax);
+  const isOver = step.kind === 'drain' ? null : whyStop(rollout, step);
+  if (isOver !== null) return { end: isOver };
+  if (step.kind === 'initialize' && (await waitForHours(rollout, head))) return null;
+  if (step.kind === 'initialize') {
+    const which = new Set(step.moves.map(({ assignment }) => assignment));
+    const { keyspace, version } = head.ring;
+    context.tell(
+      `${keyspace} version ${version}: every server knows of ${counted(which.size, 'move')}; joiners may copy`,
+    );
+    const next = initializeMoves(head.ring, head.id, which);
+    await advance(context, head, { next, message: `${counted(which.size, 'move')} initializing` });
+  } else if (step.kind === 'finalize') {
+    const end = await finalize(rollout, head, step.moves);
+    if (end !== 'advanced') return end;
+  } else {
+    return drain(rollout, head);
+  }
+  totals.versions += 1;
+  return null;
+}
+
+/** Before a new wave begins: the manual barrier, the number of waves. */
+function whyStop({ options, totals }: Rollout, step: RolloutStep): RolloutEnd | null {
+  if (options.step && totals.versions > 0) return 'step';
+  if (step.kind === 'finalize') return null;
+  return totals.waves >= options.wavesMax ? 'waves' : null;
+}
+
+function isOutside({ context, options: { window } }: Rollout): boolean {
+  return window !== null && !isInside(window, context.localHour());
+}
+
+/** False at once inside the hours; true after a wait for them, or when the head is another one. */
+async function waitForHours(rollout: Rollout, head: StoredVersion): Promise<boolean> {
+  const { context, options, watch } = rollout;
+  const { window } = options;
+  if (window === null || !isOutside(rollout)) return false;
+  const { keyspace } = head.ring;
+  const hours = printWindow(window, context.timeZone);
+  context.tell(`${keyspace}: no new wave begins outside the hours of ${hours}; waits for them`);
+  const headMoved = headWatch(context.rings, head);
+  while (isOutside(rollout) && !(await headMoved())) {
+    await watch.look(head, `waits for the hours of ${hours}`);
+    await setTimeout(hoursPollMs);
+  }
+  return true;
+}
+
+async function drain(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
+  const { context, options, totals, watch } = rollout;
+  const downMsMax = totals.leftToDown > 0 ? { downMsMax: downAgainMsMax } : {};
+  const drains = await waitForDrains(context, { head, watch, ...options, ...downMsMax });
+  const isLeft = drains.left.length > 0;
+  if (isLeft && !drains.isLeftToDown) return { end: 'drains', drains };
+  if (isLeft) totals.leftToDown += 1;
+  const isOver = whyStop(rollout, { kind: 'drain' });
+  const waits = isOver === null && isOutside(rollout) && (await isWaveLeft(context, head));
+  if (waits && (await waitForHours(rollout, head))) return null;
+  const goesOn =
+    isOver === null &&
+    ((await proposeNextWave(context, head, options.override)) ||
+      // A device that still has files to give up keeps its place in the ring.
+      (drains.left.every(({ partitions }) => partitions === 0) &&
+        (await dropGoneDevices(context, head))));
+  if (!goesOn) return { end: isOver ?? (isLeft ? 'drains' : 'done'), drains };
+  totals.versions += 1;
+  return null;
+}
+
+/** Moves of which the joiners are ready, each with its receipt. */
+async function finalize(
+  { context, options, totals, watch }: Rollout,
+  head: StoredVersion,
+  moves: readonly Move[],
+): Promise<Ended | null | 'advanced'> {
+  const { ring, id } = head;
+  const startedMs = context.nowMs();
+  const { stallMs } = options;
+  const loads = await waitForLoads(context, { head, moves, watch, stallMs });
+  if (loads.headMoved) return null;
+  totals.copyMs += context.nowMs() - startedMs;
+  const ready = withAllNew(ring, loads.available);
+  if (loads.stall !== null) {
+    if (ready.length === 0) throw loads.stall;
+    context.tell(`${ring.keyspace}: ${loads.stall.message}; the others stay in flight`);
+  }
+  if (ready.length === 0) return { end: 'paused', paused: loads.paused.length };
+  const receipts = await provenMoves(context, ring, ready);
+  if (receipts.size === 0) {
+    totals.unproved += 1;
+    if (totals.unproved > UNPROVED_ROUNDS_MAX) throw unproved(ring, ready, []);
+    return null;
+  }
+  totals.unproved = 0;
+  // The copies may have taken hours since the push.
+  await requireNoFork(context, head);
+  const which = new Set(receipts.keys());
+  await advance(context, head, {
+    next: finalizeMoves(ring, id, which),
+    message: `${counted(which.size, 'move')} finalized`,
+    receipts: [...receipts.values()],
+  });
+  totals.moved += which.size;
+  totals.waves += 1;
+  totals.bytes += loads.copied.bytes;
+  totals.verified += loads.copied.verified;
+  context.tell(
+    `${ring.keyspace} version ${ring.version + 1}: the table names ${which.size} joiners; old holders give up`,
+  );
+  return 'advanced';
+}
+
+async function advance(
+  context: Context,
+  head: StoredVersion,
+  given: {
+    readonly next: Ring;
+    readonly message: string;
+    readonly receipts?: readonly string[];
+  },
+): Promise<void> {
+  const { next, message, receipts } = given;
+  await commitVersion(context.rings, {
+    ring: next,
+    state: must(head.state, `version ${head.ring.version} carries the builder`),
+    entry: {
+      ...authorOf(context),
+      kind: 'advance',
+      message,
+      moves: receipts?.length ?? head.ring.moves.length,
+      figures: {},
+      details: {},
+    },
+    ...(receipts !== undefined && { receipts }),
+    expected: { head: { version: head.ring.version, id: head.id } },
+    key: await ringKey(context),
+  });
+}

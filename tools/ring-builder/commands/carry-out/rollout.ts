@@ -1,0 +1,197 @@
+// ring-builder rollout: drives the moves of the head to their end.
+import { counted } from '@ringwright/base/counted';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import {
+  type Arguments,
+  flag,
+  optionalNumber,
+  optionalText,
+  text,
+  usage,
+} from '../../cli/arguments.ts';
+import { parseWindow } from '../../cli/parse-window.ts';
+import { printBytes, printSeconds } from '../../cli/print-bytes.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { situationOf } from '../../health/situation-of.ts';
+import { parseRate } from '../../moves/copy-rates.ts';
+import { type Advice, adviceOn } from '../../servers/advice.ts';
+import { type WavesLeft, wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
+import { type RolloutEnd, type RolloutOptions, type RolloutOutcome, rollOut } from './roll-out.ts';
+
+/** A server that restarts and replays its log is back within this time. */
+const STALL_SECONDS = 60;
+
+/** Nothing failed, and moves are left: they are paused, or rest (min_part_hours). */
+const EXIT_WAITS = 6;
+
+export const verb: Verb = {
+  options: {
+    step: {
+      type: 'boolean',
+      default: false,
+      describe: 'stop after each version, so that somebody looks before the next',
+    },
+    'max-moves': {
+      type: 'string',
+      requiresArg: true,
+      describe: 'moves that copy at once; the others wait for theirs to be finalized',
+    },
+    waves: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'stop when so many versions have finalized moves',
+    },
+    rate: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'bytes a second that each server may give, and take, such as 50MB/s, until it ends',
+    },
+    window: {
+      type: 'string',
+      requiresArg: true,
+      describe:
+        'hours of this machine in which new waves begin, such as 22-6; outside them it only ends what runs',
+    },
+    'confirm-drops': {
+      type: 'boolean',
+      default: false,
+      describe: 'let servers drop what they hold back: many files that no move explains',
+    },
+    'stall-timeout': {
+      type: 'string',
+      requiresArg: true,
+      describe: `seconds without any progress after which it gives up (default ${STALL_SECONDS})`,
+    },
+    override: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'why a later wave that the brake stops is right; logged',
+    },
+    'skip-down': {
+      type: 'boolean',
+      default: false,
+      describe: 'go on without servers that cannot be reached; they are fenced until they catch up',
+    },
+  },
+  examples: [
+    ['$0 rollout cities', 'pushes, waits for the copies, finalizes, waits for the drops'],
+    ['$0 rollout cities --step', 'one version further, each time it is typed'],
+    ['$0 rollout cities --rate 50MB/s', 'copies leave the disks and the network to others'],
+    ['$0 rollout cities --max-moves 8 --window 22-6', 'eight at once, and only at night'],
+  ],
+  run: async (args, context) => {
+    const options: RolloutOptions = {
+      stallMs: (optionalNumber(args, 'stall-timeout') ?? STALL_SECONDS) * 1_000,
+      skipDown: flag(args, 'skip-down'),
+      confirmDrops: flag(args, 'confirm-drops'),
+      step: flag(args, 'step'),
+      movesMax: optionalNumber(args, 'max-moves') ?? Number.POSITIVE_INFINITY,
+      wavesMax: optionalNumber(args, 'waves') ?? Number.POSITIVE_INFINITY,
+      rate: rateOf(args),
+      window: windowOf(args),
+      override: optionalText(args, 'override') ?? null,
+    };
+    const outcome = await rollOut(context, text(args, 'ring'), options);
+    const { head, drains } = outcome;
+    const entries = await readLog(context.rings, head.ring.keyspace);
+    const plights = drains.left.flatMap(({ address, devices, code }) =>
+      code === undefined ? [] : [{ address, devices, code }],
+    );
+    return rolloutAnswer(context, outcome, {
+      waits: wavesLeft(head, entries, context.nowMs()),
+      advice: adviceOn(await situationOf(context, head), plights),
+    });
+  },
+};
+
+function rateOf(args: Arguments): number | null {
+  const given = optionalText(args, 'rate');
+  if (given === undefined) return null;
+  const rate = parseRate(given, '--rate');
+  if (rate !== null) return rate;
+  const hint = `ring-builder moves ${text(args, 'ring')} rate none lifts what holds copies back`;
+  throw usage('--rate none: a rollout lends a rate, such as 50MB/s', hint);
+}
+
+function windowOf(args: Arguments): RolloutOptions['window'] {
+  const given = optionalText(args, 'window');
+  return given === undefined ? null : parseWindow(given);
+}
+
+export function rolloutAnswer(
+  context: Context,
+  { head, end: stopped, drains, totals, paused }: RolloutOutcome,
+  { waits, advice }: { readonly waits: WavesLeft; readonly advice: Advice | null },
+): Answer {
+  const { movesLeft, movesNotNoted, restsUntil } = waits;
+  const end = stopped === 'done' && restsUntil !== null ? 'resting' : stopped;
+  const { moved, bytes, verified, copyMs, versions } = totals;
+  const { keyspace, version, moves } = head.ring;
+  const seconds = copyMs / 1_000;
+  const rate = copyMs === 0 ? 0 : bytes / 1e6 / seconds;
+  const { left } = drains;
+  const copied = { partitions: moved, bytes, seconds, mbPerSecond: rate };
+  const nothing = (end === 'done' || end === 'resting') && versions === 0;
+  const all = `${counted(moved, 'slot')} moved, ${counted(verified, 'copy', 'copies')} verified`;
+  const done = `${keyspace} version ${version}: ${all}`;
+  return {
+    json: {
+      ...{ ring: keyspace, version, id: head.id, moved, copied, verified, receipts: moved },
+      ...{ left, end, paused, inFlight: moves.length, movesLeft, movesNotNoted, restsUntil },
+      changed: versions > 0,
+    },
+    lines: [
+      nothing ? `${keyspace} version ${version}: nothing is in flight` : done,
+      ...(moved > 0 ? [`${printBytes(bytes)} copied in ${printSeconds(seconds)}`] : []),
+      ...left.map(({ address, partitions, reason }) =>
+        partitions === 0
+          ? `${address} has not answered: ${reason}`
+          : `${address} still holds ${counted(partitions, 'partition')}: ${reason}`,
+      ),
+      ...wavesLeftLines(keyspace, waits),
+      ...endLines[end]({ inFlight: moves.length, paused, isLeftToDown: drains.isLeftToDown }),
+      ...(advice === null ? [] : [advice.words]),
+    ],
+    next: context.next(
+      advice !== null && !drains.isLeftToDown
+        ? advice.command
+        : end === 'done' && movesNotNoted > 0
+          ? `plan ${keyspace}`
+          : nextWords(keyspace, end),
+    ),
+    exit: end === 'paused' || end === 'resting' ? EXIT_WAITS : end === 'drains' ? 4 : 0,
+  };
+}
+
+interface EndFigures {
+  readonly inFlight: number;
+  readonly paused: number;
+  readonly isLeftToDown: boolean;
+}
+
+/** Done for now: what is left has moved too short a time ago. */
+type AnsweredEnd = RolloutEnd | 'resting';
+
+const endLines: Readonly<Record<AnsweredEnd, (figures: EndFigures) => readonly string[]>> = {
+  done: () => [],
+  resting: () => [],
+  drains: ({ isLeftToDown }) =>
+    isLeftToDown
+      ? ['every move is done; what is left goes by itself when those servers are back']
+      : [],
+  step: ({ inFlight }) => [
+    `stopped after one version (--step): ${counted(inFlight, 'move')} in flight`,
+  ],
+  waves: ({ inFlight }) => [
+    `stopped after as many waves as asked: ${counted(inFlight, 'move')} in flight`,
+  ],
+  paused: ({ paused }) => [
+    `${counted(paused, 'move is', 'moves are')} paused; nothing else is left to do for now`,
+  ],
+};
+
+function nextWords(ring: string, end: AnsweredEnd): string {
+  if (end === 'done') return `servers ${ring}`;
+  if (end === 'step') return `rollout ${ring} --step`;
+  return end === 'paused' ? `moves ${ring} resume all` : `rollout ${ring}`;
+}

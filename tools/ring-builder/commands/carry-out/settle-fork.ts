@@ -1,0 +1,80 @@
+// The operator's word to one server, that of the two lines of a ring the one here is right.
+
+import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
+import { ringActivationMsMax } from '@ringwright/base/limits-rings';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Caller } from '@ringwright/wire/call-channel';
+import { ringSettle } from '@ringwright/wire/rings';
+import { sendRing } from '@ringwright/wire/send-ring';
+import { offerTrust, type TrustDocuments } from '../../servers/give-trust.ts';
+import type { DeltaFrom } from '../../servers/ring-deltas.ts';
+import type { Target } from '../../servers/ring-targets.ts';
+import { withServer } from '../../servers/server-connection.ts';
+
+export interface SettleWith {
+  readonly reason: string;
+  readonly nowMs: number;
+  readonly trust: TrustDocuments | null;
+  readonly deltaFrom: DeltaFrom;
+}
+
+export interface SettleOutcome {
+  readonly address: string;
+  readonly devices: readonly number[];
+  readonly required: boolean;
+  /** settled: the alarm is over. quiet: there was none. Either way the version is active there. */
+  readonly outcome: 'settled' | 'quiet' | 'refused' | 'unreachable';
+  readonly code?: ErrorCode;
+  readonly message?: string;
+}
+
+/** Safe to repeat. A server that has not noticed the fork yet does so by the ring it is sent. */
+export async function settleOn(
+  version: StoredVersion,
+  { address, devices, required }: Target,
+  given: SettleWith,
+): Promise<SettleOutcome> {
+  try {
+    const settled = await withServer(address, given.nowMs, (server) =>
+      settleAndSend(server, version, given),
+    );
+    return { address, devices, required, outcome: settled ? 'settled' : 'quiet' };
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    const { code, message } = error;
+    const outcome = code.startsWith('PEER_') ? 'unreachable' : 'refused';
+    return { address, devices, required, outcome, code, message };
+  }
+}
+
+async function settleAndSend(
+  server: Caller,
+  { ring, id, bytes }: StoredVersion,
+  { reason, trust, deltaFrom }: SettleWith,
+): Promise<boolean> {
+  const head = { keyspace: ring.keyspace, version: ring.version, id };
+  const sent = { ...head, bytes, deltaFrom, timeoutMs: ringActivationMsMax };
+  if (trust !== null) await offerTrust(server, trust);
+  const settle = (): Promise<boolean> =>
+    server.call(ringSettle, { ...head, reason }, ringActivationMsMax).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof CodedError && error.code === 'RING_FORK_UNKNOWN') return false;
+        throw error;
+      },
+    );
+  if (await settle()) {
+    await sendRing(server, sent);
+    return true;
+  }
+  try {
+    await sendRing(server, sent);
+    return false;
+  } catch (error) {
+    if (!(error instanceof CodedError) || error.code !== 'RING_FORK') throw error;
+  }
+  const settled = await settle();
+  await sendRing(server, sent);
+  return settled;
+}

@@ -1,0 +1,93 @@
+// ring-builder settle: after a fork, tells every server that the history here is the right one.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import { appendPush } from '@ringwright/repository/append-push';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { text } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { situationOf } from '../../health/situation-of.ts';
+import { adviceOn } from '../../servers/advice.ts';
+import { fanOut } from '../../servers/fan-out.ts';
+import { deltasTo } from '../../servers/ring-deltas.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
+import { ringStatus } from '../../servers/server-status.ts';
+import { trustToGive } from '../../versions/sign-beacon.ts';
+import { requirePushable } from '../../versions/signing.ts';
+import { authorOf } from '../../versions/stage-verb.ts';
+import { plightsOf } from './push-ring.ts';
+import { type SettleOutcome, settleOn } from './settle-fork.ts';
+
+const answers: Readonly<Record<SettleOutcome['outcome'], string>> = {
+  settled: 'settled',
+  quiet: 'has it, knew of no fork',
+  refused: 'refused',
+  unreachable: 'not reached',
+};
+
+export const verb: Verb = {
+  options: {
+    message: {
+      alias: 'm',
+      type: 'string',
+      requiresArg: true,
+      demandOption: true,
+      describe: 'why this history is the right one, for the log and the servers',
+    },
+  },
+  examples: [
+    ['$0 settle cities -m "the other commit was never reviewed" --yes', 'servers drop data again'],
+  ],
+  run: async (args, context) => {
+    const [ring, reason] = [text(args, 'ring'), text(args, 'message')];
+    const version = await readVersion(context.rings, ring, 'head');
+    const { id } = version;
+    const head = { version: version.ring.version, id };
+    if (!context.yes) {
+      const taken = `version ${head.version} (${id.slice(0, 12)})`;
+      const targets = ringTargets(version.ring, version.state);
+      const said = await fanOut(targets, ({ address }) => ringStatus(address, ring));
+      const ahead = said.filter((one) => !(one instanceof Error) && one.version > head.version);
+      const what = `every server of ${ring} would take ${taken}`;
+      const not = ahead.length === 0 ? '' : `, but ${ahead.length} that have a newer version`;
+      throw new CodedError('CONFIRMATION_NEEDED', `${what}, whatever line it is on${not}`, {
+        hint: `ring-builder servers ${ring} shows who has which; add --yes when this one is right`,
+        details: { ring, ...head, ahead: ahead.length },
+      });
+    }
+    await requirePushable(context, version);
+    const trust = await trustToGive(context, version);
+    const deltaFrom = deltasTo(context.rings, version);
+    const given = { reason, trust, deltaFrom, nowMs: context.nowMs() };
+    const targets = ringTargets(version.ring, version.state);
+    const servers = await fanOut(targets, (target) => settleOn(version, target, given));
+    const count = (wanted: string): number =>
+      servers.filter(({ outcome }) => outcome === wanted).length;
+    const [settled, quiet] = [count('settled'), count('quiet')];
+    const taken = settled + quiet;
+    const details = { settled, quiet, servers: servers.length };
+    const place = { rings: context.rings, ring };
+    const note = { ...authorOf(context), message: `settle: ${reason}`, details };
+    if (taken > 0) await appendPush(place, head, note);
+    const plights = plightsOf(servers);
+    const advice = adviceOn(await situationOf(context, version), plights);
+    return {
+      json: { ring, ...head, settled, quiet, servers },
+      lines: [
+        `${ring} version ${head.version} (${id.slice(0, 12)}): ` +
+          (taken === 0
+            ? `none of ${counted(servers.length, 'server')} took it`
+            : `the right one for ${taken} of ${counted(servers.length, 'server')}; ` +
+              `${settled} had a fork to settle, ${quiet} had none`),
+        ...printTable(servers, [
+          { head: 'SERVER', cell: ({ address }) => address },
+          { head: 'ANSWER', cell: ({ outcome }) => answers[outcome] },
+          { head: 'WHY', cell: ({ message }) => message ?? '' },
+        ]),
+        ...(advice === null ? [] : [advice.words]),
+      ],
+      next: context.next(advice?.command ?? `servers ${ring}`),
+      exit: count('unreachable') > 0 ? 4 : count('refused') > 0 ? 5 : 0,
+    };
+  },
+};

@@ -1,0 +1,178 @@
+// ring-builder trash: dropped partition files of a ring, bringing one back, and drops that wait.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { type AnswerOf } from '@ringwright/wire/message';
+import { trashList, trashRestore } from '@ringwright/wire/trash';
+import { text, texts, usage } from '../../cli/arguments.ts';
+import { printBytes } from '../../cli/print-bytes.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { askMoves } from '../../moves/ask-moves.ts';
+import { fanOut } from '../../servers/fan-out.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
+import { withServer } from '../../servers/server-connection.ts';
+import { heldDrops, type LetGo, letGo } from './held-drops.ts';
+
+const actions = ['list', 'restore', 'confirm'] as const;
+/** All are in --json. */
+const ITEMS_SHOWN_MAX = 50;
+const trashTimeoutMs = 20_000;
+
+export const verb: Verb = {
+  positionals: {
+    action: { choices: actions, describe: 'list, which changes nothing, restore or confirm' },
+    names: { array: true, describe: 'of dropped files, as list shows them' },
+  },
+  examples: [
+    ['$0 trash cities list', 'what was dropped, on which device, and when'],
+    ['$0 trash cities restore 1795240000000.cities.17.3f9c', 'back as a file that lacks records'],
+    ['$0 trash cities confirm', 'which drops wait for a word; with --yes they go'],
+  ],
+  oldOrder: { second: 'action', isOld: (first, second) => isAction(first) && !isAction(second) },
+  run: async (args, context) => {
+    const head = await readVersion(context.rings, text(args, 'ring'), 'head');
+    const action = text(args, 'action');
+    if (action === 'list') return list(context, head);
+    if (action === 'confirm') return confirm(context, head);
+    return restore(context, head, texts(args, 'names'));
+  },
+};
+
+function isAction(word: string): boolean {
+  return actions.some((action) => action === word);
+}
+
+type Item = AnswerOf<typeof trashList>['items'][number] & { readonly address: string };
+
+interface Trash {
+  readonly items: readonly Item[];
+  readonly count: number;
+  readonly bytes: number;
+  readonly away: readonly { readonly address: string; readonly reason: string }[];
+}
+
+/** The newest first, of all servers together. */
+async function askTrash(context: Context, { ring, state }: StoredVersion): Promise<Trash> {
+  const items: Item[] = [];
+  const away: { address: string; reason: string }[] = [];
+  let [count, bytes] = [0, 0];
+  await fanOut(ringTargets(ring, state), async ({ address, required }) => {
+    try {
+      const answer = await withServer(address, context.nowMs(), (server) =>
+        server.call(trashList, { keyspace: ring.keyspace }, trashTimeoutMs),
+      );
+      items.push(...answer.items.map((item) => ({ ...item, address })));
+      count += answer.count;
+      bytes += answer.bytes;
+    } catch (error) {
+      if (!(error instanceof CodedError)) throw error;
+      if (required) away.push({ address, reason: error.message });
+    }
+  });
+  return { items: items.sort((a, b) => b.atMs - a.atMs), count, bytes, away };
+}
+
+async function list(context: Context, head: StoredVersion): Promise<Answer> {
+  const { items, count, bytes, away } = await askTrash(context, head);
+  const { keyspace } = head.ring;
+  const shown = items.slice(0, ITEMS_SHOWN_MAX);
+  const [newest] = items;
+  return {
+    json: { ring: keyspace, count, bytes, items, away },
+    lines: [
+      `${keyspace}: ${counted(count, 'dropped file')}, ${printBytes(bytes)}`,
+      ...away.map(({ address, reason }) => `not asked: ${address}, ${reason}`),
+      ...(shown.length === 0 ? [] : ['', ...itemsTable(shown)]),
+      ...(count > shown.length ? [`… ${count} in all`] : []),
+    ],
+    next: context.next(
+      newest === undefined ? `reconcile ${keyspace}` : `trash ${keyspace} restore ${newest.name}`,
+    ),
+    exit: away.length > 0 ? 4 : 0,
+  };
+}
+
+function itemsTable(items: readonly Item[]): string[] {
+  return printTable(items, [
+    { head: 'PARTITION', cell: ({ partition }) => partition },
+    { head: 'SERVER', cell: ({ address }) => address },
+    { head: 'DROPPED', cell: ({ atMs }) => `${new Date(atMs).toISOString().slice(0, 19)}Z` },
+    { head: 'BYTES', cell: ({ bytes }) => printBytes(bytes) },
+    { head: 'NAME', cell: ({ name }) => name },
+  ]);
+}
+
+/** Names are unique: they hold the incarnation of the file. */
+async function restore(
+  context: Context,
+  head: StoredVersion,
+  names: readonly string[],
+): Promise<Answer> {
+  if (names.length === 0) throw usage('which dropped files? names, as trash RING list shows them');
+  const { items } = await askTrash(context, head);
+  const { keyspace } = head.ring;
+  const chosen = names.map((name) => items.find((item) => item.name === name) ?? name);
+  const unknown = chosen.filter((one) => typeof one === 'string');
+  if (unknown.length > 0) {
+    throw new CodedError('TRASH_UNKNOWN', `no server has a dropped file ${unknown.join(', ')}`, {
+      hint: `ring-builder trash ${keyspace} list`,
+    });
+  }
+  const found = chosen.filter((one) => typeof one !== 'string');
+  const restored = await fanOut(found, async ({ address, name }) => {
+    const answer = await withServer(address, context.nowMs(), (server) =>
+      server.call(trashRestore, { keyspace, name }, trashTimeoutMs),
+    );
+    return { address, name, ...answer };
+  });
+  return {
+    json: { ring: keyspace, restored, changed: true },
+    lines: restored.map(
+      ({ address, partition, rows, duty }) =>
+        `partition ${partition} is back on ${address} with ${counted(rows, 'row')}: ${dutyTexts[duty]}`,
+    ),
+    next: context.next(`reconcile ${keyspace}`),
+  };
+}
+
+const dutyTexts: Readonly<Record<AnswerOf<typeof trashRestore>['duty'], string>> = {
+  SERVE: 'it refills from its peers, then serves',
+  LOAD: 'a move brings the partition here anyway',
+  UNLOAD: 'its records are offered to the holders, then it is dropped again',
+};
+
+/** Without --yes it only shows, and asks. Throws CONFIRMATION_NEEDED with what is held. */
+async function confirm(context: Context, { ring, state }: StoredVersion): Promise<Answer> {
+  const targets = ringTargets(ring, state);
+  const held = heldDrops(targets, await askMoves(ring, targets));
+  const { keyspace } = ring;
+  const files = held.reduce((sum, { drops, quarantines }) => sum + drops + quarantines, 0);
+  const lines = held.map(
+    ({ address, drops, quarantines, why }) =>
+      `${address} holds back ${counted(drops, 'drop')} and ${counted(quarantines, 'quarantine')}: ${why}`,
+  );
+  if (held.length > 0 && !context.yes) {
+    throw new CodedError(
+      'CONFIRMATION_NEEDED',
+      `${counted(files, 'file')} of ${keyspace} would go to the trash: ${lines.join('; ')}`,
+      {
+        hint: context.next(`trash ${keyspace} confirm --yes`),
+        details: { ring: keyspace, held },
+      },
+    );
+  }
+  const gone: readonly LetGo[] = await letGo(held, keyspace, context.nowMs());
+  const refused = gone.filter(({ refusal }) => refusal !== '');
+  return {
+    json: { ring: keyspace, files, servers: gone, changed: gone.length > refused.length },
+    lines: [
+      held.length === 0
+        ? `${keyspace}: no drop waits for a word`
+        : `${counted(files, 'file')} may go`,
+      ...refused.map(({ address, refusal }) => `${address} refused: ${refusal}`),
+    ],
+    next: context.next(held.length === 0 ? `status ${keyspace}` : `rollout ${keyspace}`),
+    exit: refused.length > 0 ? 4 : 0,
+  };
+}

@@ -1,0 +1,119 @@
+// Waits until no server still holds partitions that the ring gives to others.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { holdersOf } from '@ringwright/ring/slots-of';
+import type { Context } from '../../cli/verb.ts';
+import { type Look, type MoveWatch, watchPauseMs } from '../../moves/watch-moves.ts';
+import { ringTargets, type Target } from '../../servers/ring-targets.ts';
+import { waitUntil } from '../../servers/wait-until.ts';
+import { heldDrops, letGo } from './held-drops.ts';
+
+/**
+ * What waits only for servers that cannot be reached is left to them after so long: one that is
+ * slow has answered by then, and most that restart are back.
+ */
+const downMsMaxFirst = 10_000;
+
+export interface Drains {
+  /** Partitions still to be given up, by address. */
+  readonly left: readonly {
+    readonly address: string;
+    readonly partitions: number;
+    readonly reason: string;
+    /** Where a word of an operator is wanted, or the server is away. */
+    readonly code?: ErrorCode;
+    readonly devices: readonly number[];
+  }[];
+  /** All that is left waits for servers that cannot be reached: nothing else is kept from going on. */
+  readonly isLeftToDown: boolean;
+}
+
+/**
+ * What is left when it ends: nothing, or what made no progress for `stallMs`; at once what waits
+ * for the word of an operator that settles a fork; or what can only go
+ * when a server is back that cannot be reached, if it was removed, or with `skipDown`. The ring is
+ * in force either way.
+ */
+export async function waitForDrains(
+  context: Context,
+  wanted: {
+    readonly head: StoredVersion;
+    readonly watch: MoveWatch;
+    readonly stallMs: number;
+    readonly skipDown: boolean;
+    /** Let go what servers hold back, as soon as it is seen. */
+    readonly confirmDrops: boolean;
+    /** How long a server may be away before what waits for it is left to it. */
+    readonly downMsMax?: number;
+  },
+): Promise<Drains> {
+  const { head, watch, stallMs, skipDown, confirmDrops, downMsMax = downMsMaxFirst } = wanted;
+  const targets = ringTargets(head.ring, head.state);
+  let downFromMs: number | null = null;
+  const { answer } = await waitUntil({
+    ask: async () => {
+      const look = await watch.look(head, 'old holders give up');
+      const held = confirmDrops ? heldDrops(targets, look.said) : [];
+      if (held.length > 0) await letGo(held, head.ring.keyspace, context.nowMs());
+      const now = context.nowMs();
+      downFromMs = waitsForDown(head, look, skipDown) ? (downFromMs ?? now) : null;
+      return {
+        left: leftOn(head, targets, look),
+        downMs: downFromMs === null ? null : now - downFromMs,
+      };
+    },
+    isDone: ({ left, downMs }) =>
+      left.every(({ code }) => code === 'RING_FORK') || (downMs !== null && downMs >= downMsMax),
+    progressOf: ({ left }) => left.map(({ partitions }) => partitions).join(),
+    stallMs,
+    pollMs: watchPauseMs,
+    nowMs: context.nowMs,
+    tell: () => undefined, // the board says more
+  });
+  const { left, downMs } = answer;
+  return { left, isLeftToDown: left.length > 0 && downMs !== null };
+}
+
+/**
+ * Each partition that is still to be given up has a holder that cannot be reached: one that was
+ * removed, of which nobody waits for an answer (`said` has none), or with `skipDown` any.
+ */
+function waitsForDown({ ring }: StoredVersion, { said }: Look, skipDown: boolean): boolean {
+  const isDown = (device: number): boolean => {
+    const status = said.get(device);
+    if (status === undefined) return true;
+    return skipDown && status instanceof CodedError && status.code === 'PEER_UNREACHABLE';
+  };
+  return [...said].every(([device, status]) => {
+    if (status instanceof Error) return isDown(device);
+    return (
+      status.version >= ring.version &&
+      status.draining.every(({ partition }) => holdersOf(ring, partition).some(isDown))
+    );
+  });
+}
+
+function leftOn(
+  { ring }: StoredVersion,
+  targets: readonly Target[],
+  { said }: Look,
+): Drains['left'] {
+  return targets.flatMap(({ address, devices }): Drains['left'] => {
+    const status = devices.map((id) => said.get(id)).find((one) => one !== undefined);
+    if (status === undefined) return [];
+    if (status instanceof Error) {
+      const code = status instanceof CodedError ? { code: status.code } : {};
+      return [{ address, devices, partitions: 0, reason: status.message, ...code }];
+    }
+    if (status.version < ring.version) {
+      return [{ address, devices, partitions: 0, reason: 'has not this version yet' }];
+    }
+    const { surplus, draining, fork, freshness } = status;
+    const reason = draining[0]?.reason ?? '';
+    if (surplus === 0) return [];
+    const left = { address, devices, partitions: surplus, reason };
+    if (fork?.settled === null) return [{ ...left, code: 'RING_FORK' }];
+    return [freshness.state === 'expired' ? { ...left, code: 'BEACON_EXPIRED' } : left];
+  });
+}

@@ -1,0 +1,62 @@
+// Moves that make no progress: what is available is told apart from what is not, and why.
+import { commitVersion } from '@ringwright/repository/commit-version';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import type { Move } from '@ringwright/ring/move';
+import { expect, test } from 'vitest';
+import {
+  nextVersion,
+  scratchRings,
+  stageDevices,
+} from '../../../../test/support/small-repository.ts';
+import type { MoveRow } from '../../moves/move-rows.ts';
+import { waitForLoads } from './wait-loads.ts';
+
+function moveOf(partition: number): Move {
+  const where = { partition, replica: 0, from: 0, to: 3, assignment: 10 + partition };
+  return { ...where, state: 'INITIALIZING' };
+}
+
+/** What joiners say at each look; the last of it again and again. */
+async function waitWith(looks: readonly Partial<MoveRow>[][]) {
+  const rings = await scratchRings();
+  await stageDevices(rings);
+  await commitVersion(rings, await nextVersion(rings));
+  const head = await readVersion(rings, 'cities', 'head');
+  const moves = [moveOf(0), moveOf(1)];
+  let asked = 0;
+  const look = () => {
+    const said = looks[Math.min(asked, looks.length - 1)]!;
+    asked += 1;
+    const rows = moves.map((move, index): MoveRow => {
+      const load = { stage: 'queued', bytes: 0, bytesTotal: 9, rows: 0, first: false } as const;
+      return { ...move, ...load, reason: '', ...said[index] };
+    });
+    return Promise.resolve({ said: new Map(), rows });
+  };
+  const watch = { look, show: () => undefined };
+  const context = { rings, nowMs: () => 2 * asked };
+  return { ...(await waitForLoads(context, { head, moves, watch, stallMs: 6 })), asked };
+}
+
+const available = { stage: 'available', bytes: 9 } as const;
+const failed = { stage: 'failed', reason: 'the disk is full' } as const;
+
+test('one that fails again and again is told of, the other is available', async () => {
+  const trying = Array.from({ length: 20 }, (_, turn) =>
+    turn % 2 === 0 ? [available, failed] : [available, { stage: 'reserving' } as const],
+  );
+  const { stall, asked, ...loads } = await waitWith(trying);
+  expect(loads.available.map(({ partition }) => partition)).toEqual([0]);
+  expect(stall).toMatchObject({ code: 'ROLLOUT_STALLED', details: { available: 1, moves: 2 } });
+  expect(stall?.message).toContain('partition 1');
+  expect(asked).toBeLessThan(10);
+});
+
+test('bytes that come are progress; nothing stalls when all are available', async () => {
+  const copying = [1, 2, 3, 4, 5, 6, 7].map((bytes) => [
+    available,
+    { stage: 'copying', bytes } as const,
+  ]);
+  const { stall, available: ready } = await waitWith([...copying, [available, available]]);
+  expect([stall, ready.length]).toEqual([null, 2]);
+});

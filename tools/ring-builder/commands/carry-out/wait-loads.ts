@@ -1,0 +1,124 @@
+// Waits until the joiners of moves hold all their partitions, as far as nobody has paused them.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Move } from '@ringwright/ring/move';
+import type { Context } from '../../cli/verb.ts';
+import { headWatch } from '../../moves/head-watch.ts';
+import type { MoveRow } from '../../moves/move-rows.ts';
+import { type Look, type MoveWatch, watchPauseMs } from '../../moves/watch-moves.ts';
+import { goneForGood } from '../../servers/gone-for-good.ts';
+import { waitUntil } from '../../servers/wait-until.ts';
+
+export interface LoadsAnswer {
+  /** The head is another one now: start over with that. */
+  readonly headMoved: boolean;
+  readonly available: readonly Move[];
+  readonly paused: readonly Move[];
+  /** What the others say, when they made no progress; null: there are none. */
+  readonly stall: CodedError | null;
+  readonly copied: Copied;
+}
+
+/** What came for the available moves, as their joiners count it. */
+export interface Copied {
+  readonly bytes: number;
+  readonly verified: number;
+}
+
+interface Asked extends Look {
+  readonly headMoved: boolean;
+}
+
+/** Ends too when nothing moves for `stallMs`: then with a ROLLOUT_STALLED of what joiners say. */
+export async function waitForLoads(
+  context: Pick<Context, 'rings' | 'nowMs'>,
+  wanted: {
+    readonly head: StoredVersion;
+    readonly moves: readonly Move[];
+    readonly watch: MoveWatch;
+    readonly stallMs: number;
+  },
+): Promise<LoadsAnswer> {
+  const { head, moves, watch, stallMs } = wanted;
+  const headMoved = headWatch(context.rings, head);
+  const open = new Set(moves.map(({ assignment }) => assignment));
+  const ours = ({ rows }: Look) =>
+    rows.filter(({ assignment }) => assignment !== null && open.has(assignment));
+  const { answer, done } = await waitUntil({
+    ask: async (): Promise<Asked> => {
+      const look = await watch.look(head, 'joiners copy');
+      return { ...look, headMoved: await headMoved() };
+    },
+    isDone: (asked) =>
+      asked.headMoved ||
+      ours(asked).every(({ stage }) => stage === 'available' || stage === 'paused'),
+    progressOf: (asked) => ours(asked).map(progressOf).join(),
+    stallMs,
+    pollMs: watchPauseMs,
+    nowMs: context.nowMs,
+    tell: () => undefined, // the board says more
+  });
+  const inStage = (wantedStage: string): Move[] => {
+    const found = new Set(
+      ours(answer)
+        .filter(({ stage }) => stage === wantedStage)
+        .map(({ assignment }) => assignment),
+    );
+    return moves.filter(({ assignment }) => found.has(assignment));
+  };
+  const available = inStage('available');
+  const copied = copiedOf(answer, available);
+  const stall = done ? null : stalled(head, answer, { rows: ours(answer), stallMs });
+  return { headMoved: answer.headMoved, available, paused: inStage('paused'), stall, copied };
+}
+
+/** A load that fails, waits and asks again, over and over, makes none. */
+function progressOf({ stage, bytes, rows }: MoveRow): string {
+  const isTrying = stage === 'queued' || stage === 'reserving' || stage === 'failed';
+  return `${isTrying ? '' : stage} ${bytes} ${rows}`;
+}
+
+function copiedOf({ said }: Look, moves: readonly Move[]): Copied {
+  const named = new Set(moves.map(({ assignment }) => assignment));
+  const loads = [...said.values()]
+    .flatMap((status) => (status instanceof Error ? [] : status.loads))
+    .filter(({ assignment }) => assignment !== null && named.has(assignment));
+  return {
+    bytes: loads.reduce((sum, { bytes }) => sum + bytes, 0),
+    verified: loads.reduce((sum, { copiesVerified }) => sum + copiesVerified, 0),
+  };
+}
+
+function stalled(
+  { ring }: StoredVersion,
+  { said }: Look,
+  { rows, stallMs }: { readonly rows: Look['rows']; readonly stallMs: number },
+): CodedError {
+  const open = rows.filter(({ stage }) => stage !== 'available' && stage !== 'paused');
+  const reasons = open.map(
+    ({ partition, stage, reason }) =>
+      `partition ${partition} ${stage}${reason === '' ? '' : `: ${reason}`}`,
+  );
+  const [available, moves] = [
+    rows.filter(({ stage }) => stage === 'available').length,
+    rows.length,
+  ];
+  // Joiners that cannot be asked how far they are.
+  const silent = new Set(
+    open.flatMap(({ to }) => (to !== null && said.get(to) instanceof Error ? [to] : [])),
+  );
+  const names = [...silent].map((id) => `d${id}`).join(' ');
+  const commands = goneForGood(ring, [...silent]);
+  return new CodedError(
+    'ROLLOUT_STALLED',
+    `${available} of ${counted(moves, 'move')} available and nothing has changed for ${stallMs / 1_000} s: ${reasons.slice(0, 3).join('; ')}`,
+    {
+      hint:
+        silent.size > 0
+          ? `start ${names}, and type the command again: it goes on from there; if it will not come back: ${commands}`
+          : `see that the servers run, or pause or cancel what is stuck (ring-builder moves ${ring.keyspace} list); then type the command again: it goes on where it was`,
+      details: { available, moves, failed: reasons },
+    },
+  );
+}

@@ -1,0 +1,39 @@
+// When a push has reached enough servers: each rule against a table that can be read.
+import { expect, test } from 'vitest';
+import { servedRing } from '../../../../test/support/served-ring.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
+import { isEnough, type WaitRule } from './wait-rule.ts';
+
+/** Four devices in four zones; partition p is on p, p + 1 and p + 2. */
+const ring = servedRing();
+const targets = ringTargets(ring, null);
+
+const cases: [WaitRule, number[], boolean][] = [
+  ['all', [0, 1, 2, 3], true],
+  ['all', [0, 1, 2], false],
+  ['quorum', [0, 1, 2], true],
+  ['quorum', [0, 2], false],
+  ['quorum', [], false],
+  ['zone', [3], true],
+  ['zone', [], false],
+];
+test.each(cases)('%s with devices %j: %s', (rule, devices, wanted) => {
+  const good = new Set(devices.map((id) => targets[id]!.address));
+  expect(isEnough(rule, ring, { good, targets })).toBe(wanted);
+});
+
+test('two devices of a zone: one of them is not the zone', () => {
+  const paired = {
+    ...ring,
+    devices: ring.devices.map((one) => one && { ...one, zone: one.id >> 1 }),
+  };
+  const good = (ids: number[]) => new Set(ids.map((id) => targets[id]!.address));
+  expect(isEnough('zone', paired, { good: good([0, 2]), targets })).toBe(false);
+  expect(isEnough('zone', paired, { good: good([2, 3]), targets })).toBe(true);
+});
+
+test('of half of two slots no majority is made', () => {
+  const two = servedRing({ replicas: 2, devices: 2 });
+  const ends = ringTargets(two, null);
+  expect(isEnough('quorum', two, { good: new Set([ends[0]!.address]), targets: ends })).toBe(false);
+});

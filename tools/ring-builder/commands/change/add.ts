@@ -1,0 +1,79 @@
+// ring-builder add: stages devices to join.
+import { counted } from '@ringwright/base/counted';
+import { operatorFileBytesMax } from '@ringwright/base/limits';
+import type { Change } from '@ringwright/builder/state/change';
+import {
+  type Arguments,
+  optionalNumber,
+  optionalText,
+  text,
+  texts,
+  usage,
+} from '../../cli/arguments.ts';
+import { readInput } from '../../cli/read-input.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { checkDevice, devicesOfFile, devicesOfPairs, type NewDevice } from './read-devices.ts';
+
+const string = { type: 'string', requiresArg: true } as const;
+
+export const verb: Verb = {
+  positionals: { devices: { describe: 'device and weight in turn: r1z2-10.0.0.1:6200/sdb 100' } },
+  options: {
+    region: { ...string, describe: 'region, a number' },
+    zone: { ...string, describe: 'zone, a number' },
+    ip: { ...string, describe: 'address of the server' },
+    port: { ...string, describe: 'port of the server' },
+    device: { ...string, describe: 'device name, such as sdb' },
+    weight: { ...string, describe: 'share of data wanted, relative to the other devices' },
+    meta: { ...string, describe: 'any text about the device' },
+    from: { ...string, describe: 'file with a JSON array or CSV of devices; - is stdin' },
+  },
+  examples: [
+    ['$0 add cities r1z1-10.0.0.1:6200/sdb 100 r1z2-10.0.0.2:6200/sdb 100', 'two devices'],
+    ['$0 add cities --zone 3 --ip 10.0.0.3 --port 6200 --device sdb --weight 100', 'in flags'],
+    ['$0 add cities --from devices.csv', 'region,zone,ip,port,device,weight,meta'],
+  ],
+  run: async (args, context) => {
+    const devices = await devicesOf(args);
+    return stageAndAnswer(context, text(args, 'ring'), (state) =>
+      devices.map((device, at): Change => {
+        const id = state.devices.length + at;
+        return { kind: 'add', device: { id, ...device } };
+      }),
+    );
+  },
+};
+
+async function devicesOf(args: Arguments): Promise<NewDevice[]> {
+  const flags = ['region', 'zone', 'ip', 'port', 'device', 'weight', 'meta'];
+  const given = flags.filter((name) => args[name] !== undefined);
+  const words = texts(args, 'devices');
+  const from = optionalText(args, 'from');
+  const ways = [words.length > 0, given.length > 0, from !== undefined].filter(Boolean).length;
+  if (ways !== 1) {
+    throw usage(
+      `${counted(ways, 'way')} to name devices given, wanted one: pairs, flags, or --from FILE`,
+      `ring-builder add ${text(args, 'ring')} r1z2-10.0.0.1:6200/sdb 100`,
+    );
+  }
+  if (words.length > 0) return devicesOfPairs(words);
+  if (from === undefined) return [deviceOfFlags(args)];
+  const content = await readInput(from, { bytesMax: operatorFileBytesMax, name: `--from ${from}` });
+  return devicesOfFile(content.toString('utf8'), from === '-' ? 'stdin' : from);
+}
+
+function deviceOfFlags(args: Arguments): NewDevice {
+  const device = {
+    region: optionalNumber(args, 'region') ?? 1,
+    zone: optionalNumber(args, 'zone') ?? 1,
+    ip: text(args, 'ip'),
+    port: optionalNumber(args, 'port'),
+    device: text(args, 'device'),
+    weight: optionalNumber(args, 'weight'),
+    meta: optionalText(args, 'meta') ?? '',
+  };
+  if (device.port === undefined) throw usage('--port is missing');
+  if (device.weight === undefined) throw usage('--weight is missing');
+  return checkDevice(device, 'the device of the flags');
+}

@@ -1,0 +1,30 @@
+// ring-builder maintenance: stages that devices get nothing, and usually that they keep all.
+import type { Change } from '@ringwright/builder/state/change';
+import { flag, text, texts, usage } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { deviceIdOf } from '../../versions/device-reference.ts';
+import { stageAndAnswer } from '../../versions/stage-verb.ts';
+
+export const verb: Verb = {
+  positionals: { devices: { describe: 'd3, 10.0.0.1:6200/sdb or r1z2-10.0.0.1:6200/sdb' } },
+  options: {
+    'no-target': { type: 'boolean', describe: 'only give them nothing; they may give slots away' },
+    off: { type: 'boolean', describe: 'back to normal' },
+  },
+  examples: [
+    ['$0 maintenance cities d3 d4', 'they stay as they are: nothing comes, nothing goes'],
+    ['$0 maintenance cities d3 --no-target', 'it gets nothing, but may lose slots'],
+    ['$0 maintenance cities d3 --off', 'it takes part again'],
+  ],
+  run: async (args, context) => {
+    const devices = texts(args, 'devices');
+    const [off, noTarget] = [flag(args, 'off'), flag(args, 'no-target')];
+    if (devices.length === 0 || (off && noTarget)) {
+      throw usage('name devices, with --no-target, --off or neither');
+    }
+    const hold = off ? null : noTarget ? 'no-target' : 'maintenance';
+    return stageAndAnswer(context, text(args, 'ring'), (state) =>
+      devices.map((device): Change => ({ kind: 'hold', id: deviceIdOf(state, device), hold })),
+    );
+  },
+};

@@ -1,0 +1,34 @@
+// ring-builder pin: stages devices that must, or must not, hold a partition.
+import { parseNumber, text, texts, usage } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { deviceIdOf } from '../../versions/device-reference.ts';
+import { stageAndAnswer } from '../../versions/stage-verb.ts';
+
+const devices = { type: 'string', array: true, requiresArg: true } as const;
+
+export const verb: Verb = {
+  positionals: { partition: { describe: 'its number; ring-builder lookup finds that of a key' } },
+  options: {
+    on: { ...devices, describe: 'devices that must hold it' },
+    off: { ...devices, describe: 'devices that must not' },
+  },
+  examples: [
+    ['$0 pin cities 17 --on d3', 'one of the replicas of partition 17 is on d3'],
+    ['$0 pin cities 17 --off d4 d5', 'none is on d4 or d5; replaces the pin before'],
+  ],
+  run: async (args, context) => {
+    const partition = parseNumber(text(args, 'partition'), 'partition', 'partition');
+    const [on, off] = [texts(args, 'on'), texts(args, 'off')];
+    if (on.length + off.length === 0) throw usage('name devices: --on d3 or --off d4');
+    return stageAndAnswer(context, text(args, 'ring'), (state) => [
+      {
+        kind: 'pin',
+        pin: {
+          partition,
+          on: on.map((device) => deviceIdOf(state, device)),
+          off: off.map((device) => deviceIdOf(state, device)),
+        },
+      },
+    ]);
+  },
+};

@@ -1,0 +1,75 @@
+// ring-builder ramp: stages a weight that is reached by steps of later versions.
+import type { WeightRamp } from '@ringwright/builder/state/builder-state';
+import {
+  type Arguments,
+  flag,
+  optionalNumber,
+  optionalText,
+  parseNumber,
+  text,
+  usage,
+} from '../../cli/arguments.ts';
+import { MS_PER_HOUR } from '../../cli/hours.ts';
+import type { Context, Verb } from '../../cli/verb.ts';
+import { deviceIdOf } from '../../versions/device-reference.ts';
+import { stageAndAnswer } from '../../versions/stage-verb.ts';
+
+const number = { type: 'string', requiresArg: true } as const;
+const PERCENT = 10;
+const HOURS = 720;
+
+export const verb: Verb = {
+  positionals: {
+    device: { describe: 'd3, 10.0.0.1:6200/sdb or r1z2-10.0.0.1:6200/sdb' },
+    weight: { describe: 'where it shall arrive; not with --off' },
+  },
+  options: {
+    percent: { ...number, describe: `of the way, in one version (default ${PERCENT})` },
+    'in-hours': { ...number, describe: 'the window opens so many hours from now (default 0)' },
+    hours: { ...number, describe: `and stays open so long (default ${HOURS})` },
+    off: { type: 'boolean', describe: 'the weight stays where it is now' },
+  },
+  examples: [
+    [
+      '$0 ramp cities d3 100 --percent 20',
+      'each commit --step-ramps adds a fifth of what is missing now',
+    ],
+    ['$0 ramp cities d3 0 --in-hours 8 --hours 6', 'drained step by step, tonight only'],
+    ['$0 ramp cities d3 --off', 'the weight stays where it is now'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const device = text(args, 'device');
+    const asked = flag(args, 'off') ? null : rampOf(args, context, ring);
+    return stageAndAnswer(context, ring, (state) => {
+      const id = deviceIdOf(state, device);
+      if (asked === null) return [{ kind: 'ramp', id, ramp: null }];
+      const { percent, ...ramp } = asked;
+      const way = Math.abs(ramp.target - (state.devices[id]?.weight ?? 0));
+      if (way === 0) throw usage(`d${id} has weight ${ramp.target} already: there is no way to go`);
+      return [{ kind: 'ramp', id, ramp: { ...ramp, step: (way * percent) / 100 } }];
+    });
+  },
+};
+
+interface AskedRamp extends Omit<WeightRamp, 'step'> {
+  /** Of the way, in one version. */
+  readonly percent: number;
+}
+
+function rampOf(args: Arguments, context: Context, ring: string): AskedRamp {
+  const weight = optionalText(args, 'weight');
+  if (weight === undefined) {
+    const device = text(args, 'device');
+    throw usage(
+      `to which weight is ${device} to go?`,
+      `ring-builder ramp ${ring} ${device} WEIGHT, or --off, which ends a ramp`,
+    );
+  }
+  const target = parseNumber(weight, 'weight', 'weight');
+  const percent = optionalNumber(args, 'percent') ?? PERCENT;
+  const now = Math.floor(context.nowMs() / MS_PER_HOUR);
+  const fromHour = now + (optionalNumber(args, 'in-hours') ?? 0);
+  const untilHour = fromHour + (optionalNumber(args, 'hours') ?? HOURS);
+  return { target, percent, fromHour, untilHour };
+}

@@ -1,0 +1,111 @@
+// Devices as people and files describe them: pairs, flags, a JSON array, CSV. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import type { Device } from '@ringwright/ring/device';
+import { deviceAddressSchema, firstComplaint } from '@ringwright/ring/device-fields';
+import { parseDevice } from '@ringwright/ring/parse-device';
+import { z } from 'zod';
+import { parseNumber, usage } from '../../cli/arguments.ts';
+
+export type NewDevice = Omit<Device, 'id'>;
+
+const columns = ['region', 'zone', 'ip', 'port', 'device', 'weight', 'meta'] as const;
+const numeric = ['region', 'zone', 'port', 'weight'] as const;
+
+/** Weights have their range in the builder, which names it. */
+const newDeviceSchema = z.strictObject({
+  ...deviceAddressSchema.shape,
+  meta: deviceAddressSchema.shape.meta.default(''),
+  weight: z.number(),
+});
+
+/** `r1z2-10.0.0.1:6200/sdb 100 …`: devices and weights in turn. */
+export function devicesOfPairs(words: readonly string[]): NewDevice[] {
+  if (words.length % 2 === 1) {
+    throw usage(
+      `${counted(words.length, 'word')}, wanted pairs of device and weight: ${words.at(-1)} has no weight`,
+      'ring-builder add RING r1z2-10.0.0.1:6200/sdb 100',
+    );
+  }
+  const devices: NewDevice[] = [];
+  for (let at = 0; at < words.length; at += 2) {
+    const [device = '', weight = ''] = words.slice(at, at + 2);
+    devices.push({
+      ...parseDevice(device),
+      weight: parseNumber(weight, 'weight', `weight of ${device}`),
+    });
+  }
+  return devices;
+}
+
+/** The devices of a file: a JSON array of objects, or CSV with a line of column names. */
+export function devicesOfFile(content: string, name: string): NewDevice[] {
+  const rows = content.trimStart().startsWith('[')
+    ? rowsOfJson(content, name)
+    : rowsOfCsv(content, name);
+  if (rows.length === 0) throw invalid(name, 'holds no devices');
+  return rows.map(({ where, value }) => checkDevice(value, where));
+}
+
+/** Throws DEVICE_INVALID, naming where it stands and the field at fault. */
+export function checkDevice(value: unknown, where: string): NewDevice {
+  const parsed = newDeviceSchema.safeParse(value, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  throw invalid(where, `has a wrong ${firstComplaint(parsed.error)}`);
+}
+
+interface Row {
+  readonly where: string;
+  readonly value: unknown;
+}
+
+function rowsOfJson(content: string, name: string): Row[] {
+  let rows: unknown;
+  try {
+    rows = JSON.parse(content);
+  } catch (cause) {
+    throw invalid(name, `is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+  // The text begins with [, so what was parsed is an array.
+  return (rows as unknown[]).map((value, at) => ({ where: `${name}, element ${at + 1}`, value }));
+}
+
+function rowsOfCsv(content: string, name: string): Row[] {
+  const lines = content.replace(/^\ufeff/, '').split(/\r?\n/);
+  const heads = cellsOf(lines[0] ?? '');
+  const unknown = heads.find((head) => !columns.some((column) => column === head));
+  if (unknown !== undefined) {
+    const wanted = `wanted names out of ${columns.join(', ')}`;
+    throw invalid(`${name}, line 1`, `has column ${JSON.stringify(unknown)}, ${wanted}`);
+  }
+  return lines.flatMap((line, at): Row[] => {
+    if (at === 0 || line.trim() === '') return [];
+    const where = `${name}, line ${at + 1}`;
+    const cells = cellsOf(line);
+    if (cells.length !== heads.length) {
+      throw invalid(where, `has ${counted(cells.length, 'cell')}, wanted ${heads.length}`);
+    }
+    const members = heads.map((head, column): [string, string | number] => {
+      const cell = cells[column] ?? '';
+      const number = numeric.find((name) => name === head);
+      return [head, number === undefined ? cell : parseNumber(cell, number, `${where}: ${head}`)];
+    });
+    return [{ where, value: Object.fromEntries(members) }];
+  });
+}
+
+/** Cells of a line; a cell in double quotes may hold commas, and "" for a quote. */
+function cellsOf(line: string): string[] {
+  const cells: string[] = [];
+  for (const match of line.matchAll(/(?:^|,)(?:\s*"((?:[^"]|"")*)"\s*|([^,]*))/g)) {
+    cells.push(match[1]?.replaceAll('""', '"') ?? (match[2] ?? '').trim());
+  }
+  return cells;
+}
+
+function invalid(where: string, complaint: string): CodedError {
+  return new CodedError('DEVICE_INVALID', `${where} ${complaint}`, {
+    hint: `ring-builder add --help; a device has ${columns.join(', ')}`,
+    details: { where },
+  });
+}

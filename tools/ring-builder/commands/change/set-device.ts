@@ -1,0 +1,54 @@
+// ring-builder set-device: stages another address, zone or meta of a device.
+import type { Change } from '@ringwright/builder/state/change';
+import { type Arguments, optionalNumber, optionalText, text, usage } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { deviceIdOf } from '../../versions/device-reference.ts';
+import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { checkDevice } from './read-devices.ts';
+
+type Fields = Extract<Change, { kind: 'set-device' }>['fields'];
+
+const string = { type: 'string', requiresArg: true } as const;
+
+export const verb: Verb = {
+  positionals: { device: { describe: 'd3, 10.0.0.1:6200/sdb or r1z2-10.0.0.1:6200/sdb' } },
+  options: {
+    region: { ...string, describe: 'region, a number' },
+    zone: { ...string, describe: 'zone, a number' },
+    ip: { ...string, describe: 'address of the server' },
+    port: { ...string, describe: 'port of the server' },
+    name: { ...string, describe: 'device name, such as sdb' },
+    meta: { ...string, describe: 'any text about the device' },
+  },
+  examples: [['$0 set-device cities d3 --ip 10.0.0.9 --zone 2', 'the machine got another address']],
+  run: async (args, context) => {
+    const fields = fieldsOf(args);
+    if (Object.keys(fields).length === 0) {
+      throw usage('nothing to set', `ring-builder set-device ${text(args, 'ring')} d3 --zone 2`);
+    }
+    const reference = text(args, 'device');
+    return stageAndAnswer(context, text(args, 'ring'), (state) => {
+      const id = deviceIdOf(state, reference);
+      const { region, zone, ip, port, device, weight, meta } = {
+        ...state.devices[id],
+        ...fields,
+      };
+      checkDevice({ region, zone, ip, port, device, weight, meta }, `device d${id}`);
+      return [{ kind: 'set-device', id, fields }];
+    });
+  },
+};
+
+function fieldsOf(args: Arguments): Fields {
+  const given = {
+    region: optionalNumber(args, 'region'),
+    zone: optionalNumber(args, 'zone'),
+    ip: optionalText(args, 'ip'),
+    port: optionalNumber(args, 'port'),
+    device: optionalText(args, 'name'),
+    meta: optionalText(args, 'meta'),
+  };
+  const fields = Object.entries(given).filter(([, value]) => value !== undefined);
+  // Every member left has a value of its field's type.
+  return Object.fromEntries(fields) as Fields;
+}

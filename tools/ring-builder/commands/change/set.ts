@@ -1,0 +1,41 @@
+// ring-builder set: stages other settings of the ring.
+import type { Change } from '@ringwright/builder/state/change';
+import { headOf, readLog } from '@ringwright/repository/folder/read-log';
+import { flag, optionalNumber, text, usage } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { stageAndAnswer } from '../../versions/stage-verb.ts';
+
+const string = { type: 'string', requiresArg: true } as const;
+
+export const verb: Verb = {
+  options: {
+    replicas: { ...string, describe: 'replicas of each partition; 2.5: of every second one three' },
+    'min-part-hours': { ...string, describe: 'hours a partition rests after a move; 0: none' },
+    'zones-min': { ...string, describe: 'distinct zones of every partition, at least; 0: no rule' },
+    'pretend-min-part-hours-passed': {
+      type: 'boolean',
+      describe: 'versions up to the head count as old enough to move again',
+    },
+    overload: { ...string, describe: 'share above its weight for dispersion: 0.1 is 10 %' },
+  },
+  examples: [
+    ['$0 set cities --replicas 2.5', 'half of the partitions get a third replica'],
+    ['$0 set cities --overload 0.1', 'devices may take 10 % more than their weight'],
+  ],
+  run: async (args, context) => {
+    const replicas = optionalNumber(args, 'replicas');
+    const minPartHours = optionalNumber(args, 'min-part-hours');
+    const overload = optionalNumber(args, 'overload');
+    const zonesMin = optionalNumber(args, 'zones-min');
+    const ring = text(args, 'ring');
+    const restedThrough = flag(args, 'pretend-min-part-hours-passed')
+      ? headOf(await readLog(context.rings, ring))?.version
+      : undefined;
+    const given = { replicas, minPartHours, overload, zonesMin, restedThrough };
+    const named = Object.entries(given).filter(([, value]) => value !== undefined);
+    if (named.length === 0)
+      throw usage('nothing to set', `ring-builder set ${ring} --overload 0.1`);
+    const settings: Extract<Change, { kind: 'set' }>['settings'] = Object.fromEntries(named);
+    return stageAndAnswer(context, ring, () => [{ kind: 'set', settings }]);
+  },
+};

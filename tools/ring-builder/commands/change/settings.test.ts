@@ -1,0 +1,143 @@
+// The rules an operator sets by hand, through the real program: each holds in the table it makes.
+import { expect, test } from 'vitest';
+import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
+import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
+
+interface TableDocument {
+  readonly partitions: number;
+  readonly devices: readonly ({ readonly zone: number } | null)[];
+  readonly table: readonly (readonly number[])[];
+}
+
+/** Six devices in three zones, two replicas, never pushed: each commit goes straight to its table. */
+async function sixDevices(): Promise<RingBuilder> {
+  const tool = await ringBuilderIn();
+  await tool.json('create cities --partitions 32 --partitioner murmur3-mod --replicas 2');
+  const pairs = [1, 2, 3].flatMap((zone) =>
+    ['a', 'b'].flatMap((name) => [`r1z${zone}-10.0.${zone}.1:6200/${name}`, '1']),
+  );
+  await tool.json(['add', 'cities', ...pairs]);
+  await commit(tool, 'six devices');
+  return tool;
+}
+
+function commit(tool: RingBuilder, message: string): Promise<Record<string, unknown>> {
+  return tool.json(['commit', 'cities', '-m', message]);
+}
+
+async function tableOf(tool: RingBuilder): Promise<TableDocument> {
+  const { exit, stdout } = await tool.run('verify cities --json');
+  expect(exit, stdout).toBe(0);
+  return tool.json<TableDocument>('table cities');
+}
+
+function holders({ table }: TableDocument, partition: number): number[] {
+  return table.map((row) => row[partition] ?? -1);
+}
+
+function slotsOf({ table }: TableDocument, device: number): number {
+  return table.flat().filter((id) => id === device).length;
+}
+
+test('a pin moves a partition, unpin lets it go; both are in the log', async () => {
+  const tool = await sixDevices();
+  const before = await tableOf(tool);
+  const away = [0, 1, 2, 3, 4, 5].find((id) => !holders(before, 7).includes(id)) ?? 0;
+  await tool.json(`pin cities 7 --on d${away}`);
+  await commit(tool, 'near its users');
+  expect(holders(await tableOf(tool), 7)).toContain(away);
+  const proof = await tool.json('verify cities --optimal');
+  expect(proof).toMatchObject({ ok: true, pinned: true, faults: [] });
+  await tool.json(`pin cities 7 --off d${away}`);
+  await commit(tool, 'away again');
+  expect(holders(await tableOf(tool), 7)).not.toContain(away);
+  await tool.json('unpin cities 7');
+  await commit(tool, 'anywhere');
+  await tableOf(tool);
+  expect((await tool.run('log cities')).stdout).toContain('near its users');
+});
+
+test('a device in maintenance keeps what it has; with --no-target it may only lose', async () => {
+  const tool = await sixDevices();
+  const held = slotsOf(await tableOf(tool), 0);
+  await tool.json('maintenance cities d0');
+  await tool.json('set-weight cities d1 2');
+  await commit(tool, 'd0 rests');
+  expect(slotsOf(await tableOf(tool), 0)).toBe(held);
+  await tool.json('maintenance cities d0 --no-target');
+  await tool.json('set-weight cities d0 4');
+  await commit(tool, 'it gets nothing');
+  expect(slotsOf(await tableOf(tool), 0)).toBeLessThanOrEqual(held);
+  await tool.json('maintenance cities d0 --off');
+  await commit(tool, 'd0 takes part');
+  expect(slotsOf(await tableOf(tool), 0)).toBeGreaterThan(held);
+});
+
+test('zones-min holds for every partition, and is refused where it cannot', async () => {
+  const tool = await sixDevices();
+  await tool.json('set cities --zones-min 2');
+  await commit(tool, 'two zones at least');
+  const table = await tableOf(tool);
+  for (let partition = 0; partition < table.partitions; partition += 1) {
+    const zones = holders(table, partition).map((id) => table.devices[id]?.zone);
+    expect(new Set(zones).size).toBe(2);
+  }
+  const staged = await tool.run('set cities --zones-min 4');
+  const refused = staged.exit === 0 ? await tool.run('plan cities') : staged;
+  expect([2, 5]).toContain(refused.exit);
+  expect(refused.stderr).toMatch(/4.*[23]/s);
+});
+
+test('a ramp takes a step where a commit is told so, and is seen on its way', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partition-power 4 --replicas 2');
+  await tool.json(`add cities ${[1, 2, 3].map((n) => `r1z${n}-10.0.0.${n}:6200/a 10`).join(' ')}`);
+  await tool.json('commit cities -m first');
+  await tool.json('ramp cities d0 14 --percent 50 --in-hours 0 --hours 5');
+  await tool.json('commit cities -m ramp');
+  const weight = async () => {
+    const { devices } = await tool.json<{ devices: ({ weight: number } | null)[] }>('table cities');
+    return devices[0]?.weight;
+  };
+  expect(await weight()).toBe(10);
+  const { ramps } = await tool.json<{ ramps: object[] }>('status cities');
+  const window = { from: '2026-11-21T03:00:00.000Z', until: '2026-11-21T08:00:00.000Z' };
+  expect(ramps).toEqual([{ id: 0, weight: 10, target: 14, step: 2, ...window, phase: 'due' }]);
+  // A commit of something else is about that alone.
+  await tool.json('set-weight cities d1 11');
+  const codes = async (words: string) => {
+    const plan = await tool.json<{ warnings: { code: string }[] }>(words);
+    return plan.warnings.map(({ code }) => code);
+  };
+  expect(await codes('plan cities --offline')).toContain('RAMP_WAITS');
+  await tool.json('commit cities -m other');
+  expect(await weight()).toBe(10);
+  expect(await tool.json('commit cities -m nothing')).toMatchObject({ changed: false });
+  expect(await codes('plan cities --offline --step-ramps')).toContain('RAMP_STEPS');
+  await tool.json('commit cities -m step --step-ramps');
+  expect(await weight()).toBe(12);
+  await tool.json('commit cities -m step --step-ramps');
+  expect(await weight()).toBe(14);
+  expect(await tool.json('status cities')).toMatchObject({ ramps: [] });
+});
+
+test('verify --optimal gives the proof of a rebalance', async () => {
+  const tool = await sixDevices();
+  await tool.json('add cities r1z4-10.0.4.1:6200/a 1');
+  await commit(tool, 'zone 4');
+  const { exit, stdout } = await tool.run('verify cities --optimal');
+  expect(exit, stdout).toBe(0);
+  expect(stdout).toMatch(/no .*fewer/i);
+});
+
+test('two removals of one partition at once are refused by --max-replicas-at-once', async () => {
+  const tool = await sixDevices();
+  const [first, second] = holders(await tableOf(tool), 3);
+  await tool.json(`remove cities d${first} d${second}`);
+  for (const verb of ['plan cities', 'commit cities -m two']) {
+    const { exit, stderr } = await tool.run(`${verb} --max-replicas-at-once 1`);
+    expect([exit, stderr]).toEqual([5, expect.stringContaining('TOO_MANY_AT_ONCE')]);
+    expect(stderr).toMatch(/partitions would move at once: .*3/);
+  }
+  await tool.json('plan cities --max-replicas-at-once 2');
+});

@@ -1,0 +1,45 @@
+// What is staged, in force and in flight is told apart: by status, by commit and by the log.
+import { join } from 'node:path';
+import { appendPush } from '@ringwright/repository/append-push';
+import { expect, test } from 'vitest';
+import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
+
+test('status marks what is staged, and commit counts only its own moves', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create kv --partitions 64 --replicas 2 --min-part-hours 0');
+  const [a, b, c, d] = [1, 2, 3, 4].map((n) => `r1z${n}-127.0.0.1:${n}/sdb`);
+  await tool.json(`add kv ${a} 1 ${b} 1 ${c} 1`);
+  expect(await tool.text('status kv')).toMatch(/^d0 .* +1 \(staged\) +joins \(staged\)$/m);
+  const { id } = await tool.json<{ id: string }>('commit kv -m first');
+  const note = { time: '2026-11-21T03:00:00.000Z', user: 'ada', message: '', details: {} };
+  await appendPush({ rings: join(tool.folder, 'rings'), ring: 'kv' }, { version: 1, id }, note);
+  expect(await tool.text('status kv')).not.toContain('(staged)');
+
+  await tool.json('set-weight kv d0 2');
+  await tool.json('remove kv d1');
+  await tool.json(`add kv ${d} 1`);
+  const shown = await tool.text('status kv');
+  expect(shown).toMatch(/^d0 .* +1 -> 2 \(staged\) +active$/m);
+  expect(shown).toMatch(/^d1 .* +1 +active -> removed \(staged\)$/m);
+  expect(shown).toMatch(/^d2 .* +1 +active$/m);
+  expect(shown).toMatch(/^d3 .* +1 \(staged\) +joins \(staged\)$/m);
+  expect(await tool.json('status kv')).toMatchObject({
+    devices: [
+      { id: 0, weight: 2, committed: { weight: 1, state: 'active' } },
+      { id: 1, state: 'removed', committed: { weight: 1, state: 'active' } },
+      { id: 2, weight: 1, committed: { weight: 1, state: 'active' } },
+      { id: 3, weight: 1, committed: null },
+    ],
+  });
+
+  await tool.json('unstage kv 1 2');
+  const second = await tool.text('commit kv -m second');
+  const inFlight = Number(/: (\d+) moves proposed$/m.exec(second)?.[1]);
+  expect(inFlight).toBeGreaterThan(0);
+  await tool.json('set-weight kv d2 1.01');
+  const third = await tool.text('commit kv -m third');
+  const proposed = Number(/version 3 .*: (\d+) moves? proposed, /m.exec(third)?.[1]);
+  expect(third).toContain(`proposed, ${inFlight} in flight from before`);
+  const { entries } = await tool.json<{ entries: { moves: number }[] }>('log kv -n 1');
+  expect(entries[0]?.moves).toBe(proposed);
+});

@@ -1,0 +1,30 @@
+// ring-builder unstage: forgets what is staged, all of it or single commands.
+import { unstage } from '@ringwright/repository/stage-changes';
+import { parseNumber, text, texts } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { authorOf } from '../../versions/stage-verb.ts';
+
+export const verb: Verb = {
+  positionals: { numbers: { array: true, describe: 'as status lists them; default: all' } },
+  examples: [
+    ['$0 unstage cities', 'as if nothing had been staged since the last commit'],
+    ['$0 unstage cities 2', 'only the second command; later ones stay, if they fit without it'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const numbers = texts(args, 'numbers').map((word) => parseNumber(word, 'number', 'number'));
+    const dropped = await unstage(
+      { rings: context.rings, ring },
+      authorOf(context),
+      numbers.length === 0 ? 'all' : numbers,
+    );
+    return {
+      json: { ring, dropped, changed: dropped.length > 0 },
+      lines:
+        dropped.length === 0
+          ? ['nothing is staged']
+          : dropped.map(({ command }) => `forgotten: ${command}`),
+      next: context.next(`status ${ring}`),
+    };
+  },
+};

@@ -1,0 +1,71 @@
+// What every import does with what it read: audit, add the ring folder, say what is there now.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+
+import type { ImportedRing } from '@ringwright/builder/state/imported-ring';
+import { addRing } from '@ringwright/repository/add-ring';
+import { auditRing } from '@ringwright/ring/audit/audit-ring';
+import { slotCount } from '@ringwright/ring/ring';
+import type { Answer, Context } from '../../cli/verb.ts';
+import { authorOf } from '../../versions/stage-verb.ts';
+
+export async function addImported(
+  context: Context,
+  imported: ImportedRing,
+  source: { readonly file: string; readonly kind: string },
+): Promise<Answer> {
+  const { ring, state, warnings } = imported;
+  const { ring: name } = state;
+  if (ring !== null) requireSound(imported, source.file);
+  const devices = state.devices.filter((device) => device !== null).length;
+  const head = await addRing(context.rings, {
+    ring,
+    state,
+    command: context.command,
+    entry: {
+      ...authorOf(context),
+      message: `imported from ${source.file}`,
+      figures: { devices },
+      details: { source: source.kind },
+    },
+  });
+  const slots = ring === null ? 0 : slotCount(ring.partitions, ring.replicas);
+  return {
+    json: {
+      ring: name,
+      source: source.kind,
+      version: head?.version ?? null,
+      id: head?.id ?? null,
+      partitioner: state.partitioner,
+      replicas: state.replicas,
+      minPartHours: state.minPartHours,
+      overload: state.overload,
+      devices,
+      slots,
+      warnings,
+      changed: true,
+    },
+    lines: [
+      ...warnings.map(({ code, message }) => `warning ${code}: ${message}`),
+      head === null
+        ? `imported ${name} from a ${source.kind}: ${counted(devices, 'device')}, nothing placed yet`
+        : `imported ${name} from a ${source.kind} as version 1 (${head.id.slice(0, 12)}): ` +
+          `${counted(slots, 'slot')} on ${counted(devices, 'device')}, every one where it was`,
+    ],
+    next: context.next(`${head === null ? 'plan' : 'show'} ${name}`),
+  };
+}
+
+function requireSound({ ring }: ImportedRing, file: string): void {
+  const findings = ring === null ? [] : auditRing(ring);
+  const first = findings[0];
+  if (first === undefined) return;
+  throw new CodedError(
+    'RING_AUDIT_FAILED',
+    `${counted(findings.length, 'finding')}: ${first.message}`,
+    {
+      hint: `${file} was read whole, but the ring in it is not one that may be used here`,
+      details: { file, findings },
+    },
+  );
+}

@@ -1,0 +1,152 @@
+// ring-builder export-swift: a version as a ring or builder file of OpenStack Swift.
+import { stat } from 'node:fs/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { replaceDurably } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile, requireRegular } from '@ringwright/node/read-regular-file';
+import { stagedChanges } from '@ringwright/repository/folder/builder-file';
+import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { openRing } from '@ringwright/repository/open-ring';
+import {
+  exportSwiftBuilder,
+  exportSwiftRing,
+  exportUnplacedBuilder,
+} from '@ringwright/swift/export-swift';
+import { encodeSwiftRing } from '@ringwright/swift/swift-ring-file';
+import { encodeSwiftBuilder } from '@ringwright/swift/write-swift-builder';
+import { flag, optionalText, text, usage } from '../../cli/arguments.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { versionOf } from '../../versions/version-reference.ts';
+
+export const verb: Verb = {
+  positionals: {
+    file: { describe: 'where to write it: object.ring.gz, or object.builder' },
+    version: { describe: '7, @~1 or the start of an id; default: the head' },
+  },
+  options: {
+    format: {
+      type: 'string',
+      requiresArg: true,
+      choices: ['1', '2'],
+      describe: 'of a ring file: 1 for every Swift (default), 2 for those that know it',
+    },
+    builder: {
+      type: 'boolean',
+      default: false,
+      describe: 'for swift-ring-builder instead, as for any FILE that ends in .builder',
+    },
+  },
+  examples: [
+    ['$0 export-swift objects object.ring.gz', 'the head, for the servers of Swift'],
+    ['$0 export-swift objects object.builder', 'to go on with swift-ring-builder'],
+  ],
+  run: async (args, context) => {
+    const [name, file] = [text(args, 'ring'), text(args, 'file')];
+    const builder = flag(args, 'builder') || file.endsWith('.builder');
+    const format = optionalText(args, 'format');
+    if (builder && format !== undefined) throw usage('--format is of ring files, not of builders');
+    const entries = await readLog(context.rings, name);
+    const unplaced = builder && !entries.some(makesVersion) && args['version'] === undefined;
+    if (unplaced) return exportUnplaced(context, name, file);
+    const version = versionOf(name, entries, optionalText(args, 'version'));
+    const stored = await readVersion(context.rings, name, version);
+    const bytes = builder
+      ? builderBytes(stored, entries)
+      : encodeSwiftRing(exportSwiftRing(stored.ring, stored.state), format === '2' ? 2 : 1);
+    const changed = await write(context, { file, bytes, builder });
+    const { version: swiftVersion } = exportSwiftRing(stored.ring, stored.state);
+    const kind = builder ? 'builder' : `ring of format ${format ?? 1}`;
+    return {
+      json: {
+        ring: name,
+        version,
+        id: stored.id,
+        file,
+        kind,
+        swiftVersion,
+        bytes: bytes.length,
+        changed,
+      },
+      lines: [
+        `${changed ? 'wrote' : 'already there:'} ${file}: ${name} version ${version} as Swift's ` +
+          `${kind}, version ${swiftVersion} there, ${counted(bytes.length, 'byte')}`,
+        ...saltLines(stored),
+      ],
+      next: context.next(`show ${name} ${version}`),
+    };
+  },
+};
+
+/** Swift's own tool keeps such builders too: devices and settings, no table. */
+async function exportUnplaced(context: Context, name: string, file: string): Promise<Answer> {
+  const { state, staged } = await openRing(context.rings, name);
+  const swift = exportUnplacedBuilder(state);
+  const bytes = encodeSwiftBuilder(swift);
+  const changed = await write(context, { file, bytes, builder: true });
+  const { version: swiftVersion } = swift;
+  const kind = 'builder without a table';
+  const waiting = stagedChanges(staged).length;
+  return {
+    json: {
+      ...{ ring: name, version: null, id: null, file, kind, swiftVersion },
+      ...{ bytes: bytes.length, changed },
+    },
+    lines: [
+      `${changed ? 'wrote' : 'already there:'} ${file}: ${name}, nothing of it placed yet, as ` +
+        `Swift's builder, version ${swiftVersion} there, ${counted(bytes.length, 'byte')}`,
+      ...(waiting > 0
+        ? [
+            `not in it: ${counted(waiting, 'staged change, until it is', 'staged changes, until they are')} committed`,
+          ]
+        : []),
+    ],
+    next: context.next(`plan ${name}`),
+  };
+}
+
+function builderBytes({ ring, state }: StoredVersion, entries: readonly LogEntry[]): Buffer {
+  if (state === null) {
+    throw new CodedError(
+      'RING_NOT_CONVERTIBLE',
+      `version ${ring.version} of ${ring.keyspace} does not carry its builder`,
+      { hint: 'a FILE that ends in .ring.gz is the ring alone' },
+    );
+  }
+  const made = entries.filter(makesVersion);
+  const seconds = new Map(made.map(({ version, time }) => [version, Date.parse(time) / 1_000]));
+  return encodeSwiftBuilder(exportSwiftBuilder(ring, state, seconds));
+}
+
+/** A ring may always be replaced; a builder may have gone on in Swift since. */
+async function write(
+  context: Context,
+  { file, bytes, builder }: { file: string; bytes: Buffer; builder: boolean },
+): Promise<boolean> {
+  const found = await stat(file).catch(onlyMissing);
+  if (found !== null) {
+    // A rename over it would make a plain file of /dev/null.
+    requireRegular(file, found);
+    const equal =
+      found.size === bytes.length && bytes.equals(await readRegularFile(file, found.size));
+    if (equal) return false;
+  }
+  if (builder && found !== null && !context.yes) {
+    throw new CodedError('CONFIRMATION_NEEDED', `${file} is there already, with other content`, {
+      hint: 'name another file, or add --yes to replace it',
+      details: { file },
+    });
+  }
+  await replaceDurably(file, bytes);
+  return true;
+}
+
+/** Not in the file: a cluster with other salts would look for every object in a wrong place. */
+function saltLines({ ring: { partitioner } }: StoredVersion): string[] {
+  if (partitioner.kind !== 'md5-shift') return [];
+  const { prefix, suffix } = partitioner;
+  const shown = (hex: string): string => (hex === '' ? 'none' : `hex ${hex}`);
+  return [`swift.conf must have hash path prefix ${shown(prefix)} and suffix ${shown(suffix)}`];
+}

@@ -1,0 +1,42 @@
+// ring-builder import: a ring that a converter of another system wrote as JSON.
+import { importJsonBytesMax } from '@ringwright/base/limits';
+import { importJson } from '@ringwright/builder/state/import-json';
+import { optionalText, text } from '../../cli/arguments.ts';
+import { readInput } from '../../cli/read-input.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { addImported } from './add-imported.ts';
+
+/** The whole of it, with converters for three systems: packages/ring/DESIGN.md. */
+const form =
+  'file, or - for stdin: {partitioner: {kind: "md5-shift", power} or {kind: "murmur3-mod", ' +
+  'partitions, seed}, devices: [{ip, port, device, weight, region?, zone?, meta?} or null, …], ' +
+  'table: [[device id by partition], … by replica], replicas?, minPartHours?, overload?}';
+
+export const verb: Verb = {
+  options: {
+    'from-json': {
+      type: 'string',
+      requiresArg: true,
+      demandOption: true,
+      describe: form,
+    },
+    cluster: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'servers of another cluster refuse it; else that of the file, or "default"',
+    },
+  },
+  examples: [
+    [
+      '$0 import --from-json ring.json cities',
+      'partitioner, devices and table[replica][partition]',
+    ],
+    ['$0 table cities --json | $0 import --from-json - copy', 'what table prints is such a file'],
+  ],
+  run: async (args, context) => {
+    const file = text(args, 'from-json');
+    const content = (await readInput(file, { bytesMax: importJsonBytesMax })).toString('utf8');
+    const names = { ring: text(args, 'ring'), cluster: optionalText(args, 'cluster') };
+    return addImported(context, importJson(content, names), { file, kind: 'JSON file' });
+  },
+};

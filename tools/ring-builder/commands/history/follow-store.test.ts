@@ -1,0 +1,60 @@
+// Two operators with copies of their own, through the real program; with a real etcd where it is.
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EtcdCluster, etcdHere, startEtcd } from '../../../../test/support/etcd-cluster.ts';
+import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
+
+let etcd: EtcdCluster | undefined;
+
+beforeAll(async () => {
+  if (etcdHere) etcd = await startEtcd();
+}, 60_000);
+afterAll(() => etcd?.close());
+
+const add = (zones: readonly number[]): string[] => [
+  'add',
+  'cities',
+  ...zones.flatMap((zone) => [`r1z${zone}-10.0.0.${zone}:6200/sdb`, '100']),
+];
+
+async function twoOperators(): Promise<{ ada: RingBuilder; bob: RingBuilder; store: string }> {
+  const root = await mkdtemp(join(tmpdir(), 'ringwright-stores-'));
+  const stores = ['a', 'b', 'c'].map((name) => join(root, name));
+  for (const store of stores) await mkdir(store);
+  const store = etcd === undefined ? `dir:${root}/heads` : `${etcd.url}/operators`;
+  const [ada, bob] = await Promise.all([ringBuilderIn(), ringBuilderIn()]);
+  const created = 'create cities --partition-power 4 --replicas 2';
+  await ada.json(`${created} --store ${store} --ring-stores ${stores.join(',')}`);
+  await ada.json(add([1, 2, 3]));
+  await ada.json(['commit', 'cities', '-m', 'first']);
+  return { ada, bob, store };
+}
+
+test('the second operator gets the ring, stages on an old head, rebases', async () => {
+  const { ada, bob, store } = await twoOperators();
+  // One command with --store is enough: the folder remembers it.
+  expect(await bob.json(`status cities --store ${store}`)).toMatchObject({ head: 1 });
+  await bob.json(add([5]));
+  const plan = await bob.json<{ digest: string }>('plan cities');
+  await ada.json(add([4]));
+  const joined = ['commit', 'cities', '-m', 'zone 4', '--override', 'a test'];
+  expect(await ada.json(joined)).toMatchObject({ version: 2 });
+
+  const late = ['commit', 'cities', '-m', 'zone 5', '--plan', plan.digest, '--json'];
+  const refused = await bob.run(late);
+  expect(refused.exit).toBe(3);
+  expect(JSON.parse(refused.stderr)).toMatchObject({
+    code: 'STAGED_ON_OLD_HEAD',
+    details: { base: { version: 1 }, committed: 2 },
+  });
+  expect(await bob.json('rebase cities')).toMatchObject({ onto: { version: 2 }, changed: true });
+  const copies = await Promise.all([ada, bob].map((one) => one.json('log cities')));
+  expect(copies[0]).toEqual(copies[1]);
+  for (const one of [ada, bob]) expect((await one.run('verify cities')).exit).toBe(0);
+  const { stores } = await bob.json<{ stores: { state: string }[] }>('stores cities');
+  expect(stores.map(({ state }) => state)).toEqual(['current', 'current', 'current']);
+  const other = await bob.run('status cities --store dir:/elsewhere');
+  expect([other.exit, other.stderr]).toEqual([2, expect.stringContaining('are recorded in')]);
+}, 60_000);

@@ -1,0 +1,98 @@
+// ring-builder log: who did what when and why, newest first.
+import { counted } from '@ringwright/base/counted';
+import type { LogEntry } from '@ringwright/repository/folder/log-entry';
+import { makesVersion } from '@ringwright/repository/folder/log-entry';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import { flag, optionalNumber, optionalText, text, usage } from '../../cli/arguments.ts';
+import { parseTime } from '../../cli/parse-time.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { brakeLines } from '../../versions/version-story.ts';
+import { readStat, type VersionStat } from './version-stat.ts';
+
+const string = { type: 'string', requiresArg: true } as const;
+
+export const verb: Verb = {
+  options: {
+    limit: { alias: 'n', type: 'string', requiresArg: true, describe: 'at most so many entries' },
+    commands: { type: 'boolean', default: false, describe: 'with the commands that were staged' },
+    stat: { type: 'boolean', default: false, describe: 'with devices and slots of each version' },
+    author: { ...string, describe: 'only entries of this person: alice, or alice@db1' },
+    device: {
+      ...string,
+      describe: 'only versions that changed this device or moved its slots: d3',
+    },
+    since: { ...string, describe: 'not before: 2026-11-21, 2026-11-21T08:00 (UTC), 36h, 7d' },
+    until: { ...string, describe: 'not after, in the same forms' },
+  },
+  examples: [
+    ['$0 log cities -n 10', 'the last ten entries'],
+    ['$0 log cities --device d3 --since 7d --stat', 'what happened to d3 in the last week'],
+    ['$0 log cities --commands', 'with the commands as they were typed'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const all = (await readLog(context.rings, ring)).toReversed();
+    const author = optionalText(args, 'author');
+    const [since, until] = ['since', 'until'].map((name) => {
+      const given = optionalText(args, name);
+      return given === undefined ? undefined : parseTime(given, context.nowMs(), `--${name}`);
+    });
+    const byHead = all.filter(({ user, time }) => {
+      const ms = Date.parse(time);
+      return (
+        (author === undefined || isBy(user, author)) &&
+        ms >= (since ?? 0) &&
+        ms <= (until ?? Infinity)
+      );
+    });
+    const limit = optionalNumber(args, 'limit') ?? all.length;
+    const device = deviceOption(optionalText(args, 'device'));
+    const withStat = flag(args, 'stat') || device !== null;
+    const entries: (LogEntry & { stat?: VersionStat })[] = [];
+    for (const entry of byHead) {
+      if (entries.length >= limit) break;
+      const stat =
+        withStat && makesVersion(entry) ? await readStat(context.rings, ring, entry) : null;
+      if (device !== null && !(stat?.touched.includes(device) ?? false)) continue;
+      entries.push(stat === null ? entry : { ...entry, stat });
+    }
+    const lines = entries.flatMap((entry) =>
+      printEntry(entry, { commands: flag(args, 'commands') }),
+    );
+    const none = all.length === 0 ? `ring ${ring} has no committed version yet` : 'no entry fits';
+    return {
+      json: { ring, entries },
+      lines: lines.length === 0 ? [none] : lines,
+      quotes: true,
+      next: context.next(all.length === 0 ? `status ${ring}` : `diff ${ring}`),
+    };
+  },
+};
+
+/** Without a machine: the person, at any. */
+function isBy(user: string, author: string): boolean {
+  return user === author || user.startsWith(`${author}@`);
+}
+
+function deviceOption(given: string | undefined): number | null {
+  if (given === undefined) return null;
+  const id = /^d?(\d{1,9})$/.exec(given)?.[1];
+  // An address may have been another device's in an older version, an id never.
+  if (id === undefined) throw usage(`--device ${given} is no device id`, 'write it as d3');
+  return Number(id);
+}
+
+function printEntry(
+  entry: LogEntry & { readonly stat?: VersionStat },
+  options: { readonly commands: boolean },
+): string[] {
+  const { kind, version, id, time, user, message, moves, commands, stat } = entry;
+  const what = `${kind}  ${counted(moves, 'move')}`;
+  const head = `v${version}  ${id.slice(0, 12)}  ${time}  ${user}  ${what}`;
+  return [
+    `${head}  ${message}`.trimEnd(),
+    ...brakeLines(entry).map((line) => `    ${line}`),
+    ...(options.commands ? commands.map((command) => `    ${command}`) : []),
+    ...(stat === undefined ? [] : stat.lines.map((line) => `    ${line}`)),
+  ];
+}

@@ -1,0 +1,59 @@
+// What a revert would do now: moves in flight cancelled, then a plan towards the old placement.
+
+import type { Plan } from '@ringwright/builder/plan/plan';
+import { revertPlan, revertState } from '@ringwright/builder/plan/revert-plan';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { serializeState } from '@ringwright/builder/state/state-json';
+import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
+import { cancelMoves } from '@ringwright/ring/advance-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import type { Context } from '../../cli/verb.ts';
+import { lastPushed } from '../../plan/prepare-plan.ts';
+import { stateOf } from '../../versions/state-of-version.ts';
+import { notNotedFindings } from '../../versions/waves-left.ts';
+
+export interface PreparedRevert {
+  readonly opened: OpenedRing;
+  readonly head: StoredVersion;
+  readonly old: StoredVersion;
+  /** The version that cancels what is in flight; null when nothing is. */
+  readonly cancelled: Ring | null;
+  /** Weights and settings as in the old version. */
+  readonly state: BuilderState;
+  readonly plan: Plan;
+  readonly direct: boolean;
+  readonly changed: boolean;
+}
+
+export async function prepareRevert(
+  context: Context,
+  ring: string,
+  version: number,
+): Promise<PreparedRevert> {
+  const opened = await openRing(context.rings, ring);
+  requireSteadyPower(opened.state);
+  const head = await readVersion(context.rings, ring, 'head');
+  const old = await readVersion(context.rings, ring, version);
+  const cancelled = cancelledHead(head);
+  const state = revertState(opened.state, stateOf(old));
+  const direct = lastPushed(opened.entries) === null;
+  const planned = revertPlan({
+    head: cancelled ?? head.ring,
+    // Also when moves are cancelled first: the id of that version is not known before it is signed.
+    headId: head.id,
+    state,
+    old: old.ring,
+    direct,
+  });
+  const plan = { ...planned, warnings: [...planned.warnings, ...notNotedFindings(planned)] };
+  const sameState = Buffer.compare(serializeState(state), serializeState(opened.state)) === 0;
+  const changed = cancelled !== null || plan.moves.length > 0 || !sameState;
+  return { opened, head, old, cancelled, state, plan, direct, changed };
+}
+
+function cancelledHead({ ring, id }: StoredVersion): Ring | null {
+  if (ring.moves.length === 0) return null;
+  return cancelMoves(ring, id, new Set(ring.moves.map(({ assignment }) => assignment)));
+}

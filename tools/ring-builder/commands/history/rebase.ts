@@ -1,0 +1,40 @@
+// ring-builder rebase: stages again, on the new head, what was staged on an older one.
+import { rebaseRing } from '@ringwright/repository/rebase-ring';
+import { flag, optionalText, text } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { authorOf } from '../../versions/stage-verb.ts';
+
+export const verb: Verb = {
+  options: {
+    onto: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'rings folder of the other operator, whose newer versions are fetched first',
+    },
+    drop: { type: 'boolean', default: false, describe: 'leave out commands that no longer fit' },
+  },
+  examples: [
+    ['$0 rebase cities', 'after git brought a newer log and versions into this folder'],
+    ['$0 rebase cities --onto ../theirs/rings', 'with the history of another folder'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const request = { upstream: optionalText(args, 'onto') ?? null, drop: flag(args, 'drop') };
+    const done = await rebaseRing({ rings: context.rings, ring }, authorOf(context), request);
+    const { from, onto, staged, refused, fetched } = done;
+    const changed = from?.id !== onto?.id;
+    const kept = staged.filter(({ changes }) => changes.length > 0);
+    return {
+      json: { ring, from, onto, fetched, staged: kept, refused, changed },
+      lines: [
+        changed
+          ? `${ring}: from version ${from?.version ?? 'none'} onto version ${onto?.version}`
+          : `${ring}: the staged changes are on the head already, version ${onto?.version ?? 'none'}`,
+        ...(fetched.length > 0 ? [`fetched versions ${fetched.join(', ')}`] : []),
+        ...kept.map(({ command }) => `staged again: ${command}`),
+        ...refused.map(({ command, reason }) => `left out: ${command}: ${reason}`),
+      ],
+      next: context.next(kept.length > 0 ? `plan ${ring}` : `status ${ring}`),
+    };
+  },
+};

@@ -1,0 +1,89 @@
+// Where a ring is restored from: a file, or a server over WebSocket; and whose signatures it needs.
+import { CodedError } from '@ringwright/base/coded-error';
+import { peerCallTimeoutMs, ringFileBytesMax, trustFileBytesMax } from '@ringwright/base/limits';
+import { serverAddress } from '@ringwright/base/server-address';
+import {
+  openTrustFile,
+  type RingsTrust,
+  readTrust,
+} from '@ringwright/repository/folder/trust-file';
+import { parseTrustFile, rootIdOf } from '@ringwright/ring/trust/trust-chain';
+import type { Caller } from '@ringwright/wire/call-channel';
+import { fetchRing } from '@ringwright/wire/fetch-ring';
+import { trustFetch } from '@ringwright/wire/trust';
+import { usage } from '../../cli/arguments.ts';
+import { readInput } from '../../cli/read-input.ts';
+import type { Context } from '../../cli/verb.ts';
+import { withServer } from '../../servers/server-connection.ts';
+
+export interface RestoreSource {
+  readonly bytes: Uint8Array;
+  /** Null when neither the folder nor --trust says whom to trust. */
+  readonly trust: RingsTrust | null;
+}
+
+const rootId = /^[0-9a-f]{64}$/;
+
+/**
+ * `from`: a path, or a server as IP:PORT or ws://IP:PORT; `pin`: a trust document, or the id of a
+ * root. A server is asked for the document of that id; what it sends counts only when the chain
+ * holds the id. Throws USAGE, TRUST_UNKNOWN, TRUST_FORK, TRUST_INVALID and what withServer and
+ * fetchRing throw.
+ */
+export async function restoreSource(
+  context: Context,
+  from: string,
+  { name, pin }: { readonly name: string | undefined; readonly pin: string | undefined },
+): Promise<RestoreSource> {
+  const address = serverOf(from);
+  const known = await knownTrust(context.rings, pin);
+  if (address === null) {
+    if (known === null && pin !== undefined) throw noDocument(pin, 'a file holds none');
+    return {
+      bytes: await readInput(from, { bytesMax: ringFileBytesMax, name: `--from ${from}` }),
+      trust: known,
+    };
+  }
+  if (name === undefined) throw usage(`which ring? ring-builder restore RING --from ${from}`);
+  return withServer(address, context.nowMs(), async (server) => {
+    const asked = known === null && pin !== undefined;
+    const trust = asked ? await trustFromServer(server, pin) : known;
+    return { bytes: await fetchRing(server, name), trust };
+  });
+}
+
+/**
+ * http:// is taken too: it is how people know a server, and the address is the same. Without either
+ * it is a server when it has a port and no slash: ./NAME:1 is a file.
+ */
+export function serverOf(from: string): string | null {
+  const written = /^(?:ws|http):\/\/([^/]+)\/?$/.exec(from)?.[1];
+  if (written !== undefined) return serverAddress(written);
+  return /:\d+$/.test(from) && !from.includes('/') ? serverAddress(from) : null;
+}
+
+async function knownTrust(rings: string, pin: string | undefined): Promise<RingsTrust | null> {
+  const own = await readTrust(rings);
+  if (pin === undefined) return own;
+  if (!rootId.test(pin)) {
+    if (own !== null) throw usage(`${rings}/trust.json is there: --trust may be a root id only`);
+    const name = `--trust ${pin}`;
+    return openTrustFile(await readInput(pin, { bytesMax: trustFileBytesMax, name }), null);
+  }
+  return own === null ? null : openTrustFile(own.bytes, pin);
+}
+
+async function trustFromServer(server: Caller, pin: string): Promise<RingsTrust> {
+  const { roots } = await server.call(trustFetch, {}, peerCallTimeoutMs);
+  const document = roots.find((bytes) => parseTrustFile(bytes).map(rootIdOf).includes(pin));
+  if (document === undefined) throw noDocument(pin, `the server holds ${roots.length} others`);
+  return openTrustFile(document, pin);
+}
+
+function noDocument(pin: string, found: string): CodedError {
+  const message = `no trust document with root ${pin.slice(0, 12)} is here; ${found}`;
+  return new CodedError('TRUST_UNKNOWN', message, {
+    hint: '--trust PATH names a copy of trust.json, from another operator or a server',
+    details: { root: pin },
+  });
+}

@@ -1,0 +1,190 @@
+// ring-builder revert: a new version that goes back to an old placement, from where data is now.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { commitVersion } from '@ringwright/repository/commit-version';
+import type { Staged } from '@ringwright/repository/folder/builder-file';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { openRing } from '@ringwright/repository/open-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import { optionalText, text } from '../../cli/arguments.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { brakeWarnings } from '../../plan/brake-warnings.ts';
+import {
+  type CommitWords,
+  commitPlan,
+  isReached,
+  type PlanToCommit,
+  plannedBrake,
+  requireCommittable,
+} from '../../plan/commit-plan.ts';
+import { commitOptions, requireDigest } from '../../plan/commit-rules.ts';
+import { sizesFor } from '../../plan/known-sizes.ts';
+import { roomFirst } from '../../plan/lacking-room.ts';
+import { planDocument, printPlan, withWarnings } from '../../plan/print-plan.ts';
+import { effectWarnings, planEffects, printEffects } from '../../plan/print-plan-effects.ts';
+import { requireRoom } from '../../plan/require-room.ts';
+import { ringKey } from '../../versions/signing.ts';
+import { authorOf } from '../../versions/stage-verb.ts';
+import { stateOf } from '../../versions/state-of-version.ts';
+import { versionOf } from '../../versions/version-reference.ts';
+import { type PreparedRevert, prepareRevert } from './prepare-revert.ts';
+
+export const verb: Verb = {
+  positionals: { version: { describe: 'the version to go back to: 7, @~1 or the start of an id' } },
+  options: {
+    message: {
+      alias: 'm',
+      type: 'string',
+      requiresArg: true,
+      describe: 'why, for the log; without it the plan is shown and nothing is done',
+    },
+    plan: { type: 'string', requiresArg: true, describe: 'digest of the plan that was reviewed' },
+    override: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'why a large change is right; it is logged, and stands for a second signature',
+    },
+    overfill: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'why disks will do that have too little room for their moves; it is logged',
+    },
+  },
+  examples: [
+    ['$0 revert cities 7', 'what it would do; changes nothing'],
+    ['$0 revert cities 7 -m "zone 3 was wrong" --plan 3f9c2a7be01d', 'does it'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const { entries, staged } = await openRing(context.rings, ring);
+    requireNothingStaged(ring, staged);
+    const version = versionOf(ring, entries, text(args, 'version'));
+    const prepared = await prepareRevert(context, ring, version);
+    const message = optionalText(args, 'message');
+    const digest = optionalText(args, 'plan');
+    if (!prepared.changed) return nothingToDo(context, prepared);
+    if (message === undefined) return showPlan(context, prepared);
+    requireDigest(prepared.plan, digest, prepared.opened.head);
+    const reason = optionalText(args, 'overfill') ?? null;
+    const devices = await requireRoom(toCommit(prepared), reason);
+    return carryOut(context, prepared, {
+      message,
+      override: optionalText(args, 'override') ?? null,
+      ...(devices.length > 0 && reason !== null && { overfill: { devices, reason } }),
+    });
+  },
+};
+
+function requireNothingStaged(ring: string, staged: readonly Staged[]): void {
+  const commands = staged.filter(({ changes }) => changes.length > 0).map(({ command }) => command);
+  if (commands.length === 0) return;
+  throw new CodedError(
+    'STAGED_MOVED',
+    `${counted(commands.length, 'staged command waits', 'staged commands wait')}: a revert has none`,
+    {
+      hint: `ring-builder commit ${ring} -m TEXT, or ring-builder unstage ${ring}, then revert`,
+      details: { ring, staged: commands },
+    },
+  );
+}
+
+async function showPlan(context: Context, prepared: PreparedRevert): Promise<Answer> {
+  const { plan, state, head, cancelled, old, direct } = prepared;
+  const { ring } = plan;
+  const inFlight = head.ring.moves.length;
+  const from = cancelled ?? head.ring;
+  const sizes = await sizesFor(toCommit(prepared));
+  const effects = planEffects(plan, { head: from, direct, state, sizes, rate: null });
+  const { lacking, ...told } = effects;
+  const brake = await plannedBrake(context, toCommit(prepared));
+  const shown = withWarnings(plan, [...effectWarnings(effects), ...brakeWarnings(brake)]);
+  const options = commitOptions(plan, brake, lacking);
+  return {
+    json: {
+      ...planDocument(shown),
+      ...told,
+      brake,
+      to: old.ring.version,
+      cancels: inFlight,
+      changed: true,
+    },
+    lines: [
+      `${ring}: ${isReached(plan) ? 'back' : 'as near as can be'} to the placement of version ` +
+        `${old.ring.version}; nothing is done yet`,
+      ...(inFlight > 0
+        ? [`first version ${head.ring.version + 1} cancels ${counted(inFlight, 'move')}`]
+        : []),
+      'files that were not given up yet need no copy',
+      ...printPlan(shown, state, printEffects(effects, from)),
+    ],
+    next: context.next(roomFirst(lacking) ?? `revert ${ring} ${old.ring.version} ${options}`),
+  };
+}
+
+function nothingToDo(context: Context, { opened, old, plan }: PreparedRevert): Answer {
+  const { ring, head } = opened;
+  const { version } = old.ring;
+  return {
+    json: { ring, version: head?.version ?? null, to: old.ring.version, moved: 0, changed: false },
+    lines: isReached(plan)
+      ? [`${ring}: placement, weights and settings are those of version ${version}`]
+      : [
+          `${ring}: nothing to do; it cannot come nearer to version ${version}`,
+          ...plan.warnings.map(({ code, message }) => `warning ${code}: ${message}`),
+        ],
+    next: context.next(`status ${ring}`),
+  };
+}
+
+async function carryOut(
+  context: Context,
+  prepared: PreparedRevert,
+  words: CommitWords,
+): Promise<Answer> {
+  const { plan, cancelled, old, head } = prepared;
+  const revert = old.ring.version;
+  const inFlight = head.ring.moves.length;
+  let from = toCommit(prepared);
+  if (cancelled !== null) {
+    await requireCommittable(context, from, words.override);
+    const id = await cancelFirst(context, head, cancelled);
+    from = { ...from, plan: { ...plan, parent: id }, head: { ring: cancelled, id } };
+  }
+  const { json, lines, next } = await commitPlan(context, from, { ...words, revert });
+  return {
+    json: { ...json, to: revert, cancelled: inFlight },
+    lines: [
+      ...(cancelled === null
+        ? []
+        : [`version ${cancelled.version}: ${counted(inFlight, 'move')} cancelled`]),
+      ...lines,
+    ],
+    next,
+  };
+}
+
+/** With moves in flight, from the version that will have cancelled them, which has no id yet. */
+function toCommit(prepared: PreparedRevert): PlanToCommit {
+  const { head, cancelled } = prepared;
+  return { ...prepared, head: { ring: cancelled ?? head.ring, id: head.id } };
+}
+
+/** A version of its own: should the next step fail, nothing is in flight, and revert goes on. */
+async function cancelFirst(context: Context, head: StoredVersion, ring: Ring): Promise<string> {
+  const { id } = await commitVersion(context.rings, {
+    ring,
+    state: stateOf(head),
+    entry: {
+      ...authorOf(context),
+      kind: 'advance',
+      message: `${counted(head.ring.moves.length, 'move')} cancelled by a revert`,
+      moves: 0,
+      figures: { movesLeft: 0 },
+      details: { cancelled: [...new Set(head.ring.moves.map(({ partition }) => partition))] },
+    },
+    later: [],
+    expected: { head: { version: head.ring.version, id: head.id } },
+    key: await ringKey(context),
+  });
+  return id;
+}

@@ -1,0 +1,43 @@
+// ring-builder stores: the folders that hold a ring's files, where its head is in a store.
+
+import { printTable } from '@ringwright/base/print-table';
+import { changeRingStores } from '@ringwright/repository/change-ring-stores';
+import { ringStoreStates } from '@ringwright/repository/shared/ring-store-states';
+import { text, texts, usage } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { authorOf } from '../../versions/stage-verb.ts';
+
+export const verb: Verb = {
+  positionals: { folders: { describe: 'all ring stores from now on; none: only show them' } },
+  examples: [
+    ['$0 stores cities', 'which ring stores have the head, which are behind or away'],
+    ['$0 stores cities /srv/a /srv/b /srv/d', 'd joins for c; it has caught up before it does'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const folders = texts(args, 'folders');
+    const place = { rings: context.rings, ring };
+    if (folders.length > 0) await changeRingStores(place, authorOf(context), folders);
+    const found = await ringStoreStates(context.rings, ring);
+    if (found === null) {
+      throw usage(
+        `${ring} has no head in a store`,
+        'commit with --store etcd://HOST:PORT,… and --ring-stores DIR,DIR,DIR',
+      );
+    }
+    const { record, stores } = found;
+    const { version, id, sequence, transaction } = record;
+    const current = stores.filter(({ state }) => state === 'current').length;
+    return {
+      json: { ring, version, id, sequence, transaction, stores, changed: folders.length > 0 },
+      lines: [
+        `${ring} version ${version} (${id.slice(0, 12)}), transaction ${sequence}`,
+        ...printTable(stores, [
+          { head: 'RING STORE', cell: ({ store }) => store },
+          { head: 'STATE', cell: ({ state }) => state },
+        ]),
+      ],
+      exit: 2 * current > stores.length ? 0 : 1,
+    };
+  },
+};

@@ -1,0 +1,125 @@
+// ring-builder verify: the audit of a ring's whole folder; --optimal: the proof of one version.
+import { counted } from '@ringwright/base/counted';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import {
+  type Verification,
+  verifyRepository,
+} from '@ringwright/repository/verify/verify-repository';
+import { flag, optionalText, text } from '../../cli/arguments.ts';
+import { printBytes } from '../../cli/print-bytes.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { versionOf } from '../../versions/version-reference.ts';
+import { type OptimalityCheck, verifyOptimal } from './verify-optimal.ts';
+
+type Receipts = Verification['receipts'];
+
+export const verb: Verb = {
+  positionals: { version: { describe: 'with --optimal: 7, @~1 or the start of an id' } },
+  options: {
+    trust: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'id of a root that trust.json must hold, as told by somebody else',
+    },
+    optimal: {
+      type: 'boolean',
+      describe: 'prove that no ring with the guarantees can be reached with fewer moves',
+    },
+  },
+  examples: [
+    ['$0 verify cities', 'exit code 1 when anything was found'],
+    ['$0 verify cities --optimal', 'the proof for the head; 1 when there is none'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const reference = optionalText(args, 'version');
+    if (flag(args, 'optimal') || reference !== undefined) {
+      return optimality(context, ring, reference);
+    }
+    const pin = optionalText(args, 'trust') ?? null;
+    const found = await verifyRepository(context.rings, ring, { pin });
+    const { versions, entries, findings, signed, waiting } = found;
+    const sound = findings.length === 0;
+    const logged = counted(entries, 'log entry', 'log entries');
+    const parts = `${counted(versions, 'version')}, ${logged} and builder.json of ${ring}`;
+    const checked = signed ? `${parts}, and trust.json` : parts;
+    return {
+      json: { ...found, ok: sound },
+      lines: [
+        ...findings.map(({ code, message }) => `${code}: ${message}`),
+        ...(signed ? [] : ['unsigned: who can write the folder can write another history']),
+        ...receiptLines(found.receipts),
+        ...(found.digested
+          ? []
+          : ['builder.json has no digest yet: an edit of what is staged would not show']),
+        ...found.outside.map((name) => `${name} is outside of what can be verified`),
+        ...(waiting > 0 ? [`the head waits for ${counted(waiting, 'more signature')}`] : []),
+        sound ? `${checked} are sound` : `${counted(findings.length, 'finding')} in ${checked}`,
+      ],
+      next: sound ? context.next(`status ${ring}`) : `git log -p ${context.rings}/${ring}`,
+      exit: sound ? 0 : 1,
+    };
+  },
+};
+
+function receiptLines({ moves, receipts, forced, bytes, absent }: Receipts): string[] {
+  if (moves === 0) return [];
+  const whose = counted(moves, 'finalized move');
+  const sum = `${counted(receipts, 'receipt')} of ${whose}, ${printBytes(bytes)} copied`;
+  return [
+    forced === 0 ? sum : `${sum}, ${forced} of them forced`,
+    ...(absent === 0 ? [] : [`receipts of ${counted(absent, 'version')} are not in this copy`]),
+  ];
+}
+
+async function optimality(context: Context, ring: string, reference?: string): Promise<Answer> {
+  const version = versionOf(ring, await readLog(context.rings, ring), reference);
+  const check = await verifyOptimal(context.rings, ring, { version, nowMs: context.nowMs });
+  const { certificate, ...figures } = check;
+  const { optimal, moves, pinned, faults, passes, cycle, potentials } = certificate;
+  const held = Array.from(potentials).filter((potential) => potential !== 0).length;
+  return {
+    json: {
+      ring,
+      ...figures,
+      ok: optimal,
+      moves,
+      pinned,
+      faults,
+      passes,
+      cycle,
+      potentials: [...potentials],
+    },
+    lines: [
+      ...faults.map((fault) => `${fault.code}: ${fault.message}`),
+      ...verdict(ring, check),
+      ...(optimal
+        ? [`potentials settled in ${counted(passes, 'pass', 'passes')}, ${held} of them below 0`]
+        : []),
+    ],
+    next: context.next(optimal ? `status ${ring}` : `plan ${ring}`),
+    exit: optimal ? 0 : 1,
+  };
+}
+
+function verdict(
+  ring: string,
+  { version, certificate, moved, movesLeft }: OptimalityCheck,
+): string[] {
+  const { optimal, faults, cycle, pinned } = certificate;
+  const left = movesLeft === 0 ? '' : ` and ${movesLeft} left for later versions`;
+  const made = version === 1 ? 'places every slot' : `moves ${counted(moved, 'slot')}${left}`;
+  if (optimal) {
+    return [
+      `${ring} version ${version} ${made}: every device and tier at floor or ceiling of its share,`,
+      `every partition within its bounds${pinned ? ', both as near as pins permit' : ''}, ` +
+        'and no such ring can be reached with fewer moves',
+    ];
+  }
+  if (faults.length > 0)
+    return [`${ring} version ${version} breaks ${counted(faults.length, 'guarantee')}`];
+  const devices = cycle.map((id) => `d${id}`).join(' → ');
+  return [
+    `${ring} version ${version} ${made}, which is not the fewest: an exchange along ${devices} saves one`,
+  ];
+}

@@ -1,0 +1,99 @@
+// What one version changed against the one before it, in a few lines.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import type { LogEntry } from '@ringwright/repository/folder/log-entry';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { diffRings } from '@ringwright/ring/diff-rings';
+
+export interface VersionStat {
+  readonly devicesAdded: number;
+  readonly devicesRemoved: number;
+  readonly devicesChanged: number;
+  /** Slots of which the table names another device; moves that began and ended. */
+  readonly slotsMoved: number;
+  readonly movesStarted: number;
+  readonly movesEnded: number;
+  /** Ids of devices that were changed, or of which a slot began or ended to move. */
+  readonly touched: readonly number[];
+  readonly lines: readonly string[];
+}
+
+/** Null when the file of the version or of the one before it is not there any more. */
+export async function readStat(
+  rings: string,
+  ring: string,
+  entry: LogEntry,
+): Promise<VersionStat | null> {
+  try {
+    const after = await readVersion(rings, ring, entry.version);
+    const isFirst = entry.parent === null;
+    const before = isFirst ? null : await readVersion(rings, ring, entry.version - 1);
+    return before === null ? firstStat(after) : statBetween(before, after);
+  } catch (error) {
+    const gone = ['RING_VERSION_PRUNED', 'RING_VERSION_UNKNOWN'];
+    if (error instanceof CodedError && gone.includes(error.code)) return null;
+    throw error;
+  }
+}
+
+function firstStat({ ring }: StoredVersion): VersionStat {
+  const touched = ring.devices.flatMap((device) => (device === null ? [] : [device.id]));
+  const none = {
+    devicesRemoved: 0,
+    devicesChanged: 0,
+    slotsMoved: 0,
+    movesStarted: 0,
+    movesEnded: 0,
+  };
+  return {
+    ...none,
+    devicesAdded: touched.length,
+    touched,
+    lines: [`+${counted(touched.length, 'device')}`],
+  };
+}
+
+function statBetween({ ring: before }: StoredVersion, { ring: after }: StoredVersion): VersionStat {
+  const diff = diffRings(before, after);
+  const [was, is] = [new Set(before.moves.map(idOf)), new Set(after.moves.map(idOf))];
+  const changed = [
+    ...after.moves.filter((move) => !was.has(idOf(move))),
+    ...before.moves.filter((move) => !is.has(idOf(move))),
+    ...diff.moved,
+  ];
+  const devices = [
+    ...diff.devicesAdded.map(({ id }) => id),
+    ...diff.devicesRemoved.map(({ id }) => id),
+    ...diff.devicesChanged.map(({ id }) => id),
+    ...changed.flatMap(({ from, to }) => (from === null ? [to] : [from, to])),
+  ];
+  const counts = {
+    devicesAdded: diff.devicesAdded.length,
+    devicesRemoved: diff.devicesRemoved.length,
+    devicesChanged: diff.devicesChanged.length,
+    slotsMoved: diff.moved.length,
+    movesStarted: diff.movesStarted,
+    movesEnded: diff.movesEnded,
+  };
+  const touched = [...new Set(devices)].sort((a, b) => a - b);
+  return { ...counts, touched, lines: [lineOf(counts)] };
+}
+
+function idOf({ assignment }: { readonly assignment: number }): number {
+  return assignment;
+}
+
+function lineOf(counts: Omit<VersionStat, 'touched' | 'lines'>): string {
+  const parts = [
+    [counts.devicesAdded, '+', ' devices'],
+    [counts.devicesRemoved, '-', ' devices'],
+    [counts.devicesChanged, '~', ' devices'],
+    [counts.slotsMoved, '', ' slots moved'],
+    [counts.movesStarted, '', ' moves began'],
+    [counts.movesEnded, '', ' moves ended'],
+  ] as const;
+  const told = parts.filter(([count]) => count > 0);
+  return told.length === 0
+    ? 'no device and no slot'
+    : told.map(([count, sign, what]) => `${sign}${count}${what}`).join(', ');
+}

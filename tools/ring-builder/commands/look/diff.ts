@@ -1,0 +1,127 @@
+// ring-builder diff: what differs between two versions.
+
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import { planTraffic } from '@ringwright/builder/ask/plan-traffic';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { diffRings, type RingDiff } from '@ringwright/ring/diff-rings';
+import { flag, optionalText, text } from '../../cli/arguments.ts';
+import { printBytes } from '../../cli/print-bytes.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { askSizes } from '../../plan/known-sizes.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
+import { nameDevice } from '../../versions/device-reference.ts';
+import { versionOf } from '../../versions/version-reference.ts';
+import { stateSettings, type TierTraffic, tierTraffic } from './diff-parts.ts';
+
+const MOVES_LISTED_MAX = 10_000;
+const PAIRS_SHOWN_MAX = 40;
+
+export const verb: Verb = {
+  positionals: {
+    from: { describe: 'version; default: the one before `to`' },
+    to: { describe: 'version; default: the head' },
+  },
+  options: {
+    bytes: { type: 'boolean', default: false, describe: 'ask servers how large the files are' },
+    'exit-code': { type: 'boolean', default: false, describe: 'exit with 1 when they differ' },
+  },
+  examples: [
+    ['$0 diff cities 3 7 --bytes', 'with bytes, from what servers hold now'],
+    ['$0 diff cities', 'the last change'],
+    ['$0 diff cities 3 @ --exit-code', 'all since version 3'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const entries = await readLog(context.rings, ring);
+    const to = versionOf(ring, entries, optionalText(args, 'to'));
+    const from = versionOf(ring, entries, optionalText(args, 'from') ?? `${Math.max(1, to - 1)}`);
+    const before = await readVersion(context.rings, ring, from);
+    const after = await readVersion(context.rings, ring, to);
+    const { moved, settings: ringSettings, ...rest } = diffRings(before.ring, after.ring);
+    const diff = { ...rest, settings: [...ringSettings, ...stateSettings(before, after)] };
+    const tiers = tierTraffic(after.ring, moved);
+    const sizes = flag(args, 'bytes')
+      ? await askSizes(ring, ringTargets(after.ring, after.state))
+      : null;
+    // What has moved is there already.
+    const asPlanned = { heldBytes: () => 0, isAway: () => false };
+    const traffic = sizes === null ? null : planTraffic(moved, { ...sizes, ...asPlanned });
+    const differs =
+      moved.length + diff.slotsAdded + diff.slotsRemoved + diff.movesStarted + diff.movesEnded >
+        0 || diff.settings.length + printDevices(diff).length > 0;
+    const moves = moved.length <= MOVES_LISTED_MAX ? { moves: moved } : {};
+    return {
+      json: { ring, from, to, differs, moved: moved.length, ...diff, tiers, traffic, ...moves },
+      lines: differs
+        ? [
+            ...printDiff(`${ring} version ${from} to ${to}`, { moved, ...diff }),
+            ...printTiers(tiers),
+            ...(traffic === null ? [] : ['', `${printBytes(traffic.bytes)} of files moved`]),
+          ]
+        : [`${ring}: versions ${from} and ${to} do not differ`],
+      next: context.next(`show ${ring} ${to}`),
+      exit: differs && flag(args, 'exit-code') ? 1 : 0,
+    };
+  },
+};
+
+function printDiff(head: string, diff: RingDiff): string[] {
+  const { moved, settings, pairs, movesStarted, movesEnded, slotsAdded, slotsRemoved } = diff;
+  const hidden = pairs.length - PAIRS_SHOWN_MAX;
+  return [
+    `${head}: ${counted(moved.length, 'slot')} moved, ${counted(movesStarted, 'move')} began, ${movesEnded} ended`,
+    ...(slotsAdded > 0 ? [`${counted(slotsAdded, 'slot')} added`] : []),
+    ...(slotsRemoved > 0 ? [`${counted(slotsRemoved, 'slot')} given up, which is no move`] : []),
+    ...settings.map(
+      ({ name, before, after }) =>
+        `~ ${name}: ${JSON.stringify(before)} to ${JSON.stringify(after)}`,
+    ),
+    ...printDevices(diff),
+    ...(pairs.length === 0 ? [] : ['']),
+    ...(pairs.length === 0
+      ? []
+      : printTable(pairs.slice(0, PAIRS_SHOWN_MAX), [
+          { head: 'FROM', cell: ({ from }) => `d${from}` },
+          { head: 'TO', cell: ({ to }) => `d${to}` },
+          { head: 'SLOTS', cell: ({ slots }) => slots },
+        ])),
+    ...(hidden > 0 ? [`… and ${counted(hidden, 'pair')} more: --json lists them`] : []),
+  ];
+}
+
+function printTiers(tiers: readonly TierTraffic[]): string[] {
+  const shown = tiers
+    .filter(({ slotsIn, slotsOut }) => slotsIn + slotsOut > 0)
+    .slice(0, PAIRS_SHOWN_MAX);
+  if (shown.length === 0) return [];
+  return [
+    '',
+    ...printTable(shown, [
+      { head: 'TIER', cell: ({ tier }) => tier },
+      { head: 'NAME', cell: ({ name }) => name },
+      { head: 'IN', cell: ({ slotsIn }) => slotsIn },
+      { head: 'OUT', cell: ({ slotsOut }) => slotsOut },
+    ]),
+  ];
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' && value !== '' ? value : JSON.stringify(value);
+}
+
+function printDevices(
+  diff: Pick<RingDiff, 'devicesAdded' | 'devicesRemoved' | 'devicesChanged'>,
+): string[] {
+  return [
+    ...diff.devicesAdded.map((device) => `+ ${nameDevice(device)} weight ${device.weight}`),
+    ...diff.devicesRemoved.map((device) => `- ${nameDevice(device)}`),
+    ...diff.devicesChanged.map(({ before, after, fields }) => {
+      const changes = fields.map(
+        (field) => `${field} ${shown(before[field])} to ${shown(after[field])}`,
+      );
+      return `~ ${nameDevice(after)}: ${changes.join(', ')}`;
+    }),
+  ];
+}

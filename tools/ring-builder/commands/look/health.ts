@@ -1,0 +1,144 @@
+// ring-builder health: all rings on one screen, and what is wrong with them on their servers.
+
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import { requireRings } from '@ringwright/repository/folder/list-rings';
+import { requireRing } from '@ringwright/repository/folder/require-ring';
+import { ringFolder } from '@ringwright/repository/folder/ring-folder';
+import { optionalText } from '../../cli/arguments.ts';
+import type { Context, Verb } from '../../cli/verb.ts';
+import { checkRings, type RingHealth } from '../../health/check-rings.ts';
+import { byWeight, exitOf, hintsOf, type Trouble } from '../../health/trouble.ts';
+
+/** All are in --json. */
+const TROUBLES_SHOWN_MAX = 50;
+const ADDRESSES_SHOWN_MAX = 3;
+
+export const verb: Verb = {
+  positionals: { ring: { describe: 'only this ring (default: all in the folder)' } },
+  examples: [
+    [
+      '$0 health',
+      'exit code 0: all is well, 1: something is wrong or there is no ring, 4: a server is down',
+    ],
+    ['$0 health cities --json', 'for a monitor: every trouble with its kind, server and command'],
+  ],
+  run: async (args, context) => {
+    const rings = await checkRings(context, await chosen(context, optionalText(args, 'ring')));
+    const troubles = byWeight(rings.flatMap((one) => one.troubles));
+    const shown = grouped(troubles);
+    // Who watches no ring at all watches the wrong folder, or one whose rings are lost.
+    const isWell = rings.length > 0 && troubles.length === 0;
+    return {
+      json: {
+        ok: isWell,
+        rings: rings.map(({ judged, troubles: { length }, ...ring }) => {
+          const [asked, given] = [judged !== null, judged?.given ?? false];
+          return { ...ring, ...counts(judged), asked, given, troubles: length };
+        }),
+        troubles: troubles.map((one) => ({ ...one, command: context.next(one.command) })),
+      },
+      lines: [
+        headline(rings, shown),
+        ...(rings.length === 0 ? [] : ['', ...ringsTable(rings)]),
+        ...(shown.length === 0 ? [] : ['', ...troublesTable(context, shown)]),
+        ...hintsOf(troubles).slice(0, TROUBLES_SHOWN_MAX),
+      ],
+      next: context.next(nextWords(rings, troubles)),
+      exit: isWell ? 0 : exitOf(troubles) || 1,
+    };
+  },
+};
+
+async function chosen(context: Context, ring: string | undefined): Promise<readonly string[]> {
+  if (ring === undefined) return requireRings(context.rings);
+  await requireRing(ringFolder(context.rings, ring));
+  return [ring];
+}
+
+const nobody = { servers: 0, reached: 0, current: 0, inFlight: 0, paused: 0 };
+
+function counts(judged: RingHealth['judged']): typeof nobody {
+  if (judged === null) return nobody;
+  const { servers, reached, current, inFlight, paused } = judged;
+  return { servers, reached, current, inFlight, paused };
+}
+
+/** As many troubles as the table has rows: --json has one for each server. */
+function headline(rings: readonly RingHealth[], groups: readonly Group[]): string {
+  if (rings.length === 0) return 'there are no rings here';
+  const all = counted(rings.length, 'ring');
+  if (groups.length > 0) {
+    const bad = new Set(groups.map(({ ring }) => ring)).size;
+    const servers = new Set(groups.flatMap(({ addresses }) => addresses)).size;
+    const where = servers === 0 ? '' : ` on ${counted(servers, 'server')}`;
+    return `${counted(groups.length, 'trouble')}${where}, with ${bad} of ${all}`;
+  }
+  const isGiven = rings.some(({ judged }) => judged?.given === true);
+  return !isGiven ? `${all}, none of which any server was given` : `${all}: all is well`;
+}
+
+function nextWords(rings: readonly RingHealth[], [worst]: readonly Trouble[]): string {
+  if (worst !== undefined) return worst.command;
+  const unpushed = rings.find(({ judged }) => judged?.given === false);
+  if (unpushed !== undefined) return `push ${unpushed.ring}`;
+  return rings.length === 0 ? 'create RING --partition-power 8 --replicas 3' : 'list';
+}
+
+function ringsTable(rings: readonly RingHealth[]): string[] {
+  const of = ({ judged }: RingHealth, count: 'reached' | 'current'): string =>
+    judged?.given !== true ? '-' : `${judged[count]} of ${judged.servers}`;
+  return printTable(rings, [
+    { head: 'RING', cell: ({ ring }) => ring },
+    { head: 'VERSION', cell: ({ version }) => version ?? '-' },
+    { head: 'SERVERS UP', cell: (one) => of(one, 'reached') },
+    { head: 'ACTIVE ON', cell: (one) => of(one, 'current') },
+    { head: 'MOVES', cell: ({ judged }) => judged?.inFlight ?? '-' },
+    { head: 'STATE', cell: stateOf },
+  ]);
+}
+
+function stateOf({ judged, troubles }: RingHealth): string {
+  if (troubles.length > 0) return [...new Set(troubles.map(({ kind }) => kind))].join(', ');
+  if (judged === null) return 'no version yet';
+  if (!judged.given) return 'never pushed';
+  return judged.paused > 0 ? `ok, ${counted(judged.paused, 'move')} paused` : 'ok';
+}
+
+interface Group extends Trouble {
+  readonly addresses: readonly string[];
+}
+
+/** Servers with the same trouble are one line. */
+function grouped(troubles: readonly Trouble[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const one of troubles) {
+    const why = one.address === null ? one.why : one.why.replaceAll(one.address, 'it');
+    const key = JSON.stringify([one.ring, one.kind, why]);
+    const known = groups.get(key);
+    const addresses = [...(known?.addresses ?? []), ...(one.address === null ? [] : [one.address])];
+    groups.set(key, { ...one, why, addresses });
+  }
+  return [...groups.values()];
+}
+
+function troublesTable(context: Context, groups: readonly Group[]): string[] {
+  const hidden = groups.length - TROUBLES_SHOWN_MAX;
+  return [
+    ...printTable(groups.slice(0, TROUBLES_SHOWN_MAX), [
+      { head: 'RING', cell: ({ ring }) => ring },
+      { head: 'TROUBLE', cell: ({ kind }) => kind },
+      { head: 'SERVER', cell: serversOf },
+      { head: 'WHY', cell: ({ why }) => why },
+      { head: 'COMMAND', cell: ({ command }) => context.next(command) },
+    ]),
+    ...(hidden > 0 ? [`… and ${hidden} more: --json lists them`] : []),
+  ];
+}
+
+function serversOf({ addresses }: Group): string {
+  if (addresses.length === 0) return '-';
+  const more = addresses.length - ADDRESSES_SHOWN_MAX;
+  const shown = addresses.slice(0, ADDRESSES_SHOWN_MAX).join(' ');
+  return more > 0 ? `${shown} and ${more} more` : shown;
+}

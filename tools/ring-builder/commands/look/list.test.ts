@@ -1,0 +1,65 @@
+// The rings of a folder, told without asking a server; and the one order of arguments.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { appendPush } from '@ringwright/repository/append-push';
+import { expect, test } from 'vitest';
+import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
+
+test('list names rings in every state, and nothing else of the folder', async () => {
+  const tool = await ringBuilderHere();
+  expect(await tool.refusal('list')).toEqual({ exit: 2, code: 'RINGS_UNKNOWN' });
+  const rings = join(tool.folder, 'rings');
+  await mkdir(rings);
+  expect(await tool.json('list')).toEqual({ rings: [] });
+  await tool.json('create empty --partitions 8 --replicas 2');
+  await tool.json('create cities --partitions 8 --replicas 2');
+  await tool.json(
+    'add cities r1z1-10.0.0.1:6200/a 1 r1z1-10.0.0.1:6200/b 1 r1z2-10.0.0.2:6200/a 1',
+  );
+  const { id } = await tool.json<{ id: string }>('commit cities -m first');
+  await mkdir(join(rings, 'no-ring'));
+  await writeFile(join(rings, 'trust'), 'a file');
+  expect(await tool.json('list')).toMatchObject({
+    rings: [
+      { ring: 'cities', version: 1, id, servers: 2, devices: 3, state: 'never pushed' },
+      { ring: 'empty', version: null, id: null, servers: 0, state: 'no version yet' },
+    ],
+  });
+  const entry = { time: '2026-11-21T03:00:00.000Z', user: 'ada', message: '', details: {} };
+  await appendPush({ rings, ring: 'cities' }, { version: 1, id }, entry);
+  await tool.json('add cities r1z3-10.0.0.3:6200/a 1');
+  const shown = await tool.text('list');
+  expect(shown).toMatch(/^2 rings in .*rings\n\nRING +HEAD +ID/);
+  expect(shown).toMatch(new RegExp(`cities +1 +${id.slice(0, 12)} .* 1 changes? staged\n`));
+  await tool.json('commit cities -m second');
+  expect(await tool.text('list')).toMatch(/cities +2 .* pushed up to 1, \d+ moves in flight/);
+  await writeFile(join(rings, 'cities', 'log.jsonl'), 'x\n');
+  expect(await tool.text('list')).toMatch(/cities .* RING_LOG_DAMAGED\n/);
+});
+
+test('the ring is the first argument; the order of before still works', async () => {
+  const tool = await ringBuilderHere();
+  for (const ring of ['cities', 'list']) {
+    await tool.json(`create ${ring} --partitions 8 --replicas 1`);
+    await tool.json(`add ${ring} r1z1-127.0.0.1:1/a 1`);
+    await tool.json(`commit ${ring} -m first`);
+  }
+  // Nobody listens there, which the same server of the same ring says in both orders.
+  for (const [words, ring] of [
+    ['trash cities list', 'cities'],
+    ['trash list cities', 'cities'],
+    ['trash confirm cities --yes', 'cities'],
+    ['trash list confirm --yes', 'list'],
+    ['trash list list', 'list'],
+  ] as const) {
+    expect(await tool.json(words), words).toMatchObject({ ring });
+  }
+  expect(await tool.refusal('trash cities burn')).toEqual({ exit: 2, code: 'USAGE' });
+  expect(await tool.refusal('trash other list')).toEqual({ exit: 2, code: 'RING_UNKNOWN' });
+  expect(await tool.refusal('trash list other')).toEqual({ exit: 2, code: 'RING_UNKNOWN' });
+  // A file in either place; swift.test.ts imports real ones in the order of before.
+  for (const words of ['import-swift x absent.builder', 'import-swift absent.builder x']) {
+    const error = await tool.answer(words).catch((one: unknown) => one);
+    expect(error).toMatchObject({ code: 'USAGE', message: expect.stringContaining('absent.b') });
+  }
+});

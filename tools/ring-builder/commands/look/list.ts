@@ -1,0 +1,120 @@
+// ring-builder list: the rings of the folder, each with its head and what waits there.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import { stagedChanges } from '@ringwright/repository/folder/builder-file';
+import { requireRings } from '@ringwright/repository/folder/list-rings';
+import { lastVersionEntry } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { openRing } from '@ringwright/repository/open-ring';
+import type { Context, Verb } from '../../cli/verb.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
+import { lastPush } from '../../versions/last-push.ts';
+import { wavesLeft } from '../../versions/waves-left.ts';
+
+interface ListedRing {
+  readonly ring: string;
+  readonly version: number | null;
+  readonly id: string | null;
+  /** ISO 8601, UTC, of the head. */
+  readonly time: string | null;
+  readonly partitions: number | null;
+  readonly replicas: number | null;
+  /** Of the head, or of what is staged where there is none. */
+  readonly servers: number;
+  readonly devices: number;
+  readonly staged: number;
+  readonly inFlight: number;
+  /** For later waves, those that no version has noted among them. */
+  readonly movesLeft: number;
+  readonly restsUntil: string | null;
+  readonly pushed: number | null;
+  /** What waits, or why it cannot be read. */
+  readonly state: string;
+}
+
+export const verb: Verb = {
+  examples: [
+    ['$0 list', 'what is in the folder; no server is asked'],
+    ['$0 list --rings /srv/rings --json', 'the same of another folder, for a program'],
+  ],
+  run: async (_args, context) => {
+    const rings: ListedRing[] = [];
+    for (const name of await requireRings(context.rings)) rings.push(await listed(context, name));
+    const count = `${counted(rings.length, 'ring')} in ${context.rings}`;
+    return {
+      json: { rings },
+      lines: [count, ...(rings.length === 0 ? [] : ['', ...table(rings)])],
+      next: context.next(
+        rings.length === 0 ? 'create RING --partition-power 8 --replicas 3' : 'health',
+      ),
+    };
+  },
+};
+
+async function listed(context: Context, name: string): Promise<ListedRing> {
+  try {
+    const { entries, staged, state } = await openRing(context.rings, name);
+    const made = lastVersionEntry(entries);
+    const stored = made === null ? null : await readVersion(context.rings, name, 'head');
+    const changes = stagedChanges(staged);
+    const added = changes.flatMap((one) => (one.kind === 'add' ? [one.device] : []));
+    const devices = (stored?.ring.devices ?? added).filter((device) => device !== null);
+    const left = stored === null ? null : wavesLeft(stored, entries, context.nowMs());
+    const counts = {
+      staged: changes.length,
+      inFlight: stored?.ring.moves.length ?? 0,
+      movesLeft: left?.movesLeft ?? 0,
+      restsUntil: left?.restsUntil ?? null,
+      pushed: lastPush(entries)?.version ?? null,
+    };
+    const version = made?.version ?? null;
+    return {
+      ...{ ring: name, version, id: made?.id ?? null, time: made?.time ?? null },
+      ...{ partitions: stored?.ring.partitions ?? null, replicas: state.replicas },
+      ...{ servers: ringTargets({ devices }, null).length, devices: devices.length, ...counts },
+      state: stateOf({ version, ...counts }),
+    };
+  } catch (error) {
+    if (error instanceof CodedError) return { ...unread, ring: name, state: error.code };
+    throw error;
+  }
+}
+
+const unread = {
+  ...{ version: null, id: null, time: null, partitions: null, replicas: null, pushed: null },
+  ...{ servers: 0, devices: 0, staged: 0, inFlight: 0, movesLeft: 0, restsUntil: null },
+};
+
+function stateOf(
+  found: Pick<
+    ListedRing,
+    'version' | 'staged' | 'inFlight' | 'movesLeft' | 'restsUntil' | 'pushed'
+  >,
+): string {
+  const { version, staged, inFlight, movesLeft, restsUntil, pushed } = found;
+  const rest = restsUntil === null ? '' : `, resting until ${restsUntil.slice(0, 16)}Z`;
+  const waits = [
+    version === null ? 'no version yet' : '',
+    version !== null && pushed === null ? 'never pushed' : '',
+    pushed !== null && pushed !== version ? `pushed up to ${pushed}` : '',
+    inFlight > 0 ? `${counted(inFlight, 'move')} in flight` : '',
+    movesLeft > 0 ? `${counted(movesLeft, 'move')} left for later${rest}` : '',
+    staged > 0 ? `${counted(staged, 'change')} staged` : '',
+  ].filter((part) => part !== '');
+  return waits.length === 0 ? 'nothing waits' : waits.join(', ');
+}
+
+function table(rings: readonly ListedRing[]): string[] {
+  return printTable(rings, [
+    { head: 'RING', cell: ({ ring }) => ring },
+    { head: 'HEAD', cell: ({ version }) => version ?? '-' },
+    { head: 'ID', cell: ({ id }) => id?.slice(0, 12) ?? '-' },
+    { head: 'SINCE', cell: ({ time }) => (time === null ? '-' : `${time.slice(0, 19)}Z`) },
+    { head: 'PARTITIONS', cell: ({ partitions }) => partitions ?? '-' },
+    { head: 'REPLICAS', cell: ({ replicas }) => replicas ?? '-' },
+    { head: 'SERVERS', cell: ({ servers }) => servers },
+    { head: 'DEVICES', cell: ({ devices }) => devices },
+    { head: 'STATE', cell: ({ state }) => state },
+  ]);
+}

@@ -1,0 +1,89 @@
+// ring-builder lookup: where keys are.
+import { CodedError } from '@ringwright/base/coded-error';
+import { keyBytesMax, lookupKeyBytesMax } from '@ringwright/base/limits';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import type { Device } from '@ringwright/ring/device';
+import { handoffsOf, tierCountsOf } from '@ringwright/ring/handoffs-of';
+import { lookupOf } from '@ringwright/ring/lookup';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { optionalNumber, optionalText, text, texts, usage } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { nameDevice } from '../../versions/device-reference.ts';
+import { versionAt } from '../../versions/version-at.ts';
+
+export const verb: Verb = {
+  positionals: {
+    keys: { describe: 'keys, as they are; after -- also keys that begin with a dash' },
+  },
+  options: {
+    at: {
+      type: 'string',
+      requiresArg: true,
+      describe: 'version (7, @~1) or time (2026-11-21T08:00Z, 36h ago as 36h); default: the head',
+    },
+    handoffs: { type: 'string', requiresArg: true, default: '3', describe: 'how many to list' },
+  },
+  examples: [
+    ['$0 lookup cities DE/Berlin/Berlin', 'partition, devices in order, first handoffs'],
+    ['$0 lookup cities DE/Berlin/Berlin --at @~1 --json', 'as it was one version ago'],
+    ['$0 lookup cities DE/Berlin/Berlin --at 2026-11-21T08:00Z', 'as it was at that time'],
+  ],
+  run: async (args, context) => {
+    const name = text(args, 'ring');
+    const given = [...texts(args, 'keys'), ...texts(args, '--')];
+    if (given.length === 0) throw usage('no key given', `ring-builder lookup ${name} KEY`);
+    const entries = await readLog(context.rings, name);
+    const version = versionAt(name, entries, {
+      given: optionalText(args, 'at'),
+      nowMs: context.nowMs(),
+    });
+    const { ring, id } = await readVersion(context.rings, name, version);
+    const find = lookupOf(ring);
+    const counts = tierCountsOf(ring);
+    const handoffCount = optionalNumber(args, 'handoffs') ?? 0;
+    const keys = given.map((key) => {
+      const { partition, devices } = find(keyBytes(key));
+      const joiners = slotsOf(ring, partition).flatMap(({ joiner }) => {
+        const device = joiner === null ? null : ring.devices[joiner];
+        return device ? [device] : [];
+      });
+      const handoffs = [...handoffsOf(ring, partition, counts).take(handoffCount)];
+      return { key, partition, devices, joiners, handoffs };
+    });
+    return {
+      json: { ring: name, version, id, keys },
+      lines: keys.flatMap(({ key, partition, devices, joiners, handoffs }) => [
+        `${key}: partition ${partition} (version ${version})`,
+        ...named('device ', devices),
+        ...named('joining', joiners),
+        ...named('handoff', handoffs),
+        ...lengthLines(key),
+      ]),
+      next: context.next(`show ${name} ${version}`),
+    };
+  },
+};
+
+function named(what: string, devices: readonly Device[]): string[] {
+  return devices.map((device) => `  ${what}  ${nameDevice(device)}`);
+}
+
+function lengthLines(key: string): string[] {
+  const bytes = Buffer.byteLength(key);
+  if (bytes <= keyBytesMax) return [];
+  return [`  servers here take no key of ${bytes} bytes, but of up to ${keyBytesMax}`];
+}
+
+function keyBytes(key: string): Uint8Array {
+  const bytes = Buffer.from(key, 'utf8');
+  if (bytes.length > 0 && bytes.length <= lookupKeyBytesMax) return bytes;
+  throw new CodedError(
+    'KEY_INVALID',
+    `a key of ${bytes.length} bytes, allowed 1 to ${lookupKeyBytesMax}`,
+    {
+      hint: 'keys are the bytes of the text in UTF-8',
+      details: { bytes: bytes.length, max: lookupKeyBytesMax },
+    },
+  );
+}

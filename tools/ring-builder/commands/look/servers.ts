@@ -1,0 +1,102 @@
+// ring-builder servers: which server has which version in memory and on disk, since when, and why
+// not the head.
+import { must } from '@ringwright/base/assert';
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import { lastVersionEntry, readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { text } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { judgeRing } from '../../health/judge-ring.ts';
+import { type ServerLine, serverLine } from '../../health/server-line.ts';
+import { standingOf } from '../../health/situation-of.ts';
+import { exitOf, hintsOf, type Trouble, type TroubleKind } from '../../health/trouble.ts';
+import { rateText } from '../../moves/copy-rates.ts';
+import { askServers } from '../../servers/ask-servers.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
+import { ringIn } from '../../servers/server-status.ts';
+
+interface Line extends ServerLine {
+  readonly address: string;
+  readonly devices: readonly number[];
+}
+
+export const verb: Verb = {
+  examples: [['$0 servers cities', 'asks every server of the ring what it has in memory']],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const head = await readVersion(context.rings, ring, 'head');
+    const targets = ringTargets(head.ring, head.state);
+    const nowMs = context.nowMs();
+    const answers = await askServers(targets, { rings: new Set([ring]), nowMs });
+    const servers = targets.map(({ address, devices }): Line => {
+      const said = ringIn(must(answers.get(address), `${address} was asked`), { address, ring });
+      return { address, devices, ...serverLine(said, head) };
+    });
+    const entries = await readLog(context.rings, ring);
+    const made = must(lastVersionEntry(entries), 'a head has its entry');
+    const standing = await standingOf(context, head, entries);
+    const judged = { ...head, committedMs: Date.parse(made.time), ...standing };
+    const { troubles, given } = judgeRing(judged, answers, nowMs);
+    const current = servers.filter((server) => server.current).length;
+    const head12 = head.id.slice(0, 12);
+    return {
+      json: {
+        ...{ ring, version: head.ring.version, id: head.id, current, servers },
+        ...{ ok: troubles.length === 0, given, troubles },
+      },
+      lines: [
+        `${ring} version ${head.ring.version} (${head12}): active on ${current} of ${counted(servers.length, 'server')}`,
+        '',
+        ...printTable(servers, [
+          { head: 'SERVER', cell: ({ address }) => address },
+          { head: 'DEVICES', cell: ({ devices }) => devices.map((id) => `d${id}`).join(' ') },
+          { head: 'VERSION', cell: ({ version }) => version ?? '-' },
+          { head: 'ID', cell: ({ id }) => id?.slice(0, 12) ?? '-' },
+          { head: 'SINCE', cell: sinceOf },
+          { head: 'DISK', cell: onDisk },
+          { head: 'ON OLDER', cell: onOlder },
+          { head: 'ROWS', cell: ({ version, rows }) => (version === null ? '-' : rows) },
+          { head: 'BYTES', cell: ({ version, bytes }) => (version === null ? '-' : bytes) },
+          { head: 'RATE', cell: rateText },
+          { head: 'STATE', cell: stateOf },
+        ]),
+        ...(given ? [] : [`no server was ever given ${ring}`]),
+        ...troubles.flatMap(besideTable),
+        ...hintsOf(troubles),
+      ],
+      next: context.next(troubles[0]?.command ?? `${given ? 'status' : 'push'} ${ring}`),
+      exit: exitOf(troubles),
+    };
+  },
+};
+
+const beside: readonly TroubleKind[] = ['stalled', 'log lost', 'disk full', 'disk low'];
+
+/** What the column STATE has no place for. */
+function besideTable({ kind, address, why }: Trouble): string[] {
+  if (!beside.includes(kind)) return [];
+  return [`${kind}${address === null ? '' : ` at ${address}`}: ${why}`];
+}
+
+function sinceOf({ sinceMs }: ServerLine): string {
+  return sinceMs === null ? '-' : `${new Date(sinceMs).toISOString().slice(0, 19)}Z`;
+}
+
+/** What a restart would take; its id where that is not the one in memory. */
+function onDisk({ id, disk }: ServerLine): string {
+  if (disk === null) return '-';
+  return disk.id === id ? `${disk.version}` : `${disk.version} ${disk.id.slice(0, 12)}`;
+}
+
+/** Requests still in flight on versions below the one that is active. */
+function onOlder({ version, requests }: ServerLine): number | string {
+  if (version === null) return '-';
+  const older = requests.filter((one) => one.version < version);
+  return older.reduce((sum, { coordinated, answered }) => sum + coordinated + answered, 0);
+}
+
+function stateOf({ why, refusal }: ServerLine): string {
+  const state = why === '' ? 'ok' : why;
+  return refusal === '' ? state : `${state}; refused ${refusal}`;
+}

@@ -1,0 +1,89 @@
+// ring-builder show: one version: settings, devices, figures.
+
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import { ringFigures } from '@ringwright/builder/ask/figures';
+import { makesVersion } from '@ringwright/repository/folder/log-entry';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';
+import { slotCount } from '@ringwright/ring/ring';
+import { optionalText, text } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { nameDevice } from '../../versions/device-reference.ts';
+import { versionOf } from '../../versions/version-reference.ts';
+import { madeLines } from '../../versions/version-story.ts';
+
+export const verb: Verb = {
+  positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
+  examples: [
+    ['$0 show cities', 'the head'],
+    ['$0 show cities @~1 --json', 'the version before it'],
+  ],
+  run: async (args, context) => {
+    const name = text(args, 'ring');
+    const entries = await readLog(context.rings, name);
+    const version = versionOf(name, entries, optionalText(args, 'version'));
+    const { ring, id, bytes, state, extraSections } = await readVersion(
+      context.rings,
+      name,
+      version,
+    );
+    const entry = entries.find((one) => makesVersion(one) && one.version === version);
+    const { cluster, parent, partitioner, partitions, replicas, moves } = ring;
+    const counts = new Map<number, number>();
+    for (const row of ring.table)
+      for (const held of row) counts.set(held, (counts.get(held) ?? 0) + 1);
+    const devices = ring.devices
+      .filter((device) => device !== null)
+      .map((device) => ({ ...device, slots: counts.get(device.id) ?? 0 }));
+    const slots = slotCount(partitions, replicas);
+    const figures = state === null ? null : ringFigures(ring, state);
+    const staged = stagedChangesOf(extraSections);
+    const settings =
+      state === null ? null : { minPartHours: state.minPartHours, overload: state.overload };
+    return {
+      json: {
+        ring: name,
+        version,
+        id,
+        parent,
+        cluster,
+        partitioner,
+        partitions,
+        replicas,
+        slots,
+        inFlight: moves.length,
+        bytes: bytes.length,
+        devices,
+        settings,
+        balance: figures?.balance ?? null,
+        dispersion: figures?.dispersion ?? null,
+        spread: figures?.spread ?? null,
+        entry,
+        staged,
+      },
+      lines: [
+        `${name} version ${version}, id ${id}`,
+        `parent ${parent ?? 'none'}, cluster ${cluster}, ${bytes.length} bytes`,
+        `${partitioner.kind}, ${counted(partitions, 'partition')} x ${counted(replicas, 'replica')} = ${counted(slots, 'slot')}`,
+        ...(entry === undefined ? [] : madeLines(entry, { staged, state })),
+        `${counted(moves.length, 'move')} in flight`,
+        ...(settings === null
+          ? []
+          : [`min-part-hours ${settings.minPartHours}, overload ${settings.overload}`]),
+        ...(figures === null
+          ? []
+          : [`worst device ${figures.balance.worstSlots.toFixed(2)} slots off its share`]),
+        '',
+        ...printTable(devices, [
+          { head: 'DEVICE', cell: nameDevice },
+          { head: 'WEIGHT', cell: ({ weight }) => weight },
+          { head: 'SLOTS', cell: (device) => device.slots },
+        ]),
+      ],
+      quotes: true,
+      next: context.next(version > 1 ? `diff ${name} ${version - 1} ${version}` : `log ${name}`),
+    };
+  },
+};

@@ -1,0 +1,210 @@
+// ring-builder status: the head, what is staged, and the next command to type.
+
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
+import { increaseHint, powerIncrease } from '@ringwright/builder/state/steady-power';
+import { type Approval, approvalOf } from '@ringwright/repository/approval';
+import { type Staged, stagedChanges } from '@ringwright/repository/folder/builder-file';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { ringFolder } from '@ringwright/repository/folder/ring-folder';
+import { describeOwner, lockOwner } from '@ringwright/repository/folder/ring-lock';
+import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
+import { unprovedPartitions } from '@ringwright/repository/shared/move-proof';
+import { stagedCommands } from '@ringwright/repository/stage-changes';
+import { text } from '../../cli/arguments.ts';
+import type { Context, Verb } from '../../cli/verb.ts';
+import { standingOf } from '../../health/situation-of.ts';
+import { type Advice, adviceOnCode } from '../../servers/advice.ts';
+import { cancelledSince, printPartitions } from '../../versions/cancelled-since.ts';
+import { nameDevice } from '../../versions/device-reference.ts';
+import { lastPush, pushLine } from '../../versions/last-push.ts';
+import { rampLines, rampRows } from '../../versions/ramps.ts';
+import { trustOf } from '../../versions/signing.ts';
+import { describeChange } from '../../versions/stage-verb.ts';
+import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
+
+const DEVICES_SHOWN_MAX = 50;
+
+export const verb: Verb = {
+  examples: [['$0 status cities', 'devices with what is staged for them, what to type next']],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const opened = await openRing(context.rings, ring);
+    const { head, entries, staged } = opened;
+    const changes = stagedChanges(staged);
+    const stored = head === null ? null : await readVersion(context.rings, ring, 'head');
+    const inFlight = stored?.ring.moves.length ?? 0;
+    const push = lastPush(entries);
+    const pushed = push?.version ?? null;
+    const left = stored === null ? null : wavesLeft(stored, entries, context.nowMs());
+    const { movesLeft = 0, movesNotNoted = 0, restsUntil = null } = left ?? {};
+    const cancelled = cancelledSince(entries);
+    const signing = stored === null ? null : approvalOf(stored, await trustOf(context));
+    const advice = stored && (await adviceOnHead(context, { opened, stored, signing }));
+    const lock = await lockOwner(ringFolder(context.rings, ring));
+    const found = {
+      ...{ inFlight: inFlight + movesLeft - movesNotNoted, movesNotNoted, pushed },
+      ...{ changes: changes.length, advice },
+    };
+    const next = context.next(nextWords(opened, found));
+    const state = applyChanges(opened.state, changes);
+    const ramps = rampRows(state, context.nowMs());
+    const forced = unprovedPartitions(entries);
+    const devices = withCommitted(state, opened.state);
+    return {
+      json: {
+        ...{ ring, head: head?.version ?? null, id: head?.id ?? null },
+        ...{ staged, changes: changes.length },
+        inFlight,
+        ...{ movesLeft, movesNotNoted, restsUntil },
+        cancelled,
+        ramps,
+        pushed,
+        push,
+        forced: [...forced].map(([partition, reason]) => ({ partition, reason })),
+        signing,
+        frozen: powerIncrease(opened.state),
+        lock,
+        devices,
+        next,
+      },
+      lines: [
+        head === null
+          ? `${ring}: no version yet`
+          : `${ring}: version ${head.version} (${head.id.slice(0, 12)}), ${counted(inFlight, 'move')} in flight`,
+        pushLine(push),
+        ...frozenLines(opened.state),
+        ...(left === null ? [] : wavesLeftLines(ring, left)),
+        ...cancelledLines(cancelled, context.next(`plan ${ring}`)),
+        ...signingLines(signing),
+        ...(advice?.isFirst === true ? [advice.words] : []),
+        ...(forced.size > 0
+          ? [`forced, may have lost writes: partitions ${[...forced.keys()].join(' ')}`]
+          : []),
+        ...(lock === null ? [] : [`being changed by ${describeOwner(lock)}`]),
+        '',
+        ...printTable(devices.slice(0, DEVICES_SHOWN_MAX), [
+          { head: 'DEVICE', cell: nameDevice },
+          { head: 'WEIGHT', cell: (device) => stagedText(device, 'weight') },
+          { head: 'STATE', cell: (device) => stagedText(device, 'state') },
+        ]),
+        ...(devices.length > DEVICES_SHOWN_MAX ? [`… ${devices.length} devices in all`] : []),
+        '',
+        ...rampLines(ramps, context.next(`plan ${ring} --step-ramps`)),
+        ...(changes.length === 0 ? ['nothing is staged'] : []),
+        ...stagedLines(staged, state),
+      ],
+      next,
+    };
+  },
+};
+
+/** What is in force of a device; null: it is staged to join. */
+type Committed = Pick<BuilderDevice, 'weight' | 'state' | 'hold'> | null;
+
+function withCommitted({ devices }: BuilderState, committed: BuilderState) {
+  return devices
+    .filter((device) => device !== null)
+    .map((device) => ({ ...device, committed: committedOf(committed.devices[device.id]) }));
+}
+
+function committedOf(device: BuilderDevice | null | undefined): Committed {
+  if (!device) return null;
+  const { weight, state, hold } = device;
+  return { weight, state, ...(hold !== undefined && { hold }) };
+}
+
+/** `1`, or `1 -> 2 (staged)`. */
+function stagedText(
+  device: BuilderDevice & { readonly committed: Committed },
+  field: 'weight' | 'state',
+): string {
+  const { committed } = device;
+  const staged = standing(device, field);
+  if (committed === null) return field === 'state' ? 'joins (staged)' : `${staged} (staged)`;
+  const before = standing(committed, field);
+  return before === staged ? staged : `${before} -> ${staged} (staged)`;
+}
+
+/** An active device that is held is told as held. */
+function standing(device: NonNullable<Committed>, field: 'weight' | 'state'): string {
+  if (field === 'weight') return `${device.weight}`;
+  return device.state === 'active' ? (device.hold ?? 'active') : device.state;
+}
+
+function frozenLines(state: BuilderState): string[] {
+  const reason = powerIncrease(state);
+  return reason === null ? [] : [`frozen: ${reason}; ${increaseHint}`];
+}
+
+/** Numbered by command, as unstage takes them. */
+function stagedLines(staged: readonly Staged[], state: BuilderState): string[] {
+  return stagedCommands(staged).flatMap(({ changes, user, time }, index) => {
+    const by = user === undefined ? '' : ` (${user}, ${time?.slice(0, 16)}Z)`;
+    return changes.map((change) => `staged ${index + 1}: ${describeChange(change, state)}${by}`);
+  });
+}
+
+function cancelledLines(partitions: readonly number[], plan: string): string[] {
+  if (partitions.length === 0) return [];
+  return [
+    `cancelled: moves of ${printPartitions(partitions)}; ${plan} shows what a commit would do`,
+  ];
+}
+
+function signingLines(signing: Approval | null): string[] {
+  if (signing === null || (signing.missing === 0 && !signing.signed)) return [];
+  const { signed, signers, needed, missing } = signing;
+  if (!signed) return ['made before signing was turned on: it cannot be pushed'];
+  const waits = missing === 0 ? '' : `; ${missing} more needed before it can be pushed`;
+  return [`signed by ${signers.join(', ')} (${signers.length} of ${needed})${waits}`];
+}
+
+function nextWords(
+  { ring, head, state }: OpenedRing,
+  found: {
+    /** With what is left for later waves. */
+    readonly inFlight: number;
+    readonly movesNotNoted: number;
+    readonly pushed: number | null;
+    readonly changes: number;
+    readonly advice: HeadAdvice | null;
+  },
+): string {
+  if (found.advice?.isFirst === true) return found.advice.command;
+  if (found.inFlight > 0) return `rollout ${ring}`;
+  if (powerIncrease(state) !== null) return `show ${ring}`;
+  if (found.changes > 0 || found.movesNotNoted > 0) return `plan ${ring}`;
+  if (head === null) {
+    return state.devices.length > 0 ? `plan ${ring}` : `add ${ring} r1z1-10.0.0.1:6200/sdb 100`;
+  }
+  // Removed devices leave the ring at the end of a rollout.
+  const leaving = state.devices.some((device) => device?.state === 'removed');
+  if (leaving && found.pushed !== null) return `rollout ${ring}`;
+  return found.advice?.command ?? `log ${ring}`;
+}
+
+interface HeadAdvice extends Advice {
+  /** It comes before all else: the head cannot be pushed. */
+  readonly isFirst: boolean;
+}
+
+/** By what a server would say to the head; null: it has it, as far as the log knows. */
+async function adviceOnHead(
+  context: Context,
+  head: {
+    readonly opened: OpenedRing;
+    readonly stored: StoredVersion;
+    readonly signing: Approval | null;
+  },
+): Promise<HeadAdvice | null> {
+  const { opened, stored, signing } = head;
+  const { ring } = stored;
+  const isFirst = signing !== null && signing.missing > 0;
+  if (!isFirst && lastPush(opened.entries)?.version === ring.version) return null;
+  const situation = { ring, ...(await standingOf(context, stored, opened.entries)) };
+  const waits = signing?.signed === true ? 'BRAKE' : 'SIGNATURES_MISSING';
+  return { ...adviceOnCode(situation, isFirst ? waits : 'RING_UNKNOWN'), isFirst };
+}

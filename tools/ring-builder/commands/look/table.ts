@@ -1,0 +1,51 @@
+// ring-builder table: the whole table of a version.
+import { readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { optionalText, text } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { versionOf } from '../../versions/version-reference.ts';
+
+export const verb: Verb = {
+  positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
+  examples: [['$0 table cities --json', 'for programs: table[replica][partition] = device id']],
+  run: async (args, context) => {
+    const name = text(args, 'ring');
+    const entries = await readLog(context.rings, name);
+    const version = versionOf(name, entries, optionalText(args, 'version'));
+    const { ring, id } = await readVersion(context.rings, name, version);
+    const { partitioner, partitions, replicas, devices, moves } = ring;
+    const table = ring.table.map((row) => [...row]);
+    const columns = Array.from({ length: partitions }, (_, partition) =>
+      table.flatMap((row) => row[partition] ?? []).join(' '),
+    );
+    return {
+      json: {
+        ring: name,
+        version,
+        id,
+        partitioner,
+        partitions,
+        replicas,
+        devices,
+        table,
+        moves: moves.map(({ partition, replica, from, to, state, assignment }) => ({
+          partition,
+          replica,
+          from,
+          to,
+          state,
+          assignment,
+        })),
+      },
+      lines: [
+        `# ${name} version ${version}: partition, then device ids in replica order`,
+        ...columns.map((ids, partition) => `${partition} ${ids}`),
+        ...moves.map(
+          ({ partition, replica, from, to, state }) =>
+            `# moving: partition ${partition} replica ${replica} from ${from} to ${to}, ${state}`,
+        ),
+      ],
+      next: context.next(`show ${name} ${version}`),
+    };
+  },
+};

@@ -1,0 +1,58 @@
+// ring-builder beacon: tells every server, signed, which version is the newest, for a while.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { requireTrust } from '@ringwright/repository/folder/trust-file';
+import { optionalNumber, text } from '../../cli/arguments.ts';
+import { numberRanges } from '../../cli/number-ranges.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { giveTrust } from '../../servers/give-trust.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
+import { beaconMinutes, makeBeacon } from '../../versions/sign-beacon.ts';
+
+export const verb: Verb = {
+  options: {
+    minutes: {
+      type: 'string',
+      requiresArg: true,
+      describe: `how long it is good (default ${beaconMinutes}, at most ${numberRanges.minutes.most})`,
+    },
+  },
+  examples: [['$0 beacon cities', 'from cron every five minutes: frozen servers then show']],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const minutes = optionalNumber(args, 'minutes') ?? beaconMinutes;
+    const { trust, bytes } = await requireTrust(context.rings);
+    const version = await readVersion(context.rings, ring, 'head');
+    const beacon = await makeBeacon(context, trust, { version, minutes });
+    if (beacon === null) {
+      const message = `no private half of a beacon key of root ${trust.root.version} is here`;
+      throw new CodedError('SIGNING_KEY_UNKNOWN', message, {
+        hint: 'ring-builder key list shows the keys; --key-folder DIR names the folder',
+      });
+    }
+    const targets = ringTargets(version.ring, version.state);
+    const servers = await giveTrust(targets, { roots: bytes, beacons: [beacon] }, context.nowMs());
+    const failed = servers.filter(({ outcome }) => outcome !== 'accepted');
+    const away = failed.some(({ outcome }) => outcome === 'unreachable');
+    return {
+      json: { ring, version: version.ring.version, id: version.id, minutes, servers },
+      lines: [
+        `${ring} version ${version.ring.version} is the newest ` +
+          `for ${counted(minutes, 'minute')}: ` +
+          `${servers.length - failed.length} ` +
+          `of ${counted(servers.length, 'server')} told`,
+        ...(failed.length === 0
+          ? []
+          : printTable(failed, [
+              { head: 'SERVER', cell: ({ address }) => address },
+              { head: 'CODE', cell: ({ code }) => code ?? '' },
+              { head: 'WHY', cell: ({ message }) => message ?? '' },
+            ])),
+      ],
+      next: context.next(`servers ${ring}`),
+      exit: away ? 4 : failed.length > 0 ? 5 : 0,
+    };
+  },
+};

@@ -1,0 +1,97 @@
+// ring-builder key trust and key revoke: the root in force, and the one that follows it.
+import { counted } from '@ringwright/base/counted';
+import { requireTrust, trustPath } from '@ringwright/repository/folder/trust-file';
+import { type Rotation, rotateTrust, waitingRoot } from '@ringwright/repository/rotate-trust';
+import { listKeys, loadKey } from '@ringwright/repository/signing-key';
+import { keyIdOf } from '@ringwright/ring/trust/public-key';
+import type { TrustRoot } from '@ringwright/ring/trust/trust-root';
+import { type Arguments, flag, usage } from '../../cli/arguments.ts';
+import type { Answer, Context } from '../../cli/verb.ts';
+import { authorOf } from '../../versions/stage-verb.ts';
+import { changeOfRoot, isChange, withoutKeys } from './root-change.ts';
+
+export async function trustAnswer(args: Arguments, context: Context): Promise<Answer> {
+  if (flag(args, 'sign')) {
+    if (isChange(args)) throw usage('--sign signs the root that waits as it is, without changes');
+    return rotate(context, null);
+  }
+  if (!isChange(args)) return show(context);
+  return rotate(context, changeOfRoot(args, context));
+}
+
+export async function revokeAnswer(
+  args: Arguments,
+  context: Context,
+  names: readonly string[],
+): Promise<Answer> {
+  if (names.length === 0) throw usage('no key named', 'ring-builder key revoke NAME|ID');
+  const change = changeOfRoot(args, context);
+  return rotate(context, (root) => withoutKeys(change(root), names));
+}
+
+async function rotate(
+  context: Context,
+  change: ((root: TrustRoot) => TrustRoot) | null,
+): Promise<Answer> {
+  const { trust } = await requireTrust(context.rings);
+  const known = await listKeys(context.keys.folder);
+  const waiting = await waitingRoot(context.rings);
+  const ids = new Set([...trust.keys.root.keys(), ...(waiting?.root.roles.root.keys ?? [])]);
+  const after = change === null ? [] : change(trust.root).roles.root.keys;
+  const usable = known.filter(({ id }) => ids.has(id) || after.includes(id));
+  const { folder } = context.keys;
+  const passphrase = usable.length === 0 ? null : await context.keys.passphrase('open');
+  const keys = await Promise.all(usable.map(({ name }) => loadKey(folder, name, passphrase)));
+  const rotation = await rotateTrust(context.rings, authorOf(context), {
+    change,
+    keys,
+    replacesWaiting: context.yes,
+  });
+  return rotationAnswer(context, rotation);
+}
+
+function rotationAnswer(context: Context, rotation: Rotation): Answer {
+  const { root, id, inForce, byPrevious, byItself } = rotation;
+  const count = ([found, needed]: readonly [number, number], whose: string): string =>
+    `${found} of ${counted(needed, 'signature')} of ${whose} root keys`;
+  const state = inForce
+    ? `root ${root.version} (${id}) is in force; servers learn it with the next push or beacon`
+    : `root ${root.version} waits in trust-next.json: ${count(byPrevious, 'the old')}, ${count(byItself, 'its own')}`;
+  return {
+    json: { ...rotation, changed: true },
+    lines: [state, ...describe(root)],
+    next: context.next(inForce ? 'key trust' : 'key trust --sign'),
+  };
+}
+
+async function show(context: Context): Promise<Answer> {
+  const { trust } = await requireTrust(context.rings);
+  const waiting = await waitingRoot(context.rings);
+  const { root, id } = trust;
+  const path = trustPath(context.rings);
+  return {
+    json: { root, id, trust: path, waiting },
+    lines: [
+      `root ${root.version} of cluster '${root.cluster}': ${id}`,
+      ...describe(root),
+      ...(waiting === null ? [] : [`root ${waiting.root.version} waits for signatures`]),
+      `servers: ring-server --trust ${path} …, or --trust ${id}`,
+    ],
+    next: context.next(waiting === null ? 'key list' : 'key trust --sign'),
+  };
+}
+
+function describe(root: TrustRoot): string[] {
+  const names = (role: keyof TrustRoot['roles']): string =>
+    root.roles[role].keys
+      .map((id) => root.keys.find(({ spki }) => keyIdOf(spki) === id)?.name ?? id)
+      .join(', ');
+  const { ring, beacon } = root.roles;
+  const override = ring.override ? 'or an override' : 'no override';
+  return [
+    `epoch ${root.epoch}, good until ${root.expires}`,
+    `root keys: ${names('root')} (${root.roles.root.threshold} needed)`,
+    `ring keys: ${names('ring')} (${ring.threshold} needed; ${ring.large} for more than ${100 * ring.movedShare} % of the slots, ${override})`,
+    `beacon keys: ${beacon.keys.length === 0 ? 'none' : `${names('beacon')} (${beacon.threshold} needed)`}`,
+  ];
+}

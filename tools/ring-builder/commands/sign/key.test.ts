@@ -1,0 +1,115 @@
+// The real program with keys: one command turns signing on, and what it refuses.
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { appendPush } from '@ringwright/repository/append-push';
+import { expect, test } from 'vitest';
+import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
+
+const create = 'create cities --partition-power 5 --replicas 3';
+const devices = [1, 2, 3, 4].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb 100`).join(' ');
+
+/** Commands of one person, whose keys and passphrase lie in a folder of their own. */
+async function person(name: string): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), `ring-builder-${name}-`));
+  await writeFile(join(home, 'passphrase'), `secret of ${name}\n`, { mode: 0o600 });
+  return `--key-folder ${join(home, 'keys')} --passphrase-file ${join(home, 'passphrase')}`;
+}
+
+const codeOf = async (
+  tool: RingBuilder,
+  words: string,
+): Promise<readonly [number | null, string]> => {
+  const { exit, stderr } = await tool.run(`${words} --json`);
+  return [exit, (JSON.parse(stderr) as { code: string }).code];
+};
+
+test('unsigned it says so; key generate turns signing on, and from then on it is', async () => {
+  const tool = await ringBuilderIn();
+  const ada = await person('ada');
+  await tool.json(create);
+  await tool.json(`add cities ${devices}`);
+  const unsigned = await tool.run('commit cities -m first --json');
+  expect(JSON.parse(unsigned.stdout)).toMatchObject({ signed: false, version: 1 });
+  expect(unsigned.stderr).toMatch(/^UNSIGNED: version 1 of cities .*key generate/);
+  const made = await tool.json<{ root: string }>(`key generate ada ${ada}`);
+  const listed = await tool.json<{ keys: { role: string; here: boolean }[] }>(`key list ${ada}`);
+  expect(listed.keys.map(({ role, here }) => [role, here])).toEqual([
+    ['root', true],
+    ['ring', true],
+    ['beacon', true],
+  ]);
+  expect(await codeOf(tool, 'push cities')).toEqual([5, 'SIGNATURES_MISSING']);
+  expect((await tool.run('status cities')).stdout).toMatch(/^Next: .* commit cities -m/m);
+  expect(await codeOf(tool, 'commit cities -m x')).toEqual([2, 'SIGNING_KEY_UNKNOWN']);
+  const signed = await tool.json(`commit cities -m signed ${ada}`);
+  expect(signed).toMatchObject({ signed: true, signers: ['ada'], version: 2, moved: 0 });
+  expect(await tool.json(`commit cities -m again ${ada}`)).toMatchObject({ changed: false });
+  expect(await tool.json(`verify cities --trust ${made.root}`)).toMatchObject({ signed: true });
+  expect((await tool.run(`verify cities --trust ${'0'.repeat(64)}`)).exit).toBe(1);
+});
+
+test('signing can be turned on while moves are in flight, and they stay', async () => {
+  const tool = await ringBuilderIn();
+  const ada = await person('ada');
+  await tool.json(`${create} --min-part-hours 0`);
+  await tool.json(`add cities ${devices}`);
+  const first = await tool.json<{ version: number; id: string }>('commit cities -m first');
+  const entry = { time: '2026-11-21T02:00:00.000Z', user: 'ada', message: '', details: {} };
+  await appendPush({ rings: join(tool.folder, 'rings'), ring: 'cities' }, first, entry);
+  await tool.json('set-weight cities d0 90');
+  const { moved } = await tool.json<{ moved: number }>('commit cities -m lighter');
+  expect(moved).toBeGreaterThan(0);
+  expect(await codeOf(tool, 'commit cities -m again')).toEqual([5, 'MOVES_IN_FLIGHT']);
+  await tool.json(`key generate ada ${ada}`);
+  expect(await tool.json(`commit cities -m signed ${ada}`)).toMatchObject({ signed: true });
+  const table = await tool.json<{ moves: object[] }>('table cities');
+  expect(table.moves).toHaveLength(moved);
+  expect(await tool.json(`verify cities ${ada}`)).toMatchObject({ findings: [] });
+});
+
+test('roles, thresholds and renewals are the next root, which needs the root key', async () => {
+  const tool = await ringBuilderIn();
+  const [ada, bob] = [await person('ada'), await person('bob')];
+  await tool.json(`key generate ada ${ada}`);
+  const { line } = await tool.json<{ line: string }>(`key generate bob --role ring ${bob}`);
+  expect(await codeOf(tool, `key trust --add ${line} ${bob}`)).toEqual([2, 'SIGNING_KEY_UNKNOWN']);
+  const added = await tool.json(`key trust --add ${line} --days 30 ${ada}`);
+  expect(added).toMatchObject({ inForce: true, root: { version: 2, epoch: 1 } });
+  const strict = `key trust --allow-override no --threshold ring=2 --raise-epoch ${ada}`;
+  expect(await tool.json(strict)).toMatchObject({ root: { version: 3, epoch: 2 } });
+  await tool.json(create);
+  await tool.json(`add cities ${devices}`);
+  const first = await tool.json(`commit cities -m first ${ada}`);
+  expect(first).toMatchObject({ signed: true, signaturesMissing: 1 });
+  expect(await codeOf(tool, 'push cities')).toEqual([5, 'SIGNATURES_MISSING']);
+  expect((await tool.run('status cities')).stdout).toMatch(/^Next: ring-builder sign cities 1$/m);
+  expect(await tool.json(`sign cities ${bob}`)).toMatchObject({ missing: 0, changed: true });
+  expect(await tool.json(`sign cities ${bob}`)).toMatchObject({ changed: false });
+  const log = await tool.json<{ entries: { kind: string }[] }>('log cities');
+  expect(log.entries.map(({ kind }) => kind)).toEqual(['sign', 'commit']);
+  // Two of one key are left needed: the root would lock everybody out.
+  expect(await codeOf(tool, `key revoke bob ${ada}`)).toEqual([5, 'TRUST_INVALID']);
+  const root = await readFile(join(tool.folder, 'rings', 'trust.json'), 'utf8');
+  expect(root.split('\n')).toHaveLength(6);
+});
+
+const refused = [
+  ['key generate ada', 2, 'SIGNING_KEY_LOCKED'],
+  ['key generate Ada! --role ring', 2, 'NAME_INVALID'],
+  ['key generate a b', 2, 'USAGE'],
+  ['key trust', 2, 'TRUST_UNKNOWN'],
+  ['key revoke', 2, 'USAGE'],
+  ['key generate ada --days 9999', 2, 'VALUE_OUT_OF_RANGE'],
+  ['key generate ada --key-folder rings/keys', 2, 'USAGE'],
+  ['key forge', 2, 'USAGE'],
+  ['sign nope', 2, 'RING_UNKNOWN'],
+  ['beacon nope --minutes 0', 2, 'VALUE_OUT_OF_RANGE'],
+  ['beacon nope', 2, 'TRUST_UNKNOWN'],
+] as const;
+
+test.concurrent.for(refused)('%s ends with %i and %s', async ([words, exit, code], { expect }) => {
+  const tool = await ringBuilderIn();
+  const keys = words.includes('--key-folder') ? '' : ' --key-folder keys';
+  expect(await codeOf(tool, `${words}${keys}`)).toEqual([exit, code]);
+});

@@ -1,0 +1,67 @@
+// ring-builder key: signing keys, and the root of trust that says whose count.
+import { text, texts, usage } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { generateAnswer } from './key-generate.ts';
+import { listAnswer } from './key-list.ts';
+import { revokeAnswer, trustAnswer } from './key-trust.ts';
+
+const string = { type: 'string', requiresArg: true } as const;
+
+export const verb: Verb = {
+  positionals: {
+    action: {
+      describe: 'generate, list, trust or revoke',
+      choices: ['generate', 'list', 'trust', 'revoke'],
+    },
+    names: { describe: 'generate: name of the new key; revoke: names or ids' },
+  },
+  options: {
+    role: {
+      ...string,
+      choices: ['ring', 'root', 'beacon'],
+      describe: 'generate: what the key is for (default ring)',
+    },
+    cluster: {
+      ...string,
+      describe: 'generate: cluster of the first root (default: that of the rings here)',
+    },
+    add: { ...string, array: true, describe: 'trust: ROLE:NAME=PUBLIC, a line of key generate' },
+    threshold: { ...string, array: true, describe: 'trust: ROLE=N, signatures that are needed' },
+    large: { ...string, describe: 'trust: N, ring signatures that a large change needs' },
+    'moved-share': {
+      ...string,
+      describe: 'trust: share of the slots above which it is large: 0.05',
+    },
+    'allow-override': {
+      ...string,
+      choices: ['yes', 'no'],
+      describe: 'trust: may a reason stand for them',
+    },
+    days: { ...string, describe: 'generate, trust: how long the root is good (default 365)' },
+    'raise-epoch': {
+      type: 'boolean',
+      default: false,
+      describe: 'trust: what was signed before counts no more',
+    },
+    sign: {
+      type: 'boolean',
+      default: false,
+      describe: 'trust: add a signature to the root that waits',
+    },
+  },
+  examples: [
+    ['$0 key generate ada', 'turns signing on: root, ring and beacon keys, and trust.json'],
+    ['$0 key generate bob --role ring', 'a key for somebody else: prints the line to --add'],
+    ['$0 key trust --add ring:bob=MCow…', 'the next root, which knows bob'],
+    ['$0 key revoke eve', 'the next root, without eve'],
+  ],
+  run: async (args, context) => {
+    const action = text(args, 'action');
+    const names = texts(args, 'names');
+    if (action === 'generate') return generateAnswer(args, context, names);
+    if (action === 'list') return listAnswer(context);
+    if (action === 'revoke') return revokeAnswer(args, context, names);
+    if (names.length > 0) throw usage(`key trust takes options, not ${names.join(' ')}`);
+    return trustAnswer(args, context);
+  },
+};

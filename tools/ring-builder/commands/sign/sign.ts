@@ -1,0 +1,53 @@
+// ring-builder sign: a further signature on a version that waits for it, or after a rotation.
+import { makesVersion } from '@ringwright/repository/folder/log-entry';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';
+import { requireTrust } from '@ringwright/repository/folder/trust-file';
+import { requireRingKey } from '@ringwright/repository/seal-version';
+import { signVersion } from '@ringwright/repository/sign-version';
+import { optionalText, text } from '../../cli/arguments.ts';
+import type { Context, Verb } from '../../cli/verb.ts';
+import { ringKey } from '../../versions/signing.ts';
+import { authorOf } from '../../versions/stage-verb.ts';
+import { versionOf } from '../../versions/version-reference.ts';
+import { madeLines } from '../../versions/version-story.ts';
+
+export const verb: Verb = {
+  positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
+  examples: [
+    ['$0 sign cities', 'the second signature on a large change, by the only ring key here'],
+    ['$0 sign cities 7 --sign-as bob', 'by another one of those here'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const entries = await readLog(context.rings, ring);
+    const version = versionOf(ring, entries, optionalText(args, 'version'));
+    const { trust } = await requireTrust(context.rings);
+    const key = requireRingKey(trust, await ringKey(context));
+    const place = { rings: context.rings, ring };
+    const signed = await signVersion(place, authorOf(context), { version, key });
+    const { id, signers, needed, missing, changed } = signed;
+    const how = changed ? 'signed' : 'was signed by this key before';
+    const left = missing === 0 ? 'it may be pushed' : `${missing} more needed`;
+    return {
+      json: { ring, version, id, signers, needed, missing, changed },
+      lines: [
+        ...(await storyOf(context, ring, version)),
+        `version ${version} of ${ring} ${how}: ${signers.join(', ')}; ${left}`,
+      ],
+      quotes: true,
+      next: context.next(missing === 0 ? `push ${ring}` : `sign ${ring} ${version}`),
+    };
+  },
+};
+
+/** What the signature stands for. */
+async function storyOf(context: Context, ring: string, version: number): Promise<string[]> {
+  const entries = await readLog(context.rings, ring);
+  const made = entries.find((entry) => makesVersion(entry) && entry.version === version);
+  const { state, extraSections } = await readVersion(context.rings, ring, version);
+  return made === undefined
+    ? []
+    : madeLines(made, { staged: stagedChangesOf(extraSections), state });
+}

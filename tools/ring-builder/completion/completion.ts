@@ -1,0 +1,24 @@
+// ring-builder completion: what a shell has to load to complete commands, options, rings, devices.
+import { text, usage } from '../cli/arguments.ts';
+import type { Verb } from '../cli/verb.ts';
+import { scripts, shells } from './scripts.ts';
+
+export const verb: Verb = {
+  positionals: { shell: { choices: shells, describe: 'the shell that is to complete' } },
+  about: `To install it, once (ring-builder must be found in PATH):
+  bash: echo 'source <(ring-builder completion bash)' >> ~/.bashrc
+  zsh:  echo 'source <(ring-builder completion zsh)' >> ~/.zshrc
+  fish: ring-builder completion fish > ~/.config/fish/completions/ring-builder.fish
+From a checkout: export PATH="$PWD/node_modules/.bin:$PATH"`,
+  examples: [
+    ['$0 completion bash', 'prints a script; how to install it stands at its top'],
+    ['source <($0 completion bash)', 'for this shell only'],
+  ],
+  run: (args) => {
+    const word = text(args, 'shell');
+    const shell = shells.find((one) => one === word);
+    if (shell === undefined) throw usage(`${word}: wanted ${shells.join(', ')}`);
+    const script = scripts[shell];
+    return Promise.resolve({ json: { shell, script }, lines: script.split('\n') });
+  },
+};

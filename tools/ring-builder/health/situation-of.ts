@@ -1,0 +1,28 @@
+// What the advice on a version depends on besides the servers: its log, the trust of the folder.
+import type { LogEntry } from '@ringwright/repository/folder/log-entry';
+import { readLog } from '@ringwright/repository/folder/read-log';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Context } from '../cli/verb.ts';
+import type { Situation } from '../servers/advice.ts';
+import { lastPush } from '../versions/last-push.ts';
+import { trustOf } from '../versions/signing.ts';
+
+/** Throws TRUST_INVALID and what readLog throws. */
+export async function situationOf(context: Context, version: StoredVersion): Promise<Situation> {
+  const { ring } = version;
+  const entries = await readLog(context.rings, ring.keyspace);
+  return { ring, ...(await standingOf(context, version, entries)) };
+}
+
+/** For who has read the log. */
+export async function standingOf(
+  context: Context,
+  { signing }: Pick<StoredVersion, 'signing'>,
+  entries: readonly LogEntry[],
+): Promise<Pick<Situation, 'pushed' | 'signing'>> {
+  const isSigning = (await trustOf(context)) !== null;
+  return {
+    pushed: lastPush(entries) !== null,
+    signing: isSigning ? (signing === null ? 'missing' : 'on') : 'off',
+  };
+}

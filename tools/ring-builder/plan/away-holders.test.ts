@@ -1,0 +1,23 @@
+// Devices that are away, counted by what is left of each partition.
+import { expect, test } from 'vitest';
+import { servedRing } from '../../../test/support/served-ring.ts';
+import { awayHolders, awayLine } from './away-holders.ts';
+
+/** Slots of partition p: devices p, p + 1 and p + 2 modulo 4. */
+const ring = servedRing({ devices: 4, power: 2 });
+
+test('partitions by what is left of them', () => {
+  const nothing = { partitions: 0, underQuorum: 0, single: 0, none: 0 };
+  expect(awayHolders(ring, new Set())).toEqual(nothing);
+  expect(awayHolders(ring, new Set([1]))).toEqual({ ...nothing, partitions: 3 });
+  const two = { partitions: 4, underQuorum: 2, single: 2, none: 0 };
+  expect(awayHolders(ring, new Set([1, 2]))).toEqual(two);
+  const three = { partitions: 4, underQuorum: 4, single: 3, none: 1 };
+  expect(awayHolders(ring, new Set([1, 2, 3]))).toEqual(three);
+});
+
+test('the line says who is away and what that means', () => {
+  const line = awayLine(ring, [{ address: '10.0.0.2:6200', devices: [1, 2] }]);
+  expect(line).toContain('without d1 d2 (10.0.0.2:6200): 4 of 4 partitions');
+  expect(line).toContain('2 have no quorum without it, 2 one other device, 0 no other device');
+});

@@ -1,0 +1,170 @@
+// A plan becomes a version: judged, committed, signed and told. What commit and revert end in.
+
+import { counted } from '@ringwright/base/counted';
+import { replicaLoss } from '@ringwright/builder/ask/replica-loss';
+import { nextRing } from '@ringwright/builder/plan/next-ring';
+import type { Plan } from '@ringwright/builder/plan/plan';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { commitVersion } from '@ringwright/repository/commit-version';
+import {
+  type Brake,
+  brakeOf,
+  type JudgedFrom,
+  judgeVersion,
+} from '@ringwright/repository/judge-version';
+import type { OpenedRing } from '@ringwright/repository/open-ring';
+import { type Ring, slotCount } from '@ringwright/ring/ring';
+import type { Context } from '../cli/verb.ts';
+import { ringKey, tellSigned, trustOf } from '../versions/signing.ts';
+import { authorOf } from '../versions/stage-verb.ts';
+import { requireSound } from './commit-rules.ts';
+
+/** A plan with all that its version is made of. */
+export interface PlanToCommit {
+  readonly opened: OpenedRing;
+  readonly plan: Plan;
+  readonly state: BuilderState;
+  readonly direct: boolean;
+  /** The version it was planned from; null before the first. */
+  readonly head: { readonly ring: Ring; readonly id: string } | null;
+}
+
+export interface CommitWords {
+  readonly message: string;
+  readonly override: string | null;
+  /** Partitions that were forced and may move on, and why. */
+  readonly unproved?: { readonly partitions: readonly number[]; readonly reason: string };
+  /** Devices whose disks are too small for their moves, and why that will do. */
+  readonly overfill?: { readonly devices: readonly number[]; readonly reason: string };
+  /** The version a revert goes back to. */
+  readonly revert?: number;
+}
+
+export interface CommittedPlan {
+  readonly version: number;
+  readonly json: Readonly<Record<string, unknown>>;
+  /** What was committed, and who signed it. */
+  readonly lines: readonly [string, ...string[]];
+  readonly next: string;
+}
+
+/** What holds the plan up when it is committed, or null. Throws TRUST_INVALID. */
+export async function plannedBrake(context: Context, given: PlanToCommit): Promise<Brake | null> {
+  return brakeOf(judgedFrom(given), toJudge(given, ringOf(given)), await trustOf(context));
+}
+
+/**
+ * For a revert that cancels moves first: what would be refused is refused before. Throws
+ * RING_AUDIT_FAILED, BRAKE, VALUE_OUT_OF_RANGE.
+ */
+export async function requireCommittable(
+  context: Context,
+  given: PlanToCommit,
+  override: string | null,
+): Promise<void> {
+  const ring = ringOf(given);
+  requireSound(ring);
+  const version = { ...toJudge(given, ring), override };
+  judgeVersion(judgedFrom(given), version, await trustOf(context));
+}
+
+/** Throws RING_AUDIT_FAILED and what commitVersion throws. */
+export async function commitPlan(
+  context: Context,
+  given: PlanToCommit,
+  { message, override, revert, unproved, overfill }: CommitWords,
+): Promise<CommittedPlan> {
+  const { opened, plan, direct, head } = given;
+  const { ring, moves, moveLowerBound, movesLeft } = plan;
+  const next = ringOf(given);
+  requireSound(next);
+  const { id, version } = await commitVersion(context.rings, {
+    ...toJudge(given, next),
+    entry: {
+      ...authorOf(context),
+      ...toJudge(given, next).entry,
+      message,
+      moves: moves.length,
+      details: {
+        ...{ direct, digest: plan.digest },
+        ...(revert === undefined ? {} : { revert }),
+        ...(overfill === undefined
+          ? {}
+          : { overfilled: [...overfill.devices], overfillReason: overfill.reason }),
+        ...(unproved === undefined
+          ? {}
+          : { unproved: [...unproved.partitions], unprovedReason: unproved.reason }),
+      },
+    },
+    ...(revert === undefined ? {} : { commands: [context.command] }),
+    expected: {
+      head: head && { version: head.ring.version, id: head.id },
+      stagedDigest: opened.stagedDigest,
+    },
+    key: await ringKey(context),
+    override,
+  });
+  const signed = await tellSigned(context, ring, version);
+  const inFlight = next.moves.length;
+  const back =
+    revert === undefined ? '' : `, ${isReached(plan) ? 'back' : 'as near as can be'} to ${revert}`;
+  return {
+    version,
+    json: {
+      ring,
+      version,
+      id,
+      moved: moves.length,
+      ended: endedSlots(given, next),
+      moveLowerBound,
+      movesLeft,
+      direct,
+      signed: signed.signed,
+      signers: signed.signers,
+      signaturesMissing: signed.missing,
+      changed: true,
+    },
+    lines: [
+      `committed ${ring} version ${version} (${id.slice(0, 12)})${back}: ${howOf(given, next)}`,
+      ...signed.lines,
+    ],
+    next: signed.next ?? context.next(`${inFlight > 0 ? 'rollout' : 'push'} ${ring}`),
+  };
+}
+
+/** Of a revert: whether its moves lead to the old placement, and not only near it. */
+export function isReached({ warnings }: Pick<Plan, 'warnings'>): boolean {
+  return !warnings.some(({ code }) => code === 'DEVICES_GONE' || code === 'REPLICAS_STAY');
+}
+
+function howOf(given: PlanToCommit, next: Ring): string {
+  if (given.head === null)
+    return `${counted(slotCount(next.partitions, next.replicas), 'slot')} placed`;
+  const ended = endedSlots(given, next);
+  const moves = given.plan.moves.length;
+  const before = next.moves.length - moves;
+  return [
+    given.direct ? `${counted(moves, 'slot')} moved at once` : `${counted(moves, 'move')} proposed`,
+    ...(!given.direct && before > 0 ? [`${before} in flight from before`] : []),
+    ...(ended > 0 ? [`${counted(ended, 'slot')} given up`] : []),
+  ].join(', ');
+}
+
+function endedSlots({ head }: PlanToCommit, { replicas }: Ring): number {
+  return head === null ? 0 : (replicaLoss(head.ring, replicas)?.slots ?? 0);
+}
+
+/** The version as a ring; nothing has happened yet. */
+export function ringOf({ plan, state, direct, head }: PlanToCommit): Ring {
+  return nextRing(plan, { head: head?.ring ?? null, headId: head?.id ?? null, state, direct });
+}
+
+function judgedFrom({ opened, head }: PlanToCommit): JudgedFrom {
+  return { entries: opened.entries, state: opened.state, head: head?.ring ?? null };
+}
+
+function toJudge({ plan, state }: PlanToCommit, ring: Ring) {
+  const { moveLowerBound, movesLeft, devices, later } = plan;
+  const figures = { moveLowerBound, movesLeft, devices: devices.length };
+  return { ring, state, later, entry: { kind: 'commit', figures } } as const;
+}

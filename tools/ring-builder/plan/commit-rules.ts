@@ -1,0 +1,108 @@
+// What has to hold before a version is committed: the plan that was reviewed, a sound ring. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { allMoves } from '@ringwright/builder/plan/later-waves';
+import type { Plan } from '@ringwright/builder/plan/plan';
+import type { LogEntry } from '@ringwright/repository/folder/log-entry';
+import type { Head } from '@ringwright/repository/folder/read-log';
+import type { Brake } from '@ringwright/repository/judge-version';
+import { unprovedPartitions } from '@ringwright/repository/shared/move-proof';
+import { auditRing } from '@ringwright/ring/audit/audit-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import { usage } from '../cli/arguments.ts';
+import type { LackingRoom } from './lacking-room.ts';
+
+/** Enough of a digest to type; `--plan` takes any start of this length or more. */
+const digestCharactersMin = 12;
+
+/** Partitions named in a refusal; its details count them all. */
+const PARTITIONS_SHOWN_MAX = 10;
+
+/** Throws PLAN_STALE with both digests, USAGE for what is no digest. */
+export function requireDigest(plan: Plan, given: string | undefined, head: Head | null): void {
+  if (given === undefined) return;
+  if (!/^[0-9a-f]+$/.test(given) || given.length < digestCharactersMin) {
+    throw usage(`--plan ${given} is no digest: ${digestCharactersMin} to 64 of 0-9 and a-f`);
+  }
+  if (plan.digest.startsWith(given)) return;
+  throw new CodedError(
+    'PLAN_STALE',
+    `the plan is now ${plan.digest}, not ${given}: head or staged changes of ${plan.ring} moved`,
+    {
+      hint: `ring-builder plan ${plan.ring}; ring-builder log ${plan.ring} shows what happened`,
+      details: { ring: plan.ring, given, found: plan.digest, head },
+    },
+  );
+}
+
+/** What a commit of the reviewed plan has to be given. */
+export function commitOptions(
+  { digest }: Plan,
+  brake: Brake | null,
+  lacking: readonly LackingRoom[],
+): string {
+  const reason = brake !== null && !brake.secondSignature ? ' --override REASON' : '';
+  const room = lacking.length > 0 ? ' --overfill REASON' : '';
+  return `-m TEXT --plan ${digest.slice(0, digestCharactersMin)}${reason}${room}`;
+}
+
+export const replicasAtOnceOption = {
+  type: 'string',
+  requiresArg: true,
+  describe: 'refuse when more replicas of one partition move than this; only removals move two',
+} as const;
+
+/** Throws TOO_MANY_AT_ONCE with the partitions of which more slots move than `most`. */
+export function requireReplicasAtOnce(plan: Plan, most: number | undefined): void {
+  if (most === undefined) return;
+  const counts = new Map<number, number>();
+  for (const { partition } of plan.moves) counts.set(partition, (counts.get(partition) ?? 0) + 1);
+  const over = [...counts].filter(([, count]) => count > most).map(([partition]) => partition);
+  if (over.length === 0) return;
+  const shown = over.slice(0, PARTITIONS_SHOWN_MAX);
+  throw new CodedError(
+    'TOO_MANY_AT_ONCE',
+    `more than ${counted(most, 'replica')} of ${counted(over.length, 'partition')} would move at once: ${shown.join(' ')}`,
+    {
+      hint: `remove fewer devices in one version, or drain them: ring-builder set-weight ${plan.ring} dN 0`,
+      details: { ring: plan.ring, most, partitions: over.length, first: shown },
+    },
+  );
+}
+
+/**
+ * Partitions of the plan that an operator forced before, which a commit with a reason takes on.
+ * Throws RECEIPTS_MISSING without one: what they may have lost should be looked for first.
+ */
+export function requireProved(
+  plan: Plan,
+  entries: readonly LogEntry[],
+  reason: string | null,
+): number[] {
+  const unproved = unprovedPartitions(entries);
+  const moving = [...new Set(allMoves(plan).map(({ partition }) => partition))];
+  const found = moving.filter((partition) => unproved.has(partition));
+  const [first] = found;
+  if (first === undefined || reason !== null) return found;
+  const shown = found.slice(0, PARTITIONS_SHOWN_MAX).join(' ');
+  const message = `partitions ${shown} of ${plan.ring} were forced`;
+  throw new CodedError('RECEIPTS_MISSING', `${message}: ${unproved.get(first)}`, {
+    hint: `ring-builder reconcile ${plan.ring} shows what they have lost; then add --unproved REASON`,
+    details: { ring: plan.ring, partitions: found },
+  });
+}
+
+/** Throws RING_AUDIT_FAILED. */
+export function requireSound(ring: Ring): void {
+  const findings = auditRing(ring);
+  const first = findings[0];
+  if (first === undefined) return;
+  throw new CodedError(
+    'RING_AUDIT_FAILED',
+    `${counted(findings.length, 'finding')}: ${first.message}`,
+    {
+      hint: 'nothing was committed; this is a bug of the builder, please report it',
+      details: { findings },
+    },
+  );
+}

@@ -1,0 +1,67 @@
+// Bytes per partition and free space per device, asked of the servers of a ring.
+
+import type { KnownDisk, KnownSizes } from '@ringwright/builder/ask/plan-traffic';
+import { allMoves } from '@ringwright/builder/plan/later-waves';
+import { fanOut } from '../servers/fan-out.ts';
+import { ringTargets, type Target } from '../servers/ring-targets.ts';
+import { serverStatus } from '../servers/server-status.ts';
+import type { PlanToCommit } from './commit-plan.ts';
+import { lastPushed } from './prepare-plan.ts';
+
+/** A plan should not wait long for figures it can do without. */
+const SIZES_TIMEOUT_MS = 1_500;
+
+export interface AskedSizes extends KnownSizes {
+  /** Mean bytes of a partition file, null when nobody answered. */
+  readonly meanBytes: number | null;
+  readonly asked: number;
+  readonly answered: number;
+  readonly away: readonly Target[];
+}
+
+export async function askSizes(ring: string, targets: readonly Target[]): Promise<AskedSizes> {
+  const partitions = new Map<number, number>();
+  const devices = new Map<number, KnownDisk>();
+  const held = new Map<number, ReadonlyMap<number, number>>();
+  const options = { sizesOf: ring, timeoutMs: SIZES_TIMEOUT_MS };
+  const statuses = await fanOut(targets, async ({ address }) => {
+    return serverStatus(address, options).catch(() => null);
+  });
+  const away = targets.filter((_, index) => statuses[index] === null);
+  statuses.forEach((status, index) => {
+    if (status === null) return;
+    const sizes = new Map(status.sizes ?? []);
+    for (const [partition, bytes] of sizes) {
+      partitions.set(partition, Math.max(bytes, partitions.get(partition) ?? 0));
+    }
+    const said = status.rings.find((one) => one.ring === ring);
+    // A server is one device: the others of its address are not its own.
+    if (said !== undefined && said.device !== null) held.set(said.device, sizes);
+    if (status.disk === undefined) return;
+    const { freeBytes: free, totalBytes: total = null } = status.disk;
+    for (const id of targets[index]?.devices ?? []) {
+      devices.set(id, { bytes: said?.bytes ?? 0, free, total });
+    }
+  });
+  const all = [...partitions.values()];
+  const silent = new Set(away.flatMap((one) => one.devices));
+  return {
+    partitionBytes: (partition) => partitions.get(partition) ?? null,
+    deviceBytes: (device) => devices.get(device) ?? null,
+    heldBytes: (device, partition) => held.get(device)?.get(partition) ?? 0,
+    isAway: (device) => silent.has(device),
+    meanBytes: all.length === 0 ? null : all.reduce((sum, one) => sum + one, 0) / all.length,
+    asked: targets.length,
+    answered: targets.length - away.length,
+    away,
+  };
+}
+
+/** Null when nothing is copied: then no server need be asked. */
+export async function sizesFor(given: PlanToCommit): Promise<AskedSizes | null> {
+  const { plan, opened, head, direct, state } = given;
+  const pushed = lastPushed(opened.entries) !== null;
+  if (head === null || direct || !pushed || allMoves(plan).length === 0) return null;
+  // With the devices that are to join: their disks have to take the most.
+  return askSizes(plan.ring, ringTargets({ ...head.ring, devices: state.devices }, state));
+}

@@ -1,0 +1,55 @@
+// A device that gets more than its disk has room for: what is wrong, and what helps. Pure.
+import { diskReserveBytes } from '@ringwright/base/limits-store';
+import { type DeviceTraffic, neverFits } from '@ringwright/builder/ask/plan-traffic';
+import type { Ring } from '@ringwright/ring/ring';
+import { printBytes } from '../cli/print-bytes.ts';
+import { asCommands, wordsWithout } from '../servers/gone-for-good.ts';
+
+export interface LackingRoom {
+  readonly device: DeviceTraffic;
+  readonly message: string;
+  /** What helps, for people, and the first command of it. */
+  readonly remedy: string;
+  readonly command: string;
+  /** Whether the disk may come to have the room when files are deleted: then a reason may do. */
+  readonly mayDo: boolean;
+}
+
+/** Of those whose disks are known to be too small. `ring`: the head, with its moves in flight. */
+export function lackingRoom(
+  ring: Pick<Ring, 'keyspace' | 'moves'>,
+  devices: readonly DeviceTraffic[],
+): LackingRoom[] {
+  return devices.filter(({ fits }) => fits === false).map((device) => lackOf(ring, device));
+}
+
+/** The command for a disk that no reason makes large enough; null when there is none such. */
+export function roomFirst(lacking: readonly LackingRoom[]): string | null {
+  return lacking.find(({ mayDo }) => !mayDo)?.command ?? null;
+}
+
+function lackOf(ring: Pick<Ring, 'keyspace' | 'moves'>, device: DeviceTraffic): LackingRoom {
+  const { id, bytesIn, freeBytes, diskBytes } = device;
+  const reserve = printBytes(diskReserveBytes);
+  const gets = `d${id} gets ${printBytes(bytesIn)}`;
+  const lower = `set-weight ${ring.keyspace} d${id} WEIGHT`;
+  if (diskBytes !== null && diskBytes <= diskReserveBytes) {
+    const words = wordsWithout(ring, [id]);
+    const message =
+      `${gets}, and can take no file: its whole disk has ${printBytes(diskBytes)}, ` +
+      `of which ${reserve} stay free`;
+    const remedy = `a larger disk, or ${asCommands(words)}`;
+    return { device, message, command: words[0], remedy, mayDo: false };
+  }
+  if (neverFits(device)) {
+    const whole = printBytes(diskBytes ?? 0);
+    const message = `${gets}, and its whole disk has ${whole}, of which ${reserve} stay free`;
+    const remedy = `ring-builder ${lower} with a lower weight, or a larger disk`;
+    return { device, message, command: lower, remedy, mayDo: false };
+  }
+  const message =
+    `${gets}, and its disk has ${printBytes(freeBytes ?? 0)} free, of which ${reserve} ` +
+    'stay free; files are copied before old ones are dropped';
+  const remedy = `ring-builder ${lower} with a lower weight, or free its disk`;
+  return { device, message, command: lower, remedy, mayDo: true };
+}

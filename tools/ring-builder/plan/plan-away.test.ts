@@ -1,0 +1,65 @@
+// What a plan says of servers that do not answer, against the rings that it is made from.
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { appendPush } from '@ringwright/repository/append-push';
+import { expect, onTestFinished, test } from 'vitest';
+import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
+import { servedRing } from '../../../test/support/served-ring.ts';
+import { planAway, planAwayLines } from './plan-away.ts';
+
+/** Slots of partition p: devices p, p + 1 and p + 2 modulo 4. */
+const ring = servedRing({ devices: 4, power: 2 });
+const server = (id: number, required = true) => {
+  return { address: `10.0.0.${id}:6200`, devices: [id], required };
+};
+const move = (partition: number, from: number | null, to: number) => {
+  return { partition, replica: 0, from, to };
+};
+
+test('slots that move from a device that is away, and those that nobody can fill', () => {
+  expect(planAway(ring, [move(1, 1, 0)], [])).toBeNull();
+  const one = planAway(ring, [move(1, 1, 0), move(2, 2, 1)], [server(1, false)]);
+  expect(one).toMatchObject({ slotsFrom: 1, slotsTo: 1, stuck: 0, holders: { partitions: 3 } });
+  // Two of the three must give what they have: with d1 and d2 away only d3 can, of partition 1.
+  const two = planAway(ring, [move(1, 1, 0), move(3, 3, 2)], [server(1, false), server(2)]);
+  expect(two).toMatchObject({ slotsFrom: 1, slotsTo: 1, stuck: 1, stuckFirst: [1] });
+  // A new slot is filled from two others as well; partition 0 has d0, d1 and d2.
+  expect(planAway(ring, [move(0, null, 3)], [server(1), server(2)])).toMatchObject({ stuck: 1 });
+  expect(planAway(ring, [move(0, null, 3)], [server(1)])).toMatchObject({ stuck: 0 });
+});
+
+test('who was removed is waited for by nobody; of the others it says what to type', () => {
+  const moves = [move(1, 1, 0)];
+  const removed = planAwayLines(ring, planAway(ring, moves, [server(1, false)])!).join('\n');
+  expect(removed).toContain('no answer from d1 (10.0.0.1:6200): 3 of 4 partitions have a slot');
+  expect(removed).toContain('1 slot has one copy fewer until');
+  expect(removed).toMatch(/removed, so a rollout waits for no answer$/);
+  const both = planAwayLines(ring, planAway(ring, moves, [server(1), server(2)])!).join('\n');
+  expect(both).toContain('holders of 1 partition answer (1): a rollout waits');
+  expect(both).toMatch(/rollout cities --skip-down .* ring-builder remove cities d1 d2 && /);
+  const joiner = planAwayLines(ring, planAway(ring, [move(1, 1, 4)], [server(4)])!).join('\n');
+  expect(joiner).toMatch(
+    /no partition has a slot there\n1 slot goes there: a rollout waits for that/,
+  );
+  const all = [0, 1, 2, 3].map((id) => server(id));
+  expect(planAwayLines(ring, planAway(ring, moves, all)!).join()).not.toContain('remove');
+});
+
+test('plan asks, and says that a removed device is dead, in numbers', async () => {
+  const tool = await ringBuilderHere();
+  onTestFinished(() => rm(tool.folder, { recursive: true }));
+  // Nobody listens at these ports.
+  const devices = [1, 2, 3, 4].map((n) => `r1z${n}-127.0.0.1:${n}/sdb 1`);
+  await tool.json('create cities --partitions 16 --replicas 3 --min-part-hours 0');
+  await tool.json(`add cities ${devices.join(' ')}`);
+  const pushed = await tool.json<{ version: number; id: string }>('commit cities -m first');
+  const entry = { time: '2026-11-21T02:00:00.000Z', user: 'ada', message: '', details: {} };
+  await appendPush({ rings: join(tool.folder, 'rings'), ring: 'cities' }, pushed, entry);
+  await tool.json('remove cities d1');
+  const plan = await tool.json<{ moved: number }>('plan cities');
+  const away = { slotsFrom: 12, slotsTo: 12, stuck: 12, holders: { partitions: 16, none: 16 } };
+  expect(plan).toMatchObject({ moved: 12, asked: 4, answered: 0, away });
+  const shown = await tool.text('plan cities');
+  expect(shown).toContain('d1 (127.0.0.1:2): removed, so a rollout waits for no answer');
+  expect(await tool.json('plan cities --offline')).toMatchObject({ away: null });
+});

@@ -1,0 +1,97 @@
+// What a plan says of servers that do not answer now: what its moves cost without them. Pure.
+import { counted } from '@ringwright/base/counted';
+import { quorumOf } from '@ringwright/builder/ask/availability';
+import type { PlannedMove } from '@ringwright/builder/plan/plan';
+import type { Ring } from '@ringwright/ring/ring';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { withoutForGood } from '../servers/advice.ts';
+import type { Target } from '../servers/ring-targets.ts';
+import { type AwayHolders, awayHolders, awayNames, awayText } from './away-holders.ts';
+
+export interface PlanAway {
+  readonly servers: readonly Target[];
+  readonly holders: AwayHolders;
+  /** Slots that move from them, with one copy fewer until other holders have filled the new one. */
+  readonly slotsFrom: number;
+  /** Slots that move to them. */
+  readonly slotsTo: number;
+  /** Partitions whose moves need N - W + 1 other holders, of which fewer answer; the first ten. */
+  readonly stuck: number;
+  readonly stuckFirst: readonly number[];
+}
+
+const PARTITIONS_SHOWN_MAX = 10;
+
+/** Null when every server answers. */
+export function planAway(
+  head: Ring,
+  moves: readonly PlannedMove[],
+  servers: readonly Target[],
+): PlanAway | null {
+  if (servers.length === 0) return null;
+  const away = new Set(servers.flatMap(({ devices }) => devices));
+  const fromAway = moves.filter(({ from }) => from !== null && away.has(from));
+  const grown = moves.filter(({ from }) => from === null);
+  const lacking = [...fromAway, ...grown].filter((move) => !isFilled(head, move, away));
+  const stuck = [...new Set(lacking.map(({ partition }) => partition))];
+  return {
+    servers,
+    holders: awayHolders(head, away),
+    slotsFrom: fromAway.length,
+    slotsTo: moves.filter(({ to }) => away.has(to)).length,
+    stuck: stuck.length,
+    stuckFirst: stuck.slice(0, PARTITIONS_SHOWN_MAX),
+  };
+}
+
+/** One of so many other slots took part in every quorum. */
+function isFilled(
+  head: Ring,
+  { partition, from }: PlannedMove,
+  away: ReadonlySet<number>,
+): boolean {
+  const slots = slotsOf(head, partition);
+  const others = slots.filter(({ device }) => device !== from && !away.has(device)).length;
+  return others >= slots.length - quorumOf(slots.length) + 1;
+}
+
+export function planAwayLines(head: Ring, found: PlanAway): string[] {
+  const { servers, holders, slotsFrom, slotsTo } = found;
+  const removed = servers.filter(({ required }) => !required);
+  const required = servers.filter((one) => one.required);
+  return [
+    `no answer from ${awayNames(servers)}: ${awayText(head, holders)}`,
+    ...(slotsFrom > 0
+      ? [
+          `nothing can come from there: ${counted(slotsFrom, 'slot has', 'slots have')} one copy ` +
+            'fewer until a rollout has copied from other holders',
+        ]
+      : []),
+    ...(slotsTo > 0
+      ? [`${counted(slotsTo, 'slot goes', 'slots go')} there: a rollout waits for that`]
+      : []),
+    ...stuckLines(head, found),
+    ...(removed.length > 0
+      ? [`${awayNames(removed)}: removed, so a rollout waits for no answer`]
+      : []),
+    ...(required.length > 0 ? [adviceLine(head, required)] : []),
+  ];
+}
+
+function stuckLines({ keyspace }: Ring, { stuck, stuckFirst }: PlanAway): string[] {
+  if (stuck === 0) return [];
+  const more = stuck > stuckFirst.length ? ' …' : '';
+  const force = `ring-builder moves ${keyspace} force PARTITION --reason TEXT`;
+  return [
+    `too few other holders of ${counted(stuck, 'partition')} answer ` +
+      `(${stuckFirst.join(' ')}${more}): a rollout waits for them; ${force} gives up what only those away have`,
+  ];
+}
+
+function adviceLine(head: Ring, servers: readonly Target[]): string {
+  const gone = servers.flatMap(({ devices }) => devices);
+  return (
+    `start ${awayNames(servers)} before the rollout, or ring-builder rollout ${head.keyspace} ` +
+    `--skip-down goes on without${withoutForGood(head, gone)}`
+  );
+}

@@ -1,0 +1,144 @@
+// What a commit would do now: the plan with all it was made from. Used by plan, commit and status.
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import type { Finding } from '@ringwright/base/finding';
+import { moveCount } from '@ringwright/builder/plan/later-waves';
+import type { Plan } from '@ringwright/builder/plan/plan';
+import { planVersion } from '@ringwright/builder/plan/plan-version';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
+import { serializeState } from '@ringwright/builder/state/state-json';
+import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
+import { stepRamps } from '@ringwright/builder/state/step-ramps';
+import { stagedChanges } from '@ringwright/repository/folder/builder-file';
+import { laterWavesOf } from '@ringwright/repository/folder/later-section';
+import type { LogEntry } from '@ringwright/repository/folder/log-entry';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
+import { hoursOf, MS_PER_HOUR } from '../cli/hours.ts';
+import type { Context } from '../cli/verb.ts';
+import { cancelledFindings } from '../versions/cancelled-since.ts';
+import { lastPush } from '../versions/last-push.ts';
+import { rampFindings, rampRows } from '../versions/ramps.ts';
+import { notNotedFindings } from '../versions/waves-left.ts';
+
+/** From here on planning takes a second or more, so it is announced (780,000 took 0.2 s). */
+const SLOTS_ANNOUNCED_MIN = 3_000_000;
+
+export interface PreparedPlan {
+  readonly opened: OpenedRing;
+  readonly head: StoredVersion | null;
+  /** Staged changes applied; removed devices without slots gone, if no server has the ring. */
+  readonly state: BuilderState;
+  readonly plan: Plan;
+  /** Straight to the final table: asked for, or no server can have loaded the ring. */
+  readonly direct: boolean;
+  /** False when a commit would have nothing to do. */
+  readonly changed: boolean;
+}
+
+interface Asked {
+  readonly direct: boolean;
+  readonly stepRamps?: boolean;
+}
+
+/** What the next version is wanted for, before it is planned. */
+export interface Wanted {
+  readonly opened: OpenedRing;
+  readonly head: StoredVersion | null;
+  /** Staged changes applied, and the same with the ramps that take a step. */
+  readonly staged: BuilderState;
+  readonly applied: BuilderState;
+  /** The head, when nothing new is wanted and its moves are in flight: they come first. */
+  readonly running: StoredVersion | null;
+}
+
+/** Ramps take a step only where that is asked for. Throws RING_UNKNOWN, PART_POWER_INCREASING. */
+export async function readWanted(
+  context: Context,
+  ring: string,
+  { stepRamps: steps = false }: Pick<Asked, 'stepRamps'>,
+): Promise<Wanted> {
+  const opened = await openRing(context.rings, ring);
+  requireSteadyPower(opened.state);
+  const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
+  const staged = applyChanges(opened.state, stagedChanges(opened.staged));
+  const applied = steps ? stepRamps(staged, context.nowMs() / MS_PER_HOUR) : staged;
+  const isRunning = head !== null && head.ring.moves.length > 0 && sameState(opened.state, applied);
+  return { opened, head, staged, applied, running: isRunning ? head : null };
+}
+
+/** Throws what readWanted and planWanted throw, and MOVES_IN_FLIGHT where those come first. */
+export async function preparePlan(
+  context: Context,
+  ring: string,
+  asked: Asked & {
+    /** A commit that changes nothing is wanted, though moves are in flight: it signs the ring. */
+    readonly signs?: boolean;
+  },
+): Promise<PreparedPlan> {
+  const wanted = await readWanted(context, ring, asked);
+  if (wanted.running !== null && asked.signs !== true) throw movesFirst(wanted.running);
+  return planWanted(context, wanted, asked);
+}
+
+/** Throws MOVES_IN_FLIGHT, REPLICAS_EXCEED_DEVICES, VALUE_OUT_OF_RANGE. */
+export function planWanted(
+  context: Context,
+  { opened, head, staged, applied }: Wanted,
+  asked: Asked,
+): PreparedPlan {
+  const unknown = lastPushed(opened.entries) === null;
+  const direct = asked.direct || unknown;
+  // Servers have to drain first; then a rollout makes the holes (drop-gone-devices.ts).
+  const state = unknown ? dropEmptyDevices(applied, head?.ring ?? null) : applied;
+  const slots = (head?.ring.partitions ?? 0) * state.replicas;
+  if (slots >= SLOTS_ANNOUNCED_MIN) context.tell(`planning ${slots} slots of ${opened.ring} …`);
+  const planned = planVersion({
+    head: head?.ring ?? null,
+    headId: head?.id ?? null,
+    state,
+    versionHours: hoursOf(opened.entries),
+    nowHours: context.nowMs() / MS_PER_HOUR,
+    direct,
+  });
+  const more = [
+    ...rampFindings(rampRows(staged, context.nowMs()), applied),
+    ...laterFindings(head),
+    ...notNotedFindings(planned),
+    ...cancelledFindings(planned, opened.entries),
+  ];
+  const plan = { ...planned, warnings: [...planned.warnings, ...more] };
+  const changed = head === null || plan.moves.length > 0 || !sameState(opened.state, applied);
+  return { opened, head, state, plan, direct, changed };
+}
+
+/** What a rollout would have gone on with, and does not once this plan is committed. */
+function laterFindings(head: StoredVersion | null): Finding[] {
+  const left = head === null ? 0 : moveCount(laterWavesOf(head.extraSections));
+  if (head === null || left === 0) return [];
+  const which = `${counted(left, 'move')} that version ${head.ring.version} leaves for later waves`;
+  const message = `this plan takes the place of the ${which}`;
+  return [{ code: 'LATER_WAVES_REPLACED', message, details: { moves: left } }];
+}
+
+function movesFirst({ ring: { keyspace, version, moves } }: StoredVersion): CodedError {
+  return new CodedError(
+    'MOVES_IN_FLIGHT',
+    `nothing is staged, and version ${version} of ${keyspace} has ${counted(moves.length, 'move')} in flight`,
+    {
+      hint: `run ring-builder rollout ${keyspace}`,
+      details: { version, moves: moves.length },
+    },
+  );
+}
+
+/** The highest version that servers were told of, or null. */
+export function lastPushed(entries: readonly LogEntry[]): number | null {
+  return lastPush(entries)?.version ?? null;
+}
+
+function sameState(a: BuilderState, b: BuilderState): boolean {
+  return Buffer.compare(serializeState(a), serializeState(b)) === 0;
+}

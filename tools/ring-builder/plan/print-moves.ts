@@ -1,0 +1,41 @@
+// What a plan moves, slot by slot, for people. Pure.
+
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import type { Plan } from '@ringwright/builder/plan/plan';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { nameDevice } from '../versions/device-reference.ts';
+
+/** In text and in --json; larger lists nobody reads, and the digest of the plan stands for them. */
+export const movesListedMax = 10_000;
+
+/** Wave by wave, sorted by partition, as the planner gives them. */
+export function printMoves(
+  { moves: first, later }: Pick<Plan, 'moves' | 'later'>,
+  state: BuilderState,
+): string[] {
+  const waves = [first, ...later];
+  const moves = waves.flatMap((wave, at) => wave.map((move) => ({ ...move, wave: at + 1 })));
+  if (moves.length === 0) return ['', 'no partition moves'];
+  const name = (id: number | null): string => {
+    if (id === null) return 'new slot';
+    const device = state.devices[id];
+    return device ? nameDevice(device) : `d${id}`;
+  };
+  const hidden = moves.length - movesListedMax;
+  return [
+    '',
+    ...printTable(moves.slice(0, movesListedMax), [
+      ...(later.length > 0 ? [{ head: 'WAVE', cell: ({ wave }: { wave: number }) => wave }] : []),
+      { head: 'PARTITION', cell: ({ partition }) => partition },
+      { head: 'REPLICA', cell: ({ replica }) => replica },
+      { head: 'FROM', cell: ({ from }) => name(from) },
+      { head: 'TO', cell: ({ to }) => name(to) },
+    ]),
+    ...(hidden > 0
+      ? [
+          `… and ${counted(hidden, 'move')} more: once committed, ring-builder moves RING list --json lists all that are noted`,
+        ]
+      : []),
+  ];
+}

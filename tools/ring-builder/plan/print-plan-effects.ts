@@ -1,0 +1,188 @@
+// What a plan means for tiers, safety and disks, in tables and in the JSON document. Pure.
+
+import { counted } from '@ringwright/base/counted';
+import type { Finding } from '@ringwright/base/finding';
+import { printTable } from '@ringwright/base/print-table';
+import { movesAtRisk, type TierRisk } from '@ringwright/builder/ask/moves-at-risk';
+import { planTraffic, type Traffic } from '@ringwright/builder/ask/plan-traffic';
+import { type ReplicaLoss, replicaLoss } from '@ringwright/builder/ask/replica-loss';
+import { type TierPlan, tierPlans } from '@ringwright/builder/ask/tier-plans';
+import { allMoves } from '@ringwright/builder/plan/later-waves';
+import type { Plan } from '@ringwright/builder/plan/plan';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Ring } from '@ringwright/ring/ring';
+import { printBytes, printSeconds } from '../cli/print-bytes.ts';
+import type { AskedSizes } from './known-sizes.ts';
+import { type LackingRoom, lackingRoom } from './lacking-room.ts';
+import { type PlanAway, planAway, planAwayLines } from './plan-away.ts';
+
+const TIERS_SHOWN_MAX = 40;
+const DEVICES_SHOWN_MAX = 20;
+
+export interface PlanEffects {
+  readonly tiers: readonly TierPlan[];
+  readonly risk: readonly TierRisk[];
+  /** Replicas that end; null when none does. */
+  readonly ends: ReplicaLoss | null;
+  /** Null when nothing moves, or no server said how large its files are. */
+  readonly traffic: (Traffic & { readonly seconds: number | null }) | null;
+  /** Servers asked for sizes, and those that answered. */
+  readonly asked: number;
+  readonly answered: number;
+  /** What it means that some did not; null when all did. */
+  readonly away: PlanAway | null;
+  readonly lacking: readonly LackingRoom[];
+}
+
+export function planEffects(
+  plan: Plan,
+  from: {
+    readonly head: Ring | null;
+    /** No server has the ring: nothing is copied, nothing is at risk. */
+    readonly direct: boolean;
+    readonly state: BuilderState;
+    readonly sizes: AskedSizes | null;
+    /** Bytes a second that a device sends or receives. */
+    readonly rate: number | null;
+  },
+): PlanEffects {
+  const { head, state, sizes, rate, direct } = from;
+  const traffic = sizes === null ? null : planTraffic(allMoves(plan), sizes);
+  const busiest = traffic?.busiest?.bytes ?? null;
+  const seconds = rate === null || busiest === null ? null : busiest / rate;
+  return {
+    tiers: tierPlans(state, plan.devices, plan.moves),
+    ends: head === null ? null : replicaLoss(head, state.replicas),
+    risk: head === null || direct ? [] : movesAtRisk(head, plan.moves, state),
+    traffic: traffic === null ? null : { ...traffic, seconds },
+    asked: sizes?.asked ?? 0,
+    answered: sizes?.answered ?? 0,
+    away: head === null ? null : planAway(head, allMoves(plan), sizes?.away ?? []),
+    lacking: head === null ? [] : lackingRoom(head, traffic?.devices ?? []),
+  };
+}
+
+/** `head`: what the effects were planned from. */
+export function printEffects(effects: PlanEffects, head: Ring | null): string[] {
+  const { tiers, risk, ends, traffic, away } = effects;
+  return [
+    '',
+    ...printTiers(tiers),
+    ...(ends === null ? [] : ['', ...endLines(ends)]),
+    ...(risk.some(isTold) ? ['', ...risk.filter(isTold).map(riskLine)] : []),
+    ...(traffic === null ? [] : ['', ...printTraffic(traffic)]),
+    ...(away === null || head === null ? [] : ['', ...planAwayLines(head, away)]),
+  ];
+}
+
+function endLines({ before, after, slots, single, fragile }: ReplicaLoss): string[] {
+  return [
+    `${counted(slots, 'slot ends', 'slots end')}, which is no move: replicas go from ${before} to ${after}`,
+    ...(single > 0
+      ? [
+          `at risk: ${counted(single, 'partition keeps', 'partitions keep')} one replica; a device that fails loses their records`,
+        ]
+      : []),
+    ...(fragile > single
+      ? [
+          `at risk: ${counted(fragile - single, 'partition then needs', 'partitions then need')} every replica for their write quorum`,
+        ]
+      : []),
+  ];
+}
+
+function printTiers(tiers: readonly TierPlan[]): string[] {
+  const shown = tiers.slice(0, TIERS_SHOWN_MAX);
+  const hidden = tiers.length - shown.length;
+  return [
+    ...printTable(shown, [
+      { head: 'TIER', cell: ({ tier }) => tier },
+      { head: 'NAME', cell: ({ name }) => name },
+      { head: 'SHARE', cell: ({ share }) => Number(share.toFixed(2)) },
+      { head: 'NOW', cell: ({ before }) => before },
+      { head: 'AFTER', cell: ({ after }) => after },
+      { head: 'IN', cell: ({ slotsIn }) => slotsIn },
+      { head: 'OUT', cell: ({ slotsOut }) => slotsOut },
+    ]),
+    ...(hidden > 0 ? [`… and ${counted(hidden, 'tier')} more: --json lists them`] : []),
+  ];
+}
+
+/** Where all lies in one region, zone or server, its failure is no news of this plan. */
+function isTold(risk: TierRisk): boolean {
+  return risk.while > 0 && risk.domains > 1;
+}
+
+function riskLine({ tier, before, while: during, after }: TierRisk): string {
+  const all = counted(
+    during,
+    'moving partition falls below its',
+    'moving partitions fall below their',
+  );
+  return (
+    `at risk: ${all} write quorum if one ${tier} fails ` +
+    `while it runs (now ${before}, afterwards ${after})`
+  );
+}
+
+function printTraffic(traffic: NonNullable<PlanEffects['traffic']>): string[] {
+  const { bytes, guessed, busiest, seconds, devices } = traffic;
+  const about = guessed === 0 ? '' : `, ${guessed} of the files of a size nobody told`;
+  const shown = [...devices].sort((a, b) => b.bytesIn - a.bytesIn).slice(0, DEVICES_SHOWN_MAX);
+  const time = seconds === null ? '--rate 50MB/s tells how long' : `about ${printSeconds(seconds)}`;
+  return [
+    `${printBytes(bytes)} to copy${about}; ` +
+      `most on d${busiest?.id}: ${printBytes(busiest?.bytes ?? 0)}; ${time}`,
+    ...printTable(shown, [
+      { head: 'ID', cell: ({ id }) => `d${id}` },
+      { head: 'BYTES IN', cell: ({ bytesIn }) => printBytes(bytesIn) },
+      {
+        head: 'BYTES OUT',
+        cell: ({ bytesOut, isAway }) => (isAway ? 'none (away)' : printBytes(bytesOut)),
+      },
+      { head: 'PEAK', cell: ({ peakBytes }) => (peakBytes === null ? '?' : printBytes(peakBytes)) },
+      { head: 'FREE', cell: ({ freeBytes }) => (freeBytes === null ? '?' : printBytes(freeBytes)) },
+      { head: 'FITS', cell: ({ fits }) => (fits === null ? '?' : fits ? 'yes' : 'NO') },
+    ]),
+  ];
+}
+
+/** Warnings that only live servers could tell of. */
+export function effectWarnings({ lacking }: PlanEffects): Finding[] {
+  return lacking.map(({ device, message, remedy }): Finding => {
+    const { id, bytesIn, freeBytes, diskBytes } = device;
+    const details = { id, bytesIn, freeBytes, diskBytes, remedy };
+    return { code: 'DISK_TOO_SMALL', message, details };
+  });
+}
+
+/** The command that helps with a warning, or nothing. */
+export function remedyOf(code: string, details: unknown, ring: string): string | null {
+  const known = details as Readonly<Record<string, unknown>> | undefined;
+  const required = known?.['requiredOverload'];
+  switch (code) {
+    case 'DISPERSION_UNREACHABLE':
+      return typeof required === 'number'
+        ? `set ${ring} --overload ${required}; frontier ${ring} shows what each overload costs`
+        : `frontier ${ring} shows what each overload would do`;
+    case 'RAMP_WAITS':
+      return `plan ${ring} --step-ramps`;
+    case 'MOVES_LEFT':
+      return `rollout ${ring} goes on with them by itself`;
+    case 'PARTITIONS_FROZEN':
+      return `set ${ring} --min-part-hours 0 lifts the rule`;
+    case 'PARTITIONS_MOVE_TWICE':
+      return `unstage ${ring}, then drain with set-weight ${ring} DEVICE 0 if the device still works`;
+    case 'DISK_TOO_SMALL':
+      return typeof known?.['remedy'] === 'string' ? known['remedy'] : null;
+    case 'DEVICE_OVER_SHARE':
+      return `balance ${ring} shows all devices; plan ${ring} after this version goes on`;
+    case 'DEVICES_LIFTED':
+      return `unstage ${ring}, then commit the removal or the new replicas alone, and the rest after it`;
+    case 'PINS_BREAK_DISPERSION':
+    case 'PINS_UNMET':
+      return `unpin ${ring} PARTITION, or pin it otherwise`;
+    default:
+      return null;
+  }
+}

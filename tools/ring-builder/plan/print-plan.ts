@@ -1,0 +1,90 @@
+// A plan for people, and its part of the JSON documents. Pure.
+import { counted } from '@ringwright/base/counted';
+import type { Finding } from '@ringwright/base/finding';
+import { printTable } from '@ringwright/base/print-table';
+import type { DevicePlan, Plan } from '@ringwright/builder/plan/plan';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { formatDevice } from '@ringwright/ring/device';
+import { movesListedMax } from './print-moves.ts';
+import { remedyOf } from './print-plan-effects.ts';
+
+const DEVICES_SHOWN_MAX = 50;
+
+export function planDocument(plan: Plan): Readonly<Record<string, unknown>> {
+  const { ring, version, parent, digest, moves, moveLowerBound, later, movesLeft } = plan;
+  return {
+    ring,
+    version,
+    parent,
+    digest,
+    moved: moves.length,
+    moveLowerBound,
+    optimum: plan.optimum,
+    movesLeft,
+    partitionsMovingTwice: plan.partitionsMovingTwice,
+    devices: plan.devices,
+    ...(moves.length <= movesListedMax ? { moves } : {}),
+    ...(movesLeft <= movesListedMax ? { later } : {}),
+    // Too many to list: moves RING list --json does, once they are committed.
+    movesOmitted:
+      (moves.length <= movesListedMax ? 0 : moves.length) +
+      (movesLeft <= movesListedMax ? 0 : movesLeft),
+    warnings: plan.warnings,
+  };
+}
+
+/** The plan with further warnings than the planner's own. */
+export function withWarnings(plan: Plan, more: readonly Finding[]): Plan {
+  return { ...plan, warnings: [...plan.warnings, ...more] };
+}
+
+/** `effects` are further lines, between the devices and the warnings. */
+export function printPlan(
+  plan: Plan,
+  state: BuilderState,
+  effects: readonly string[] = [],
+): string[] {
+  const { ring, version, moves, movesLeft, later } = plan;
+  const waves = counted(later.length, 'later wave');
+  const left = movesLeft === 0 ? '' : `, ${movesLeft} in ${waves}`;
+  const sizes =
+    plan.parent === null
+      ? 'the first version, so nothing has to move'
+      : `${counted(moves.length, 'slot moves', 'slots move')} (${provenFewest(plan)})${left}`;
+  const shown = plan.devices.slice(0, DEVICES_SHOWN_MAX);
+  const hidden = plan.devices.length - shown.length;
+  return [
+    `${ring} version ${version}: ${sizes}`,
+    '',
+    ...printTable(shown, [
+      { head: 'ID', cell: ({ id }) => `d${id}` },
+      { head: 'DEVICE', cell: ({ id }) => nameOf(state, id) },
+      { head: 'WEIGHT', cell: ({ id }) => state.devices[id]?.weight ?? 0 },
+      { head: 'SHARE', cell: ({ share }) => Number(share.toFixed(2)) },
+      { head: 'NOW', cell: ({ before }) => before },
+      { head: 'AFTER', cell: ({ after }) => after },
+      { head: 'IN', cell: ({ slotsIn }: DevicePlan) => slotsIn },
+      { head: 'OUT', cell: ({ slotsOut }: DevicePlan) => slotsOut },
+    ]),
+    ...(hidden > 0 ? [`… and ${counted(hidden, 'device')} more: --json lists them`] : []),
+    ...effects,
+    '',
+    ...plan.warnings.flatMap(({ code, message, details }) => {
+      const remedy = remedyOf(code, details, ring);
+      return [`warning ${code}: ${message}`, ...(remedy === null ? [] : [`    helps: ${remedy}`])];
+    }),
+    `digest ${plan.digest}`,
+  ];
+}
+
+function provenFewest({ optimum, moveLowerBound }: Plan): string {
+  if (optimum === null) return `at least ${moveLowerBound} must`;
+  if (optimum.proof === 'bound') return `${moveLowerBound} must, so no plan has fewer`;
+  return `shares demand ${moveLowerBound}, placement ${optimum.moves}: proved the fewest`;
+}
+
+function nameOf(state: BuilderState, id: number): string {
+  const device = state.devices[id];
+  if (!device) return 'gone';
+  return `${formatDevice(device)}${device.state === 'removed' ? ' (removed)' : ''}`;
+}

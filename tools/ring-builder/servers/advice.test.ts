@@ -1,0 +1,82 @@
+// The table of what to type next, row by row.
+import { type ErrorCode, errorCatalogue } from '@ringwright/base/errors';
+import { expect, test } from 'vitest';
+import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
+import { parseCommandLine } from '../command-line.ts';
+import { adviceOn, isFinal, type Plight, type Situation, worstOf } from './advice.ts';
+
+const at = (device: number, code: ErrorCode): Plight => {
+  return { address: `127.0.0.1:620${device}`, devices: [device], code };
+};
+const still: Situation = { ring: servedRing(), pushed: true, signing: 'off' };
+// The first slot of partition 2 goes from d2 to d1.
+const [, ring] = moveVersions(servedRing({ replicas: 2 }), [
+  { partition: 2, replica: 0, from: 2, to: 1 },
+]);
+const moving = { ...still, ring };
+const missing = { ...still, signing: 'missing' } as const;
+const signed = { ...still, signing: 'on' } as const;
+const { version } = still.ring;
+
+test.each<[ErrorCode, Situation, string, string]>([
+  ['RING_FORK', still, 'settle cities -m REASON', 'two histories'],
+  ['RING_OLDER', still, 'restore cities --from 127.0.0.1:6201 --rings NEWFOLDER', 'git pull'],
+  ['RING_FOREIGN', still, 'show cities', 'another ring'],
+  ['RING_AUDIT_FAILED', still, 'verify cities', 'breaks a rule'],
+  ['SIGNATURES_MISSING', still, 'key generate', 'copy the trust.json'],
+  ['SIGNATURES_MISSING', missing, "commit cities -m 'signed from here on'", 'a signed version'],
+  ['SIGNATURES_MISSING', signed, 'key list', `ring-builder sign cities ${version} adds`],
+  ['BRAKE', signed, `sign cities ${version}`, 'second person'],
+  ['TRUST_FORK', signed, 'key list', '--trust'],
+  ['BEACON_EXPIRED', signed, 'beacon cities', 'drop again'],
+  ['DISK_FULL', still, 'reconcile cities', 'room'],
+  ['RING_UNKNOWN', still, 'push cities', 'not given'],
+  ['WIRE_VERSION_UNKNOWN', still, 'push cities --keep-going', 'log'],
+  ['PEER_TIMEOUT', still, 'push cities', 'remove cities d1 && ring-builder commit'],
+  [
+    'PEER_UNREACHABLE',
+    moving,
+    'rollout cities --skip-down',
+    'moves cities cancel d1 && ring-builder remove cities d1',
+  ],
+  ['PEER_UNREACHABLE', { ...still, pushed: false }, 'push cities', 'start 127.0.0.1:6201, then'],
+])('%s: %#', async (...[code, situation, command, words]) => {
+  const advice = adviceOn(situation, [at(1, code)]);
+  expect(advice).toEqual({ command, words: expect.stringContaining(words) });
+  const typed = command.replaceAll("'", '').split(' ');
+  const whole = command.includes("'") ? [...typed.slice(0, 3), 'signed from here on'] : typed;
+  expect(await parseCommandLine(whole)).toMatchObject({ kind: 'run' });
+});
+
+test('the worst is answered, with the names of those it is about', () => {
+  const all = [at(0, 'PEER_UNREACHABLE'), at(1, 'RING_FORK'), at(2, 'SIGNATURES_MISSING')];
+  expect(worstOf(all)).toEqual([all[1]]);
+  expect(adviceOn(still, all)?.words).not.toMatch(/remove|start/);
+  const away = adviceOn(still, [at(0, 'PEER_TIMEOUT'), at(2, 'PEER_UNREACHABLE')]);
+  expect(away?.words).toMatch(/^start 127.0.0.1:6200 127.0.0.1:6202, .* remove cities d0 d2 /);
+  expect(adviceOn(still, [])).toBeNull();
+  const source = adviceOn(moving, [at(2, 'PEER_UNREACHABLE')])?.words;
+  expect(source).toMatch(
+    /other holders fill 1 slot: nothing comes .* ring-builder remove cities d2/,
+  );
+});
+
+test('nobody is told to remove every device of a ring, nor a list of hundreds', () => {
+  const all = still.ring.devices.map((device) => at(device!.id, 'PEER_UNREACHABLE'));
+  expect(adviceOn(still, all)?.words).not.toContain('remove');
+  expect(adviceOn(still, all)?.words).toMatch(/ and 1 more, then/);
+  expect(adviceOn(still, all.slice(1))?.words).toContain('remove cities d1 d2 d3 ');
+});
+
+test('every refusal of a safety rule is final, and nothing that waiting can change', () => {
+  for (const code of ['RING_FORK', 'RING_OLDER', 'RING_FOREIGN', 'RING_AUDIT_FAILED'] as const) {
+    expect(isFinal(code)).toBe(true);
+  }
+  expect(isFinal('SIGNATURES_MISSING')).toBe(true);
+  for (const code of ['PEER_UNREACHABLE', 'DISK_FULL', 'BEACON_REFUSED'] as const) {
+    expect(isFinal(code)).toBe(false);
+  }
+  for (const code of Object.keys(errorCatalogue) as ErrorCode[]) {
+    expect(adviceOn(still, [at(1, code)])?.command).toMatch(/./);
+  }
+});

@@ -1,0 +1,178 @@
+// What to type next when servers refuse a version or do not answer: by error code and situation.
+// The one table of it, for push, rollout, settle, servers, health and status. Pure.
+import { counted } from '@ringwright/base/counted';
+import { type ErrorCode, errorCatalogue } from '@ringwright/base/errors';
+import type { Ring } from '@ringwright/ring/ring';
+import { quoteWord } from '../cli/quote-command.ts';
+import { goneForGood } from './gone-for-good.ts';
+
+/** A server that did not take a version, and why: its refusal, or PEER_UNREACHABLE and the like. */
+export interface Plight {
+  readonly address: string;
+  readonly devices: readonly number[];
+  readonly code: ErrorCode;
+}
+
+export interface Situation {
+  readonly ring: Pick<Ring, 'keyspace' | 'version' | 'devices' | 'moves'>;
+  /** Whether any server was ever given the ring. */
+  readonly pushed: boolean;
+  /** off: this folder has no trust.json. missing: the version was made before it had one. */
+  readonly signing: 'off' | 'missing' | 'on';
+}
+
+export interface Advice {
+  /** For Context.next. */
+  readonly command: string;
+  /** What to do and to know before, one sentence. */
+  readonly words: string;
+}
+
+type Advise = (situation: Situation, plights: readonly [Plight, ...Plight[]]) => Advice;
+
+/** More names than these say less. */
+const ADDRESSES_NAMED_MAX = 3;
+const DEVICES_NAMED_MAX = 8;
+
+const absent: Advise = ({ ring, pushed }, plights) => {
+  const { keyspace } = ring;
+  const again = `${ring.moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`;
+  const start = `start ${named(plights)}, then ring-builder ${again}`;
+  if (!pushed) return { command: `push ${keyspace}`, words: start };
+  const without = `rollout ${keyspace} --skip-down`;
+  const gone = plights.flatMap(({ devices }) => devices);
+  const goOn = `${start}; to go on without: ring-builder ${without}`;
+  const from = ring.moves.filter((move) => move.from !== null && gone.includes(move.from)).length;
+  const source =
+    from === 0 ? '' : `, where other holders fill ${counted(from, 'slot')}: nothing comes from it`;
+  return {
+    command: ring.moves.length > 0 ? without : again,
+    words: `${goOn}${source}${withoutForGood(ring, gone)}`,
+  };
+};
+
+/** The end of a sentence: `; if it will not come back: …`. */
+export function withoutForGood(
+  ring: Pick<Ring, 'keyspace' | 'devices' | 'moves'>,
+  gone: readonly number[],
+): string {
+  const others = ring.devices.some((device) => device !== null && !gone.includes(device.id));
+  // Nobody wants to be told to remove every device there is.
+  if (gone.length === 0 || !others) return '';
+  if (gone.length > DEVICES_NAMED_MAX) return '; those that will not come back are removed';
+  return `; if it will not come back: ${goneForGood(ring, gone)}`;
+}
+
+const fork: Advise = ({ ring: { keyspace } }) => ({
+  command: `settle ${keyspace} -m REASON`,
+  words:
+    `two histories of ${keyspace} exist: ring-builder servers ${keyspace} shows who has which; ` +
+    `where the right one is: ring-builder settle ${keyspace} -m REASON`,
+});
+
+const older: Advise = ({ ring: { keyspace } }, [{ address }]) => {
+  const command = `restore ${keyspace} --from ${address} --rings NEWFOLDER`;
+  const words =
+    'this folder is older than the servers: work in the current one (git pull), ' +
+    `or make one of what a server has: ring-builder ${command}`;
+  return { command, words };
+};
+
+const signatures: Advise = ({ ring: { keyspace, version }, signing }) => {
+  const commit = `commit ${keyspace} -m ${quoteWord('signed from here on')}`;
+  if (signing === 'missing') {
+    return { command: commit, words: `a signed version is needed: ring-builder ${commit}` };
+  }
+  if (signing === 'on') {
+    const words =
+      'ring-builder key list shows the root and the keys here: under the root of the server, ' +
+      `ring-builder sign ${keyspace} ${version} adds a signature; under another, ` +
+      'start the server again with ring-server --trust and the trust.json of this folder';
+    return { command: 'key list', words };
+  }
+  const words =
+    'the server takes signed rings only, and this folder signs none: copy the trust.json of ' +
+    'that root into it, where there is one with its ring key; else ring-builder key generate ' +
+    `makes a root, ring-builder ${commit} a signed version, ` +
+    'and ring-server --trust with the new trust.json starts the server again';
+  return { command: 'key generate', words };
+};
+
+const trust: Advise = () => ({
+  command: 'key list',
+  words:
+    'ring-builder key list shows the root of this folder: start a server that trusts another ' +
+    'again with ring-server --trust and the trust.json of this folder, or use its folder',
+});
+
+const says =
+  (words: string, command: (ring: string, version: number) => string): Advise =>
+  ({ ring: { keyspace, version } }) => ({ command: command(keyspace, version), words });
+
+/** The worst first: of several servers, the first of these that one of them says is answered. */
+const table = new Map<ErrorCode, Advise>([
+  ['RING_FORK', fork],
+  ['RING_OLDER', older],
+  [
+    'RING_FOREIGN',
+    says(
+      'those servers hold another ring of this name: is it the right folder, and are its ' +
+        'addresses right?',
+      (ring) => `show ${ring}`,
+    ),
+  ],
+  ['RING_AUDIT_FAILED', says('the version breaks a rule', (ring) => `verify ${ring}`)],
+  ['RING_VERSION_JUMP', says('the version is far above theirs', (ring) => `verify ${ring}`)],
+  ['SIGNATURES_MISSING', signatures],
+  [
+    'BRAKE',
+    says('a second person with a ring key signs it', (ring, version) => `sign ${ring} ${version}`),
+  ],
+  ['RING_EPOCH_WRONG', trust],
+  ['TRUST_FORK', trust],
+  ['TRUST_OLDER', trust],
+  ['TRUST_UNKNOWN', trust],
+  ['TRUST_INVALID', trust],
+  ['TRUST_EXPIRED', says('the root has to be made anew', () => 'key list')],
+  ['BEACON_EXPIRED', says('a new beacon lets servers drop again', (ring) => `beacon ${ring}`)],
+  ['DISK_FULL', says('those disks need room', (ring) => `reconcile ${ring}`)],
+  ['RING_UNKNOWN', says('those servers were not given this version', (ring) => `push ${ring}`)],
+  ['PEER_UNREACHABLE', absent],
+]);
+
+const other = says('the log of those servers says more', (ring) => `push ${ring} --keep-going`);
+
+/** Whether waiting cannot change it: a safety rule said no. Clocks of servers come right again. */
+export function isFinal(code: ErrorCode): boolean {
+  return errorCatalogue[code].exit === 5 && code !== 'BEACON_REFUSED';
+}
+
+/** Those with the worst code of all. */
+export function worstOf<One extends Pick<Plight, 'code'>>(ones: readonly One[]): One[] {
+  const codes = ones.map(({ code }) => rowOf(code));
+  const worst = [...table.keys()].find((code) => codes.includes(code)) ?? codes[0];
+  return ones.filter((_, index) => codes[index] === worst);
+}
+
+/** What the worst of them asks for; null when there are none. */
+export function adviceOn(situation: Situation, plights: readonly Plight[]): Advice | null {
+  const [first, ...rest] = worstOf(plights);
+  if (first === undefined) return null;
+  return (table.get(rowOf(first.code)) ?? other)(situation, [first, ...rest]);
+}
+
+/** What a version asks for that no server was asked about: `code` is what one would answer. */
+export function adviceOnCode(situation: Situation, code: ErrorCode): Advice {
+  return (table.get(rowOf(code)) ?? other)(situation, [{ address: '', devices: [], code }]);
+}
+
+/** A server that answers late, or in no form known, is away like one that does not answer. */
+function rowOf(code: ErrorCode): ErrorCode {
+  return code.startsWith('PEER_') ? 'PEER_UNREACHABLE' : code;
+}
+
+function named(plights: readonly Plight[]): string {
+  const more = plights.length - ADDRESSES_NAMED_MAX;
+  const shown = plights.slice(0, ADDRESSES_NAMED_MAX).map(({ address }) => address);
+  return `${shown.join(' ')}${more > 0 ? ` and ${more} more` : ''}`;
+}

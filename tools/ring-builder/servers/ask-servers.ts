@@ -1,0 +1,57 @@
+// What servers say of themselves, each asked once, after a look at its own files.
+import { CodedError } from '@ringwright/base/coded-error';
+import { fanOut } from './fan-out.ts';
+import { type LookedAt, lookAtFiles } from './look-at-files.ts';
+import type { Target } from './ring-targets.ts';
+import { type ServerStatus, statusOrWhyNot } from './server-status.ts';
+
+/** By address: the status, or why there is none. */
+export type Answers = ReadonlyMap<string, ServerStatus | CodedError>;
+
+/** `rings`: those of which the servers are to look at the files. */
+export async function askServers(
+  targets: readonly Pick<Target, 'address'>[],
+  { rings, nowMs }: { readonly rings: ReadonlySet<string>; readonly nowMs: number },
+): Promise<Answers> {
+  const addresses = [...new Set(targets.map(({ address }) => address))];
+  const ask = async (address: string) => [address, await askServer(address, rings, nowMs)] as const;
+  return new Map(await fanOut(addresses, ask));
+}
+
+async function askServer(
+  address: string,
+  rings: ReadonlySet<string>,
+  nowMs: number,
+): Promise<ServerStatus | CodedError> {
+  const before = await statusOrWhyNot(address);
+  if (before instanceof CodedError) return before;
+  const lost = new Map<string, LookedAt['damaged']>();
+  let isNews = false;
+  for (const { ring } of before.rings) {
+    if (!rings.has(ring)) continue;
+    const { damaged, log } = await lookAt(address, ring, nowMs);
+    lost.set(ring, damaged);
+    isNews ||= damaged.size > 0 || log !== null;
+  }
+  const status = isNews ? await statusOrWhyNot(address) : before;
+  if (status instanceof CodedError) return status;
+  return { ...status, rings: status.rings.map((one) => withLost(one, lost.get(one.ring))) };
+}
+
+/** What the server cannot say here, its status says. */
+async function lookAt(address: string, ring: string, nowMs: number): Promise<LookedAt> {
+  try {
+    return await lookAtFiles(address, ring, nowMs);
+  } catch (error) {
+    if (error instanceof CodedError) return { damaged: new Map(), log: null };
+    throw error;
+  }
+}
+
+type Ring = ServerStatus['rings'][number];
+
+function withLost(ring: Ring, lost: ReadonlyMap<number, string> = new Map()): Ring {
+  const known = ring.damaged.map(({ partition, reason }) => [partition, reason] as const);
+  const all = new Map([...known, ...lost]);
+  return { ...ring, damaged: [...all].map(([partition, reason]) => ({ partition, reason })) };
+}

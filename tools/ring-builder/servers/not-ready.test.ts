@@ -1,0 +1,47 @@
+// Why partitions are not ready, by what servers say.
+import { CodedError } from '@ringwright/base/coded-error';
+import { expect, test } from 'vitest';
+import { wellOf } from '../../../test/support/ring-status.ts';
+import { servedRing } from '../../../test/support/served-ring.ts';
+import { notReadyText } from './not-ready.ts';
+import type { RingStatus } from './server-status.ts';
+
+const ring = servedRing();
+
+function asked(device: number, said: Partial<RingStatus> | CodedError) {
+  const address = `127.0.0.1:620${device}`;
+  return { address, said: said instanceof Error ? said : { ...wellOf(ring, device), ...said } };
+}
+
+const refill = (partition: number, reason = '') => {
+  const load = { partition, assignment: null, stage: 'queued' as const, reason };
+  return { ...load, bytes: 0, bytesTotal: 0, rows: 0, copiesVerified: 0 };
+};
+
+test('all ready: nothing to say', () => {
+  expect(notReadyText([])).toBe('');
+  expect(notReadyText([asked(0, {}), asked(1, {})])).toBe('');
+});
+
+test('each reason with its partitions, the most first', () => {
+  const full = { notReady: 1, loads: [refill(2, 'DISK_FULL: 9 MB free')] };
+  const filling = { notReady: 3, loads: [refill(0), refill(1)] };
+  const away = new CodedError('PEER_UNREACHABLE', '127.0.0.1:6203 cannot be reached');
+  const all = [asked(0, full), asked(1, filling), asked(2, filling), asked(3, away)];
+  expect(notReadyText(all)).toBe(
+    '7 partitions are not ready yet (6 on 2 servers: they fill from other holders; ' +
+      '1 on 127.0.0.1:6200: partition 2 queued: DISK_FULL: 9 MB free; ' +
+      '127.0.0.1:6203 cannot be reached)',
+  );
+});
+
+test('what a server fails at is told where no refill says more', () => {
+  const failing = [{ step: 'opening files', reason: 'EACCES' }];
+  const text = notReadyText([asked(0, { notReady: 1, failing })]);
+  expect(text).toContain('1 on 127.0.0.1:6200: opening files fails: EACCES');
+  const new1 = notReadyText([asked(0, { notReady: 1 })]);
+  expect(new1).toBe('1 partition is not ready yet (1 on 127.0.0.1:6200: files are opened)');
+  // The move of another partition is no reason.
+  const load = { ...refill(3, 'paused'), assignment: 7 };
+  expect(notReadyText([asked(0, { notReady: 1, loads: [load] })])).toContain('files are opened');
+});

@@ -1,0 +1,27 @@
+// The deltas of one push: from the version a server has to the one it gets, each made once.
+import { CodedError } from '@ringwright/base/coded-error';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { makeRingDelta } from '@ringwright/ring/file/ring-delta';
+import type { RingHead } from '@ringwright/wire/hello';
+
+export type DeltaFrom = (base: RingHead) => Promise<Uint8Array | null>;
+
+/** Null for rings that are not in the repository `rings`, or are too different. */
+export function deltasTo(rings: string, version: StoredVersion): DeltaFrom {
+  const made = new Map<string, Promise<Uint8Array | null>>();
+  const make = async (base: RingHead): Promise<Uint8Array | null> => {
+    try {
+      const stored = await readVersion(rings, version.ring.keyspace, base.version);
+      return stored.id === base.id ? makeRingDelta(stored.bytes, version.bytes) : null;
+    } catch (error) {
+      // Without the base the whole file goes: a push must not fail for what it can do without.
+      if (error instanceof CodedError) return null;
+      throw error;
+    }
+  };
+  return (base) => {
+    const delta = made.get(base.id) ?? make(base);
+    made.set(base.id, delta);
+    return delta;
+  };
+}

@@ -1,0 +1,137 @@
+// What a server says of itself: GET /v1/status, checked.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
+import { errorFromDocument } from '@ringwright/base/remote-error';
+import { loadStages } from '@ringwright/server/moves/load-progress';
+import { z } from 'zod';
+import { connectTimeoutMs } from './server-connection.ts';
+
+const loadSchema = z.object({
+  partition: z.int(),
+  assignment: z.nullable(z.int()),
+  stage: z.enum(loadStages),
+  bytes: z.number(),
+  bytesTotal: z.number(),
+  rows: z.number(),
+  copiesVerified: z.int(),
+  reason: z.string(),
+});
+
+const ringSchema = z.object({
+  ring: z.string(),
+  version: z.int(),
+  id: z.string(),
+  sinceMs: z.number(),
+  disk: z.nullable(z.object({ version: z.int(), id: z.string() })),
+  requests: z.array(z.object({ version: z.int(), coordinated: z.int(), answered: z.int() })),
+  device: z.nullable(z.int()),
+  serving: z.int(),
+  notReady: z.int(),
+  damaged: z.array(z.object({ partition: z.int(), reason: z.string() })),
+  failing: z.array(z.object({ step: z.string(), reason: z.string() })),
+  loads: z.array(loadSchema),
+  /** Assignment ids of moves to this device. */
+  paused: z.array(z.int()),
+  first: z.array(z.int()),
+  surplus: z.int(),
+  /** Drops and quarantines that wait for an operator. */
+  held: z.object({ drops: z.int(), quarantines: z.int() }),
+  draining: z.array(z.object({ partition: z.int(), reason: z.string() })),
+  rows: z.number(),
+  bytes: z.number(),
+  freshness: z.object({
+    state: z.enum(['none', 'fresh', 'behind', 'expired']),
+    version: z.nullable(z.int()),
+  }),
+  fork: z.nullable(
+    z.object({
+      version: z.int(),
+      id: z.string(),
+      other: z.string(),
+      from: z.string(),
+      atMs: z.number(),
+      settled: z.nullable(z.object({ version: z.int(), id: z.string(), reason: z.string() })),
+    }),
+  ),
+});
+
+const statusSchema = z.object({
+  address: z.string(),
+  ready: z.boolean(),
+  rings: z.array(ringSchema),
+  disk: z.object({ freeBytes: z.number(), totalBytes: z.number().optional() }).optional(),
+  /** The commit log was lost and began anew. */
+  logLoss: z.nullish(z.object({ ms: z.number(), reason: z.string() })),
+  /** [partition, bytes] of the ring that was asked for. */
+  sizes: z.array(z.tuple([z.int(), z.number()])).optional(),
+  /** How fast it may give and take copies; null: no limit. */
+  copyPace: z
+    .object({ allowed: z.nullable(z.number()), lentMs: z.nullable(z.number()).default(null) })
+    .optional(),
+  refusals: z.array(z.object({ keyspace: z.string(), code: z.string(), message: z.string() })),
+});
+
+export type ServerStatus = z.infer<typeof statusSchema>;
+export interface RingStatus extends z.infer<typeof ringSchema> {
+  /** The ring that the server refused last and has not activated since; empty when none was. */
+  readonly refusal: string;
+  /** Its code; null when there is none, or of a release that knows more codes. */
+  readonly refusalCode: ErrorCode | null;
+  /** Bytes a second that it may give, and take; null: no limit. */
+  readonly rate: number | null;
+  /** Until `rate`, which a rollout lends, ends by itself; null: it is no loan. */
+  readonly lentMs: number | null;
+}
+
+/** Throws PEER_UNREACHABLE, PEER_FAILED, and what the server answers, such as HOST_UNKNOWN. */
+export async function serverStatus(
+  address: string,
+  options: { readonly sizesOf?: string; readonly timeoutMs?: number } = {},
+): Promise<ServerStatus> {
+  const { sizesOf, timeoutMs = connectTimeoutMs } = options;
+  const query = sizesOf === undefined ? '' : `?sizes=${sizesOf}`;
+  const answer = await fetch(`http://${address}/v1/status${query}`, {
+    signal: AbortSignal.timeout(timeoutMs),
+  }).catch((cause: unknown) => {
+    throw new CodedError('PEER_UNREACHABLE', `${address} cannot be reached`, { cause });
+  });
+  const document: unknown = await answer.json().catch(() => null);
+  if (!answer.ok) throw errorFromDocument(document);
+  const parsed = statusSchema.safeParse(document);
+  if (parsed.success) return parsed.data;
+  const message = `${address} answered its status in a form unknown here`;
+  throw new CodedError('PEER_FAILED', message, { details: { status: answer.status } });
+}
+
+/** The server's word on one ring, or why there is none. */
+export async function ringStatus(address: string, ring: string): Promise<RingStatus | CodedError> {
+  return ringIn(await statusOrWhyNot(address), { address, ring });
+}
+
+/** PEER_UNREACHABLE and PEER_FAILED as values: the server is away, for who asks many. */
+export async function statusOrWhyNot(address: string): Promise<ServerStatus | CodedError> {
+  try {
+    return await serverStatus(address);
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
+}
+
+/** What a status says of one ring; why it refused it, else RING_UNKNOWN, when it does not have it. */
+export function ringIn(
+  status: ServerStatus | CodedError,
+  { address, ring }: { readonly address: string; readonly ring: string },
+): RingStatus | CodedError {
+  if (status instanceof CodedError) return status;
+  const found = status.rings.find((one) => one.ring === ring);
+  const refused = status.refusals.find(({ keyspace }) => keyspace === ring);
+  const refusal = refused === undefined ? '' : `${refused.code}: ${refused.message}`;
+  const { code } = errorFromDocument(refused);
+  const refusalCode = code === refused?.code ? code : null;
+  if (found !== undefined) {
+    const { allowed: rate = null, lentMs = null } = status.copyPace ?? {};
+    return { ...found, refusal, refusalCode, rate, lentMs };
+  }
+  return new CodedError(refusalCode ?? 'RING_UNKNOWN', refusal || `${address} has no ring ${ring}`);
+}

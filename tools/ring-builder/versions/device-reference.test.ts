@@ -1,0 +1,57 @@
+// A device is named by any part that stands alone; holds are seen; a revert claims what it reached.
+import { expect, test } from 'vitest';
+import { ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
+
+async function threeDevices() {
+  const tool = await ringBuilderHere({ yes: true });
+  await tool.json('create kv --partitions 8 --replicas 2');
+  await tool.json(
+    'add kv r1z1-10.0.0.1:6200/sda 1 r1z2-10.0.0.2:6200/sda 1 r1z3-[fd00::3]:6203/sdc 1',
+  );
+  await tool.json('commit kv -m first');
+  return tool;
+}
+
+test('names, addresses and what is not one device', async () => {
+  const tool = await threeDevices();
+  const same = ['d2', '2', 'sdc', '[FD00::3]:6203/sdc', '[fd00::3]:6203', 'fd00::3'];
+  for (const name of [...same, 'r1z3-[fd00::3]:6203/sdc']) {
+    expect(await tool.json(`set-weight kv ${name} 2`), name).toMatchObject({ staged: [{ id: 2 }] });
+  }
+  await expect(tool.answer('remove kv sda')).rejects.toMatchObject({
+    code: 'DEVICE_UNKNOWN',
+    message: 'sda may be any of 2 devices of ring kv',
+    hint: 'name one: d0 r1z1-10.0.0.1:6200/sda, d1 r1z2-10.0.0.2:6200/sda',
+  });
+  for (const name of ['sd3', '10.0.0.9', 'd9', '10.0.0.1:6201/sda']) {
+    await expect(tool.answer(`remove kv ${name}`)).rejects.toMatchObject({
+      code: 'DEVICE_UNKNOWN',
+      message: `ring kv has no device ${name}`,
+    });
+  }
+});
+
+test('status shows a device in maintenance as held', async () => {
+  const tool = await threeDevices();
+  await tool.json('maintenance kv sdc');
+  expect(await tool.text('status kv')).toMatch(/^d2 .* active -> maintenance \(staged\)$/m);
+  await tool.json('commit kv -m held');
+  expect(await tool.text('status kv')).toMatch(/^d2 .* maintenance$/m);
+});
+
+test('a ramp ends without a weight, and begins with a way to go', async () => {
+  const tool = await threeDevices();
+  await tool.json('ramp kv d2 5');
+  expect(await tool.json('ramp kv d2 --off')).toMatchObject({ staged: [{ id: 2, ramp: null }] });
+  await expect(tool.answer('ramp kv d2')).rejects.toMatchObject({ code: 'USAGE' });
+  await expect(tool.answer('ramp kv d2 1')).rejects.toMatchObject({ code: 'USAGE' });
+});
+
+test('a revert that cannot reach the old placement does not claim it', async () => {
+  const tool = await threeDevices();
+  await tool.json('set kv --replicas 1');
+  await tool.json('commit kv -m one --override test');
+  const reverted = await tool.text('revert kv 1');
+  expect(reverted).not.toMatch(/are those of version 1|back to/);
+  expect(reverted).toContain('REPLICAS_STAY');
+});

@@ -1,0 +1,63 @@
+// Which device somebody means: `d3`, `3`, `10.0.0.1:6200/sdb` or `r1z2-10.0.0.1:6200/sdb`; where
+// only one device is meant, also `sdb`, `10.0.0.1:6200` or `10.0.0.1`. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { typedCharactersMax } from '@ringwright/base/limits-commands';
+import { formatAddress } from '@ringwright/base/server-address';
+import { shortened } from '@ringwright/base/shortened';
+import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
+import { formatDevice } from '@ringwright/ring/device';
+import { parseDevice } from '@ringwright/ring/parse-device';
+
+const IDS_SHOWN_MAX = 10;
+
+/**
+ * The id of the one device that is meant; whether it may change, applyChanges says. Throws
+ * DEVICE_UNKNOWN when none is, or several are; DEVICE_INVALID.
+ */
+export function deviceIdOf(state: BuilderState, reference: string): number {
+  const found = devicesMeant(state, reference);
+  const [only] = found;
+  if (only !== undefined && found.length === 1) return only.id;
+  const { ring } = state;
+  const there = found.length > 0 ? found : state.devices.filter((device) => device !== null);
+  const shown = there
+    .slice(0, IDS_SHOWN_MAX)
+    .map((device) => (found.length > 0 ? nameDevice(device) : `d${device.id}`))
+    .join(', ');
+  const more = there.length > IDS_SHOWN_MAX ? ` and ${there.length - IDS_SHOWN_MAX} more` : '';
+  const given = shortened(reference, typedCharactersMax);
+  const message =
+    found.length > 0
+      ? `${given} may be any of ${found.length} devices of ring ${ring}`
+      : `ring ${ring} has no device ${given}`;
+  throw new CodedError('DEVICE_UNKNOWN', message, {
+    hint:
+      found.length > 0
+        ? `name one: ${shown}${more}`
+        : there.length === 0
+          ? `ring-builder add ${ring} r1z1-10.0.0.1:6200/sdb 100; it has no devices yet`
+          : `ring-builder status ${ring} lists them; there are ${shown}${more}`,
+    details: { ring, device: given, devices: there.map((device) => device.id) },
+  });
+}
+
+/** By id, in Swift's form, by `IP:PORT/NAME`, or by any part of that which stands alone. */
+function devicesMeant({ devices }: BuilderState, reference: string): BuilderDevice[] {
+  const there = devices.filter((device) => device !== null);
+  const id = /^d?(\d{1,9})$/.exec(reference)?.[1];
+  if (id !== undefined) return there.filter((device) => device.id === Number(id));
+  if (/^r\d+z\d+-/.test(reference)) {
+    const wanted = formatDevice(parseDevice(reference));
+    return there.filter((device) => formatDevice(device) === wanted);
+  }
+  const typed = reference.replace(/^\[[^%\]]*/, (ipv6) => ipv6.toLowerCase());
+  return there.filter((device) => {
+    const address = formatAddress(device);
+    return [`${address}/${device.device}`, address, device.ip, device.device].includes(typed);
+  });
+}
+
+/** `d3 r1z2-10.0.0.1:6200/sdb`. */
+export function nameDevice(device: Parameters<typeof formatDevice>[0] & { id: number }): string {
+  return `d${device.id} ${formatDevice(device)}`;
+}

@@ -1,0 +1,39 @@
+// What the log knows of servers that were given a ring: how many took it, and when. Pure.
+// Whether they still have it, `health` asks them.
+import { counted } from '@ringwright/base/counted';
+import { type LogEntry, reachesServers } from '@ringwright/repository/folder/log-entry';
+
+export interface LastPush {
+  readonly version: number;
+  /** ISO 8601, UTC. */
+  readonly time: string;
+  /** `store`: servers fetch it from there. `restore`: it came from servers, or a file they know. */
+  readonly by: 'push' | 'store' | 'restore';
+  /** Servers that accepted it then, of those asked; null where that was not noted. */
+  readonly accepted: number | null;
+  readonly servers: number | null;
+}
+
+/** The highest version that servers were told of, by the newest word on it; null: none ever was. */
+export function lastPush(entries: readonly LogEntry[]): LastPush | null {
+  const told = entries.filter(reachesServers);
+  const version = told.reduce((highest, one) => Math.max(highest, one.version), 0);
+  const last = told.findLast((one) => one.version === version);
+  if (last === undefined) return null;
+  const { time, kind, details } = last;
+  const by = kind === 'push' || kind === 'restore' ? kind : 'store';
+  const count = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+  const [accepted, servers] = [count(details['accepted']), count(details['servers'])];
+  return { version, time, by, accepted, servers };
+}
+
+export function pushLine(push: LastPush | null): string {
+  if (push === null) return 'never pushed to servers';
+  const { version, by, accepted, servers } = push;
+  const at = `${push.time.slice(0, 19)}Z`;
+  if (by === 'store') return `version ${version} was published at ${at}; servers fetch it`;
+  if (by === 'restore') return `version ${version} was restored at ${at}; servers may have it`;
+  const whom =
+    accepted === null || servers === null ? '' : ` to ${accepted} of ${counted(servers, 'server')}`;
+  return `version ${version} was pushed${whom} at ${at}; health asks what they have now`;
+}

@@ -1,0 +1,67 @@
+// Weights on their way: what is due, and what a commit does with it. Times are UTC. Pure.
+import type { Finding } from '@ringwright/base/finding';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { isDue } from '@ringwright/builder/state/step-ramps';
+import { MS_PER_HOUR } from '../cli/hours.ts';
+
+export interface RampRow {
+  readonly id: number;
+  readonly weight: number;
+  readonly target: number;
+  /** Most weight that one version adds or takes. */
+  readonly step: number;
+  /** ISO 8601, UTC. */
+  readonly from: string;
+  readonly until: string;
+  /** `over`: the window closed before the target was reached; the weight stays. */
+  readonly phase: 'before' | 'due' | 'over';
+}
+
+export const stepRampsOption = {
+  type: 'boolean',
+  default: false,
+  describe: 'take the next step of every ramp whose window is open; otherwise ramps wait',
+} as const;
+
+export function rampRows({ devices }: BuilderState, nowMs: number): RampRow[] {
+  const nowHours = nowMs / MS_PER_HOUR;
+  return devices.flatMap((device): RampRow[] => {
+    if (device?.state !== 'active' || device.ramp === undefined) return [];
+    const { id, weight, ramp } = device;
+    const { target, step, fromHour, untilHour } = ramp;
+    const phase = isDue(device, nowHours) ? 'due' : nowHours < fromHour ? 'before' : 'over';
+    const [from, until] = [isoOf(fromHour), isoOf(untilHour)];
+    return [{ id, weight, target, step, from, until, phase }];
+  });
+}
+
+/** `step`: the command that takes the next one. */
+export function rampLines(rows: readonly RampRow[], step: string): string[] {
+  const phases = { before: 'not open yet', due: `due: ${step}`, over: 'closed; the weight stays' };
+  return rows.map(
+    ({ id, weight, target, step: by, from, until, phase }) =>
+      `ramp d${id}: weight ${weight} to ${target} by ${by} a step, ` +
+      `${printHour(from)} to ${printHour(until)} UTC, ${phases[phase]}`,
+  );
+}
+
+/** What a plan says of them; `after` is the state that would be committed. */
+export function rampFindings(rows: readonly RampRow[], after: BuilderState): Finding[] {
+  return rows
+    .filter(({ phase }) => phase === 'due')
+    .map(({ id, weight, target }) => {
+      const then = after.devices[id]?.weight ?? weight;
+      const way = `d${id} is on its way from weight ${weight} to ${target}`;
+      return then === weight
+        ? { code: 'RAMP_WAITS', message: `${way}; only --step-ramps takes a step` }
+        : { code: 'RAMP_STEPS', message: `${way}; this takes it to ${then}` };
+    });
+}
+
+function isoOf(hour: number): string {
+  return new Date(hour * MS_PER_HOUR).toISOString();
+}
+
+function printHour(iso: string): string {
+  return iso.slice(0, 16).replace('T', ' ');
+}

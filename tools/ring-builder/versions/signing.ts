@@ -1,0 +1,91 @@
+// Signing in the tool: which key signs, whether a version may go out, and what to say of it.
+import type { KeyObject } from 'node:crypto';
+import { CodedError } from '@ringwright/base/coded-error';
+import { type Approval, approvalOf, requireApproved } from '@ringwright/repository/approval';
+import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import { readTrust } from '@ringwright/repository/folder/trust-file';
+import { type KnownKey, listKeys, loadKey } from '@ringwright/repository/signing-key';
+import type { Trust, TrustRole } from '@ringwright/ring/trust/trust-root';
+import type { Context } from '../cli/verb.ts';
+
+/**
+ * The key that signs ring versions here, or undefined: in an unsigned folder, and where no private
+ * half of a trusted key is, which commitVersion then refuses. One command signs with one key: two
+ * keys on one machine must not pass for two people.
+ */
+export async function ringKey(context: Context): Promise<KeyObject | undefined> {
+  const trust = await trustOf(context);
+  return trust === null ? undefined : keyOfRole(context, trust, 'ring');
+}
+
+export async function keyOfRole(
+  context: Context,
+  trust: Trust,
+  role: TrustRole,
+): Promise<KeyObject | undefined> {
+  const known = await localKeys(context, trust, role);
+  const { name } = context.keys;
+  const chosen =
+    role === 'ring' && name !== null ? known.find((one) => one.name === name) : known[0];
+  if (chosen !== undefined)
+    return loadKey(context.keys.folder, chosen.name, await context.keys.passphrase('open'));
+  if (role !== 'ring' || name === null) return undefined;
+  throw new CodedError(
+    'SIGNING_KEY_UNKNOWN',
+    `key ${name} is no ring key with its private half here`,
+    {
+      hint: 'ring-builder key list shows which keys count, and which are here',
+      details: { name, folder: context.keys.folder, here: known.map((one) => one.name) },
+    },
+  );
+}
+
+/** Keys of a role whose private half lies in the keys folder, by name. */
+export async function localKeys(
+  context: Context,
+  trust: Trust,
+  role: TrustRole,
+): Promise<readonly KnownKey[]> {
+  const known = await listKeys(context.keys.folder);
+  return known.filter(({ id }) => trust.keys[role].has(id));
+}
+
+/** The newest root of the folder, or null where rings are unsigned. Throws TRUST_INVALID. */
+export async function trustOf(context: Context): Promise<Trust | null> {
+  return (await readTrust(context.rings))?.trust ?? null;
+}
+
+/** What may be pushed: throws SIGNATURES_MISSING while a version waits for signatures. */
+export async function requirePushable(context: Context, version: StoredVersion): Promise<void> {
+  requireApproved(version, await trustOf(context));
+}
+
+export interface SignedAnswer extends Approval {
+  readonly lines: readonly string[];
+  /** The command to type next, when somebody must sign first. */
+  readonly next: string | null;
+}
+
+/** What a commit says of the signatures of the version it made. Loud when there are none. */
+export async function tellSigned(
+  context: Context,
+  ring: string,
+  version: number,
+): Promise<SignedAnswer> {
+  const trust = await trustOf(context);
+  const approval = approvalOf(await readVersion(context.rings, ring, version), trust);
+  if (!approval.signed) {
+    context.tell(
+      `UNSIGNED: version ${version} of ${ring} can be forged by whoever reaches a server; ` +
+        `${context.next('key generate')} turns signing on`,
+    );
+    return { ...approval, lines: [], next: null };
+  }
+  const { signers, needed, missing } = approval;
+  const waits = missing === 0 ? '' : `; ${missing} more needed before it can be pushed`;
+  return {
+    ...approval,
+    lines: [`signed by ${signers.join(', ')} (${signers.length} of ${needed})${waits}`],
+    next: missing === 0 ? null : context.next(`sign ${ring} ${version}`),
+  };
+}

@@ -1,0 +1,63 @@
+// What all staging verbs share: stage under the lock, then say what is staged and what is next.
+import { counted } from '@ringwright/base/counted';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
+import { stage } from '@ringwright/repository/stage-changes';
+import { formatDevice } from '@ringwright/ring/device';
+import type { Answer, Context } from '../cli/verb.ts';
+
+export async function stageAndAnswer(
+  context: Context,
+  ring: string,
+  changesOf: (state: BuilderState) => readonly Change[],
+): Promise<Answer> {
+  const place = { rings: context.rings, ring };
+  const { changes, staged, state } = await stage(place, authorOf(context), {
+    command: context.command,
+    changesOf,
+  });
+  const count = staged.reduce((sum, one) => sum + one.changes.length, 0);
+  return {
+    json: { ring, staged: changes, changes: count, changed: changes.length > 0 },
+    lines: [
+      ...changes.map((change) => `staged: ${describeChange(change, state)}`),
+      `${counted(count, 'change')} staged; nothing moves before a commit`,
+    ],
+    next: context.next(`plan ${ring}`),
+  };
+}
+
+export function authorOf(context: Context): { readonly user: string; readonly time: string } {
+  return { user: context.user, time: new Date(context.nowMs()).toISOString() };
+}
+
+/** One line about a change; `state` is one in which its device is known. */
+export function describeChange(change: Change, state: BuilderState): string {
+  if (change.kind === 'set') return `set ${fieldsOf(change.settings)}`;
+  if (change.kind === 'add') {
+    const { id, weight } = change.device;
+    return `add d${id} ${formatDevice(change.device)} weight ${weight}`;
+  }
+  if (change.kind === 'pin') {
+    const { partition, on, off } = change.pin;
+    const named = (ids: readonly number[]): string => ids.map((id) => `d${id}`).join(' ') || 'none';
+    return `pin partition ${partition} on ${named(on)}, off ${named(off)}`;
+  }
+  const device = state.devices[change.id];
+  const name = device ? `d${change.id} ${formatDevice(device)}` : `d${change.id}`;
+  if (change.kind === 'remove') return `remove ${name}`;
+  if (change.kind === 'hold') return `${name}: ${change.hold ?? 'no hold'}`;
+  if (change.kind === 'ramp') {
+    const { ramp } = change;
+    if (ramp === null) return `stop the ramp of ${name}`;
+    return `ramp ${name} to weight ${ramp.target} by ${ramp.step} a version`;
+  }
+  if (change.kind === 'set-weight') return `set weight of ${name} to ${change.weight}`;
+  return `set ${fieldsOf(change.fields)} of ${name}`;
+}
+
+function fieldsOf(fields: Readonly<Record<string, unknown>>): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `${name} ${String(value)}`)
+    .join(', ');
+}

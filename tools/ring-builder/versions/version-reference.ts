@@ -1,0 +1,30 @@
+// Which version somebody means: `7`, `v7`, `head`, `@`, `@~2`, or the start of a ring id. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
+import { headOf } from '@ringwright/repository/folder/read-log';
+
+const ID_CHARACTERS_MIN = 6;
+
+/** The number of a version that the log has. Throws RING_EMPTY, RING_VERSION_UNKNOWN. */
+export function versionOf(ring: string, entries: readonly LogEntry[], reference = 'head'): number {
+  const head = headOf(entries);
+  if (head === null) {
+    throw new CodedError('RING_EMPTY', `ring ${ring} has no committed version yet`, {
+      hint: `ring-builder plan ${ring}, then ring-builder commit ${ring} -m TEXT`,
+      details: { ring },
+    });
+  }
+  const made = entries.filter(makesVersion);
+  const number = /^v?(\d{1,10})$/.exec(reference)?.[1];
+  const back = /^(?:head|@)(?:~(\d{1,10}))?$/i.exec(reference);
+  const byId = reference.length >= ID_CHARACTERS_MIN && /^[0-9a-f]+$/.test(reference);
+  const wanted = back === null ? Number(number) : head.version - Number(back[1] ?? 0);
+  const found =
+    made.find(({ version }) => version === wanted) ??
+    (byId ? made.find(({ id }) => id.startsWith(reference)) : undefined);
+  if (found !== undefined) return found.version;
+  throw new CodedError('RING_VERSION_UNKNOWN', `ring ${ring} has no version ${reference}`, {
+    hint: `ring-builder log ${ring}; there are versions 1 to ${head.version}`,
+    details: { ring, version: reference, head: head.version },
+  });
+}

@@ -1,0 +1,42 @@
+// What the log and the file of a version tell of how it was made. Pure.
+import { counted } from '@ringwright/base/counted';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
+import type { LogEntry } from '@ringwright/repository/folder/log-entry';
+import { describeChange } from './stage-verb.ts';
+
+const STAGED_SHOWN_MAX = 20;
+
+/** By whom, when and why, by which commands, what these staged, and what the brake said. */
+export function madeLines(
+  entry: Pick<LogEntry, 'time' | 'user' | 'message' | 'commands' | 'details'>,
+  made: { readonly staged: readonly Change[] | null; readonly state: BuilderState | null },
+): string[] {
+  return [
+    `${entry.time} ${entry.user}: ${entry.message}`,
+    ...entry.commands.map((command) => `    ${command}`),
+    ...stagedLines(made.staged, made.state),
+    ...brakeLines(entry),
+  ];
+}
+
+/** Why it was large, and what let it pass; nothing of other versions. */
+export function brakeLines({ details }: Pick<LogEntry, 'details'>): string[] {
+  const { large, override } = details;
+  if (typeof large !== 'string') return [];
+  const passed =
+    typeof override === 'string' ? `override: ${override}` : 'two people have to sign it';
+  return [`large change, ${large}; ${passed}`];
+}
+
+/** The commands alone do not say: --from FILE and the like. */
+function stagedLines(staged: readonly Change[] | null, state: BuilderState | null): string[] {
+  if (staged === null || state === null) return [];
+  const hidden = staged.length - STAGED_SHOWN_MAX;
+  return [
+    ...staged
+      .slice(0, STAGED_SHOWN_MAX)
+      .map((change) => `        ${describeChange(change, state)}`),
+    ...(hidden > 0 ? [`        … and ${counted(hidden, 'change')} more: --json lists them`] : []),
+  ];
+}

@@ -1,0 +1,116 @@
+// What is left of a change is told wherever a change can look finished: how much, and until when.
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
+import { drained, knownRing } from '../../../test/support/known-ring.ts';
+import { rolloutAnswer } from '../commands/carry-out/rollout.ts';
+import { noTotals } from '../commands/carry-out/rollout-totals.ts';
+import { type WavesLeft, wavesLeft } from './waves-left.ts';
+
+const limits = vi.hoisted(() => {
+  // Other files of this process may have loaded modules with the usual limit.
+  vi.resetModules();
+  return { laterMovesMax: 1_000 };
+});
+vi.mock('@ringwright/base/limits-rings', async (original) => ({
+  ...(await original<object>()),
+  get laterMovesMax() {
+    return limits.laterMovesMax;
+  },
+}));
+afterAll(() => {
+  vi.doUnmock('@ringwright/base/limits-rings');
+  vi.resetModules();
+});
+beforeEach(() => {
+  limits.laterMovesMax = 1_000;
+});
+
+interface Planned {
+  readonly moved: number;
+  readonly movesLeft: number;
+  readonly warnings: readonly { readonly code: string }[];
+}
+
+/** As it is when nothing of the last version is in flight any more. */
+async function landed({ head, log, now }: Awaited<ReturnType<typeof knownRing>>) {
+  const found = await head();
+  const idle = { ...found, ring: { ...found.ring, moves: [] } };
+  return { head: idle, left: wavesLeft(idle, await log(), now()) };
+}
+
+test('a wave that rests is left, and the minute is told at which it may go', async () => {
+  const ring = await knownRing(24);
+  const { tool, context, now } = ring;
+  await tool.json('set-weight cities d0 0 d1 0');
+  const plan = await tool.json<Planned>('plan cities --offline');
+  await tool.json('commit cities -m drained --override both');
+  const committed = now();
+  ring.later(2.5);
+  const { head, left } = await landed(ring);
+  const until = new Date(committed + 24 * 3_600_000).toISOString();
+  expect(left).toMatchObject({ movesLeft: plan.movesLeft, movesNotNoted: 0, restsUntil: until });
+  expect(left.next.moves).toEqual([]);
+  const drains = { left: [], isLeftToDown: false };
+  const outcome = { head, end: 'done', drains, totals: { ...noTotals }, paused: 0 } as const;
+  const answer = rolloutAnswer(context, outcome, { waits: left, advice: null });
+  expect(answer.json).toMatchObject({ end: 'resting', movesLeft: plan.movesLeft });
+  expect(answer.json).toMatchObject({ restsUntil: until });
+  expect([answer.exit, answer.next]).toEqual([6, 'ring-builder rollout cities']);
+  expect(answer.lines.join('\n')).toContain(`after ${until.slice(0, 16)}Z`);
+  ring.later(24);
+  expect((await landed(ring)).left).toMatchObject({ restsUntil: null });
+  expect((await landed(ring)).left.next.moves.length).toBeGreaterThan(0);
+});
+
+test('list and status name what is left for later', async () => {
+  const { tool } = await knownRing(24);
+  await tool.json('set-weight cities d0 0 d1 0');
+  const { movesLeft } = await tool.json<Planned>('plan cities --offline');
+  await tool.json('commit cities -m drained --override both');
+  expect(await tool.json('list')).toMatchObject({ rings: [{ movesLeft, restsUntil: null }] });
+  expect(await tool.text('list')).toContain(`${movesLeft} moves left for later`);
+  expect(await tool.json('status cities')).toMatchObject({ movesLeft, movesNotNoted: 0 });
+});
+
+test('no wave of a revert waits for min_part_hours', async () => {
+  const ring = await knownRing(24, 6);
+  const { tool } = ring;
+  await drained(ring);
+  ring.later(1);
+  const { movesLeft } = await tool.json<Planned>('revert cities 1 -m back --override back');
+  expect(movesLeft).toBeGreaterThan(0);
+  const { left } = await landed(ring);
+  expect(left).toMatchObject({ movesLeft, restsUntil: null });
+  expect(left.next.moves.length).toBeGreaterThan(0);
+});
+
+test('moves beyond what a version can note are counted through waves and cancels', async () => {
+  limits.laterMovesMax = 3;
+  const { tool, head, log } = await knownRing(1, 6);
+  await tool.json('set-weight cities d0 0 d1 0');
+  const plan = await tool.json<Planned>('plan cities --offline');
+  expect(plan.movesLeft).toBeGreaterThan(4);
+  expect(plan.warnings.map(({ code }) => code)).toContain('MOVES_NOT_NOTED');
+  await tool.json('commit cities -m drained --override both');
+  const { waves } = wavesLeft(await head(), await log(), 0);
+  expect(waves.flat()).toHaveLength(3);
+  const movesNotNoted = plan.movesLeft - 3;
+  const status = { movesLeft: plan.movesLeft, movesNotNoted };
+  expect(await tool.json('status cities')).toMatchObject(status);
+  for (const { partition } of waves.flat()) await tool.json(`moves cities cancel ${partition}`);
+  const rest = { movesLeft: movesNotNoted, movesNotNoted };
+  expect(await tool.json('status cities')).toMatchObject(rest);
+  expect(await tool.text('status cities')).toContain(
+    `${movesNotNoted} moves of the change were not`,
+  );
+  await tool.json('moves cities cancel all');
+  const done = await tool.json<WavesLeft>('status cities');
+  expect(done).toMatchObject({ movesLeft: 0, movesNotNoted: 0 });
+});
+
+test('a revert that would leave more than can be noted says so', async () => {
+  const ring = await knownRing(1, 6);
+  await drained(ring);
+  limits.laterMovesMax = 1;
+  const { warnings } = await ring.tool.json<Planned>('revert cities 1');
+  expect(warnings.map(({ code }) => code)).toContain('MOVES_NOT_NOTED');
+});

@@ -1,0 +1,114 @@
+// What a change has left to do when its last version has landed: later waves, when the next of them
+// may begin, and moves that no version has noted. Pure.
+import { must } from '@ringwright/base/assert';
+import { counted } from '@ringwright/base/counted';
+import type { Finding } from '@ringwright/base/finding';
+import { moveCount, type NextWave, nextWave } from '@ringwright/builder/plan/later-waves';
+import type { LaterWaves, Plan } from '@ringwright/builder/plan/plan';
+import { laterWavesOf } from '@ringwright/repository/folder/later-section';
+import type { LogEntry } from '@ringwright/repository/folder/log-entry';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { hoursOf, MS_PER_HOUR } from '../cli/hours.ts';
+
+const MINUTES_PER_HOUR = 60;
+
+export interface WavesLeft {
+  /** What a rollout goes on with. */
+  readonly waves: LaterWaves;
+  /** Moves of these waves, and those that are not noted. */
+  readonly movesLeft: number;
+  /** Beyond what a version can note, or left by a program that noted none: a commit plans them. */
+  readonly movesNotNoted: number;
+  /** What may move now, and what is left then. */
+  readonly next: NextWave;
+  /** ISO 8601, UTC, to the minute; null unless all that is noted rests until then. */
+  readonly restsUntil: string | null;
+}
+
+/** Of the head and its log. */
+export function wavesLeft(
+  head: StoredVersion,
+  entries: readonly LogEntry[],
+  nowMs: number,
+): WavesLeft {
+  const waves = laterWavesOf(head.extraSections);
+  const noted = moveCount(waves);
+  const movesNotNoted = notNoted(entries, noted);
+  const movesLeft = noted + movesNotNoted;
+  const nothing: NextWave = { moves: [], later: waves };
+  if (noted === 0) return { waves, movesLeft, movesNotNoted, next: nothing, restsUntil: null };
+  const readyAt = waveAt(head, entries, waves);
+  const next = readyAt(nowMs / MS_PER_HOUR);
+  const rests = next.moves.length === 0 && head.ring.moves.length === 0;
+  const minutes = rests ? minutesOfRest(head, (hours) => readyAt(nowMs / MS_PER_HOUR + hours)) : 0;
+  const until = new Date(nowMs + (minutes / MINUTES_PER_HOUR) * MS_PER_HOUR).toISOString();
+  return { waves, movesLeft, movesNotNoted, next, restsUntil: rests ? until : null };
+}
+
+/** A revert goes back at once: min_part_hours holds up none of its waves. */
+function waveAt(
+  { ring, state }: StoredVersion,
+  entries: readonly LogEntry[],
+  waves: LaterWaves,
+): (nowHours: number) => NextWave {
+  const commit = entries.findLast(({ kind }) => kind === 'commit');
+  const reverts = commit?.details['revert'] !== undefined;
+  const versionHours = hoursOf(entries);
+  const builder = must(state, `version ${ring.version} carries the builder`);
+  return (nowHours) => {
+    const times = reverts ? {} : { versionHours, nowHours };
+    return nextWave(waves, { head: ring, state: builder, times });
+  };
+}
+
+/** The fewest after which a move may go: what has rested once stays so. */
+function minutesOfRest({ state }: StoredVersion, readyIn: (hours: number) => NextWave): number {
+  let [rests, goes] = [0, Math.ceil((state?.minPartHours ?? 0) * MINUTES_PER_HOUR)];
+  while (goes - rests > 1) {
+    const middle = Math.floor((rests + goes) / 2);
+    if (readyIn(middle / MINUTES_PER_HOUR).moves.length > 0) goes = middle;
+    else rests = middle;
+  }
+  return goes;
+}
+
+/**
+ * Who changes what is left logs how much it is in all, as `movesLeft`: what is not in the version's
+ * file of these moves was not noted.
+ */
+export function notNoted(entries: readonly LogEntry[], noted: number): number {
+  const counted = entries.findLast(({ figures }) => figures['movesLeft'] !== undefined);
+  return Math.max(0, (counted?.figures['movesLeft'] ?? 0) - noted);
+}
+
+/** Of a plan that is too large for the version to note all of it. */
+export function notNotedFindings({ ring, later, movesLeft }: Plan): Finding[] {
+  const left = movesLeft - moveCount(later);
+  if (left === 0) return [];
+  const message =
+    `${left} of ${movesLeft} moves that are left for later are more than a version can note: ` +
+    `when a rollout has made the others, ring-builder plan ${ring} shows what a commit goes on with`;
+  return [{ code: 'MOVES_NOT_NOTED', message, details: { movesLeft, movesNotNoted: left } }];
+}
+
+/** For people; nothing when nothing is left. */
+export function wavesLeftLines(
+  ring: string,
+  { movesLeft, movesNotNoted, restsUntil }: WavesLeft,
+): string[] {
+  const noted = movesLeft - movesNotNoted;
+  const rest =
+    restsUntil === null
+      ? ''
+      : `, whose partitions rest (min_part_hours): type ring-builder rollout ${ring} after ${restsUntil.slice(0, 16)}Z`;
+  return [
+    ...(noted > 0
+      ? [`${counted(noted, 'move is', 'moves are')} left for later waves of the rollout${rest}`]
+      : []),
+    ...(movesNotNoted > 0
+      ? [
+          `${counted(movesNotNoted, 'move')} of the change ${movesNotNoted === 1 ? 'was' : 'were'} not noted: ring-builder plan ${ring} shows what a commit goes on with`,
+        ]
+      : []),
+  ];
+}
