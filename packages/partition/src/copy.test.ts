@@ -69,10 +69,13 @@ test('a copy of 64 MiB under writes to both ends equal, and stalls nobody', asyn
     }
   };
   const writers = [writer(), writer(), writer()];
+  const startedMs = performance.now();
   await copyPartition(source, target);
+  const copyMs = performance.now() - startedMs;
   writing = false;
   await Promise.all(writers);
-  expect(delay.max / 1e6).toBeLessThan(400);
+  // A share of the copy's own time: a busy machine makes both longer.
+  expect(delay.max / 1e6).toBeLessThan(copyMs / 4);
   const [mine, theirs] = [source.info('test', 0), target.info('test', 0)];
   expect(theirs).toMatchObject({ digest: mine?.digest, rows: mine?.rows, state: 'filling' });
   expect(readdirSync(join(to.directory, 'staging'))).toEqual([]);

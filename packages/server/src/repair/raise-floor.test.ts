@@ -247,14 +247,12 @@ test('tombstones dropped at the source while it is copied: the copy is taken aga
     world.device(0).store.promiseFloor(keyspace, 0, world.ms);
     await world.device(0).store.raiseFloor(keyspace, 0, world.ms);
   };
-  world.device(1).up = false;
   const task = { active, partition: 0, move: null, onProgress: () => undefined };
   const load = () =>
     loadPartition({ store, devices, decide, throttle, partial }, task).catch(
       (error: unknown) => error,
     );
   expect(await load()).toMatchObject({ code: 'NOT_ENOUGH_REPLICAS' });
-  world.device(1).up = true;
   expect(await load()).toMatchObject({ copy: { device: 0 }, merged: [1] });
   expect(world.device(2).value(0, 'a')).toBeNull();
 });
