@@ -51,7 +51,7 @@ const burstProgram = `
     return youngBytes();
   }
   const hold = growWhenHindered({ tickMs: 20, collectingMs: Infinity, youngBytesMax: 1 });
-  const before = youngBytes();
+  const before = await burst();
   const held = await burst();
   hold();
   growWhenHindered({ tickMs: 20, collectingMs: 0, youngBytesMax: 1 });
