@@ -17,7 +17,7 @@ const SERVERS_MIN = 5;
 /** Of one change; then it goes on in peace, so that moves are finished all the time. */
 const TROUBLES_MAX = 3;
 const ROLLOUT_LIFE_MS_MAX = 6_000;
-/** A change in so many is followed by a device that dies, if enough are left without it. */
+/** A change in so many, at least, is followed by a device that dies, if enough are left. */
 const DEAD_EVERY = 5;
 const DEVICES_LEFT_MIN = 3;
 
@@ -47,12 +47,20 @@ export const rings: Nemesis = {
       await rollOutUnderFire(scene);
     });
     const mayDie = (await standingOf(stage)).weighted > DEVICES_LEFT_MIN;
-    if (mayDie && random.below(DEAD_EVERY) === 0 && !signal.aborted) await buryOne(scene);
+    if (mayDie && isDeathDue(stage) && !signal.aborted) await buryOne(scene);
     const faults = receiptFaults(readReceipts(stage));
     if (faults.length > 0) throw new Broken(faults.join('; '));
   },
   settle: proveRings,
 };
+
+/** Counted, not drawn: one run in twenty of as many minutes had none. */
+function isDeathDue({ faults }: RingScene['stage']): boolean {
+  const countOf = (names: readonly string[]): number =>
+    faults.filter(({ name }) => names.includes(name)).length;
+  const changes = countOf(ringChanges.map(({ name }) => `rings: ${name}`));
+  return changes >= DEAD_EVERY * (countOf([DEAD]) + 1);
+}
 
 /** Types `rollout` until it is done; at first something happens to it each time. */
 async function rollOutUnderFire(scene: RingScene): Promise<void> {
