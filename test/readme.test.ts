@@ -1,5 +1,6 @@
-// The README and the programs agree: every command is listed, and what it names exists.
-import { existsSync, readFileSync } from 'node:fs';
+// The README, the glossary and the pages of design agree with the programs: every command is listed,
+// and what they name exists.
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { verbs } from '../tools/ring-builder/verbs.ts';
@@ -46,4 +47,35 @@ test('every path that is named exists', () => {
     .map(([, name]) => name ?? '')
     .filter((name) => !existsSync(path.join(root, name)));
   expect(missing).toEqual([]);
+});
+
+test('the glossary has each word once, in order, with a file that exists; the README links it', () => {
+  expect(readme).toContain('](GLOSSARY.md)');
+  const glossary = readFileSync(path.join(root, 'GLOSSARY.md'), 'utf8');
+  const entries = glossary.replaceAll(/\n {2}/g, ' ').matchAll(/^- \*\*(.+?)\*\*: .*$/gm);
+  const words: string[] = [];
+  for (const [entry, word = ''] of entries) {
+    words.push(word.toLowerCase());
+    const [, file = 'none'] = /`((?:packages|tools)\/[\w./-]+)`/.exec(entry) ?? [];
+    expect(existsSync(path.join(root, file)), `${word}: ${file}`).toBe(true);
+  }
+  expect(words.length).toBeGreaterThan(100);
+  expect(words).toEqual([...new Set(words)].sort());
+});
+
+test('every page that a page links to exists', () => {
+  const pages = ['packages', 'tools', 'test'].flatMap((folder) =>
+    globSync('**/*.md', { cwd: path.join(root, folder), exclude: ['**/node_modules'] }).map(
+      (file) => path.join(folder, file),
+    ),
+  );
+  let links = 0;
+  for (const page of ['README.md', 'GLOSSARY.md', ...pages]) {
+    const text = readFileSync(path.join(root, page), 'utf8');
+    for (const [, to = ''] of text.matchAll(/\]\(([^)#:]+\.md)\)/g)) {
+      links += 1;
+      expect(existsSync(path.join(root, path.dirname(page), to)), `${page}: ${to}`).toBe(true);
+    }
+  }
+  expect(links).toBeGreaterThan(10);
 });
