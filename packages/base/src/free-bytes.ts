@@ -1,4 +1,5 @@
-// Gives memory back at once, instead of when the garbage collector comes by. Pure.
+// Gives memory back at once, instead of when the garbage collector comes by: bytes that were given
+// here are empty afterwards.
 
 /** Shorter ones may lie in what a socket read at once, 64 KiB, beside the begin of the next. */
 const FREED_BYTES_MIN = 128 * 1024;

@@ -25,8 +25,9 @@ export function lookupOf(ring: Ring): (key: Uint8Array) => Lookup {
 }
 
 /**
- * The devices of a partition in replica order. Every request passes here: an array made at its
- * full length, and texts only for failures, give 24 million lookups/s with Murmur3 instead of 7.
+ * The devices of a partition in replica order. Tools that look up many keys come here; servers ask
+ * slotsOf. An array made at its full length, and texts only for failures, give 24 million lookups/s
+ * with Murmur3 instead of 7.
  */
 export function devicesOf(
   { table, devices }: Pick<Ring, 'table' | 'devices'>,

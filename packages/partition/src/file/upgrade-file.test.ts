@@ -1,5 +1,5 @@
-// Files of earlier formats, as the programs of their time wrote them, are brought up to date when
-// they are opened.
+// Files that are turned back into earlier formats here are brought up to date when they are opened.
+// Those that earlier programs wrote themselves are in test/upgrade.
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
