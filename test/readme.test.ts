@@ -1,5 +1,5 @@
-// The README, the glossary and the pages of design agree with the programs: every command is listed,
-// and what they name exists.
+// The README, the glossary and the pages of design agree with the programs: every command is
+// listed, and what they name exists.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -49,7 +49,7 @@ test('every path that is named exists', () => {
   expect(missing).toEqual([]);
 });
 
-test('the glossary has each word once, in order, with a file that exists; the README links it', () => {
+test('the glossary has each word once, in order, with a file that exists', () => {
   expect(readme).toContain('](GLOSSARY.md)');
   const glossary = readFileSync(path.join(root, 'GLOSSARY.md'), 'utf8');
   const entries = glossary.replaceAll(/\n {2}/g, ' ').matchAll(/^- \*\*(.+?)\*\*: .*$/gm);
