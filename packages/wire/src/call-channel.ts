@@ -95,7 +95,8 @@ export class CallChannel implements Caller {
 
   /**
    * Calls the other end. Rejects with its CodedError, or PEER_TIMEOUT, PEER_BUSY (the queue to it
-   * is full), PEER_UNREACHABLE (the connection closed), PEER_FAILED (an answer of the wrong form),
+   * is full; `details.outcome` is `rejected` when the call did not run, `unknown` when it did),
+   * PEER_UNREACHABLE (the connection closed), PEER_FAILED (an answer of the wrong form),
    * VALUE_OUT_OF_RANGE (a request that fits no frame).
    */
   call<Request extends z.ZodType, Answer extends z.ZodType>(
@@ -105,7 +106,7 @@ export class CallChannel implements Caller {
   ): Promise<z.infer<Answer>> {
     if (this.#closed !== null) return Promise.reject(this.#closed);
     return new Promise((resolve, reject) => {
-      this.#checkRoom();
+      this.#checkRoom('rejected');
       const id = this.#nextId++;
       // Before anybody waits for it: a request that cannot be packed only throws.
       const packed = packOne([0, id, kind.method, request]);
@@ -163,10 +164,10 @@ export class CallChannel implements Caller {
     frame.calls += 1;
     try {
       const { handler, request } = this.#understand(method, body);
-      this.#checkRoom();
+      this.#checkRoom('rejected');
       const answer = await handler.answer(request, this);
       // Again: many small requests that came together may ask for far more than the queue holds.
-      this.#checkRoom();
+      this.#checkRoom('unknown');
       const packed = packOne([1, id, answer]);
       this.#post(packed);
       if (handler.givesAway === true && packed.long !== null) freeBytes(packed.long);
@@ -211,12 +212,12 @@ export class CallChannel implements Caller {
     else call.reject(badMessage(`answer to ${call.kind.method}`, answer.error));
   }
 
-  /** Throws PEER_BUSY when the other end takes its frames too slowly. */
-  #checkRoom(): void {
+  /** Throws PEER_BUSY when the other end takes its frames too slowly. `outcome`: of the call. */
+  #checkRoom(outcome: 'rejected' | 'unknown'): void {
     const queued = this.#port.queuedBytes();
     if (queued <= peerQueueBytesMax) return;
     const message = `${queued} bytes wait for ${this.#port.peer}, ${peerQueueBytesMax} is the most`;
-    throw new CodedError('PEER_BUSY', message);
+    throw new CodedError('PEER_BUSY', message, { details: { outcome } });
   }
 
   #post({ bytes, long }: Packed): void {
