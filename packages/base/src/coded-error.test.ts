@@ -27,6 +27,17 @@ test('without options the hint is empty, the details are empty, and there is no 
   expect('cause' in error).toBe(false);
 });
 
+test('what became of the request: as the error says, else as its code means', () => {
+  const outcomeOf = (code: ErrorCode, outcome?: string): string =>
+    new CodedError(code, '', outcome === undefined ? {} : { details: { outcome } }).outcome;
+  expect(outcomeOf('NOT_ENOUGH_REPLICAS')).toBe('maybe-done');
+  expect(outcomeOf('NOT_ENOUGH_REPLICAS', 'rejected')).toBe('not-done');
+  expect(outcomeOf('CLOCK_AHEAD')).toBe('not-done');
+  expect(outcomeOf('CLOCK_AHEAD', 'unknown')).toBe('maybe-done');
+  expect(outcomeOf('SUPERSEDED', 'of a newer release')).toBe('done');
+  expect(new CodedError('RING_STALE', '').retry).toBe('after-ring');
+});
+
 test('every code is spelled in capitals, has a sentence, an exit code and an error status', () => {
   for (const code of codes) {
     const { means, exit, http } = errorCatalogue[code];

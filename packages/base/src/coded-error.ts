@@ -1,5 +1,5 @@
 // The one error class for expected failures: a stable code, a sentence, a hint and plain details.
-import { type ErrorCode, errorCatalogue } from './errors.ts';
+import { type ErrorCode, type ErrorKind, errorCatalogue } from './errors.ts';
 
 export interface ErrorOptionsCoded {
   /** What to do next, as a sentence or a command to type. */
@@ -29,6 +29,17 @@ export class CodedError extends Error {
 
   get http(): number {
     return errorCatalogue[this.code].http;
+  }
+
+  get retry(): ErrorKind['retry'] {
+    return errorCatalogue[this.code].retry;
+  }
+
+  /** What became of the request: as `details.outcome` says, else what the code means. */
+  get outcome(): ErrorKind['outcome'] {
+    if (this.details.outcome === 'rejected') return 'not-done';
+    if (this.details.outcome === 'unknown') return 'maybe-done';
+    return errorCatalogue[this.code].outcome;
   }
 
   toJSON(): ErrorDocument {

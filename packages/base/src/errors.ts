@@ -1,21 +1,42 @@
-// The one list of error codes: stable names, each with what it means, its exit code and HTTP
-// status.
-// Codes never change their meaning; messages may. Exit codes and their meaning: exit-code.ts.
+// The one list of error codes: stable names, each with what it means and what to do about it: HTTP
+// status, exit code, whether the work is done, and where the same request may be sent again.
+// A code never changes its meaning; its message may. A comment over a group names who acts on it.
 
-interface ErrorKind {
+export interface ErrorKind {
   /** One sentence: "is returned when …". */
   readonly means: string;
   /** Exit code of a command that ends with this error. */
   readonly exit: 1 | 2 | 3 | 4 | 5;
   /** HTTP status of an answer that carries this error. */
   readonly http: number;
+  /**
+   * What became of the request. `done`: it took effect, or a newer one has taken its place. An
+   * error that knows better says so in `details.outcome`: CodedError.outcome looks there first.
+   */
+  readonly outcome: 'not-done' | 'maybe-done' | 'done';
+  /**
+   * Where the same request may succeed. `same-server`: here, later. `other-server`: this one lacks
+   * what is needed, another may have it. `after-ring`: made with a newer ring. `never`: not before
+   * somebody changes the request, or what it is about.
+   */
+  readonly retry: 'same-server' | 'other-server' | 'after-ring' | 'never';
 }
 
-const kind = (exit: ErrorKind['exit'], http: number, means: string): ErrorKind => ({
-  means,
-  exit,
-  http,
-});
+type Entry = (exit: ErrorKind['exit'], http: number, means: string) => ErrorKind;
+
+const entry =
+  (outcome: ErrorKind['outcome'], retry: ErrorKind['retry']): Entry =>
+  (exit, http, means) => ({ means, exit, http, outcome, retry });
+
+/** Refused before anything was done, and everywhere, as long as the request stays what it is. */
+const kind = entry('not-done', 'never');
+const tryAgain = entry('not-done', 'same-server');
+const tryOther = entry('not-done', 'other-server');
+const tryNewRing = entry('not-done', 'after-ring');
+const maybeDone = entry('maybe-done', 'never');
+const maybeTryAgain = entry('maybe-done', 'same-server');
+const maybeTryOther = entry('maybe-done', 'other-server');
+const done = entry('done', 'never');
 
 export const errorCatalogue = {
   // Input of any kind
@@ -24,13 +45,13 @@ export const errorCatalogue = {
   VALUE_OUT_OF_RANGE: kind(2, 400, 'a number is outside its named limit'),
   PATTERN_TOO_LARGE: kind(2, 413, 'the patterns of a request have more bytes than allowed'),
   FILE_UNFIT: kind(2, 400, 'what was named is no regular file, or has more bytes than it may have'),
-  // Rings and devices
+  // Rings and devices: ring-builder; client (failure-kind), load-partition for RING_UNKNOWN
   RINGS_UNKNOWN: kind(2, 404, 'the folder of rings is not there'),
   // Not 404: who asks for a key would take it for "no such key".
-  RING_UNKNOWN: kind(2, 503, 'no ring of this name is here'),
+  RING_UNKNOWN: tryOther(2, 503, 'no ring of this name is here'),
   RING_EXISTS: kind(2, 409, 'a ring of this name is here already'),
   RING_EMPTY: kind(2, 404, 'the ring has no committed version yet'),
-  RING_VERSION_UNKNOWN: kind(2, 404, 'the ring has no such version'),
+  RING_VERSION_UNKNOWN: tryOther(2, 404, 'the ring has no such version'),
   DEVICE_UNKNOWN: kind(2, 404, 'the ring has no such device'),
   DEVICE_DUPLICATE: kind(2, 409, 'a device with this address and name is in the ring already'),
   DEVICE_INVALID: kind(2, 400, 'a device description cannot be read'),
@@ -51,7 +72,7 @@ export const errorCatalogue = {
   RING_NOT_CONVERTIBLE: kind(2, 409, 'the ring of one system has no equal in the other'),
   PART_POWER_INCREASING: kind(5, 409, 'Swift is raising the partition power: nothing may move'),
   IMPORT_FILE_INVALID: kind(2, 400, 'the JSON to import is not of the documented form'),
-  // Signatures and trust
+  // Signatures and trust: trust/ of the server; ring-builder by advice
   SIGNATURES_MISSING: kind(5, 422, 'fewer valid signatures of trusted keys than are needed'),
   RING_EPOCH_WRONG: kind(
     5,
@@ -67,12 +88,12 @@ export const errorCatalogue = {
   TRUST_EXPIRED: kind(5, 409, 'the root that names the trusted keys has expired'),
   TRUST_UNKNOWN: kind(2, 404, 'there is no trust document for this cluster here'),
   TRUST_EXISTS: kind(2, 409, 'there is a trust document here already'),
-  BEACON_REFUSED: kind(5, 409, 'the beacon is forged, old, too long-lived or from the future'),
+  BEACON_REFUSED: tryAgain(5, 409, 'the beacon is forged, old, too long-lived or from the future'),
   BEACON_EXPIRED: kind(5, 409, 'no current beacon vouches for the ring: nothing is dropped'),
   SIGNING_KEY_UNKNOWN: kind(2, 404, 'no such signing key is known or its private half is not here'),
   SIGNING_KEY_EXISTS: kind(2, 409, 'a signing key of this name is here already'),
   SIGNING_KEY_LOCKED: kind(2, 401, 'the passphrase of a signing key is missing, weak or wrong'),
-  // Repositories
+  // Repositories: ring-builder; roll-out goes on after HEAD_MOVED and LOCK_HELD
   HEAD_MOVED: kind(3, 409, 'the head is another version than the one this work was based on'),
   STAGED_MOVED: kind(3, 409, 'other changes were staged meanwhile than the ones planned with'),
   STAGED_ON_OLD_HEAD: kind(3, 409, 'changes were staged on a head that others have moved on from'),
@@ -86,47 +107,65 @@ export const errorCatalogue = {
   RING_VERSION_PRUNED: kind(2, 410, 'the file of the version was pruned'),
   ARCHIVE_DIFFERS: kind(2, 409, 'the archive has another file of the same version'),
   PLAN_STALE: kind(3, 409, 'the plan that was reviewed is not what a commit would do now'),
-  LOCK_HELD: kind(3, 423, 'another process is changing the ring'),
+  LOCK_HELD: tryAgain(3, 423, 'another process is changing the ring'),
   RING_LOG_DAMAGED: kind(1, 500, 'the log is edited, cut or not in step with the other files'),
   BUILDER_FILE_INVALID: kind(2, 500, 'builder.json cannot be read'),
   MOVES_IN_FLIGHT: kind(5, 409, 'the head has moves in flight, and this needs a ring without any'),
   CONFIRMATION_NEEDED: kind(5, 409, 'the command is dangerous and was not confirmed'),
-  DISK_FAILED: kind(4, 507, 'a file could not be read or written'),
-  // Heads that several machines share
-  HEAD_STORE_UNREACHABLE: kind(4, 503, 'the store of the heads does not answer'),
+  DISK_FAILED: maybeDone(4, 507, 'a file could not be read or written'),
+  // Heads that several machines share: publish-head, etcd-members, ring-heads
+  HEAD_STORE_UNREACHABLE: tryAgain(4, 503, 'the store of the heads does not answer'),
   HEAD_STORE_REFUSED: kind(
     2,
     401,
     'the store of the heads refuses the user, the password or the request',
   ),
-  HEAD_UNKNOWN: kind(4, 503, 'the connection broke before it was known whether the head moved'),
+  HEAD_UNKNOWN: maybeDone(
+    4,
+    503,
+    'the connection broke before it was known whether the head moved',
+  ),
   HEAD_RECORD_INVALID: kind(1, 500, 'a record of the head or of its transaction cannot be read'),
-  RING_STORES_TOO_FEW: kind(4, 503, 'too few ring stores could store or give what the head names'),
-  // Ring changes
-  SERVERS_NOT_CONFIRMED: kind(4, 503, 'not every server has confirmed the version'),
-  ROLLOUT_STALLED: kind(4, 503, 'a ring change made no progress for too long'),
+  RING_STORES_TOO_FEW: tryAgain(
+    4,
+    503,
+    'too few ring stores could store or give what the head names',
+  ),
+  // Ring changes: ring-builder
+  SERVERS_NOT_CONFIRMED: maybeTryAgain(4, 503, 'not every server has confirmed the version'),
+  ROLLOUT_STALLED: maybeTryAgain(4, 503, 'a ring change made no progress for too long'),
   RECEIPT_INVALID: kind(1, 422, 'the receipt of a move is not of the right form or forged'),
   RECEIPTS_MISSING: kind(5, 409, 'moves lack the receipts of their joiners'),
-  // Between servers
-  PEER_UNREACHABLE: kind(4, 503, 'no connection to the other server'),
-  PEER_TIMEOUT: kind(4, 503, 'the other server did not answer in time'),
-  PEER_BUSY: kind(4, 503, 'too many bytes wait for the other server'),
-  PEER_FAILED: kind(4, 502, 'the other server failed or answered in a form unknown here'),
-  WIRE_VERSION_UNKNOWN: kind(4, 426, 'the other end speaks another version of the wire format'),
-  // Rings on servers
+  // Between servers: whoever calls one; PEER_ means that no judgement came (isPeerCode). After
+  // PEER_BUSY the call may have run: the room for its answer is looked at before it and after it.
+  PEER_UNREACHABLE: maybeTryOther(4, 503, 'no connection to the other server'),
+  PEER_TIMEOUT: maybeTryOther(4, 503, 'the other server did not answer in time'),
+  PEER_BUSY: maybeTryOther(4, 503, 'too many bytes wait for the other server'),
+  PEER_FAILED: maybeTryOther(4, 502, 'the other server failed or answered in a form unknown here'),
+  WIRE_VERSION_UNKNOWN: tryOther(4, 426, 'the other end speaks another version of the wire format'),
+  // Rings on servers: quorums (outdatedRing), ring-exchange, loads and copies, advice of the tool.
+  // A device says PARTITION_FILLING also of a record that it has stored and does not count yet.
   RING_OLDER: kind(5, 409, 'the ring is older than the highest version this server has seen'),
   RING_FORK: kind(5, 409, 'another ring with the same keyspace and version is active'),
   RING_FORK_UNKNOWN: kind(2, 404, 'no fork of this ring was seen that could be settled'),
   RING_FOREIGN: kind(5, 409, 'the ring is of another cluster, keyspace or partition count'),
   RING_VERSION_JUMP: kind(5, 409, 'the version is absurdly far above the active one'),
-  RING_STALE: kind(3, 409, 'the request used a ring older than the partition allows'),
-  NOT_RESPONSIBLE: kind(3, 421, 'this device has no slot of the partition in the active ring'),
-  PARTITION_FILLING: kind(4, 503, 'this device does not hold all records of the partition yet'),
-  COPY_BUSY: kind(4, 503, 'the source gives as many copies, or bytes, as it may: ask again'),
-  COPY_CUT: kind(4, 503, 'the connection broke in the middle of a copy; it goes on from there'),
+  RING_STALE: tryNewRing(3, 409, 'the request used a ring older than the partition allows'),
+  NOT_RESPONSIBLE: tryNewRing(
+    3,
+    421,
+    'this device has no slot of the partition in the active ring',
+  ),
+  PARTITION_FILLING: maybeTryOther(
+    4,
+    503,
+    'this device does not hold all records of the partition yet',
+  ),
+  COPY_BUSY: tryAgain(4, 503, 'the source gives as many copies, or bytes, as it may: ask again'),
+  COPY_CUT: tryAgain(4, 503, 'the connection broke in the middle of a copy; it goes on from there'),
   MOVE_UNKNOWN: kind(3, 409, 'no move with this assignment id is in flight here'),
   MOVE_STOPPED: kind(3, 409, 'an operator paused, retried or cancelled the move'),
-  // Records
+  // Records: client (failure-kind), the coordinator, HTTP and Redis
   KEY_UNKNOWN: kind(1, 404, 'no record with this key'),
   KEY_INVALID: kind(2, 400, 'the key is empty, too long or not percent-encoded rightly'),
   KEY_MISPLACED: kind(2, 400, 'the key is of another partition than the request names'),
@@ -138,46 +177,71 @@ export const errorCatalogue = {
   ),
   METHOD_UNKNOWN: kind(2, 405, 'the resource does not know this method'),
   PATH_UNKNOWN: kind(2, 404, 'there is no such resource'),
-  SUPERSEDED: kind(1, 409, 'a newer record of the key exists; this write will never be read'),
+  SUPERSEDED: done(1, 409, 'a newer record of the key exists; this write will never be read'),
   CLOCK_AHEAD: kind(5, 409, 'the timestamp lies too far ahead of this clock'),
-  KEY_CONTENDED: kind(4, 503, 'too many others change the key at the same time'),
-  KEY_OVERTAKEN: kind(4, 503, 'another change came in between; this one may have been before it'),
+  KEY_CONTENDED: maybeTryAgain(4, 503, 'too many others change the key at the same time'),
+  KEY_OVERTAKEN: maybeDone(
+    4,
+    503,
+    'another change came in between; this one may have been before it',
+  ),
   STAMP_TOO_OLD: kind(5, 409, 'the timestamp lies below what the holders have closed off'),
-  CLOCK_BEHIND: kind(4, 503, 'the clock of this server lies too far behind stamps that exist'),
-  NOT_ENOUGH_REPLICAS: kind(4, 503, 'fewer slots answered than the consistency level needs'),
-  // Web pages
+  CLOCK_BEHIND: tryAgain(4, 503, 'the clock of this server lies too far behind stamps that exist'),
+  NOT_ENOUGH_REPLICAS: maybeTryAgain(
+    4,
+    503,
+    'fewer slots answered than the consistency level needs',
+  ),
+  // Web pages: HTTP
   HOST_UNKNOWN: kind(5, 421, 'the Host header names no address and no name of this server'),
   ORIGIN_FOREIGN: kind(5, 403, 'a web page of another origin made its browser send the request'),
   CONTENT_TYPE_UNKNOWN: kind(2, 415, 'a body of JSON does not say that it is application/json'),
-  // Conditions, batches and sessions
+  // Conditions, batches and sessions: client, HTTP
   PRECONDITION_FAILED: kind(1, 412, 'the record is another than the condition names'),
   CONDITION_UNSUPPORTED: kind(2, 501, 'writes do not know a condition of this kind'),
   BATCH_TOO_LARGE: kind(2, 413, 'a batch has too many items or bytes'),
   SESSION_INVALID: kind(2, 400, 'the session token cannot be read'),
-  SESSION_BEHIND: kind(4, 503, 'too few slots answered to be sure of what the session has seen'),
-  // Clients
-  WRITE_UNKNOWN: kind(4, 503, 'the connection broke before the answer: the write may be stored'),
-  CLIENT_CLOSED: kind(2, 400, 'the client has been closed'),
-  // Starting a server
+  SESSION_BEHIND: tryAgain(
+    4,
+    503,
+    'too few slots answered to be sure of what the session has seen',
+  ),
+  // Clients: the program that uses one
+  WRITE_UNKNOWN: maybeDone(
+    4,
+    503,
+    'the connection broke before the answer: the write may be stored',
+  ),
+  CLIENT_CLOSED: maybeDone(2, 400, 'the client has been closed'),
+  // Starting a server: whoever starts it
   LISTEN_FAILED: kind(4, 500, 'the address cannot be listened on'),
   DATA_DIR_NOT_MOUNTED: kind(4, 500, 'no file system is mounted at the data directory'),
   DATA_DIR_FOREIGN: kind(4, 500, 'the data directory has files in it that are of no device'),
   DATA_DIR_OF_ANOTHER_DEVICE: kind(5, 500, 'the data directory belongs to another device'),
-  // Stores: data directories, the commit log, partition files
+  // Stores: data directories, the commit log, partition files. load-partition, copies, repair; the
+  // client for STORE_ codes
   DATA_DIR_IN_USE: kind(3, 409, 'another process has this data directory open'),
-  STORE_FAILED: kind(4, 503, 'the disk failed under the store; it must be reopened from disk'),
-  STORE_CLOSED: kind(4, 503, 'the store is closed or closing'),
-  STORE_BUSY: kind(4, 503, 'more bytes wait to be written than the queue may hold'),
+  STORE_FAILED: maybeTryOther(
+    4,
+    503,
+    'the disk failed under the store; it must be reopened from disk',
+  ),
+  STORE_CLOSED: tryOther(4, 503, 'the store is closed or closing'),
+  STORE_BUSY: tryAgain(4, 503, 'more bytes wait to be written than the queue may hold'),
   STORE_UNFIT: kind(4, 500, 'SQLite here is too old or does not keep the settings it was given'),
-  DISK_FULL: kind(4, 507, 'the disk has less free space than the work and the reserve need'),
+  DISK_FULL: tryAgain(4, 507, 'the disk has less free space than the work and the reserve need'),
   LOG_DAMAGED: kind(1, 500, 'the commit log is damaged elsewhere than in its torn tail'),
   PARTITION_ABSENT: kind(2, 404, 'this device has no file of the partition'),
   DROPS_DIFFER: kind(3, 409, 'the drops to let go are not those that are held now'),
   TRASH_UNKNOWN: kind(2, 404, 'no dropped partition of this name is on this device'),
   PARTITION_EXISTS: kind(2, 409, 'this device has a file of the partition already'),
-  PARTITION_DAMAGED: kind(1, 500, 'the partition file cannot be trusted; drop it and refill it'),
-  RECORD_DAMAGED: kind(1, 500, 'a record does not match its hash'),
-  COPY_INVALID: kind(1, 422, 'a received partition file is not what its manifest says'),
+  PARTITION_DAMAGED: maybeTryOther(
+    1,
+    500,
+    'the partition file cannot be trusted; drop it and refill it',
+  ),
+  RECORD_DAMAGED: maybeTryOther(1, 500, 'a record does not match its hash'),
+  COPY_INVALID: tryOther(1, 422, 'a received partition file is not what its manifest says'),
   KEY_EMPTY: kind(2, 400, 'a key has no bytes'),
   KEY_TOO_LARGE: kind(2, 400, 'a key has more bytes than keyBytesMax'),
   // Programs around a cluster
@@ -185,3 +249,8 @@ export const errorCatalogue = {
 } satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof errorCatalogue;
+
+/** Whether no judgement came from the other end: not reached, late, too busy or not understood. */
+export function isPeerCode(code: ErrorCode): boolean {
+  return code.startsWith('PEER_');
+}

@@ -1,6 +1,7 @@
 // One read at several servers: the next is asked when one fails or takes long. The first to answer
 // wins.
 import { CodedError } from '@ringwright/base/coded-error';
+import { isPeerCode } from '@ringwright/base/errors';
 
 interface Read<Answer> {
   readonly addresses: readonly string[];
@@ -57,5 +58,5 @@ export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
 }
 
 function isBroken(error: unknown): boolean {
-  return error instanceof CodedError && error.code.startsWith('PEER_');
+  return error instanceof CodedError && isPeerCode(error.code);
 }

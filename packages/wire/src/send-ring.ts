@@ -1,5 +1,6 @@
 // Sending a ring to a server: offered, then as a delta to the ring it has, or whole. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import { splitRingFile } from '@ringwright/ring/file/ring-file';
 import type { Caller } from './call-channel.ts';
@@ -71,5 +72,6 @@ async function sendChunks(
 /** The ring may be good all the same: the base went, or the delta does not fit. */
 function isDeltaRefused(error: unknown): boolean {
   if (!(error instanceof CodedError)) return false;
-  return ['RING_DELTA_INVALID', 'RING_VERSION_UNKNOWN', 'USAGE'].includes(error.code);
+  const refusals: ErrorCode[] = ['RING_DELTA_INVALID', 'RING_VERSION_UNKNOWN', 'USAGE'];
+  return refusals.includes(error.code);
 }

@@ -3,7 +3,7 @@ import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
 
 const CATALOGUE = 'packages/base/src/errors.ts';
-const ENTRY = /^ {2}([A-Z][A-Z0-9_]*): kind\(/;
+const ENTRY = /^ {2}([A-Z][A-Z0-9_]*): \w+\(/;
 const GROUP = /^ {2}\/\/ /;
 
 export function checkErrorCatalogue(files: readonly SourceFile[]): Complaint[] {

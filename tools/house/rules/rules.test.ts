@@ -150,7 +150,7 @@ test('dead files: imported by a test alone is dead, imported by code is not', ()
 test('error catalogue: a code outside a group and a code without use are found', () => {
   const catalogue = makeSourceFile(
     'packages/base/src/errors.ts',
-    "  LONE: kind(1, 400, ''),\n  // Group\n  USED: kind(1, 400, ''),\n  SPARE: kind(1, 400, ''),\n",
+    "  LONE: kind(1, 400, ''),\n  // Group\n  USED: kind(1, 400, ''),\n  SPARE: tryAgain(4, 503, ''),\n",
   );
   const user = inServer("throw new CodedError('USED', ''); throw new CodedError('LONE', '');");
   const lines = checkErrorCatalogue([catalogue, ...user]).map(({ line }) => line);

@@ -1,7 +1,7 @@
 // What to type next when servers refuse a version or do not answer: by error code and situation.
 // The one table of it, for push, rollout, settle, servers, health and status. Pure.
 import { counted } from '@ringwright/base/counted';
-import { type ErrorCode, errorCatalogue } from '@ringwright/base/errors';
+import { type ErrorCode, errorCatalogue, isPeerCode } from '@ringwright/base/errors';
 import type { Ring } from '@ringwright/ring/ring';
 import { quoteWord } from '../cli/quote-command.ts';
 import { goneForGood } from './gone-for-good.ts';
@@ -144,7 +144,8 @@ const other = says('the log of those servers says more', (ring) => `push ${ring}
 
 /** Whether waiting cannot change it: a safety rule said no. Clocks of servers come right again. */
 export function isFinal(code: ErrorCode): boolean {
-  return errorCatalogue[code].exit === 5 && code !== 'BEACON_REFUSED';
+  const { exit, retry } = errorCatalogue[code];
+  return exit === 5 && retry === 'never';
 }
 
 /** Those with the worst code of all. */
@@ -168,7 +169,7 @@ export function adviceOnCode(situation: Situation, code: ErrorCode): Advice {
 
 /** A server that answers late, or in no form known, is away like one that does not answer. */
 function rowOf(code: ErrorCode): ErrorCode {
-  return code.startsWith('PEER_') ? 'PEER_UNREACHABLE' : code;
+  return isPeerCode(code) ? 'PEER_UNREACHABLE' : code;
 }
 
 function named(plights: readonly Plight[]): string {

@@ -1,5 +1,6 @@
 // Giving the trust document and beacons to servers: they are signed, so any server may be told.
 import { CodedError } from '@ringwright/base/coded-error';
+import { isPeerCode } from '@ringwright/base/errors';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { trustOffer } from '@ringwright/wire/trust';
 import { fanOut } from './fan-out.ts';
@@ -39,7 +40,7 @@ export function giveTrust(
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
       const { code, message } = error;
-      const outcome = code.startsWith('PEER_') ? 'unreachable' : 'refused';
+      const outcome = isPeerCode(code) ? 'unreachable' : 'refused';
       return { address, outcome, code, message };
     }
   });

@@ -86,7 +86,13 @@ export const quorumBugs: readonly SeededBug[] = [
     name: 'unknown-called-rejected',
     about: 'a write that may be stored is reported as stored nowhere',
     nemeses: [part],
-    patches: [{ file: spread, find: 'return !certainlyNot.has(said);', replace: 'return false;' }],
+    patches: [
+      {
+        file: spread,
+        find: "return !(error instanceof CodedError) || error.outcome !== 'not-done';",
+        replace: 'return false;',
+      },
+    ],
   },
   {
     name: 'session-not-read-again',

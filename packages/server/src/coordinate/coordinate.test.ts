@@ -1,6 +1,7 @@
 // The coordinator where two rings meet, and what it says of a write that failed, case by case.
 
 import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import type { Soon } from '@ringwright/base/soon';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
@@ -184,6 +185,31 @@ describe('what is said of a write that failed', () => {
     const cluster = await clusterAt(1);
     for (const id of down) cluster.devices[id]!.up = false;
     expect(await write(cluster.devices[4], 'x')).toBe('NOT_ENOUGH_REPLICAS unknown');
+  });
+
+  test.each<[ErrorCode, string | undefined, string]>([
+    ['WIRE_VERSION_UNKNOWN', undefined, 'rejected'],
+    ['STORE_CLOSED', undefined, 'rejected'],
+    ['NOT_RESPONSIBLE', undefined, 'rejected'],
+    ['DISK_FULL', undefined, 'rejected'],
+    ['PEER_BUSY', 'rejected', 'rejected'],
+    // The record may be there: its answer had no room, or it does not count yet.
+    ['PEER_BUSY', 'unknown', 'unknown'],
+    ['PEER_BUSY', undefined, 'unknown'],
+    ['PARTITION_FILLING', undefined, 'unknown'],
+    ['PARTITION_DAMAGED', undefined, 'unknown'],
+    ['PEER_FAILED', undefined, 'unknown'],
+  ])('every device says %s, outcome %s: %s', async (code, outcome, wanted) => {
+    const cluster = await clusterAt(1);
+    const device = cluster.devices[4]!;
+    const details = outcome === undefined ? {} : { outcome };
+    const call = (): Promise<never> => Promise.reject(new CodedError(code, 'no', { details }));
+    const coordinator = { ...device.coordinator, devices: { call } };
+    const work = soon(coordinateWrite(coordinator, { ...about, value: key }));
+    await expect(work).rejects.toMatchObject({
+      code: 'NOT_ENOUGH_REPLICAS',
+      details: { outcome: wanted },
+    });
   });
 
   test('stored by the joiner alone: unknown', async () => {

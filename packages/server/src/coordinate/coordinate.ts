@@ -13,7 +13,7 @@ import { type Consistency, slotsNeeded } from './consistency.ts';
 import { decideKey, type NewContent, settleKey } from './decide-key.ts';
 import { gatherReads } from './gather-reads.ts';
 import { tallySlots } from './slot-acks.ts';
-import { OutdatedRing, spreadRecord, UndecidedKey, type WriteOutcome } from './spread-record.ts';
+import { mayBeStored, spreadRecord, UndecidedKey, type WriteOutcome } from './spread-record.ts';
 import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
 
 export interface KeyRequest {
@@ -47,7 +47,7 @@ export async function coordinateWrite(
   const { ms, tie } = stamp;
   let earlier: WriteOutcome = 'rejected';
   const note = (error: unknown): void => {
-    if (outcomeOf(error) === 'unknown') earlier = 'unknown';
+    if (mayBeStored(error)) earlier = 'unknown';
   };
   // The stamp stays the same when the ring changes on the way: a retry stores the same record, not
   // a second one.
@@ -77,12 +77,6 @@ export async function coordinateWrite(
   if (newer === null) return stamp;
   ports.clock.observe(newer);
   throw superseded(stamp, formatStamp(newer));
-}
-
-/** Of one attempt that failed; another one may follow. */
-function outcomeOf(error: unknown): unknown {
-  if (error instanceof OutdatedRing) return error.outcome;
-  return error instanceof CodedError ? error.details.outcome : 'unknown';
 }
 
 function superseded(stamp: Stamp, newer: string): CodedError {

@@ -10,7 +10,7 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 import { slotsNeeded } from './consistency.ts';
 import { newestOf } from './gather-reads.ts';
 import { prepareKey } from './prepare-key.ts';
-import { OutdatedRing, spreadRecord, UndecidedKey } from './spread-record.ts';
+import { mayBeStored, spreadRecord, UndecidedKey } from './spread-record.ts';
 import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
 
 /** What a key is to hold instead. */
@@ -137,11 +137,6 @@ function checkNotOvertaken(present: WireContent | null, { mine }: Work): void {
 
 function isSame(present: WireContent | null, mine: Stamp | null): boolean {
   return present !== null && mine !== null && compareStamps(identityOf(present), mine) === 0;
-}
-
-function mayBeStored(error: unknown): boolean {
-  if (error instanceof OutdatedRing) return error.outcome === 'unknown';
-  return !(error instanceof CodedError) || error.details.outcome !== 'rejected';
 }
 
 function failedChange(error: unknown, { mine }: Work): unknown {

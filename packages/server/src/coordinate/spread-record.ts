@@ -1,6 +1,5 @@
 // Sends one record to every device of its slots and waits for as many slots as the level needs.
 import { CodedError } from '@ringwright/base/coded-error';
-import type { ErrorCode } from '@ringwright/base/errors';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { newcomersOf, type Slot } from '@ringwright/ring/slots-of';
 import { ringHeadSchema } from '@ringwright/wire/hello';
@@ -51,6 +50,7 @@ export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<Spr
   const answered = new Map<number, boolean>();
   for (const holder of holders) answered.set(holder, true);
   const said = new Map<number, string>();
+  let isStored = false;
   let newer: Stamp | null = null;
   let outdated: OutdatedRing | null = null;
   return new Promise((resolve, reject) => {
@@ -61,20 +61,12 @@ export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<Spr
     };
     const fail = (acked: number): void => {
       const isOpen = said.size < asked.length;
-      const isStored = [...said.values()].some(mayBeStored);
-      if (outdated !== null) {
-        reject(
-          new OutdatedRing(outdated, outdated.device, isOpen || isStored ? 'unknown' : 'rejected'),
-        );
-      } else if ([...said.values()].some(isKept)) {
-        const outcome = isOpen || isStored ? 'unknown' : 'rejected';
-        reject(
-          new UndecidedKey(tooFewSlots(acked, { slots: slots.length, needed, said, outcome })),
-        );
-      } else if (isStored || !isOpen) {
-        const outcome = isStored ? 'unknown' : 'rejected';
-        reject(tooFewSlots(acked, { slots: slots.length, needed, said, outcome }));
-      }
+      const outcome = isOpen || isStored ? 'unknown' : 'rejected';
+      const tooFew = (): CodedError =>
+        tooFewSlots(acked, { slots: slots.length, needed, said, outcome });
+      if (outdated !== null) reject(new OutdatedRing(outdated, outdated.device, outcome));
+      else if ([...said.values()].some(isKept)) reject(new UndecidedKey(tooFew()));
+      else if (isStored || !isOpen) reject(tooFew());
       // Else every answer so far is a certain refusal: with those still open that can be said.
     };
     for (const device of asked) {
@@ -82,6 +74,7 @@ export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<Spr
         (answer) => {
           answered.set(device, !isKept(answer.kind));
           said.set(device, answer.kind);
+          isStored ||= answer.kind === 'stored';
           if (answer.kind === 'stale' && (newer === null || compareStamps(answer, newer) > 0)) {
             newer = { ms: answer.ms, tie: answer.tie };
           }
@@ -90,6 +83,7 @@ export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<Spr
         (error: unknown) => {
           answered.set(device, false);
           said.set(device, error instanceof CodedError ? error.code : String(error));
+          isStored ||= mayBeStored(error);
           outdated ??= outdatedRing(error, { active, device });
           settle();
         },
@@ -111,23 +105,9 @@ function requestOf({ ring }: ActiveRing, record: RecordToSpread): RequestOf<type
 /** Whether a write that failed may still be read later, once, at its timestamp. */
 export type WriteOutcome = 'rejected' | 'unknown';
 
-/** Answers that a device gives only before it stores anything, or when it holds something newer. */
-const certainlyNot: ReadonlySet<string> = new Set<ErrorCode | 'stale' | 'promised'>([
-  'stale',
-  'promised',
-  'RING_STALE',
-  'RING_UNKNOWN',
-  'RING_VERSION_UNKNOWN',
-  'NOT_RESPONSIBLE',
-  'CLOCK_AHEAD',
-  'STAMP_TOO_OLD',
-  'STORE_BUSY',
-  'DISK_FULL',
-]);
-
-/** Stored, a lost answer, or a failure in the middle. */
-function mayBeStored(said: string): boolean {
-  return !certainlyNot.has(said);
+/** Whether the record may be stored all the same: a lost answer, a failure in the middle. */
+export function mayBeStored(error: unknown): boolean {
+  return !(error instanceof CodedError) || error.outcome !== 'not-done';
 }
 
 /** Thrown when others are at work on the key by rounds, or left one half done: one has to decide. */
@@ -137,16 +117,16 @@ export class UndecidedKey extends CodedError {
   }
 }
 
-/** Thrown when a device refused because it knows a newer ring than the request was made with. */
+/**
+ * Thrown when a device refused because it knows a newer ring than the request was made with.
+ * `outcome`: whether another device may have stored the record of this attempt.
+ */
 export class OutdatedRing extends CodedError {
   readonly device: number;
-  /** Whether another device may have stored the record of this attempt. */
-  readonly outcome: WriteOutcome;
 
-  constructor(refusal: CodedError, device: number, outcome: WriteOutcome) {
-    super('RING_STALE', refusal.message, { hint: refusal.hint, details: refusal.details });
+  constructor({ message, hint, details }: CodedError, device: number, outcome?: WriteOutcome) {
+    super('RING_STALE', message, { hint, details: { ...details, ...(outcome && { outcome }) } });
     this.device = device;
-    this.outcome = outcome;
   }
 }
 
@@ -155,11 +135,10 @@ export function outdatedRing(
   error: unknown,
   asked: { readonly active: ActiveRing; readonly device: number },
 ): OutdatedRing | null {
-  if (!(error instanceof CodedError)) return null;
-  if (error.code !== 'RING_STALE' && error.code !== 'NOT_RESPONSIBLE') return null;
+  if (!(error instanceof CodedError) || error.retry !== 'after-ring') return null;
   const head = ringHeadSchema.safeParse(error.details.head);
   const newer = head.success && head.data.version > asked.active.ring.version;
-  return newer ? new OutdatedRing(error, asked.device, 'rejected') : null;
+  return newer ? new OutdatedRing(error, asked.device) : null;
 }
 
 /** NOT_ENOUGH_REPLICAS with what each device said; `outcome` when it was a write. */

@@ -3,7 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
-import type { ErrorCode } from '@ringwright/base/errors';
+import { isPeerCode } from '@ringwright/base/errors';
 import { freeBytes } from '@ringwright/base/free-bytes';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import {
@@ -128,14 +128,10 @@ async function release(devices: DeviceCaller, to: DeviceTarget, copy: string): P
   await Promise.resolve(devices.call(to, copyClose, { copy })).catch(() => undefined);
 }
 
-const cuts: ReadonlySet<string> = new Set<ErrorCode>([
-  'PEER_UNREACHABLE',
-  'PEER_TIMEOUT',
-  'PEER_BUSY',
-]);
-
+/** What came is good: PEER_FAILED says that the source gave something else than was asked for. */
 function isCut(error: unknown): error is CodedError {
-  return error instanceof CodedError && cuts.has(error.code);
+  if (!(error instanceof CodedError)) return false;
+  return isPeerCode(error.code) && error.code !== 'PEER_FAILED';
 }
 
 function cutOff({ incoming, manifest, source }: BegunCopy, cause: CodedError): CodedError {

@@ -95,8 +95,8 @@ describe('a joiner', () => {
     ]);
   });
 
-  test.each(['RING_VERSION_UNKNOWN', 'RING_UNKNOWN'] as const)(
-    'with a source that lacks the ring (%s): both others',
+  test.each(['RING_VERSION_UNKNOWN', 'RING_UNKNOWN', 'WIRE_VERSION_UNKNOWN'] as const)(
+    'with a source that lacks the ring, or speaks another wire version (%s): both others',
     async (code) => {
       await using cluster = await initializing();
       const [, , source, joiner] = cluster.devices;

@@ -1,6 +1,5 @@
 // Fills this device's file of a partition: from the device it replaces, or from enough other slots.
 import { CodedError } from '@ringwright/base/coded-error';
-import type { ErrorCode } from '@ringwright/base/errors';
 import { copySourceFaultsMax } from '@ringwright/base/limits-copies';
 import type { Store } from '@ringwright/partition/store';
 import type { Move } from '@ringwright/ring/move';
@@ -228,19 +227,6 @@ async function pullRows(
   }
 }
 
-/** What keeps a device from giving its file now: another one may give what it cannot. */
-const away: ReadonlySet<string> = new Set<ErrorCode>([
-  'PARTITION_FILLING',
-  'PARTITION_DAMAGED',
-  'RECORD_DAMAGED',
-  'COPY_INVALID',
-  'STORE_FAILED',
-  'STORE_CLOSED',
-  // It was away when the ring of this load was pushed, and gets it from somebody soon.
-  'RING_UNKNOWN',
-  'RING_VERSION_UNKNOWN',
-]);
-
 function isInvalid(error: unknown): boolean {
   return error instanceof CodedError && error.code === 'COPY_INVALID';
 }
@@ -250,6 +236,7 @@ function isBusy(error: unknown): error is CodedError {
   return error instanceof CodedError && error.code === 'COPY_BUSY';
 }
 
+/** It cannot give its file now: another device may give what it cannot. */
 function isAway(error: unknown): error is CodedError {
-  return error instanceof CodedError && (error.code.startsWith('PEER_') || away.has(error.code));
+  return error instanceof CodedError && error.retry === 'other-server';
 }

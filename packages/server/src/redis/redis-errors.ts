@@ -32,14 +32,8 @@ export function failureReply(error: unknown): Failure {
   return { reply: errorReply('ERR the server failed; its log has the reason'), isBug: true };
 }
 
-const withOutcome: ReadonlySet<ErrorCode> = new Set([
-  'NOT_ENOUGH_REPLICAS',
-  'KEY_CONTENDED',
-  'KEY_OVERTAKEN',
-]);
-
 /** A write that failed at some replicas may still appear: the client must hear it. */
-function outcomeOf({ code, details }: CodedError): string {
-  if (!withOutcome.has(code)) return '';
-  return details.outcome === 'unknown' ? '; a write may still appear' : '; nothing was written';
+function outcomeOf({ outcome, details }: CodedError): string {
+  if (details.outcome === undefined) return ''; // no write, or none that was begun
+  return outcome === 'not-done' ? '; nothing was written' : '; a write may still appear';
 }

@@ -1,6 +1,7 @@
 // Replication in the background: every holder compares digests with its peers and pushes what they
 // lack.
 import { CodedError } from '@ringwright/base/coded-error';
+import { isPeerCode } from '@ringwright/base/errors';
 import { replicationAgeMsMin } from '@ringwright/base/limits';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { RecentView } from '@ringwright/partition/file/recent-rows';
@@ -136,7 +137,7 @@ export class Replicator {
     try {
       await this.#push(active, device, task);
     } catch (error) {
-      if (!(error instanceof CodedError) || error.code.startsWith('PEER_')) throw error;
+      if (!(error instanceof CodedError) || isPeerCode(error.code)) throw error;
       this.#ports.onError(device, error);
     }
   }

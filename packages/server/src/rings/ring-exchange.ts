@@ -1,6 +1,7 @@
 // Rings between servers and from the tool: answers to offers, chunks and fetches; catching up from
 // a peer.
 import { CodedError } from '@ringwright/base/coded-error';
+import { isPeerCode } from '@ringwright/base/errors';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { fetchRingFor, fetchRingStart, type RingWanted } from '@ringwright/wire/fetch-ring';
@@ -172,7 +173,7 @@ export class RingExchange {
         await this.#catchUpWith(head, peer, from);
       } catch (error) {
         refusals.push(error);
-        if (error instanceof CodedError && error.code.startsWith('PEER_')) break;
+        if (error instanceof CodedError && isPeerCode(error.code)) break;
       }
     }
     return refusals;

@@ -2,6 +2,7 @@
 // rings name: one that is new to a ring, or whose ring names none of the addresses of today, does
 // not know whom to fetch from. It takes a ring from anybody, as it takes a push.
 import { CodedError } from '@ringwright/base/coded-error';
+import { isPeerCode } from '@ringwright/base/errors';
 import { ringActivationMsMax, ringRelayAgainMs } from '@ringwright/base/limits-rings';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { RingHeld } from '@ringwright/wire/hello';
@@ -94,5 +95,5 @@ export class RingRelay {
 }
 
 function isOfTheWay(error: unknown): boolean {
-  return error instanceof CodedError && error.code.startsWith('PEER_');
+  return error instanceof CodedError && isPeerCode(error.code);
 }

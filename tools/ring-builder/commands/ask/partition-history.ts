@@ -1,5 +1,6 @@
 // Which versions touched a partition, newest first: by whom, why, and which rule moved each slot.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import { type MoveReason, moveReason } from '@ringwright/builder/ask/move-reason';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
@@ -65,7 +66,7 @@ async function readOlder(
   try {
     return await readVersion(rings, ring, version);
   } catch (error) {
-    const known = ['RING_VERSION_PRUNED', 'RING_VERSION_UNKNOWN', 'RING_FILE_INVALID'];
+    const known: ErrorCode[] = ['RING_VERSION_PRUNED', 'RING_VERSION_UNKNOWN', 'RING_FILE_INVALID'];
     if (error instanceof CodedError && known.includes(error.code)) return error.message;
     throw error;
   }

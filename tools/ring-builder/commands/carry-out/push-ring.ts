@@ -2,7 +2,7 @@
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
-import type { ErrorCode } from '@ringwright/base/errors';
+import { type ErrorCode, isPeerCode } from '@ringwright/base/errors';
 import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { type Sending, sendRing } from '@ringwright/wire/send-ring';
@@ -96,7 +96,7 @@ async function pushOrWhyNot(
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     const { code, message } = error;
-    const outcome = code.startsWith('PEER_') ? 'unreachable' : 'refused';
+    const outcome = isPeerCode(code) ? 'unreachable' : 'refused';
     return { address, devices, required, outcome, code, message };
   }
 }

@@ -1,7 +1,7 @@
 // The operator's word to one server, that of the two lines of a ring the one here is right.
 
 import { CodedError } from '@ringwright/base/coded-error';
-import type { ErrorCode } from '@ringwright/base/errors';
+import { type ErrorCode, isPeerCode } from '@ringwright/base/errors';
 import { ringActivationMsMax } from '@ringwright/base/limits-rings';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -43,7 +43,7 @@ export async function settleOn(
   } catch (error) {
     if (!(error instanceof CodedError)) throw error;
     const { code, message } = error;
-    const outcome = code.startsWith('PEER_') ? 'unreachable' : 'refused';
+    const outcome = isPeerCode(code) ? 'unreachable' : 'refused';
     return { address, devices, required, outcome, code, message };
   }
 }

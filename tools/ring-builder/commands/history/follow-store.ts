@@ -1,5 +1,6 @@
 // Before a verb runs: the working copy catches up with the store in which its heads are recorded.
 import { CodedError } from '@ringwright/base/coded-error';
+import type { ErrorCode } from '@ringwright/base/errors';
 import { storeAccessOf } from '@ringwright/head-store/store-access';
 import { catchUp } from '@ringwright/repository/catch-up';
 import { readStoreFile, useStore } from '@ringwright/repository/shared/store-file';
@@ -8,7 +9,11 @@ import type { Context } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 
 /** Said by the verb itself, when it matters to it. */
-const left = new Set(['RING_UNKNOWN', 'NAME_INVALID', 'STAGED_ON_OLD_HEAD']);
+const left: ReadonlySet<ErrorCode> = new Set([
+  'RING_UNKNOWN',
+  'NAME_INVALID',
+  'STAGED_ON_OLD_HEAD',
+]);
 
 /**
  * --store is remembered in the rings folder, and which files open it. Verbs that only read go on

@@ -1,6 +1,7 @@
 // What one version changed against the one before it, in a few lines.
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
+import type { ErrorCode } from '@ringwright/base/errors';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { diffRings } from '@ringwright/ring/diff-rings';
@@ -30,7 +31,7 @@ export async function readStat(
     const before = isFirst ? null : await readVersion(rings, ring, entry.version - 1);
     return before === null ? firstStat(after) : statBetween(before, after);
   } catch (error) {
-    const gone = ['RING_VERSION_PRUNED', 'RING_VERSION_UNKNOWN'];
+    const gone: ErrorCode[] = ['RING_VERSION_PRUNED', 'RING_VERSION_UNKNOWN'];
     if (error instanceof CodedError && gone.includes(error.code)) return null;
     throw error;
   }

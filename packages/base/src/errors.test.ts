@@ -1,0 +1,122 @@
+// What codes mean to those who act on them: a change here changes what programs do.
+import { expect, test } from 'vitest';
+import { type ErrorCode, type ErrorKind, errorCatalogue, isPeerCode } from './errors.ts';
+
+const codes = Object.keys(errorCatalogue) as ErrorCode[];
+const codesWith = (pick: (kind: ErrorKind, code: ErrorCode) => boolean): ErrorCode[] =>
+  codes.filter((code) => pick(errorCatalogue[code], code)).sort();
+const meaning = (code: ErrorCode): string => {
+  const { outcome, retry } = errorCatalogue[code];
+  return `${outcome} ${retry}`;
+};
+
+test('sets: another device may have what a load did not get from this one', () => {
+  expect(codesWith(({ retry }) => retry === 'other-server')).toEqual([
+    'COPY_INVALID',
+    'PARTITION_DAMAGED',
+    'PARTITION_FILLING',
+    'PEER_BUSY',
+    'PEER_FAILED',
+    'PEER_TIMEOUT',
+    'PEER_UNREACHABLE',
+    'RECORD_DAMAGED',
+    'RING_UNKNOWN',
+    'RING_VERSION_UNKNOWN',
+    'STORE_CLOSED',
+    'STORE_FAILED',
+    'WIRE_VERSION_UNKNOWN',
+  ]);
+});
+
+test('sets: refused for an old ring', () => {
+  const old = codesWith(({ retry }) => retry === 'after-ring');
+  expect(old).toEqual(['NOT_RESPONSIBLE', 'RING_STALE']);
+});
+
+test('sets: this server may do it later', () => {
+  expect(codesWith(({ retry }) => retry === 'same-server')).toEqual([
+    'BEACON_REFUSED',
+    'CLOCK_BEHIND',
+    'COPY_BUSY',
+    'COPY_CUT',
+    'DISK_FULL',
+    'HEAD_STORE_UNREACHABLE',
+    'KEY_CONTENDED',
+    'LOCK_HELD',
+    'NOT_ENOUGH_REPLICAS',
+    'RING_STORES_TOO_FEW',
+    'ROLLOUT_STALLED',
+    'SERVERS_NOT_CONFIRMED',
+    'SESSION_BEHIND',
+    'STORE_BUSY',
+  ]);
+});
+
+test('sets: the request may have been carried out all the same', () => {
+  expect(codesWith(({ outcome }) => outcome === 'maybe-done')).toEqual([
+    'CLIENT_CLOSED',
+    'DISK_FAILED',
+    'HEAD_UNKNOWN',
+    'KEY_CONTENDED',
+    'KEY_OVERTAKEN',
+    'NOT_ENOUGH_REPLICAS',
+    'PARTITION_DAMAGED',
+    'PARTITION_FILLING',
+    'PEER_BUSY',
+    'PEER_FAILED',
+    'PEER_TIMEOUT',
+    'PEER_UNREACHABLE',
+    'RECORD_DAMAGED',
+    'ROLLOUT_STALLED',
+    'SERVERS_NOT_CONFIRMED',
+    'STORE_FAILED',
+    'WRITE_UNKNOWN',
+  ]);
+  expect(codesWith(({ outcome }) => outcome === 'done')).toEqual(['SUPERSEDED']);
+});
+
+// The sets that client and server kept of their own before the catalogue said it.
+
+test.each<ErrorCode>([
+  'RING_STALE',
+  'RING_UNKNOWN',
+  'RING_VERSION_UNKNOWN',
+  'NOT_RESPONSIBLE',
+  'CLOCK_AHEAD',
+  'STAMP_TOO_OLD',
+  'STORE_BUSY',
+  'DISK_FULL',
+])('a device that says %s has stored nothing', (code) => {
+  expect(errorCatalogue[code].outcome).toBe('not-done');
+});
+
+test.each<ErrorCode>([
+  'RING_UNKNOWN',
+  'RING_STALE',
+  'STORE_BUSY',
+  'STORE_CLOSED',
+  'WIRE_VERSION_UNKNOWN',
+])('after %s a client writes elsewhere', (code) => {
+  expect(meaning(code)).toMatch(/^not-done (same-server|other-server|after-ring)$/);
+});
+
+test.each<ErrorCode>(['PEER_UNREACHABLE', 'PEER_TIMEOUT', 'PEER_FAILED', 'STORE_FAILED'])(
+  'after %s a client reads elsewhere, and does not know of its write',
+  (code) => {
+    expect(meaning(code)).toBe('maybe-done other-server');
+  },
+);
+
+test('a safety rule has the last word, but a clock that is wrong comes right', () => {
+  const rules = ({ exit }: ErrorKind): boolean => exit === 5;
+  expect(codesWith((kind) => rules(kind) && kind.retry !== 'never')).toEqual(['BEACON_REFUSED']);
+});
+
+test('no judgement of the other end', () => {
+  expect(codesWith((_kind, code) => isPeerCode(code))).toEqual([
+    'PEER_BUSY',
+    'PEER_FAILED',
+    'PEER_TIMEOUT',
+    'PEER_UNREACHABLE',
+  ]);
+});
