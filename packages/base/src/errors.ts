@@ -242,8 +242,6 @@ export const errorCatalogue = {
   ),
   RECORD_DAMAGED: maybeTryOther(1, 500, 'a record does not match its hash'),
   COPY_INVALID: tryOther(1, 422, 'a received partition file is not what its manifest says'),
-  KEY_EMPTY: kind(2, 400, 'a key has no bytes'),
-  KEY_TOO_LARGE: kind(2, 400, 'a key has more bytes than keyBytesMax'),
   // Programs around a cluster
   LOCAL_CLUSTER_FAILED: kind(4, 500, 'a process of the local cluster did not do its part in time'),
 } satisfies Record<string, ErrorKind>;

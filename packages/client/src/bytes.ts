@@ -1,15 +1,15 @@
 // Keys and values as a caller gives them, checked before they travel. Pure.
+import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';
-import { keyBytesMax, valueBytesMax } from '@ringwright/base/limits';
+import { valueBytesMax } from '@ringwright/base/limits';
 
-export function checkKey(key: string | Uint8Array): Uint8Array {
+export function keyBytes(key: string | Uint8Array): Uint8Array {
   const bytes = toBytes(key);
-  if (bytes.length > 0 && bytes.length <= keyBytesMax) return bytes;
-  const message = `a key of ${bytes.length} bytes, allowed are 1 to ${keyBytesMax}`;
-  throw new CodedError('KEY_INVALID', message, { hint: 'use a shorter key, or a hash of it' });
+  checkKey(bytes);
+  return bytes;
 }
 
-export function checkValue(value: string | Uint8Array): Uint8Array {
+export function valueBytes(value: string | Uint8Array): Uint8Array {
   const bytes = toBytes(value);
   if (bytes.length <= valueBytesMax) return bytes;
   const message = `a value of ${bytes.length} bytes, ${valueBytesMax} is the most`;

@@ -10,7 +10,7 @@ import {
 import { formatStamp } from '@ringwright/base/stamp';
 import { type ConsistencyLevel, coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
-import { checkKey, checkValue } from './bytes.ts';
+import { keyBytes, valueBytes } from './bytes.ts';
 import { checkTtl, conditionOf } from './condition.ts';
 import { readFailure, writeFailure } from './failure-kind.ts';
 import { hedgedRead } from './hedged-read.ts';
@@ -102,7 +102,7 @@ export class Client implements AsyncDisposable {
     this.#checkOpen();
     const { keyspace } = this.#settings;
     const consistency = options.consistency ?? this.#settings.consistency;
-    const request = { keyspace, key: checkKey(key), consistency, session: this.#session };
+    const request = { keyspace, key: keyBytes(key), consistency, session: this.#session };
     const { record } = await this.#ask(request);
     this.#session = advanceSession(this.#session, record, consistency);
     if (record === null || record.value === null) return null;
@@ -118,12 +118,12 @@ export class Client implements AsyncDisposable {
    * KEY_OVERTAKEN.
    */
   put(key: Bytes, value: Bytes, options: PutOptions = {}): Promise<string> {
-    return this.#write(checkKey(key), checkValue(value), options);
+    return this.#write(keyBytes(key), valueBytes(value), options);
   }
 
   /** Removes a key, whether it is there or not; as `put`. */
   delete(key: Bytes, options: WriteOptions = {}): Promise<string> {
-    return this.#write(checkKey(key), null, options);
+    return this.#write(keyBytes(key), null, options);
   }
 
   /** Reads many keys, each for itself: there is an outcome for every key, in their order. */

@@ -55,8 +55,8 @@ test('what no store may take is refused with a code, and nothing is written', as
   await store.create('test', 0, 'ready');
   const good = write('good', 'v', 1);
   const bad = [
-    [{ ...good, key: Buffer.alloc(0) }, 'KEY_EMPTY'],
-    [{ ...good, key: Buffer.alloc(keyBytesMax + 1) }, 'KEY_TOO_LARGE'],
+    [{ ...good, key: Buffer.alloc(0) }, 'KEY_INVALID'],
+    [{ ...good, key: Buffer.alloc(keyBytesMax + 1) }, 'KEY_INVALID'],
     [{ ...good, value: Buffer.alloc(valueBytesMax + 1) }, 'VALUE_TOO_LARGE'],
     [{ ...good, ms: -1 }, 'VALUE_OUT_OF_RANGE'],
     [{ ...good, ms: 1.5 }, 'VALUE_OUT_OF_RANGE'],

@@ -53,8 +53,8 @@ export class Store {
 
   /**
    * Resolves when every write is durable on this disk and readable here; outcomes in the order
-   * given. Rejects before anything is written: KEY_EMPTY, KEY_TOO_LARGE, VALUE_TOO_LARGE,
-   * VALUE_OUT_OF_RANGE, STORE_BUSY, DISK_FULL, STORE_CLOSED. STORE_FAILED and PARTITION_DAMAGED:
+   * given. Rejects before anything is written: KEY_INVALID, VALUE_TOO_LARGE, VALUE_OUT_OF_RANGE,
+   * STORE_BUSY, DISK_FULL, STORE_CLOSED. STORE_FAILED and PARTITION_DAMAGED:
    * each write may or may not be there after the store is reopened. A partition already known as
    * damaged counts as absent.
    */

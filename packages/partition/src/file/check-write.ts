@@ -1,20 +1,15 @@
 // Refuses writes that no store may take, before anything is queued. Pure.
+import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';
-import { keyBytesMax, valueBytesMax } from '@ringwright/base/limits';
+import { valueBytesMax } from '@ringwright/base/limits';
 import { stampMsMax } from '@ringwright/base/stamp';
 import type { Write } from './record.ts';
 import { isStamp, isWholeUpTo } from './record-bytes.ts';
 
-/**
- * Throws KEY_EMPTY, KEY_TOO_LARGE, VALUE_TOO_LARGE, or VALUE_OUT_OF_RANGE for a stamp or an
- * expiry.
- */
+/** Throws KEY_INVALID, VALUE_TOO_LARGE, or VALUE_OUT_OF_RANGE for a stamp or an expiry. */
 export function checkWrite(write: Write): void {
   const { key, value, ms, tie, expiresMs = 0, origin = null } = write;
-  if (key.length === 0) throw new CodedError('KEY_EMPTY', 'the key has no bytes');
-  if (key.length > keyBytesMax) {
-    throw new CodedError('KEY_TOO_LARGE', `key of ${key.length} bytes, allowed are ${keyBytesMax}`);
-  }
+  checkKey(key);
   if (value !== null && value.length > valueBytesMax) {
     throw new CodedError(
       'VALUE_TOO_LARGE',

@@ -1,11 +1,7 @@
 // The body of a batch: gets, puts and deletes of keys, texts or base64. Pure.
+import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';
-import {
-  httpBatchItemsMax,
-  httpBatchMarksMax,
-  keyBytesMax,
-  valueBytesMax,
-} from '@ringwright/base/limits';
+import { httpBatchItemsMax, httpBatchMarksMax, valueBytesMax } from '@ringwright/base/limits';
 import { parseStamp } from '@ringwright/base/stamp';
 import { issueSentence } from '@ringwright/ring/issue-sentence';
 import type { Condition } from '@ringwright/wire/coordination';
@@ -67,7 +63,7 @@ export function parseBatch(body: Uint8Array): BatchItem[] {
   const seen = new Set<string>();
   return parsed.data.items.map((item, index) => {
     const key = oneOf(`items.${index}`, 'key', [item.key, item.key64]);
-    checkLength(index, key);
+    checkKey(key, `items.${index}: `);
     const name = byteText(key);
     if (seen.has(name)) throw usage(`items.${index}: its key is in the batch already`);
     seen.add(name);
@@ -98,12 +94,6 @@ function oneOf(
   const given = text ?? encoded;
   if (given !== undefined && (text === undefined || encoded === undefined)) return given;
   throw usage(`${place}: give either ${name} (text) or ${name}64 (base64)`);
-}
-
-function checkLength(index: number, key: Uint8Array): void {
-  if (key.length > 0 && key.length <= keyBytesMax) return;
-  const message = `items.${index}: a key of ${key.length} bytes, allowed are 1 to ${keyBytesMax}`;
-  throw new CodedError('KEY_INVALID', message, { hint: 'use a shorter key, or a hash of it' });
 }
 
 function usage(message: string): CodedError {

@@ -1,6 +1,6 @@
 // Keys in URLs: percent-encoded bytes, `/` allowed as it is. Pure.
+import { checkKey } from '@ringwright/base/check-key';
 import { CodedError } from '@ringwright/base/coded-error';
-import { keyBytesMax } from '@ringwright/base/limits';
 
 const PERCENT = 0x25;
 
@@ -26,11 +26,7 @@ export function keyOfPath(part: string): Uint8Array {
     key[length++] = Number.parseInt(digits, 16);
     at += 2;
   }
-  if (length === 0 || length > keyBytesMax) {
-    const message = `a key of ${length} bytes, allowed are 1 to ${keyBytesMax}`;
-    const hint = 'keys are at /v1/KEYSPACE/KEY; use a hash of what is too long';
-    const details = { bytes: length, max: keyBytesMax };
-    throw new CodedError('KEY_INVALID', message, { hint, details });
-  }
-  return key.subarray(0, length);
+  const read = key.subarray(0, length);
+  checkKey(read);
+  return read;
 }

@@ -6,7 +6,7 @@ import { after, type Soon } from '@ringwright/base/soon';
 import { byteText } from '../replica/byte-text.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { readValue, writeContent } from './redis-values.ts';
-import { checkKey, wrongArguments } from './redis-words.ts';
+import { keyOf, wrongArguments } from './redis-words.ts';
 import {
   arrayReply,
   bulkReply,
@@ -48,7 +48,7 @@ async function mset(call: RedisCall): Promise<RespReply> {
   if (words.length % 2 !== 0) throw wrongArguments('mset');
   const values = new Map<string, readonly [Uint8Array, Uint8Array]>();
   for (let at = 0; at < words.length; at += 2) {
-    const [key, value] = [checkKey(words[at]), words[at + 1] ?? new Uint8Array()];
+    const [key, value] = [keyOf(words[at]), words[at + 1] ?? new Uint8Array()];
     values.set(byteText(key), [key, value]);
   }
   const failures: unknown[] = [];

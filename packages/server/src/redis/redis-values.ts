@@ -7,14 +7,14 @@ import type { NewContent } from '../coordinate/decide-key.ts';
 import type { WireContent } from '../replica/wire-record.ts';
 import { type RedisCall, RedisRefusal } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
-import { checkKey } from './redis-words.ts';
+import { keyOf } from './redis-words.ts';
 
 /** A record with a value; null where there is none, or it has expired. */
 export type Valued = (WireContent & { readonly value: Uint8Array }) | null;
 
 export function readRecord(call: RedisCall, key: Uint8Array | undefined): Soon<Valued> {
   const { consistency, ports } = call;
-  const about = { keyspace: currentKeyspace(call), consistency, key: checkKey(key) };
+  const about = { keyspace: currentKeyspace(call), consistency, key: keyOf(key) };
   return after(coordinateRead(ports.coordinator, about), valued);
 }
 
@@ -28,7 +28,7 @@ export function writeContent(
   content: NewContent,
 ): Promise<Written> {
   const { consistency, ports } = call;
-  const about = { keyspace: currentKeyspace(call), consistency, key: checkKey(key) };
+  const about = { keyspace: currentKeyspace(call), consistency, key: keyOf(key) };
   return coordinateWrite(ports.coordinator, { ...about, ...content });
 }
 
@@ -48,7 +48,7 @@ export async function swapContent(
     const hint = 'choose it with RINGWRIGHT.CONSISTENCY quorum';
     throw new RedisRefusal(`ERR changes that depend on the value are decided by a quorum: ${hint}`);
   }
-  const about = { keyspace: currentKeyspace(call), key: checkKey(key) };
+  const about = { keyspace: currentKeyspace(call), key: keyOf(key) };
   let before: Valued = null;
   const { isChanged } = await changeKey(call.ports.coordinator, about, (present) => {
     before = valued(present);

@@ -1,5 +1,5 @@
 // Words of Redis requests as texts, numbers and options, refused in Redis's own words. Pure.
-import { keyBytesMax } from '@ringwright/base/limits';
+import { checkKey } from '@ringwright/base/check-key';
 import { RedisRefusal } from './redis-command.ts';
 
 export function textOf(word: Uint8Array | undefined): string {
@@ -21,10 +21,10 @@ export function integerOf(word: Uint8Array | undefined): number {
   return value;
 }
 
-export function checkKey(key: Uint8Array | undefined): Uint8Array {
-  if (key !== undefined && key.length > 0 && key.length <= keyBytesMax) return key;
-  const bytes = key?.length ?? 0;
-  throw new RedisRefusal(`ERR a key of ${bytes} bytes, allowed are 1 to ${keyBytesMax}`);
+/** Throws KEY_INVALID. */
+export function keyOf(word: Uint8Array = new Uint8Array()): Uint8Array {
+  checkKey(word);
+  return word;
 }
 
 export function syntaxError(): RedisRefusal {
