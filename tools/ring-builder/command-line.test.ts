@@ -1,11 +1,42 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parseCommandLine } from './command-line.ts';
-import { verbs } from './verbs.ts';
+import { verbGroups, verbs } from './verbs.ts';
 
 test.for(verbs)('help of $usage shows an example that can be typed', async ({ usage }) => {
   const name = usage.split(' ', 1)[0] ?? '';
   const parsed = await parseCommandLine([name, '--help']);
   expect(parsed.kind === 'help' && parsed.text).toContain(`Examples:\n  ring-builder ${name} `);
+});
+
+test.each([48, 100])('in %d columns the help has the groups of the table', async (columns) => {
+  const parsed = await parseCommandLine([], columns);
+  const help = parsed.kind === 'help' ? parsed.text : '';
+  expect(help).not.toMatch(/\0|^Commands:/m);
+  const groups = [...help.matchAll(/^Commands to (.*):\n((?: {2}.*\n)+)/gm)];
+  const inHelp = groups.map(([, to, lines]) => {
+    const rows = (lines ?? '').split(/^ {2}ring-builder\s/m).slice(1);
+    return `${to}: ${rows.length}`;
+  });
+  expect(inHelp).toEqual(verbGroups.map((group) => `${group.to}: ${group.verbs.length}`));
+});
+
+test('the options of a command come before those of every command', async () => {
+  const parsed = await parseCommandLine(['commit', '--help']);
+  const help = parsed.kind === 'help' ? parsed.text : '';
+  const found = ['Positionals:', 'Options:', '--message', 'Options of every command:', '--rings'];
+  const places = found.map((what) => help.search(new RegExp(`^ *(-\\w, )?${what}`, 'm')));
+  expect(places, help).not.toContain(-1);
+  expect(places, help).toEqual(places.toSorted((a, b) => a - b));
+  expect(help.indexOf('--help'), 'of every command').toBeGreaterThan(places.at(-1) ?? 0);
+});
+
+test('the help is of one language wherever it is read', async () => {
+  vi.stubEnv('LC_ALL', 'de_DE.UTF-8');
+  const parsed = await parseCommandLine(['commit', '--help']);
+  expect(parsed.kind === 'help' && parsed.text).toMatch(/^Options:$/m);
+  expect(parsed.kind === 'help' && parsed.text).toMatch(/^Examples:$/m);
+  await expect(parseCommandLine(['comit'])).rejects.toThrow('unknown command comit');
+  vi.unstubAllEnvs();
 });
 
 test('bare, the help lists every command and the exit codes', async () => {

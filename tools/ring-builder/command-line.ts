@@ -12,10 +12,10 @@ import {
   usage,
 } from './cli/arguments.ts';
 import { isNumberName } from './cli/number-ranges.ts';
-import type { Verb } from './cli/verb.ts';
+import type { Verb, VerbEntry } from './cli/verb.ts';
 import { complete } from './completion/complete.ts';
 import { completionWord } from './completion/scripts.ts';
-import { verbs } from './verbs.ts';
+import { verbGroups, verbs } from './verbs.ts';
 
 export const defaultRings = 'rings';
 
@@ -72,6 +72,9 @@ const globalOptions: Readonly<Record<string, Options>> = {
   yes: { type: 'boolean', default: false, describe: 'confirm what is dangerous' },
 };
 
+const ownGroup = 'Options:';
+const globalGroup = 'Options of every command:';
+
 const exitCodes = [
   'Exit codes: 0 done, or nothing to do · 1 the answer is no · 2 usage or bad input',
   '3 conflict (head moved, stale plan, lock held) · 4 not reached, disk · 5 refused by a safety rule',
@@ -102,7 +105,7 @@ export async function parseCommandLine(
     let verb: Verb | undefined;
     parser.command(
       entry.usage,
-      entry.summary,
+      summaryOf(entry),
       async (line: Argv) => {
         verb = (await entry.load()).verb;
         return describeVerb(line, verb, entry.usage);
@@ -130,33 +133,58 @@ export async function parseCommandLine(
   );
   // Once a verb is loaded, what yargs finds wrong goes past fail().
   await parsing.catch((error: Error) => fail(null, error, words));
-  return chosen === undefined ? { kind: 'help', text: help } : { kind: 'run', ...chosen };
+  return chosen === undefined ? { kind: 'help', text: inGroups(help) } : { kind: 'run', ...chosen };
 }
 
 function newParser(words: readonly string[], columns: number): Argv {
-  return yargs()
-    .scriptName('ring-builder')
-    .usage(
-      '$0 COMMAND RING …\n$0 --version\n\nBuilds rings: versioned maps of partitions to devices.',
+  return (
+    yargs()
+      .scriptName('ring-builder')
+      .usage(
+        '$0 COMMAND RING …\n$0 --version\n\nBuilds rings: versioned maps of partitions to devices.',
+      )
+      // Its sentences are looked at in English, and all else here is.
+      .locale('en')
+      .options(globalOptions)
+      .group([...Object.keys(globalOptions), 'help'], globalGroup)
+      .parserConfiguration({
+        'parse-positional-numbers': false,
+        'parse-numbers': false,
+        'dot-notation': false,
+        'boolean-negation': false,
+        'camel-case-expansion': false,
+        'populate--': true,
+      })
+      .strict()
+      .demandCommand(1, 'a command is missing')
+      .recommendCommands()
+      .help()
+      .alias('help', 'h')
+      .version(false)
+      .wrap(Math.max(columnsMin, Math.min(columns, columnsMax)))
+      .epilogue(exitCodes)
+      .fail((message: string | null, error: Error | null) => fail(message, error, words))
+  );
+}
+
+/** The summary of the first command of a group begins with it. It has no width. */
+const groupMark = '\0';
+
+function summaryOf(entry: VerbEntry): string {
+  const isFirst = verbGroups.some((group) => group.verbs[0] === entry);
+  return isFirst ? `${groupMark}${entry.summary}` : entry.summary;
+}
+
+/** yargs groups options, not commands: the groups of verbs.ts get their headings here. */
+function inGroups(help: string): string {
+  if (!help.includes(groupMark)) return help;
+  const headings = verbGroups.map(({ to }, at) => `${at === 0 ? '' : '\n'}Commands to ${to}:\n`);
+  const lines = help.replace('\nCommands:\n', '\n').split('\n');
+  return lines
+    .map((line) =>
+      line.includes(groupMark) ? `${headings.shift()}${line.replace(groupMark, '')}` : line,
     )
-    .options(globalOptions)
-    .parserConfiguration({
-      'parse-positional-numbers': false,
-      'parse-numbers': false,
-      'dot-notation': false,
-      'boolean-negation': false,
-      'camel-case-expansion': false,
-      'populate--': true,
-    })
-    .strict()
-    .demandCommand(1, 'a command is missing')
-    .recommendCommands()
-    .help()
-    .alias('help', 'h')
-    .version(false)
-    .wrap(Math.max(columnsMin, Math.min(columns, columnsMax)))
-    .epilogue(exitCodes)
-    .fail((message: string | null, error: Error | null) => fail(message, error, words));
+    .join('\n');
 }
 
 function fail(
@@ -177,7 +205,7 @@ function describeVerb(line: Argv, verb: Verb, usage: string): Argv {
   if (usage.includes('<ring>'))
     line.positional('ring', { type: 'string', describe: 'name of the ring (= keyspace)' });
   for (const [name, options] of Object.entries(verb.options ?? {})) {
-    line.option(name, { ...options, requiresArg: options.type === 'string' });
+    line.option(name, { ...options, group: ownGroup, requiresArg: options.type === 'string' });
   }
   for (const [command, what] of verb.examples) line.example(command, what);
   if (verb.about !== undefined) line.epilogue(`${verb.about}\n\n${exitCodes}`);

@@ -1,7 +1,8 @@
-// The table of commands: usage, one line, and the file that does it, loaded when it is asked for.
+// The table of commands, in groups: usage, one line, and the file that does it, loaded when it is
+// asked for. The help and the README's table have its groups and its order.
 import type { VerbEntry } from './cli/verb.ts';
 
-export const verbs: readonly VerbEntry[] = [
+const change: readonly VerbEntry[] = [
   {
     usage: 'create <ring>',
     summary: 'a new ring: its partitions and replicas, no devices yet',
@@ -33,9 +34,9 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/change/set.ts'),
   },
   {
-    usage: 'maintenance <ring> <devices..>',
-    summary: 'stage devices to get nothing and, unless --no-target, to keep all they have',
-    load: () => import('./commands/change/maintenance.ts'),
+    usage: 'ramp <ring> <device> [weight]',
+    summary: 'stage a weight to be reached by steps, inside a window of time',
+    load: () => import('./commands/change/ramp.ts'),
   },
   {
     usage: 'pin <ring> <partition>',
@@ -48,15 +49,18 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/change/unpin.ts'),
   },
   {
-    usage: 'ramp <ring> <device> [weight]',
-    summary: 'stage a weight to be reached by steps, inside a window of time',
-    load: () => import('./commands/change/ramp.ts'),
+    usage: 'maintenance <ring> <devices..>',
+    summary: 'stage devices to get nothing and, unless --no-target, to keep all they have',
+    load: () => import('./commands/change/maintenance.ts'),
   },
   {
     usage: 'unstage <ring> [numbers..]',
     summary: 'forget what is staged, all or some',
     load: () => import('./commands/change/unstage.ts'),
   },
+];
+
+const lookBefore: readonly VerbEntry[] = [
   {
     usage: 'list',
     summary: 'the rings of the folder: head, servers, and what waits',
@@ -73,14 +77,22 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/carry-out/plan.ts'),
   },
   {
+    usage: 'frontier <ring> [overloads..]',
+    summary: 'what each overload would buy, and cost',
+    load: () => import('./commands/ask/frontier.ts'),
+  },
+  {
+    usage: 'simulate <scenario>',
+    summary: 'a list of changes on paper, with figures for each step',
+    load: () => import('./commands/ask/simulate.ts'),
+  },
+];
+
+const carryOut: readonly VerbEntry[] = [
+  {
     usage: 'commit <ring>',
     summary: 'make what is staged the next version',
     load: () => import('./commands/carry-out/commit.ts'),
-  },
-  {
-    usage: 'sign <ring> [version]',
-    summary: 'add a signature to a version that waits for it',
-    load: () => import('./commands/sign/sign.ts'),
   },
   {
     usage: 'push <ring> [version]',
@@ -91,21 +103,6 @@ export const verbs: readonly VerbEntry[] = [
     usage: 'rollout <ring>',
     summary: 'drive the moves of the head to their end; may be stopped and typed again',
     load: () => import('./commands/carry-out/rollout.ts'),
-  },
-  {
-    usage: 'settle <ring>',
-    summary: 'after a fork: tell every server that the history here is the right one',
-    load: () => import('./commands/carry-out/settle.ts'),
-  },
-  {
-    usage: 'beacon <ring>',
-    summary: 'tell every server, signed, which version is the newest',
-    load: () => import('./commands/sign/beacon.ts'),
-  },
-  {
-    usage: 'key <action> [names..]',
-    summary: 'signing keys, and the root of trust that says whose count',
-    load: () => import('./commands/sign/key.ts'),
   },
   {
     usage: 'moves <ring> <action> [which..]',
@@ -122,6 +119,9 @@ export const verbs: readonly VerbEntry[] = [
     summary: 'dropped partition files: list, restore; confirm drops that are held',
     load: () => import('./commands/carry-out/trash.ts'),
   },
+];
+
+const watch: readonly VerbEntry[] = [
   {
     usage: 'health [ring]',
     summary: 'all rings on one screen: what is down, forked, held back, not ready or stalled',
@@ -132,6 +132,42 @@ export const verbs: readonly VerbEntry[] = [
     summary: 'which server has which version in memory, and why',
     load: () => import('./commands/look/servers.ts'),
   },
+];
+
+const ask: readonly VerbEntry[] = [
+  {
+    usage: 'why <ring> <what>',
+    summary: 'which rule placed a slot, which version moved it, what blocks it',
+    load: () => import('./commands/ask/why.ts'),
+  },
+  {
+    usage: 'lookup <ring> [keys..]',
+    summary: 'partition, devices in order and handoffs of keys',
+    load: () => import('./commands/look/lookup.ts'),
+  },
+  {
+    usage: 'balance <ring> [version]',
+    summary: 'shares against slots held, per tier and device',
+    load: () => import('./commands/ask/balance.ts'),
+  },
+  {
+    usage: 'dispersion <ring> [version]',
+    summary: 'how replicas lie in regions, zones and servers',
+    load: () => import('./commands/ask/dispersion.ts'),
+  },
+  {
+    usage: 'drill <ring> <tier> <names..>',
+    summary: 'what a failure would do, on paper',
+    load: () => import('./commands/ask/drill.ts'),
+  },
+  {
+    usage: 'table <ring> [version]',
+    summary: 'the whole table: partitions to devices',
+    load: () => import('./commands/look/table.ts'),
+  },
+];
+
+const history: readonly VerbEntry[] = [
   {
     usage: 'log <ring>',
     summary: 'who did what when and why, newest first',
@@ -148,69 +184,9 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/look/diff.ts'),
   },
   {
-    usage: 'table <ring> [version]',
-    summary: 'the whole table: partitions to devices',
-    load: () => import('./commands/look/table.ts'),
-  },
-  {
-    usage: 'lookup <ring> [keys..]',
-    summary: 'partition, devices in order and handoffs of keys',
-    load: () => import('./commands/look/lookup.ts'),
-  },
-  {
-    usage: 'import-swift <ring> <file>',
-    summary: 'a ring or builder file of OpenStack Swift as a new ring',
-    load: () => import('./commands/exchange/import-swift.ts'),
-  },
-  {
-    usage: 'export-swift <ring> <file> [version]',
-    summary: 'a version as a ring or builder file of OpenStack Swift',
-    load: () => import('./commands/exchange/export-swift.ts'),
-  },
-  {
-    usage: 'import <ring>',
-    summary: 'a ring in JSON, from a converter of another system',
-    load: () => import('./commands/exchange/import.ts'),
-  },
-  {
-    usage: 'why <ring> <what>',
-    summary: 'which rule placed a slot, which version moved it, what blocks it',
-    load: () => import('./commands/ask/why.ts'),
-  },
-  {
-    usage: 'balance <ring> [version]',
-    summary: 'shares against slots held, per tier and device',
-    load: () => import('./commands/ask/balance.ts'),
-  },
-  {
-    usage: 'dispersion <ring> [version]',
-    summary: 'how replicas lie in regions, zones and servers',
-    load: () => import('./commands/ask/dispersion.ts'),
-  },
-  {
-    usage: 'frontier <ring> [overloads..]',
-    summary: 'what each overload would buy, and cost',
-    load: () => import('./commands/ask/frontier.ts'),
-  },
-  {
-    usage: 'drill <ring> <tier> <names..>',
-    summary: 'what a failure would do, on paper',
-    load: () => import('./commands/ask/drill.ts'),
-  },
-  {
-    usage: 'simulate <scenario>',
-    summary: 'a list of changes on paper, with figures for each step',
-    load: () => import('./commands/ask/simulate.ts'),
-  },
-  {
     usage: 'revert <ring> <version>',
     summary: 'a new version that goes back to an old placement',
     load: () => import('./commands/history/revert.ts'),
-  },
-  {
-    usage: 'stores <ring> [folders..]',
-    summary: 'ring stores that hold the files of a shared history; other ones from now on',
-    load: () => import('./commands/history/stores.ts'),
   },
   {
     usage: 'rebase <ring>',
@@ -238,8 +214,77 @@ export const verbs: readonly VerbEntry[] = [
     load: () => import('./commands/history/verify.ts'),
   },
   {
+    usage: 'stores <ring> [folders..]',
+    summary: 'ring stores that hold the files of a shared history; other ones from now on',
+    load: () => import('./commands/history/stores.ts'),
+  },
+];
+
+const sign: readonly VerbEntry[] = [
+  {
+    usage: 'key <action> [names..]',
+    summary: 'signing keys, and the root of trust that says whose count',
+    load: () => import('./commands/sign/key.ts'),
+  },
+  {
+    usage: 'sign <ring> [version]',
+    summary: 'add a signature to a version that waits for it',
+    load: () => import('./commands/sign/sign.ts'),
+  },
+  {
+    usage: 'beacon <ring>',
+    summary: 'tell every server, signed, which version is the newest',
+    load: () => import('./commands/sign/beacon.ts'),
+  },
+  {
+    usage: 'settle <ring>',
+    summary: 'after a fork: tell every server that the history here is the right one',
+    load: () => import('./commands/carry-out/settle.ts'),
+  },
+];
+
+const complete: readonly VerbEntry[] = [
+  {
     usage: 'completion <shell>',
     summary: 'for bash, zsh and fish: completes commands, options, rings and devices',
     load: () => import('./completion/completion.ts'),
   },
 ];
+
+const exchange: readonly VerbEntry[] = [
+  {
+    usage: 'import-swift <ring> <file>',
+    summary: 'a ring or builder file of OpenStack Swift as a new ring',
+    load: () => import('./commands/exchange/import-swift.ts'),
+  },
+  {
+    usage: 'export-swift <ring> <file> [version]',
+    summary: 'a version as a ring or builder file of OpenStack Swift',
+    load: () => import('./commands/exchange/export-swift.ts'),
+  },
+  {
+    usage: 'import <ring>',
+    summary: 'a ring in JSON, from a converter of another system',
+    load: () => import('./commands/exchange/import.ts'),
+  },
+];
+
+interface VerbGroup {
+  /** What one does with them: "commands to …". */
+  readonly to: string;
+  readonly verbs: readonly VerbEntry[];
+}
+
+export const verbGroups: readonly VerbGroup[] = [
+  { to: 'change', verbs: change },
+  { to: 'look before', verbs: lookBefore },
+  { to: 'carry out', verbs: carryOut },
+  { to: 'watch', verbs: watch },
+  { to: 'ask', verbs: ask },
+  { to: 'work with history', verbs: history },
+  { to: 'sign', verbs: sign },
+  { to: 'complete', verbs: complete },
+  { to: 'bring and take', verbs: exchange },
+];
+
+export const verbs: readonly VerbEntry[] = verbGroups.flatMap((group) => group.verbs);
