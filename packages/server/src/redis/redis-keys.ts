@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { redisAnswerBytesMax, redisKeysAtOnce } from '@ringwright/base/limits';
 import { after, type Soon } from '@ringwright/base/soon';
+import { mayBeStored } from '../coordinate/spread-record.ts';
 import { byteText } from '../replica/byte-text.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { readValue, writeContent } from './redis-values.ts';
@@ -59,7 +60,9 @@ async function mset(call: RedisCall): Promise<RespReply> {
   const [first] = failures;
   if (!(first instanceof CodedError)) throw first;
   const message = `${failures.length} of ${values.size} keys failed, the first: ${first.message}`;
-  throw new CodedError(first.code, message, { details: first.details });
+  const isNowhere = failures.length === values.size && !failures.some(mayBeStored);
+  const outcome = isNowhere ? 'rejected' : 'unknown';
+  throw new CodedError(first.code, message, { details: { ...first.details, outcome } });
 }
 
 async function countKeys(
