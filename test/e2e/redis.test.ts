@@ -1,5 +1,4 @@
-// The Redis protocol of real servers: by hand over a socket, with ioredis, redis-cli and
-// redis-benchmark.
+// The Redis protocol of real servers: over a bare socket, ioredis, redis-cli and redis-benchmark.
 import path from 'node:path';
 import { redisPipelineMax, valueBytesMax } from '@ringwright/base/limits';
 import { seededRandom } from '@ringwright/base/random';

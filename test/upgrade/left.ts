@@ -1,5 +1,4 @@
-// What an older program left behind, beside its files: which servers wrote them, and which values
-// were acknowledged.
+// What an older program left behind, beside its files: its servers, and the values acknowledged.
 import path from 'node:path';
 import { ServerUnderTest } from '../support/server-under-test.ts';
 

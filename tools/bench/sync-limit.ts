@@ -1,5 +1,5 @@
-// Program: durable writes of 4 KiB a second over zeros, as the commit log makes them: the disk's
-// own limit.
+// Program: durable writes of 4 KiB a second over zeros, as the commit log makes them. That is the
+// limit which the disk sets.
 //     node tools/bench/sync-limit.ts FOLDER SECONDS
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,4 @@
-// Hybrid logical clock (Kulkarni et al. 2014): physical milliseconds that never step back, with a
-// counter.
+// Hybrid logical clock (Kulkarni et al. 2014): milliseconds that never step back, and a counter.
 import { assert } from './assert.ts';
 import { makeStamp, type Stamp, stampCounter } from './stamp.ts';
 

@@ -1,5 +1,5 @@
-// Every limit of the project: its name with its unit, its value, its reason. Checked before memory
-// is taken.
+// Every limit of the project: its name with its unit, its value, its reason. A limit is checked
+// before memory is taken.
 import { assert } from './assert.ts';
 
 const KIB = 1024;

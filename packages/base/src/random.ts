@@ -1,5 +1,5 @@
-// A seeded generator (sfc32, Chris Doty-Humphrey's PractRand): same seed, same numbers, on every
-// machine.
+// A seeded generator (sfc32, Chris Doty-Humphrey's PractRand): a seed gives the same numbers on
+// every machine.
 
 export interface Random {
   /** A whole number in [0, 2^32). */

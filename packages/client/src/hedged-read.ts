@@ -1,5 +1,5 @@
-// One read at several servers: the next is asked when one fails or takes long. The first to answer
-// wins.
+// One read at several servers: the next is asked when one fails or takes long. The first answer is
+// taken, whoever gives it.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
 

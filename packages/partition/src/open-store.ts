@@ -1,5 +1,4 @@
-// Opens a data directory: takes its lock, reads its partitions, replays its log, and begins a new
-// one.
+// Opens a data directory: takes its lock, reads its partitions, replays its log, begins a new one.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { assert } from '@ringwright/base/assert';

@@ -130,8 +130,8 @@ export class Store {
   }
 
   /**
-   * Drops tombstones stamped at or below `ms`: see PartitionInfo.floorMs, and DESIGN.md for when it
-   * may be called. Throws VALUE_OUT_OF_RANGE above what was promised.
+   * Drops tombstones stamped at or below `ms`: see PartitionInfo.floorMs; when it may be called:
+   * packages/partition/DESIGN.md. Throws VALUE_OUT_OF_RANGE above what was promised.
    */
   async raiseFloor(keyspace: string, partition: number, ms: number): Promise<void> {
     this.#checkUsable();

@@ -1,5 +1,5 @@
-// The hello of a connection, on both of its ends: who is there, which rings each has, whose clock
-// says what.
+// The hello of a connection, on both of its ends: who is there, which rings each has, and what its
+// clock says.
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, peerCallTimeoutMs } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';

@@ -1,5 +1,4 @@
-// Starts a server: opens the device's directory, assembles the parts, listens, and ends it all in
-// order.
+// Starts a server: opens the directory, assembles the parts, listens; and ends it all in order.
 import { randomBytes } from 'node:crypto';
 import type { Server } from 'node:http';
 import { hostname } from 'node:os';

@@ -1,6 +1,5 @@
 // Calls that are being answered, in bytes: of one connection, and of all that share a budget.
-// Whoever is over it is not read for a while, so TCP slows down the other end; nobody is cut off.
-// Pure.
+// Whoever is over it is not read for a while: TCP slows down the other end, none is cut off. Pure.
 import { answeringAllBytesMax, answeringBytesMax } from '@ringwright/base/limits-wire';
 
 /** A connection as far as its reading goes; both may be called when it has been closed. */

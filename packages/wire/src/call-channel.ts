@@ -1,5 +1,4 @@
-// Calls over one connection, both ways, batched into frames. Sockets and timers are passed in.
-// Pure.
+// Calls over one connection, both ways, batched into frames. Sockets and timers are given. Pure.
 import { AssertionError } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { freeBytes } from '@ringwright/base/free-bytes';

@@ -1,5 +1,4 @@
-// Copy of a whole partition file: the joiner opens a snapshot at the source and reads it in chunks.
-// Pure.
+// Copy of a partition file: the joiner opens a snapshot at the source, and reads chunks. Pure.
 import { copyRateMin } from '@ringwright/base/limits-copies';
 import { z } from 'zod';
 import {

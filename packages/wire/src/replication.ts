@@ -1,5 +1,4 @@
-// Replication between holders of a partition: compare digests, offer timestamps, push what is
-// wanted. Pure.
+// Replication between holders: compare digests, offer timestamps, push what is wanted. Pure.
 import { recentSpansMax } from '@ringwright/base/limits';
 import { z } from 'zod';
 import {

@@ -1,5 +1,5 @@
-// The version of the wire format, with its history. Bump it when a schema changes (wire-
-// version.test.ts tells).
+// The version of the wire format, with its history. Bump it when a schema changes:
+// wire-version.test.ts tells.
 
 /**
  * 1: hello, rings (offer, chunk, fetch), records (write, read, rows), replication (digests, offer,

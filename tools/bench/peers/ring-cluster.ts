@@ -1,5 +1,4 @@
-// Real ring-servers with one ring, started, given the ring and ready: made by the programs that
-// people use.
+// Real ring-servers with one ring, started, given the ring and ready, by the programs people use.
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { outputOf } from '../measure/finished-program.ts';

@@ -1,5 +1,4 @@
-// Rule: base, ring, builder, swift and wire know no clock, no chance, no files and no network.
-// Pure.
+// Rule: base, ring, builder, swift and wire know no clock, chance, files or network. Pure.
 import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
 

@@ -1,5 +1,5 @@
 // A ring in plain JSON, such as a converter of another system writes, as a first version. Pure.
-// The form is documented in packages/ring/DESIGN.md; `ring-builder table RING --json` has it too.
+// The form is documented in DESIGN.md beside this; `ring-builder table RING --json` has it too.
 import { CodedError } from '@ringwright/base/coded-error';
 import { deviceCountMax, replicaCountMax } from '@ringwright/base/limits';
 import { deviceSchema, firstComplaint } from '@ringwright/ring/device-fields';

@@ -1,5 +1,4 @@
-// A process beside a store that copies and audits whole partition files: long work that delays
-// nobody.
+// A process beside a store that copies and audits whole files: long work that delays no request.
 import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -44,7 +43,7 @@ const PROGRAM = new URL('./side-program.ts', import.meta.url);
 
 /**
  * Another process, because closing a descriptor of a live database here would drop the locks that
- * SQLite holds on it (reliability research F3), and because it can stand back: requests go first
+ * SQLite holds on it (howtocorrupt.html, 2.2), and because it can stand back: requests go first
  * when the processor is short. Starting one costs as much as auditing 30 MB, so it is kept from one
  * file to the next. It has one file at a time: when it dies, only that job fails, and the next one
  * gets a new process. It holds this one only while it has work.

@@ -1,5 +1,4 @@
-// What a source says about a copied partition file; the receiver believes none of it unchecked.
-// Pure.
+// What a source says about a copied file; the receiver believes none of it unchecked. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionFileBytesMax } from '@ringwright/base/limits-store';
 import { isSeal } from '../audit/copy-seal.ts';

@@ -1,5 +1,4 @@
-// A copy of one partition file, taken while it is written to, staged as a single file that can be
-// streamed.
+// A copy of one partition file, taken while it is written to, and staged as a file of its own.
 import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -79,7 +78,7 @@ export class Snapshot {
 /**
  * Writes go on meanwhile. Another process copies the file while its checkpoints wait: it is of the
  * moment that begins. Where that fails, the backup API mirrors the writes of its own connection, so
- * that the copy is of the moment it ends: DESIGN.md says why. Nothing is synced: no crash is
+ * that the copy is of the moment it ends: DESIGN.md in this folder says why. Nothing is synced: no crash is
  * survived by what is staged.
  * Throws DISK_FULL before anything is written, PARTITION_ABSENT when dropped meanwhile.
  */

@@ -1,5 +1,4 @@
-// Where everything lies inside a data directory. Paths are built from checked names and integers
-// only. Pure.
+// Where everything lies in a data directory. Paths are made of checked names and integers. Pure.
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionCountMax } from '@ringwright/base/limits';

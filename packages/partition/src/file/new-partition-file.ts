@@ -1,5 +1,4 @@
-// The bytes of an empty partition file. Built in memory, so that creating one costs a single file
-// sync.
+// The bytes of an empty partition file, built in memory: creating one costs a single file sync.
 import Database from 'better-sqlite3';
 import { emptyDigest, formatDigest } from './digest.ts';
 import type { PartitionState } from './partition-info.ts';

@@ -1,5 +1,5 @@
-// The bounded set of open partition files: opened when needed, the least recently used closed
-// first.
+// The bounded set of open partition files. A file is opened when it is needed, and the least
+// recently used one is closed for it.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '@ringwright/base/assert';

@@ -1,12 +1,12 @@
-// Opens a partition database with the settings every promise here rests on, and proves that they
-// hold.
+// Opens a partition database with the settings that every promise here rests on, and proves that
+// SQLite keeps them.
 import { CodedError } from '@ringwright/base/coded-error';
 import { fileCacheBytesMax } from '@ringwright/base/limits-store';
 import Database from 'better-sqlite3';
 import { once } from './once.ts';
 import { giveCacheBack } from './page-cache.ts';
 
-/** First version without the WAL-reset corruption race (reliability research F2). */
+/** First version without the WAL-reset corruption race (SQLite's release notes). */
 const SQLITE_VERSION_MIN = [3, 51, 3] as const;
 
 const CACHE_KIB_MAX = fileCacheBytesMax / 1024;

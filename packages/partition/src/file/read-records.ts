@@ -1,5 +1,4 @@
-// Reads records out of an open partition file; each is compared with its hash before it is given
-// out.
+// Reads records out of an open partition file. Each is compared with its hash first.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { PartitionFile } from './partition-file.ts';
 import { type FullRow, rowContent, type StampRow, statements } from './partition-statements.ts';

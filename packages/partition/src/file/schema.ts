@@ -8,7 +8,7 @@ export const applicationId = 0x52575046;
  * earlier format becomes one of this when it is opened.
  */
 export const schemaVersion = 3;
-/** SQLite's default: 1 and 2 KiB showed no gain here that outlasts the noise, see DESIGN.md. */
+/** SQLite's default: 1 and 2 KiB showed no gain that outlasts the noise: tools/bench/RESULTS.md. */
 export const pageBytes = 4_096;
 
 /** 0: it never expires; it has the stamp it was first written with. */

@@ -1,5 +1,4 @@
-// Sorts what SQLite throws: a file that cannot be trusted, a disk that failed, or a bug of ours.
-// Pure.
+// What SQLite throws: a file that cannot be trusted, a disk that failed, or a bug of ours. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 
 // A constraint can only fail when an index or a counter is not what this program wrote.

@@ -1,5 +1,4 @@
-// Checkpoints partition files one after the other, and frees the log segments that nobody needs any
-// more.
+// Checkpoints partition files one after the other, and frees log segments that nobody needs.
 import { setImmediate } from 'node:timers/promises';
 import { heldWalBytesMax } from '@ringwright/base/limits-copies';
 import { clean, type Partition } from '../file/partition.ts';

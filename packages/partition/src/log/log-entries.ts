@@ -1,5 +1,4 @@
-// What a frame's payload holds: names of partitions, each once per segment, and writes to them.
-// Pure.
+// What a frame's payload holds: names of partitions, each once in a segment, and writes. Pure.
 import {
   type EncodableRecord,
   encodeRecord,

@@ -1,5 +1,4 @@
-// The files of the commit log: `<16 hex digits>.log`, numbered without gaps, the lowest removed
-// first.
+// The files of the commit log: `<16 hex digits>.log`, numbered without gaps. The lowest goes first.
 import { randomBytes } from 'node:crypto';
 import { constants, write, writev } from 'node:fs';
 import { type FileHandle, open, readdir, unlink } from 'node:fs/promises';
@@ -87,7 +86,7 @@ const ZEROS = Buffer.alloc(logFillBytes);
 /**
  * Appends a sealed frame, durable when `done` is called without an error. Small frames go over
  * zeros that an earlier one brought along: a file that grows costs a commit of the file system's
- * journal each time, twice the processor and half the rate (DESIGN.md has the figures).
+ * journal each time, twice the processor and half the rate (tools/bench/RESULTS.md).
  */
 export function appendFrame(
   segment: LogSegment,

@@ -1,5 +1,5 @@
-// Brings the log's writes into the partition files after a crash. Safe to repeat: last write wins
-// by stamp.
+// Brings the log's writes into the partition files after a crash. Safe to repeat: of two records of
+// a key the higher stamp wins.
 import { open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { freeBytes } from '@ringwright/base/free-bytes';

@@ -1,5 +1,4 @@
-// The limits one store runs with; tests make them small. Reasons: @ringwright/base/limits-store.
-// Pure.
+// The limits one store runs with; tests make them small. Reasons: base/limits-store. Pure.
 import * as limits from '@ringwright/base/limits-store';
 
 export interface StoreLimits {

@@ -1,5 +1,4 @@
-// Where the files of a ring lie: builder.json, log.jsonl, versions/0000007.ring and
-// receipts/0000009.jsonl.
+// Where the files of a ring lie: builder.json, log.jsonl, versions/ and receipts/.
 import { join } from 'node:path';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 

@@ -1,5 +1,5 @@
 // The native ring file, format 1: a ring as bytes and back. Equal rings give equal bytes. Pure.
-// Layout, byte by byte: packages/ring/DESIGN.md.
+// Layout, byte by byte: DESIGN.md beside this.
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import {

@@ -1,5 +1,5 @@
-// Changes a key on a condition: what its record becomes is decided by what it is, and nothing comes
-// in between.
+// Changes a key on a condition: what its record is decides what it becomes, and no other write
+// comes in between.
 import { CodedError } from '@ringwright/base/coded-error';
 import { byteText } from '../replica/byte-text.ts';
 import { checkClock } from '../replica/replica.ts';

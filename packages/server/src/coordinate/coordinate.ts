@@ -1,5 +1,4 @@
-// This device as a coordinator: any server takes any request and asks the devices of the key's
-// slots.
+// This device as a coordinator: any server takes any request, and asks the devices of its slots.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { SessionToken } from '@ringwright/base/session-token';
 import { after, type Soon } from '@ringwright/base/soon';

@@ -1,4 +1,4 @@
-// Brings a whole partition file from another device: snapshot there, chunks, verification and
+// Brings a whole partition file from another device: snapshot there; chunks, verification and
 // adoption here.
 import { setTimeout } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';

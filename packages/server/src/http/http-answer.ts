@@ -1,5 +1,4 @@
-// Answers over HTTP: bytes, JSON documents, and errors as {code, message, hint, details} with their
-// status.
+// Answers over HTTP: bytes, JSON, and errors as {code, message, hint, details} with their status.
 import type { ServerResponse } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
 import { retryAfterSeconds } from '@ringwright/base/limits-wire';

@@ -1,5 +1,4 @@
-// Which of the waiting loads may start now: queue, limits, pauses and priorities in, a choice out.
-// Pure.
+// Which waiting loads may start now: queue, limits, pauses and priorities in, a choice out. Pure.
 import {
   copiesFromServerMax,
   copiesFromZoneMax,

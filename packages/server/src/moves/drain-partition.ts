@@ -1,5 +1,4 @@
-// Lets a partition file go that this device should no longer hold: only when every holder has all
-// of it.
+// Lets a partition file go that this device should not hold, once every holder has all of it.
 import { CodedError } from '@ringwright/base/coded-error';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import { digests } from '@ringwright/wire/replication';

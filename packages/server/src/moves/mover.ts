@@ -1,5 +1,5 @@
-// Runs the duties of this device: opens, loads, serves and drains partition files until they match
-// the rings.
+// Runs the duties of this device: opens, loads, serves and drains partition files until they are
+// what the rings say.
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';

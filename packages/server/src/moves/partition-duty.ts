@@ -1,5 +1,4 @@
-// What a ring asks of the devices of a partition, and what this one has of it:
-// GET /v1/duty/RING/PARTITION.
+// GET /v1/duty/RING/PARTITION: what a ring asks of a partition's devices, and what this one has.
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { PartitionState } from '@ringwright/partition/file/partition-info';

@@ -1,5 +1,5 @@
-// Calls to the devices of a ring: this device's own answers without a socket, the others over their
-// connections.
+// Calls to the devices of a ring: this device answers itself without a socket, the others over
+// their connections.
 import { must } from '@ringwright/base/assert';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';

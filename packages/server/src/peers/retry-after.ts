@@ -1,5 +1,4 @@
-// When a device that was busy wants to be asked again: what its refusal says, as far as it can be.
-// Pure.
+// When a device that was busy wants to be asked again, as its refusal says. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 
 /** ms, at least 1; `usualMs` where the refusal says nothing, or nothing that is a time. */

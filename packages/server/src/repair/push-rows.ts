@@ -1,5 +1,4 @@
-// Pushes a partition's records to another holder: offer timestamps, send what it lacks, until it
-// has all.
+// Pushes a partition's records to another holder: offers timestamps, and sends what it lacks.
 import { socketMessageBytesMax } from '@ringwright/base/limits';
 import type { Store } from '@ringwright/partition/store';
 import type { RequestOf } from '@ringwright/wire/message';

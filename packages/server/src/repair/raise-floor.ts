@@ -1,5 +1,5 @@
 // Old tombstones go when every holder has them: one device asks all to promise, compares, and
-// raises the floor. The argument is in packages/partition/DESIGN.md.
+// raises the floor. The proof is in packages/partition/src/file/DESIGN.md.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { tombstoneAgeMsMin } from '@ringwright/base/limits-store';

@@ -1,5 +1,4 @@
-// Replication in the background: every holder compares digests with its peers and pushes what they
-// lack.
+// Replication in the background: holders compare digests and push what the others lack.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
 import { replicationAgeMsMin } from '@ringwright/base/limits';

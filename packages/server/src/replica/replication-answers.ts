@@ -1,5 +1,4 @@
-// This device's answers to replication: digests of what it holds, offers, pushes, rows for a
-// joiner.
+// This device's answers to replication: digests, offers, pushes, rows for a joiner.
 import { CodedError } from '@ringwright/base/coded-error';
 import { socketMessageBytesMax } from '@ringwright/base/limits';
 import { compareStamps } from '@ringwright/base/stamp';

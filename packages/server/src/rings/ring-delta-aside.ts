@@ -1,5 +1,4 @@
-// Makes and applies deltas of large rings in a thread of their own: both read all bytes of both
-// files.
+// Makes and applies deltas of large rings in a thread of their own: each reads two whole files.
 import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
 import { applyRingDelta, makeRingDelta } from '@ringwright/ring/file/ring-delta';
 import type { DeltaJob } from './ring-delta-worker.ts';

@@ -1,5 +1,4 @@
-// Rings between servers and from the tool: answers to offers, chunks and fetches; catching up from
-// a peer.
+// Rings between servers, and from the tool: answers to offers, chunks and fetches; catching up.
 import { CodedError } from '@ringwright/base/coded-error';
 import { isPeerCode } from '@ringwright/base/errors';
 import { transferChunkBytesMax } from '@ringwright/base/limits';

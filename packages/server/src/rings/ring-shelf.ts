@@ -1,5 +1,4 @@
-// The rings on a server's disk: rings/<keyspace>/<version>.ring and the highest version ever
-// active.
+// The rings on a server's disk: rings/<keyspace>/<version>.ring, and the highest one ever active.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';

@@ -6,7 +6,7 @@ import { readInput } from '../../cli/read-input.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { addImported } from './add-imported.ts';
 
-/** The whole of it, with converters for three systems: packages/ring/DESIGN.md. */
+/** The whole of it, with converters for three systems: packages/builder/src/state/DESIGN.md. */
 const form =
   'file, or - for stdin: {partitioner: {kind: "md5-shift", power} or {kind: "murmur3-mod", ' +
   'partitions, seed}, devices: [{ip, port, device, weight, region?, zone?, meta?} or null, …], ' +
