@@ -78,8 +78,8 @@ export class Snapshot {
 /**
  * Writes go on meanwhile. Another process copies the file while its checkpoints wait: it is of the
  * moment that begins. Where that fails, the backup API mirrors the writes of its own connection, so
- * that the copy is of the moment it ends: DESIGN.md in this folder says why. Nothing is synced: no crash is
- * survived by what is staged.
+ * that the copy is of the moment it ends: DESIGN.md in this folder says why. Nothing is synced: no
+ * crash is survived by what is staged.
  * Throws DISK_FULL before anything is written, PARTITION_ABSENT when dropped meanwhile.
  */
 export async function takeSnapshot(parts: StoreParts, partition: Partition): Promise<Snapshot> {
