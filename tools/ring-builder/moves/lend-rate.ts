@@ -63,7 +63,8 @@ export async function rateOfRollout(
   if (rate !== null) return lendRate(context, servers, { rate });
   const held = ratesText(await askCopyRates(servers), servers.length);
   if (held !== '') {
-    context.tell(`${ring}: copies go at ${held}; ring-builder moves ${ring} rate none lifts that`);
+    const lift = `ring-builder moves ${ring} rate none`;
+    context.tell(`${ring}: copies go at ${held}; ${lift} leaves each server its own --copy-rate`);
   }
   return () => Promise.resolve();
 }

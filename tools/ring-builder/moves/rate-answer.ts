@@ -25,6 +25,7 @@ export async function rateAnswer(
     json: { ring: keyspace, ...ratesJson(rates), deaf, changed: rate !== undefined },
     lines: [
       `${keyspace}: copies go at ${held === '' ? 'any rate' : held}`,
+      ...(rate === null && held !== '' ? ['what is left is their own --copy-rate'] : []),
       ...deaf.map((reason) => `did not hear of it: ${reason}`),
       ...(deaf.length === 0 && unheard > 0 ? [`${counted(unheard, 'server')} did not answer`] : []),
     ],

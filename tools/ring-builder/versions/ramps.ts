@@ -40,7 +40,7 @@ export function rampLines(rows: readonly RampRow[], step: string): string[] {
   const phases = { before: 'not open yet', due: `due: ${step}`, over: 'closed; the weight stays' };
   return rows.map(
     ({ id, weight, target, step: by, from, until, phase }) =>
-      `ramp d${id}: weight ${weight} to ${target} by ${by} a step, ` +
+      `ramp d${id}: weight ${shown(weight)} to ${shown(target)} by ${shown(by)} a step, ` +
       `${printHour(from)} to ${printHour(until)} UTC, ${phases[phase]}`,
   );
 }
@@ -51,11 +51,16 @@ export function rampFindings(rows: readonly RampRow[], after: BuilderState): Fin
     .filter(({ phase }) => phase === 'due')
     .map(({ id, weight, target }) => {
       const then = after.devices[id]?.weight ?? weight;
-      const way = `d${id} is on its way from weight ${weight} to ${target}`;
+      const way = `d${id} is on its way from weight ${shown(weight)} to ${shown(target)}`;
       return then === weight
         ? { code: 'RAMP_WAITS', message: `${way}; only --step-ramps takes a step` }
-        : { code: 'RAMP_STEPS', message: `${way}; this takes it to ${then}` };
+        : { code: 'RAMP_STEPS', message: `${way}; this takes it to ${shown(then)}` };
     });
+}
+
+/** Steps of 0.12 add up to 0.6400000000000001: nobody wants to read that. */
+function shown(weight: number): number {
+  return Number(weight.toPrecision(12));
 }
 
 function isoOf(hour: number): string {

@@ -25,7 +25,7 @@ export interface TierRisk {
 export function movesAtRisk(
   head: Pick<Ring, 'table'>,
   moves: readonly (PlannedMove | Move)[],
-  state: BuilderState,
+  state: Pick<BuilderState, 'devices'>,
 ): TierRisk[] {
   const removed = Uint8Array.from(state.devices, (device) =>
     device === null || device.state === 'removed' ? 1 : 0,
@@ -39,9 +39,9 @@ export function movesAtRisk(
       const partition = moves[first]!.partition;
       while (moves[next]?.partition === partition) next += 1;
       const slots = slotsAt(head, { partition, moves: moves.slice(first, next) });
-      const stay = slots.map(({ from }) => [from]);
-      const both = slots.map(({ from, to }) => (to === null ? [from] : [from, to]));
-      const done = slots.map(({ from, to }) => [to ?? from]);
+      const stay = slots.map(({ from }) => from).filter((devices) => devices.length > 0);
+      const both = slots.map(({ from, to }) => [...from, ...to]);
+      const done = slots.map(({ from, to }) => (to.length > 0 ? to : from));
       if (breaks(stay, names, removed)) risk.before += 1;
       if (breaks(both, names, removed)) risk.while += 1;
       if (breaks(done, names, removed)) risk.after += 1;
@@ -50,9 +50,12 @@ export function movesAtRisk(
   });
 }
 
+/** None or one device each. */
 interface MovingSlot {
-  readonly from: number;
-  readonly to: number | null;
+  /** None: a slot that the head does not have, of one replica more. */
+  readonly from: readonly number[];
+  /** None: the slot stays where it is. */
+  readonly to: readonly number[];
 }
 
 function slotsAt(
@@ -63,11 +66,11 @@ function slotsAt(
   },
 ): MovingSlot[] {
   const slots: MovingSlot[] = [];
-  for (let replica = 0; replica < table.length; replica += 1) {
-    const from = table[replica]?.[at.partition];
-    if (from === undefined) continue;
-    const to = at.moves.find((move) => move.replica === replica)?.to ?? null;
-    slots.push({ from, to });
+  const rows = Math.max(table.length, ...at.moves.map(({ replica }) => replica + 1));
+  for (let replica = 0; replica < rows; replica += 1) {
+    const from = [table[replica]?.[at.partition]].filter((id) => id !== undefined);
+    const to = at.moves.filter((move) => move.replica === replica).map((move) => move.to);
+    if (from.length + to.length > 0) slots.push({ from, to });
   }
   return slots;
 }

@@ -101,6 +101,19 @@ test.each(seeds)('risk is a drill of every domain in turn (SEED=%i)', (seed) => 
   }
 });
 
+test('with a replica more, what is at risk now is not when the moves are done', () => {
+  const { state } = movingCluster(SEED);
+  const template = state.devices.find((device) => device !== null)!;
+  const devices = [0, 1, 2].map((id) => ({ ...template, id, zone: id }));
+  const table = [Uint16Array.of(0, 0), Uint16Array.of(1, 1)];
+  const moves = [0, 1].map((partition) => ({
+    ...{ partition, replica: 2, from: 0, to: 2, assignment: partition },
+    state: 'PROPOSED' as const,
+  }));
+  const zone = movesAtRisk({ table }, moves, { devices }).find(({ tier }) => tier === 'zone');
+  expect(zone).toMatchObject({ before: 2, after: 0 });
+});
+
 function onlyPartition(ring: Ring, partition: number): Ring {
   const table = ring.table.flatMap((row) =>
     partition < row.length ? [row.slice(partition, partition + 1)] : [],

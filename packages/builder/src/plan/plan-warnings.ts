@@ -1,4 +1,5 @@
 // What an operator should know before committing a plan. Pure; warnings never change an exit code.
+import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import type { PlacementProblem } from '../place/placement-problem.ts';
 import { requiredOverload } from '../shares/required-overload.ts';
@@ -102,8 +103,8 @@ function frozenOnes(state: BuilderState, { frozen }: PlanOutcome): Finding[] {
     {
       code: 'PARTITIONS_FROZEN',
       message:
-        `${frozen} partitions changed less than ${state.minPartHours} hours ago ` +
-        'and stay where they are',
+        `${counted(frozen, 'partition')} changed less than ` +
+        `${counted(state.minPartHours, 'hour')} ago and ${frozen === 1 ? 'stays' : 'stay'} in place`,
       details: { partitions: frozen, minPartHours: state.minPartHours },
     },
   ];

@@ -1,6 +1,8 @@
 // A second change while one runs: planned as if the first had ended, on other partitions. Pure.
 // At most one slot of a partition changes at a time, so partitions with a move in flight wait.
+
 import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import type { Move } from '@ringwright/ring/move';
 import type { Ring } from '@ringwright/ring/ring';
@@ -67,7 +69,7 @@ export function joiningRemoved(
 
 export function inFlightFindings(moving: ReadonlySet<number>): Finding[] {
   if (moving.size === 0) return [];
-  const message = `${moving.size} partitions have a move in flight and are left for later versions`;
+  const message = `${counted(moving.size, 'partition')} moving already: left for later versions`;
   return [{ code: 'MOVES_IN_FLIGHT', message, details: { partitions: moving.size } }];
 }
 

@@ -262,7 +262,7 @@ async function finalize(
   totals.bytes += loads.copied.bytes;
   totals.verified += loads.copied.verified;
   context.tell(
-    `${ring.keyspace} version ${ring.version + 1}: the table names ${which.size} joiners; old holders give up`,
+    `${ring.keyspace} version ${ring.version + 1}: the table names ${counted(which.size, 'joiner')}; old holders give up`,
   );
   return 'advanced';
 }

@@ -47,13 +47,18 @@ export const verb: Verb = {
       const taken = `version ${head.version} (${id.slice(0, 12)})`;
       const targets = ringTargets(version.ring, version.state);
       const said = await fanOut(targets, ({ address }) => ringStatus(address, ring));
+      const have = said.filter((one) => !(one instanceof Error) && one.id === id).length;
       const ahead = said.filter((one) => !(one instanceof Error) && one.version > head.version);
       const what = `every server of ${ring} would take ${taken}`;
       const not = ahead.length === 0 ? '' : `, but ${ahead.length} that have a newer version`;
-      throw new CodedError('CONFIRMATION_NEEDED', `${what}, whatever line it is on${not}`, {
-        hint: `ring-builder servers ${ring} shows who has which; add --yes when this one is right`,
-        details: { ring, ...head, ahead: ahead.length },
-      });
+      throw new CodedError(
+        'CONFIRMATION_NEEDED',
+        `${what}, which ${have} of ${said.length} have now${not}`,
+        {
+          hint: `ring-builder servers ${ring} shows who has which; add --yes when this one is right`,
+          details: { ring, ...head, have, ahead: ahead.length },
+        },
+      );
     }
     await requirePushable(context, version);
     const trust = await trustToGive(context, version);
