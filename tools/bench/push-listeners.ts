@@ -5,12 +5,11 @@ import fs from 'node:fs/promises';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { assert } from '@ringwright/base/assert';
-import { CodedError } from '@ringwright/base/coded-error';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
+import { judgeRing } from '@ringwright/ring/audit/judge-ring';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { acceptWire } from '@ringwright/server/http/wire-endpoint';
-import { type ActiveRing, activeRing } from '@ringwright/server/rings/active-ring';
-import { checkSuccession } from '@ringwright/server/rings/check-succession';
+import { type ActiveRing, activeRing, ringHead } from '@ringwright/server/rings/active-ring';
 import { RingExchange } from '@ringwright/server/rings/ring-exchange';
 import type { Rings } from '@ringwright/server/rings/rings';
 import type { Answering, CallHandler } from '@ringwright/wire/call-channel';
@@ -20,6 +19,7 @@ import { wireVersion } from '@ringwright/wire/wire-version';
 
 const identity = { name: null, address: { ip: '127.0.0.1', port: 0 }, born: 'bench' };
 const kept = new Map<string, ActiveRing>();
+const unsigned = { alarm: null, chosen: null, epochMax: 0 };
 
 /** The part of Rings that RingExchange uses for pushes. */
 class ListenerRings {
@@ -43,9 +43,13 @@ class ListenerRings {
 
   adopt(bytes: Uint8Array): Promise<ActiveRing> {
     const decoded = decodeRing(bytes);
-    checkSuccession(this.active, decoded);
-    const [finding] = auditRing(decoded.ring);
-    if (finding !== undefined) throw new CodedError('RING_AUDIT_FAILED', finding.message);
+    const { ring, id } = decoded;
+    const opened = { ring, findings: auditRing(ring), change: null };
+    const verdict = judgeRing(
+      { active: this.active, highest: ringHead(this.active), ...unsigned },
+      { head: { keyspace: ring.keyspace, version: ring.version, id }, manifest: ring, opened },
+    );
+    if ('error' in verdict) throw verdict.error;
     const active = kept.get(decoded.id) ?? activeRing({ ...decoded, bytes }, identity, Date.now());
     kept.set(decoded.id, active);
     this.active = active;

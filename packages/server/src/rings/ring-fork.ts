@@ -1,4 +1,4 @@
-// Two lines of one ring: where they part, and what is remembered of it. Pure.
+// What is remembered of two lines of one ring. Pure.
 import { forkReasonCharactersMax } from '@ringwright/base/limits-rings';
 import { keyspaceField, ringIdField, versionField } from '@ringwright/wire/fields';
 import { z } from 'zod';
@@ -27,31 +27,6 @@ export const ringForkSchema = z.strictObject({
 });
 
 export type RingFork = z.infer<typeof ringForkSchema>;
-
-export interface LinePlace {
-  readonly version: number;
-  readonly id: string;
-  /** Id of the version before; undefined: not known here. */
-  readonly parent?: string | null;
-}
-
-/** The version that two places hold differently; null: as far as they tell, they are of one line. */
-export function forkOf(
-  mine: LinePlace,
-  theirs: LinePlace,
-): Pick<RingFork, 'version' | 'id' | 'other'> | null {
-  const ids =
-    mine.version === theirs.version
-      ? [mine.id, theirs.id]
-      : mine.version + 1 === theirs.version
-        ? [mine.id, theirs.parent]
-        : mine.version === theirs.version + 1
-          ? [mine.parent, theirs.id]
-          : [];
-  const [id, other] = ids;
-  if (!id || !other || id === other) return null;
-  return { version: Math.min(mine.version, theirs.version), id, other };
-}
 
 /** Whether the operator's word has covered a fork at this version: it raises no alarm any more. */
 export function isCovered(fork: RingFork, version: number): boolean {

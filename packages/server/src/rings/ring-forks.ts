@@ -82,12 +82,6 @@ export class RingForks {
     });
   }
 
-  /** Whether the operator named this very ring as the right one. */
-  isChosen({ keyspace, version, id }: RingHead): boolean {
-    const settled = this.#forks.get(keyspace)?.settled;
-    return settled?.id === id && settled.version === version;
-  }
-
   /** A new epoch begins the line anew. */
   forget(keyspace: string): Promise<void> {
     return this.#inTurn(async () => {

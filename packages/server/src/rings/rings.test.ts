@@ -1,4 +1,5 @@
 // Adopting rings: what is refused leaves the active ring as it was, in memory and on disk.
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { proposeMoves } from '@ringwright/ring/advance-ring';
@@ -118,6 +119,17 @@ describe('after a fork', () => {
     expect(again.forks.alarm('cities'), 'only an operator ends it').toMatchObject(alarm);
   });
 
+  test('one version back: its bytes are wanted, for they prove the fork', async () => {
+    await using folder = await scratchFolder();
+    const { rings, forks } = await start(folder.path);
+    for (const number of [1, 2, 3]) await rings.adopt(version(number));
+    expect(rings.precheck(head(twin))).toBe('wanted');
+    expect(() => rings.precheck(head(versions[1]!)), 'the same line').toThrow('highest version');
+    expect(forks.alarm('cities'), 'a claim is none').toBeNull();
+    expect(await adopted(rings, bytesOf(twin))).toBe('RING_OLDER');
+    expect(forks.alarm('cities')).toMatchObject({ version: 2, other: twinId });
+  });
+
   test('settled for the line here: it goes on, and the other is quiet', async () => {
     await using folder = await scratchFolder();
     const { rings, forks } = await forked(folder.path);
@@ -162,6 +174,22 @@ describe('after a fork', () => {
 });
 
 describe('the highest version seen', () => {
+  test('counts without its file: another ring of that version is a fork', async () => {
+    await using folder = await scratchFolder();
+    const first = await start(folder.path);
+    for (const number of [1, 2, 3]) await first.rings.adopt(version(number));
+    await rm(join(folder.path, 'rings/cities/0000003.ring'));
+    const { rings, forks } = await start(folder.path);
+    expect(rings.get('cities').ring.version).toBe(2);
+    const twin = { ...versions[2]!, devices: servedRing({ devices: 5 }).devices };
+    const child = proposeMoves(twin, idOf(twin), { moves: [] });
+    expect(await adopted(rings, bytesOf(child))).toBe('RING_FORK');
+    const alarm = { version: 3, id: idOf(versions[2]!), other: idOf(twin) };
+    expect(forks.alarm('cities')).toMatchObject(alarm);
+    expect(await adopted(rings, bytesOf(twin))).toBe('RING_FORK');
+    expect(await adopted(rings, version(3)), 'its own bytes come back').toBe('version 3');
+  });
+
   test('holds after a restart, also when its file was lost', async () => {
     await using folder = await scratchFolder();
     const first = await start(folder.path);

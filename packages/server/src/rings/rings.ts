@@ -1,18 +1,16 @@
 // The active ring of every keyspace on this server: checked, shelved, then swapped in one step.
 import { CodedError } from '@ringwright/base/coded-error';
+import { judgeRing, type RingVerdict } from '@ringwright/ring/audit/judge-ring';
+import type { RingCandidate, RingStanding } from '@ringwright/ring/audit/ring-candidate';
 import { readRingHead, splitRingFile } from '@ringwright/ring/file/ring-file';
-import type { Ring } from '@ringwright/ring/ring';
 import type { AuthenticRing } from '@ringwright/ring/trust/authenticate-ring';
 import type { RingHead, RingHeld } from '@ringwright/wire/hello';
 import type { DeviceIdentity } from '../device/device-identity.ts';
 import type { TrustStore } from '../trust/trust-store.ts';
 import { prepareDuties } from './active-duties.ts';
-import { type ActiveRing, activeRing, ringHead } from './active-ring.ts';
-import { checkBrake } from './check-brake.ts';
-import { checkSuccession } from './check-succession.ts';
+import { type ActiveRing, activeRing } from './active-ring.ts';
 import type { OpenedRing } from './open-ring.ts';
 import { openRingAside } from './open-ring-aside.ts';
-import { forkOf } from './ring-fork.ts';
 import type { RingForks } from './ring-forks.ts';
 import { type RingRefusal, RingRefusals } from './ring-refusals.ts';
 import { type HighestHead, type RingShelf, type ShelvedRing, shelveRing } from './ring-shelf.ts';
@@ -28,6 +26,13 @@ interface RingsPorts {
   readonly onRefuse?: (error: CodedError) => void;
   /** Called after a swap, in the same turn. */
   readonly onActivate: (active: ActiveRing) => void;
+}
+
+/** A whole file, authentic where that is asked for. */
+interface OpenedFile extends Required<RingCandidate> {
+  readonly bytes: Uint8Array;
+  readonly authentic: AuthenticRing | null;
+  readonly opened: OpenedRing;
 }
 
 /**
@@ -80,28 +85,17 @@ export class Rings {
     return this.#refusals.list();
   }
 
-  /** Refuses what cannot follow the active ring, before its bytes travel. */
+  /** Throws what judgeRing refuses, before its bytes travel. Those of a fork are wanted as proof. */
   precheck(head: RingHead): 'wanted' | 'same' {
-    const highest = this.#highest.get(head.keyspace);
-    if (highest === undefined || head.version > highest.version) return 'wanted';
-    // In a new epoch versions may begin anew; the signatures will tell which epoch it is of.
-    if (this.#epochMax() > (highest.epoch ?? Number.MAX_SAFE_INTEGER)) return 'wanted';
-    const active = this.#active.get(head.keyspace);
-    if (active !== undefined && active.id === head.id) return 'same';
-    // Its file was damaged here; or it is a fork, which its bytes have to prove.
-    if (head.version === highest.version) return 'wanted';
-    const given = `version ${head.version} (${head.id.slice(0, 12)})`;
-    const message = `${given} refused: ${highest.version} is the highest version seen`;
-    const error = new CodedError('RING_OLDER', message, { details: { given: head, highest } });
-    this.#refusals.add(head.keyspace, error);
-    throw error;
+    const verdict = this.#judge({ head });
+    if (verdict.kind === 'refuse') throw this.#noted(head.keyspace, verdict.error);
+    return verdict.kind === 'same' ? 'same' : 'wanted';
   }
 
   /**
-   * Verifies a ring file, makes it durable here and activates it. Anything wrong leaves the active
-   * ring as it was: what authenticateRing throws, RING_FILE_INVALID, RING_AUDIT_FAILED, BRAKE and
-   * the refusals of checkSuccession; RING_FORK leaves an alarm. `claimed`: the keyspace it was
-   * offered as, for the report.
+   * Verifies a ring file, makes it durable here and activates it. Throws what authenticateRing
+   * throws, RING_FILE_INVALID, and what judgeRing refuses: then the active ring stays, and a fork
+   * leaves an alarm. `claimed`: the keyspace it was offered as, for the report.
    */
   adopt(bytes: Uint8Array, claimed = ''): Promise<ActiveRing> {
     const turn = this.#turn.then(() => this.#adoptNow(bytes, claimed));
@@ -110,74 +104,47 @@ export class Rings {
   }
 
   async #adoptNow(bytes: Uint8Array, claimed: string): Promise<ActiveRing> {
-    const { authentic, decoded } = await this.#open(bytes, claimed);
-    const { keyspace } = decoded.ring;
+    const file = await this.#open(bytes, claimed);
+    const { keyspace } = file.head;
+    const verdict = this.#judge(file);
     try {
-      const present = this.#active.get(keyspace);
-      const epoch = authentic?.signing.epoch ?? this.#highest.get(keyspace)?.epoch ?? 0;
-      const beginsEpoch = this.#beginsEpoch(keyspace, epoch);
-      if (present?.id === decoded.id) return await this.#takeSignatures(present, bytes, authentic);
-      this.#checkLine(decoded, beginsEpoch);
-      requireSound(decoded);
-      if (authentic !== null) checkBrake(decoded, authentic);
-      const active = activeRing({ ...decoded, bytes }, this.#ports.identity, this.#ports.nowMs());
-      const head = { ...ringHead(active), ...(epoch > 0 ? { epoch } : {}) };
-      await shelveRing(this.#ports.shelf, head, bytes);
-      await prepareDuties(active);
-      this.#highest.set(keyspace, head);
-      if (beginsEpoch) await this.#ports.forks.forget(keyspace);
-      this.#refusals.forget(keyspace);
-      this.#swap(active);
-      // failpoint: ring.activated
-      return active;
+      if (verdict.kind === 'same') return await this.#takeSignatures(file);
+      if (verdict.kind === 'adopt') return await this.#activate(file, verdict);
+      throw verdict.error;
     } catch (error) {
-      if (error instanceof CodedError) {
-        this.#refusals.add(keyspace, error);
-        if (['RING_FORK', 'RING_OLDER'].includes(error.code)) {
-          await this.#raiseFork(decoded.ring, decoded.id, '');
-        }
-      }
+      if (error instanceof CodedError) this.#refusals.add(keyspace, error);
+      if (verdict.kind === 'fork') await this.#raiseFork(keyspace, verdict, '');
       throw error;
     }
   }
 
-  /** Throws RING_FORK for a line that is not the one here, and as checkSuccession does. */
-  #checkLine(given: OpenedRing, beginsEpoch: boolean): void {
-    const { keyspace, version, parent } = given.ring;
-    const head = { keyspace, version, id: given.id };
-    const present = this.#active.get(keyspace);
-    if (!beginsEpoch) this.precheck(head);
-    const newLine = beginsEpoch || this.#ports.forks.isChosen(head);
-    if (present !== undefined) checkSuccession(present, given, { newLine });
-    const highest = this.#highest.get(keyspace);
-    if (newLine || highest === undefined || highest.id === given.id) return;
-    if (version === highest.version) {
-      const message = `version ${version} was seen with id ${highest.id}, given was ${given.id}`;
-      throw new CodedError('RING_FORK', message, { details: { given: head, highest } });
-    }
-    const alarm = this.#ports.forks.alarm(keyspace);
-    if (alarm === null || (present !== undefined && parent === present.id)) return;
-    const twice = `version ${alarm.version} of ring '${keyspace}' exists twice`;
-    const message = `${twice}, and version ${version} does not say whose line it is of`;
-    throw new CodedError('RING_FORK', message, {
-      hint: `find out which history is right, then there: ring-builder settle ${keyspace} -m REASON`,
-      details: { given: head, alarm },
-    });
+  async #activate(
+    { head, authentic, opened, bytes }: OpenedFile,
+    { beginsEpoch }: { readonly beginsEpoch: boolean },
+  ): Promise<ActiveRing> {
+    const { keyspace } = head;
+    const { identity, nowMs, shelf, forks } = this.#ports;
+    const epoch = authentic?.signing.epoch ?? this.#highest.get(keyspace)?.epoch;
+    const highest = { ...head, ...(epoch === undefined ? {} : { epoch }) };
+    const active = activeRing({ ...opened, bytes }, identity, nowMs());
+    await shelveRing(shelf, highest, bytes);
+    await prepareDuties(active);
+    this.#highest.set(keyspace, highest);
+    if (beginsEpoch) await forks.forget(keyspace); // of the epoch that is over
+    this.#refusals.forget(keyspace);
+    this.#swap(active);
+    // failpoint: ring.activated
+    return active;
   }
 
   /** More valid signatures to the ring that is active: kept and relayed from now on. */
-  async #takeSignatures(
-    present: ActiveRing,
-    bytes: Uint8Array,
-    authentic: AuthenticRing | null,
-  ): Promise<ActiveRing> {
-    const { keyspace } = present.ring;
+  async #takeSignatures({ head, authentic, bytes }: OpenedFile): Promise<ActiveRing> {
+    const present = this.get(head.keyspace);
     if (authentic === null || authentic.signers.length <= this.signers(present)) return present;
     const active = { ...present, bytes };
-    const head = this.#highest.get(keyspace) ?? ringHead(active);
-    await shelveRing(this.#ports.shelf, head, bytes);
+    await shelveRing(this.#ports.shelf, this.#highest.get(head.keyspace) ?? head, bytes);
     await prepareDuties(active);
-    this.#active.set(keyspace, active);
+    this.#active.set(head.keyspace, active);
     return active;
   }
 
@@ -202,8 +169,9 @@ export class Rings {
 
   /** Whether somebody's head is of another line than the ring here, and nobody has noticed yet. */
   isForkNews(head: RingHead): boolean {
-    const fork = this.#forkWith(head);
-    return fork !== null && this.#ports.forks.isNews(head.keyspace, fork.version);
+    const verdict = this.#judge({ head });
+    if (verdict.kind !== 'fork') return false;
+    return this.#ports.forks.isNews(head.keyspace, verdict.fork.version);
   }
 
   /**
@@ -212,10 +180,10 @@ export class Rings {
    */
   async witness(bytes: Uint8Array, from: string): Promise<void> {
     const authentic = this.#ports.trust?.authenticate(bytes) ?? null;
-    const head = readRingHead(bytes);
-    const epoch = this.#highest.get(head.keyspace)?.epoch;
-    if (authentic !== null && epoch !== undefined && authentic.signing.epoch !== epoch) return;
-    await this.#raiseFork(head, head.id, from);
+    const manifest = readRingHead(bytes);
+    const { keyspace, version, id } = manifest;
+    const verdict = this.#judge({ head: { keyspace, version, id }, manifest, authentic });
+    if (verdict.kind === 'fork') await this.#raiseFork(keyspace, verdict, from);
   }
 
   /** Throws as authenticateRing does, where rings must be signed; the first bytes of a file do. */
@@ -235,66 +203,56 @@ export class Rings {
 
   /** The operator's word after a fork; an old folder's ends none. RING_FORK_UNKNOWN, RING_OLDER. */
   async settle(head: RingHead, reason: string): Promise<void> {
-    this.precheck(head);
+    const verdict = judgeRing({ ...this.#standing(head.keyspace), chosen: head }, { head });
+    if ('error' in verdict) throw this.#noted(head.keyspace, verdict.error);
     return this.#ports.forks.settle(head, reason);
   }
 
-  async #raiseFork(
-    given: Pick<Ring, 'keyspace' | 'cluster' | 'version' | 'parent'>,
-    id: string,
+  #raiseFork(
+    keyspace: string,
+    { fork }: Extract<RingVerdict, { kind: 'fork' }>,
     from: string,
   ): Promise<void> {
-    const { keyspace, cluster, version, parent } = given;
-    const fork = this.#forkWith({ keyspace, version, id, parent });
-    if (fork === null || this.#active.get(keyspace)?.ring.cluster !== cluster) return;
-    await this.#ports.forks.raise({ keyspace, ...fork, from });
-  }
-
-  #forkWith(head: RingHead & { readonly parent?: string | null }): ReturnType<typeof forkOf> {
-    const active = this.#active.get(head.keyspace);
-    if (active === undefined) return null;
-    const { version, parent } = active.ring;
-    return forkOf({ version, parent, id: active.id }, head);
+    return this.#ports.forks.raise({ keyspace, ...fork, from });
   }
 
   /** What a file that cannot be trusted says of itself is not looked at, not even for the report. */
-  async #open(
-    bytes: Uint8Array,
-    claimed: string,
-  ): Promise<{ authentic: AuthenticRing | null; decoded: OpenedRing }> {
+  async #open(bytes: Uint8Array, claimed: string): Promise<OpenedFile> {
     try {
       const authentic = this.#ports.trust?.authenticate(bytes) ?? null;
       const isBraked = authentic !== null && !authentic.signing.large;
       const present = isBraked ? this.#active.get(readRingHead(bytes).keyspace) : undefined;
-      return { authentic, decoded: await openRingAside(bytes, present ?? null) };
+      const opened = await openRingAside(bytes, present ?? null);
+      const { keyspace, version } = opened.ring;
+      const head = { keyspace, version, id: opened.id };
+      return { head, manifest: opened.ring, authentic, opened, bytes };
     } catch (error) {
       throw this.#noted(claimed, error);
     }
   }
 
-  /** Throws RING_OLDER for an epoch below the highest seen, whatever became of the trust on disk. */
-  #beginsEpoch(keyspace: string, epoch: number): boolean {
-    const highest = this.#highest.get(keyspace);
-    // The first signed ring goes on where the unsigned ones ended.
-    if (highest?.epoch === undefined || epoch === highest.epoch) return false;
-    if (epoch > highest.epoch) return true;
-    const message = `ring '${keyspace}' is of epoch ${epoch}, epoch ${highest.epoch} was seen`;
-    throw new CodedError('RING_OLDER', message, { details: { epoch, highest } });
+  #judge(candidate: RingCandidate): RingVerdict {
+    return judgeRing(this.#standing(candidate.head.keyspace), candidate);
   }
 
-  #epochMax(): number {
-    const trusts = this.#ports.trust?.trusts() ?? [];
-    return trusts.reduce((max, { root }) => Math.max(max, root.epoch), 0);
+  #standing(keyspace: string): RingStanding {
+    const { forks, trust } = this.#ports;
+    const active = this.#active.get(keyspace);
+    const roots = (trust?.trusts() ?? []).map(({ root }) => root);
+    // Each cluster has epochs of its own; before the first ring nobody knows which one counts.
+    const ofCluster = ({ cluster }: (typeof roots)[number]): boolean =>
+      active === undefined || cluster === active.ring.cluster;
+    return {
+      active,
+      highest: this.#highest.get(keyspace),
+      alarm: forks.alarm(keyspace),
+      chosen: forks.find(keyspace)?.settled ?? null,
+      epochMax: Math.max(0, ...roots.filter(ofCluster).map(({ epoch }) => epoch)),
+    };
   }
 
   #swap(active: ActiveRing): void {
     this.#active.set(active.ring.keyspace, active);
     this.#ports.onActivate(active);
   }
-}
-
-function requireSound({ ring, findings }: OpenedRing): void {
-  if (findings[0] === undefined) return;
-  const message = `ring '${ring.keyspace}' version ${ring.version}: ${findings[0].message}`;
-  throw new CodedError('RING_AUDIT_FAILED', message, { details: { findings } });
 }

@@ -1,5 +1,5 @@
 // The threat table on a server with --trust: what an enemy on the wire, or with one key, can try.
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringVersionJumpMax } from '@ringwright/base/limits';
@@ -132,6 +132,22 @@ test('the highest version survives a restart, also when every ring file is lost'
   const again = await start(folder.path);
   expect(again.rings.get('cities').id).toBe(at(3).id);
   expect(await adopted(again.rings, at(2).bytes)).toBe('RING_OLDER');
+});
+
+test('the epoch of another cluster lets nothing below the highest version in', async () => {
+  await using folder = await scratchFolder();
+  const other = signedRoot({ cluster: 'other', epoch: 2 });
+  const given = [rootIdOf(root), rootIdOf(other)];
+  const first = await start(folder.path, given);
+  for (const one of [root, other]) await first.trust.offerRoots(fileOf(one));
+  for (const number of [1, 2, 3]) await first.rings.adopt(at(number).bytes);
+  const head = { keyspace: 'cities', version: 2, id: at(2).id };
+  expect(() => first.rings.precheck(head)).toThrow('highest version seen');
+  for (const number of [1, 2, 3]) await rm(join(folder.path, `rings/cities/000000${number}.ring`));
+  const again = await start(folder.path, given);
+  expect(again.rings.find('cities')).toBeUndefined();
+  expect(await adopted(again.rings, at(2).bytes)).toBe('RING_OLDER');
+  expect(await adopted(again.rings, at(3).bytes)).toBe('version 3');
 });
 
 test('key compromise: the next root shuts the key out, and a re-signed ring goes on', async () => {

@@ -1,6 +1,6 @@
 // Where two lines of a ring part, seen from both sides.
 import { expect, test } from 'vitest';
-import { forkOf } from './ring-fork.ts';
+import { forkPointOf } from './fork-point.ts';
 
 const [a, b, c] = ['a', 'b', 'c'].map((letter) => letter.repeat(64)) as [string, string, string];
 
@@ -12,9 +12,9 @@ test.each([
   ['a child that names no parent', { version: 7, id: a }, { version: 8, id: c }, null],
   ['far above: nobody can tell', { version: 7, id: a }, { version: 9, id: c, parent: b }, null],
 ])('%s', (...[, mine, theirs, version]) => {
-  const found = forkOf(mine, theirs);
+  const found = forkPointOf(mine, theirs);
   expect(found?.version ?? null).toBe(version);
-  expect(forkOf(theirs, mine)).toEqual(
+  expect(forkPointOf(theirs, mine)).toEqual(
     found === null ? null : { ...found, id: found.other, other: found.id },
   );
 });

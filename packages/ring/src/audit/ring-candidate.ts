@@ -1,0 +1,43 @@
+// What a server has of a ring, and what it knows of one that may follow. Plain data.
+import type { Finding } from '@ringwright/base/finding';
+import type { Ring } from '../ring.ts';
+import type { AuthenticRing } from '../trust/authenticate-ring.ts';
+import type { ChangeSize } from './large-change.ts';
+
+export interface VersionId {
+  readonly version: number;
+  readonly id: string;
+}
+
+/** What a server has of one keyspace. */
+export interface RingStanding {
+  /** Undefined before the first ring, and when no file of it was whole. */
+  readonly active:
+    | {
+        readonly ring: Pick<Ring, 'cluster' | 'partitioner' | 'version' | 'parent'>;
+        readonly id: string;
+      }
+    | undefined;
+  /** The highest version that was ever active, as the disk has it; unsigned rings have no epoch. */
+  readonly highest: (VersionId & { readonly epoch?: number }) | undefined;
+  /** The fork that no operator has settled. */
+  readonly alarm: { readonly version: number } | null;
+  /** The ring that an operator named as the right one. */
+  readonly chosen: VersionId | null;
+  /** The highest epoch of a trusted root; 0 where rings need no signatures. */
+  readonly epochMax: number;
+}
+
+/** A ring that may follow, as far as it is known. */
+export interface RingCandidate {
+  readonly head: VersionId & { readonly keyspace: string };
+  readonly manifest?: Pick<Ring, 'cluster' | 'parent'>;
+  /** Null where rings need no signatures. */
+  readonly authentic?: Pick<AuthenticRing, 'signing' | 'trust'> | null;
+  readonly opened?: {
+    readonly ring: Pick<Ring, 'partitioner'>;
+    readonly findings: readonly Finding[];
+    /** How much it changes of the active ring; null when that is not its parent. */
+    readonly change: ChangeSize | null;
+  };
+}

@@ -1,0 +1,179 @@
+// Each reason for which a ring may not follow another, one function a reason. Pure. In which order
+// they are asked, and why: judge-ring.ts.
+import { canonicalJson } from '@ringwright/base/canonical-json';
+import { CodedError } from '@ringwright/base/coded-error';
+import { ringVersionJumpMax } from '@ringwright/base/limits';
+import type { Partitioner } from '../partitioner/partitioner.ts';
+import { whyLarge } from './large-change.ts';
+import type { RingCandidate, RingStanding } from './ring-candidate.ts';
+
+/** Null when it does not object, or when what it needs is not known yet. */
+export type SuccessionRule = (
+  standing: RingStanding,
+  candidate: RingCandidate,
+) => CodedError | null;
+
+/** The disk remembers the epoch, whatever became of the trust there. */
+export function ofEndedEpoch(
+  { highest }: RingStanding,
+  { head, authentic }: RingCandidate,
+): CodedError | null {
+  const epoch = authentic?.signing.epoch;
+  const message = `ring '${head.keyspace}' is of epoch ${epoch}, epoch ${highest?.epoch} was seen`;
+  return new CodedError('RING_OLDER', message, { details: { epoch, highest } });
+}
+
+export function belowHighest(
+  { highest }: RingStanding,
+  { head }: RingCandidate,
+): CodedError | null {
+  if (highest === undefined || head.version >= highest.version) return null;
+  const given = `version ${head.version} (${head.id.slice(0, 12)})`;
+  const message = `${given} refused: ${highest.version} is the highest version seen`;
+  return new CodedError('RING_OLDER', message, {
+    hint: 'push the head; to go back to an old placement, revert makes a new version',
+    details: { given: head, highest },
+  });
+}
+
+export function ofOtherCluster(
+  standing: RingStanding,
+  candidate: RingCandidate,
+): CodedError | null {
+  const [is, has] = [candidate.manifest?.cluster, standing.active?.ring.cluster];
+  if (is === undefined || has === undefined || is === has) return null;
+  const message = `${nameOf(candidate)} is of cluster '${is}', this server of '${has}'`;
+  return new CodedError('RING_FOREIGN', message, { details: bothOf(standing, candidate) });
+}
+
+export function mapsKeysOtherwise(
+  standing: RingStanding,
+  candidate: RingCandidate,
+): CodedError | null {
+  const [given, active] = [candidate.opened?.ring, standing.active?.ring];
+  if (given === undefined || active === undefined) return null;
+  const [is, has] = [print(given.partitioner), print(active.partitioner)];
+  if (is === has) return null;
+  const message = `${nameOf(candidate)} maps keys by ${is}, the active one by ${has}`;
+  return new CodedError('RING_FOREIGN', message, { details: bothOf(standing, candidate) });
+}
+
+/** A head is enough: its bytes are wanted as the proof. */
+export function twinOfActive(standing: RingStanding, candidate: RingCandidate): CodedError | null {
+  const { active } = standing;
+  const { version, id } = candidate.head;
+  if (version !== active?.ring.version) return null;
+  const ids = `active with id ${short(active.id)}, given was ${short(id)}`;
+  return new CodedError('RING_FORK', `${nameOf(candidate)} is ${ids}`, {
+    hint: 'two repositories publish this ring; find out which history is the right one',
+    details: bothOf(standing, candidate),
+  });
+}
+
+export function tooFarAhead(standing: RingStanding, candidate: RingCandidate): CodedError | null {
+  const { active } = standing;
+  const { head, manifest } = candidate;
+  if (active === undefined || manifest === undefined) return null;
+  const { version } = active.ring;
+  if (head.version - version <= ringVersionJumpMax) return null;
+  const jump = `more than ${ringVersionJumpMax} above the active ${version}`;
+  const message = `${nameOf(candidate)} is ${jump}`;
+  return new CodedError('RING_VERSION_JUMP', message, { details: bothOf(standing, candidate) });
+}
+
+export function childOfAnother(
+  standing: RingStanding,
+  candidate: RingCandidate,
+): CodedError | null {
+  const { active } = standing;
+  const { head, manifest } = candidate;
+  if (active === undefined || manifest === undefined) return null;
+  const isNext = head.version === active.ring.version + 1;
+  if (!isNext || manifest.parent === active.id) return null;
+  const parents = `follows ${short(manifest.parent)}, the active ring is ${short(active.id)}`;
+  return new CodedError('RING_FORK', `${nameOf(candidate)} ${parents}`, {
+    details: bothOf(standing, candidate),
+  });
+}
+
+/** The file of the highest version was lost here, but its id is known. */
+export function besideHighest(
+  { highest }: RingStanding,
+  { head, manifest }: RingCandidate,
+): CodedError | null {
+  if (highest === undefined || highest.id === head.id) return null;
+  const details = { given: head, highest };
+  const { version, id } = highest;
+  if (head.version === version) {
+    const message = `version ${version} was seen with id ${id}, given was ${head.id}`;
+    return new CodedError('RING_FORK', message, { details });
+  }
+  if (manifest === undefined || head.version !== version + 1) return null;
+  if (manifest.parent === id) return null;
+  const seen = `version ${version} was seen with id ${short(id)}`;
+  const message = `${nameOf({ head })} follows ${short(manifest.parent)}, ${seen}`;
+  return new CodedError('RING_FORK', message, { details });
+}
+
+export function ofUnknownLine(
+  { active, highest, alarm }: RingStanding,
+  { head, manifest }: RingCandidate,
+): CodedError | null {
+  if (alarm === null || manifest === undefined) return null;
+  // The lost file of the highest version may come back.
+  if (highest === undefined || highest.id === head.id) return null;
+  if (active !== undefined && manifest.parent === active.id) return null;
+  const { keyspace, version } = head;
+  const twice = `version ${alarm.version} of ring '${keyspace}' exists twice`;
+  const message = `${twice}, and version ${version} does not say whose line it is of`;
+  return new CodedError('RING_FORK', message, {
+    hint: `find out which history is right, then there: ring-builder settle ${keyspace} -m REASON`,
+    details: { given: head, alarm },
+  });
+}
+
+export function isUnsound(
+  _standing: RingStanding,
+  { head, opened }: RingCandidate,
+): CodedError | null {
+  const [first] = opened?.findings ?? [];
+  if (first === undefined) return null;
+  const message = `${nameOf({ head })}: ${first.message}`;
+  return new CodedError('RING_AUDIT_FAILED', message, { details: { findings: opened?.findings } });
+}
+
+/**
+ * Declared ones have shown their signatures, or the override that the root allows. Only a direct
+ * successor can be judged: a server that was away sees several ordinary changes as one large one.
+ */
+export function isSecretlyLarge(
+  _standing: RingStanding,
+  { head, authentic, opened }: RingCandidate,
+): CodedError | null {
+  const size = opened?.change ?? null;
+  if (!authentic || authentic.signing.large || size === null) return null;
+  const why = whyLarge(size, authentic.trust.root.roles.ring.movedShare);
+  if (why === null) return null;
+  const message = `${nameOf({ head })} calls itself a small change, but ${why}`;
+  return new CodedError('BRAKE', message, {
+    hint: 'find out who signed it: ring-builder commits would have asked for a second signature',
+    details: { ...size },
+  });
+}
+
+function nameOf({ head }: Pick<RingCandidate, 'head'>): string {
+  return `ring '${head.keyspace}' version ${head.version}`;
+}
+
+function bothOf({ active }: RingStanding, { head }: RingCandidate): Record<string, unknown> {
+  const versions = { active: active?.ring.version, given: head.version };
+  return { ...versions, activeId: active?.id, givenId: head.id };
+}
+
+function print(partitioner: Partitioner): string {
+  return canonicalJson({ ...partitioner });
+}
+
+function short(id: string | null): string {
+  return id === null ? 'nothing' : id.slice(0, 12);
+}
