@@ -28,7 +28,7 @@ const HEAD_BYTES_MAX = 80;
 const ONE_ENVELOPE = Buffer.from([0xdd, 0, 0, 0, 1]);
 const FRAME_LENGTH_BYTES = 8;
 const TRAILER_BYTES = 16;
-/** Values of the workload and of scenes end with it. */
+/** Values of the workload and of scenarios end with it. */
 const FILLER = Buffer.from('........');
 
 /** Counted from the beginning of the next piece of a connection; what is below 0 has passed. */

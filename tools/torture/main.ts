@@ -53,8 +53,8 @@ async function tryAll({ seed, json }: Options): Promise<void> {
   const trials: BugTrial[] = [];
   for (const bug of seededBugs) {
     say(`${bug.name}: ${bug.about}`);
-    const isScene = bug.nemeses.some((nemesis) => nemesis.isAlone);
-    const seconds = isScene ? SCENE_SECONDS : CHANCE_SECONDS;
+    const isScenario = bug.nemeses.some((nemesis) => nemesis.isAlone);
+    const seconds = isScenario ? SCENE_SECONDS : CHANCE_SECONDS;
     const shape = { seed, seconds, onProgress: () => undefined };
     trials.push(await tryBug(bug, shape));
     say(`  ${trials.at(-1)?.found ?? 'missed'}`);

@@ -12,7 +12,7 @@ export interface Nemesis {
    * early when the signal is aborted. What is noted by `stage.fault` counts as having happened.
    */
   readonly strike: (stage: Stage, random: Random, signal: AbortSignal) => Promise<void>;
-  /** A scene: it brings its own operations, and nobody else works meanwhile. */
+  /** A scenario: it brings its own operations, and nobody else works meanwhile. */
   readonly isAlone?: boolean;
   /** Names of faults and failpoints without which a long run proves little; absent: none. */
   readonly planned?: readonly string[];

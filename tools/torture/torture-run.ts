@@ -5,11 +5,11 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { type Operation, violationsOf } from '../../test/support/history.ts';
+import { coverageGaps, neverFired } from './coverage-gaps.ts';
 import { Broken, lasts, type Nemesis } from './nemesis.ts';
 import type { SourcePatch } from './source-patches.ts';
 import { type FaultWindow, Stage } from './stage.ts';
 import { tuning } from './tuning.ts';
-import { neverFired, vacuities } from './vacuities.ts';
 import { Workload } from './workload.ts';
 
 export interface RunShape {
@@ -72,7 +72,7 @@ export async function tortureRun(shape: RunShape): Promise<RunResult> {
   const fired = stage.victims.flatMap((victim) => victim.fired());
   if (violations.length === 0) {
     const isAlone = shape.nemeses.some((nemesis) => nemesis.isAlone);
-    if (!isAlone) violations.push(...vacuities(operations, stage.faults));
+    if (!isAlone) violations.push(...coverageGaps(operations, stage.faults));
     violations.push(...neverFired(shape, [...stage.faults.map(({ name }) => name), ...fired]));
   }
   const lines = operations.map((operation) => `${JSON.stringify(operation)}\n`);
@@ -88,7 +88,7 @@ export async function tortureRun(shape: RunShape): Promise<RunResult> {
   };
 }
 
-/** Scenes would be spoiled by others: then nobody works. */
+/** Scenarios would be spoiled by others: then nobody works. */
 function begin(stage: Stage, { seed, nemeses }: RunShape): Promise<Workload> {
   const isAlone = nemeses.some((nemesis) => nemesis.isAlone);
   return isAlone ? Promise.resolve(new Workload(stage)) : Workload.begin(stage, seed);

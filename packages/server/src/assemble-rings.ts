@@ -8,10 +8,10 @@ import type { Logger } from 'pino';
 import type { OpenedDevice } from './assemble-server.ts';
 import type { ActiveRing } from './rings/active-ring.ts';
 import { RelayedDeltas } from './rings/relayed-deltas.ts';
+import { loadRingCache } from './rings/ring-cache.ts';
 import { type CallBack, RingExchange } from './rings/ring-exchange.ts';
 import { RingForks } from './rings/ring-forks.ts';
 import { RingRelay } from './rings/ring-relay.ts';
-import { loadShelf } from './rings/ring-shelf.ts';
 import { Rings } from './rings/rings.ts';
 import { requireDropsAllowed } from './rings/why-no-drops.ts';
 import type { Metrics } from './telemetry/metrics.ts';
@@ -41,16 +41,16 @@ interface Around {
 export async function assembleRings(opened: OpenedDevice, around: Around): Promise<RingParts> {
   const { metrics, log, nowMs, onActivate } = around;
   const { identity, trust } = opened;
-  const shelf = { directory: join(opened.directory, 'rings') };
-  const forks = await loadForks(shelf.directory, around);
-  const shelved = await loadShelf(shelf, (file, error) => {
+  const cache = { directory: join(opened.directory, 'rings') };
+  const forks = await loadForks(cache.directory, around);
+  const cached = await loadRingCache(cache, (file, error) => {
     log.error({ file, error }, 'ring file damaged');
   });
   const onRefuse = ({ code }: CodedError): void => metrics.ringRefusals.inc({ code });
-  const ports = { shelf, identity, nowMs, trust, forks, onActivate, onRefuse };
-  const rings = new Rings(ports, shelved);
+  const ports = { cache, identity, nowMs, trust, forks, onActivate, onRefuse };
+  const rings = new Rings(ports, cached);
   const trustExchange = new TrustExchange(trust, log);
-  const deltas = new RelayedDeltas(shelf);
+  const deltas = new RelayedDeltas(cache);
   const exchange = new RingExchange(rings, {
     trust: trustExchange,
     deltas,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { roundPauseMsMax } from '@ringwright/base/limits';
-import { after } from '@ringwright/base/soon';
+import { after } from '@ringwright/base/maybe-promise';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Store } from '@ringwright/partition/store';
 import { printReceipt } from '@ringwright/ring/trust/move-receipt';

@@ -1,6 +1,6 @@
 // What this server answers on the wire, by method.
 import { assert } from '@ringwright/base/assert';
-import type { Soon } from '@ringwright/base/soon';
+import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { Answering, Caller, CallHandler } from '@ringwright/wire/call-channel';
 import { coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
 import { copyClose, copyOpen, copyRate, copyRead } from '@ringwright/wire/copies';
@@ -65,7 +65,7 @@ export function fillHandlers(
   const { requests } = clients.coordinator;
   const answer = <Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
-    run: (request: z.infer<Request>, caller: Caller) => Soon<z.infer<Answer>>,
+    run: (request: z.infer<Request>, caller: Caller) => MaybePromise<z.infer<Answer>>,
     options: Pick<CallHandler, 'givesAway'> = {},
   ): void => {
     // The channel passes only requests that have passed kind.request.
@@ -73,7 +73,7 @@ export function fillHandlers(
   };
   const counted = <Request extends z.ZodType<MadeWith>, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
-    run: (request: z.infer<Request>, caller: Caller) => Soon<z.infer<Answer>>,
+    run: (request: z.infer<Request>, caller: Caller) => MaybePromise<z.infer<Answer>>,
   ): void => {
     answer(kind, (request, caller) => {
       const answered = run(request, caller);

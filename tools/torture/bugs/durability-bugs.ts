@@ -1,5 +1,5 @@
 // Bugs of the log and the files: what a power loss or a replay brings to light. Pure.
-import { powerLoss, restingPartition } from '../scenes/power-scenes.ts';
+import { powerLoss, restingPartition } from '../scenarios/power-scenarios.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 export const durabilityBugs: readonly SeededBug[] = [

@@ -1,6 +1,6 @@
 // Bugs of stamps and clocks: which write is the last. Pure.
 import { clock, standstill } from '../nemeses/clock.ts';
-import { lateArrival, lowStamp } from '../scenes/quorum-scenes.ts';
+import { lateArrival, lowStamp } from '../scenarios/quorum-scenarios.ts';
 import type { SourcePatch } from '../source-patches.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
@@ -56,7 +56,7 @@ export const orderBugs: readonly SeededBug[] = [
     nemeses: [lowStamp],
     patches: [
       {
-        file: 'packages/server/src/coordinate/spread-record.ts',
+        file: 'packages/server/src/coordinate/quorum-write.ts',
         find: "answer.kind === 'stale' && (",
         replace: 'false && (',
       },

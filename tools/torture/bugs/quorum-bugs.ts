@@ -1,11 +1,11 @@
 // Bugs of the coordinator: counting, writing back, and what clients are told. Pure.
 import { part } from '../nemeses/part.ts';
-import { halfWritten, missedWrite } from '../scenes/quorum-scenes.ts';
-import { wipedDevice } from '../scenes/repair-scenes.ts';
+import { halfWritten, missedWrite } from '../scenarios/quorum-scenarios.ts';
+import { wipedDevice } from '../scenarios/repair-scenarios.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 const coordinate = 'packages/server/src/coordinate/coordinate.ts';
-const spread = 'packages/server/src/coordinate/spread-record.ts';
+const spread = 'packages/server/src/coordinate/quorum-write.ts';
 
 export const quorumBugs: readonly SeededBug[] = [
   {
@@ -15,8 +15,8 @@ export const quorumBugs: readonly SeededBug[] = [
     patches: [
       {
         file: coordinate,
-        find: 'spreadRecord(ports.devices, { active, slots, record, needed })',
-        replace: 'spreadRecord(ports.devices, { active, slots, record, needed: needed - 1 })',
+        find: 'quorumWrite(ports.devices, { active, slots, record, needed })',
+        replace: 'quorumWrite(ports.devices, { active, slots, record, needed: needed - 1 })',
       },
     ],
   },
@@ -27,8 +27,8 @@ export const quorumBugs: readonly SeededBug[] = [
     patches: [
       {
         file: coordinate,
-        find: 'gatherReads(devices, { active, partition, key, slots, needed })',
-        replace: 'gatherReads(devices, { active, partition, key, slots, needed: 1 })',
+        find: 'quorumRead(devices, { active, partition, key, slots, needed })',
+        replace: 'quorumRead(devices, { active, partition, key, slots, needed: 1 })',
       },
     ],
   },
@@ -38,7 +38,7 @@ export const quorumBugs: readonly SeededBug[] = [
     nemeses: [wipedDevice],
     patches: [
       {
-        file: 'packages/server/src/coordinate/gather-reads.ts',
+        file: 'packages/server/src/coordinate/quorum-read.ts',
         find: 'isWhole(place) ? record(device) : stamp(device);',
         replace:
           'Promise.resolve(isWhole(place) ? record(device) : stamp(device)).catch(() => null);',
@@ -51,7 +51,7 @@ export const quorumBugs: readonly SeededBug[] = [
     nemeses: [missedWrite],
     patches: [
       {
-        file: 'packages/server/src/coordinate/gather-reads.ts',
+        file: 'packages/server/src/coordinate/quorum-read.ts',
         find: 'return newest === undefined ? null :',
         replace:
           "return newest === undefined ? newestIn(answers.filter(({ answer }) => answer === null || 'value' in answer)) :",
@@ -77,8 +77,8 @@ export const quorumBugs: readonly SeededBug[] = [
     patches: [
       {
         file: coordinate,
-        find: 'return spreadRecord(devices, spread).then(() => newest);',
-        replace: 'spreadRecord(devices, spread).catch(() => 0); return newest;',
+        find: 'return quorumWrite(devices, spread).then(() => newest);',
+        replace: 'quorumWrite(devices, spread).catch(() => 0); return newest;',
       },
     ],
   },

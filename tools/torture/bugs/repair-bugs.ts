@@ -2,7 +2,7 @@
 import { flips } from '../nemeses/disk.ts';
 import { part } from '../nemeses/part.ts';
 import { pause } from '../nemeses/pause.ts';
-import { missedUpdates, missedWrites, wipedDevice } from '../scenes/repair-scenes.ts';
+import { missedUpdates, missedWrites, wipedDevice } from '../scenarios/repair-scenarios.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 const partitionFile = 'packages/partition/src/file/partition-file.ts';

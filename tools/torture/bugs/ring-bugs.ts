@@ -1,12 +1,12 @@
 // Bugs of ring changes: who gives a joiner its records, when its word counts, when files go. Pure.
-import { absentHolder, splitInFlight, splitTakeover } from '../nemeses/ring-scenes.ts';
+import { absentHolder, splitInFlight, splitTakeover } from '../nemeses/ring-scenarios.ts';
 import {
   cancelledJoin,
   flippedCopy,
   plainJoin,
   staleCoordinator,
   writtenMeanwhile,
-} from '../scenes/move-scenes.ts';
+} from '../scenarios/move-scenarios.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 const loadPartition = 'packages/server/src/moves/load-partition.ts';

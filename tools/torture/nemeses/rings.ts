@@ -3,13 +3,13 @@
 import { Broken, lasts, type Nemesis } from '../nemesis.ts';
 import { plannedCopyTroubles, troubleCopies } from '../rings/copy-troubles.ts';
 import { buryOne, DEAD } from '../rings/dead-device.ts';
-import { befall, plannedFates, type RingScene } from '../rings/fates.ts';
 import { leastOf } from '../rings/least-of.ts';
 import { headOf, isRolledOut, type Rollout, startRollout } from '../rings/operator.ts';
 import { proveRings } from '../rings/prove-rings.ts';
 import { readReceipts } from '../rings/read-receipts.ts';
 import { receiptFaults } from '../rings/receipt-faults.ts';
 import { commitChange, type RingChange, ringChanges, standingOf } from '../rings/ring-changes.ts';
+import { injectFault, plannedFaultNames, type RingScenario } from '../rings/ring-faults.ts';
 import { dieAt, nextDeath, plannedPlaces } from '../rings/ring-kills.ts';
 
 /** With the servers that a ring may do without: enough for every kind of change. */
@@ -29,12 +29,12 @@ export const rings: Nemesis = {
   name: 'ring changes',
   planned: [
     ...ringChanges.map(({ name }) => `rings: ${name}`),
-    ...['rings: rollout killed', DEAD, ...plannedFates, ...plannedCopyTroubles],
+    ...['rings: rollout killed', DEAD, ...plannedFaultNames, ...plannedCopyTroubles],
     ...plannedPlaces,
   ],
   async strike(stage, random, signal) {
     while (stage.victims.length < SERVERS_MIN) await stage.addVictim();
-    const scene = { stage, random, signal };
+    const scenario = { stage, random, signal };
     const standing = await standingOf(stage);
     const possible = ringChanges.filter(({ isPossible }) => isPossible(standing));
     // The kind that was made least: on a busy machine a run has few of them.
@@ -43,11 +43,11 @@ export const rings: Nemesis = {
     await stage.fault(nameOf(change), [], async () => {
       const before = (await headOf(stage)).ring.version;
       await commitChange(stage, change, change.commands(standing, random));
-      await befall(scene, before);
-      await rollOutUnderFire(scene);
+      await injectFault(scenario, before);
+      await rollOutUnderFire(scenario);
     });
     const mayDie = (await standingOf(stage)).weighted > DEVICES_LEFT_MIN;
-    if (mayDie && isDeathDue(stage) && !signal.aborted) await buryOne(scene);
+    if (mayDie && isDeathDue(stage) && !signal.aborted) await buryOne(scenario);
     const faults = receiptFaults(readReceipts(stage));
     if (faults.length > 0) throw new Broken(faults.join('; '));
   },
@@ -55,7 +55,7 @@ export const rings: Nemesis = {
 };
 
 /** Counted, not drawn: one run in twenty of as many minutes had none. */
-function isDeathDue({ faults }: RingScene['stage']): boolean {
+function isDeathDue({ faults }: RingScenario['stage']): boolean {
   const countOf = (names: readonly string[]): number =>
     faults.filter(({ name }) => names.includes(name)).length;
   const changes = countOf(ringChanges.map(({ name }) => `rings: ${name}`));
@@ -63,8 +63,8 @@ function isDeathDue({ faults }: RingScene['stage']): boolean {
 }
 
 /** Types `rollout` until it is done; at first something happens to it each time. */
-async function rollOutUnderFire(scene: RingScene): Promise<void> {
-  const { stage, random, signal } = scene;
+async function rollOutUnderFire(scenario: RingScenario): Promise<void> {
+  const { stage, random, signal } = scenario;
   for (let attempt = 0; !signal.aborted; attempt += 1) {
     const { ring } = await headOf(stage);
     const isQuiet = attempt >= TROUBLES_MAX || ring.moves.length === 0;
@@ -80,7 +80,7 @@ async function rollOutUnderFire(scene: RingScene): Promise<void> {
     // With the end of the run it ends in any case.
     signal.addEventListener('abort', rollout.kill);
     const isKilled = !isQuiet && random.below(KILLED_EVERY) === 0;
-    const killed = isKilled ? killInTime(scene, rollout, until) : null;
+    const killed = isKilled ? killInTime(scenario, rollout, until) : null;
     const copies = isQuiet ? null : troubleCopies(stage, { random, ring, over: until });
     const ended = await rollout.ended.finally(() => over.abort());
     signal.removeEventListener('abort', rollout.kill);
@@ -89,7 +89,7 @@ async function rollOutUnderFire(scene: RingScene): Promise<void> {
   }
 }
 
-async function killInTime({ stage, random }: RingScene, rollout: Rollout, until: AbortSignal) {
+async function killInTime({ stage, random }: RingScenario, rollout: Rollout, until: AbortSignal) {
   await lasts(random.below(ROLLOUT_LIFE_MS_MAX), until);
   if (until.aborted) return;
   await stage.fault('rings: rollout killed', [], async () => rollout.kill());

@@ -1,14 +1,14 @@
 // A device that dies for good: it is removed, its replicas are made anew, and then it comes back.
 import { must } from '@ringwright/base/assert';
 import { pick } from '../nemesis.ts';
-import type { RingScene } from './fates.ts';
 import { headOf, isRolledOut, startRollout } from './operator.ts';
 import { commitChange, standingOf } from './ring-changes.ts';
+import type { RingScenario } from './ring-faults.ts';
 
 export const DEAD = 'rings: dead device removed';
 
 /** Its server comes back with its old files, as a new device of the ring. */
-export async function buryOne({ stage, random, signal }: RingScene): Promise<void> {
+export async function buryOne({ stage, random, signal }: RingScenario): Promise<void> {
   // One whose removal was cancelled is in the ring still, and cannot be removed again.
   const { devices } = await standingOf(stage);
   const { id, port } = pick(random, devices);

@@ -16,8 +16,8 @@ import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-
 import { infoOf, marksOf, readMeta } from './partition-meta.ts';
 import { type FullRow, statements, storeRows } from './partition-statements.ts';
 import { PartitionWal } from './partition-wal.ts';
+import { PreparedBallots } from './prepared-ballots.ts';
 import { PreparedStatements } from './prepared-statements.ts';
-import { Promises } from './promises.ts';
 import { RecentRows } from './recent-rows.ts';
 import type { WriteOutcome } from './record.ts';
 import { isRowHash } from './record-bytes.ts';
@@ -35,7 +35,7 @@ const ROWS_IN_ONE_READ = 64;
 export class PartitionFile {
   readonly db: Database.Database;
   readonly watermarks: Watermarks;
-  readonly promises: Promises;
+  readonly promises: PreparedBallots;
   readonly expiring: Expiring;
   readonly cache: PageCache;
   readonly recent: RecentRows;
@@ -55,7 +55,7 @@ export class PartitionFile {
     this.wal = new PartitionWal(this.#sql);
     this.#tally = tallyOf(this.#meta);
     this.watermarks = new Watermarks(this.#sql);
-    this.promises = new Promises(db);
+    this.promises = new PreparedBallots(db);
     this.expiring = new Expiring(db);
     this.cache = new PageCache(db);
     this.recent = new RecentRows(this.#tally.seq);

@@ -2,7 +2,7 @@
 // stamp is given, so that no record is stored first where it is stored alone.
 import { CodedError } from '@ringwright/base/coded-error';
 import { clockAheadMsMax } from '@ringwright/base/limits';
-import type { Soon } from '@ringwright/base/soon';
+import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { holdersOf } from '@ringwright/ring/slots-of';
 import { type ActiveRing, addressOf } from '../rings/active-ring.ts';
 import type { PeerClocks } from './peer-clocks.ts';
@@ -23,7 +23,7 @@ export function proveClock(
   ports: ClockProofPorts,
   active: ActiveRing,
   partition: number,
-): Soon<void> {
+): MaybePromise<void> {
   const { ring, self } = active;
   const holders = holdersOf(ring, partition);
   if (self === null || !holders.includes(self)) return undefined;

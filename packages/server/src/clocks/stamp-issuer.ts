@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, stampsReservedMs } from '@ringwright/base/limits';
-import { attempt, type Soon } from '@ringwright/base/soon';
+import { attempt, type MaybePromise } from '@ringwright/base/maybe-promise';
 import type { Stamp } from '@ringwright/base/stamp';
 
 export interface StampIssuerPorts {
@@ -40,7 +40,7 @@ export class StampIssuer {
    * with CLOCK_BEHIND while this machine's clock lies more than clockAheadMsMax behind those, with
    * DISK_FAILED, and with STORE_CLOSED.
    */
-  issue(device: number): Soon<Stamp> {
+  issue(device: number): MaybePromise<Stamp> {
     return attempt(() => {
       if (this.#closed) throw new CodedError('STORE_CLOSED', 'the server is closing');
       const { clock } = this.#ports;

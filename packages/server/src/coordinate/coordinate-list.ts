@@ -1,13 +1,13 @@
 // Lists the keys of a partition at a consistency level: pages of several slots, merged by key.
-import { after, type Soon } from '@ringwright/base/soon';
+import { after, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { keysAfter } from '@ringwright/wire/listing';
 import type { AnswerOf } from '@ringwright/wire/message';
 import { byteText } from '../replica/byte-text.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
+import { askSlots } from './ask-slots.ts';
 import { type Consistency, slotsNeeded } from './consistency.ts';
-import { gatherSlots } from './gather-slots.ts';
 import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
 
 export interface ListRequest {
@@ -29,17 +29,20 @@ export interface KeyPage {
 type Page = AnswerOf<typeof keysAfter>;
 
 /** Throws NOT_ENOUGH_REPLICAS, RING_UNKNOWN. */
-export function coordinateList(ports: CoordinatorPorts, request: ListRequest): Soon<KeyPage> {
+export function coordinateList(
+  ports: CoordinatorPorts,
+  request: ListRequest,
+): MaybePromise<KeyPage> {
   const { keyspace, partition, limit, consistency } = request;
   const nowMs = ports.clock.nowMs();
-  const attempt = (active: ActiveRing): Soon<KeyPage> => {
+  const attempt = (active: ActiveRing): MaybePromise<KeyPage> => {
     const slots = slotsOf(active.ring, partition);
     const needed = slotsNeeded(consistency, slots.length);
     const about = { keyspace, ringVersion: active.ring.version, partition };
     const asked = { ...about, after: request.after, limit, nowMs };
-    const ask = (device: number): Soon<Page> =>
+    const ask = (device: number): MaybePromise<Page> =>
       ports.devices.call({ active, device }, keysAfter, asked);
-    return after(gatherSlots({ active, slots, needed, ask }), (answers) =>
+    return after(askSlots({ active, slots, needed, ask }), (answers) =>
       mergePages(answers.map(({ answer }) => answer)),
     );
   };

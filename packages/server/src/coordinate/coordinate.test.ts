@@ -2,7 +2,7 @@
 
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
-import type { Soon } from '@ringwright/base/soon';
+import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import {
@@ -35,7 +35,7 @@ async function clusterAt(version: number, options: SimulationOptions = sound) {
   return cluster;
 }
 
-async function soon<T>(work: Soon<T>): Promise<T> {
+async function soon<T>(work: MaybePromise<T>): Promise<T> {
   Promise.resolve(work).catch(() => undefined);
   await vi.advanceTimersByTimeAsync(60_000);
   return work;

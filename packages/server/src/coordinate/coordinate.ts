@@ -1,7 +1,7 @@
 // This device as a coordinator: any server takes any request, and asks the devices of its slots.
 import { CodedError } from '@ringwright/base/coded-error';
+import { after, type MaybePromise } from '@ringwright/base/maybe-promise';
 import type { SessionToken } from '@ringwright/base/session-token';
-import { after, type Soon } from '@ringwright/base/soon';
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { byteText } from '../replica/byte-text.ts';
@@ -10,9 +10,9 @@ import { asOf, type WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type Consistency, slotsNeeded } from './consistency.ts';
 import { decideKey, type NewContent, settleKey } from './decide-key.ts';
-import { gatherReads } from './gather-reads.ts';
+import { quorumRead } from './quorum-read.ts';
+import { mayBeStored, quorumWrite, UndecidedKey, type WriteOutcome } from './quorum-write.ts';
 import { tallySlots } from './slot-acks.ts';
-import { mayBeStored, spreadRecord, UndecidedKey, type WriteOutcome } from './spread-record.ts';
 import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
 
 export interface KeyRequest {
@@ -50,13 +50,13 @@ export async function coordinateWrite(
   };
   // The stamp stays the same when the ring changes on the way: a retry stores the same record, not
   // a second one.
-  const attempt = (active: ActiveRing): ReturnType<typeof spreadRecord> => {
+  const attempt = (active: ActiveRing): ReturnType<typeof quorumWrite> => {
     const partition = active.partitionOf(key);
     const slots = slotsOf(active.ring, partition);
     const needed = slotsNeeded(consistency, slots.length);
     const bare = { partition, key, value, ms, tie };
     const record = expiresMs ? { ...bare, expiresMs } : bare;
-    const spread = spreadRecord(ports.devices, { active, slots, record, needed });
+    const spread = quorumWrite(ports.devices, { active, slots, record, needed });
     spread.catch(note);
     return spread;
   };
@@ -100,7 +100,7 @@ async function writeByRounds(
       const partition = active.partitionOf(key);
       const slots = slotsOf(active.ring, partition);
       const whole = { partition, key, ...record };
-      return spreadRecord(ports.devices, { active, slots, record: whole, needed: slots.length });
+      return quorumWrite(ports.devices, { active, slots, record: whole, needed: slots.length });
     });
   }
   return record;
@@ -114,7 +114,7 @@ async function writeByRounds(
 export function coordinateRead(
   ports: CoordinatorPorts,
   request: KeyRequest,
-): Soon<WireContent | null> {
+): MaybePromise<WireContent | null> {
   const { keyspace, key } = request;
   const nowMs = ports.clock.nowMs();
   const read = withNewestRing(ports, keyspace, (active) => readNewest(ports, active, request));
@@ -132,11 +132,11 @@ function readNewest(
   { devices }: CoordinatorPorts,
   active: ActiveRing,
   { key, consistency }: KeyRequest,
-): Soon<WireContent | null> {
+): MaybePromise<WireContent | null> {
   const partition = active.partitionOf(key);
   const slots = slotsOf(active.ring, partition);
   const needed = slotsNeeded(consistency, slots.length);
-  const gathered = gatherReads(devices, { active, partition, key, slots, needed });
+  const gathered = quorumRead(devices, { active, partition, key, slots, needed });
   return after(gathered, ({ newest, holders }) => {
     if (newest === null || consistency === 'one') return newest;
     const known = new Map(holders.map((device) => [device, true]));
@@ -147,7 +147,7 @@ function readNewest(
     const exact = consistency === 'linearizable';
     // failpoint: coordinate.before-write-back
     const spread = { active, slots, record, needed, holders, exact };
-    return spreadRecord(devices, spread).then(() => newest);
+    return quorumWrite(devices, spread).then(() => newest);
   });
 }
 

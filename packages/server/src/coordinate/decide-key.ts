@@ -8,9 +8,9 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import { asOf, identityOf, type WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { slotsNeeded } from './consistency.ts';
-import { newestOf } from './gather-reads.ts';
 import { prepareKey } from './prepare-key.ts';
-import { mayBeStored, spreadRecord, UndecidedKey } from './spread-record.ts';
+import { newestOf } from './quorum-read.ts';
+import { mayBeStored, quorumWrite, UndecidedKey } from './quorum-write.ts';
 import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
 
 /** What a key is to hold instead. */
@@ -100,7 +100,7 @@ async function runRound(
   const record = content === null ? again(present, ballot) : made(content, ballot, work);
   try {
     const whole = { ...record, partition, key };
-    await spreadRecord(ports.devices, { active, slots, record: whole, needed, exact: true });
+    await quorumWrite(ports.devices, { active, slots, record: whole, needed, exact: true });
   } catch (error) {
     if (content !== null && mayBeStored(error)) work.mine ??= ballot;
     if (error instanceof UndecidedKey) return null;

@@ -1,8 +1,8 @@
 // Records that expire, at coordinators whose clocks differ: a read sees what the last write says of
 // the time by its own coordinator's clock, and no device is needed to have deleted anything.
 
+import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { seededRandom } from '@ringwright/base/random';
-import type { Soon } from '@ringwright/base/soon';
 import { compareStamps } from '@ringwright/base/stamp';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { servedRing } from '../../../../test/support/served-ring.ts';
@@ -19,7 +19,7 @@ beforeEach(() =>
 );
 afterEach(() => vi.useRealTimers());
 
-async function soon<T>(work: Soon<T>): Promise<T> {
+async function soon<T>(work: MaybePromise<T>): Promise<T> {
   let isDone = false;
   const end = (): void => {
     isDone = true;

@@ -1,7 +1,7 @@
 // The order of pipelined requests against a model: what each may see, and what may run at once.
 
+import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { seededRandom } from '@ringwright/base/random';
-import type { Soon } from '@ringwright/base/soon';
 import { expect, test } from 'vitest';
 import { type KeyEffect, KeyOrder } from './key-order.ts';
 
@@ -14,7 +14,7 @@ class Stage {
   readonly overtaken = new Map<string, () => boolean>();
   readonly #ends = new Map<string, { resolve: () => void; reject: (error: Error) => void }>();
 
-  ask(name: string, effect: KeyEffect, keys: readonly string[]): Soon<void> {
+  ask(name: string, effect: KeyEffect, keys: readonly string[]): MaybePromise<void> {
     return this.order.run(keys.map(keyOf), effect, (overtaken) => {
       this.started.push(name);
       this.overtaken.set(name, overtaken);

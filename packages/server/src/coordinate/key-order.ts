@@ -1,5 +1,5 @@
 // Which requests of one connection wait for which: those of one key, where order can be seen.
-import type { Soon } from '@ringwright/base/soon';
+import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { byteText } from '../replica/byte-text.ts';
 
 interface Pending {
@@ -30,8 +30,8 @@ export class KeyOrder {
   run<T>(
     keys: readonly Uint8Array[],
     effect: KeyEffect,
-    work: (overtaken: () => boolean) => Soon<T>,
-  ): Soon<T> {
+    work: (overtaken: () => boolean) => MaybePromise<T>,
+  ): MaybePromise<T> {
     const names = keys.map(byteText);
     const waits: Promise<unknown>[] = [];
     for (const name of names) collectWaits(this.#pending.get(name), effect, waits);

@@ -7,8 +7,8 @@ import { recordPrepare } from '@ringwright/wire/records';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
+import { type OutdatedRing, outdatedRing, tooFewSlots } from './quorum-write.ts';
 import { slotDevices, tallySlots } from './slot-acks.ts';
-import { type OutdatedRing, outdatedRing, tooFewSlots } from './spread-record.ts';
 
 interface Prepare {
   readonly active: ActiveRing;
@@ -27,7 +27,7 @@ export type Prepared =
 
 /**
  * The device of the first slot is asked first: it gives the turns to those who change the key. The
- * others when it has answered, or takes long. Rejects as spreadRecord does.
+ * others when it has answered, or takes long. Rejects as quorumWrite does.
  */
 export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Prepared> {
   const { active, partition, key, slots, needed, ballot } = prepare;

@@ -3,14 +3,14 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { ringRetriesMax } from '@ringwright/base/limits';
 import { takeoverMsMax } from '@ringwright/base/limits-rings';
-import { attempt as attemptOf, type Soon } from '@ringwright/base/soon';
+import { attempt as attemptOf, type MaybePromise } from '@ringwright/base/maybe-promise';
 import type { Stamp } from '@ringwright/base/stamp';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import type { RingRequests } from '../rings/ring-requests.ts';
 import type { Rings } from '../rings/rings.ts';
-import { OutdatedRing } from './spread-record.ts';
+import { OutdatedRing } from './quorum-write.ts';
 
 export interface CoordinatorPorts {
   readonly rings: Rings;
@@ -18,7 +18,7 @@ export interface CoordinatorPorts {
   readonly devices: DeviceCaller;
   readonly clock: HybridClock;
   /** A stamp for a write of a key: prove-clock.ts, stamp-issuer.ts. */
-  readonly issueStamp: (active: ActiveRing, key: Uint8Array) => Soon<Stamp>;
+  readonly issueStamp: (active: ActiveRing, key: Uint8Array) => MaybePromise<Stamp>;
   /** Fetches the newer ring from the device that refused for an old one. */
   readonly catchUp: (active: ActiveRing, device: number) => Promise<void>;
   /** Rounds about one key that begin here wait for each other. */
@@ -35,8 +35,8 @@ export interface CoordinatorPorts {
 export function withNewestRing<T>(
   ports: CoordinatorPorts,
   keyspace: string,
-  attempt: (active: ActiveRing) => Soon<T>,
-): Soon<T> {
+  attempt: (active: ActiveRing) => MaybePromise<T>,
+): MaybePromise<T> {
   return attemptOf(() => {
     const active = ports.rings.get(keyspace);
     const first = attemptOf(() => attempt(active));
@@ -48,7 +48,7 @@ export function withNewestRing<T>(
 async function follow<T>(
   ports: CoordinatorPorts,
   keyspace: string,
-  { attempt, first }: { attempt: (active: ActiveRing) => Soon<T>; first: Promise<T> },
+  { attempt, first }: { attempt: (active: ActiveRing) => MaybePromise<T>; first: Promise<T> },
 ): Promise<T> {
   let begun: Promise<T> | null = first;
   let waits = 0;

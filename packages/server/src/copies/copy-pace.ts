@@ -1,7 +1,7 @@
 // How fast this device gives and takes copies: what the operator allows, and less while requests
 // suffer. Holds the throttles of both directions.
 import { paceRequestsMin, paceTurnMs, paceWindowTurns } from '@ringwright/base/limits-copies';
-import type { Soon } from '@ringwright/base/soon';
+import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { LatencyWindow } from '../telemetry/latency-window.ts';
 import { type CopyLoan, type CopyLoans, loanInForce, overruled, withLoan } from './copy-loans.ts';
 import { CopyThrottle } from './copy-throttle.ts';
@@ -72,7 +72,7 @@ export class CopyPace {
   }
 
   /** The same work, with the time it takes counted as that of a request. */
-  timed<Answer>(work: Soon<Answer>): Soon<Answer> {
+  timed<Answer>(work: MaybePromise<Answer>): MaybePromise<Answer> {
     if (!(work instanceof Promise)) {
       this.#latency.add(0);
       return work;

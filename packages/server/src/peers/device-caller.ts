@@ -2,8 +2,8 @@
 // their connections.
 import { must } from '@ringwright/base/assert';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
+import { attempt, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { formatAddress } from '@ringwright/base/server-address';
-import { attempt, type Soon } from '@ringwright/base/soon';
 import type { Caller, CallHandler } from '@ringwright/wire/call-channel';
 import type { MessageKind } from '@ringwright/wire/message';
 import type { z } from 'zod';
@@ -25,7 +25,7 @@ export interface DeviceCaller {
     to: DeviceTarget,
     kind: MessageKind<Request, Answer>,
     request: z.infer<Request>,
-  ): Soon<z.infer<Answer>>;
+  ): MaybePromise<z.infer<Answer>>;
 }
 
 interface CallerPorts {
@@ -46,7 +46,7 @@ export function deviceCaller({ peers, handlers }: CallerPorts): DeviceCaller {
         const handler = must(handlers.get(kind.method), `no handler of '${kind.method}'`);
         const answer = attempt(() => handler.answer(request, ownCaller));
         // The answer of a kind's handler is of the kind.
-        return answer as Soon<z.infer<typeof kind.answer>>;
+        return answer as MaybePromise<z.infer<typeof kind.answer>>;
       }
       const { ip, port } = must(active.ring.devices[device], `no device ${device} in the ring`);
       return peers.connect(formatAddress({ ip, port })).call(kind, request, timeoutMs);

@@ -1,5 +1,5 @@
 // A command of the Redis protocol: its form, what it does to which words, and what it is given.
-import type { Soon } from '@ringwright/base/soon';
+import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { Consistency } from '../coordinate/consistency.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import type { RespReply, RespVersion } from './resp-reply.ts';
@@ -57,7 +57,7 @@ export interface RedisCommand {
   readonly effect: 'none' | 'read' | 'write' | 'swap';
   /** Words after the name with which a command that writes reads too. */
   readonly swapsWith?: (words: RespRequest) => boolean;
-  readonly run: (call: RedisCall) => Soon<RespReply>;
+  readonly run: (call: RedisCall) => MaybePromise<RespReply>;
 }
 
 /** An answer that begins with `-`: its text is what the client shows. */

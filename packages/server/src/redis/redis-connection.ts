@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import { redisOutputBytesMax, redisPipelineMax } from '@ringwright/base/limits';
-import type { Soon } from '@ringwright/base/soon';
+import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { KeyOrder } from '../coordinate/key-order.ts';
 import { byteText } from '../replica/byte-text.ts';
 import { keysOf, type RedisClient, type RedisPorts } from './redis-command.ts';
@@ -112,7 +112,7 @@ export class RedisConnection {
     const { keyspace, consistency } = this.#client;
     const words = request.slice(1);
     const effect = command.swapsWith?.(words) ? 'swap' : command.effect;
-    const run = (overtaken: () => boolean): Soon<RespReply> => {
+    const run = (overtaken: () => boolean): MaybePromise<RespReply> => {
       const [ports, client] = [this.#ports, this.#client];
       return command.run({ ports, client, words, keyspace, consistency, overtaken });
     };
@@ -123,7 +123,7 @@ export class RedisConnection {
   }
 
   /** Many commands have their answer at once, those about no key and reads of what is here. */
-  #run(name: string, command: () => Soon<RespReply>): void {
+  #run(name: string, command: () => MaybePromise<RespReply>): void {
     const startMs = performance.now();
     try {
       const reply = command();

@@ -2,8 +2,8 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { redisAnswerBytesMax, redisKeysAtOnce } from '@ringwright/base/limits';
-import { after, type Soon } from '@ringwright/base/soon';
-import { mayBeStored } from '../coordinate/spread-record.ts';
+import { after, type MaybePromise } from '@ringwright/base/maybe-promise';
+import { mayBeStored } from '../coordinate/quorum-write.ts';
 import { byteText } from '../replica/byte-text.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { readValue, writeContent } from './redis-values.ts';
@@ -24,7 +24,7 @@ async function deleteKey(call: RedisCall, key: Uint8Array): Promise<boolean> {
   return there;
 }
 
-function get(call: RedisCall): Soon<RespReply> {
+function get(call: RedisCall): MaybePromise<RespReply> {
   return after(readValue(call, call.words[0]), (value) =>
     value === null ? nullReply : bulkReply(value),
   );

@@ -1,6 +1,6 @@
 // What commands on keys share: reads and writes at the connection's level, and changes that depend
 // on what the key holds.
-import { after, type Soon } from '@ringwright/base/soon';
+import { after, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { changeKey } from '../coordinate/change-key.ts';
 import { coordinateRead, coordinateWrite, type Written } from '../coordinate/coordinate.ts';
 import type { NewContent } from '../coordinate/decide-key.ts';
@@ -12,13 +12,16 @@ import { keyOf } from './redis-words.ts';
 /** A record with a value; null where there is none, or it has expired. */
 export type Valued = (WireContent & { readonly value: Uint8Array }) | null;
 
-export function readRecord(call: RedisCall, key: Uint8Array | undefined): Soon<Valued> {
+export function readRecord(call: RedisCall, key: Uint8Array | undefined): MaybePromise<Valued> {
   const { consistency, ports } = call;
   const about = { keyspace: currentKeyspace(call), consistency, key: keyOf(key) };
   return after(coordinateRead(ports.coordinator, about), valued);
 }
 
-export function readValue(call: RedisCall, key: Uint8Array | undefined): Soon<Uint8Array | null> {
+export function readValue(
+  call: RedisCall,
+  key: Uint8Array | undefined,
+): MaybePromise<Uint8Array | null> {
   return after(readRecord(call, key), (record) => record?.value ?? null);
 }
 

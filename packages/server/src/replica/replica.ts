@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax } from '@ringwright/base/limits';
-import { after, type Soon } from '@ringwright/base/soon';
+import { after, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { compareStamps, formatStamp, type Stamp, stampTieMax } from '@ringwright/base/stamp';
 import type { WriteOutcome } from '@ringwright/partition/file/record';
 import type { Store } from '@ringwright/partition/store';
@@ -50,7 +50,7 @@ export function passFence(
   ports: ReplicaPorts,
   request: PartitionRequest,
   caller: Caller,
-): Soon<Fenced> {
+): MaybePromise<Fenced> {
   const { keyspace, ringVersion, partition } = request;
   // Nearly always nothing has to be waited for, and a promise for every request costs more than
   // the fence itself.
@@ -92,7 +92,7 @@ export function answerWrite(
   ports: ReplicaPorts,
   request: RequestOf<typeof recordWrite>,
   caller: Caller,
-): Soon<AnswerOf<typeof recordWrite>> {
+): MaybePromise<AnswerOf<typeof recordWrite>> {
   return after(passFence(ports, request, caller), (passed) => {
     checkPlace(passed.active, request, caller);
     return writePassed(ports, request, passed);
@@ -154,7 +154,7 @@ export function answerRead(
   ports: ReplicaPorts,
   request: RequestOf<typeof recordRead>,
   caller: Caller,
-): Soon<AnswerOf<typeof recordRead>> {
+): MaybePromise<AnswerOf<typeof recordRead>> {
   return after(passFence(ports, request, caller), (passed) => readPassed(ports, request, passed));
 }
 
@@ -179,7 +179,7 @@ export function answerStamp(
   ports: ReplicaPorts,
   request: RequestOf<typeof recordStamp>,
   caller: Caller,
-): Soon<AnswerOf<typeof recordStamp>> {
+): MaybePromise<AnswerOf<typeof recordStamp>> {
   return after(answerRead(ports, request, caller), ({ record }) => ({
     stamp: record && { ms: record.ms, tie: record.tie },
   }));

@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { CodedError } from '@ringwright/base/coded-error';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { type OpenedRing, openRing } from './open-ring.ts';
-import type { AsideAnswer } from './run-aside.ts';
+import type { WorkerAnswer } from './run-in-worker.ts';
 
 export interface FilesAside {
   readonly file: SharedArrayBuffer;
@@ -12,7 +12,7 @@ export interface FilesAside {
   readonly previous: SharedArrayBuffer | null;
 }
 
-function answerOf({ file, previous }: FilesAside): AsideAnswer<OpenedRing> {
+function answerOf({ file, previous }: FilesAside): WorkerAnswer<OpenedRing> {
   try {
     const before = previous === null ? null : decodeRing(Buffer.from(previous));
     return { result: openRing(Buffer.from(file), before) };

@@ -6,18 +6,18 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { splitRingFile } from '@ringwright/ring/file/ring-file';
 import type { RingHead } from '@ringwright/wire/hello';
 import type { ActiveRing } from './active-ring.ts';
-import { makeRingDeltaAside } from './ring-delta-aside.ts';
-import { type RingShelf, ringFileName } from './ring-shelf.ts';
+import { type RingCache, ringFileName } from './ring-cache.ts';
+import { makeRingDeltaInWorker } from './ring-delta-in-worker.ts';
 
 export class RelayedDeltas {
-  readonly #shelf: RingShelf;
+  readonly #cache: RingCache;
   readonly #made = new WeakMap<ActiveRing, Map<string, Promise<Uint8Array | null>>>();
 
-  constructor(shelf: RingShelf) {
-    this.#shelf = shelf;
+  constructor(cache: RingCache) {
+    this.#cache = cache;
   }
 
-  /** Null when the base is not on the shelf, or the delta would save little. */
+  /** Null when the base is not on the cache, or the delta would save little. */
   from(base: RingHead, active: ActiveRing): Promise<Uint8Array | null> {
     const made = this.#made.get(active) ?? new Map<string, Promise<Uint8Array | null>>();
     this.#made.set(active, made);
@@ -31,10 +31,12 @@ export class RelayedDeltas {
   }
 
   async #make({ version, id }: RingHead, active: ActiveRing): Promise<Uint8Array | null> {
-    const file = join(this.#shelf.directory, active.ring.keyspace, ringFileName(version));
+    const file = join(this.#cache.directory, active.ring.keyspace, ringFileName(version));
     try {
       const bytes = await readFile(file);
-      return splitRingFile(bytes).id === id ? await makeRingDeltaAside(bytes, active.bytes) : null;
+      return splitRingFile(bytes).id === id
+        ? await makeRingDeltaInWorker(bytes, active.bytes)
+        : null;
     } catch (error) {
       // Gone or damaged: the whole file travels instead.
       if (error instanceof CodedError || (error instanceof Error && 'code' in error)) return null;

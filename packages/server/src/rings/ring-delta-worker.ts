@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { CodedError } from '@ringwright/base/coded-error';
 import { applyRingDelta, makeRingDelta } from '@ringwright/ring/file/ring-delta';
-import type { AsideAnswer } from './run-aside.ts';
+import type { WorkerAnswer } from './run-in-worker.ts';
 
 export type DeltaJob =
   | {
@@ -16,7 +16,7 @@ export type DeltaJob =
       readonly file: SharedArrayBuffer;
     };
 
-function answerOf(job: DeltaJob): AsideAnswer<Uint8Array<ArrayBuffer> | null> {
+function answerOf(job: DeltaJob): WorkerAnswer<Uint8Array<ArrayBuffer> | null> {
   try {
     const base = Buffer.from(job.base);
     if (job.kind === 'apply') return { result: ownBytes(applyRingDelta(base, job.delta)) };

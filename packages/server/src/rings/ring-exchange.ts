@@ -16,7 +16,7 @@ import type {
 import type { TrustExchange } from '../trust/trust-exchange.ts';
 import { type ActiveRing, ringHead } from './active-ring.ts';
 import type { RelayedDeltas } from './relayed-deltas.ts';
-import { applyRingDeltaAside } from './ring-delta-aside.ts';
+import { applyRingDeltaInWorker } from './ring-delta-in-worker.ts';
 import { RingFetches, type TakeBytes } from './ring-fetches.ts';
 import { RingUploads } from './ring-uploads.ts';
 import type { Rings } from './rings.ts';
@@ -93,7 +93,7 @@ export class RingExchange {
     const file =
       base === null
         ? content
-        : await applyRingDeltaAside(this.#baseOf(keyspace, base).bytes, content);
+        : await applyRingDeltaInWorker(this.#baseOf(keyspace, base).bytes, content);
     return { active: ringHead(await this.#rings.adopt(file, keyspace)) };
   }
 
@@ -149,7 +149,7 @@ export class RingExchange {
       this.#relay.onFetched?.(isDelta ? 'delta' : 'whole', bytes.length);
       if (!isDelta) return bytes;
       try {
-        return await applyRingDeltaAside(active.bytes, bytes);
+        return await applyRingDeltaInWorker(active.bytes, bytes);
       } catch (error) {
         if (!(error instanceof CodedError) || error.code !== 'RING_DELTA_INVALID') throw error;
       }

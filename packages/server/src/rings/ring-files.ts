@@ -7,7 +7,7 @@ import { onlyMissing } from '@ringwright/node/missing-file';
 import { readRegularFile } from '@ringwright/node/read-regular-file';
 import { z } from 'zod';
 import type { ActiveRing } from './active-ring.ts';
-import { ringFileName } from './ring-shelf.ts';
+import { ringFileName } from './ring-cache.ts';
 
 interface FilePorts {
   readonly adopt: (bytes: Uint8Array) => Promise<ActiveRing>;

@@ -9,8 +9,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { identityOf, idOf, servedRing } from '../../../../test/support/served-ring.ts';
+import { loadRingCache } from './ring-cache.ts';
 import { RingForks } from './ring-forks.ts';
-import { loadShelf } from './ring-shelf.ts';
 import { Rings } from './rings.ts';
 
 const versions: Ring[] = [servedRing()];
@@ -27,18 +27,18 @@ function forksIn(folder: string): Promise<RingForks> {
 }
 
 async function start(directory: string) {
-  const shelf = { directory: join(directory, 'rings') };
+  const cache = { directory: join(directory, 'rings') };
   const activated: number[] = [];
   const forks = await forksIn(directory);
   const rings = new Rings(
     {
-      shelf,
+      cache,
       identity: identityOf(versions[0]!, 0),
       nowMs: () => 7,
       forks,
       onActivate: ({ ring }) => activated.push(ring.version),
     },
-    await loadShelf(shelf, expect.unreachable),
+    await loadRingCache(cache, expect.unreachable),
   );
   return { rings, activated, forks };
 }
@@ -194,17 +194,17 @@ describe('the highest version seen', () => {
     await using folder = await scratchFolder();
     const first = await start(folder.path);
     for (const number of [1, 2, 3]) await first.rings.adopt(version(number));
-    const shelf = { directory: join(folder.path, 'rings') };
+    const cache = { directory: join(folder.path, 'rings') };
     for (const lost of [[3], [3, 2, 1]]) {
-      const shelved = (await loadShelf(shelf, expect.unreachable)).map(({ file, highest }) => {
+      const cached = (await loadRingCache(cache, expect.unreachable)).map(({ file, highest }) => {
         const ring = versions.findLast((one) => !lost.includes(one.version) && one.version <= 3);
         const bytes = ring === undefined ? Buffer.alloc(0) : bytesOf(ring);
         const decoded = file && ring ? { ...file.decoded, ring, id: idOf(ring) } : null;
         return { highest, file: decoded && { decoded, bytes } };
       });
       const forks = await forksIn(folder.path);
-      const ports = { shelf, forks, identity: identityOf(versions[0]!, 0), nowMs: () => 7 };
-      const rings = new Rings({ ...ports, onActivate: () => undefined }, shelved);
+      const ports = { cache, forks, identity: identityOf(versions[0]!, 0), nowMs: () => 7 };
+      const rings = new Rings({ ...ports, onActivate: () => undefined }, cached);
       expect(rings.find('cities')?.ring.version).toBe(lost.length === 1 ? 2 : undefined);
       expect(await adopted(rings, version(2))).toBe(lost.length === 1 ? 'version 2' : 'RING_OLDER');
       expect(await adopted(rings, version(1))).toBe('RING_OLDER');

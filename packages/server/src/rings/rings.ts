@@ -1,4 +1,4 @@
-// The active ring of every keyspace on this server: checked, shelved, then swapped in one step.
+// The active ring of every keyspace on this server: checked, cached, then swapped in one step.
 import { CodedError } from '@ringwright/base/coded-error';
 import { judgeRing, type RingVerdict } from '@ringwright/ring/audit/judge-ring';
 import type { RingCandidate, RingStanding } from '@ringwright/ring/audit/ring-candidate';
@@ -10,13 +10,13 @@ import type { TrustStore } from '../trust/trust-store.ts';
 import { prepareDuties } from './active-duties.ts';
 import { type ActiveRing, activeRing } from './active-ring.ts';
 import type { OpenedRing } from './open-ring.ts';
-import { openRingAside } from './open-ring-aside.ts';
+import { openRingInWorker } from './open-ring-in-worker.ts';
+import { type CachedRing, cacheRing, type HighestHead, type RingCache } from './ring-cache.ts';
 import type { RingForks } from './ring-forks.ts';
 import { type RingRefusal, RingRefusals } from './ring-refusals.ts';
-import { type HighestHead, type RingShelf, type ShelvedRing, shelveRing } from './ring-shelf.ts';
 
 interface RingsPorts {
-  readonly shelf: RingShelf;
+  readonly cache: RingCache;
   readonly identity: DeviceIdentity;
   readonly nowMs: () => number;
   /** Absent or without anchors: unsigned rings are let through. */
@@ -46,10 +46,10 @@ export class Rings {
   readonly #refusals: RingRefusals;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(ports: RingsPorts, shelved: readonly ShelvedRing[]) {
+  constructor(ports: RingsPorts, cached: readonly CachedRing[]) {
     this.#ports = ports;
     this.#refusals = new RingRefusals(ports);
-    for (const { file, highest } of shelved) {
+    for (const { file, highest } of cached) {
       this.#highest.set(highest.keyspace, highest);
       if (file === null) continue;
       const { decoded, bytes } = file;
@@ -123,11 +123,11 @@ export class Rings {
     { beginsEpoch }: { readonly beginsEpoch: boolean },
   ): Promise<ActiveRing> {
     const { keyspace } = head;
-    const { identity, nowMs, shelf, forks } = this.#ports;
+    const { identity, nowMs, cache, forks } = this.#ports;
     const epoch = authentic?.signing.epoch ?? this.#highest.get(keyspace)?.epoch;
     const highest = { ...head, ...(epoch === undefined ? {} : { epoch }) };
     const active = activeRing({ ...opened, bytes }, identity, nowMs());
-    await shelveRing(shelf, highest, bytes);
+    await cacheRing(cache, highest, bytes);
     await prepareDuties(active);
     this.#highest.set(keyspace, highest);
     if (beginsEpoch) await forks.forget(keyspace); // of the epoch that is over
@@ -142,7 +142,7 @@ export class Rings {
     const present = this.get(head.keyspace);
     if (authentic === null || authentic.signers.length <= this.signers(present)) return present;
     const active = { ...present, bytes };
-    await shelveRing(this.#ports.shelf, this.#highest.get(head.keyspace) ?? head, bytes);
+    await cacheRing(this.#ports.cache, this.#highest.get(head.keyspace) ?? head, bytes);
     await prepareDuties(active);
     this.#active.set(head.keyspace, active);
     return active;
@@ -222,7 +222,7 @@ export class Rings {
       const authentic = this.#ports.trust?.authenticate(bytes) ?? null;
       const isBraked = authentic !== null && !authentic.signing.large;
       const present = isBraked ? this.#active.get(readRingHead(bytes).keyspace) : undefined;
-      const opened = await openRingAside(bytes, present ?? null);
+      const opened = await openRingInWorker(bytes, present ?? null);
       const { keyspace, version } = opened.ring;
       const head = { keyspace, version, id: opened.id };
       return { head, manifest: opened.ring, authentic, opened, bytes };

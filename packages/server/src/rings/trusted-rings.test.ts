@@ -19,8 +19,8 @@ import {
   testSigning,
 } from '../../../../test/support/signing.ts';
 import { TrustStore } from '../trust/trust-store.ts';
+import { loadRingCache } from './ring-cache.ts';
 import { RingForks } from './ring-forks.ts';
-import { loadShelf } from './ring-shelf.ts';
 import { Rings } from './rings.ts';
 
 const root = signedRoot();
@@ -47,13 +47,13 @@ async function start(folder: string, given?: readonly string[]) {
   const ports = { directory: join(folder, 'trust'), nowMs };
   const trust = await TrustStore.load(ports, given ?? [rootIdOf(root)]);
   if (given === undefined && trust.trusts().length === 0) await trust.offerRoots(fileOf(root));
-  const shelf = { directory: join(folder, 'rings') };
-  const shelved = await loadShelf(shelf, () => undefined);
+  const cache = { directory: join(folder, 'rings') };
+  const cached = await loadRingCache(cache, () => undefined);
   const identity = identityOf(at(1).ring, 0);
   const quiet = { onAlarm: () => undefined, onSettled: () => undefined };
-  const forks = await RingForks.load({ ...shelf, nowMs, ...quiet });
-  const around = { shelf, identity, nowMs, trust, forks, onActivate: () => undefined };
-  const rings = new Rings(around, shelved);
+  const forks = await RingForks.load({ ...cache, nowMs, ...quiet });
+  const around = { cache, identity, nowMs, trust, forks, onActivate: () => undefined };
+  const rings = new Rings(around, cached);
   return { rings, trust, forks };
 }
 

@@ -10,7 +10,7 @@ const ACKED_IN_FAULTS_MIN = 50;
 const LONG_SECONDS = 600;
 
 /** What keeps a clean run from meaning anything, as sentences. */
-export function vacuities(
+export function coverageGaps(
   operations: readonly Operation[],
   faults: readonly FaultWindow[],
 ): string[] {

@@ -5,12 +5,12 @@ import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
 import { errorFromDocument } from '@ringwright/base/remote-error';
 
 /** The one message of a thread; errors are those that CodedError.toJSON makes. */
-export type AsideAnswer<Result> = { readonly result: Result } | { readonly error: unknown };
+export type WorkerAnswer<Result> = { readonly result: Result } | { readonly error: unknown };
 
 /** Such jobs are rare: a thread is started for each (some 70 ms) and ends with it. */
-export async function runAside<Result>(program: URL, workerData: unknown): Promise<Result> {
+export async function runInWorker<Result>(program: URL, workerData: unknown): Promise<Result> {
   const worker = new Worker(program, { workerData, execArgv: [] });
-  const answer = await new Promise<AsideAnswer<Result>>((resolve, reject) => {
+  const answer = await new Promise<WorkerAnswer<Result>>((resolve, reject) => {
     worker.once('message', resolve);
     worker.once('error', reject);
     worker.once('exit', (code) => reject(new Error(`the thread of a ring ended with ${code}`)));

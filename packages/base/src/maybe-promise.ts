@@ -1,15 +1,18 @@
 // A value that is there, or comes: what hardly ever waits does not pay for a promise. Pure.
 
 /** Failures that are expected come as rejections, so that callers look for them in one place. */
-export type Soon<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 /** What becomes of the value: at once when it is there. */
-export function after<T, U>(value: Soon<T>, make: (value: T) => Soon<U>): Soon<U> {
+export function after<T, U>(
+  value: MaybePromise<T>,
+  make: (value: T) => MaybePromise<U>,
+): MaybePromise<U> {
   return value instanceof Promise ? value.then(make) : make(value);
 }
 
 /** The value of `work`, or a rejection with what it throws. */
-export function attempt<T>(work: () => Soon<T>): Soon<T> {
+export function attempt<T>(work: () => MaybePromise<T>): MaybePromise<T> {
   try {
     return work();
   } catch (error) {

@@ -1,4 +1,4 @@
-// A scene: a coincidence that chance brings about too rarely, played with keys of its own.
+// A scenario: a coincidence that chance brings about too rarely, played with keys of its own.
 import http from 'node:http';
 import { formatSessionToken } from '@ringwright/base/session-token';
 import type { Stamp } from '@ringwright/base/stamp';
@@ -25,7 +25,7 @@ type Asked = Pick<Operation, 'key' | 'level'> & {
   readonly seen?: { readonly session: string; readonly stamp: Stamp | null };
 };
 
-export class Scene {
+export class Scenario {
   readonly stage: Stage;
   readonly signal: AbortSignal;
   /** Of this play alone, and of one partition. */
@@ -137,27 +137,27 @@ export const isText =
     value?.startsWith(`${text} of ${key} `) === true;
 
 /** Played again and again; each play begins with whole servers and whole connections. */
-export function sceneOf(name: string, play: (scene: Scene) => Promise<void>): Nemesis {
+export function scenarioOf(name: string, play: (scenario: Scenario) => Promise<void>): Nemesis {
   return {
-    letter: 'scene',
+    letter: 'scenario',
     name,
     isAlone: true,
     async strike(stage, _random, signal) {
-      const scene = new Scene(
+      const scenario = new Scenario(
         stage,
         keysOf(await stage.head(), { play: stage.history.length, partition: 0 }),
         signal,
       );
-      const [a] = scene.cast;
+      const [a] = scenario.cast;
       const isAcked = ({ outcome }: Operation): boolean => outcome === 'acked';
       const before = { level: 'all', text: 'before' } as const;
-      while (!signal.aborted && !(await scene.askAll(a, before)).every(isAcked)) {
+      while (!signal.aborted && !(await scenario.askAll(a, before)).every(isAcked)) {
         await lasts(CONTROL_MS, signal);
       }
-      if (signal.aborted) return scene.end();
-      await stage.fault(`scene: ${name}`, [], () => play(scene));
+      if (signal.aborted) return scenario.end();
+      await stage.fault(`scenario: ${name}`, [], () => play(scenario));
       stage.network.heal();
-      scene.end();
+      scenario.end();
     },
   };
 }
@@ -170,7 +170,7 @@ export function keysOf(
   const partitionOf = partitionerOf(partitioner);
   const keys: string[] = [];
   for (let number = 0; keys.length < KEYS; number += 1) {
-    const key = `scene/${play}/${number}`;
+    const key = `scenario/${play}/${number}`;
     if (partitionOf(Buffer.from(key)) === partition) keys.push(key);
   }
   return keys;

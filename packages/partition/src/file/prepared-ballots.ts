@@ -8,7 +8,7 @@ import type { StoredPromise } from './record.ts';
  * Kept while no record has caught up with them, so there are few: all of them are in memory. They
  * are neither in the digest nor in the sequence: a promise is of one device.
  */
-export class Promises {
+export class PreparedBallots {
   readonly #held = new Map<string, StoredPromise>();
   readonly #changed = new Set<string>();
   readonly #db: Database.Database;

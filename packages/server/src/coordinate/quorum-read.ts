@@ -1,13 +1,13 @@
 // Reads one key from as many slots as the level needs: the record of one, the stamps of the others.
 import { must } from '@ringwright/base/assert';
-import { after, type Soon } from '@ringwright/base/soon';
+import { after, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import type { Slot } from '@ringwright/ring/slots-of';
 import { recordRead, recordStamp } from '@ringwright/wire/records';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { gatherSlots, type SlotAnswer } from './gather-slots.ts';
+import { askSlots, type SlotAnswer } from './ask-slots.ts';
 
 /** What `needed` slots hold. */
 export interface GatheredRead {
@@ -29,9 +29,9 @@ interface Gather {
  * Stamps say who holds the newest record, and values are long: so one device gives its record, the
  * others that are asked at once give stamps (Cassandra's digest reads), and those that stand in for
  * a slow one or a failed one give records again. When only stamps are that high, all are read anew:
- * a read by itself, whatever was written meanwhile. Rejects like gatherSlots.
+ * a read by itself, whatever was written meanwhile. Rejects like askSlots.
  */
-export function gatherReads(devices: DeviceCaller, gather: Gather): Soon<GatheredRead> {
+export function quorumRead(devices: DeviceCaller, gather: Gather): MaybePromise<GatheredRead> {
   const { slots, needed } = gather;
   return after(
     gatherAnswers(devices, gather, (place) => place === 0 || place >= needed),
@@ -57,16 +57,16 @@ function gatherAnswers(
   devices: DeviceCaller,
   { active, partition, key, slots, needed }: Gather,
   isWhole: (place: number) => boolean,
-): Soon<Found[]> {
+): MaybePromise<Found[]> {
   const { keyspace, version: ringVersion } = active.ring;
   const request = { keyspace, ringVersion, partition, key };
-  const record = (device: number): Soon<WireContent | null> =>
+  const record = (device: number): MaybePromise<WireContent | null> =>
     after(devices.call({ active, device }, recordRead, request), (answer) => answer.record);
-  const stamp = (device: number): Soon<Stamp | null> =>
+  const stamp = (device: number): MaybePromise<Stamp | null> =>
     after(devices.call({ active, device }, recordStamp, request), (answer) => answer.stamp);
-  const ask = (device: number, place: number): Soon<WireContent | Stamp | null> =>
+  const ask = (device: number, place: number): MaybePromise<WireContent | Stamp | null> =>
     isWhole(place) ? record(device) : stamp(device);
-  return gatherSlots({ active, slots, needed, ask });
+  return askSlots({ active, slots, needed, ask });
 }
 
 /** Null when nobody that holds the newest record gave more than its stamp. */

@@ -6,17 +6,17 @@ import { leastOf } from './least-of.ts';
 import { headOf, isRolledOut, startRollout, type } from './operator.ts';
 import { changeOf, commitChange, revertTo, standingOf } from './ring-changes.ts';
 
-export interface RingScene {
+export interface RingScenario {
   readonly stage: Stage;
   readonly random: Random;
   readonly signal: AbortSignal;
 }
 
-interface Fate {
+interface RingFault {
   readonly name: string;
   /** How many versions after the one before the change it comes, at least and at most. */
   readonly after: readonly [number, number];
-  readonly befall: (scene: RingScene, before: number) => Promise<void>;
+  readonly injectFault: (scenario: RingScenario, before: number) => Promise<void>;
 }
 
 const LOOK_MS = 50;
@@ -25,41 +25,41 @@ const PLAIN_EVERY = 2;
 /** Refused by a safety rule. */
 const REFUSED_EXIT = 5;
 
-const fates: readonly Fate[] = [
-  { name: 'rings: cancelled', after: [1, 2], befall: cancel },
+const ringFaults: readonly RingFault[] = [
+  { name: 'rings: cancelled', after: [1, 2], injectFault: cancel },
   {
     name: 'rings: reverted',
     after: [1, 3],
-    befall: ({ stage }, before) => revertTo(stage, before),
+    injectFault: ({ stage }, before) => revertTo(stage, before),
   },
-  { name: 'rings: second change', after: [1, 2], befall: commitSecond },
-  { name: 'rings: second change refused', after: [1, 2], befall: removeJoiner },
-  { name: 'rings: paused', after: [2, 2], befall: pauseAll },
+  { name: 'rings: second change', after: [1, 2], injectFault: commitSecond },
+  { name: 'rings: second change refused', after: [1, 2], injectFault: removeJoiner },
+  { name: 'rings: paused', after: [2, 2], injectFault: pauseAll },
 ];
 
-export const plannedFates: readonly string[] = fates.map(({ name }) => name);
+export const plannedFaultNames: readonly string[] = ringFaults.map(({ name }) => name);
 
 /** `before`: the version of the head before the change. */
-export async function befall(scene: RingScene, before: number): Promise<void> {
-  const { stage, random, signal } = scene;
+export async function injectFault(scenario: RingScenario, before: number): Promise<void> {
+  const { stage, random, signal } = scenario;
   if (random.below(PLAIN_EVERY) === 0 || signal.aborted) return;
   const {
     name,
     after,
-    befall: happen,
-  } = leastOf(stage, fates, { random, nameOf: (fate) => fate.name });
+    injectFault: happen,
+  } = leastOf(stage, ringFaults, { random, nameOf: (fault) => fault.name });
   const [least, most] = after;
   const version = before + least + random.below(most - least + 1);
-  await rollOutUpTo(scene, version);
+  await rollOutUpTo(scenario, version);
   if (signal.aborted) return;
   const { moves } = (await headOf(stage)).ring;
   // Nothing was to move, or it was done too soon.
   if (moves.length === 0 && name !== 'rings: reverted') return;
-  await stage.fault(name, [], () => happen(scene, before));
+  await stage.fault(name, [], () => happen(scenario, before));
 }
 
 /** Until the head is this version: the rollout is killed then, or has ended before. */
-async function rollOutUpTo({ stage, signal }: RingScene, version: number): Promise<void> {
+async function rollOutUpTo({ stage, signal }: RingScenario, version: number): Promise<void> {
   if ((await headOf(stage)).ring.version >= version) return;
   const rollout = startRollout(stage);
   const over = new AbortController();
@@ -72,14 +72,14 @@ async function rollOutUpTo({ stage, signal }: RingScene, version: number): Promi
   isRolledOut(await ended);
 }
 
-async function cancel({ stage, random }: RingScene): Promise<void> {
+async function cancel({ stage, random }: RingScenario): Promise<void> {
   const { moves } = (await headOf(stage)).ring;
   const one = String(pick(random, moves).partition);
   await type(stage, 'moves', 'cancel', random.below(2) === 0 ? 'all' : one);
 }
 
 /** Partitions whose moves are in flight wait; the others may move at once. */
-async function commitSecond({ stage, random }: RingScene): Promise<void> {
+async function commitSecond({ stage, random }: RingScenario): Promise<void> {
   const standing = await standingOf(stage);
   const { moves } = (await headOf(stage)).ring;
   const change = changeOf(standing.spares.length > 0 ? 'add' : 'set-weight');
@@ -93,7 +93,7 @@ async function commitSecond({ stage, random }: RingScene): Promise<void> {
 }
 
 /** A device that moves are on their way to cannot be removed before they have ended. */
-async function removeJoiner({ stage, random }: RingScene): Promise<void> {
+async function removeJoiner({ stage, random }: RingScenario): Promise<void> {
   const { ring } = await headOf(stage);
   await type(stage, 'remove', `d${pick(random, ring.moves).to}`);
   const words = ['commit', ring.keyspace, '-m', 'too soon', '--override', 'a try', '--json'];
@@ -104,7 +104,7 @@ async function removeJoiner({ stage, random }: RingScene): Promise<void> {
 }
 
 /** A rollout of moves that are paused ends; resumed, and begun anew, they go on. */
-async function pauseAll({ stage, random, signal }: RingScene): Promise<void> {
+async function pauseAll({ stage, random, signal }: RingScenario): Promise<void> {
   const tell = async (action: string): Promise<void> => {
     // Joiners that are down do not hear of it: exit 4.
     await stage.builder.run(['moves', keyspace, action, 'all', '--json']);

@@ -18,14 +18,14 @@ export const ringFileName = (version: number): string => `${String(version).padS
 const highestSchema = ringHeadSchema.extend({ epoch: z.int().min(1).exactOptional() });
 export type HighestHead = z.infer<typeof highestSchema>;
 
-export interface ShelvedRing {
+export interface CachedRing {
   /** The newest ring that is still whole; null when none is. */
   readonly file: { readonly decoded: RingFile; readonly bytes: Uint8Array } | null;
   /** Highest version ever active, which may be above that of `file`. */
   readonly highest: HighestHead;
 }
 
-export interface RingShelf {
+export interface RingCache {
   readonly directory: string;
 }
 
@@ -33,18 +33,18 @@ export interface RingShelf {
  * Makes a ring survive a crash before it is used: the file first, then the highest version.
  * A crash between the two leaves a file that a push of the same ring replaces with equal bytes.
  */
-export async function shelveRing(
-  shelf: RingShelf,
+export async function cacheRing(
+  cache: RingCache,
   head: HighestHead,
   bytes: Uint8Array,
 ): Promise<void> {
-  const folder = join(shelf.directory, head.keyspace);
+  const folder = join(cache.directory, head.keyspace);
   await makeDirectory(folder);
   await replaceOwnFile(join(folder, ringFileName(head.version)), bytes);
   // failpoint: ring.file-written
   await writeState(join(folder, 'highest.json'), highestSchema, head);
   const versions = await listVersions(folder);
-  // A new epoch begins below the versions of the old one, which must not push it off the shelf.
+  // A new epoch begins below the versions of the old one, which must not push it off the cache.
   const older = versions.filter((version) => version > head.version);
   const known = versions.filter((version) => version <= head.version);
   for (const version of [...older, ...known.slice(0, -ringVersionsKept)]) {
@@ -56,16 +56,16 @@ export async function shelveRing(
  * The newest whole ring of every keyspace, and its highest version even if no file is whole.
  * Damaged files are passed over and reported.
  */
-export async function loadShelf(
-  shelf: RingShelf,
+export async function loadRingCache(
+  cache: RingCache,
   onDamage: (file: string, error: unknown) => void,
-): Promise<ShelvedRing[]> {
-  await makeDirectory(shelf.directory);
-  const rings: ShelvedRing[] = [];
-  for (const keyspace of await readdir(shelf.directory)) {
+): Promise<CachedRing[]> {
+  await makeDirectory(cache.directory);
+  const rings: CachedRing[] = [];
+  for (const keyspace of await readdir(cache.directory)) {
     if (!keyspaceNamePattern.test(keyspace)) continue;
-    const shelved = await loadNewest(join(shelf.directory, keyspace), keyspace, onDamage);
-    if (shelved !== null) rings.push(shelved);
+    const cached = await loadNewest(join(cache.directory, keyspace), keyspace, onDamage);
+    if (cached !== null) rings.push(cached);
   }
   return rings;
 }
@@ -74,7 +74,7 @@ async function loadNewest(
   folder: string,
   keyspace: string,
   onDamage: (file: string, error: unknown) => void,
-): Promise<ShelvedRing | null> {
+): Promise<CachedRing | null> {
   const highest = await readHighest(folder, keyspace, onDamage);
   for (const version of (await listVersions(folder)).reverse()) {
     // A file above the highest version was never active: the crash came before it counted.

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import { turnsOf } from '../../../../test/support/turns-of.ts';
 import { activeDuties, prepareDuties } from './active-duties.ts';
-import { applyRingDeltaAside, makeRingDeltaAside } from './ring-delta-aside.ts';
+import { applyRingDeltaInWorker, makeRingDeltaInWorker } from './ring-delta-in-worker.ts';
 
 const ring = servedRing({ power: 20, devices: 100 });
 const { bytes: base, id } = encodeRing(ring);
@@ -19,9 +19,9 @@ const { bytes: file } = encodeRing(next);
 test('a delta is made and applied in a thread', async () => {
   expect(base.length).toBeGreaterThan(ringTurnBytesMax);
   const turns = await turnsOf(async () => {
-    const delta = await makeRingDeltaAside(base, file);
+    const delta = await makeRingDeltaInWorker(base, file);
     expect(Buffer.from(delta!).equals(makeRingDelta(base, file)!)).toBe(true);
-    expect(Buffer.from(await applyRingDeltaAside(base, delta!)).equals(file)).toBe(true);
+    expect(Buffer.from(await applyRingDeltaInWorker(base, delta!)).equals(file)).toBe(true);
   });
   expect(turns).toBeGreaterThan(20);
   expect(base.equals(encodeRing(ring).bytes), 'the bytes stay here').toBe(true);
@@ -31,8 +31,8 @@ test('a delta that does not fit is refused as without a thread', async () => {
   const delta = Buffer.from(makeRingDelta(base, file)!);
   delta[delta.length - 9]! ^= 1;
   const refused = { code: 'RING_DELTA_INVALID' };
-  await expect(applyRingDeltaAside(base, delta)).rejects.toMatchObject(refused);
-  await expect(applyRingDeltaAside(file, makeRingDelta(base, file)!)).rejects.toMatchObject(
+  await expect(applyRingDeltaInWorker(base, delta)).rejects.toMatchObject(refused);
+  await expect(applyRingDeltaInWorker(file, makeRingDelta(base, file)!)).rejects.toMatchObject(
     refused,
   );
 });

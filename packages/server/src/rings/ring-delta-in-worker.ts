@@ -2,22 +2,22 @@
 import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
 import { applyRingDelta, makeRingDelta } from '@ringwright/ring/file/ring-delta';
 import type { DeltaJob } from './ring-delta-worker.ts';
-import { runAside, sharedCopy } from './run-aside.ts';
+import { runInWorker, sharedCopy } from './run-in-worker.ts';
 
 const PROGRAM = new URL('./ring-delta-worker.ts', import.meta.url);
 
 /** As applyRingDelta. */
-export async function applyRingDeltaAside(
+export async function applyRingDeltaInWorker(
   base: Uint8Array,
   delta: Uint8Array,
 ): Promise<Uint8Array> {
   if (base.length <= ringTurnBytesMax) return applyRingDelta(base, delta);
   const job: DeltaJob = { kind: 'apply', base: await sharedCopy(base), delta };
-  return runAside(PROGRAM, job);
+  return runInWorker(PROGRAM, job);
 }
 
 /** As makeRingDelta. */
-export async function makeRingDeltaAside(
+export async function makeRingDeltaInWorker(
   base: Uint8Array,
   file: Uint8Array,
 ): Promise<Uint8Array | null> {
@@ -27,5 +27,5 @@ export async function makeRingDeltaAside(
     base: await sharedCopy(base),
     file: await sharedCopy(file),
   };
-  return runAside(PROGRAM, job);
+  return runInWorker(PROGRAM, job);
 }

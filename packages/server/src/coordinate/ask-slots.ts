@@ -1,10 +1,10 @@
 // Asks as many slots as a level needs, hedging when one is slow; what is asked is the caller's.
 import { CodedError } from '@ringwright/base/coded-error';
 import { readHedgeMs } from '@ringwright/base/limits';
-import type { Soon } from '@ringwright/base/soon';
+import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { Slot } from '@ringwright/ring/slots-of';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { type OutdatedRing, outdatedRing, tooFewSlots } from './spread-record.ts';
+import { type OutdatedRing, outdatedRing, tooFewSlots } from './quorum-write.ts';
 
 export interface SlotAnswer<Answer> {
   readonly device: number;
@@ -16,15 +16,15 @@ interface Gather<Answer> {
   readonly slots: readonly Slot[];
   readonly needed: number;
   /** `place`: how many were asked before. Throws nothing: a failure is a rejection. */
-  readonly ask: (device: number, place: number) => Soon<Answer>;
+  readonly ask: (device: number, place: number) => MaybePromise<Answer>;
 }
 
 /**
  * Asks `needed` devices, this one first; another for each that fails, all the rest when the hedge
  * time has passed. The first `needed` answers, at once when this device has all of them. Rejects
- * like spreadRecord.
+ * like quorumWrite.
  */
-export function gatherSlots<Answer>(gather: Gather<Answer>): Soon<SlotAnswer<Answer>[]> {
+export function askSlots<Answer>(gather: Gather<Answer>): MaybePromise<SlotAnswer<Answer>[]> {
   const { active, slots, needed, ask } = gather;
   const waiting = readOrder(slots, active.self);
   const answers: SlotAnswer<Answer>[] = [];
@@ -71,7 +71,7 @@ function awaitSlots<Answer>(asking: Asking<Answer>): Promise<SlotAnswer<Answer>[
       const device = waiting.shift();
       if (device !== undefined) follow(device, ask(device, place));
     };
-    const follow = (device: number, asked: Soon<Answer>): void => {
+    const follow = (device: number, asked: MaybePromise<Answer>): void => {
       Promise.resolve(asked).then(
         (answer) => {
           answers.push({ device, answer });

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { servedRing } from '../../../../test/support/served-ring.ts';
 import { turnsOf } from '../../../../test/support/turns-of.ts';
 import { openRing } from './open-ring.ts';
-import { openRingAside } from './open-ring-aside.ts';
+import { openRingInWorker } from './open-ring-in-worker.ts';
 
 /** Just above what is opened in one turn. */
 const ring = servedRing({ power: 20, devices: 100 });
@@ -15,7 +15,7 @@ const { bytes, id } = encodeRing(ring);
 test('a large ring: other work goes on meanwhile, and the ring is whole', async () => {
   expect(bytes.length).toBeGreaterThan(ringTurnBytesMax);
   const turns = await turnsOf(async () => {
-    expect(await openRingAside(bytes, null)).toEqual(openRing(bytes, null));
+    expect(await openRingInWorker(bytes, null)).toEqual(openRing(bytes, null));
   });
   expect(turns).toBeGreaterThan(10);
   expect(bytes.equals(encodeRing(ring).bytes), 'the bytes stay here').toBe(true);
@@ -24,7 +24,7 @@ test('a large ring: other work goes on meanwhile, and the ring is whole', async 
 test('a successor is compared with the ring it follows, and with no other', async () => {
   const moves = [{ partition: 7, replica: 0, from: 7, to: 50 }];
   const next = encodeRing(proposeMoves(ring, id, { moves })).bytes;
-  const opened = await openRingAside(next, { ring, id, bytes });
+  const opened = await openRingInWorker(next, { ring, id, bytes });
   expect(opened.change).toMatchObject({ slots: 3 * 2 ** 20, moved: 1 });
   expect(opened).toEqual(openRing(next, { ring, id }));
   expect(openRing(bytes, { ring, id }).change).toBeNull();
@@ -33,8 +33,10 @@ test('a successor is compared with the ring it follows, and with no other', asyn
 test('what is wrong with it crosses the thread', async () => {
   const flipped = Buffer.from(bytes);
   flipped[flipped.length - 9]! ^= 1;
-  await expect(openRingAside(flipped, null)).rejects.toMatchObject({ code: 'RING_FILE_INVALID' });
+  await expect(openRingInWorker(flipped, null)).rejects.toMatchObject({
+    code: 'RING_FILE_INVALID',
+  });
   const twice = { ...ring, table: [ring.table[0]!, ring.table[0]!, ring.table[2]!] };
-  const { findings } = await openRingAside(encodeRing(twice).bytes, null);
+  const { findings } = await openRingInWorker(encodeRing(twice).bytes, null);
   expect(findings[0]).toMatchObject({ code: 'PARTITION_DEVICE_TWICE' });
 });

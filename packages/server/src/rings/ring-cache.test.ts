@@ -8,7 +8,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import { describe, expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { idOf, servedRing } from '../../../../test/support/served-ring.ts';
-import { loadShelf, type RingShelf, shelveRing } from './ring-shelf.ts';
+import { cacheRing, loadRingCache, type RingCache } from './ring-cache.ts';
 
 const versions: Ring[] = [servedRing()];
 while (versions.length < 8) {
@@ -17,21 +17,21 @@ while (versions.length < 8) {
 }
 const name = (version: number): string => `${String(version).padStart(7, '0')}.ring`;
 
-function shelve(shelf: RingShelf, ring: Ring): Promise<void> {
+function keep(cache: RingCache, ring: Ring): Promise<void> {
   const { keyspace, version } = ring;
-  return shelveRing(shelf, { keyspace, version, id: idOf(ring) }, encodeRing(ring).bytes);
+  return cacheRing(cache, { keyspace, version, id: idOf(ring) }, encodeRing(ring).bytes);
 }
 
-/** A shelf with versions 1 to `count`, and what a start finds after `damage`. */
+/** A cache with versions 1 to `count`, and what a start finds after `damage`. */
 async function afterStart(count: number, damage: (folder: string) => Promise<void>) {
   await using scratch = await scratchFolder();
-  const shelf = { directory: join(scratch.path, 'rings') };
-  await loadShelf(shelf, () => undefined);
-  for (const ring of versions.slice(0, count)) await shelve(shelf, ring);
-  const folder = join(shelf.directory, 'cities');
+  const cache = { directory: join(scratch.path, 'rings') };
+  await loadRingCache(cache, () => undefined);
+  for (const ring of versions.slice(0, count)) await keep(cache, ring);
+  const folder = join(cache.directory, 'cities');
   await damage(folder);
   const damaged: string[] = [];
-  const found = await loadShelf(shelf, (file) => damaged.push(file.slice(folder.length + 1)));
+  const found = await loadRingCache(cache, (file) => damaged.push(file.slice(folder.length + 1)));
   expect(found.length).toBeLessThanOrEqual(1);
   const { file, highest } = found[0] ?? {};
   return {
@@ -49,10 +49,10 @@ async function flip(file: string): Promise<void> {
 }
 
 describe('a start finds', () => {
-  test('nothing on an empty shelf', async () => {
+  test('nothing on an empty cache', async () => {
     await using scratch = await scratchFolder();
-    const shelf = { directory: join(scratch.path, 'deep', 'rings') };
-    expect(await loadShelf(shelf, expect.unreachable)).toEqual([]);
+    const cache = { directory: join(scratch.path, 'deep', 'rings') };
+    expect(await loadRingCache(cache, expect.unreachable)).toEqual([]);
   });
 
   test('the newest, and keeps only the last few', async () => {

@@ -1,4 +1,4 @@
-// Scenes of a single move: three servers have a ring, a fourth takes one partition over.
+// Scenarios of a single move: three servers have a ring, a fourth takes one partition over.
 import fs from 'node:fs';
 import path from 'node:path';
 import { must } from '@ringwright/base/assert';
@@ -8,7 +8,7 @@ import type { Move } from '@ringwright/ring/move';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { askServer } from '../../../test/support/ask-server.ts';
 import { CopyFault } from '../copy-fault.ts';
-import { isLoaded, leave, victimOf } from '../nemeses/ring-scenes.ts';
+import { isLoaded, leave, victimOf } from '../nemeses/ring-scenarios.ts';
 import { Broken, lasts, type Nemesis } from '../nemesis.ts';
 import { outside } from '../network.ts';
 import { headOf, startRollout, type } from '../rings/operator.ts';
@@ -18,7 +18,7 @@ import { receiptFaults } from '../rings/receipt-faults.ts';
 import { commitChange } from '../rings/ring-changes.ts';
 import { keyspace } from '../stage.ts';
 import type { Victim } from '../victim.ts';
-import { keysOf, Scene } from './scene.ts';
+import { keysOf, Scenario } from './scenario.ts';
 
 const SERVERS = 4;
 const LOOK_MS = 100;
@@ -27,8 +27,8 @@ const STEP_MS_MAX = 30_000;
 const DROP_MS_MAX = 10_000;
 
 /** The partition of a move, and who takes part. */
-interface MoveScene {
-  readonly scene: Scene;
+interface MoveScenario {
+  readonly scenario: Scenario;
   readonly move: Move;
   readonly joiner: Victim;
   readonly source: Victim;
@@ -37,63 +37,63 @@ interface MoveScene {
 }
 
 /** Nothing goes wrong: the receipt says where the records came from, and the old file goes. */
-export const plainJoin = sceneOfMove('a join', async ({ scene, source, move }) => {
-  const { stage } = scene;
+export const plainJoin = scenarioOfMove('a join', async ({ scenario, source, move }) => {
+  const { stage } = scenario;
   const { place } = source.server;
   await startRollout(stage).ended;
   const faults = receiptFaults(readReceipts(stage));
   if (faults.length > 0) throw new Broken(faults.join('; '));
   const file = path.join(place.data, 'partitions', keyspace, String(move.partition));
-  await until(scene, async () => !fs.existsSync(file), DROP_MS_MAX);
-  if (!fs.existsSync(file) || scene.signal.aborted) return;
+  await until(scenario, async () => !fs.existsSync(file), DROP_MS_MAX);
+  if (!fs.existsSync(file) || scenario.signal.aborted) return;
   throw new Broken(`orphan: ${source.name} keeps partition ${move.partition}, which it gave up`);
 });
 
 /** A coordinator that has not heard of the takeover asks one holder that has. */
-export const staleCoordinator = sceneOfMove('an old ring after a takeover', async (about) => {
-  const { scene, joiner, source, stays, move } = about;
-  const { stage } = scene;
+export const staleCoordinator = scenarioOfMove('an old ring after a takeover', async (about) => {
+  const { scenario, joiner, source, stays, move } = about;
+  const { stage } = scenario;
   const [near, far] = stays;
   await initialized(about);
-  await scene.askAll(near, { text: 'before', level: 'all' });
-  scene.hold([near, source], [far, source], [joiner, source]);
+  await scenario.askAll(near, { text: 'before', level: 'all' });
+  scenario.hold([near, source], [far, source], [joiner, source]);
   stage.network.rule(outside, source.place.number, { held: true });
   const rollout = startRollout(stage, ['--skip-down', '--step']);
-  await until(scene, () => serves(joiner, move.partition));
-  scene.hold([near, far], [joiner, far]);
-  await scene.askAll(near, { text: 'after' });
-  scene.hold([source, near]);
-  await scene.askAll(source, {});
+  await until(scenario, () => serves(joiner, move.partition));
+  scenario.hold([near, far], [joiner, far]);
+  await scenario.askAll(near, { text: 'after' });
+  scenario.hold([source, near]);
+  await scenario.askAll(source, {});
   rollout.kill();
   await rollout.ended;
 });
 
 /** Records that come to the joiner while the copy is on its way. */
-export const writtenMeanwhile = sceneOfMove('writes during a copy', async (about) => {
-  const { scene, joiner, source, stays, move } = about;
-  const { network } = scene.stage;
+export const writtenMeanwhile = scenarioOfMove('writes during a copy', async (about) => {
+  const { scenario, joiner, source, stays, move } = about;
+  const { network } = scenario.stage;
   const [near, far] = stays;
   const stall = new CopyFault({ how: 'stall', place: 'head' }, seededRandom(1));
   network.harmCopies(joiner.place.number, stall);
-  await startRollout(scene.stage, ['--step']).ended;
-  await until(scene, async () => stall.isFired);
-  scene.hold([near, far], [source, far]);
-  await scene.askAll(near, { text: 'after' });
-  scene.hold([near, joiner], [source, joiner]);
+  await startRollout(scenario.stage, ['--step']).ended;
+  await until(scenario, async () => stall.isFired);
+  scenario.hold([near, far], [source, far]);
+  await scenario.askAll(near, { text: 'after' });
+  scenario.hold([near, joiner], [source, joiner]);
   network.harmCopies(joiner.place.number, null);
-  await until(scene, () => isLoaded(scene.stage));
-  const rollout = startRollout(scene.stage, ['--step']);
-  await until(scene, () => serves(joiner, move.partition));
-  scene.hold([joiner, near]);
-  await scene.askAll(joiner, {});
+  await until(scenario, () => isLoaded(scenario.stage));
+  const rollout = startRollout(scenario.stage, ['--step']);
+  await until(scenario, () => serves(joiner, move.partition));
+  scenario.hold([joiner, near]);
+  await scenario.askAll(joiner, {});
   rollout.kill();
   await rollout.ended;
 });
 
 /** A copy with a flipped bit in a value is never taken for the file. */
-export const flippedCopy = sceneOfMove('a flipped bit in a copy', async (about) => {
-  const { scene, joiner } = about;
-  const { network } = scene.stage;
+export const flippedCopy = scenarioOfMove('a flipped bit in a copy', async (about) => {
+  const { scenario, joiner } = about;
+  const { network } = scenario.stage;
   const flip = new CopyFault({ how: 'flip', place: 'values' }, seededRandom(1));
   network.harmCopies(joiner.place.number, flip);
   await initialized(about);
@@ -106,23 +106,23 @@ export const flippedCopy = sceneOfMove('a flipped bit in a copy', async (about) 
 });
 
 /** A joiner whose move is cancelled gives up what it had copied. */
-export const cancelledJoin = sceneOfMove('a join that is cancelled', async (about) => {
-  const { scene, joiner } = about;
-  const { stage } = scene;
+export const cancelledJoin = scenarioOfMove('a join that is cancelled', async (about) => {
+  const { scenario, joiner } = about;
+  const { stage } = scenario;
   await initialized(about);
   await type(stage, 'moves', 'cancel', 'all');
   await type(stage, 'push');
   const home = path.join(joiner.server.place.data, 'partitions', keyspace);
   const files = (): readonly string[] => (fs.existsSync(home) ? fs.readdirSync(home) : []);
-  await until(scene, async () => files().length === 0, DROP_MS_MAX);
-  if (files().length === 0 || scene.signal.aborted) return;
+  await until(scenario, async () => files().length === 0, DROP_MS_MAX);
+  if (files().length === 0 || scenario.signal.aborted) return;
   throw new Broken(`orphan: ${joiner.name} keeps partition ${files().join()} of a cancelled move`);
 });
 
 /** The joiner is in a committed ring, and a partition is on its way to it; in the end it leaves. */
-function sceneOfMove(name: string, play: (about: MoveScene) => Promise<void>): Nemesis {
+function scenarioOfMove(name: string, play: (about: MoveScenario) => Promise<void>): Nemesis {
   return {
-    letter: 'scene',
+    letter: 'scenario',
     name,
     isAlone: true,
     async strike(stage, _random, signal) {
@@ -140,12 +140,12 @@ function sceneOfMove(name: string, play: (about: MoveScene) => Promise<void>): N
       const [one, other] = (await Promise.all(holders)).filter((holder) => holder !== source);
       const stays = [must(one, 'a holder'), must(other, 'a second one')] as const;
       const keys = keysOf(ring, { play: stage.history.length, partition });
-      const scene = new Scene(stage, keys, signal);
-      await scene.askAll(source, { text: 'first', level: 'all' });
-      const about = { scene, move, joiner, source, stays };
-      if (!signal.aborted) await stage.fault(`scene: ${name}`, [], () => play(about));
+      const scenario = new Scenario(stage, keys, signal);
+      await scenario.askAll(source, { text: 'first', level: 'all' });
+      const about = { scenario, move, joiner, source, stays };
+      if (!signal.aborted) await stage.fault(`scenario: ${name}`, [], () => play(about));
       stage.network.heal();
-      scene.end();
+      scenario.end();
       if (!signal.aborted) await leave(stage, joiner);
     },
     settle: proveRings,
@@ -153,9 +153,9 @@ function sceneOfMove(name: string, play: (about: MoveScene) => Promise<void>): N
 }
 
 /** The joiner has all of the partition; the table does not name it yet. */
-async function initialized({ scene }: MoveScene): Promise<void> {
-  await startRollout(scene.stage, ['--step']).ended;
-  await until(scene, () => isLoaded(scene.stage));
+async function initialized({ scenario }: MoveScenario): Promise<void> {
+  await startRollout(scenario.stage, ['--step']).ended;
+  await until(scenario, () => isLoaded(scenario.stage));
 }
 
 async function serves({ place }: Victim, partition: number): Promise<boolean> {
@@ -169,7 +169,7 @@ interface Duty {
 }
 
 async function until(
-  { signal }: Scene,
+  { signal }: Scenario,
   isSo: () => Promise<boolean>,
   withinMs = STEP_MS_MAX,
 ): Promise<void> {

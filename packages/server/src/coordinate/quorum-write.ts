@@ -39,7 +39,7 @@ export interface SpreadResult {
  * knows a newer ring, with UndecidedKey when a promise kept the record out, else with
  * NOT_ENOUGH_REPLICAS and what each device said.
  */
-export function spreadRecord(devices: DeviceCaller, spread: Spread): Promise<SpreadResult> {
+export function quorumWrite(devices: DeviceCaller, spread: Spread): Promise<SpreadResult> {
   const { active, slots, record, needed, holders = [], exact = false } = spread;
   const isKept = (kind: string): boolean => kind === 'promised' || (exact && kind === 'stale');
   const request = requestOf(active, record);

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { WireContent } from '../replica/wire-record.ts';
-import { type GatheredRead, gatherReads } from './gather-reads.ts';
+import { type GatheredRead, quorumRead } from './quorum-read.ts';
 
 const legMsMax = 5;
 const slowLegMs = 400;
@@ -94,7 +94,7 @@ function askedOf(holders: Holders, replicas: number) {
 /** What a read finds, and how long it took; 'failed' when it rejects. */
 async function gather(holders: Holders, replicas: number) {
   const startMs = Date.now();
-  const work = Promise.resolve(gatherReads(holders.caller, askedOf(holders, replicas)));
+  const work = Promise.resolve(quorumRead(holders.caller, askedOf(holders, replicas)));
   let found: GatheredRead | 'failed' | null = null;
   work.then(
     (read) => (found = read),

@@ -1,5 +1,5 @@
-// Scenes of a ring change that chance brings about too rarely: each ends with the ring as it began,
-// or throws with what must not have happened.
+// Scenarios of a ring change that chance brings about too rarely: each ends with the ring as it
+// began, or throws with what must not have happened.
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';

@@ -3,7 +3,7 @@ import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
 import type { ActiveRing } from './active-ring.ts';
 import { type OpenedRing, openRing } from './open-ring.ts';
 import type { FilesAside } from './open-ring-worker.ts';
-import { runAside, sharedCopy } from './run-aside.ts';
+import { runInWorker, sharedCopy } from './run-in-worker.ts';
 
 const PROGRAM = new URL('./open-ring-worker.ts', import.meta.url);
 
@@ -11,7 +11,7 @@ const PROGRAM = new URL('./open-ring-worker.ts', import.meta.url);
  * `previous`: the ring to compare with, null where the size of the change does not matter. Rejects
  * with what decodeRing throws.
  */
-export async function openRingAside(
+export async function openRingInWorker(
   bytes: Uint8Array,
   previous: Pick<ActiveRing, 'ring' | 'id' | 'bytes'> | null,
 ): Promise<OpenedRing> {
@@ -20,5 +20,5 @@ export async function openRingAside(
     file: await sharedCopy(bytes),
     previous: previous === null ? null : await sharedCopy(previous.bytes),
   };
-  return runAside(PROGRAM, files);
+  return runInWorker(PROGRAM, files);
 }

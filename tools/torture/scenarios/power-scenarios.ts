@@ -1,0 +1,56 @@
+// A scenario of durability: everybody loses power, and only what was synced is left.
+import type { Operation } from '../../../test/support/history.ts';
+import { keysOf, type Scenario, scenarioOf } from './scenario.ts';
+
+const SLOW_SYNC_MS = 400;
+const READY_MS_MAX = 30_000;
+/** Two segments of 512 KiB: a partition that rests longer is checkpointed for that. */
+const BULK_ROUNDS = 2;
+const BULK_CHARACTERS = 24_000;
+
+/** Of the oldest records and of the newest, none may be lost. */
+export const powerLoss = scenarioOf('a power loss of all', async (scenario) => {
+  const { stage, keys } = scenario;
+  const { victims } = stage;
+  const [a, b] = scenario.cast;
+  await scenario.askAll(a, { text: 'early', level: 'all' });
+  await scenario.suffer({ syncDelayMs: SLOW_SYNC_MS, walShare: 0 }, ...victims);
+  const last = keys.slice(0, keys.length / 2);
+  await Promise.all(
+    last.map((key) => scenario.ask(a, { key, value: scenario.value(key, 'last') })),
+  );
+  await Promise.all(victims.map((victim) => victim.end('cut')));
+  for (const victim of victims) victim.set({ syncDelayMs: 0 });
+  await Promise.all(victims.map((victim) => victim.start()));
+  const answered = { isSo: isAcked, withinMs: READY_MS_MAX };
+  await scenario.askUntil(b, {}, answered);
+});
+
+/** Records of a partition that rests while the log turns over several times. */
+export const restingPartition = scenarioOf('a partition that rests', async (scenario) => {
+  const { stage, signal } = scenario;
+  const { victims } = stage;
+  const [a, b] = scenario.cast;
+  await scenario.askAll(a, { text: 'early', level: 'all' });
+  await writeBulk(scenario);
+  await scenario.suffer({ walShare: 0 }, ...victims);
+  if (signal.aborted) return;
+  await Promise.all(victims.map((victim) => victim.end('cut')));
+  await Promise.all(victims.map((victim) => victim.start()));
+  await scenario.askUntil(b, {}, { isSo: isAcked, withinMs: READY_MS_MAX });
+});
+
+/** Large values in another partition. */
+async function writeBulk(scenario: Scenario): Promise<void> {
+  const [a] = scenario.cast;
+  const filler = '.'.repeat(BULK_CHARACTERS);
+  const play = scenario.stage.history.length;
+  const keys = keysOf(await scenario.stage.head(), { play, partition: 1 });
+  for (let round = 0; round < BULK_ROUNDS; round += 1) {
+    await Promise.all(
+      keys.map((key) => scenario.ask(a, { key, value: scenario.value(key, 'bulk') + filler })),
+    );
+  }
+}
+
+const isAcked = ({ outcome }: Operation): boolean => outcome === 'acked';
