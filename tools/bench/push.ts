@@ -9,12 +9,10 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { assert } from '@ringwright/base/assert';
 import { inWaves } from '@ringwright/base/in-waves';
+import { Link } from '@ringwright/node/link/link';
 import { makeRingDelta } from '@ringwright/ring/file/ring-delta';
-import { socketChannel } from '@ringwright/server/peers/socket-channel';
 import { meetServer } from '@ringwright/wire/meet-server';
 import { type Sending, type SentRing, sendRing } from '@ringwright/wire/send-ring';
-import { socketSettings } from '@ringwright/wire/socket-settings';
-import { WebSocket } from 'ws';
 import { machine } from './measure/machine.ts';
 import { type PushedVersion, pushVersions } from './push/push-versions.ts';
 
@@ -68,14 +66,16 @@ async function reset({ child }: Worker, id: string): Promise<number> {
 }
 
 async function pushTo(port: number, ring: SentRing): Promise<Sending> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/v1/wire`, socketSettings);
-  const channel = socketChannel(socket, `listener ${port}`, { handlers: new Map() });
+  const link = new Link(`127.0.0.1:${port}`, {
+    handlers: new Map(),
+    monotonicMs: () => performance.now(),
+    connectTimeoutMs: callTimeoutMs,
+    greet: (address, caller) => meetServer(caller, { address, ms: 0, timeoutMs: callTimeoutMs }),
+  });
   try {
-    await once(socket, 'open');
-    await meetServer(channel, { address: `listener ${port}`, ms: 0, timeoutMs: callTimeoutMs });
-    return await sendRing(channel, ring);
+    return await sendRing(await link.connect(), ring);
   } finally {
-    socket.terminate();
+    link.close();
   }
 }
 

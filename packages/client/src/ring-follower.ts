@@ -1,22 +1,31 @@
 // The servers of a keyspace and its ring, which newer answers make this client fetch again.
 import { must } from '@ringwright/base/assert';
+import { clientAvoidMs } from '@ringwright/base/limits';
+import { Link } from '@ringwright/node/link/link';
 import type { CallChannel } from '@ringwright/wire/call-channel';
 import { fetchRing } from '@ringwright/wire/fetch-ring';
+import { meetServer } from '@ringwright/wire/meet-server';
 import { type KnownRing, knownRing } from './known-ring.ts';
 import { serverChoice } from './server-choice.ts';
-import { ServerLink } from './server-link.ts';
 
 interface FollowerSettings {
   readonly keyspace: string;
   readonly timeoutMs: number;
 }
 
+const monotonicMs = (): number => performance.now();
+
+/** A client answers nothing: servers call other servers. */
+const NO_HANDLERS = new Map<string, never>();
+
 export class RingFollower {
   readonly #settings: FollowerSettings;
   /** Given to connect(): asked last, and never forgotten. */
   readonly #seeds: readonly string[];
-  readonly #links = new Map<string, ServerLink>();
-  readonly #retired = new Set<ServerLink>();
+  readonly #links = new Map<string, Link>();
+  readonly #retired = new Set<Link>();
+  /** Servers that kept a caller waiting: until when others are asked first. */
+  readonly #avoidUntilMs = new Map<string, number>();
   #ring: KnownRing | null = null;
   #fetching = false;
 
@@ -35,20 +44,19 @@ export class RingFollower {
     return serverChoice({
       holders: ring.holdersOf(key),
       others: [...ring.addresses, ...this.#seeds],
-      isWell: (address) => this.#links.get(address)?.isWell ?? true,
+      isWell: (address) => this.#isWell(address),
     });
   }
 
   /** An open channel to a server. Rejects before anything has been sent. */
   open(address: string): Promise<CallChannel> {
-    const known = this.#links.get(address);
-    const link = known ?? new ServerLink(address, this.#settings.timeoutMs);
-    this.#links.set(address, link);
-    return link.open();
+    const link = this.#links.get(address) ?? this.#linkTo(address);
+    return link.connect();
   }
 
+  /** To be told of a server that kept a caller waiting. */
   avoid(address: string): void {
-    this.#links.get(address)?.avoid();
+    this.#avoidUntilMs.set(address, monotonicMs() + clientAvoidMs);
   }
 
   /** Learns the ring from a server; throws what the server or the connection says. */
@@ -60,6 +68,7 @@ export class RingFollower {
     for (const [address, link] of this.#links) {
       if (wanted.has(address)) continue;
       this.#links.delete(address);
+      this.#avoidUntilMs.delete(address);
       this.#retire(link);
     }
   }
@@ -80,8 +89,26 @@ export class RingFollower {
     for (const link of [...this.#links.values(), ...this.#retired]) link.close();
   }
 
+  #linkTo(address: string): Link {
+    const { timeoutMs } = this.#settings;
+    const link = new Link(address, {
+      handlers: NO_HANDLERS,
+      monotonicMs,
+      connectTimeoutMs: timeoutMs,
+      greet: (_, caller) => meetServer(caller, { address, ms: 0, timeoutMs }),
+    });
+    this.#links.set(address, link);
+    return link;
+  }
+
+  /** False while it was slow or away a moment ago. */
+  #isWell(address: string): boolean {
+    const isAway = (this.#links.get(address)?.pausedMs ?? 0) > 0;
+    return !isAway && monotonicMs() >= (this.#avoidUntilMs.get(address) ?? 0);
+  }
+
   /** Answers may still be on their way from a server that has left the ring. */
-  #retire(link: ServerLink): void {
+  #retire(link: Link): void {
     this.#retired.add(link);
     const timer = setTimeout(() => {
       this.#retired.delete(link);

@@ -1,16 +1,17 @@
 // The parts of a server that have to do with others: connections, greetings, whom it believes.
 import { setTimeout as delay } from 'node:timers/promises';
+import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import type { Answers } from '@ringwright/node/link/socket-channel';
 import type { Logger } from 'pino';
 import { greet, greetAgain, greetPeers, type IntroducePorts } from './introduce.ts';
 import { KnownPeers } from './peers/known-peers.ts';
 import { meetHolders } from './peers/meet-holders.ts';
 import { Peers } from './peers/peers.ts';
-import type { Answers } from './peers/socket-channel.ts';
 
 type Own = Omit<
   IntroducePorts,
-  'knownPeers' | 'mutex' | 'onRefill' | 'onUnheard' | 'onRingRefused'
+  'knownPeers' | 'pause' | 'mutex' | 'onRefill' | 'onUnheard' | 'onRingRefused'
 >;
 
 interface Around {
@@ -47,6 +48,7 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
   const introduce: IntroducePorts = {
     ...own,
     knownPeers,
+    pause: (ms) => delay(ms, undefined, { ref: false }),
     mutex: new KeyedMutex(),
     onRefill: (remembered, partitions) => {
       log.error({ remembered, partitions }, 'data put back from a backup: it refills');
@@ -59,7 +61,7 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
   const peers = new Peers({
     ...answers,
     monotonicMs,
-    pause: (ms) => delay(ms, undefined, { ref: false }),
+    connectTimeoutMs: peerCallTimeoutMs,
     greet: (address, caller) => greet(introduce, address, caller),
     onConnect,
   });

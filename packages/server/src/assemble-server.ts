@@ -6,6 +6,7 @@ import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { roundPauseMsMax } from '@ringwright/base/limits';
 import { after } from '@ringwright/base/maybe-promise';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import type { Answers } from '@ringwright/node/link/socket-channel';
 import type { Store } from '@ringwright/partition/store';
 import { printReceipt } from '@ringwright/ring/trust/move-receipt';
 import { AnswerBudget } from '@ringwright/wire/answer-budget';
@@ -33,7 +34,7 @@ import { Mover, type MoverPorts } from './moves/mover.ts';
 import { type DeviceCaller, deviceCaller } from './peers/device-caller.ts';
 import type { PeerMemory } from './peers/peer-memory.ts';
 import type { Peers } from './peers/peers.ts';
-import type { Answers } from './peers/socket-channel.ts';
+import { longMessageCame } from './peers/young-garbage.ts';
 import type { FloorPorts } from './repair/raise-floor.ts';
 import { Replicator } from './repair/replicate.ts';
 import { Scrubber } from './repair/scrubber.ts';
@@ -95,7 +96,7 @@ export async function assembleServer(
   const { clock, peerClocks, stamps } = createClocks(opened);
   const metrics = createMetrics();
   const handlers = new Map<string, CallHandler>();
-  const answers = { handlers, budget: new AnswerBudget() };
+  const answers = { handlers, budget: new AnswerBudget(), onLongMessage: longMessageCame };
   const inFlight = new InFlight();
   const strangers = new Set<string>();
   const onActivate = (active: ActiveRing): void => {

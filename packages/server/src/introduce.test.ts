@@ -88,6 +88,7 @@ async function device({ hasRing = true, rest }: DeviceShape = {}) {
     } as unknown as IntroducePorts['exchange'],
     life: await DeviceLife.begin(folder.path, identity.born),
     store: { info: () => null } as unknown as IntroducePorts['store'],
+    pause: () => Promise.resolve(),
     mutex: new KeyedMutex(),
     knownPeers: new KnownPeers(identity, {
       rings,

@@ -3,6 +3,7 @@
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, peerCallTimeoutMs } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';
+import type { Link } from '@ringwright/node/link/link';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { checkWireVersion } from '@ringwright/wire/check-wire-version';
 import { hello, type Life } from '@ringwright/wire/hello';
@@ -11,7 +12,6 @@ import { wireVersion } from '@ringwright/wire/wire-version';
 import type { PeerClocks } from './clocks/peer-clocks.ts';
 import type { DeviceIdentity } from './device/device-identity.ts';
 import type { KnownPeers } from './peers/known-peers.ts';
-import type { Peer } from './peers/peer.ts';
 import type { PeerMemory } from './peers/peer-memory.ts';
 import type { Peers } from './peers/peers.ts';
 import { type RefillPorts, refillIfRestored } from './repair/refill-all.ts';
@@ -33,6 +33,8 @@ export interface IntroducePorts extends RefillPorts {
   /** Addresses whose servers remember another data directory here. */
   readonly strangers: Set<string>;
   readonly knownPeers: KnownPeers;
+  /** Resolves after so many ms by a clock that never steps. */
+  readonly pause: (ms: number) => Promise<unknown>;
   /** A hello in the name of a server that is not believed; a tool names none. */
   readonly onUnheard: (address: string) => void;
   readonly onRingRefused: (from: string, error: unknown) => void;
@@ -126,12 +128,15 @@ function hasNews(
  * have been somebody else who spoke in its name: one that could not be reached a moment ago is not
  * called before its pause is over.
  */
-export async function greetAgain(ports: IntroducePorts, peer: Peer): Promise<void> {
-  if (peer.connected) await greetPeer(ports, peer);
-  else await peer.connectSoon();
+export async function greetAgain(ports: IntroducePorts, peer: Link): Promise<void> {
+  const { pausedMs } = peer;
+  if (pausedMs > 0) {
+    await ports.pause(Math.ceil(pausedMs));
+    await peer.connect();
+  } else await greetPeer(ports, peer);
 }
 
-async function greetPeer(ports: IntroducePorts, peer: Peer): Promise<void> {
+async function greetPeer(ports: IntroducePorts, peer: Link): Promise<void> {
   if (peer.connected) await greet(ports, peer.address, await peer.connect());
   else await peer.connect();
 }

@@ -15,6 +15,19 @@ import {
 } from './fields.ts';
 import { messageKind } from './message.ts';
 
+/** queued: waits for its turn; reserving: asks the source for a snapshot and the disk for room. */
+export const loadStages = [
+  'queued',
+  'paused',
+  'reserving',
+  'copying',
+  'verifying',
+  'catching-up',
+  'available',
+  'failed',
+] as const;
+export type LoadStage = (typeof loadStages)[number];
+
 /**
  * pause: nothing is copied for the moves until resume, not even after a restart. retry: what runs
  * for them ends, and begins anew at once. prioritise: they come before all others, in this order.

@@ -13,6 +13,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'packages/builder/src': ['state', 'shares', 'place', 'flow', 'certify', 'plan', 'ask'],
   'packages/repository/src': ['folder', 'shared', '.', 'verify'],
   'packages/partition/src': ['file', 'log', 'audit', 'parts', 'trash', 'copy', '.'],
+  'packages/node/src': ['.', 'link'],
   'packages/server/src': [
     'telemetry',
     'device',

@@ -7,12 +7,12 @@ import { packageOfSpecifier, type Workspace, workspaceOf } from '../workspace.ts
 /** Bottom first. Packages of one layer do not know each other. */
 const LAYERS: readonly (readonly string[])[] = [
   ['packages/base'],
-  ['packages/node'],
-  ['packages/head-store'],
   ['packages/ring'],
   ['packages/builder'],
   ['packages/swift'],
   ['packages/wire'],
+  ['packages/node'],
+  ['packages/head-store'],
   ['packages/repository', 'packages/partition'],
   ['packages/server', 'packages/client'],
   ['packages/console'],

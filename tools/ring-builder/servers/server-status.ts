@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { errorFromDocument } from '@ringwright/base/remote-error';
-import { loadStages } from '@ringwright/server/moves/load-progress';
+import { loadStages } from '@ringwright/wire/moves';
 import { z } from 'zod';
 import { connectTimeoutMs } from './server-connection.ts';
 

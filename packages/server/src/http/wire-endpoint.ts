@@ -1,17 +1,17 @@
 // The WebSocket endpoint /v1/wire: other servers and the tool call in here.
 import type { IncomingMessage, Server } from 'node:http';
 import { wireConnectionsMax } from '@ringwright/base/limits-rings';
+import { keepAlive } from '@ringwright/node/link/keep-alive';
+import { type Answers, socketChannel } from '@ringwright/node/link/socket-channel';
 import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { WebSocketServer } from 'ws';
-import { keepAlive } from '../peers/keep-alive.ts';
-import { type Answers, socketChannel } from '../peers/socket-channel.ts';
 import { malformationOf } from './check-request.ts';
 
 /** Accepts connections on the HTTP server's port; the function returned closes them all. */
 export function acceptWire(
   http: Server,
-  { handlers, budget = new AnswerBudget() }: Answers,
+  { budget = new AnswerBudget(), ...answers }: Answers,
   connectionsMax = wireConnectionsMax,
 ): () => void {
   const sockets = new WebSocketServer({ noServer: true, ...socketSettings });
@@ -25,7 +25,7 @@ export function acceptWire(
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const peer = `${request.socket.remoteAddress}:${request.socket.remotePort}`;
-      socketChannel(webSocket, peer, { handlers, budget });
+      socketChannel(webSocket, peer, { ...answers, budget });
       keepAlive(webSocket);
     });
   });

@@ -1,17 +1,6 @@
 // How far each load on this device is: what /v1/status and the rollout show. Plain data.
 
-/** queued: waits for its turn; reserving: asks the source for a snapshot and the disk for room. */
-export const loadStages = [
-  'queued',
-  'paused',
-  'reserving',
-  'copying',
-  'verifying',
-  'catching-up',
-  'available',
-  'failed',
-] as const;
-export type LoadStage = (typeof loadStages)[number];
+import type { LoadStage } from '@ringwright/wire/moves';
 
 export interface LoadProgress {
   readonly keyspace: string;

@@ -1,24 +1,24 @@
 // The other servers, by address. Connections are shared by everything that calls the same server.
-import { Peer, type PeerPorts } from './peer.ts';
+import { Link, type LinkPorts } from '@ringwright/node/link/link';
 
 export class Peers {
-  readonly #ports: PeerPorts;
-  readonly #byAddress = new Map<string, Peer>();
-  readonly #leaving = new Set<Peer>();
+  readonly #ports: LinkPorts;
+  readonly #byAddress = new Map<string, Link>();
+  readonly #leaving = new Set<Link>();
 
-  constructor(ports: PeerPorts) {
+  constructor(ports: LinkPorts) {
     this.#ports = ports;
   }
 
-  connect(address: string): Peer {
+  connect(address: string): Link {
     const known = this.#byAddress.get(address);
     if (known !== undefined) return known;
-    const peer = new Peer(address, this.#ports);
+    const peer = new Link(address, this.#ports);
     this.#byAddress.set(address, peer);
     return peer;
   }
 
-  list(): Peer[] {
+  list(): Link[] {
     return [...this.#byAddress.values()];
   }
 

@@ -1,47 +1,17 @@
-// A peer that cannot be reached is left alone for a while, by a clock that never steps.
-
+// A peer that hangs up is not called more often because somebody speaks in its name.
 import { once } from 'node:events';
 import net from 'node:net';
-import { peerRetryMsMin } from '@ringwright/base/limits';
+import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { askBackMs } from '@ringwright/base/limits-rings';
+import { Link } from '@ringwright/node/link/link';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePorts } from '../../../../test/support/free-ports.ts';
 import { greetAgain, type IntroducePorts } from '../introduce.ts';
 import { AskBack } from './ask-back.ts';
-import { Peer } from './peer.ts';
-
-test('attempts wait for a pause that doubles, and not for the clock of the machine', async () => {
-  const [port = 0] = await freePorts(1);
-  let monotonicMs = 1_000;
-  const peer = new Peer(`127.0.0.1:${port}`, {
-    handlers: new Map(),
-    monotonicMs: () => monotonicMs,
-    pause: () => Promise.reject(new Error('nobody waits')),
-    greet: () => Promise.resolve(),
-    onConnect: () => undefined,
-  });
-  const attempt = () => peer.connect().then(String, (error: unknown) => String(error));
-  const machineClock = Date.now;
-  try {
-    for (const pauseMs of [peerRetryMsMin, 2 * peerRetryMsMin]) {
-      expect(await attempt()).toContain('ECONNREFUSED');
-      Date.now = () => machineClock() - 3_600_000; // somebody sets the clock
-      expect(await attempt()).not.toContain('ECONNREFUSED');
-      monotonicMs += pauseMs - 1;
-      expect(await attempt()).not.toContain('ECONNREFUSED');
-      monotonicMs += 1;
-    }
-    expect(await attempt()).toContain('ECONNREFUSED');
-  } finally {
-    Date.now = machineClock;
-    peer.close();
-  }
-});
 
 type Pause = (ms: number) => Promise<void>;
 
 /** Attempts in a minute at a server that hangs up, called every 50 ms beside what else is done. */
-async function attemptsInAMinute(also: (peer: Peer, pause: Pause) => () => void): Promise<number> {
+async function attemptsInAMinute(also: (peer: Link, pause: Pause) => () => void): Promise<number> {
   let attempts = 0;
   const server = net.createServer((socket) => {
     attempts += 1;
@@ -52,12 +22,11 @@ async function attemptsInAMinute(also: (peer: Peer, pause: Pause) => () => void)
   let monotonicMs = 1_000;
   const pauses: { readonly atMs: number; readonly end: () => void }[] = [];
   const pause: Pause = (ms) => new Promise((end) => pauses.push({ atMs: monotonicMs + ms, end }));
-  const peer = new Peer(`127.0.0.1:${(server.address() as net.AddressInfo).port}`, {
+  const peer = new Link(`127.0.0.1:${(server.address() as net.AddressInfo).port}`, {
     handlers: new Map(),
     monotonicMs: () => monotonicMs,
-    pause,
+    connectTimeoutMs: peerCallTimeoutMs,
     greet: () => Promise.resolve(),
-    onConnect: () => undefined,
   });
   const alsoDo = also(peer, pause);
   for (const endMs = monotonicMs + 60_000; monotonicMs < endMs; monotonicMs += 50) {
@@ -75,7 +44,7 @@ async function attemptsInAMinute(also: (peer: Peer, pause: Pause) => () => void)
 test('whoever says hello in its name all the time causes no attempt more', async () => {
   const own = await attemptsInAMinute(() => () => undefined);
   const withHellos = await attemptsInAMinute((peer, pause) => {
-    const greet = (): Promise<void> => greetAgain({} as IntroducePorts, peer);
+    const greet = (): Promise<void> => greetAgain({ pause } as IntroducePorts, peer);
     const askBack = new AskBack({ greet, rest: () => pause(askBackMs) });
     return () => void askBack.ask(peer.address).catch(() => undefined);
   });

@@ -1,6 +1,7 @@
-// One other server: a connection made when it is needed, kept, and made again with growing pauses.
+// One server as whoever calls it sees it: a connection made when it is needed, introduced, kept,
+// and made again with growing pauses.
 import { CodedError } from '@ringwright/base/coded-error';
-import { peerCallTimeoutMs, peerRetryMsMax, peerRetryMsMin } from '@ringwright/base/limits';
+import { peerRetryMsMax, peerRetryMsMin } from '@ringwright/base/limits';
 import type { CallChannel, Caller } from '@ringwright/wire/call-channel';
 import type { MessageKind } from '@ringwright/wire/message';
 import { socketSettings } from '@ringwright/wire/socket-settings';
@@ -10,38 +11,43 @@ import type { z } from 'zod';
 import { keepAlive } from './keep-alive.ts';
 import { type Answers, socketChannel } from './socket-channel.ts';
 
-export interface PeerPorts extends Answers {
+export interface LinkPorts extends Answers {
   /** A clock that never steps: the machine's may be set back by an hour. */
   readonly monotonicMs: () => number;
-  /** Resolves after so many ms by that clock. */
-  readonly pause: (ms: number) => Promise<unknown>;
-  /** Introduces this server on a fresh connection; nothing else is called before it resolves. */
+  /** Longest wait for a connection, before the greeting. */
+  readonly connectTimeoutMs: number;
+  /** Says hello on a fresh connection; nothing else is called before it resolves. */
   readonly greet: (address: string, caller: Caller) => Promise<void>;
-  readonly onConnect: (address: string) => void;
+  readonly onConnect?: (address: string) => void;
 }
 
-export class Peer implements Caller {
+export class Link implements Caller {
   readonly address: string;
-  readonly #ports: PeerPorts;
+  readonly #ports: LinkPorts;
   #channel: Promise<CallChannel> | null = null;
   #socket: WebSocket | null = null;
   #connected = false;
-  #retryMs = peerRetryMsMin;
-  #retryAtMs = 0;
+  #pauseMs = peerRetryMsMin;
+  #pauseEndsMs = 0;
   #closed = false;
 
-  constructor(address: string, ports: PeerPorts) {
+  constructor(address: string, ports: LinkPorts) {
     this.address = address;
     this.#ports = ports;
   }
 
+  /** Whether there is a connection and its greeting is over. */
   get connected(): boolean {
     return this.#connected;
   }
 
-  /**
-   * Calls the peer, connecting first if need be. Rejects at once while a failed attempt is fresh.
-   */
+  /** How long no attempt is made, since one has failed; 0 when the next call connects. */
+  get pausedMs(): number {
+    if (this.#channel !== null) return 0;
+    return Math.max(0, this.#pauseEndsMs - this.#ports.monotonicMs());
+  }
+
+  /** Calls the server, connecting first if need be. Throws what `connect` and the call throw. */
   async call<Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
     request: z.infer<Request>,
@@ -51,24 +57,19 @@ export class Peer implements Caller {
     return channel.call(kind, request, timeoutMs);
   }
 
+  /**
+   * The open channel. Rejects with PEER_UNREACHABLE, at once during the pause after a failed
+   * attempt, and with what `greet` throws: then nothing else has been sent.
+   */
   connect(): Promise<CallChannel> {
     if (this.#channel !== null) return this.#channel;
-    if (this.#closed || this.#ports.monotonicMs() < this.#retryAtMs) {
-      return Promise.reject(
-        new CodedError('PEER_UNREACHABLE', `${this.address} cannot be reached`),
-      );
-    }
+    if (this.#closed || this.pausedMs > 0)
+      return Promise.reject(this.#unreachable('cannot be reached'));
     this.#channel = this.#open();
     return this.#channel;
   }
 
-  /** As `connect`, after the pause if an attempt has failed a moment ago: within peerRetryMsMax. */
-  async connectSoon(): Promise<CallChannel> {
-    const pauseMs = this.#retryAtMs - this.#ports.monotonicMs();
-    if (this.#channel === null && pauseMs > 0) await this.#ports.pause(Math.ceil(pauseMs));
-    return this.connect();
-  }
-
+  /** Calls under way are rejected, and later ones too. */
   close(): void {
     this.#closed = true;
     this.#socket?.terminate();
@@ -77,18 +78,17 @@ export class Peer implements Caller {
   async #open(): Promise<CallChannel> {
     const socket = new WebSocket(socketUrl(this.address), {
       ...socketSettings,
-      handshakeTimeout: peerCallTimeoutMs,
+      handshakeTimeout: this.#ports.connectTimeoutMs,
     });
     this.#socket = socket;
     const channel = socketChannel(socket, this.address, this.#ports);
     const ended = new Promise<never>((_resolve, reject) => {
       socket.once('error', (cause) => {
-        const message = `${this.address} cannot be reached: ${cause.message}`;
-        reject(new CodedError('PEER_UNREACHABLE', message, { cause }));
+        reject(this.#unreachable(`cannot be reached: ${cause.message}`, cause));
       });
       socket.once('close', () => {
         this.#forget();
-        reject(new CodedError('PEER_UNREACHABLE', `${this.address} closed the connection`));
+        reject(this.#unreachable('closed the connection'));
       });
     });
     ended.catch(() => undefined); // the race below reports it while somebody waits
@@ -101,8 +101,8 @@ export class Peer implements Caller {
       throw error;
     }
     this.#connected = true;
-    this.#retryMs = peerRetryMsMin;
-    this.#ports.onConnect(this.address);
+    this.#pauseMs = peerRetryMsMin;
+    this.#ports.onConnect?.(this.address);
     return channel;
   }
 
@@ -111,7 +111,11 @@ export class Peer implements Caller {
     this.#channel = null;
     this.#socket = null;
     this.#connected = false;
-    this.#retryAtMs = this.#ports.monotonicMs() + this.#retryMs;
-    this.#retryMs = Math.min(this.#retryMs * 2, peerRetryMsMax);
+    this.#pauseEndsMs = this.#ports.monotonicMs() + this.#pauseMs;
+    this.#pauseMs = Math.min(this.#pauseMs * 2, peerRetryMsMax);
+  }
+
+  #unreachable(why: string, cause?: Error): CodedError {
+    return new CodedError('PEER_UNREACHABLE', `${this.address} ${why}`, { cause });
   }
 }

@@ -6,7 +6,6 @@ import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import { CallChannel, type CallHandler, type Closing } from '@ringwright/wire/call-channel';
 import { longBytesMin } from '@ringwright/wire/frame';
 import type { WebSocket } from 'ws';
-import { longMessageCame } from './young-garbage.ts';
 
 const NO_FRAME: Closing = { code: 1007, reason: 'no binary message' };
 
@@ -14,13 +13,15 @@ export interface Answers {
   readonly handlers: ReadonlyMap<string, CallHandler>;
   /** Shared with other connections; the connection has one of its own without it. */
   readonly budget?: AnswerBudget;
+  /** Told the bytes of each long message that came. */
+  readonly onLongMessage?: (bytes: number) => void;
 }
 
 /** Attaches a channel to a socket. Calls wait in the socket's queue until it is open. */
 export function socketChannel(
   socket: WebSocket,
   peer: string,
-  { handlers, budget = new AnswerBudget() }: Answers,
+  { handlers, budget = new AnswerBudget(), onLongMessage }: Answers,
 ): CallChannel {
   const channel = new CallChannel(
     {
@@ -43,7 +44,7 @@ export function socketChannel(
     if (socket.readyState !== socket.OPEN) return; // refused before: nothing more is taken from it
     const closing = isBinary && Buffer.isBuffer(data) ? channel.receive(data) : NO_FRAME;
     if (closing !== null) refuse(socket, closing);
-    else if (Buffer.isBuffer(data) && data.length >= longBytesMin) longMessageCame(data.length);
+    else if (Buffer.isBuffer(data) && data.length >= longBytesMin) onLongMessage?.(data.length);
   });
   socket.on('close', (code, reason) => {
     const why = reason.length > 0 ? `: ${code} ${reason.toString()}` : '';

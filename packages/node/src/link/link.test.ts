@@ -1,0 +1,121 @@
+// One server that is called: greeted first, left alone for a while once it could not be reached,
+// and connected to again after its connection broke.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { peerRetryMsMin } from '@ringwright/base/limits';
+import type { CallHandler } from '@ringwright/wire/call-channel';
+import { messageKind } from '@ringwright/wire/message';
+import { expect, onTestFinished, test } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { z } from 'zod';
+import { freePorts } from '../../../../test/support/free-ports.ts';
+import { Link, type LinkPorts } from './link.ts';
+import { socketChannel } from './socket-channel.ts';
+
+const double = messageKind({ method: 'double', request: z.int(), answer: z.int() });
+
+function linkTo(port: number, ports: Partial<LinkPorts> = {}): Link {
+  const link = new Link(`127.0.0.1:${port}`, {
+    handlers: new Map(),
+    monotonicMs: () => performance.now(),
+    connectTimeoutMs: 10_000,
+    greet: () => Promise.resolve(),
+    ...ports,
+  });
+  onTestFinished(() => link.close());
+  return link;
+}
+
+async function serverThat(answer: CallHandler['answer']): Promise<WebSocketServer> {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  const handlers = new Map([[double.method, { request: double.request, answer }]]);
+  server.on('connection', (socket) => void socketChannel(socket, 'the client', { handlers }));
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of server.clients) socket.terminate();
+    server.close();
+  });
+  return server;
+}
+
+const portOf = (server: WebSocketServer): number => (server.address() as AddressInfo).port;
+
+test('attempts wait for a pause that doubles, and not for the clock of the machine', async () => {
+  const [port = 0] = await freePorts(1);
+  let monotonicMs = 1_000;
+  const link = linkTo(port, { monotonicMs: () => monotonicMs });
+  const attempt = () => link.connect().then(String, (error: unknown) => String(error));
+  const machineClock = Date.now;
+  try {
+    expect(link.pausedMs).toBe(0);
+    for (const pauseMs of [peerRetryMsMin, 2 * peerRetryMsMin]) {
+      expect(await attempt()).toContain('ECONNREFUSED');
+      expect(link.pausedMs).toBe(pauseMs);
+      Date.now = () => machineClock() - 3_600_000; // somebody sets the clock
+      expect(await attempt()).not.toContain('ECONNREFUSED');
+      monotonicMs += pauseMs - 1;
+      expect(await attempt()).not.toContain('ECONNREFUSED');
+      monotonicMs += 1;
+    }
+    expect(await attempt()).toContain('ECONNREFUSED');
+  } finally {
+    Date.now = machineClock;
+  }
+});
+
+test('nothing is called before the greeting is over; calls made meanwhile share it', async () => {
+  const heard: unknown[] = [];
+  const server = await serverThat((request) => {
+    heard.push(request);
+    return Number(request) * 2;
+  });
+  let connects = 0;
+  const link = linkTo(portOf(server), {
+    greet: async (_, caller) => {
+      expect(link.connected).toBe(false);
+      expect(await caller.call(double, 1, 10_000)).toBe(2);
+    },
+    onConnect: () => {
+      connects += 1;
+    },
+  });
+  const answers = await Promise.all([2, 3].map((number) => link.call(double, number, 10_000)));
+  expect([answers, heard, connects]).toEqual([[4, 6], [1, 2, 3], 1]);
+  expect(link.connected).toBe(true);
+});
+
+test('a greeting that fails ends the connection, and its error is what callers get', async () => {
+  const server = await serverThat(() => 0);
+  const greet = (): Promise<void> => Promise.reject(new Error('another wire version'));
+  const link = linkTo(portOf(server), { greet });
+  await expect(link.call(double, 1, 10_000)).rejects.toThrow('another wire version');
+  expect(link.connected).toBe(false);
+  await expect.poll(() => server.clients.size).toBe(0);
+});
+
+test('a connection that breaks rejects what waits, says why, and is made anew', async () => {
+  let answers = false;
+  const server = await serverThat((request) => {
+    if (answers) return Number(request) * 2;
+    for (const socket of server.clients) socket.close(1008, 'no longer welcome');
+    return new Promise(() => undefined);
+  });
+  const link = linkTo(portOf(server));
+  await expect(link.call(double, 1, 10_000)).rejects.toMatchObject({
+    code: 'PEER_UNREACHABLE',
+    message: expect.stringContaining('1008 no longer welcome') as string,
+  });
+  answers = true;
+  await expect.poll(() => link.call(double, 4, 10_000).catch(() => null)).toBe(8);
+});
+
+test('once closed it rejects calls, also those under way', async () => {
+  const server = await serverThat(() => new Promise(() => undefined));
+  const link = linkTo(portOf(server));
+  await link.connect();
+  const pending = link.call(double, 1, 10_000);
+  pending.catch(() => undefined);
+  link.close();
+  await expect(pending).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
+  await expect(link.connect()).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
+});
