@@ -87,7 +87,23 @@ test(
     expect(after.current).toBe(3);
     for (const { why } of after.servers) expect(why).toBe('');
     expect(await forkOf(third)).toMatchObject({ settled: { reason: 'ours was reviewed' } });
-    await cluster.commit('set-device', 'd0', '--meta', 'goes on');
-    await cluster.push();
+
+    // The other operator is told so by every command, takes the right history, and goes on.
+    const lost = await twin.run(`push ${keyspace} --json`);
+    expect([lost.exit, lost.stdout]).toEqual([5, expect.stringContaining('RING_FORK_SETTLED')]);
+    for (const words of [`push ${keyspace}`, `servers ${keyspace}`, 'health']) {
+      const said = (await twin.run(words)).stdout;
+      expect(said, words).toMatch(/Next: ring-builder restore \w+ --from [\d.:]+ --replace\n$/);
+      expect(said, words).not.toContain('settle ');
+    }
+    const from = `127.0.0.1:${first.place.port}`;
+    const taken = await twin.json<{ kept: string }>(`restore ${keyspace} --from ${from} --replace`);
+    const before = await twin.json<{ entries: { message: string }[] }>(
+      `log ${keyspace} --rings ${taken.kept}`,
+    );
+    expect(before.entries.map(({ message }) => message)).toContain('theirs');
+    await twin.json(['set-device', keyspace, 'd0', '--meta', 'theirs, again']);
+    await twin.json(['commit', keyspace, '-m', 'again']);
+    expect((await twin.run(`push ${keyspace}`)).exit).toBe(0);
   },
 );

@@ -147,6 +147,7 @@ export const errorCatalogue = {
   // A device says PARTITION_FILLING also of a record that it has stored and does not count yet.
   RING_OLDER: kind(5, 409, 'the ring is older than the highest version this server has seen'),
   RING_FORK: kind(5, 409, 'another ring with the same keyspace and version is active'),
+  RING_FORK_SETTLED: kind(5, 409, 'a fork of this ring was settled for the other history'),
   RING_FORK_UNKNOWN: kind(2, 404, 'no fork of this ring was seen that could be settled'),
   RING_FOREIGN: kind(5, 409, 'the ring is of another cluster, keyspace or partition count'),
   RING_VERSION_JUMP: kind(5, 409, 'the version is absurdly far above the active one'),

@@ -7,9 +7,10 @@ import { syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
 import type { Ring } from '@ringwright/ring/ring';
 import { commitVersion } from './commit-version.ts';
-import { createRing, ringExists } from './create-ring.ts';
+import { createRing } from './create-ring.ts';
 import type { LogEntry } from './folder/log-entry.ts';
 import type { Head } from './folder/read-log.ts';
+import { ringExists } from './folder/require-ring.ts';
 import { ringFolder } from './folder/ring-folder.ts';
 import { openRing } from './open-ring.ts';
 

@@ -12,6 +12,6 @@ export async function catchUp(
   author: Author,
 ): Promise<void> {
   if ((await readStoreFile(place.rings)) === null) return;
-  if (await cloneRing(place.rings, place.ring)) return;
+  if (await cloneRing(place, author)) return;
   await writeRing(place, author, () => Promise.resolve());
 }

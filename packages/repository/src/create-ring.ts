@@ -1,11 +1,11 @@
 // A new ring's folder: there as a whole or not at all.
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CodedError } from '@ringwright/base/coded-error';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { replaceDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
 import { printBuilderFile } from './folder/builder-file.ts';
+import { ringExists } from './folder/require-ring.ts';
 import { ringFolder } from './folder/ring-folder.ts';
 
 /**
@@ -33,11 +33,4 @@ export async function createRing(
     if (await exists(folder.builder)) throw ringExists(state.ring, folder.path);
     throw error;
   }
-}
-
-export function ringExists(ring: string, path: string): CodedError {
-  return new CodedError('RING_EXISTS', `ring ${ring} is there already: ${path}`, {
-    hint: `ring-builder status ${ring}, or choose another name`,
-    details: { ring, path },
-  });
 }

@@ -1,6 +1,6 @@
 // Attack: restore, prune, archive and rebase, each against a plain copy of what was there before.
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serializeState } from '@ringwright/builder/state/state-json';
 import { expect, test } from 'vitest';
@@ -13,6 +13,8 @@ import {
   stageDevices,
 } from '../../../test/support/small-repository.ts';
 import { commitVersion } from './commit-version.ts';
+import { copyRing } from './copy-ring.ts';
+import { listRings } from './folder/list-rings.ts';
 import { readVersion } from './folder/read-version.ts';
 import { openRing } from './open-ring.ts';
 import { pruneVersions } from './prune-versions.ts';
@@ -43,7 +45,14 @@ async function findingsOf(rings: string): Promise<readonly unknown[]> {
   return (await verifyRepository(rings, ring)).findings;
 }
 
-const given = { trust: null, name: undefined, author, message: 'from 0000003.ring', command };
+const given = {
+  trust: null,
+  name: undefined,
+  author,
+  replace: false,
+  message: 'from 0000003.ring',
+  command,
+};
 
 test('a restored ring has the builder and the version bit for bit, and goes on', async () => {
   const rings = await ringsWith(3);
@@ -63,6 +72,47 @@ test('a restored ring has the builder and the version bit for bit, and goes on',
   const again = restoreRing(anew, { ...given, bytes });
   await expect(again).rejects.toMatchObject({ code: 'RING_EXISTS' });
   await expect(readVersion(anew, ring, 2)).rejects.toMatchObject({ code: 'RING_VERSION_UNKNOWN' });
+});
+
+test('what is replaced stays whole, readable, and can take its place again', async () => {
+  const [rings, other] = [await ringsWith(3), await ringsWith(2)];
+  await stageDevices(rings, 1);
+  const before = [...(await filesOf(join(rings, ring))).values()];
+  const { bytes, id } = await readVersion(other, ring, 'head');
+  const { kept } = await restoreRing(rings, { ...given, bytes, replace: true });
+  expect((await openRing(rings, ring)).head).toEqual({ version: 2, id });
+  expect([...(await filesOf(join(kept ?? '', ring))).values()]).toEqual(before);
+  expect(await listRings(rings)).toEqual([ring]);
+  expect((await openRing(kept ?? '', ring)).staged).toHaveLength(1);
+  expect(await findingsOf(kept ?? '')).toEqual([]);
+
+  // A whole history comes with its log; what is staged there stays there.
+  const time = '2026-11-21T03:00:01.000Z';
+  const request = { from: kept ?? '', trust: null, author: { ...author, time }, replace: true };
+  const place = { rings, ring };
+  const refused = copyRing(place, { ...request, replace: false });
+  await expect(refused).rejects.toMatchObject({ code: 'RING_EXISTS' });
+  const again = await copyRing(place, request);
+  expect(again.kept).not.toBe(kept);
+  const { head, entries, staged } = await openRing(rings, ring);
+  expect([head?.version, entries.length, staged]).toEqual([3, 3, []]);
+  expect(await findingsOf(rings)).toEqual([]);
+  expect(await readdir(rings)).toEqual(['.replaced', ring]);
+});
+
+test('a ring that cannot be read is replaced too; one that is being changed is not', async () => {
+  const rings = await ringsWith(1);
+  const { bytes } = await readVersion(rings, ring, 'head');
+  await writeFile(join(rings, ring, 'log.jsonl'), 'x');
+  const claim = { pid: process.pid, host: hostname(), ...author };
+  const lock = join(rings, ring, '.lock-other');
+  await writeFile(lock, JSON.stringify(claim));
+  const restore = () => restoreRing(rings, { ...given, bytes, replace: true });
+  await expect(restore()).rejects.toMatchObject({ code: 'LOCK_HELD' });
+  expect(await readdir(rings)).toEqual([ring]);
+  await rm(lock);
+  await restore();
+  expect(await findingsOf(rings)).toEqual([]);
 });
 
 test('a damaged file restores nothing', async () => {
@@ -187,5 +237,8 @@ test('rebase onto another folder says which command does not fit', async () => {
   await commitVersion(second, await nextVersion(second));
   await commitVersion(first, await nextVersion(first));
   const apart = rebaseRing(place, author, { upstream: first, drop: false });
-  await expect(apart).rejects.toMatchObject({ code: 'LOGS_DIVERGED' });
+  await expect(apart).rejects.toMatchObject({
+    code: 'LOGS_DIVERGED',
+    hint: expect.stringContaining(`restore ${ring} --from ${first} --replace`),
+  });
 });

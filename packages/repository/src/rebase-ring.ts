@@ -50,7 +50,10 @@ export async function rebaseRing(
     const file = await readBuilderFile(folder);
     const own = await readRingLog(folder);
     const other = request.upstream === null ? null : await upstreamLog(folder, request.upstream);
-    const log = other === null ? own : longerLog(folder, own, other.log);
+    const log =
+      other === null
+        ? own
+        : longerLog(own, other.log, { ring: folder.ring, upstream: request.upstream ?? '' });
     const source = other?.folder ?? folder;
     const onto = headOf(log.entries);
     const state = onto === null ? file.state : await stateAt(source, onto);
@@ -84,16 +87,22 @@ async function upstreamLog(
 }
 
 /** The other log, when it goes on where ours ends; ours when it is the longer one. */
-function longerLog(folder: RingFolder, own: RingLog, other: RingLog): RingLog {
+function longerLog(
+  own: RingLog,
+  other: RingLog,
+  { ring, upstream }: { readonly ring: string; readonly upstream: string },
+): RingLog {
   if (other.text.startsWith(own.text)) return other;
   if (own.text.startsWith(other.text)) return own;
   const at = own.hashes.findIndex((hash, index) => hash !== other.hashes[index]);
   const [here, there] = [own.entries[at], other.entries[at]];
   const name = (one: typeof here): string => `${one?.kind} of version ${one?.version}`;
   const message = `line ${at + 1} of the log is a ${name(here)} here and a ${name(there)} there`;
-  throw new CodedError('LOGS_DIVERGED', `${folder.ring}: ${message}`, {
-    hint: 'both sides committed; keep one history, and stage the other changes again on it',
-    details: { ring: folder.ring, line: at + 1 },
+  throw new CodedError('LOGS_DIVERGED', `${ring}: ${message}`, {
+    hint:
+      `both sides committed; ring-builder restore ${ring} --from ${upstream} --replace ` +
+      'takes that history and keeps the one here: stage its changes again then',
+    details: { ring, line: at + 1 },
   });
 }
 

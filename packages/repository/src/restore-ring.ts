@@ -1,21 +1,18 @@
 // A ring's folder made anew from the file of one version: the builder as it was, a log that begins.
-import { mkdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseState } from '@ringwright/builder/state/state-json';
-import { replaceDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
+import { replaceDurably } from '@ringwright/node/durable-files';
 import { exists } from '@ringwright/node/missing-file';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import type { Ring } from '@ringwright/ring/ring';
 import { authenticateRing } from '@ringwright/ring/trust/authenticate-ring';
 import { nameOf } from './approval.ts';
-import { ringExists } from './create-ring.ts';
 import { printBuilderFile } from './folder/builder-file.ts';
+import { type Placing, putInPlace } from './folder/put-in-place.ts';
 import { extendLog } from './folder/read-log.ts';
-import { type RingFolder, ringFolder, versionPath } from './folder/ring-folder.ts';
+import { ringFolder, versionPath } from './folder/ring-folder.ts';
 import { type RingsTrust, trustPath, writeTrust } from './folder/trust-file.ts';
-import type { Author } from './write-ring.ts';
 
 export interface Restored {
   readonly ring: Ring;
@@ -23,15 +20,16 @@ export interface Restored {
   readonly signed: boolean;
   /** Names of the keys whose signatures were checked; empty without trust. */
   readonly signers: readonly string[];
+  /** The folder of rings that keeps what was here before; null when nothing was. */
+  readonly kept: string | null;
 }
 
-export interface RingToRestore {
+export interface RingToRestore extends Placing {
   readonly bytes: Uint8Array;
   /** Whose signatures the file must carry; becomes trust.json where none is. */
   readonly trust: RingsTrust | null;
   /** The name the ring must have; undefined: the one it has. */
   readonly name: string | undefined;
-  readonly author: Author;
   readonly message: string;
   readonly command: string;
 }
@@ -45,7 +43,7 @@ export interface RingToRestore {
  */
 export async function restoreRing(rings: string, given: RingToRestore): Promise<Restored> {
   const { bytes, trust, author, message, command } = given;
-  const signers = trust === null ? [] : signersOf(bytes, trust, author);
+  const signers = trust === null ? [] : signersOf(bytes, trust, author.time);
   const { ring, id, builder, signing } = decodeRing(bytes);
   requireName(ring, given.name);
   if (builder === null) {
@@ -55,9 +53,6 @@ export async function restoreRing(rings: string, given: RingToRestore): Promise<
     });
   }
   requireSound(ring);
-  const folder = ringFolder(rings, ring.keyspace);
-  if (await exists(folder.path)) throw ringExists(ring.keyspace, folder.path);
-  const temporary = join(rings, `${temporaryPrefix}${process.pid}-${ring.keyspace}`);
   const log = extendLog(
     { text: '', entries: [], hashes: [] },
     {
@@ -76,13 +71,19 @@ export async function restoreRing(rings: string, given: RingToRestore): Promise<
   const head = { version: ring.version, id };
   const end = log.hashes.at(-1) ?? null;
   const file = printBuilderFile({ head, log: end, state: parseState(builder), staged: [] });
-  await mkdir(rings, { recursive: true });
-  if (trust !== null && !(await exists(trustPath(rings)))) await writeTrust(rings, trust.documents);
-  await writeWhole(rings, { folder, temporary }, { bytes, log: log.text, file, ring });
-  return { ring, id, signed: signing !== null, signers };
+  const kept = await putInPlace(ringFolder(rings, ring.keyspace), given, async (made) => {
+    await replaceDurably(versionPath(made, ring.version), bytes);
+    await replaceDurably(made.log, log.text);
+    await replaceDurably(made.builder, file);
+    if (trust !== null && !(await exists(trustPath(rings)))) {
+      await writeTrust(rings, trust.documents);
+    }
+  });
+  return { ring, id, signed: signing !== null, signers, kept };
 }
 
-function signersOf(bytes: Uint8Array, { trust }: RingsTrust, { time }: Author): string[] {
+/** Names of the keys whose signatures count. Throws what authenticateRing throws. */
+export function signersOf(bytes: Uint8Array, { trust }: RingsTrust, time: string): string[] {
   const { signers } = authenticateRing(bytes, [trust], Date.parse(time));
   return signers.map((id) => nameOf(trust, id));
 }
@@ -103,36 +104,4 @@ function requireSound(ring: Ring): void {
     hint: 'nothing was restored; take the file of another version or server',
     details: { findings },
   });
-}
-
-async function writeWhole(
-  rings: string,
-  { folder, temporary }: { readonly folder: RingFolder; readonly temporary: string },
-  content: {
-    readonly bytes: Uint8Array;
-    readonly log: string;
-    readonly file: string;
-    readonly ring: Ring;
-  },
-): Promise<void> {
-  const at: RingFolder = {
-    ring: folder.ring,
-    path: temporary,
-    builder: join(temporary, 'builder.json'),
-    log: join(temporary, 'log.jsonl'),
-    versions: join(temporary, 'versions'),
-    receipts: join(temporary, 'receipts'),
-  };
-  await mkdir(at.versions, { recursive: true });
-  try {
-    await replaceDurably(versionPath(at, content.ring.version), content.bytes);
-    await replaceDurably(at.log, content.log);
-    await replaceDurably(at.builder, content.file);
-    await rename(temporary, folder.path);
-    await syncDirectory(rings);
-  } catch (error) {
-    await rm(temporary, { recursive: true, force: true });
-    if (await exists(folder.builder)) throw ringExists(folder.ring, folder.path);
-    throw error;
-  }
 }

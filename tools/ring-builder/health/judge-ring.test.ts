@@ -52,7 +52,7 @@ const away = new CodedError('PEER_UNREACHABLE', '127.0.0.1:6201 cannot be reache
 const fork = { version: 1, id: 'a'.repeat(64), other: 'b'.repeat(64), from: 'x', atMs: 0 };
 const settled = { version: 2, id: 'a'.repeat(64), reason: 'seen' };
 const settle = 'settle cities -m REASON';
-const restore = 'restore cities --from 127.0.0.1:6201 --rings NEWFOLDER';
+const restore = 'restore cities --from 127.0.0.1:6201 --replace';
 const other = { version: 1, id: 'f'.repeat(64) };
 
 test('servers that are well are no trouble', () => {
@@ -68,6 +68,13 @@ test.each<[string, Parameters<typeof judge>[1], string, string, 1 | 4]>([
   ['a server without the ring', () => null, 'inactive', 'push cities', 1],
   ['one on an older version', () => ({ version: 0 }), 'inactive', 'push cities', 1],
   ['another ring of the version', () => ({ ...other, disk: other }), 'inactive', settle, 1],
+  [
+    'the line that a word chose over this one',
+    () => ({ ...other, disk: other, fork: { ...fork, settled: { ...other, reason: '' } } }),
+    'inactive',
+    restore,
+    1,
+  ],
   ['one on a newer version', () => ({ version: 2 }), 'inactive', restore, 1],
   ['one that is another device', () => ({ device: null }), 'inactive', 'status cities', 1],
   ['a disk with another ring', () => ({ disk: other }), 'inactive', 'push cities', 1],

@@ -95,13 +95,22 @@ function versionTroubles(
 }
 
 /** What it would answer to a push of the head, by what it has and what it refused last. */
-function gapCode({ ring }: JudgedHead, { version, refusalCode }: RingStatus): ErrorCode {
+function gapCode({ ring }: JudgedHead, { version, id, fork, refusalCode }: RingStatus): ErrorCode {
   if (version > ring.version) return 'RING_OLDER';
-  if (version === ring.version) return 'RING_FORK';
+  if (version === ring.version) {
+    const settled = fork?.settled ?? null;
+    const isLost = settled !== null && (version > settled.version || id === settled.id);
+    return isLost ? 'RING_FORK_SETTLED' : 'RING_FORK';
+  }
   // Of another folder, or of a line that is settled: it tells nothing of a newer head.
-  const isPast = refusalCode === 'RING_OLDER' || refusalCode === 'RING_FORK';
-  return isPast ? 'RING_UNKNOWN' : (refusalCode ?? 'RING_UNKNOWN');
+  return pastCodes.has(refusalCode) ? 'RING_UNKNOWN' : (refusalCode ?? 'RING_UNKNOWN');
 }
+
+const pastCodes: ReadonlySet<ErrorCode | null> = new Set([
+  'RING_OLDER',
+  'RING_FORK',
+  'RING_FORK_SETTLED',
+]);
 
 function refillLine(said: RingStatus): string {
   const why = whyNotReady(said);

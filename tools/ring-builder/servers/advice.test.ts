@@ -19,8 +19,9 @@ const signed = { ...still, signing: 'on' } as const;
 const { version } = still.ring;
 
 test.each<[ErrorCode, Situation, string, string]>([
-  ['RING_FORK', still, 'settle cities -m REASON', 'two histories'],
-  ['RING_OLDER', still, 'restore cities --from 127.0.0.1:6201 --rings NEWFOLDER', 'git pull'],
+  ['RING_FORK', still, 'settle cities -m REASON', 'restore cities --from 127.0.0.1:6201 --replace'],
+  ['RING_FORK_SETTLED', still, 'restore cities --from 127.0.0.1:6201 --replace', 'settled for'],
+  ['RING_OLDER', still, 'restore cities --from 127.0.0.1:6201 --replace', 'git pull'],
   ['RING_FOREIGN', still, 'show cities', 'another ring'],
   ['RING_AUDIT_FAILED', still, 'verify cities', 'breaks a rule'],
   ['SIGNATURES_MISSING', still, 'key generate', 'copy the trust.json'],

@@ -63,19 +63,33 @@ export function withoutForGood(
   return `; if it will not come back: ${goneForGood(ring, gone)}`;
 }
 
-const fork: Advise = ({ ring: { keyspace } }) => ({
+/** What a folder is told whose history is not the one that counts. */
+const takeTheirs = (ring: string, address: string) => {
+  const command = `restore ${ring} --from ${address} --replace`;
+  return { command, words: `ring-builder ${command} takes it, and keeps the one here aside` };
+};
+
+const fork: Advise = ({ ring: { keyspace } }, [{ address }]) => ({
   command: `settle ${keyspace} -m REASON`,
   words:
     `two histories of ${keyspace} exist: ring-builder servers ${keyspace} shows who has which; ` +
-    `where the right one is: ring-builder settle ${keyspace} -m REASON`,
+    `where the right one is: ring-builder settle ${keyspace} -m REASON; ` +
+    `where the other is, then: ${takeTheirs(keyspace, address || 'IP:PORT').words}`,
 });
 
+const lostFork: Advise = ({ ring: { keyspace } }, [{ address }]) => {
+  const { command, words } = takeTheirs(keyspace, address);
+  return { command, words: `the fork was settled for the history of the servers: ${words}` };
+};
+
 const older: Advise = ({ ring: { keyspace } }, [{ address }]) => {
-  const command = `restore ${keyspace} --from ${address} --rings NEWFOLDER`;
-  const words =
-    'this folder is older than the servers: work in the current one (git pull), ' +
-    `or make one of what a server has: ring-builder ${command}`;
-  return { command, words };
+  const { command, words } = takeTheirs(keyspace, address);
+  return {
+    command,
+    words:
+      'this folder is older than the servers: work in the current one (git pull), ' +
+      `or take what a server has: ${words}`,
+  };
 };
 
 const signatures: Advise = ({ ring: { keyspace, version }, signing }) => {
@@ -112,6 +126,7 @@ const says =
 /** The worst first: of several servers, the first of these that one of them says is answered. */
 const table = new Map<ErrorCode, Advise>([
   ['RING_FORK', fork],
+  ['RING_FORK_SETTLED', lostFork],
   ['RING_OLDER', older],
   [
     'RING_FOREIGN',

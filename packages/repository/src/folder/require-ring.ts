@@ -23,3 +23,14 @@ export async function requireRing(folder: RingFolder): Promise<void> {
     details: { ring, path, near },
   });
 }
+
+export function ringExists(
+  ring: string,
+  path: string,
+  instead = 'choose another name',
+): CodedError {
+  return new CodedError('RING_EXISTS', `ring ${ring} is there already: ${path}`, {
+    hint: `ring-builder status ${ring}, or ${instead}`,
+    details: { ring, path },
+  });
+}

@@ -72,6 +72,12 @@ export async function lockOwner(folder: RingFolder): Promise<LockOwner | null> {
   return claims.find(({ owner }) => owner !== null && !isDead(owner))?.owner ?? null;
 }
 
+/** Of a folder that is no longer the ring's: who waits there claims anew in the one that is. */
+export async function removeClaims(folder: RingFolder): Promise<void> {
+  const claims = (await readdir(folder.path)).filter((name) => name.startsWith(lockPrefix));
+  for (const name of claims) await rm(join(folder.path, name), { force: true });
+}
+
 /** By rename: a claim is never seen without its owner. It need not survive a power cut. */
 async function writeClaim(folder: RingFolder, name: string, owner: LockOwner): Promise<void> {
   const temporary = join(folder.path, `${temporaryPrefix}${name}`);

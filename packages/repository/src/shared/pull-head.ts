@@ -1,15 +1,15 @@
 // A working copy catches up with the head of record: files first, then the log, as git would bring
 // them; builder.json follows by the rules of open-ring.ts.
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir } from 'node:fs/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { parseState } from '@ringwright/builder/state/state-json';
 import { readSharedFile } from '@ringwright/head-store/stored-content';
-import { replaceDurably, syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
+import { replaceDurably } from '@ringwright/node/durable-files';
 import { exists, onlyMissing } from '@ringwright/node/missing-file';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { printBuilderFile } from '../folder/builder-file.ts';
+import { type Placing, putInPlace } from '../folder/put-in-place.ts';
 import { headOf, parseRingLog, type RingLog, readRingLog } from '../folder/read-log.ts';
 import {
   type RingFolder,
@@ -47,26 +47,33 @@ export async function pullHead(rings: string, folder: RingFolder): Promise<Share
 }
 
 /** Makes the folder of a ring that is only in the store; false when the store has none either. */
-export async function cloneRing(rings: string, ring: string): Promise<boolean> {
-  const folder = ringFolder(rings, ring);
-  if (await exists(folder.path)) return false;
+export async function cloneRing(
+  place: { readonly rings: string; readonly ring: string },
+  author: Placing['author'],
+): Promise<boolean> {
+  if (await exists(ringFolder(place.rings, place.ring).path)) return false;
+  return (await takeStored(place, { author, replace: false })) !== null;
+}
+
+/**
+ * The history that the store has, in the place of the one here; null when the store has none.
+ * Throws what putInPlace and readSharedHead throw.
+ */
+export async function takeStored(
+  { rings, ring }: { readonly rings: string; readonly ring: string },
+  placing: Placing,
+): Promise<{ readonly kept: string | null } | null> {
   const shared = await readSharedHead(rings, ring);
-  if (shared === null || shared.content === null) return false;
-  const aside = join(rings, `${temporaryPrefix}clone-${process.pid}-${ring}`);
-  const made = ringFolder(aside, ring);
-  try {
-    await mkdir(made.versions, { recursive: true });
-    const log = parseRingLog(made, shared.content.log);
-    await fetchFiles(made, shared, new Set(shared.content.files.map(({ version }) => version)));
+  if (shared === null || shared.content === null) return null;
+  const { files, log: text } = shared.content;
+  const kept = await putInPlace(ringFolder(rings, ring), placing, async (made) => {
+    const log = parseRingLog(made, text);
+    await fetchFiles(made, shared, new Set(files.map(({ version }) => version)));
     await fetchReceipts(made, shared);
     await replaceDurably(made.log, log.text);
     await replaceDurably(made.builder, await builderText(shared, log));
-    await rename(made.path, folder.path);
-    await syncDirectory(rings);
-  } finally {
-    await rm(aside, { recursive: true, force: true });
-  }
-  return true;
+  });
+  return { kept };
 }
 
 async function builderText({ record, content }: SharedHead, log: RingLog): Promise<string> {
@@ -112,7 +119,7 @@ function diverged(folder: RingFolder, own: RingLog, theirs: RingLog): CodedError
   const at = own.hashes.findIndex((hash, index) => hash !== theirs.hashes[index]);
   const message = `line ${at + 1} of ${folder.log} is not in the history that the store has`;
   return new CodedError('LOGS_DIVERGED', message, {
-    hint: `a commit was made without the store: move ${folder.path} away, fetch ${ring}, stage anew`,
+    hint: `a commit was made without the store: ring-builder restore ${ring} --from store --replace takes the history of the store, and keeps the one here`,
     details: { ring, line: at + 1 },
   });
 }

@@ -105,6 +105,7 @@ type Row = readonly [
 ];
 const child: Sketch = { version: 8, id: c, parent: b };
 const [older, fork, foreign] = ['RING_OLDER', 'RING_FORK', 'RING_FOREIGN'];
+const lost = 'RING_FORK_SETTLED';
 const [twin, twinBelow] = ['fork at 7, RING_FORK', 'fork at 6, RING_OLDER'];
 
 const rows: Record<string, readonly Row[]> = {
@@ -275,6 +276,9 @@ const rows: Record<string, readonly Row[]> = {
     ],
     ['settled for ours', settledFor(7, b), { version: 7, id: b }, 'same', 'same', 'same'],
     ['settled for another', settledFor(7, e), { version: 7, id: f }, twin, twin, twin],
+    ['settled against it', settledFor(7, b), { version: 7, id: e }, lost, lost, lost],
+    ['or against its parent', settledFor(7, b), { ...child, parent: e }, 'adopt', lost, lost],
+    ['a fork after the word', settledFor(6, a), { version: 7, id: e }, twin, twin, twin],
     ['settled for one below', settledFor(6, e), { version: 6, id: e }, older, older, older],
     [
       "settled for another cluster's",

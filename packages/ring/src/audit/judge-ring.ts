@@ -23,7 +23,8 @@
 // 8. The brake. Last, because the size of a change means something only for a sound successor.
 //
 // A refused ring is a fork when both lines have one version with two ids, in the same cluster and
-// epoch. The caller raises an alarm besides.
+// epoch. The caller raises an alarm besides. Where an operator's word has ended that fork for the
+// line that is active here, it is no fork any more, and the refusal says so (RING_FORK_SETTLED).
 import type { CodedError } from '@ringwright/base/coded-error';
 import { type ForkPoint, forkPointOf } from './fork-point.ts';
 import type { RingCandidate, RingStanding } from './ring-candidate.ts';
@@ -35,6 +36,7 @@ import {
   isUnsound,
   mapsKeysOtherwise,
   ofEndedEpoch,
+  ofLostLine,
   ofOtherCluster,
   ofUnknownLine,
   type SuccessionRule,
@@ -42,7 +44,10 @@ import {
   twinOfActive,
 } from './succession-rules.ts';
 
-/** `error`: RING_OLDER, RING_FOREIGN, RING_FORK, RING_VERSION_JUMP, RING_AUDIT_FAILED or BRAKE. */
+/**
+ * `error`: RING_OLDER, RING_FOREIGN, RING_FORK, RING_FORK_SETTLED, RING_VERSION_JUMP,
+ * RING_AUDIT_FAILED or BRAKE.
+ */
 export type RingVerdict =
   | { readonly kind: 'same' }
   | { readonly kind: 'adopt'; readonly beginsEpoch: boolean }
@@ -57,6 +62,8 @@ export function judgeRing(standing: RingStanding, candidate: RingCandidate): Rin
     const error = rule(standing, candidate);
     if (error === null) continue;
     const fork = line === 'present' ? forkFrom(standing, candidate) : null;
+    const lost = fork === null ? null : ofLostLine(standing, candidate, fork.version);
+    if (lost !== null) return { kind: 'refuse', error: lost };
     return fork === null ? { kind: 'refuse', error } : { kind: 'fork', error, fork };
   }
   return { kind: 'adopt', beginsEpoch: line === 'begun' };

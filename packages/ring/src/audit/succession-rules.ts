@@ -132,6 +132,24 @@ export function ofUnknownLine(
   });
 }
 
+/** Not asked in order, but of what is a fork from `version` on. */
+export function ofLostLine(
+  { active, alarm, chosen }: RingStanding,
+  { head }: RingCandidate,
+  version: number,
+): CodedError | null {
+  if (active === undefined || chosen === null || alarm !== null) return null;
+  // Not yet active, the line of the word is itself one that does not follow.
+  const isActive = active.ring.version > chosen.version || active.id === chosen.id;
+  if (!isActive || version > chosen.version) return null;
+  const word = `version ${chosen.version} (${short(chosen.id)}) was named the right one`;
+  const message = `${nameOf({ head })} (${short(head.id)}) is of the line that lost: ${word}`;
+  return new CodedError('RING_FORK_SETTLED', message, {
+    hint: `ring-builder restore ${head.keyspace} --from IP:PORT --replace takes the right one, and keeps this one`,
+    details: { given: head, chosen },
+  });
+}
+
 export function isUnsound(
   _standing: RingStanding,
   { head, opened }: RingCandidate,

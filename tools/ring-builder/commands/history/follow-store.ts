@@ -45,5 +45,6 @@ export async function followStore(
     context.tell(
       `warning ${error.code}: ${error.message}; this is of the copy in ${context.rings}`,
     );
+    if (error.hint !== '') context.tell(`hint: ${error.hint}`);
   }
 }

@@ -1,4 +1,6 @@
-// Where a ring is restored from: a file, or a server over WebSocket; and whose signatures it needs.
+// Where a ring is restored from: a file, a server over WebSocket, another folder of rings, or the
+// store; and whose signatures it needs.
+import { stat } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs, ringFileBytesMax, trustFileBytesMax } from '@ringwright/base/limits';
 import { serverAddress } from '@ringwright/base/server-address';
@@ -16,30 +18,36 @@ import { readInput } from '../../cli/read-input.ts';
 import type { Context } from '../../cli/verb.ts';
 import { withServer } from '../../servers/server-connection.ts';
 
-export interface RestoreSource {
-  readonly bytes: Uint8Array;
-  /** Null when neither the folder nor --trust says whom to trust. */
-  readonly trust: RingsTrust | null;
-}
+/** `trust`: null when neither the folder nor --trust says whom to trust. */
+export type RestoreSource =
+  | { readonly kind: 'file'; readonly bytes: Uint8Array; readonly trust: RingsTrust | null }
+  | { readonly kind: 'folder'; readonly from: string; readonly trust: RingsTrust | null }
+  | { readonly kind: 'store' };
+
+/** A file of this name is ./store. */
+const storeWord = 'store';
 
 const rootId = /^[0-9a-f]{64}$/;
 
 /**
- * `from`: a path, or a server as IP:PORT or ws://IP:PORT; `pin`: a trust document, or the id of a
- * root. A server is asked for the document of that id; what it sends counts only when the chain
- * holds the id. Throws USAGE, TRUST_UNKNOWN, TRUST_FORK, TRUST_INVALID and what withServer and
- * fetchRing throw.
+ * `from`: a path, a server as IP:PORT or ws://IP:PORT, or the store of this folder; `pin`: a trust
+ * document, or the id of a root. A server is asked for the document of that id; what it sends
+ * counts only when the chain holds the id. Throws USAGE, TRUST_UNKNOWN, TRUST_FORK, TRUST_INVALID
+ * and what withServer and fetchRing throw.
  */
 export async function restoreSource(
   context: Context,
   from: string,
   { name, pin }: { readonly name: string | undefined; readonly pin: string | undefined },
 ): Promise<RestoreSource> {
+  if (from === storeWord) return { kind: 'store' };
   const address = serverOf(from);
   const known = await knownTrust(context.rings, pin);
   if (address === null) {
     if (known === null && pin !== undefined) throw noDocument(pin, 'a file holds none');
+    if (await isFolder(from)) return { kind: 'folder', from, trust: known };
     return {
+      kind: 'file',
       bytes: await readInput(from, { bytesMax: ringFileBytesMax, name: `--from ${from}` }),
       trust: known,
     };
@@ -48,7 +56,7 @@ export async function restoreSource(
   return withServer(address, context.nowMs(), async (server) => {
     const asked = known === null && pin !== undefined;
     const trust = asked ? await trustFromServer(server, pin) : known;
-    return { bytes: await fetchRing(server, name), trust };
+    return { kind: 'file', bytes: await fetchRing(server, name), trust };
   });
 }
 
@@ -60,6 +68,13 @@ export function serverOf(from: string): string | null {
   const written = /^(?:ws|http):\/\/([^/]+)\/?$/.exec(from)?.[1];
   if (written !== undefined) return serverAddress(written);
   return /:\d+$/.test(from) && !from.includes('/') ? serverAddress(from) : null;
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false, // reading it says why
+  );
 }
 
 async function knownTrust(rings: string, pin: string | undefined): Promise<RingsTrust | null> {

@@ -1,19 +1,29 @@
-// ring-builder restore: a ring folder made anew from one ring file, or from a server's copy.
+// ring-builder restore: a ring folder made anew from one ring file, a server's copy, or the history
+// that another folder of rings or the store has.
 import { counted } from '@ringwright/base/counted';
+import { copyRing } from '@ringwright/repository/copy-ring';
+import { openRing } from '@ringwright/repository/open-ring';
 import { type Restored, restoreRing } from '@ringwright/repository/restore-ring';
-import { optionalText, text } from '../../cli/arguments.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { takeStored } from '@ringwright/repository/shared/pull-head';
+import { flag, optionalText, text, usage } from '../../cli/arguments.ts';
+import { quoteWord } from '../../cli/quote-command.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { type RestoreSource, restoreSource } from './restore-source.ts';
 
 export const verb: Verb = {
-  positionals: { ring: { describe: 'its name; needed for a server, checked for a file' } },
+  positionals: { ring: { describe: 'its name; checked for a file, needed for all else' } },
   options: {
     from: {
       type: 'string',
       requiresArg: true,
       demandOption: true,
-      describe: 'a .ring file, or a server as IP:PORT',
+      describe: 'a .ring file, a server as IP:PORT, another folder of rings, or store (--store)',
+    },
+    replace: {
+      type: 'boolean',
+      default: false,
+      describe: 'in the place of the ring that is here, which is kept in RINGS/.replaced',
     },
     trust: {
       type: 'string',
@@ -21,41 +31,103 @@ export const verb: Verb = {
       describe: 'trust.json, or the id of a root: the ring must be signed by its keys',
     },
   },
+  about: `--replace is the way out for the folder whose history lost: after a fork that was settled
+for the other one, or when git or a store brought another history. What it replaces stays a folder
+of rings of its own, which log and show read with --rings; stage again what is still wanted.`,
   examples: [
     ['$0 restore cities --from backup/0000007.ring', 'builder and version as that file has them'],
     ['$0 restore cities --from 10.0.0.1:6200', 'from a server that has the ring active'],
     ['$0 restore cities --from 10.0.0.1:6200 --trust ID', 'and trust.json, when all was lost'],
+    ['$0 restore cities --from 10.0.0.1:6200 --replace', 'what the servers have counts, not this'],
+    ['$0 restore cities --from ../theirs/rings --replace', 'their history, with its log'],
   ],
   run: async (args, context) => {
     const name = optionalText(args, 'ring');
     const from = text(args, 'from');
+    const replace = flag(args, 'replace');
     const source = await restoreSource(context, from, { name, pin: optionalText(args, 'trust') });
+    const placing = { author: authorOf(context), replace };
+    if (source.kind !== 'file') {
+      if (name === undefined) throw usage(`which ring? ring-builder restore RING --from ${from}`);
+      return takeHistory(context, { ring: name, from, source, placing });
+    }
     const restored = await restoreRing(context.rings, {
-      ...source,
-      name,
-      author: authorOf(context),
+      ...{ ...source, ...placing, name },
       message: `from ${from}`,
       command: context.command,
     });
-    const { ring, id, signers } = restored;
-    const { keyspace, version, moves } = ring;
-    return {
-      json: { ring: keyspace, version, id, inFlight: moves.length, signers, from, changed: true },
-      lines: [
-        `restored ${keyspace} at version ${version} (${id.slice(0, 12)}), builder included`,
-        authenticity(restored, source),
-        `the log begins here: what was done before version ${version} is not in a ring file`,
-        ...(moves.length > 0
-          ? [`${counted(moves.length, 'move is', 'moves are')} in flight: rollout goes on`]
-          : []),
-      ],
-      next: context.next(`verify ${keyspace}`),
-    };
+    const { version } = restored.ring;
+    const begins = `the log begins here: no ring file tells what came before version ${version}`;
+    return restoredAnswer(context, restored, {
+      from,
+      lines: [authenticity(restored, source.trust !== null), begins],
+    });
   },
 };
 
-function authenticity({ signed, signers }: Restored, { trust }: RestoreSource): string {
-  if (trust !== null) return `signed by ${signers.join(', ')}, as root ${trust.trust.id} demands`;
+/** The log comes along. Throws RING_UNKNOWN when the store has no such ring. */
+async function takeHistory(
+  context: Context,
+  given: {
+    readonly ring: string;
+    readonly from: string;
+    readonly source: Exclude<RestoreSource, { readonly kind: 'file' }>;
+    readonly placing: Parameters<typeof takeStored>[1];
+  },
+): Promise<Answer> {
+  const { ring, from, source, placing } = given;
+  const place = { rings: context.rings, ring };
+  if (source.kind === 'folder') {
+    const copied = await copyRing(place, { ...placing, from: source.from, trust: source.trust });
+    const lines = [authenticity(copied, source.trust !== null)];
+    return restoredAnswer(context, copied, { from, lines });
+  }
+  const taken = await takeStored(place, placing);
+  if (taken === null) throw usage(`the store of ${context.rings} has no ring ${ring}`);
+  const { head } = await openRing(context.rings, ring);
+  return {
+    json: { ring, version: head?.version, id: head?.id, from, kept: taken.kept, changed: true },
+    lines: [
+      `${ring} is at version ${head?.version}, as the store has it`,
+      ...keptLines(ring, taken.kept),
+    ],
+    next: context.next(`status ${ring}`),
+  };
+}
+
+function restoredAnswer(
+  context: Context,
+  { ring, id, signers, kept }: Restored,
+  { from, lines }: { readonly from: string; readonly lines: readonly string[] },
+): Answer {
+  const { keyspace, version, moves } = ring;
+  const inFlight = moves.length;
+  return {
+    json: { ring: keyspace, version, id, inFlight, signers, from, kept, changed: true },
+    lines: [
+      `restored ${keyspace} at version ${version} (${id.slice(0, 12)}), builder included`,
+      ...lines,
+      ...keptLines(keyspace, kept),
+      ...(inFlight > 0
+        ? [`${counted(inFlight, 'move is', 'moves are')} in flight: rollout goes on`]
+        : []),
+    ],
+    next: context.next(kept === null ? `verify ${keyspace}` : `status ${keyspace}`),
+  };
+}
+
+/** What was replaced stays whole, as a folder of rings. */
+function keptLines(ring: string, kept: string | null): string[] {
+  if (kept === null) return [];
+  const there = `--rings ${quoteWord(kept)}`;
+  return [
+    `the ring that was here, with its log and what was staged, is kept: ${kept}`,
+    `what it did, to be staged again where it is still wanted: ring-builder log ${ring} ${there}`,
+  ];
+}
+
+function authenticity({ signed, signers }: Restored, isChecked: boolean): string {
+  if (isChecked) return `signed by ${signers.join(', ')}, as the root demands`;
   return signed
     ? 'NOT CHECKED by whom it is: no trust.json here, no --trust; verify asks for trust.json'
     : 'UNSIGNED: who can write the file, or answers for the server, can have made it up';

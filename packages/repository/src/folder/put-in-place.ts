@@ -1,0 +1,76 @@
+// A ring's folder is made aside and then put in its place, whole or not at all; the one that was
+// there before is kept, where it may be replaced.
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { CodedError } from '@ringwright/base/coded-error';
+import { syncDirectory, temporaryPrefix } from '@ringwright/node/durable-files';
+import { exists } from '@ringwright/node/missing-file';
+import { ringExists } from './require-ring.ts';
+import { type RingFolder, ringFolder } from './ring-folder.ts';
+import { removeClaims, withRingLock } from './ring-lock.ts';
+
+/** No name of a ring begins with a dot: list, health and completion pass it over. */
+const replacedName = '.replaced';
+
+export interface Placing {
+  readonly author: { readonly user: string; readonly time: string };
+  /** Keep the ring that is there in a folder of rings of its own; false: none may be there. */
+  readonly replace: boolean;
+}
+
+/**
+ * `make` fills a folder, versions/ included, which then becomes the ring's. Returns the folder of
+ * rings that keeps the ring that was here, log and staged changes included; null when there was
+ * none. Should it be killed between the two renames, the ring is in that folder only. Throws
+ * RING_EXISTS, LOCK_HELD, and what `make` throws.
+ */
+export async function putInPlace(
+  folder: RingFolder,
+  placing: Placing,
+  make: (made: RingFolder) => Promise<void>,
+): Promise<string | null> {
+  const rings = dirname(folder.path);
+  const isThere = await exists(folder.path);
+  if (isThere && !placing.replace) throw isInTheWay(folder);
+  const aside = join(rings, `${temporaryPrefix}${process.pid}-${folder.ring}`);
+  const made = ringFolder(aside, folder.ring);
+  try {
+    await mkdir(made.versions, { recursive: true });
+    await make(made);
+    if (isThere) {
+      return await withRingLock(folder, placing.author, () =>
+        exchange(folder, made, placing.author),
+      );
+    }
+    // Renaming onto a folder with files in it fails, so of two that make one ring, one wins.
+    await rename(made.path, folder.path);
+    await syncDirectory(rings);
+    return null;
+  } catch (error) {
+    if (!isThere && (await exists(folder.builder))) throw isInTheWay(folder);
+    throw error;
+  } finally {
+    await rm(aside, { recursive: true, force: true });
+  }
+}
+
+async function exchange(
+  folder: RingFolder,
+  made: RingFolder,
+  { time }: Placing['author'],
+): Promise<string> {
+  const rings = dirname(folder.path);
+  const kept = join(rings, replacedName, time.replaceAll(':', ''));
+  await mkdir(kept, { recursive: true });
+  const before = ringFolder(kept, folder.ring);
+  await rename(folder.path, before.path);
+  await rename(made.path, folder.path);
+  await removeClaims(before);
+  for (const changed of [kept, dirname(kept), rings]) await syncDirectory(changed);
+  return kept;
+}
+
+function isInTheWay({ ring, path }: RingFolder): CodedError {
+  const replace = `ring-builder restore ${ring} --from … --replace`;
+  return ringExists(ring, path, `${replace} keeps it aside and takes the other`);
+}
