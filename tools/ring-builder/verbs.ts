@@ -25,7 +25,7 @@ const change: readonly VerbEntry[] = [
   },
   {
     usage: 'set-device <ring> <device>',
-    summary: 'stage another address, zone or meta of a device',
+    summary: 'stage another address, zone, key or meta of a device',
     load: () => import('./commands/change/set-device.ts'),
   },
   {

@@ -38,6 +38,12 @@ export function isHost(text: string): boolean {
   return hostNamePattern.test(text);
 }
 
+/**
+ * SPKI bytes of an ed25519 key in base64: 12 bytes that are always the same, then 32 of the key, in
+ * the one spelling that base64 has for them.
+ */
+const keyPattern = /^MCowBQYDK2VwAyEA[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
+
 const tierNumber = z.int().min(0).max(tierNumberMax);
 
 /** Of a device on its server: the directory that Swift would mount it at. */
@@ -53,6 +59,10 @@ export const deviceAddressSchema = z.object({
   port: z.int().min(1).max(portMax),
   device: deviceNameSchema,
   meta: z.string().max(deviceMetaCharactersMax),
+  key: z
+    .string()
+    .regex(keyPattern, 'is no ed25519 key as its server prints it: MCowBQYDK2VwAyEA…')
+    .exactOptional(),
 });
 
 export const deviceSchema = deviceAddressSchema.extend({

@@ -15,6 +15,11 @@ export interface Device {
   /** Share of data wanted, relative to the other devices; 0 drains. */
   readonly weight: number;
   readonly meta: string;
+  /**
+   * The device's public key: an ed25519 key as SPKI bytes in base64. Where a ring has it, only who
+   * proves that key speaks as this device. Absent: nobody has to.
+   */
+  readonly key?: string;
   /** Fields of other systems, such as Swift's replication_ip: kept, not used. Never empty. */
   readonly extra?: DeviceExtra;
 }

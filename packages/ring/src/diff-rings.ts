@@ -134,6 +134,7 @@ const deviceFields = [
   'device',
   'weight',
   'meta',
+  'key',
   'extra',
 ] as const satisfies readonly (keyof Device)[];
 

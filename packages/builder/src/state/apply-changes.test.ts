@@ -7,6 +7,7 @@ import type { BuilderState } from './builder-state.ts';
 import type { Change } from './change.ts';
 import { createState } from './create-state.ts';
 import { dropEmptyDevices } from './drop-empty-devices.ts';
+import { parseState, serializeState } from './state-json.ts';
 
 const settings = {
   ring: 'cities',
@@ -142,4 +143,16 @@ test.each<[object, string]>([
   [{ overload: -0.1 }, 'VALUE_OUT_OF_RANGE'],
 ])('refuses settings %j', (fields, code) => {
   expect(refusal(() => createState({ ...settings, ...fields })).code).toBe(code);
+});
+
+test('the key of a device is added, replaced, and taken away by an empty one', () => {
+  const spki = (letter: string): string => `MCowBQYDK2VwAyEA${letter.repeat(42)}A=`;
+  const setKey = (key: string): Change => ({ kind: 'set-device', id: 3, fields: { key } });
+  const added = applyChanges(threeDevices(), [add(3, { key: spki('B') })]);
+  expect(parseState(serializeState(added)).devices[3]?.key).toBe(spki('B'));
+  expect(applyChanges(added, [setKey(spki('C'))]).devices[3]?.key).toBe(spki('C'));
+  expect(applyChanges(added, [setKey('')]).devices[3]).toEqual(device(3, { state: 'active' }));
+  for (const wrong of ['B', spki('B').slice(1), `${spki('B').slice(0, -2)}B=`]) {
+    expect(refusal(() => applyChanges(added, [setKey(wrong)])).code).toBe('DEVICE_INVALID');
+  }
 });

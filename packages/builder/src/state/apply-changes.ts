@@ -52,11 +52,12 @@ function applyOne(state: MutableState, change: Change, addresses: Map<string, nu
     }
     case 'set-device': {
       const before = activeDevice(state, change.id);
-      const after = { ...before, ...change.fields };
-      checkDeviceFields(after);
+      const { key = '', ...after } = { ...before, ...change.fields };
+      const device = key === '' ? after : { ...after, key };
+      checkDeviceFields(device);
       addresses.delete(address(before));
       claimAddress(after, addresses);
-      state.devices[change.id] = after;
+      state.devices[change.id] = device;
       return;
     }
     case 'hold': {
@@ -100,9 +101,10 @@ function addDevice(state: MutableState, device: Device, addresses: Map<string, n
   checkDeviceFields(device);
   checkWeight(device.weight, formatDevice(device));
   claimAddress(device, addresses);
-  const { region, zone, ip, port, device: name, weight, meta, extra } = device;
+  const { region, zone, ip, port, device: name, weight, meta, key, extra } = device;
   const fields = { id, region, zone, ip, port, device: name, weight, meta };
-  state.devices.push({ ...fields, ...(extra && { extra }), state: 'active' });
+  const optional = { ...(key !== undefined && { key }), ...(extra && { extra }) };
+  state.devices.push({ ...fields, ...optional, state: 'active' });
 }
 
 function setSettings(

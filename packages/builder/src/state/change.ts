@@ -9,7 +9,10 @@ export type Change =
   | {
       readonly kind: 'set-device';
       readonly id: number;
-      readonly fields: Partial<Pick<Device, 'region' | 'zone' | 'ip' | 'port' | 'device' | 'meta'>>;
+      /** An empty key takes the key away. */
+      readonly fields: Partial<
+        Pick<Device, 'region' | 'zone' | 'ip' | 'port' | 'device' | 'meta' | 'key'>
+      >;
     }
   | { readonly kind: 'hold'; readonly id: number; readonly hold: DeviceHold | null }
   | { readonly kind: 'ramp'; readonly id: number; readonly ramp: WeightRamp | null }

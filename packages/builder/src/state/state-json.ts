@@ -19,6 +19,7 @@ const deviceSchema = z.strictObject({
   device: z.string(),
   weight: positive,
   meta: z.string(),
+  key: z.string().exactOptional(),
   extra: deviceExtraSchema.exactOptional(),
   state: z.enum(['active', 'removed']),
   hold: z.enum(['no-target', 'maintenance']).exactOptional(),

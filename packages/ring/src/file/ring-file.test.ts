@@ -37,6 +37,13 @@ function refusal(bytes: Uint8Array): string {
 
 const refusals = ['RING_FILE_INVALID', 'RING_FORMAT_UNKNOWN', 'RING_TOO_LARGE'];
 
+test('the key of a device is in the file, and devices without one are written as before', () => {
+  const key = `MCowBQYDK2VwAyEA${'B'.repeat(42)}A=`;
+  const named = tiny.devices.map((device) => device && { ...device, key });
+  expect(decodeRing(encodeRing({ ...tiny, devices: named }).bytes).ring.devices).toEqual(named);
+  expect(Buffer.from(encodeRing(tiny).bytes).includes('"key"')).toBe(false);
+});
+
 describe('round trip', () => {
   const sizes = fc.record({
     power: fc.nat(9),

@@ -27,12 +27,13 @@ export const verb: Verb = {
     device: { ...string, describe: 'device name, such as sdb' },
     weight: { ...string, describe: 'share of data wanted, relative to the other devices' },
     meta: { ...string, describe: 'any text about the device' },
+    key: { ...string, describe: 'public key of the device, as its server prints it' },
     from: { ...string, describe: 'file with a JSON array or CSV of devices; - is stdin' },
   },
   examples: [
     ['$0 add cities r1z1-10.0.0.1:6200/sdb 100 r1z2-10.0.0.2:6200/sdb 100', 'two devices'],
     ['$0 add cities --zone 3 --ip 10.0.0.3 --port 6200 --device sdb --weight 100', 'in flags'],
-    ['$0 add cities --from devices.csv', 'region,zone,ip,port,device,weight,meta'],
+    ['$0 add cities --from devices.csv', 'region,zone,ip,port,device,weight,meta,key'],
   ],
   run: async (args, context) => {
     const devices = await devicesOf(args);
@@ -45,7 +46,7 @@ export const verb: Verb = {
   },
 };
 
-async function devicesOf(args: Arguments): Promise<NewDevice[]> {
+async function devicesOf(args: Arguments): Promise<readonly NewDevice[]> {
   const flags = ['region', 'zone', 'ip', 'port', 'device', 'weight', 'meta'];
   const given = flags.filter((name) => args[name] !== undefined);
   const words = texts(args, 'devices');
@@ -57,10 +58,19 @@ async function devicesOf(args: Arguments): Promise<NewDevice[]> {
       `ring-builder add ${text(args, 'ring')} r1z2-10.0.0.1:6200/sdb 100`,
     );
   }
-  if (words.length > 0) return devicesOfPairs(words);
-  if (from === undefined) return [deviceOfFlags(args)];
+  const key = optionalText(args, 'key');
+  if (words.length > 0) return withKey(devicesOfPairs(words), key);
+  if (from === undefined) return withKey([deviceOfFlags(args)], key);
   const content = await readInput(from, { bytesMax: operatorFileBytesMax, name: `--from ${from}` });
   return devicesOfFile(content.toString('utf8'), from === '-' ? 'stdin' : from);
+}
+
+/** Throws USAGE for several devices: no two have the same key. */
+function withKey(devices: readonly NewDevice[], key: string | undefined): readonly NewDevice[] {
+  const [device, ...more] = devices;
+  if (key === undefined || device === undefined) return devices;
+  if (more.length > 0) throw usage(`--key is of one device, given ${devices.length}`);
+  return [checkDevice({ ...device, key }, 'the device')];
 }
 
 function deviceOfFlags(args: Arguments): NewDevice {

@@ -9,7 +9,7 @@ import { parseNumber, usage } from '../../cli/arguments.ts';
 
 export type NewDevice = Omit<Device, 'id'>;
 
-const columns = ['region', 'zone', 'ip', 'port', 'device', 'weight', 'meta'] as const;
+const columns = ['region', 'zone', 'ip', 'port', 'device', 'weight', 'meta', 'key'] as const;
 const numeric = ['region', 'zone', 'port', 'weight'] as const;
 
 /** Weights have their range in the builder, which names it. */
@@ -85,10 +85,11 @@ function rowsOfCsv(content: string, name: string): Row[] {
     if (cells.length !== heads.length) {
       throw invalid(where, `has ${counted(cells.length, 'cell')}, wanted ${heads.length}`);
     }
-    const members = heads.map((head, column): [string, string | number] => {
+    const members = heads.flatMap((head, column): [string, string | number][] => {
       const cell = cells[column] ?? '';
+      if (head === 'key' && cell === '') return [];
       const number = numeric.find((name) => name === head);
-      return [head, number === undefined ? cell : parseNumber(cell, number, `${where}: ${head}`)];
+      return [[head, number === undefined ? cell : parseNumber(cell, number, `${where}: ${head}`)]];
     });
     return [{ where, value: Object.fromEntries(members) }];
   });

@@ -1,4 +1,4 @@
-// ring-builder set-device: stages another address, zone or meta of a device.
+// ring-builder set-device: stages another address, zone, key or meta of a device.
 import type { Change } from '@ringwright/builder/state/change';
 import { type Arguments, optionalNumber, optionalText, text, usage } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
@@ -19,6 +19,7 @@ export const verb: Verb = {
     port: { ...string, describe: 'port of the server' },
     name: { ...string, describe: 'device name, such as sdb' },
     meta: { ...string, describe: 'any text about the device' },
+    key: { ...string, describe: 'public key, as its server prints it; none takes it away' },
   },
   examples: [['$0 set-device cities d3 --ip 10.0.0.9 --zone 2', 'the machine got another address']],
   run: async (args, context) => {
@@ -29,17 +30,19 @@ export const verb: Verb = {
     const reference = text(args, 'device');
     return stageAndAnswer(context, text(args, 'ring'), (state) => {
       const id = deviceIdOf(state, reference);
-      const { region, zone, ip, port, device, weight, meta } = {
+      const { region, zone, ip, port, device, weight, meta, key } = {
         ...state.devices[id],
         ...fields,
       };
-      checkDevice({ region, zone, ip, port, device, weight, meta }, `device d${id}`);
+      const named = { region, zone, ip, port, device, weight, meta };
+      checkDevice({ ...named, ...(key && { key }) }, `device d${id}`);
       return [{ kind: 'set-device', id, fields }];
     });
   },
 };
 
 function fieldsOf(args: Arguments): Fields {
+  const key = optionalText(args, 'key');
   const given = {
     region: optionalNumber(args, 'region'),
     zone: optionalNumber(args, 'zone'),
@@ -47,6 +50,7 @@ function fieldsOf(args: Arguments): Fields {
     port: optionalNumber(args, 'port'),
     device: optionalText(args, 'name'),
     meta: optionalText(args, 'meta'),
+    key: key === 'none' ? '' : key,
   };
   const fields = Object.entries(given).filter(([, value]) => value !== undefined);
   // Every member left has a value of its field's type.
