@@ -5,7 +5,6 @@ import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { DrainQueue, type DrainQueuePorts } from './drain-queue.ts';
-import { newWork } from './keyspace-work.ts';
 
 const CALL_MS = 40;
 const TURN_MS = 10;
@@ -52,12 +51,13 @@ test('those that wait for a dead device keep none back that could go', async () 
     loadPace: () => ({ loads: 1, restTimes: copyRestTimesMax }),
     monotonicMs: () => nowMs,
   } as unknown as DrainQueuePorts; // nothing else is asked of them here
-  const work = newWork();
   const review = (): void => {
     const infos = [...left].map((partition) => ({ partition }) as PartitionInfo);
-    void queue.offer(active, work, { infos, partitions: [...left] });
+    void queue.offer(active, { infos, partitions: [...left] });
   };
   const queue = new DrainQueue(ports, {
+    isBusy: () => false,
+    onDropped: () => undefined,
     onEnded: review,
     // As the mover does: tried again after a pause.
     onFailed: (_keyspace, _error, release) => {
@@ -75,5 +75,5 @@ test('those that wait for a dead device keep none back that could go', async () 
   }
   queue.close();
   expect([...left]).toEqual(all.slice(0, partitions - movable));
-  expect(work.drainFailures.size).toBe(partitions - movable);
+  expect(queue.seen(active.ring.keyspace).failures.size).toBe(partitions - movable);
 });

@@ -6,7 +6,7 @@ import type { OnceComplete } from '../device/once-complete.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type DrainPorts, drainPartition } from './drain-partition.ts';
 import type { DropBrake } from './drop-brake.ts';
-import type { KeyspaceWork } from './keyspace-work.ts';
+import { isSurplus } from './plan-duties.ts';
 
 export interface DrainQueuePorts extends DrainPorts, RestPorts {
   readonly brake: DropBrake;
@@ -16,6 +16,9 @@ export interface DrainQueuePorts extends DrainPorts, RestPorts {
 }
 
 interface Told {
+  /** Whether a load or a takeover of it runs. */
+  readonly isBusy: (keyspace: string, partition: number) => boolean;
+  readonly onDropped: (keyspace: string, partition: number) => void;
   /** `release` is to be called before it is tried again. */
   readonly onFailed: (keyspace: string, error: unknown, release: () => void) => void;
   readonly onEnded: () => void;
@@ -23,13 +26,30 @@ interface Told {
 
 interface Waiting {
   readonly active: ActiveRing;
-  readonly work: KeyspaceWork;
+  readonly notes: DrainNotes;
   readonly partition: number;
+}
+
+/** Of one keyspace, in this life of the process. */
+interface DrainNotes {
+  /** Why drains have not ended yet. */
+  readonly reasons: Map<number, string>;
+  /** How often each of them has failed. */
+  readonly failures: Map<number, number>;
+  /** Partitions a drain runs for, and those that wait to run again after a failure. */
+  readonly running: Set<number>;
+}
+
+export interface DrainsView {
+  readonly reasons: ReadonlyMap<number, string>;
+  readonly failures: ReadonlyMap<number, number>;
+  readonly running: ReadonlySet<number>;
 }
 
 export class DrainQueue {
   readonly #ports: DrainQueuePorts;
   readonly #told: Told;
+  readonly #notes = new Map<string, DrainNotes>();
   /** By keyspace, as the last review offered them. */
   readonly #waiting = new Map<string, Waiting[]>();
   #running = 0;
@@ -49,7 +69,6 @@ export class DrainQueue {
    */
   async offer(
     active: ActiveRing,
-    work: KeyspaceWork,
     {
       infos,
       partitions,
@@ -59,15 +78,17 @@ export class DrainQueue {
     },
   ): Promise<void> {
     const whyHeld = await this.#judge(active, infos);
+    const { keyspace } = active.ring;
+    const notes = this.#of(keyspace);
     const waiting: Waiting[] = [];
     for (const partition of partitions) {
-      if (work.running.has(partition)) continue;
+      if (this.#isBusy({ active, notes, partition })) continue;
       const reason = whyHeld(partition);
-      work.draining.set(partition, reason ?? `${drainsMax} others are given up first`);
-      if (reason === null) waiting.push({ active, work, partition });
+      notes.reasons.set(partition, reason ?? `${drainsMax} others are given up first`);
+      if (reason === null) waiting.push({ active, notes, partition });
     }
     const sorted = waiting.sort((a, b) => failuresOf(a) - failuresOf(b));
-    this.#waiting.set(active.ring.keyspace, sorted);
+    this.#waiting.set(keyspace, sorted);
     this.#fill();
   }
 
@@ -83,7 +104,7 @@ export class DrainQueue {
     while (this.#running < most) {
       const next = this.#next();
       if (next === undefined) return;
-      if (!next.work.running.has(next.partition)) void this.#drain(next);
+      if (!this.#isBusy(next)) void this.#drain(next);
     }
   }
 
@@ -92,6 +113,21 @@ export class DrainQueue {
     const lists = [...this.#waiting.values()].filter(({ length }) => length > 0);
     const failures = ([first]: readonly Waiting[]): number => (first ? failuresOf(first) : 0);
     return lists.sort((a, b) => failures(a) - failures(b))[0]?.shift();
+  }
+
+  /** What is known of the drains of a keyspace. */
+  seen(keyspace: string): DrainsView {
+    return this.#of(keyspace);
+  }
+
+  /** What the ring does not give to others any more is not given up. */
+  forgetEnded(active: ActiveRing): void {
+    const { reasons, failures } = this.#of(active.ring.keyspace);
+    for (const noted of [reasons, failures]) {
+      for (const partition of noted.keys()) {
+        if (!isSurplus(active, partition)) noted.delete(partition);
+      }
+    }
   }
 
   /** What waits stays where it is. */
@@ -118,24 +154,36 @@ export class DrainQueue {
     }
   }
 
-  async #drain({ active, work, partition }: Waiting): Promise<void> {
-    const release = (): void => void work.running.delete(partition);
+  #isBusy({ active, notes, partition }: Waiting): boolean {
+    return notes.running.has(partition) || this.#told.isBusy(active.ring.keyspace, partition);
+  }
+
+  #of(keyspace: string): DrainNotes {
+    const known = this.#notes.get(keyspace);
+    if (known !== undefined) return known;
+    const notes = { reasons: new Map(), failures: new Map(), running: new Set<number>() };
+    this.#notes.set(keyspace, notes);
+    return notes;
+  }
+
+  async #drain({ active, notes, partition }: Waiting): Promise<void> {
+    const release = (): void => void notes.running.delete(partition);
     this.#running += 1;
-    work.running.add(partition);
-    work.draining.set(partition, 'offering records to the holders');
+    notes.running.add(partition);
+    notes.reasons.set(partition, 'offering records to the holders');
     const { keyspace } = active.ring;
     const begunMs = this.#ports.monotonicMs();
     try {
       const held = this.#ports.store.info(keyspace, partition);
       if (held?.state === 'ready') await this.#ports.onceComplete.note(held);
       await drainPartition(this.#ports, { active, partition });
-      const { draining, drainFailures, loaded, former } = work;
-      for (const noted of [draining, drainFailures, loaded, former]) noted.delete(partition);
+      for (const noted of [notes.reasons, notes.failures]) noted.delete(partition);
+      this.#told.onDropped(keyspace, partition);
       this.#ports.onceComplete.forget(keyspace, partition);
       release();
     } catch (error) {
-      work.draining.set(partition, error instanceof Error ? error.message : String(error));
-      work.drainFailures.set(partition, failuresOf({ work, partition }) + 1);
+      notes.reasons.set(partition, error instanceof Error ? error.message : String(error));
+      notes.failures.set(partition, failuresOf({ notes, partition }) + 1);
       this.#told.onFailed(keyspace, error, release);
     } finally {
       this.#running -= 1;
@@ -147,6 +195,6 @@ export class DrainQueue {
   }
 }
 
-function failuresOf({ work, partition }: Pick<Waiting, 'work' | 'partition'>): number {
-  return work.drainFailures.get(partition) ?? 0;
+function failuresOf({ notes, partition }: Pick<Waiting, 'notes' | 'partition'>): number {
+  return notes.failures.get(partition) ?? 0;
 }

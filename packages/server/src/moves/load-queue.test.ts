@@ -9,8 +9,9 @@ import { StoreCluster, type StoreDevice } from '../../../../test/support/store-c
 import { waitFor } from '../../../../test/support/wait-for.ts';
 import { freePace } from '../copies/pace-copies.ts';
 import { OnceComplete } from '../device/once-complete.ts';
-import { type KeyspaceWork, newWork } from './keyspace-work.ts';
-import { LoadQueue, type LoadStep } from './load-queue.ts';
+import type { LoadsView } from './load-notes.ts';
+import { LoadQueue } from './load-queue.ts';
+import type { LoadStep } from './waiting-load.ts';
 
 const partitions = 16;
 /** Device 3 joins for device 0, which has slot 0 of all partitions. */
@@ -28,7 +29,7 @@ const versions = [first, ...moveVersions(first, moves)];
 interface Joining extends AsyncDisposable {
   readonly source: StoreDevice;
   readonly joiner: StoreDevice;
-  readonly work: KeyspaceWork;
+  readonly seen: LoadsView;
   readonly errors: unknown[];
   /** Offers what is not loaded yet, as reviews do, until all is. */
   readonly loaded: () => Promise<void>;
@@ -50,15 +51,14 @@ async function joining(
   cluster.activate(3);
   const [source, , , joiner] = cluster.devices;
   const { store, devices: caller, decide, throttle, active } = joiner!;
-  const work = newWork();
   const errors: unknown[] = [];
   const offer = (): void => {
     const steps = active.ring.moves.flatMap((move): LoadStep[] => {
       const { partition, assignment } = move;
-      const isDone = work.loaded.get(partition) === assignment || work.running.has(partition);
+      const isDone = seen.loaded.get(partition) === assignment || seen.running.has(partition);
       return isDone ? [] : [{ kind: 'load', partition, move }];
     });
-    queue.offer(active, work, steps);
+    queue.offer(active, steps);
   };
   const onceComplete = await OnceComplete.load(store.directory);
   const queue = new LoadQueue({
@@ -76,20 +76,21 @@ async function joining(
     onRepair: () => undefined,
     onEnded: offer,
   });
+  const seen = queue.seen('cities');
   return {
     source: source!,
     joiner: joiner!,
-    work,
+    seen,
     errors,
     loaded: async () => {
       offer();
       const wanted = partitions - paused.size;
       await waitFor('every load', {
-        ask: () => work.loaded.size,
+        ask: () => seen.loaded.size,
         until: (size) => size === wanted,
       });
     },
-    stages: () => [...work.progress.values()].map(({ stage, reason }) => `${stage} ${reason}`),
+    stages: () => [...seen.progress.values()].map(({ stage, reason }) => `${stage} ${reason}`),
     [Symbol.asyncDispose]: async () => {
       await queue.close();
       await cluster[Symbol.asyncDispose]();
@@ -162,10 +163,10 @@ test('a source that says for how long it is busy is asked then', async () => {
   };
   const loaded = place.loaded();
   await waitFor('loads that were sent away', {
-    ask: () => place.work.attempts.size,
+    ask: () => place.seen.attempts.size,
     until: (size) => size > 0,
   });
-  for (const { notBeforeMs } of place.work.attempts.values()) {
+  for (const { notBeforeMs } of place.seen.attempts.values()) {
     expect(notBeforeMs).toBe(nowMs + restMs);
   }
   isBusy = false;

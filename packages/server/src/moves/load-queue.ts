@@ -2,21 +2,25 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { dutyRetryMs, dutyRetryMsMax } from '@ringwright/base/limits-copies';
 import { PartialCopies } from '../copies/partial-copies.ts';
-import { placeOf } from '../copies/place.ts';
 import { Rest, type RestPorts } from '../copies/rest.ts';
 import type { OnceComplete } from '../device/once-complete.ts';
 import { retryAfterMs } from '../peers/retry-after.ts';
 import { type Repair, refilled } from '../repair/repair.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { chooseLoads, type LoadCandidate, loadLimits, type WaitReason } from './choose-loads.ts';
-import type { KeyspaceWork, LoadAttempt } from './keyspace-work.ts';
-import { type LoadPorts, type LoadTask, loadPartition } from './load-partition.ts';
+import { chooseLoads, loadLimits, type WaitReason } from './choose-loads.ts';
+import { forgetEndedLoads, type LoadNotes, type LoadsView, newLoadNotes } from './load-notes.ts';
+import { type LoadPorts, loadPartition } from './load-partition.ts';
 import { type LoadProgress, startedLoad } from './load-progress.ts';
 import type { MoveControls } from './move-controls.ts';
-import type { DutyStep } from './plan-duties.ts';
 import { type LoadReceipt, receiptOfLoad } from './receipt-of-load.ts';
-
-export type LoadStep = Extract<DutyStep, { kind: 'load' | 'refill' }>;
+import {
+  attemptOf,
+  candidateOf,
+  earlierOf,
+  type LoadStep,
+  sourceName,
+  type WaitingLoad,
+} from './waiting-load.ts';
 
 export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'>, RestPorts {
   /** What operators have said of moves. */
@@ -30,20 +34,11 @@ export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'>, RestPorts {
   readonly onEnded: () => void;
 }
 
-interface Waiting extends LoadCandidate {
-  readonly active: ActiveRing;
-  readonly work: KeyspaceWork;
-  readonly step: LoadStep;
-  /** The device that is asked for the file first. */
-  readonly sourceName: string;
-  /** Aborted when nobody wants the load any more; the reason is a CodedError. */
-  readonly stop: AbortController;
-}
-
 export class LoadQueue {
   readonly #ports: LoadQueuePorts;
-  readonly #waiting = new Map<string, readonly Waiting[]>();
-  readonly #running = new Set<Waiting>();
+  readonly #notes = new Map<string, LoadNotes>();
+  readonly #waiting = new Map<string, readonly WaitingLoad[]>();
+  readonly #running = new Set<WaitingLoad>();
   readonly #partial = new PartialCopies();
   #timer: NodeJS.Timeout | undefined;
   readonly #rest: Rest;
@@ -57,11 +52,12 @@ export class LoadQueue {
   }
 
   /** What a review found to load of one keyspace takes the place of what waited, and may start. */
-  offer(active: ActiveRing, work: KeyspaceWork, steps: readonly LoadStep[]): void {
+  offer(active: ActiveRing, steps: readonly LoadStep[]): void {
     const { controls } = this.#ports;
+    const notes = this.#of(active.ring.keyspace);
     const waiting = steps.map((step) => ({
-      ...candidateOf({ active, work, controls }, step),
-      ...{ active, work, step, sourceName: sourceName(active, step) },
+      ...candidateOf({ active, notes, controls }, step),
+      ...{ active, notes, step, sourceName: sourceName(active, step) },
       stop: new AbortController(),
     }));
     this.#stopEnded(active);
@@ -76,20 +72,49 @@ export class LoadQueue {
 
   /** Loads under way for these assignments end where they are, which is no failure. */
   stop(keyspace: string, assignments: ReadonlySet<number>, reason: CodedError): void {
-    for (const { stop, assignment, keyspace: of, work, partition } of [
+    for (const { stop, assignment, keyspace: of, notes, partition } of [
       ...this.#running,
       ...(this.#waiting.get(keyspace) ?? []),
     ]) {
       if (of !== keyspace || assignment === null || !assignments.has(assignment)) continue;
-      work.attempts.delete(partition);
+      notes.attempts.delete(partition);
       stop.abort(reason);
     }
+  }
+
+  /** What is known of the loads of a keyspace. */
+  seen(keyspace: string): LoadsView {
+    return this.#of(keyspace);
+  }
+
+  /** Moves that the ring no longer lists have had their time. */
+  forgetEnded(active: ActiveRing): void {
+    forgetEndedLoads(active, this.#of(active.ring.keyspace));
+  }
+
+  /** The partition serves now, or its file is given up. */
+  forgetLoaded(keyspace: string, partition: number): void {
+    this.#of(keyspace).loaded.delete(partition);
+  }
+
+  /** Its file was replaced by an empty one. */
+  forget(keyspace: string, partition: number): void {
+    const { loaded, progress, attempts } = this.#of(keyspace);
+    for (const noted of [loaded, progress, attempts]) noted.delete(partition);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
     await this.#partial.close();
+  }
+
+  #of(keyspace: string): LoadNotes {
+    const known = this.#notes.get(keyspace);
+    if (known !== undefined) return known;
+    const notes = newLoadNotes();
+    this.#notes.set(keyspace, notes);
+    return notes;
   }
 
   #fill(): void {
@@ -99,7 +124,7 @@ export class LoadQueue {
     const candidates = [...this.#waiting.values()]
       .flat()
       // The review that offered them may have looked before their load ended.
-      .filter(({ work, partition, assignment }) => work.loaded.get(partition) !== assignment)
+      .filter(({ notes, partition, assignment }) => notes.loaded.get(partition) !== assignment)
       .map((waiting) => this.#resting(waiting));
     const running = [...this.#running].map(({ source }) => source);
     const rule = { loads: this.#ports.loadPace().loads, startAtMs: this.#rest.untilMs };
@@ -110,7 +135,7 @@ export class LoadQueue {
     this.#timer = setTimeout(() => this.#fill(), choice.wakeAtMs - nowMs);
   }
 
-  #resting(waiting: Waiting): Waiting {
+  #resting(waiting: WaitingLoad): WaitingLoad {
     const untilMs = this.#busyUntilMs.get(waiting.sourceName) ?? 0;
     return untilMs > waiting.notBeforeMs ? { ...waiting, notBeforeMs: untilMs } : waiting;
   }
@@ -125,8 +150,8 @@ export class LoadQueue {
     }
   }
 
-  async #run(chosen: Waiting): Promise<void> {
-    const { active, work, step, partition, keyspace, assignment } = chosen;
+  async #run(chosen: WaitingLoad): Promise<void> {
+    const { active, notes, step, partition, keyspace, assignment } = chosen;
     const move = step.kind === 'load' ? step.move : null;
     const left = this.#waiting.get(keyspace)?.filter((one) => one.stop !== chosen.stop) ?? [];
     this.#waiting.set(keyspace, left);
@@ -136,7 +161,7 @@ export class LoadQueue {
       showProgress(chosen, change);
     };
     this.#running.add(chosen);
-    work.running.add(partition);
+    notes.running.add(partition);
     const begunMs = this.#ports.monotonicMs();
     try {
       onProgress({ stage: 'reserving', reason: '' });
@@ -156,16 +181,16 @@ export class LoadQueue {
       } else {
         const info = this.#ports.store.info(keyspace, partition);
         const receipt = receiptOfLoad(active, move, { loaded, info, forceReason });
-        work.receipts.set(move.assignment, this.#ports.signReceipt(receipt));
-        work.loaded.set(partition, move.assignment);
+        notes.receipts.set(move.assignment, this.#ports.signReceipt(receipt));
+        notes.loaded.set(partition, move.assignment);
       }
-      work.attempts.delete(partition);
+      notes.attempts.delete(partition);
       showProgress(chosen, { stage: 'available', reason: '' });
     } catch (error) {
       this.#failed(chosen, error);
     } finally {
       this.#running.delete(chosen);
-      work.running.delete(partition);
+      notes.running.delete(partition);
       this.#rest.after(begunMs);
       this.#fill();
       if (!this.#closed) this.#ports.onEnded();
@@ -176,7 +201,7 @@ export class LoadQueue {
    * Whether the file here was complete once. It lacks writes by now: until the table names this
    * device, and the old quorums are gone, it must not pass for a complete one.
    */
-  async #isReturning({ keyspace, partition, stop }: Waiting): Promise<boolean> {
+  async #isReturning({ keyspace, partition, stop }: WaitingLoad): Promise<boolean> {
     const { store, onceComplete } = this.#ports;
     const held = store.info(keyspace, partition);
     if (held?.state === 'ready') {
@@ -191,9 +216,9 @@ export class LoadQueue {
    * Tried again after a pause that doubles, for as long as the ring asks for it. A busy source
    * and a cut are no failures: others go ahead meanwhile.
    */
-  #failed(failed: Waiting, error: unknown): void {
+  #failed(failed: WaitingLoad, error: unknown): void {
     if (this.#closed) return;
-    const { work, partition, assignment, keyspace, step, stop } = failed;
+    const { notes, partition, assignment, keyspace, step, stop } = failed;
     if (stop.signal.aborted) {
       const { message } = stop.signal.reason as CodedError; // see stop()
       showProgress(failed, { stage: 'queued', reason: message, bytes: 0 });
@@ -209,7 +234,7 @@ export class LoadQueue {
       : dutyRetryMs * 2 ** before.failures;
     const notBeforeMs = nowMs + Math.min(pauseMs, dutyRetryMsMax);
     if (code === 'COPY_BUSY') this.#busyUntilMs.set(failed.sourceName, notBeforeMs);
-    work.attempts.set(partition, {
+    notes.attempts.set(partition, {
       assignment,
       failures: before.failures + (isPassing ? 0 : 1),
       sourceFaults: before.sourceFaults + (code === 'COPY_INVALID' ? 1 : 0),
@@ -221,46 +246,8 @@ export class LoadQueue {
   }
 }
 
-/** Of the same move: another one begins anew. */
-function attemptOf({ work, partition, assignment }: Omit<Waiting, 'stop'>): LoadAttempt {
-  const attempt = work.attempts.get(partition);
-  if (attempt?.assignment === assignment) return attempt;
-  return { assignment, failures: 0, sourceFaults: 0, lacksRoom: false, notBeforeMs: 0 };
-}
-
-function earlierOf(chosen: Waiting): NonNullable<LoadTask['earlier']> {
-  const { sourceFaults, lacksRoom } = attemptOf(chosen);
-  return { sourceFaults, bytes: lacksRoom ? chosen.bytes : null };
-}
-
-function candidateOf(
-  { active, work, controls }: Pick<LoadQueuePorts, 'controls'> & Pick<Waiting, 'active' | 'work'>,
-  step: LoadStep,
-): LoadCandidate {
-  const { partition } = step;
-  const move = step.kind === 'load' ? step.move : null;
-  const assignment = move?.assignment ?? null;
-  const { keyspace } = active.ring;
-  const attempt = work.attempts.get(partition);
-  const bytes = work.progress.get(partition)?.bytesTotal ?? 0;
-  return {
-    keyspace,
-    partition,
-    assignment,
-    source: placeOf(active.ring, move?.from ?? null),
-    bytes: bytes === 0 ? null : bytes,
-    priority: assignment === null ? 0 : controls.priority(keyspace, assignment),
-    paused: assignment !== null && controls.isPaused(keyspace, assignment),
-    notBeforeMs: attempt?.assignment === assignment ? attempt.notBeforeMs : 0,
-  };
-}
-
-function sourceName({ ring }: ActiveRing, step: LoadStep): string {
-  return `${ring.keyspace}/${step.kind === 'load' ? step.move.from : null}`;
-}
-
 /** Where the loads come from is named: several servers may share an address, and a zone. */
-function waitText({ source }: Waiting, why: Exclude<WaitReason, 'resting'>): string {
+function waitText({ source }: WaitingLoad, why: Exclude<WaitReason, 'resting'>): string {
   const { device, server, zone } = loadLimits;
   switch (why) {
     case 'paused':
@@ -277,19 +264,19 @@ function waitText({ source }: Waiting, why: Exclude<WaitReason, 'resting'>): str
 }
 
 /** One that rests shows what its last attempt said. */
-function showWaiting(waiting: Waiting, why: WaitReason): void {
+function showWaiting(waiting: WaitingLoad, why: WaitReason): void {
   if (why === 'resting') return;
   const stage = why === 'paused' ? 'paused' : 'queued';
   showProgress(waiting, { stage, reason: waitText(waiting, why) });
 }
 
 function showProgress(
-  { keyspace, partition, assignment, work }: Waiting,
+  { keyspace, partition, assignment, notes }: WaitingLoad,
   change: Partial<LoadProgress>,
 ): void {
-  const before = work.progress.get(partition) ?? startedLoad({ keyspace, partition, assignment });
+  const before = notes.progress.get(partition) ?? startedLoad({ keyspace, partition, assignment });
   // Most of the thousands that wait have said so before.
   const { stage, reason } = change;
   if (stage === 'queued' && before.stage === stage && before.reason === reason) return;
-  work.progress.set(partition, { ...before, assignment, ...change });
+  notes.progress.set(partition, { ...before, assignment, ...change });
 }

@@ -1,19 +1,18 @@
 // Runs the duties of this device: opens, loads, serves and drains partition files until they are
 // what the rings say.
-import { setTimeout as delay, setImmediate } from 'node:timers/promises';
-import { CodedError } from '@ringwright/base/coded-error';
+import type { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { dutyRetryMs, filesCreatedAtOnce } from '@ringwright/base/limits-copies';
 import { damagedOf, heldQuarantines, replaceDamaged } from '../repair/replace-damaged.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { confirmTakeover, rememberFormer, unknownSlots } from './confirm-takeover.ts';
 import { DrainQueue, type DrainQueuePorts } from './drain-queue.ts';
 import type { ShownDrops } from './drop-brake.ts';
-import { forgetEnded, type KeyspaceWork, newWork } from './keyspace-work.ts';
 import type { LoadProgress } from './load-progress.ts';
-import { LoadQueue, type LoadQueuePorts, type LoadStep } from './load-queue.ts';
+import { LoadQueue, type LoadQueuePorts } from './load-queue.ts';
 import { type OpenPorts, openPartitions } from './open-partitions.ts';
 import { planDuties } from './plan-duties.ts';
+import { Takeovers } from './takeovers.ts';
+import type { LoadStep } from './waiting-load.ts';
 
 export interface MoverPorts
   extends DrainQueuePorts,
@@ -32,35 +31,64 @@ interface FailedStep {
   readonly keyspace: string;
 }
 
+/** What reviews of one keyspace know, in this life of the process. */
+interface Reviews {
+  /** The one under way; null between reviews. */
+  review: Promise<void> | null;
+  again: boolean;
+  /** How long the last one took. */
+  reviewMs: number;
+  /** A timer will begin one. */
+  isReviewDue: boolean;
+  /** Damaged files that an operator has let go although they are many. */
+  quarantinesConfirmed: number;
+  /** What failed since the last one began, by the kind of step, and why. */
+  readonly failing: Map<string, string>;
+  /** What the next retry lets go; null while none is planned. */
+  releases: (() => void)[] | null;
+}
+
 export class Mover {
   readonly #ports: MoverPorts;
-  readonly #work = new Map<string, KeyspaceWork>();
+  readonly #reviews = new Map<string, Reviews>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #loads: LoadQueue;
   readonly #drains: DrainQueue;
+  readonly #takeovers: Takeovers;
   #closed = false;
 
   constructor(ports: MoverPorts) {
     this.#ports = ports;
     const onEnded = (): void => {
-      for (const keyspace of this.#work.keys()) this.#reviewSoon(keyspace);
+      for (const keyspace of this.#reviews.keys()) this.#reviewSoon(keyspace);
     };
+    const onFailed = (kind: string) => (keyspace: string, error: unknown, release: () => void) =>
+      this.#failed({ kind, keyspace }, error, release);
     this.#loads = new LoadQueue({ ...ports, onEnded });
+    this.#takeovers = new Takeovers(ports, {
+      onServing: (keyspace, partition) => this.#loads.forgetLoaded(keyspace, partition),
+      onFailed: onFailed('serve'),
+      onEnded: (keyspace) => this.review(keyspace),
+    });
     this.#drains = new DrainQueue(ports, {
-      onFailed: (keyspace, error, release) =>
-        this.#failed({ kind: 'drain', keyspace }, error, release),
+      isBusy: (keyspace, partition) => this.#fillsNow(keyspace, partition),
+      onDropped: (keyspace, partition) => {
+        this.#loads.forgetLoaded(keyspace, partition);
+        this.#takeovers.forget(keyspace, partition);
+      },
+      onFailed: onFailed('drain'),
       onEnded,
     });
   }
 
   /** Loads under way or ended, for the status. */
   progress(keyspace: string): LoadProgress[] {
-    return [...this.#of(keyspace).progress.values()];
+    return [...this.#loads.seen(keyspace).progress.values()];
   }
 
   /** The signed receipt of a move that is loaded here, as far as this life knows. */
   receipt(keyspace: string, assignment: number): string | null {
-    const { loaded, receipts } = this.#of(keyspace);
+    const { loaded, receipts } = this.#loads.seen(keyspace);
     const isLoaded = [...loaded.values()].includes(assignment);
     return isLoaded ? (receipts.get(assignment) ?? null) : null;
   }
@@ -72,7 +100,7 @@ export class Mover {
 
   /** Partitions that this device should give up, with why it has not yet. */
   draining(keyspace: string): ReadonlyMap<number, string> {
-    return this.#of(keyspace).draining;
+    return this.#drains.seen(keyspace).reasons;
   }
 
   /** Steps that fail and are tried again, with why: a full disk, a holder that is away. */
@@ -100,11 +128,11 @@ export class Mover {
    * Compares files and ring and starts what is to do. Called on activation and after every step.
    */
   review(keyspace: string): void {
-    const work = this.#of(keyspace);
-    work.again = true;
-    if (work.review !== null || this.#closed) return;
-    work.review = this.#reviewLoop(keyspace, work).finally(() => {
-      work.review = null;
+    const reviews = this.#of(keyspace);
+    reviews.again = true;
+    if (reviews.review !== null || this.#closed) return;
+    reviews.review = this.#reviewLoop(keyspace, reviews).finally(() => {
+      reviews.review = null;
     });
   }
 
@@ -113,16 +141,16 @@ export class Mover {
    * take a tenth of the time, no more.
    */
   #reviewSoon(keyspace: string): void {
-    const work = this.#of(keyspace);
-    if (work.isReviewDue || this.#closed) return;
-    work.isReviewDue = true;
+    const reviews = this.#of(keyspace);
+    if (reviews.isReviewDue || this.#closed) return;
+    reviews.isReviewDue = true;
     const timer = setTimeout(
       () => {
         this.#timers.delete(timer);
-        work.isReviewDue = false;
+        reviews.isReviewDue = false;
         this.review(keyspace);
       },
-      Math.min(9 * work.reviewMs, dutyRetryMs),
+      Math.min(9 * reviews.reviewMs, dutyRetryMs),
     );
     this.#timers.add(timer);
   }
@@ -136,26 +164,27 @@ export class Mover {
     this.#closed = true;
     for (const timer of this.#timers) clearTimeout(timer);
     this.#drains.close();
+    this.#takeovers.close();
     await this.#loads.close();
   }
 
-  async #reviewLoop(keyspace: string, work: KeyspaceWork): Promise<void> {
-    while (work.again && !this.#closed) {
-      work.again = false;
+  async #reviewLoop(keyspace: string, reviews: Reviews): Promise<void> {
+    while (reviews.again && !this.#closed) {
+      reviews.again = false;
       const begunMs = this.#ports.monotonicMs();
       try {
-        await this.#reviewOnce(keyspace, work);
+        await this.#reviewOnce(keyspace, reviews);
       } catch (error) {
         this.#failed({ kind: 'review', keyspace }, error);
       }
-      work.reviewMs = this.#ports.monotonicMs() - begunMs;
+      reviews.reviewMs = this.#ports.monotonicMs() - begunMs;
     }
   }
 
-  async #reviewOnce(keyspace: string, work: KeyspaceWork): Promise<void> {
+  async #reviewOnce(keyspace: string, reviews: Reviews): Promise<void> {
     const active = this.#ports.current(keyspace);
-    work.failing.clear();
-    await this.#replaceDamaged(active, work);
+    reviews.failing.clear();
+    await this.#replaceDamaged(active, reviews);
     const { store, held } = this.#ports;
     const infos = store.list().filter((info) => info.keyspace === keyspace);
     const states = new Map(infos.map(({ partition, state }) => [partition, state]));
@@ -163,42 +192,44 @@ export class Mover {
     await held.follow(active, states).catch(onNoteFailed);
     const { ring, self } = active;
     if (self !== null && ring.moves.some(({ from }) => from === self)) store.prepareSnapshots();
-    forgetEnded(active, work);
-    rememberFormer(active, work.former);
+    this.#loads.forgetEnded(active);
+    this.#drains.forgetEnded(active);
+    this.#takeovers.remember(active);
+    const { loaded } = this.#loads.seen(keyspace);
     const damaged = damagedOf(store, keyspace);
-    const steps = planDuties(active, { states, loaded: work.loaded }).filter(
+    const steps = planDuties(active, { states, loaded }).filter(
       ({ partition }) => !damaged.has(partition),
     );
     const opens = steps.flatMap((step) => (step.kind === 'open' ? [step.partition] : []));
     if (opens.length > 0) {
       const undecided = await openPartitions(this.#ports, active, opens);
       if (undecided.length > 0) this.#retry(keyspace);
-      if (undecided.length < opens.length) work.again = true;
+      if (undecided.length < opens.length) reviews.again = true;
     }
     const partitions = steps.flatMap((step) => (step.kind === 'drain' ? [step.partition] : []));
     // First: what goes makes room for what comes.
-    await this.#drains.offer(active, work, { infos, partitions });
+    await this.#drains.offer(active, { infos, partitions });
     const serves: number[] = [];
     const loads: LoadStep[] = [];
     const accepts: number[] = [];
     for (const step of steps) {
-      if (work.running.has(step.partition)) continue;
+      const isDrained = this.#drains.seen(keyspace).running.has(step.partition);
+      if (isDrained || this.#fillsNow(keyspace, step.partition)) continue;
       if (step.kind === 'serve') serves.push(step.partition);
       else if (step.kind === 'load' || step.kind === 'refill') loads.push(step);
       else if (step.kind === 'accept') accepts.push(step.partition);
     }
-    await inWaves(accepts, filesCreatedAtOnce, (one) => this.#accept(keyspace, work, one));
-    this.#loads.offer(active, work, loads);
-    if (serves.length > 0) void this.#serve(active, work, serves);
+    await inWaves(accepts, filesCreatedAtOnce, (one) => this.#accept(keyspace, reviews, one));
+    this.#loads.offer(active, loads);
+    if (serves.length > 0) void this.#takeovers.serve(active, serves, loaded);
   }
 
-  async #replaceDamaged(active: ActiveRing, work: KeyspaceWork): Promise<void> {
+  async #replaceDamaged(active: ActiveRing, reviews: Reviews): Promise<void> {
     const { store, onRepair } = this.#ports;
-    const rule = { confirmed: work.quarantinesConfirmed, onRepair };
+    const rule = { confirmed: reviews.quarantinesConfirmed, onRepair };
     try {
       for (const partition of await replaceDamaged(store, active, rule)) {
-        const { loaded, progress, attempts } = work;
-        for (const noted of [loaded, progress, attempts]) noted.delete(partition);
+        this.#loads.forget(active.ring.keyspace, partition);
       }
     } catch (error) {
       this.#failed({ kind: 'replace', keyspace: active.ring.keyspace }, error);
@@ -206,57 +237,19 @@ export class Mover {
   }
 
   /** One that fails does not keep the others back: a drain may free the disk that is full. */
-  async #accept(keyspace: string, work: KeyspaceWork, partition: number): Promise<void> {
+  async #accept(keyspace: string, reviews: Reviews, partition: number): Promise<void> {
     try {
       await this.#ports.store.create(keyspace, partition, 'filling');
-      work.again = true;
+      reviews.again = true;
     } catch (error) {
       this.#failed({ kind: 'accept', keyspace }, error);
     }
   }
 
-  /** Loaded partitions that the table names now: complete once the old quorums are gone. */
-  async #serve(active: ActiveRing, work: KeyspaceWork, partitions: number[]): Promise<void> {
-    const { keyspace } = active.ring;
-    for (const partition of partitions) work.running.add(partition);
-    const release = (): void => {
-      for (const partition of partitions) work.running.delete(partition);
-    };
-    try {
-      const { controls, devices } = this.#ports;
-      // The devices that do not answer are gone, an operator has said.
-      const isForced = (partition: number): boolean =>
-        controls.forceReason(keyspace, partition, work.loaded.get(partition) ?? null) !== null;
-      const former = new Map(
-        partitions
-          .filter((partition) => !isForced(partition))
-          .map((partition) => [partition, work.former.get(partition) ?? unknownSlots]),
-      );
-      const confirmed = await confirmTakeover(devices, active, former);
-      const safe = [...confirmed, ...partitions.filter(isForced)];
-      // failpoint: takeover.confirmed
-      for (const partition of safe) {
-        if (this.#closed || this.#ports.current(keyspace) !== active) break;
-        const begunMs = this.#ports.monotonicMs();
-        this.#ports.store.setState(keyspace, partition, 'ready');
-        const tookMs = this.#ports.monotonicMs() - begunMs;
-        this.#ports.onceComplete.forget(keyspace, partition);
-        work.loaded.delete(partition);
-        work.former.delete(partition);
-        await controls.endForce(keyspace, partition);
-        // Each state is synced: requests have their turns in between, and as long.
-        await (this.#ports.loadPace().restTimes > 0 ? delay(tookMs) : setImmediate());
-      }
-      if (safe.length < partitions.length) {
-        const open = partitions.length - safe.length;
-        const message = `${open} partitions wait: a quorum of devices may have the old ring`;
-        throw new CodedError('SERVERS_NOT_CONFIRMED', message);
-      }
-      release();
-      this.review(keyspace);
-    } catch (error) {
-      this.#failed({ kind: 'serve', keyspace }, error, release);
-    }
+  /** Whether a load or a takeover of it runs. */
+  #fillsNow(keyspace: string, partition: number): boolean {
+    const { running } = this.#loads.seen(keyspace);
+    return running.has(partition) || this.#takeovers.running(keyspace).has(partition);
   }
 
   /** Whatever failed is tried again after a pause, for as long as the ring asks for it. */
@@ -274,26 +267,29 @@ export class Mover {
    */
   #retry(keyspace: string, release: () => void = () => undefined): void {
     if (this.#closed) return;
-    const work = this.#of(keyspace);
-    if (work.releases !== null) {
-      work.releases.push(release);
+    const reviews = this.#of(keyspace);
+    if (reviews.releases !== null) {
+      reviews.releases.push(release);
       return;
     }
-    work.releases = [release];
+    reviews.releases = [release];
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      for (const letGo of work.releases ?? []) letGo();
-      work.releases = null;
+      for (const letGo of reviews.releases ?? []) letGo();
+      reviews.releases = null;
       this.review(keyspace);
     }, dutyRetryMs);
     this.#timers.add(timer);
   }
 
-  #of(keyspace: string): KeyspaceWork {
-    const known = this.#work.get(keyspace);
+  #of(keyspace: string): Reviews {
+    const known = this.#reviews.get(keyspace);
     if (known !== undefined) return known;
-    const work = newWork();
-    this.#work.set(keyspace, work);
-    return work;
+    const reviews: Reviews = {
+      ...{ review: null, again: false, reviewMs: 0, isReviewDue: false, releases: null },
+      ...{ quarantinesConfirmed: 0, failing: new Map() },
+    };
+    this.#reviews.set(keyspace, reviews);
+    return reviews;
   }
 }

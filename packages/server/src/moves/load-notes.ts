@@ -1,0 +1,66 @@
+// What the queue of loads knows of one keyspace, in this life of the process. Plain data.
+import type { ActiveRing } from '../rings/active-ring.ts';
+import type { LoadProgress } from './load-progress.ts';
+
+export interface LoadAttempt {
+  /** Of the move it was for; null for a refill. */
+  readonly assignment: number | null;
+  /** One after the other. */
+  readonly failures: number;
+  /** Of them, copies of the device replaced that were not what their manifest said. */
+  readonly sourceFaults: number;
+  /** The last one found the disk too full for a file whose size is known. */
+  readonly lacksRoom: boolean;
+  /** The next attempt waits for this time of the monotonic clock. */
+  readonly notBeforeMs: number;
+}
+
+/** Written by the queue of loads alone; others see a LoadsView. */
+export interface LoadNotes {
+  /** Assignment ids loaded in this life, by partition. */
+  readonly loaded: Map<number, number>;
+  readonly progress: Map<number, LoadProgress>;
+  /** Earlier attempts of loads that have not ended, by partition. */
+  readonly attempts: Map<number, LoadAttempt>;
+  /** Signed receipts of moves loaded in this life, by assignment id. */
+  readonly receipts: Map<number, string>;
+  /** Partitions a load runs for. */
+  readonly running: Set<number>;
+}
+
+export interface LoadsView {
+  readonly loaded: ReadonlyMap<number, number>;
+  readonly progress: ReadonlyMap<number, LoadProgress>;
+  readonly attempts: ReadonlyMap<number, LoadAttempt>;
+  readonly receipts: ReadonlyMap<number, string>;
+  readonly running: ReadonlySet<number>;
+}
+
+export function newLoadNotes(): LoadNotes {
+  return {
+    loaded: new Map(),
+    progress: new Map(),
+    attempts: new Map(),
+    receipts: new Map(),
+    running: new Set(),
+  };
+}
+
+/** What was noted for moves that the ring no longer lists has had its time. */
+export function forgetEndedLoads({ ring, self }: ActiveRing, notes: LoadNotes): void {
+  const inFlight = new Set(
+    ring.moves.flatMap((move) => (move.to === self ? [move.assignment] : [])),
+  );
+  for (const [partition, assignment] of notes.loaded) {
+    const named = ring.table.some((row) => row[partition] === self);
+    if (!inFlight.has(assignment) && !named) notes.loaded.delete(partition);
+  }
+  for (const assignment of notes.receipts.keys()) {
+    if (!inFlight.has(assignment)) notes.receipts.delete(assignment);
+  }
+  for (const map of [notes.progress, notes.attempts]) {
+    for (const [partition, { assignment }] of map) {
+      if (assignment !== null && !inFlight.has(assignment)) map.delete(partition);
+    }
+  }
+}

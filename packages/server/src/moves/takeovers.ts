@@ -1,0 +1,127 @@
+// Loaded partitions that the table names now: complete once no quorum of an older ring is left.
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import {
+  confirmTakeover,
+  type FormerSlots,
+  rememberFormer,
+  unknownSlots,
+} from './confirm-takeover.ts';
+import type { LoadQueuePorts } from './load-queue.ts';
+
+export interface TakeoverPorts
+  extends Pick<
+    LoadQueuePorts,
+    'store' | 'devices' | 'controls' | 'onceComplete' | 'loadPace' | 'monotonicMs'
+  > {
+  readonly current: (keyspace: string) => ActiveRing;
+}
+
+interface Told {
+  /** Of a partition that is complete from now on. */
+  readonly onServing: (keyspace: string, partition: number) => void;
+  /** `release` is to be called before it is tried again. */
+  readonly onFailed: (keyspace: string, error: unknown, release: () => void) => void;
+  /** All that were given are complete. */
+  readonly onEnded: (keyspace: string) => void;
+}
+
+interface Notes {
+  /** Slots of the partitions that this device joins, as its rings have shown them. */
+  readonly former: Map<number, FormerSlots>;
+  /** Partitions being taken over, and those that wait to be tried again after a failure. */
+  readonly running: Set<number>;
+}
+
+export class Takeovers {
+  readonly #ports: TakeoverPorts;
+  readonly #told: Told;
+  readonly #notes = new Map<string, Notes>();
+  #closed = false;
+
+  constructor(ports: TakeoverPorts, told: Told) {
+    this.#ports = ports;
+    this.#told = told;
+  }
+
+  /** To be called with each ring that is activated. */
+  remember(active: ActiveRing): void {
+    rememberFormer(active, this.#of(active.ring.keyspace).former);
+  }
+
+  running(keyspace: string): ReadonlySet<number> {
+    return this.#of(keyspace).running;
+  }
+
+  forget(keyspace: string, partition: number): void {
+    this.#of(keyspace).former.delete(partition);
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  /** `loaded`: assignment ids, by partition. */
+  async serve(
+    active: ActiveRing,
+    partitions: readonly number[],
+    loaded: ReadonlyMap<number, number>,
+  ): Promise<void> {
+    const { keyspace } = active.ring;
+    const { running, former } = this.#of(keyspace);
+    for (const partition of partitions) running.add(partition);
+    const release = (): void => {
+      for (const partition of partitions) running.delete(partition);
+    };
+    try {
+      const { controls, devices } = this.#ports;
+      // The devices that do not answer are gone, an operator has said.
+      const isForced = (partition: number): boolean =>
+        controls.forceReason(keyspace, partition, loaded.get(partition) ?? null) !== null;
+      const asked = new Map(
+        partitions
+          .filter((partition) => !isForced(partition))
+          .map((partition) => [partition, former.get(partition) ?? unknownSlots]),
+      );
+      const confirmed = await confirmTakeover(devices, active, asked);
+      const safe = [...confirmed, ...partitions.filter(isForced)];
+      // failpoint: takeover.confirmed
+      await this.#markReady(active, safe);
+      if (safe.length < partitions.length) {
+        const open = partitions.length - safe.length;
+        const message = `${open} partitions wait: a quorum of devices may have the old ring`;
+        throw new CodedError('SERVERS_NOT_CONFIRMED', message);
+      }
+      release();
+      this.#told.onEnded(keyspace);
+    } catch (error) {
+      this.#told.onFailed(keyspace, error, release);
+    }
+  }
+
+  async #markReady(active: ActiveRing, partitions: readonly number[]): Promise<void> {
+    const { store, controls, onceComplete, current, loadPace, monotonicMs } = this.#ports;
+    const { keyspace } = active.ring;
+    for (const partition of partitions) {
+      if (this.#closed || current(keyspace) !== active) break;
+      const begunMs = monotonicMs();
+      store.setState(keyspace, partition, 'ready');
+      const tookMs = monotonicMs() - begunMs;
+      onceComplete.forget(keyspace, partition);
+      this.forget(keyspace, partition);
+      this.#told.onServing(keyspace, partition);
+      await controls.endForce(keyspace, partition);
+      // Each state is synced: requests have their turns in between, and as long.
+      await (loadPace().restTimes > 0 ? delay(tookMs) : setImmediate());
+    }
+  }
+
+  #of(keyspace: string): Notes {
+    const known = this.#notes.get(keyspace);
+    if (known !== undefined) return known;
+    const notes = { former: new Map<number, FormerSlots>(), running: new Set<number>() };
+    this.#notes.set(keyspace, notes);
+    return notes;
+  }
+}
