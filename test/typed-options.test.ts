@@ -84,7 +84,7 @@ test('a number is taken inside its range only, and refused with both', () => {
 const files = ['from', 'from-json', 'onto'];
 
 interface Case {
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   readonly option: string;
   readonly value: string;
 }
@@ -102,10 +102,10 @@ async function casesOf({ usage, load }: (typeof verbs)[number]): Promise<Case[]>
       ...(files.includes(option) ? ['/nope', '/tmp'] : []),
       ...(at % 3 > 0 || /^(meta|hash-.*)$/.test(option) ? [] : ['']),
     ];
-    const words = (needed[name] ?? `${name} cities`)
+    const args = (needed[name] ?? `${name} cities`)
       .split(' ')
       .filter((word) => !word.startsWith(`--${option}=`));
-    return values.map((value) => ({ words: [...words, `--${option}=${value}`], option, value }));
+    return values.map((value) => ({ args: [...args, `--${option}=${value}`], option, value }));
   });
 }
 
@@ -136,9 +136,9 @@ test('ring-builder: what is wrong for an option is refused, and changes nothing'
   const before = await filesOf(tool.folder);
   const cases = (await Promise.all(verbs.map(casesOf))).flat();
   expect(cases.length).toBeGreaterThan(60);
-  for (const { words, option, value } of cases) {
-    const what = words.join(' ').slice(0, 120);
-    const error = await refusalOf(() => tool.answer(words), what);
+  for (const { args, option, value } of cases) {
+    const what = args.join(' ').slice(0, 120);
+    const error = await refusalOf(() => tool.answer(args), what);
     expect([2, 4], `${what}: ${error.message}`).toContain(error.exit);
     expect(error.message, what).toContain(value === '' ? `--${option} ` : value.slice(0, 80));
     expect(error.message.length, what).toBeLessThan(600);
@@ -173,9 +173,9 @@ test('ring-server: what an option must not have is refused by its name', async (
   );
   for (const [option, ...values] of wrongForServer) {
     for (const value of ['', ...values]) {
-      const words = [...(option === 'data' ? [] : ['--data', '/x']), `--${option}=${value}`];
-      const what = words.join(' ').slice(0, 120);
-      const error = await refusalOf(() => parseOptions(words), what);
+      const args = [...(option === 'data' ? [] : ['--data', '/x']), `--${option}=${value}`];
+      const what = args.join(' ').slice(0, 120);
+      const error = await refusalOf(() => parseOptions(args), what);
       expect(error, what).toMatchObject({ code: 'USAGE', exit: 2 });
       expect(error.message, what).toContain(`--${option} `);
       expect(error.message, what).not.toMatch(/received|must match|expected/);

@@ -20,8 +20,8 @@ test('every package.json has it', () => {
 
 test.each(['ring-builder', 'ring-server'])('%s --version', async (program) => {
   const launcher = path.join(root, 'tools', program, 'launcher.mjs');
-  const say = async (...words: string[]): Promise<string> =>
-    (await run(process.execPath, [launcher, ...words])).stdout;
+  const say = async (...args: string[]): Promise<string> =>
+    (await run(process.execPath, [launcher, ...args])).stdout;
   expect(await say('--version')).toBe(`${program} ${programVersion}\n`);
   const document = { program, version: programVersion };
   expect(JSON.parse(await say('--json', '--version'))).toEqual(document);

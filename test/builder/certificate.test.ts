@@ -34,9 +34,9 @@ test(`${INSTANCES} random instances: a table is certified exactly when it is opt
       tiersByName(state, settingsOf(first).partitions),
     );
     for (const after of [
-      settled(ring, state),
+      converged(ring, state),
       afresh(state),
-      swapped(settled(ring, state), random),
+      swapped(converged(ring, state), random),
     ]) {
       const verdict = certify({ before: ring.table, after, state });
       checkVerdict(verdict, { before: ring.table, after, state, optimum: optimum!, seed });
@@ -56,7 +56,7 @@ test(`${INSTANCES / 2} instances with overload: moves equal the optimum, and are
     const state = randomChanges(first, random);
     if (holders(state) < Math.ceil(state.replicas)) continue;
     const optimum = fewestMoves(ring.table, state, tiersOfTargets(state));
-    const verdict = certify({ before: ring.table, after: settled(ring, state), state });
+    const verdict = certify({ before: ring.table, after: converged(ring, state), state });
     expect(verdict, `seed ${seed}`).toMatchObject({ optimal: true, moves: optimum });
   }
 });
@@ -107,7 +107,7 @@ function newSlots(before: Table, after: Table): number {
 }
 
 /** The builder's own table once all waves are done. */
-function settled(ring: Ring, state: BuilderState): Table {
+function converged(ring: Ring, state: BuilderState): Table {
   let head = ring;
   for (let left = true; left; ) {
     const from = { head, headId: ID, state, direct: true };

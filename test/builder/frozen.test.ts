@@ -44,11 +44,11 @@ function checkInstance(seed: number): void {
   }
   const next = nextRing(plan, from);
   expect(auditRing(next), label).toEqual([]);
-  settle(next, state, label);
+  converge(next, state, label);
 }
 
 /** When nothing is frozen any more, waves bring every device within one of its share. */
-function settle(start: Ring, state: BuilderState, label: string): void {
+function converge(start: Ring, state: BuilderState, label: string): void {
   let head = start;
   for (let wave = 0, left = true; left; wave += 1) {
     expect(wave, `${label}: waves`).toBeLessThan(8);

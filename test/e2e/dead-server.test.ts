@@ -11,8 +11,8 @@ interface Ended {
 }
 
 async function rollout(cluster: Cluster, ...more: string[]): Promise<Ended> {
-  const words = ['rollout', keyspace, '--json', '--stall-timeout', '3', ...more];
-  const { exit, stdout, stderr } = await cluster.builder.run(words);
+  const args = ['rollout', keyspace, '--json', '--stall-timeout', '3', ...more];
+  const { exit, stdout, stderr } = await cluster.builder.run(args);
   return { exit, stderr, json: JSON.parse(stdout || 'null') as Ended['json'] };
 }
 
@@ -51,7 +51,7 @@ test('dead before the commit: every wave is carried out, then it is removed', {
   const rateOf = async () => (await cluster.servers[0]!.status()).copyPace.allowed;
   for (const signal of ['SIGINT', 'SIGHUP'] as const) {
     const isLent = waitFor('the rate of the rollout', { ask: rateOf, until: (one) => one === 9e6 });
-    const interrupt = { signal, words: ['--rate', '9MB/s'] };
+    const interrupt = { signal, args: ['--rate', '9MB/s'] };
     expect(await killRolloutAt(cluster, isLent, interrupt)).toBe(true);
     expect(await rateOf(), signal).toBeNull();
   }

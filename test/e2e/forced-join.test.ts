@@ -22,8 +22,8 @@ test('a forced join needs a reason, is logged, and gates the next change', {
   for (const server of gone) await server.kill();
   const stuck = ring.moves.filter(({ from }) => from === 0 || from === 1);
   const partitions = stuck.map(({ partition }) => String(partition));
-  const words = ['rollout', keyspace, '--json', '--skip-down', '--stall-timeout', '3'];
-  const stalled = await builder.run(words);
+  const args = ['rollout', keyspace, '--json', '--skip-down', '--stall-timeout', '3'];
+  const stalled = await builder.run(args);
   expect(stalled.exit).toBe(4);
   expect(stalled.stderr).toContain('ROLLOUT_STALLED');
   expect(stalled.stderr).toContain('1 of the 2 complete files needed');
@@ -37,7 +37,7 @@ test('a forced join needs a reason, is logged, and gates the next change', {
   expect((await builder.run([...force, ...reason])).exit, 'without --yes').toBe(5);
   const forced = await builder.run([...force, ...reason, '--yes']);
   expect(JSON.parse(forced.stdout), forced.stderr).toMatchObject({ known: stuck.length });
-  const rollout = await builder.run(words);
+  const rollout = await builder.run(args);
   expect(JSON.parse(rollout.stdout), rollout.stderr).toMatchObject({
     ...{ moved: stuck.length, end: 'drains' },
   });

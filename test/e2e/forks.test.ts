@@ -91,10 +91,10 @@ test(
     // The other operator is told so by every command, takes the right history, and goes on.
     const lost = await twin.run(`push ${keyspace} --json`);
     expect([lost.exit, lost.stdout]).toEqual([5, expect.stringContaining('RING_FORK_SETTLED')]);
-    for (const words of [`push ${keyspace}`, `servers ${keyspace}`, 'health']) {
-      const said = (await twin.run(words)).stdout;
-      expect(said, words).toMatch(/Next: ring-builder restore \w+ --from [\d.:]+ --replace\n$/);
-      expect(said, words).not.toContain('settle ');
+    for (const args of [`push ${keyspace}`, `servers ${keyspace}`, 'health']) {
+      const said = (await twin.run(args)).stdout;
+      expect(said, args).toMatch(/Next: ring-builder restore \w+ --from [\d.:]+ --replace\n$/);
+      expect(said, args).not.toContain('settle ');
     }
     const from = `127.0.0.1:${first.place.port}`;
     const taken = await twin.json<{ kept: string }>(`restore ${keyspace} --from ${from} --replace`);

@@ -126,8 +126,8 @@ async function outlives({ place }: ServerUnderTest, ballast: string): Promise<bo
 /** With its log on another disk. */
 function startAside({ place }: ServerUnderTest): { exit: number | null; text: string } {
   const { data, port, device } = place;
-  const words = ['--data', data, '--listen', `127.0.0.1:${port}`, '--device', device];
-  const run = spawnSync(process.execPath, [serverProgram, ...words], { encoding: 'utf8' });
+  const args = ['--data', data, '--listen', `127.0.0.1:${port}`, '--device', device];
+  const run = spawnSync(process.execPath, [serverProgram, ...args], { encoding: 'utf8' });
   return { exit: run.status, text: `${run.stdout}${run.stderr}` };
 }
 

@@ -27,8 +27,8 @@ test('revert, removal and restore under live writes', { timeout: 180_000 }, asyn
   expect(plan).toMatchObject({ to: 1, cancels: proposed.moves.length, moved: 0, changed: true });
   expect((await cluster.head()).version).toBe(proposed.version);
   const digest = String(plan['digest']);
-  const words = ['revert', keyspace, '1', '-m', 'not now', '--plan', digest];
-  expect(await builder.json(words)).toMatchObject({ cancelled: proposed.moves.length });
+  const args = ['revert', keyspace, '1', '-m', 'not now', '--plan', digest];
+  expect(await builder.json(args)).toMatchObject({ cancelled: proposed.moves.length });
   await builder.json(['rollout', keyspace]);
   expect(holdersByPartition(await cluster.head())).toEqual(holdersByPartition(first));
 

@@ -17,16 +17,16 @@ interface Inspected {
 }
 
 /** In a process of its own; the servers of the test go on meanwhile. */
-function run(...words: string[]): Promise<{ exit: number; stdout: string; stderr: string }> {
+function run(...args: string[]): Promise<{ exit: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [serverProgram, 'inspect', ...words], (error, stdout, stderr) => {
+    execFile(process.execPath, [serverProgram, 'inspect', ...args], (error, stdout, stderr) => {
       resolve({ exit: Number(error?.code ?? 0), stdout, stderr });
     });
   });
 }
 
-async function inspected(...words: string[]): Promise<Inspected> {
-  const { exit, stdout, stderr } = await run(...words, '--json');
+async function inspected(...args: string[]): Promise<Inspected> {
+  const { exit, stdout, stderr } = await run(...args, '--json');
   expect(exit, stderr).toBe(0);
   return JSON.parse(stdout) as Inspected;
 }
@@ -104,8 +104,8 @@ test('what is not there is said with what is', async () => {
       stderr: expect.stringContaining('PARTITION_ABSENT'),
     });
   }
-  for (const words of [[], [folder.path], [data, keyspace, 'x'], [data, keyspace, '0', 'more']]) {
-    const { exit, stderr } = await run(...words);
+  for (const args of [[], [folder.path], [data, keyspace, 'x'], [data, keyspace, '0', 'more']]) {
+    const { exit, stderr } = await run(...args);
     expect(stderr).toContain('ring-server inspect DIR [RING [PARTITION]]');
     expect(exit).toBe(2);
   }

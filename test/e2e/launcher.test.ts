@@ -50,10 +50,10 @@ test.skipIf(oldPath === null)('without a Node named, the right one is found', ()
 test('a signal to the process that was started ends the server cleanly', async () => {
   await using folder = await scratchFolder();
   const [port = 0] = await freePorts(1);
-  const words = ['--data', path.join(folder.path, 'sd 1'), '--listen', `127.0.0.1:${port}`];
+  const args = ['--data', path.join(folder.path, 'sd 1'), '--listen', `127.0.0.1:${port}`];
   const stdio = ['ignore', 'ignore', 'inherit'] as const;
   const options = { stdio: [...stdio], ...(oldPath !== null && { env }) };
-  const child = spawn(linkOf('ring-server'), words, options);
+  const child = spawn(linkOf('ring-server'), args, options);
   onTestFinished(() => void child.kill('SIGKILL'));
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   await waitFor('the server to listen', {
@@ -85,8 +85,8 @@ test('under a user id without a name all works, and what is not its own is refus
   for (const directory of [own, foreign]) fs.mkdirSync(directory);
   fs.chownSync(own, ids.uid, ids.gid);
   const env = { PATH: process.env['PATH'] };
-  const run = (name: string, ...words: string[]) => {
-    const { status, stdout, stderr } = spawnSync(linkOf(name), words, {
+  const run = (name: string, ...args: string[]) => {
+    const { status, stdout, stderr } = spawnSync(linkOf(name), args, {
       ...ids,
       env,
       cwd: own,

@@ -32,8 +32,8 @@ test('a server that is down stays in the ring, and rejoins after a change', slow
 
     const joiner = await cluster.addServer();
     const proposed = await cluster.commit('add', joiner.text, '1');
-    const words = ['rollout', keyspace, '--skip-down', '--stall-timeout', '3', '--json'];
-    const rollout = await builder.run(words);
+    const args = ['rollout', keyspace, '--skip-down', '--stall-timeout', '3', '--json'];
+    const rollout = await builder.run(args);
     expect(rollout.exit, rollout.stderr).toBe(4);
     moved = proposed.moves.length;
     expect(JSON.parse(rollout.stdout)).toMatchObject({ moved, end: 'drains', inFlight: 0 });

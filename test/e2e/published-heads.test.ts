@@ -94,8 +94,8 @@ test.skipIf(!etcdHere || !opensslHere)(
       ask: async () => (await server.status()).rings[0]?.version,
       until: (active) => active === 1,
     });
-    const stranger = await builder.run(['status', 'notes', '--rings', 'other', ...placed]);
-    expect(stranger.stderr).toMatch(/HEAD_STORE_UNREACHABLE/);
+    const elsewhere = await builder.run(['status', 'notes', '--rings', 'other', ...placed]);
+    expect(elsewhere.stderr).toMatch(/HEAD_STORE_UNREACHABLE/);
     const secret = await builder.run(['status', 'notes', '--store', 'etcds://ada:pencil@h:1']);
     expect([secret.exit, secret.stderr]).toEqual([2, expect.stringContaining('password-file')]);
   },

@@ -26,8 +26,8 @@ beforeAll(async () => {
 });
 afterAll(() => endCluster(cluster));
 
-async function push(builder: RingBuilder, ...words: string[]) {
-  const { exit, stdout, stderr } = await builder.run(['push', keyspace, '--json', ...words]);
+async function push(builder: RingBuilder, ...args: string[]) {
+  const { exit, stdout, stderr } = await builder.run(['push', keyspace, '--json', ...args]);
   if (stdout === '') throw new Error(`push ended with ${exit}: ${stderr}`);
   return { exit, ...(JSON.parse(stdout) as Pushed) };
 }
@@ -103,6 +103,6 @@ test.each([
   ['--wait', 'most'],
   ['--canary', '-1'],
   ['--canary', '1.5'],
-])('%s %s is refused', async (...words) => {
-  expect((await cluster.builder.run(['push', keyspace, ...words])).exit).toBe(2);
+])('%s %s is refused', async (...args) => {
+  expect((await cluster.builder.run(['push', keyspace, ...args])).exit).toBe(2);
 });

@@ -15,8 +15,8 @@ const steps = 400;
 
 async function realRedis(): Promise<Redis> {
   const [port = 0] = await freePorts(1);
-  const words = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  const child = spawn('redis-server', words, { stdio: 'ignore' });
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const child = spawn('redis-server', args, { stdio: 'ignore' });
   const client = clientOf(port);
   client.on('error', () => undefined); // until it listens
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -69,8 +69,8 @@ function randomCommand(random: Random): string[] {
   ])();
 }
 
-async function told(client: Redis, words: readonly string[]): Promise<unknown> {
-  const [name = '', ...rest] = words;
+async function told(client: Redis, args: readonly string[]): Promise<unknown> {
+  const [name = '', ...rest] = args;
   try {
     return await client.call(name, ...rest);
   } catch (error) {
@@ -88,13 +88,13 @@ test.skipIf(!hasRedis)(
     const hint = `SEED=${seed} vitest run test/e2e/redis-beside-redis.test.ts`;
     const seen = new Set<unknown>();
     for (let step = 0; step < steps; step += 1) {
-      const words = randomCommand(random);
-      const wanted = await told(theirs, words);
-      expect(await told(ours, words), `${hint}: step ${step}: ${words.join(' ')}`).toEqual(wanted);
-      seen.add(`${words[0]} ${String(wanted)}`);
+      const args = randomCommand(random);
+      const wanted = await told(theirs, args);
+      expect(await told(ours, args), `${hint}: step ${step}: ${args.join(' ')}`).toEqual(wanted);
+      seen.add(`${args[0]} ${String(wanted)}`);
       for (const key of ['a', 'b', 'c']) {
         const [left, same] = [await theirs.pttl(key), await ours.pttl(key)];
-        const about = `${hint}: PTTL ${key} after step ${step}: ${words.join(' ')}`;
+        const about = `${hint}: PTTL ${key} after step ${step}: ${args.join(' ')}`;
         if (left < 0) expect(same, about).toBe(left);
         else expect(Math.abs(same - left), about).toBeLessThan(500_000);
       }

@@ -16,7 +16,7 @@ if (!hasTools)
   console.log('redis-cli and redis-benchmark are not installed: their tests are skipped');
 
 const bulk = (text: string): string => `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
-const request = (...words: string[]): string => `*${words.length}\r\n${words.map(bulk).join('')}`;
+const request = (...args: string[]): string => `*${args.length}\r\n${args.map(bulk).join('')}`;
 
 function ioredisTo(port: number): Redis {
   const client = new Redis({ port, host: '127.0.0.1', lazyConnect: true });
@@ -127,12 +127,12 @@ describe('by hand', () => {
     const random = seededRandom(seed);
     const sent = Array.from({ length: 3_000 }, () => {
       const name = names[random.below(names.length)]!;
-      const words = Array.from({ length: random.below(6) }, () =>
+      const args = Array.from({ length: random.below(6) }, () =>
         random.below(8) === 0
           ? 'x'.repeat(random.below(3_000))
           : shapes[random.below(shapes.length)]!,
       );
-      return name === 'quit' ? request('ping') : request(name, ...words);
+      return name === 'quit' ? request('ping') : request(name, ...args);
     });
     await using connection = await RawConnection.to(ports[0]!);
     connection.send(sent.join(''));
@@ -288,8 +288,8 @@ describe('ioredis', () => {
 describe.skipIf(!hasTools)('programs of Redis', () => {
   test('redis-cli', async () => {
     const { ports } = await redisCluster({ servers: 1, replicas: 1 });
-    const cli = (words: readonly string[], stdin = ''): Promise<string> =>
-      runProgram('redis-cli', ['-p', String(ports[0]), ...words], stdin);
+    const cli = (args: readonly string[], stdin = ''): Promise<string> =>
+      runProgram('redis-cli', ['-p', String(ports[0]), ...args], stdin);
     expect(await cli(['set', 'a b', 'c d'])).toBe('OK\n');
     expect(await cli(['get', 'a b'])).toBe('c d\n');
     expect(await cli(['-3', 'get', 'none'])).toBe('\n');
@@ -305,8 +305,8 @@ describe.skipIf(!hasTools)('programs of Redis', () => {
     const { cluster, ports } = await redisCluster({ servers: 1, replicas: 1 });
     for (const depth of ['1', '16']) {
       const load = ['-c', '20', '-n', '2000', '-P', depth, '-d', '100', '-r', '500'];
-      const words = ['-p', String(ports[0]), '-t', 'ping,set,get,mset', ...load, '--csv'];
-      const lines = (await runProgram('redis-benchmark', words)).trim().split('\n');
+      const args = ['-p', String(ports[0]), '-t', 'ping,set,get,mset', ...load, '--csv'];
+      const lines = (await runProgram('redis-benchmark', args)).trim().split('\n');
       expect(lines).toHaveLength(6);
     }
     const { bytes } = await askServer(cluster.ports()[0]!, { path: '/metrics' });

@@ -10,11 +10,11 @@ const keys = Array.from({ length: 200 }, (_, index) => `kept/${index}`);
 /** Written again while the data is elsewhere: about one in each partition. */
 const CHANGED = 8;
 
-async function write(cluster: Cluster, words: string, count: number): Promise<void> {
+async function write(cluster: Cluster, text: string, count: number): Promise<void> {
   for (const [index, key] of keys.slice(0, count).entries()) {
     const ports = cluster.ports();
     const path = `/v1/${keyspace}/${key}`;
-    const body = `${words} ${index} `.repeat(50);
+    const body = `${text} ${index} `.repeat(50);
     const { status } = await askServer(ports[index % ports.length]!, { method: 'PUT', path, body });
     expect(status).toBe(204);
   }
@@ -36,8 +36,8 @@ test('back to where the data still is', { timeout: 180_000 }, async () => {
   await builder.json(['moves', keyspace, 'cancel', ...cancelled]);
   await cluster.push();
   await away.kill();
-  const words = ['rollout', keyspace, '--json', '--skip-down', '--stall-timeout', '2'];
-  const out = await builder.run(words);
+  const args = ['rollout', keyspace, '--json', '--skip-down', '--stall-timeout', '2'];
+  const out = await builder.run(args);
   expect(out.exit, out.stderr).toBe(4);
   const moved = proposed.moves.length - fromAway.length;
   expect(JSON.parse(out.stdout)).toMatchObject({ moved, verified: moved, end: 'drains' });
@@ -53,7 +53,7 @@ test('back to where the data still is', { timeout: 180_000 }, async () => {
     await holder.kill();
     await cluster.restart(holder);
   }
-  const home = await builder.run(words);
+  const home = await builder.run(args);
   expect(JSON.parse(home.stdout), home.stderr).toMatchObject({
     ...{ moved, verified: 0, copied: { bytes: 0 }, version: reverted.version + 2 },
   });

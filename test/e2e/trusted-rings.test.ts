@@ -1,4 +1,4 @@
-// Real servers with --trust and the real tool with keys: signing, the brake, rotation, relaying.
+// Real servers with --trust, the real tool with keys: signing, change guard, rotation, relaying.
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -111,8 +111,8 @@ async function restoreAnew(cluster: Cluster, unsigned: RingBuilder): Promise<voi
   const { builder } = cluster;
   const from = `ws://${cluster.servers[1]?.address}`;
   const restore = ['restore', keyspace, '--from', from, '--rings', 'anew'];
-  const refusal = async (words: readonly string[], tool = builder): Promise<string> => {
-    const { stderr } = await tool.run([...words, '--json']);
+  const refusal = async (args: readonly string[], tool = builder): Promise<string> => {
+    const { stderr } = await tool.run([...args, '--json']);
     return (JSON.parse(stderr) as { code: string }).code;
   };
   expect(await refusal([...restore, '--trust', '0'.repeat(64)])).toBe('TRUST_UNKNOWN');

@@ -15,9 +15,9 @@ if (!opensslHere) process.stderr.write('openssl is not installed: tests with it 
 
 export async function makeCertificates(folder: string): Promise<Certificates> {
   const at = (name: string): string => join(folder, name);
-  const openssl = (words: string): void => {
-    const { status, stderr } = spawnSync('openssl', words.split(' '), { cwd: folder });
-    if (status !== 0) throw new Error(`openssl ${words}: ${String(stderr)}`);
+  const openssl = (args: string): void => {
+    const { status, stderr } = spawnSync('openssl', args.split(' '), { cwd: folder });
+    if (status !== 0) throw new Error(`openssl ${args}: ${String(stderr)}`);
   };
   const newKey = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
   openssl(`req -x509 ${newKey} -days 2 -subj /CN=authority -keyout ca.key -out ca.pem`);

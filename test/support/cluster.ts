@@ -92,18 +92,18 @@ export class Cluster implements AsyncDisposable {
   }
 
   /** Stages by a command such as `add`, and commits it. */
-  async commit(verb: string, ...words: string[]): Promise<Ring> {
-    await this.quickly([verb, keyspace, ...words]);
-    await this.quickly(['commit', keyspace, '-m', `${verb} ${words.join(' ')}`]);
+  async commit(verb: string, ...args: string[]): Promise<Ring> {
+    await this.quickly([verb, keyspace, ...args]);
+    await this.quickly(['commit', keyspace, '-m', `${verb} ${args.join(' ')}`]);
     return this.head();
   }
 
   /** A command that a test is not about: in this process, so that none is started for it. */
-  async quickly(words: readonly string[]): Promise<void> {
+  async quickly(args: readonly string[]): Promise<void> {
     this.#here ??= await ringBuilderHere({ rings: this.rings, keys: keysHere(), nowMs: Date.now });
-    const { exit = 0, lines } = await this.#here.answer(words);
+    const { exit = 0, lines } = await this.#here.answer(args);
     if (exit === 0) return;
-    throw new Error(`ring-builder ${words.join(' ')} ended with ${exit}: ${lines.join('; ')}`);
+    throw new Error(`ring-builder ${args.join(' ')} ended with ${exit}: ${lines.join('; ')}`);
   }
 
   /** Resolves when the log names a version at least this high: the version is committed. */

@@ -34,7 +34,7 @@ export async function startEtcd(secured?: StoreAccess): Promise<EtcdCluster> {
   const children = names.map((name, index) => {
     const peer = at(ports[index + 3]);
     const client = `http${secured ? 's' : ''}://127.0.0.1:${ports[index]}`;
-    const words = [
+    const args = [
       ['--name', name, '--data-dir', join(data, name), '--log-level', 'error'],
       ['--listen-client-urls', client, '--advertise-client-urls', client],
       ['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
@@ -42,7 +42,7 @@ export async function startEtcd(secured?: StoreAccess): Promise<EtcdCluster> {
       ['--heartbeat-interval', '50', '--election-timeout', '500'],
       tls,
     ].flat() as string[];
-    return spawn('etcd', words, { stdio: 'ignore' });
+    return spawn('etcd', args, { stdio: 'ignore' });
   });
   const members = ports.slice(0, 3).map((port) => `127.0.0.1:${port}`);
   for (const member of members) {

@@ -40,7 +40,11 @@ export class HttpOnMap {
     // Only what the routes of the tests touch is there.
     this.ports = {
       coordinator: { rings, requests: new RingRequests(), devices, clock, issueStamp },
-      status: { rings, store: { info }, mover: { draining: () => new Map(), progress: () => [] } },
+      status: {
+        rings,
+        store: { info },
+        reconciler: { draining: () => new Map(), progress: () => [] },
+      },
       metrics: createMetrics(),
       allowsHost: allowedHosts(names),
       onBug: (error: unknown) => this.bugs.push(error),

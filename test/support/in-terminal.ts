@@ -11,10 +11,10 @@ export interface Typed {
 
 /** Resolves with all that was shown, and the exit code. `words` must need no quoting. */
 export function inTerminal(
-  words: readonly string[],
+  args: readonly string[],
   { typed, env = {} }: { readonly typed: readonly Typed[]; readonly env?: NodeJS.ProcessEnv },
 ): Promise<{ readonly shown: string; readonly exit: number | null }> {
-  const child = spawn('script', ['-qec', words.join(' '), '/dev/null'], {
+  const child = spawn('script', ['-qec', args.join(' '), '/dev/null'], {
     env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });

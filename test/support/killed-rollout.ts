@@ -8,16 +8,16 @@ const program = path.join(import.meta.dirname, '../../tools/ring-builder/launche
 interface Kill {
   readonly signal?: NodeJS.Signals;
   /** Further words on its command line. */
-  readonly words?: readonly string[];
+  readonly args?: readonly string[];
 }
 
 /** Types `ring-builder rollout`, and kills it when `moment` resolves. False when it ended before. */
 export async function killRolloutAt(
   cluster: Cluster,
   moment: Promise<unknown>,
-  { signal = 'SIGKILL', words = [] }: Kill = {},
+  { signal = 'SIGKILL', args = [] }: Kill = {},
 ): Promise<boolean> {
-  const tool = spawn(process.execPath, [program, 'rollout', keyspace, ...words], {
+  const tool = spawn(process.execPath, [program, 'rollout', keyspace, ...args], {
     cwd: cluster.folder,
     stdio: 'ignore',
   });

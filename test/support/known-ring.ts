@@ -28,7 +28,7 @@ export async function knownRing(hours: number, power = 4) {
     localHour: () => 3,
     timeZone: 'Europe/Berlin',
     atInterrupt: () => () => undefined,
-    next: (words) => `ring-builder ${words}`,
+    next: (args) => `ring-builder ${args}`,
     ...world,
   };
   const create = `create cities --partition-power ${power} --replicas 3 --min-part-hours`;
@@ -60,7 +60,7 @@ export async function knownRing(hours: number, power = 4) {
 export async function drained({ tool, later }: Awaited<ReturnType<typeof knownRing>>) {
   await tool.json('set-weight cities d0 0 d1 0');
   for (let left = true; left; later(100)) {
-    const words = 'commit cities -m drained --direct --yes --override both';
-    left = (await tool.json<{ movesLeft: number }>(words)).movesLeft > 0;
+    const args = 'commit cities -m drained --direct --yes --override both';
+    left = (await tool.json<{ movesLeft: number }>(args)).movesLeft > 0;
   }
 }

@@ -21,7 +21,7 @@ export class ManualClock {
   }
 
   /** Runs what was deferred, and what that defers, with time for promises in between. */
-  async settle(): Promise<void> {
+  async flush(): Promise<void> {
     do {
       for (const work of this.#deferred.splice(0)) work();
       // Promises that hang on each other need a few turns.
@@ -35,7 +35,7 @@ export class ManualClock {
       if (timer.at > this.#now || !this.#timers.delete(timer)) continue;
       timer.work();
     }
-    await this.settle();
+    await this.flush();
   }
 }
 

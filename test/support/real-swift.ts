@@ -131,7 +131,7 @@ export interface SwiftRingBuilderEnded {
   readonly output: string;
 }
 
-export function swiftRingBuilder(words: readonly string[], cwd: string): SwiftRingBuilderEnded {
-  const ended = spawnSync('/usr/bin/swift-ring-builder', words, { cwd, encoding: 'utf8' });
+export function swiftRingBuilder(args: readonly string[], cwd: string): SwiftRingBuilderEnded {
+  const ended = spawnSync('/usr/bin/swift-ring-builder', args, { cwd, encoding: 'utf8' });
   return { exit: ended.status, output: `${ended.stdout}${ended.stderr}` };
 }

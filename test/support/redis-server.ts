@@ -33,16 +33,16 @@ export async function redisCluster(shape: {
 /** The standard output of a program that must end with 0. */
 export async function runProgram(
   name: string,
-  words: readonly string[],
+  args: readonly string[],
   stdin = '',
 ): Promise<string> {
-  const child = spawn(name, words);
+  const child = spawn(name, args);
   child.stdin.end(stdin);
   const exited = new Promise((resolve) => child.once('close', resolve));
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const exit = await exited;
   if (exit !== 0)
-    throw new Error(`${name} ${words.join(' ')} ended with ${String(exit)}: ${stderr}`);
+    throw new Error(`${name} ${args.join(' ')} ended with ${String(exit)}: ${stderr}`);
   return stdout;
 }
 

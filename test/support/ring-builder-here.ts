@@ -9,27 +9,27 @@ import { parseCommandLine } from '../../tools/ring-builder/command-line.ts';
 export interface RingBuilderHere {
   readonly folder: string;
   /** The document of --json. Words are split at blanks, or given one by one; files lie in folder. */
-  readonly json: <T = Record<string, unknown>>(words: string | readonly string[]) => Promise<T>;
+  readonly json: <T = Record<string, unknown>>(args: string | readonly string[]) => Promise<T>;
   /** What a person reads, the next command included. */
-  readonly text: (words: string | readonly string[]) => Promise<string>;
+  readonly text: (args: string | readonly string[]) => Promise<string>;
   /** What a command answers, exit code included. */
-  readonly answer: (words: string | readonly string[]) => Promise<Answer>;
+  readonly answer: (args: string | readonly string[]) => Promise<Answer>;
   /** How a command that must fail would end. */
-  readonly refusal: (words: string) => Promise<{ exit: number; code: string }>;
+  readonly refusal: (args: string) => Promise<{ exit: number; code: string }>;
 }
 
 /** `world`: what of the context is otherwise than usual. */
 export async function ringBuilderHere(world: Partial<Context> = {}): Promise<RingBuilderHere> {
   const folder = await mkdtemp(join(tmpdir(), 'ring-builder-'));
   const run = async (given: string | readonly string[]): Promise<Answer> => {
-    const words = typeof given === 'string' ? given.split(' ') : given;
+    const args = typeof given === 'string' ? given.split(' ') : given;
     const rings = world.rings ?? join(folder, 'rings');
-    const parsed = await parseCommandLine([`--rings=${rings}`, ...words.map(inFolder)]);
-    if (parsed.kind === 'help') throw new Error(`help instead of ${words.join(' ')}`);
+    const parsed = await parseCommandLine([`--rings=${rings}`, ...args.map(inFolder)]);
+    if (parsed.kind === 'help') throw new Error(`help instead of ${args.join(' ')}`);
     return parsed.verb.run(parsed.args, {
       rings,
-      yes: words.includes('--yes'),
-      command: `ring-builder ${words.join(' ')}`,
+      yes: args.includes('--yes'),
+      command: `ring-builder ${args.join(' ')}`,
       user: 'ada',
       keys: { folder: join(folder, 'keys'), name: null, passphrase: () => Promise.resolve(null) },
       nowMs: () => Date.parse('2026-11-21T03:00:00Z'),
@@ -46,18 +46,18 @@ export async function ringBuilderHere(world: Partial<Context> = {}): Promise<Rin
     /\.(gz|builder|json)$|^absent$/.test(word) && !isAbsolute(word) ? join(folder, word) : word;
   return {
     folder,
-    json: async <T>(words: string | readonly string[]) =>
+    json: async <T>(args: string | readonly string[]) =>
       // The caller says what the document holds.
-      JSON.parse(JSON.stringify((await run(words)).json)) as T,
-    text: async (words) => {
-      const { lines, next } = await run(words);
+      JSON.parse(JSON.stringify((await run(args)).json)) as T,
+    text: async (args) => {
+      const { lines, next } = await run(args);
       return [...lines, ...(next === undefined ? [] : ['', `Next: ${next}`])].join('\n');
     },
     answer: run,
-    refusal: async (words) => {
-      const error = await run(words).catch((one: unknown) => one);
+    refusal: async (args) => {
+      const error = await run(args).catch((one: unknown) => one);
       if (error instanceof CodedError) return { exit: error.exit, code: error.code };
-      throw error instanceof Error ? error : new Error(`${words} did not fail`);
+      throw error instanceof Error ? error : new Error(`${args} did not fail`);
     },
   };
 }

@@ -27,14 +27,14 @@ export interface LogLine {
   readonly [name: string]: unknown;
 }
 
-interface Life {
+interface ProgramRun {
   readonly child: ChildProcess;
   readonly exited: Promise<number | null>;
 }
 
 export class ServerUnderTest {
   readonly place: ServerPlace;
-  #life: Life | null = null;
+  #run: ProgramRun | null = null;
 
   constructor(place: ServerPlace) {
     this.place = place;
@@ -51,7 +51,7 @@ export class ServerUnderTest {
   }
 
   get isRunning(): boolean {
-    const child = this.#life?.child;
+    const child = this.#run?.child;
     return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
@@ -78,9 +78,9 @@ export class ServerUnderTest {
       .flat();
     const log = fs.openSync(`${data}.log`, 'a');
     const stdio = ['ignore', log, log] as const;
-    const words = [...(node?.options ?? []), serverProgram, ...listen, ...extra];
+    const args = [...(node?.options ?? []), serverProgram, ...listen, ...extra];
     const env = { ...process.env, ...node?.environment };
-    const child = spawn(process.execPath, words, { stdio: [...stdio], env });
+    const child = spawn(process.execPath, args, { stdio: [...stdio], env });
     fs.closeSync(log);
     // Should the tests be interrupted, nothing is left running.
     const killNow = (): boolean => child.kill('SIGKILL');
@@ -91,7 +91,7 @@ export class ServerUnderTest {
         resolve(code);
       });
     });
-    this.#life = { child, exited };
+    this.#run = { child, exited };
   }
 
   /** Resolves when every partition the ring gives it can be read. */
@@ -109,18 +109,18 @@ export class ServerUnderTest {
 
   /** The way a machine dies. */
   async kill(): Promise<void> {
-    this.#life?.child.kill('SIGKILL');
-    await this.#life?.exited;
+    this.#run?.child.kill('SIGKILL');
+    await this.#run?.exited;
   }
 
   /** Asks it to end; its exit code. */
   async stop(): Promise<number | null> {
-    this.#life?.child.kill('SIGTERM');
+    this.#run?.child.kill('SIGTERM');
     return this.exited();
   }
 
   async exited(): Promise<number | null> {
-    return (await this.#life?.exited) ?? null;
+    return (await this.#run?.exited) ?? null;
   }
 
   pause(): void {
@@ -132,7 +132,7 @@ export class ServerUnderTest {
   }
 
   signal(signal: NodeJS.Signals): void {
-    this.#life?.child.kill(signal);
+    this.#run?.child.kill(signal);
   }
 
   logText(): string {

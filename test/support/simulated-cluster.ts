@@ -11,8 +11,8 @@ import type { Store } from '@ringwright/partition/store';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import { settleKey } from '@ringwright/server/coordinate/decide-key';
-import { settlePromises } from '@ringwright/server/coordinate/settle-promises';
+import { finishProposals } from '@ringwright/server/coordinate/finish-proposals';
+import { finishProposal } from '@ringwright/server/coordinate/propose';
 import type { CoordinatorPorts } from '@ringwright/server/coordinate/with-newest-ring';
 import { confirmTakeover } from '@ringwright/server/moves/confirm-takeover';
 import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
@@ -43,7 +43,7 @@ export interface SimulationOptions {
   /** False: a joiner counts as soon as it has the ring that names it. Loses writes. */
   readonly takeover: boolean;
   /** False: a joiner leaves the promises of the device it replaces undecided. */
-  readonly settle: boolean;
+  readonly finishesProposals: boolean;
   /** A device whose clock is further ahead than any write may be. */
   readonly wrongClock?: number;
 }
@@ -148,7 +148,7 @@ export class SimulatedDevice {
     void this.work();
   }
 
-  /** The duties of a joiner, as the mover does them. */
+  /** The duties of a joiner, as the reconciler does them. */
   async work(): Promise<void> {
     const { ring } = this.active;
     if (this.duty === 'LOAD') {
@@ -281,15 +281,17 @@ export class SimulatedCluster {
       const source = this.devices[id];
       if (source === undefined || !source.up) throw new Error('away');
       await source.replica.exchange.reach('cities', active.ring.version, nobody);
-      await source.inFlight.settled('cities', partition);
+      await source.inFlight.drained('cities', partition);
       const rows = [...source.rows.values()];
       await this.pause(60);
-      const decide = (_: string, key: Uint8Array) => settleKey(joiner.coordinator, 'cities', key);
+      const decide = (_: string, key: Uint8Array) =>
+        finishProposal(joiner.coordinator, 'cities', key);
       for (const row of rows) {
         if (joiner.put(row).kind === 'promised') await decide('cities', row.key);
       }
       const asked = { active, partition, device: id };
-      if (this.options.settle) await settlePromises({ devices: joiner.caller, decide }, asked);
+      if (this.options.finishesProposals)
+        await finishProposals({ devices: joiner.caller, decide }, asked);
     }
   }
 

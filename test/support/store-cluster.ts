@@ -8,8 +8,8 @@ import type { Store } from '@ringwright/partition/store';
 import type { Ring } from '@ringwright/ring/ring';
 import { CopySource } from '@ringwright/server/copies/copy-answers';
 import { CopyThrottle } from '@ringwright/server/copies/copy-throttle';
-import { freePace } from '@ringwright/server/copies/pace-copies';
 import { PartialCopies } from '@ringwright/server/copies/partial-copies';
+import { freeThrottle } from '@ringwright/server/copies/throttle-control';
 import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
 import { answerFloorPromise, answerFloorRaise } from '@ringwright/server/replica/floor-answers';
 import { InFlight } from '@ringwright/server/replica/in-flight';
@@ -72,7 +72,7 @@ export class StoreDevice {
       rounds: new RoundQueue(),
       opened: () => Promise.resolve(),
     };
-    const giving = { throttle: this.throttle, loadPace: () => freePace };
+    const giving = { throttle: this.throttle, loadThrottle: () => freeThrottle };
     this.copies = new CopySource({ ...this.replica, monotonicMs: nowMs, ...giving });
     const { replica, copies } = this;
     const kinds = messageKinds;

@@ -41,9 +41,9 @@ async function readAll(port: number, { values }: Left): Promise<Left['values']> 
   for (const [keyspace, expected] of Object.entries(values)) {
     const found: Record<string, string | null> = {};
     for (const key of Object.keys(expected)) {
-      const words = `/v1/${keyspace}/${encodeURIComponent(key)}?consistency=all`;
+      const args = `/v1/${keyspace}/${encodeURIComponent(key)}?consistency=all`;
       const { status, bytes } = await waitFor(`an answer of all holders of ${key}`, {
-        ask: () => askServer(port, { path: words }),
+        ask: () => askServer(port, { path: args }),
         until: ({ status }) => status === 200 || status === 404,
       });
       found[key] = status === 404 ? null : createHash('sha256').update(bytes).digest('hex');

@@ -135,9 +135,9 @@ interface Sent {
 }
 
 async function request(keyspace: string, { method, key, body, query = '' }: Sent): Promise<void> {
-  const words = `/v1/${keyspace}/${encodeURIComponent(key)}?consistency=all${query}`;
+  const args = `/v1/${keyspace}/${encodeURIComponent(key)}?consistency=all${query}`;
   for (let left = 100; left > 0; left -= 1) {
-    const sent = { method, path: words, ...(body !== undefined && { body }) };
+    const sent = { method, path: args, ...(body !== undefined && { body }) };
     const { status } = await askServer(sd1.place.port, sent);
     if (status === 204) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -145,8 +145,8 @@ async function request(keyspace: string, { method, key, body, query = '' }: Sent
   throw new Error(`${method} of ${key} in ${keyspace} was not acknowledged by all`);
 }
 
-async function type(words: string | readonly string[]): Promise<void> {
-  await tool.json(words);
+async function type(args: string | readonly string[]): Promise<void> {
+  await tool.json(args);
 }
 
 function sha256(text: string): string {

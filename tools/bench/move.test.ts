@@ -8,8 +8,8 @@ import type { Comparison } from './measure/comparison.ts';
 const program = path.join(import.meta.dirname, 'move.ts');
 
 test('one partition file, beside cp', async () => {
-  const words = [program, '--only', 'file', '--mib', '2', '--rounds', '1', '--json'];
-  const { stdout } = await promisify(execFile)(process.execPath, words);
+  const args = [program, '--only', 'file', '--mib', '2', '--rounds', '1', '--json'];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
   const { rows } = JSON.parse(stdout) as { rows: Comparison[] };
   expect(rows[0]).toMatchObject({ section: 'file', beside: { name: 'cp + fsync' } });
   expect(rows[0]!.figure).toBeGreaterThan(0);

@@ -12,8 +12,8 @@ interface Figures {
 }
 
 test('five listeners, a power-12 ring', async () => {
-  const words = [program, '--listeners', '5', '--power', '12', '--json'];
-  const { stdout } = await promisify(execFile)(process.execPath, words);
+  const args = [program, '--listeners', '5', '--power', '12', '--json'];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
   const { listeners, figures } = JSON.parse(stdout) as { listeners: number; figures: Figures[] };
   expect(listeners).toBe(5);
   expect(figures.map(({ name }) => name)).toEqual(['whole', 'delta']);

@@ -62,18 +62,18 @@ async function runSwift(names: readonly string[]): Promise<SwiftFigures[]> {
   for (const name of names) {
     if (!fs.existsSync(scenarioPath(name))) continue;
     tell(`${name} in Swift …`);
-    const words = ['ring-swift.py', scenarioPath(name), `${SWIFT_SECONDS}`];
-    found.push(...((await program(PYTHON, words)) as SwiftFigures[]));
+    const args = ['ring-swift.py', scenarioPath(name), `${SWIFT_SECONDS}`];
+    found.push(...((await program(PYTHON, args)) as SwiftFigures[]));
   }
   return found;
 }
 
 /** The JSON lines a program prints; what it says on stderr is passed on. */
-function program(file: string, words: readonly string[]): Promise<unknown[]> {
+function program(file: string, args: readonly string[]): Promise<unknown[]> {
   return new Promise((resolve) => {
-    const child = spawn(file, words, {
+    const child = spawn(file, args, {
       cwd: path.join(import.meta.dirname),
-      stdio: ['ignore', 'pipe', words.includes('-c') ? 'ignore' : 'inherit'],
+      stdio: ['ignore', 'pipe', args.includes('-c') ? 'ignore' : 'inherit'],
     });
     let text = '';
     child.stdout?.setEncoding('utf8').on('data', (piece: string) => {

@@ -9,8 +9,8 @@ const program = path.join(import.meta.dirname, 'store.ts');
 const small = ['--seconds', '0.1', '--rounds', '1', '--keys', '500', '--json'];
 
 async function rowsOf(section: string): Promise<Comparison[]> {
-  const words = [program, '--only', section, ...small];
-  const { stdout } = await promisify(execFile)(process.execPath, words);
+  const args = [program, '--only', section, ...small];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
   return (JSON.parse(stdout) as { rows: Comparison[] }).rows;
 }
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { breakCommand, quoteForShell } from './break-command.ts';
 
-const words = [
+const args = [
   ...['printf', '%s\\n', 'r1z1-127.0.0.1:45623/sd1', '1', 'six servers in three zones', "it's"],
   ...[
     'a-word-that-is-wider-than-the-narrowest-of-the-terminals-that-are-tried-here',
@@ -13,8 +13,8 @@ const words = [
 ];
 
 test.each([20, 40, 60, 80, 400])('in %d columns', (columns) => {
-  const lines = breakCommand(words.map(quoteForShell), columns);
-  const [, , ...given] = words;
+  const lines = breakCommand(args.map(quoteForShell), columns);
+  const [, , ...given] = args;
   const shown = execFileSync('/bin/sh', ['-c', lines.join('\n')], { encoding: 'utf8' });
   expect(shown.split('\n').slice(0, -1)).toEqual(given);
   for (const line of lines) {
@@ -28,5 +28,5 @@ test.each([20, 40, 60, 80, 400])('in %d columns', (columns) => {
 });
 
 test('without a terminal a command is one line', () => {
-  expect(breakCommand(words, Number.POSITIVE_INFINITY)).toHaveLength(1);
+  expect(breakCommand(args, Number.POSITIVE_INFINITY)).toHaveLength(1);
 });

@@ -7,10 +7,10 @@ const indent = '  ';
  * Lines of at most `columns`, broken between words, each but the last with the backslash that a
  * shell joins them by. Words are quoted already; one that is longer than a line has it for itself.
  */
-export function breakCommand(words: readonly string[], columns: number): string[] {
+export function breakCommand(args: readonly string[], columns: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of words) {
+  for (const word of args) {
     const longer = line === '' ? word : `${line} ${word}`;
     // The backslash needs two columns more.
     if (line.trim() === '' || longer.length <= columns - 2) {

@@ -8,7 +8,7 @@ export interface Ledger {
   /** Number of the last update that was sent. */
   readonly sent: Uint32Array;
   /** 1 where an attempt got no answer: it may still arrive, so the record is not updated again. */
-  readonly settled: Uint8Array;
+  readonly unsure: Uint8Array;
 }
 
 export type Verdict = 'right' | 'lost' | 'stale' | 'damaged' | 'invented';
@@ -18,7 +18,7 @@ export function newLedger(entries: readonly Entry[]): Ledger {
     entries,
     acked: new Uint32Array(entries.length),
     sent: new Uint32Array(entries.length),
-    settled: new Uint8Array(entries.length),
+    unsure: new Uint8Array(entries.length),
   };
 }
 

@@ -16,7 +16,7 @@ export async function loadRecords(client: KeyspaceClient, ledger: Ledger): Promi
     await inParallel(ledger.entries.length, WRITES_AT_ONCE, async (index) => {
       const entry = must(ledger.entries[index], `no record ${index}`);
       const { unanswered } = await client.put(entry.key, entry.value);
-      if (unanswered > 0) ledger.settled[index] = 1;
+      if (unanswered > 0) ledger.unsure[index] = 1;
       done += 1;
       bar.show(done);
     });

@@ -83,7 +83,7 @@ async function tell({ options, folder, cluster, output, signal }: Telling): Prom
   const builder = ringBuilder({
     rings,
     signal,
-    announce: (words) => teller.command(words),
+    announce: (args) => teller.command(args),
     say: (line) => teller.say(line),
   });
   const cities = await readCities(options.records);

@@ -9,7 +9,7 @@ export interface Narrator {
   /** One thing that happened. */
   say(line: string): void;
   /** A command as it is run, its words quoted for a shell. */
-  command(words: readonly string[]): void;
+  command(args: readonly string[]): void;
 }
 
 /** Stands before every line that is told. */
@@ -30,8 +30,8 @@ export function narrator(stream: NodeJS.WriteStream): Narrator {
       stream.write(`\n${style('bold', `${acts}. ${title}`)}\n`);
     },
     say: (line) => void stream.write(`${margin}${printable(line)}\n`),
-    command: (words) => {
-      const lines = breakCommand(['$', ...words], columnsOf(stream) - margin.length);
+    command: (args) => {
+      const lines = breakCommand(['$', ...args], columnsOf(stream) - margin.length);
       for (const line of lines) stream.write(`${margin}${style('cyan', line)}\n`);
     },
   };

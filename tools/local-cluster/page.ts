@@ -61,10 +61,10 @@ export function commandsPage(surroundings: Surroundings): string[] {
   const { rings, folder, port, sampleKey, ringVersion, revive, columns } = surroundings;
   const path = sampleKey.split('/').map(encodeURIComponent).join('/');
   const url = `http://127.0.0.1:${port}/v1/cities/${path}`;
-  const shown = (...words: string[]): string[] =>
-    breakCommand(words.map(quoteForShell), columns - margin.length);
-  const tool = (...words: string[]): string[] =>
-    shown('npx', 'ring-builder', ...words, '--rings', rings);
+  const shown = (...args: string[]): string[] =>
+    breakCommand(args.map(quoteForShell), columns - margin.length);
+  const tool = (...args: string[]): string[] =>
+    shown('npx', 'ring-builder', ...args, '--rings', rings);
   return [
     '',
     'The cluster is up. Try, in another terminal:',

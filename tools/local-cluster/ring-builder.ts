@@ -15,7 +15,7 @@ export interface RingBuilderOptions {
   /** Ends a running command. */
   readonly signal: AbortSignal;
   /** Called with the quoted words of every command before it runs, without --json and --rings. */
-  readonly announce: (words: readonly string[]) => void;
+  readonly announce: (args: readonly string[]) => void;
   /** Called with what a rollout says while it runs, where it cannot draw on a terminal itself. */
   readonly say: (line: string) => void;
 }
@@ -25,9 +25,9 @@ export type RingBuilder = (...args: string[]) => Promise<JsonObject>;
 
 export function ringBuilder({ rings, signal, announce, say }: RingBuilderOptions): RingBuilder {
   return async (...args) => {
-    const words = ['ring-builder', ...args.map(quoteForShell)];
-    const command = words.join(' ');
-    announce(words);
+    const typed = ['ring-builder', ...args.map(quoteForShell)];
+    const command = typed.join(' ');
+    announce(typed);
     const all = [BUILDER_MAIN, ...args, '--rings', rings, '--json', '--yes'];
     const isShown = args[0] === 'rollout';
     const listen = (line: string): void => (isShown ? say(rolloutLine(line) ?? line) : undefined);

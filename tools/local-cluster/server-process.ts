@@ -55,7 +55,7 @@ export class ServerProcess {
   async ready(): Promise<void> {
     const check = async (): Promise<boolean> => {
       if (!this.isRunning) {
-        throw failure(`${this.place.device} ended before it was ready: ${this.#lastWords()}`);
+        throw failure(`${this.place.device} ended before it was ready: ${this.#lastArgs()}`);
       }
       return (await statusOf(`http://${this.address}/readyz`)) === 200;
     };
@@ -85,7 +85,7 @@ export class ServerProcess {
     this.#child.kill('SIGKILL');
   }
 
-  #lastWords(): string {
+  #lastArgs(): string {
     return fs.readFileSync(this.#logFile, 'utf8').trim().split('\n').slice(-5).join('\n');
   }
 }

@@ -69,14 +69,14 @@ async function write(
 ): Promise<void> {
   const span = Math.ceil((ledger.entries.length - lane) / WRITERS);
   const index = random.below(span) * WRITERS + lane;
-  if (ledger.settled[index] === 1) return nextTurn();
+  if (ledger.unsure[index] === 1) return nextTurn();
   const entry = must(ledger.entries[index], `no record ${index}`);
   const update = must(ledger.sent[index], `no record ${index}`) + 1;
   ledger.sent[index] = update;
   const asked = performance.now();
   const outcome = await client.put(entry.key, valueAfter(entry, update));
   ledger.acked[index] = update;
-  if (outcome.unanswered > 0) ledger.settled[index] = 1;
+  if (outcome.unanswered > 0) ledger.unsure[index] = 1;
   seen.writes += 1;
   seen.retries += outcome.unanswered + outcome.refused;
   seen.writePauseMs = Math.max(seen.writePauseMs, performance.now() - asked);

@@ -47,8 +47,8 @@ test('bare, the help lists every command and the exit codes', async () => {
 });
 
 test.each([48, 72, 132])('help fits a terminal of %d columns, and uses them', async (columns) => {
-  for (const words of [['--help'], ['rollout', '--help']]) {
-    const parsed = await parseCommandLine(words, columns);
+  for (const args of [['--help'], ['rollout', '--help']]) {
+    const parsed = await parseCommandLine(args, columns);
     const lines = parsed.kind === 'help' ? parsed.text.split('\n') : [];
     const widest = Math.max(...lines.map(({ length }) => length));
     expect(widest).toBeLessThanOrEqual(columns);

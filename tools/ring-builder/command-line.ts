@@ -92,15 +92,15 @@ const columnsMax = 160;
 
 /** Throws USAGE with yargs' sentence and the help to ask for. */
 export async function parseCommandLine(
-  words: readonly string[],
+  argv: readonly string[],
   columns: number = columnsElsewhere,
 ): Promise<Parsed> {
-  if (words[0] === completionWord) {
+  if (argv[0] === completionWord) {
     const known = { verbs, options: globalOptions, defaultRings };
-    return { kind: 'help', text: await complete(words.slice(1), known) };
+    return { kind: 'help', text: await complete(argv.slice(1), known) };
   }
   let chosen: { verb: Verb; args: Arguments } | undefined;
-  const parser = newParser(words, columns);
+  const parser = newParser(argv, columns);
   for (const entry of verbs) {
     let verb: Verb | undefined;
     parser.command(
@@ -118,10 +118,10 @@ export async function parseCommandLine(
     );
   }
   // Not an option of yargs: verbs have an argument of this name.
-  if (words.find((word) => word !== '--json') === '--version') {
-    return { kind: 'help', text: versionAnswer('ring-builder', words.includes('--json')) };
+  if (argv.find((word) => word !== '--json') === '--version') {
+    return { kind: 'help', text: versionAnswer('ring-builder', argv.includes('--json')) };
   }
-  const given = hideLoneDashes(words);
+  const given = hideLoneDashes(argv);
   let help = '';
   // The callback keeps yargs from printing and exiting by itself.
   const parsing = parser.parseAsync(
@@ -132,11 +132,11 @@ export async function parseCommandLine(
     },
   );
   // Once a verb is loaded, what yargs finds wrong goes past fail().
-  await parsing.catch((error: Error) => fail(null, error, words));
+  await parsing.catch((error: Error) => fail(null, error, argv));
   return chosen === undefined ? { kind: 'help', text: inGroups(help) } : { kind: 'run', ...chosen };
 }
 
-function newParser(words: readonly string[], columns: number): Argv {
+function newParser(argv: readonly string[], columns: number): Argv {
   return (
     yargs()
       .scriptName('ring-builder')
@@ -163,7 +163,7 @@ function newParser(words: readonly string[], columns: number): Argv {
       .version(false)
       .wrap(Math.max(columnsMin, Math.min(columns, columnsMax)))
       .epilogue(exitCodes)
-      .fail((message: string | null, error: Error | null) => fail(message, error, words))
+      .fail((message: string | null, error: Error | null) => fail(message, error, argv))
   );
 }
 
@@ -190,10 +190,10 @@ function inGroups(help: string): string {
 function fail(
   message: string | null,
   error: Error | null | undefined,
-  words: readonly string[],
+  argv: readonly string[],
 ): never {
   if (error !== null && error !== undefined && error.name !== 'YError') throw error;
-  throw usageError(message ?? error?.message ?? 'wrong usage', words);
+  throw usageError(message ?? error?.message ?? 'wrong usage', argv);
 }
 
 function describeVerb(line: Argv, verb: Verb, usage: string): Argv {
@@ -239,25 +239,25 @@ function ringFirst(verb: Verb, args: Arguments): Arguments {
   throw usage(`${chosen}: wanted ${choices.join(', ')}`);
 }
 
-function usageError(message: string, words: readonly string[]): CodedError {
-  const given = commandWord(words);
+function usageError(message: string, argv: readonly string[]): CodedError {
+  const given = commandWord(argv);
   const sentence = usageSentence(message).replace(/^Unknown command: .*/, '');
   const unknown = `unknown command ${given}${sentence === '' ? '' : `: ${sentence}`}`;
   const isUnknown = given !== '' && !isVerb(given);
-  return new CodedError('USAGE', isUnknown ? unknown : sentence, { hint: helpCommand(words) });
+  return new CodedError('USAGE', isUnknown ? unknown : sentence, { hint: helpCommand(argv) });
 }
 
 /** What to type to learn how the command of these words is written. */
-export function helpCommand(words: readonly string[]): string {
-  const given = commandWord(words);
+export function helpCommand(argv: readonly string[]): string {
+  const given = commandWord(argv);
   return `ring-builder ${isVerb(given) ? `${given} ` : ''}--help`;
 }
 
 /** The first word that is neither an option nor the value of one. */
-function commandWord(words: readonly string[]): string {
+function commandWord(argv: readonly string[]): string {
   const isValue = (at: number): boolean =>
-    globalOptions[words[at - 1]?.replace(/^--/, '') ?? '']?.type === 'string';
-  return words.find((word, at) => !word.startsWith('-') && !isValue(at)) ?? '';
+    globalOptions[argv[at - 1]?.replace(/^--/, '') ?? '']?.type === 'string';
+  return argv.find((word, at) => !word.startsWith('-') && !isValue(at)) ?? '';
 }
 
 function isVerb(word: string): boolean {

@@ -27,9 +27,9 @@ test('what is one is told as one', async () => {
     'revert tiny 1',
   ];
   for (const line of lines) {
-    const [verb = '', ...words] = line.split(' ');
+    const [verb = '', ...args] = line.split(' ');
     const typed =
-      line.includes(' tiny') || verb === 'list' ? line : [verb, 'tiny', ...words].join(' ');
+      line.includes(' tiny') || verb === 'list' ? line : [verb, 'tiny', ...args].join(' ');
     expect(await tool.text(typed), typed).not.toMatch(one);
   }
 });

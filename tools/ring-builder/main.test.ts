@@ -116,12 +116,12 @@ test.concurrent('bad input ends with its code and a sentence, and changes nothin
   await tool.json('create few --partition-power 4 --replicas 3');
   await tool.json('add few r1z1-10.0.0.1:6200/sdb 100');
   const before = await filesOf(tool.folder);
-  const check = async ([words, exit, code]: (typeof badInput)[number]): Promise<void> => {
-    const ended = await tool.run(`${words} --json`);
-    expect(ended, words).toMatchObject({ exit, stdout: '' });
+  const check = async ([args, exit, code]: (typeof badInput)[number]): Promise<void> => {
+    const ended = await tool.run(`${args} --json`);
+    expect(ended, args).toMatchObject({ exit, stdout: '' });
     const document = JSON.parse(ended.stderr);
-    expect(document, words).toMatchObject({ code, details: {} });
-    expect(document.message, words).not.toBe('');
+    expect(document, args).toMatchObject({ code, details: {} });
+    expect(document.message, args).not.toBe('');
   };
   await Promise.all(badInput.map(check));
   expect(await filesOf(tool.folder)).toEqual(before);
@@ -151,8 +151,8 @@ test.concurrent('of two committers that race exactly one wins', { timeout: 60_00
   const tool = await ringBuilderIn();
   await tool.json(create);
   await tool.json(`add cities ${devices}`);
-  const words = 'commit cities -m race --json';
-  const ended = await Promise.all([tool.run(words), tool.run(words)]);
+  const args = 'commit cities -m race --json';
+  const ended = await Promise.all([tool.run(args), tool.run(args)]);
   const won = ended.filter(({ exit, stdout }) => exit === 0 && JSON.parse(stdout).changed);
   expect(won).toHaveLength(1);
   // The other one was either late (nothing left to do) or refused with both heads.
@@ -201,9 +201,9 @@ test.concurrent('a pushed ring goes direct only when that is confirmed', {
   const refused = await tool.run('commit cities -m x --direct --json');
   expect(refused.exit).toBe(5);
   expect(JSON.parse(refused.stderr)).toMatchObject({ code: 'CONFIRMATION_NEEDED' });
-  const braked = await tool.run('commit cities -m x --direct --yes --json');
-  expect(braked.exit).toBe(5);
-  expect(JSON.parse(braked.stderr)).toMatchObject({ code: 'BRAKE', details: { moved: 10 } });
+  const heldUp = await tool.run('commit cities -m x --direct --yes --json');
+  expect(heldUp.exit).toBe(5);
+  expect(JSON.parse(heldUp.stderr)).toMatchObject({ code: 'BRAKE', details: { moved: 10 } });
   const done = await tool.json('commit cities -m x --direct --yes --override servers-hold-nothing');
   expect(done).toMatchObject({ version: 2, direct: true, changed: true });
   expect((await tool.json('table cities'))['moves']).toEqual([]);

@@ -18,8 +18,8 @@ import { followStore } from './commands/history/follow-store.ts';
 import { nameRings } from './name-rings.ts';
 import { printError } from './print-error.ts';
 
-const words = process.argv.slice(2);
-const inJson = words.slice(0, endOfOptions(words)).includes('--json');
+const args = process.argv.slice(2);
+const inJson = args.slice(0, endOfOptions(args)).includes('--json');
 
 const { stderr } = process;
 const [output, errors] = [terminalOf(process.stdout), terminalOf(stderr)];
@@ -43,8 +43,8 @@ let ringsOption = '';
 
 try {
   const { defaultRings, helpCommand, parseCommandLine } = await import('./command-line.ts');
-  help = helpCommand(words);
-  const parsed = await parseCommandLine(words, process.stdout.columns);
+  help = helpCommand(args);
+  const parsed = await parseCommandLine(args, process.stdout.columns);
   if (parsed.kind === 'help') {
     output.lines(parsed.text.split('\n'));
   } else {
@@ -53,7 +53,7 @@ try {
     const context: Context = {
       rings,
       yes: flag(parsed.args, 'yes'),
-      command: quoteCommand(['ring-builder', ...words]),
+      command: quoteCommand(['ring-builder', ...args]),
       user: authorName({
         given: optionalText(parsed.args, 'author'),
         env: process.env,

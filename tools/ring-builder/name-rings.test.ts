@@ -14,9 +14,9 @@ test('every command of a sentence gets the folder, right after its verb', () => 
   );
   for (const { usage } of verbs) {
     const [verb, ...rest] = usage.split(' ');
-    const words = rest.map((word) => ` ${word}`).join('');
-    const named = `ring-builder ${verb}${option}${words}`;
-    expect(nameRings(`ring-builder ${verb}${words}`, option)).toBe(named);
+    const args = rest.map((word) => ` ${word}`).join('');
+    const named = `ring-builder ${verb}${option}${args}`;
+    expect(nameRings(`ring-builder ${verb}${args}`, option)).toBe(named);
   }
 });
 

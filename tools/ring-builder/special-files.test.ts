@@ -39,8 +39,8 @@ test('nor is anything written over one', limit, async () => {
   await tool.json('commit cities -m first');
   const pipe = join(tool.folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
-  for (const words of [`export-swift cities ${pipe}`, `export-swift cities ${pipe} --builder`]) {
-    expect(await tool.refusal(`${words} --yes`)).toEqual(notAFile);
+  for (const args of [`export-swift cities ${pipe}`, `export-swift cities ${pipe} --builder`]) {
+    expect(await tool.refusal(`${args} --yes`)).toEqual(notAFile);
   }
   expect((await stat(pipe)).isFIFO()).toBe(true);
 });

@@ -11,13 +11,13 @@ export interface CheckedData {
 }
 
 /** Throws USAGE unless one directory is named. */
-export async function checkData(words: readonly string[]): Promise<CheckedData> {
-  const [directory, ...more] = words.filter((word) => word !== '--json');
+export async function checkData(args: readonly string[]): Promise<CheckedData> {
+  const [directory, ...more] = args.filter((word) => word !== '--json');
   const hint = 'ring-server check DIR [--json], while no server runs on DIR';
   if (directory === undefined || more.length > 0) {
     throw new CodedError(
       'USAGE',
-      `check takes one data directory, given: ${words.join(' ') || 'none'}`,
+      `check takes one data directory, given: ${args.join(' ') || 'none'}`,
       { hint },
     );
   }

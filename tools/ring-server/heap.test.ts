@@ -18,16 +18,16 @@ beforeEach(() => {
 afterEach(() => observer.disconnect());
 
 test('who is at rest collects everything', async () => {
-  const timer = giveBackAtRest({ tickMs: 20, usedShare: 0.9, youngBytesMax: 1 });
+  const timer = giveBackAtRest({ tickMs: 20, usedShare: 0.9, newSpaceBytesMax: 1 });
   await expect.poll(() => majors).toBeGreaterThan(0);
   clearInterval(timer);
 });
 
 test('who is busy does not, and neither does who has little to give back', async () => {
-  const ticks = { tickMs: 20, usedShare: 0.9, youngBytesMax: 1 };
+  const ticks = { tickMs: 20, usedShare: 0.9, newSpaceBytesMax: 1 };
   const timers = [
     giveBackAtRest({ ...ticks, usedShare: 0 }),
-    giveBackAtRest({ ...ticks, youngBytesMax: 2 ** 40 }),
+    giveBackAtRest({ ...ticks, newSpaceBytesMax: 2 ** 40 }),
   ];
   let passed = 0;
   timers.push(setInterval(() => (passed += 1), ticks.tickMs));
@@ -40,7 +40,7 @@ const heap = JSON.stringify(new URL('heap.ts', import.meta.url).href);
 /** A process of its own: this one's young generation may have grown in other tests. */
 const burstProgram = `
   import { setImmediate } from 'node:timers/promises';
-  import { growWhenHindered, youngBytes } from ${heap};
+  import { growWhenHindered, newSpaceBytes } from ${heap};
   // As in a burst: most of what is made outlives some collections.
   async function burst() {
     const inFlight = [];
@@ -48,20 +48,20 @@ const burstProgram = `
       inFlight[turn % 20] = Array.from({ length: 5_000 }, (_, index) => ({ turn, index }));
       await setImmediate();
     }
-    return youngBytes();
+    return newSpaceBytes();
   }
-  const hold = growWhenHindered({ tickMs: 20, collectingMs: Infinity, youngBytesMax: 1 });
+  const hold = growWhenHindered({ tickMs: 20, collectingMs: Infinity, newSpaceBytesMax: 1 });
   const before = await burst();
   const held = await burst();
   hold();
-  growWhenHindered({ tickMs: 20, collectingMs: 0, youngBytesMax: 1 });
+  growWhenHindered({ tickMs: 20, collectingMs: 0, newSpaceBytesMax: 1 });
   console.log(JSON.stringify({ before, held, grown: await burst() }));
 `;
 
 test('in a burst the young generation grows for who is hindered by collecting it', () => {
-  const words = ['--input-type=module', '-e', burstProgram];
+  const args = ['--input-type=module', '-e', burstProgram];
   const { before, held, grown } = JSON.parse(
-    execFileSync(process.execPath, words, { encoding: 'utf8' }),
+    execFileSync(process.execPath, args, { encoding: 'utf8' }),
   );
   expect(held).toBeLessThanOrEqual(before);
   expect(grown).toBeGreaterThan(before);

@@ -15,34 +15,34 @@ export type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: num
  * makes that in the old generation, for good and for every request: a third of the processor went
  * into collecting it. In some processes it never came to that, and they were as much faster.
  */
-export function bearYoung(): void {
+export function disablePretenuring(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }
 
 /** `collectingMs`: in a tick, from which on collecting the youngest garbage hinders a server. */
-const growth = { tickMs: 1_000, collectingMs: 80, youngBytesMax: 16 * 1024 * 1024 };
+const growth = { tickMs: 1_000, collectingMs: 80, newSpaceBytesMax: 16 * 1024 * 1024 };
 
 /**
  * In a burst the young generation grows to 128 MB. That saves a tenth of the processor where many
  * requests are in flight, which are copied with each collection, and nothing elsewhere. So beyond
- * `youngBytesMax` it doubles only where it is hindering, and once in a tick. Returns what ends it.
+ * `newSpaceBytesMax` it doubles only where it hinders, and once in a tick. Returns what ends it.
  */
-export function growWhenHindered({ tickMs, collectingMs, youngBytesMax } = growth): () => void {
+export function growWhenHindered({ tickMs, collectingMs, newSpaceBytesMax } = growth): () => void {
   let collectedMs = 0;
   /** A size below which it may grow. */
-  let limit = youngBytesMax;
+  let limit = newSpaceBytesMax;
   const observer = new PerformanceObserver((list) => {
     // Of entries of this type Node says more than their type does.
     for (const { detail, duration } of list.getEntries() as GcEntry[]) {
       if (detail.kind === constants.NODE_PERFORMANCE_GC_MINOR) collectedMs += duration;
     }
-    allowGrowth(youngBytes() < limit);
+    allowGrowth(newSpaceBytes() < limit);
   });
   observer.observe({ entryTypes: ['gc'] });
-  allowGrowth(youngBytes() < limit);
+  allowGrowth(newSpaceBytes() < limit);
   const timer = setInterval(() => {
-    const young = youngBytes();
-    limit = Math.max(youngBytesMax, collectedMs >= collectingMs ? 2 * young : 0);
+    const young = newSpaceBytes();
+    limit = Math.max(newSpaceBytesMax, collectedMs >= collectingMs ? 2 * young : 0);
     collectedMs = 0;
     allowGrowth(young < limit);
   }, tickMs).unref();
@@ -58,29 +58,29 @@ function allowGrowth(isAllowed: boolean): void {
 }
 
 /** `usedShare`: of the event loop's time, below which a server is at rest. */
-const usual = { tickMs: 10_000, usedShare: 0.05, youngBytesMax: 16 * 1024 * 1024 };
+const usual = { tickMs: 10_000, usedShare: 0.05, newSpaceBytesMax: 16 * 1024 * 1024 };
 
 /**
  * Under load the young generation grows to 128 MB. V8 gives memory back some time after it has
  * collected everything, without stopping anybody for it; but who is at rest makes no garbage, so
  * nothing is collected and all is kept. There may be a server for each of sixty disks.
  */
-export function giveBackAtRest({ tickMs, usedShare, youngBytesMax } = usual): NodeJS.Timeout {
+export function giveBackAtRest({ tickMs, usedShare, newSpaceBytesMax } = usual): NodeJS.Timeout {
   let before = performance.eventLoopUtilization();
   /** What was there when everything was last collected: if it still is, that was no use. */
   let kept = 0;
   return setInterval(() => {
     const { utilization } = performance.eventLoopUtilization(before);
     before = performance.eventLoopUtilization();
-    const young = youngBytes();
-    if (utilization >= usedShare || young <= youngBytesMax || young === kept) return;
+    const young = newSpaceBytes();
+    if (utilization >= usedShare || young <= newSpaceBytesMax || young === kept) return;
     collectGarbage('major');
     kept = young;
   }, tickMs).unref();
 }
 
 /** What the young generation has been given, used or not. */
-export function youngBytes(): number {
+export function newSpaceBytes(): number {
   const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
   return young?.space_size ?? 0;
 }

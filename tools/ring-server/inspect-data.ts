@@ -31,8 +31,8 @@ interface Place {
 const form = 'ring-server inspect DIR [RING [PARTITION]] [--json]';
 
 /** Throws USAGE, RING_UNKNOWN, PARTITION_ABSENT, PARTITION_DAMAGED, PEER_UNREACHABLE. */
-export async function inspectData(words: readonly string[]): Promise<InspectedData> {
-  const place = placeOf(words);
+export async function inspectData(args: readonly string[]): Promise<InspectedData> {
+  const place = placeOf(args);
   const { directory, ring, partition } = place;
   await requireData(directory, form);
   const identity = await storedIdentity(directory);
@@ -51,13 +51,13 @@ export async function inspectData(words: readonly string[]): Promise<InspectedDa
   }
 }
 
-function placeOf(words: readonly string[]): Place {
-  const [directory, ring = null, partition = null, ...more] = words.filter(
+function placeOf(args: readonly string[]): Place {
+  const [directory, ring = null, partition = null, ...more] = args.filter(
     (word) => word !== '--json',
   );
   const isNumber = partition === null || /^\d{1,8}$/.test(partition);
   if (directory === undefined || !isNumber || more.length > 0) {
-    const given = words.join(' ') || 'none';
+    const given = args.join(' ') || 'none';
     throw usage(
       `inspect takes a data directory, a ring and a partition (a number), given: ${given}`,
     );

@@ -8,23 +8,23 @@ import { versionAnswer } from '@ringwright/base/program-version';
 import { shortenedWords } from '@ringwright/base/shortened';
 import type { RunningServer } from '@ringwright/server/start-server';
 import type { Logger } from '@ringwright/server/telemetry/log';
-import { bearYoung, giveBackAtRest, growWhenHindered } from './heap.ts';
+import { disablePretenuring, giveBackAtRest, growWhenHindered } from './heap.ts';
 import { parseOptions } from './parse-options.ts';
 
 /** Exit code after the store failed: the supervisor should start the server again, from disk. */
 const STORE_FAILED_EXIT = 4;
 
 async function main(): Promise<void> {
-  const words = process.argv.slice(2);
-  if (words.find((word) => word !== '--json') === '--version') {
-    process.stdout.write(`${versionAnswer('ring-server', words.includes('--json'))}\n`);
+  const args = process.argv.slice(2);
+  if (args.find((word) => word !== '--json') === '--version') {
+    process.stdout.write(`${versionAnswer('ring-server', args.includes('--json'))}\n`);
     return;
   }
-  if (!words.includes('--help')) {
-    if (words[0] === 'check') return check(words.slice(1));
-    if (words[0] === 'inspect') return inspect(words.slice(1));
+  if (!args.includes('--help')) {
+    if (args[0] === 'check') return check(args.slice(1));
+    if (args[0] === 'inspect') return inspect(args.slice(1));
   }
-  const options = await parseOptions(words);
+  const options = await parseOptions(args);
   // Records and keys are nobody else's to read.
   process.umask(0o077);
   const [{ startServer }, { serverLog }] = await Promise.all([
@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   ]);
   // Before a flag is set: what was compiled under other flags is not taken from the cache.
   flushCompileCache();
-  bearYoung();
+  disablePretenuring();
   growWhenHindered();
   const log = serverLog(options.logLevel);
   const onFailure = (error: CodedError): void => {
@@ -53,21 +53,21 @@ async function main(): Promise<void> {
   giveBackAtRest();
 }
 
-async function check(words: readonly string[]): Promise<void> {
+async function check(args: readonly string[]): Promise<void> {
   const { checkData, printCheck } = await import('./check-data.ts');
-  const checked = await checkData(words);
-  const json = words.includes('--json');
+  const checked = await checkData(args);
+  const json = args.includes('--json');
   process.stdout.write(printableLines(json ? `${JSON.stringify(checked)}\n` : printCheck(checked)));
   process.exitCode = checked.findings.length === 0 ? 0 : 1;
 }
 
-async function inspect(words: readonly string[]): Promise<void> {
+async function inspect(args: readonly string[]): Promise<void> {
   const [{ inspectData }, { printInspection }] = await Promise.all([
     import('./inspect-data.ts'),
     import('./print-inspection.ts'),
   ]);
-  const data = await inspectData(words);
-  const json = words.includes('--json');
+  const data = await inspectData(args);
+  const json = args.includes('--json');
   process.stdout.write(printableLines(json ? `${JSON.stringify(data)}\n` : printInspection(data)));
 }
 

@@ -70,8 +70,8 @@ test.each([
   ['--advertise 10.0.0.1:70000', 'such as 10.0.0.1:6200, with a port up to 65535'],
   ['--listen 0.0.0.0:6200', '--listen 0.0.0.0:6200: needs --advertise IP:PORT too'],
   ['--allow-host a:b', '--allow-host a:b: is no host name, such as sd1.example or .example'],
-])('%s is refused by its name, in a sentence', async (words, message) => {
-  await expect(parseOptions(['--data', '/x', ...words.split(' ')])).rejects.toMatchObject({
+])('%s is refused by its name, in a sentence', async (args, message) => {
+  await expect(parseOptions(['--data', '/x', ...args.split(' ')])).rejects.toMatchObject({
     code: 'USAGE',
     message: expect.stringContaining(message),
   });

@@ -21,11 +21,11 @@ export function coverageGaps(
   );
   const share = acked.length / operations.length;
   return [
-    ...(faults.length === 0 ? ['vacuous: no fault happened'] : []),
-    ...(share >= ACKED_SHARE_MIN ? [] : [`vacuous: ${percent(share)} were acknowledged`]),
+    ...(faults.length === 0 ? ['not covered: no fault happened'] : []),
+    ...(share >= ACKED_SHARE_MIN ? [] : [`not covered: ${percent(share)} were acknowledged`]),
     ...(suffered.length >= ACKED_IN_FAULTS_MIN
       ? []
-      : [`vacuous: ${suffered.length} writes were acknowledged during faults`]),
+      : [`not covered: ${suffered.length} writes were acknowledged during faults`]),
   ];
 }
 
@@ -42,5 +42,5 @@ export function neverFired(
   const happened = new Set(fired);
   const planned = shape.nemeses.flatMap((nemesis) => nemesis.planned ?? []);
   const never = planned.filter((name) => !happened.has(name));
-  return never.length === 0 ? [] : [`vacuous: never happened: ${never.join(', ')}`];
+  return never.length === 0 ? [] : [`not covered: never happened: ${never.join(', ')}`];
 }

@@ -21,7 +21,7 @@ const BUG_CONVERGE_MS = 30_000;
 /** Some bugs are found right after the faults, others need a rare moment: longer and longer. */
 const CHANCE_SECONDS = [20, 60, 90];
 /** One play is enough, however slow the machine; it ends with the first violation. */
-const SCENE_SECONDS = [60, 90];
+const SCENARIO_SECONDS = [60, 90];
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
@@ -43,8 +43,8 @@ async function torture(options: Options, bug: SeededBug | null): Promise<void> {
   if (isClean && !keep) await removeRun(result.folder);
   const faults =
     bug === null ? ['--nemesis', letters] : ['--bug', bug.name, ...(sound ? ['--sound'] : [])];
-  const words = ['--minutes', seconds / 60, '--seed', seed, '--servers', servers, ...faults];
-  const replay = `npm run torture -- ${words.join(' ')}`;
+  const args = ['--minutes', seconds / 60, '--seed', seed, '--servers', servers, ...faults];
+  const replay = `npm run torture -- ${args.join(' ')}`;
   process.stdout.write(printRun(result, { replay, json, kept: !isClean || keep }));
   if (!isClean) process.exitCode = VIOLATED_EXIT;
 }
@@ -54,7 +54,7 @@ async function tryAll({ seed, json }: Options): Promise<void> {
   for (const bug of seededBugs) {
     say(`${bug.name}: ${bug.about}`);
     const isScenario = bug.nemeses.some((nemesis) => nemesis.isAlone);
-    const seconds = isScenario ? SCENE_SECONDS : CHANCE_SECONDS;
+    const seconds = isScenario ? SCENARIO_SECONDS : CHANCE_SECONDS;
     const shape = { seed, seconds, onProgress: () => undefined };
     trials.push(await tryBug(bug, shape));
     say(`  ${trials.at(-1)?.found ?? 'missed'}`);
@@ -63,10 +63,10 @@ async function tryAll({ seed, json }: Options): Promise<void> {
   if (trials.some(({ found }) => found === null)) process.exitCode = VIOLATED_EXIT;
 }
 
-async function main(words: readonly string[]): Promise<void> {
+async function main(args: readonly string[]): Promise<void> {
   const letters = nemeses.map(({ letter }) => letter);
   const bugNames = seededBugs.map(({ name }) => name);
-  const options = parseOptions(words, { letters, bugNames });
+  const options = parseOptions(args, { letters, bugNames });
   // A bug that no longer fits the sources would prove nothing: all of them, every time.
   for (const { patches } of seededBugs) checkPatches([...tuning, ...patches]);
   const bug = seededBugs.find(({ name }) => name === options.bug) ?? null;

@@ -17,10 +17,10 @@ export interface Nemesis {
   /** Names of faults and failpoints without which a long run proves little; absent: none. */
   readonly planned?: readonly string[];
   /** After all faults: brings to its end what strikes began, and looks at what has become of it. */
-  readonly settle?: (stage: Stage, withinMs: number) => Promise<Settled>;
+  readonly prove?: (stage: Stage, withinMs: number) => Promise<Proof>;
 }
 
-export interface Settled {
+export interface Proof {
   /** What is wrong, as sentences. */
   readonly troubles: readonly string[];
   /** Figures for the reader. */

@@ -42,7 +42,7 @@ function shiftClock(): void {
 /** All connections of this process come from its own address. */
 function nameConnections(localAddress: string): void {
   const net = module.createRequire(import.meta.url)('node:net') as typeof import('node:net');
-  const connect = net.connect as (...words: unknown[]) => unknown;
+  const connect = net.connect as (...args: unknown[]) => unknown;
   const named = (options: unknown, ...rest: unknown[]): unknown =>
     typeof options === 'object' ? connect({ ...options, localAddress }, ...rest) : connect(options);
   Object.assign(net, { connect: named, createConnection: named });

@@ -68,6 +68,6 @@ function countBy<T>(items: readonly T[], name: (item: T) => string): Record<stri
 }
 
 function print(counts: Readonly<Record<string, number>>): string {
-  const words = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
-  return words.length === 0 ? '-' : words.join(', ');
+  const args = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
+  return args.length === 0 ? '-' : args.join(', ');
 }

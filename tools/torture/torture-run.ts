@@ -160,10 +160,10 @@ async function aftermath(
     await stage.calm();
     await delay(QUIET_MS);
     await workload.stop();
-    for (const { settle } of nemeses) {
-      const settled = await settle?.(stage, convergeMs);
-      troubles.push(...(settled?.troubles ?? []));
-      notes.push(...(settled?.notes ?? []));
+    for (const { prove } of nemeses) {
+      const proof = await prove?.(stage, convergeMs);
+      troubles.push(...(proof?.troubles ?? []));
+      notes.push(...(proof?.notes ?? []));
     }
     await stage.converge(convergeMs);
   } catch (error) {

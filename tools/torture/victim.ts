@@ -83,11 +83,11 @@ export class Victim {
 
   async #launch(): Promise<void> {
     const { proxyPort, redisPort } = this.place;
-    const words = ['--advertise', `127.0.0.1:${proxyPort}`, '--redis-port', String(redisPort)];
+    const args = ['--advertise', `127.0.0.1:${proxyPort}`, '--redis-port', String(redisPort)];
     for (;;) {
       const firedBefore = this.fired().length;
       try {
-        await this.server.start(words, START_MS_MAX);
+        await this.server.start(args, START_MS_MAX);
         this.#supervision = this.#supervise(firedBefore);
         return;
       } catch (error) {
@@ -103,7 +103,7 @@ export class Victim {
     if (!this.#isWanted) return;
     const storeFailed = code === STORE_FAILED_EXIT && this.#control.syncFails;
     if (this.fired().length === firedBefore && !storeFailed) {
-      this.crashes.push(`${this.name} ended by itself with ${code}: ${this.#lastWords()}`);
+      this.crashes.push(`${this.name} ended by itself with ${code}: ${this.#lastArgs()}`);
     }
     this.set({ failpoint: null, syncFails: false });
     await this.#launch().catch((error: unknown) => {
@@ -111,7 +111,7 @@ export class Victim {
     });
   }
 
-  #lastWords(): string {
+  #lastArgs(): string {
     return this.server.logText().trimEnd().split('\n').slice(-12).join('\n');
   }
 

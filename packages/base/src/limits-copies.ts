@@ -47,7 +47,7 @@ export const copySyncBytes = 32 * 1024 * 1024;
 /** Of a copy that is audited, read as memory: the most that SQLite maps. */
 export const auditMappedBytes = 2 ** 31 - 64 * 1024;
 /** Of long messages received, until what the socket read of them is collected: 1 ms each. */
-export const youngGarbageBytesMax = 16 * 1024 * 1024;
+export const minorGcBytesMax = 16 * 1024 * 1024;
 
 // --- failures ------------------------------------------------------------------
 /** Bad copies of the device replaced before the other slots are asked: memory and lines err. */
@@ -74,13 +74,13 @@ export const copyRateFloor = 4 * 1024 * 1024;
 /** A rate that has recovered to this holds nothing back any more. */
 export const copyRateFree = 1024 * 1024 * 1024;
 /** How often it is judged whether requests suffer. */
-export const paceTurnMs = 1_000;
+export const throttleRoundMs = 1_000;
 /** Turns whose requests are judged together: a disk that hiccups once is not busy. */
-export const paceWindowTurns = 3;
+export const throttleWindowTurns = 3;
 /** Turns after the last copy until requests that waited for copies have been answered. */
-export const paceCalmTurns = 10;
+export const throttleCalmTurns = 10;
 /** Fewer requests in the window than this have no 99th percentile worth acting on. */
-export const paceRequestsMin = 50;
+export const throttleRequestsMin = 50;
 /** Copies slow down when one request in a hundred takes longer: five fsyncs of a busy disk. */
 export const foregroundP99MsMax = 25;
 /** Taken for what requests need without copies as long as nobody knows: a joiner is never calm. */
@@ -93,12 +93,12 @@ export const loopDelayResolutionMs = 20;
 export const processorSpareMin = 0.1;
 /** Copies may go faster again when there is so much more that they cannot use it up at once. */
 export const processorSpareMuch = 0.25;
-/** Where requests have little to spare, a file rests as long as it took: half of the time. */
-export const copyRestTimesCrowded = 1;
+/** Where requests have little to spare, a cooldown is as long as the file took: half of the time. */
+export const copyCooldownTimesCrowded = 1;
 /** Where they suffer, at most so many times: a fifth of what one file at a time takes. */
-export const copyRestTimesMax = 4;
-/** No rest is longer: a thousand files are still copied within a quarter of an hour. */
-export const copyRestMsMax = 500;
+export const copyCooldownTimesMax = 4;
+/** No cooldown is longer: a thousand files are still copied within a quarter of an hour. */
+export const copyCooldownMsMax = 500;
 /** The longest a source lets a chunk wait for its rate; then it says when to ask again. */
 export const copyReadWaitMsMax = 1_000;
 /** A throttle looks again after so long, in case its rate was changed. */

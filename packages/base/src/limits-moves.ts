@@ -9,8 +9,8 @@ export const receiptBytesMax = 3_072;
 /** Receipts of one answer of a server. */
 export const receiptsPerAnswerMax = 1_024;
 /** A device that gets a partition back asks for what it missed, up to this share of the records. */
-export const reclaimMissedShareMax = 0.25;
+export const catchUpMissedShareMax = 0.25;
 /** Missed records asked for at the same time: hides the round trip. */
-export const reclaimReadsAtOnce = 64;
+export const catchUpReadsAtOnce = 64;
 
 assert(receiptBytesMax * receiptsPerAnswerMax < socketMessageBytesMax, 'they fit a message');

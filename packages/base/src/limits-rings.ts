@@ -24,7 +24,7 @@ export const startMeetingMsMax = 1_000;
  * Ages that a directory put back from a backup skips: four hours of peerGreetMs, so that peers
  * which heard more of the lost state than the first one asked do not send it to refill again.
  */
-export const ageAfterRestore = 1_000;
+export const generationsAfterRestore = 1_000;
 /**
  * Ring files up to this size are decoded and audited in one turn of the event loop: 30 ms. 2^20
  * partitions x 3 take 50, 2^24 x 3 over 400. Larger ones are opened in a thread.
@@ -52,11 +52,11 @@ export const askBackMs = 2_000;
  * How far the age that is told of a data directory may lie ahead of the one that is known: a
  * hundred years of peerGreetMs. What is further ahead was never counted by a server.
  */
-export const ageLeadMax = 2 ** 28;
+export const generationLeadMax = 2 ** 28;
 /** A server verifies, stores and activates the largest ring within this time, on a slow disk. */
 export const ringActivationMsMax = 60_000;
 /** A member that lacks a ring has this long to fetch it before one that greets it sends it. */
-export const ringRelayRestMs = 1_000;
+export const ringRelayCooldownMs = 1_000;
 /** A ring that a member refused is sent to it again after this long: it may trust more by then. */
 export const ringRelayAgainMs = 600_000;
 /** Rings fetched from peers at the same time; further ones wait. */

@@ -41,11 +41,11 @@ export const ringEnvelopeBytesMax = 8 * KIB;
 /** What a delta between two ring files unpacks to; beyond it the whole file travels. */
 export const ringDeltaBytesMax = 32 * MIB;
 /**
- * The operator's brake: a version that moves a larger share of the slots, ordinary joins and drains
+ * The change guard: a version that moves a larger share of the slots, ordinary joins and drains
  * left out, needs a second signature or an override. 5 % of a cluster can be copied back in a
  * night.
  */
-export const brakeMovedShareMax = 0.05;
+export const guardMovedShareMax = 0.05;
 /** A reason is a sentence, and travels in every copy of the manifest. */
 export const overrideCharactersMax = 512;
 /** A name and a machine; it stands in every line of the log. */

@@ -4,7 +4,7 @@
 export type MaybePromise<T> = T | Promise<T>;
 
 /** What becomes of the value: at once when it is there. */
-export function after<T, U>(
+export function andThen<T, U>(
   value: MaybePromise<T>,
   make: (value: T) => MaybePromise<U>,
 ): MaybePromise<U> {
@@ -12,7 +12,7 @@ export function after<T, U>(
 }
 
 /** The value of `work`, or a rejection with what it throws. */
-export function attempt<T>(work: () => MaybePromise<T>): MaybePromise<T> {
+export function tryCall<T>(work: () => MaybePromise<T>): MaybePromise<T> {
   try {
     return work();
   } catch (error) {

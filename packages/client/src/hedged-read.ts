@@ -22,15 +22,15 @@ export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
   return new Promise((resolve, reject) => {
     let next = 0;
     let open = 0;
-    let settled = false;
+    let isDone = false;
     let telling: unknown = null;
     const end = (finish: () => void): void => {
-      settled = true;
+      isDone = true;
       finish();
     };
     const askNext = (): void => {
       const address = addresses[next];
-      if (settled || address === undefined) return;
+      if (isDone || address === undefined) return;
       next += 1;
       open += 1;
       const hedge = setTimeout(() => {
@@ -45,7 +45,7 @@ export function hedgedRead<Answer>(read: Read<Answer>): Promise<Answer> {
         (error: unknown) => {
           clearTimeout(hedge);
           open -= 1;
-          if (settled) return;
+          if (isDone) return;
           if (telling === null || isBroken(telling)) telling = error;
           if (!mayHelp(error)) end(() => reject(error as Error));
           else if (next < addresses.length) askNext();

@@ -1,4 +1,4 @@
-// Attack: an etcd that asks who is there. Strangers are refused, nothing they tried is in doubt.
+// Attack: an etcd that asks who is there. Intruders are refused, nothing they tried is in doubt.
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,16 +61,16 @@ describe.skipIf(!here)('an etcd with certificates and users', () => {
   test('who does not, or asks in plain text, certainly has changed nothing', async () => {
     const { ca, cert, key } = certificates;
     const other = await makeCertificates(await mkdtemp(join(tmpdir(), 'ringwright-other-')));
-    const strangers: [string, StoreAccess][] = [
+    const intruders: [string, StoreAccess][] = [
       [etcd.url, openAccess],
       [etcd.url, { ca }],
       [etcd.url, { cert, key }],
       [etcd.url, { ...other, ca }],
       [etcd.url, { ...certificates, ca: other.ca }],
     ];
-    for (const [url, access] of strangers) {
+    for (const [url, access] of intruders) {
       const store = openHeadStore(`${url}/secured`, access);
-      await expect(store.swap('rivers', null, 'stranger')).rejects.toMatchObject({
+      await expect(store.swap('rivers', null, 'intruder')).rejects.toMatchObject({
         code: 'HEAD_STORE_UNREACHABLE',
         hint: expect.stringContaining('--store-ca'),
       });
@@ -112,7 +112,7 @@ describe.skipIf(!here)('an etcd with certificates and users', () => {
       const store = await open(user, password, prefix);
       const refused = { code: 'HEAD_STORE_REFUSED', hint: expect.stringContaining('USER@') };
       await expect(store.read('cities')).rejects.toMatchObject(refused);
-      await expect(store.swap('cities', null, 'stranger')).rejects.toMatchObject(refused);
+      await expect(store.swap('cities', null, 'intruder')).rejects.toMatchObject(refused);
     }
     const { token } = (await ask('authenticate', { name: 'root', password: 'root' })) as {
       token: string;

@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import { copyPartition, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
 import { checkPartitionFile } from './audit/check-store.ts';
-import { Sealing } from './audit/copy-seal.ts';
+import { KeyedChecksum } from './audit/keyed-checksum.ts';
 import { SideProcess } from './audit/side-process.ts';
 import type { CopyManifest } from './copy/copy-manifest.ts';
 import type { Snapshot } from './copy/snapshot.ts';
@@ -41,10 +41,10 @@ async function receive(store: Store, manifest: CopyManifest, file: Buffer): Prom
   await incoming.finish();
 }
 
-function sealOf(bytes: Buffer): string {
-  const sealing = Sealing.begin();
-  sealing.take(bytes);
-  return sealing.seal();
+function checksumOf(bytes: Buffer): string {
+  const checksum = KeyedChecksum.begin();
+  checksum.take(bytes);
+  return checksum.text();
 }
 
 test('a copy of 64 MiB under writes to both ends equal, and stalls nobody', async () => {
@@ -176,10 +176,10 @@ test('bytes that are not what the manifest says are refused, the live file stays
   await target.write([write('mine', 'kept', 5)]);
   const before = target.info('test', 0);
   const { manifest, file } = await bytesOf(source);
-  const resealed = (bytes: Buffer): CopyManifest => ({
+  const described = (bytes: Buffer): CopyManifest => ({
     ...manifest,
     bytes: bytes.length,
-    seal: sealOf(bytes),
+    seal: checksumOf(bytes),
   });
   const flipped = Buffer.from(file);
   flipped[file.indexOf('xxxxx')] = 0x79;
@@ -187,11 +187,11 @@ test('bytes that are not what the manifest says are refused, the live file stays
   expect(half.length).toBeLessThan(file.length);
   const cases: [what: string, manifest: CopyManifest, bytes: Buffer][] = [
     ['a flipped byte', manifest, flipped],
-    ['a flipped byte with a matching seal', resealed(flipped), flipped],
+    ['a flipped byte with a matching checksum', described(flipped), flipped],
     ['a short file', manifest, file.subarray(0, -1)],
     ['a long file', manifest, Buffer.concat([file, Buffer.alloc(1)])],
-    ['half a file with a matching seal', resealed(half), half],
-    ['no database', resealed(Buffer.alloc(8_192, 1)), Buffer.alloc(8_192, 1)],
+    ['half a file with a matching checksum', described(half), half],
+    ['no database', described(Buffer.alloc(8_192, 1)), Buffer.alloc(8_192, 1)],
     ['another sequence', { ...manifest, seq: manifest.seq + 1 }, file],
     ['another digest', { ...manifest, digest: '0'.repeat(16) }, file],
     ['another count', { ...manifest, rows: manifest.rows - 1 }, file],
@@ -218,7 +218,7 @@ test('bytes that are not what the manifest says are refused, the live file stays
     db.exec(sql);
     db.close();
     const bytes = readFileSync(path);
-    return [resealed(bytes), bytes];
+    return [described(bytes), bytes];
   }
   for (const [what, wrong, bytes] of cases) {
     const answer = await receive(target, wrong, bytes).then(

@@ -6,7 +6,7 @@ import type { PartitionFile } from './file/partition-file.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
 import { checkOpen, type StoreParts } from './parts/store-parts.ts';
 import { usePartition } from './parts/use-partition.ts';
-import { turnName } from './trash/partition-life.ts';
+import { turnName } from './trash/partition-lifecycle.ts';
 
 /** Removed in one transaction: at 20 us each, 20 ms of one turn. */
 const TOMBSTONES_PER_TURN = 1_024;

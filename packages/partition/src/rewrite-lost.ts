@@ -13,7 +13,7 @@ import { clean, type Partition } from './file/partition.ts';
 import { currentFile, currentText } from './file/partition-directory.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import { checkOpen, type StoreParts } from './parts/store-parts.ts';
-import { turnName } from './trash/partition-life.ts';
+import { turnName } from './trash/partition-lifecycle.ts';
 
 /**
  * True when the partition has a durable file again, with all it had; nothing was written since it

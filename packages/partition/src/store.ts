@@ -31,7 +31,7 @@ import { queueWrites } from './queue-writes.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { rewriteLost } from './rewrite-lost.ts';
 import { type Scrubbed, scrubPartition } from './scrub-partition.ts';
-import { createPartition, dropPartition } from './trash/partition-life.ts';
+import { createPartition, dropPartition } from './trash/partition-lifecycle.ts';
 import { type StoreTrash, storeTrash } from './trash/store-trash.ts';
 
 /** Made by openStore. All reads are synchronous; see and show only what is durable. */

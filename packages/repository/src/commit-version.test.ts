@@ -90,7 +90,7 @@ test('of many committers in one process exactly one wins', async () => {
 const crashes = [
   { step: 'written', head: 1, staged: 1 },
   { step: 'logged', head: 2, staged: 0 },
-  { step: 'settled', head: 2, staged: 0 },
+  { step: 'recorded', head: 2, staged: 0 },
 ] as const;
 
 for (const { step, head, staged } of crashes) {

@@ -5,7 +5,7 @@
 //   stored, swapped    only where the head is shared: publish-head.ts
 //   logged    the log names the version: new head; builder.json is behind, readers complete it in
 //             memory, the next writer on disk, from the builder section of the version's file
-//   settled   builder.json follows: new head; the lock is left, its owner seen to be dead
+//   recorded  builder.json follows: new head; the lock is left, its owner seen to be dead
 // A death inside a step leaves a .tmp- file besides, which the next writer removes.
 import type { KeyObject } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
@@ -17,6 +17,7 @@ import { requireSteadyPower } from '@ringwright/builder/state/steady-power';
 import { addDurably, replaceDurably, syncDirectory } from '@ringwright/node/durable-files';
 import type { Ring } from '@ringwright/ring/ring';
 import { appendLog } from './append-log.ts';
+import { encodeVersion } from './encode-version.ts';
 import {
   printBuilderFile,
   type Staged,
@@ -31,12 +32,11 @@ import { type RingFolder, receiptsPath, versionPath } from './folder/ring-folder
 import { stagedDigestOf, stagedSections } from './folder/staged-section.ts';
 import { readTrust } from './folder/trust-file.ts';
 import { judgeVersion } from './judge-version.ts';
-import { sealVersion } from './seal-version.ts';
 import { proofDetails, proofFindings, receiptsText } from './shared/move-proof.ts';
 import type { PublishStep } from './shared/publish-head.ts';
 import { type WritableRing, writeRing } from './write-ring.ts';
 
-export type CommitStep = 'written' | PublishStep | 'logged' | 'settled';
+export type CommitStep = 'written' | PublishStep | 'logged' | 'recorded';
 
 export interface VersionToCommit {
   readonly ring: Ring;
@@ -59,7 +59,7 @@ export interface VersionToCommit {
   readonly receipts?: readonly string[];
   /** The key that signs it, in a folder with a trust document. */
   readonly key?: KeyObject | undefined;
-  /** Why a large change shall pass the brake; logged, and in the manifest of a signed version. */
+  /** Why a large change shall pass the change guard; logged, and in the manifest of a signed version. */
   readonly override?: string | null;
   /** Called after each step; for progress, and for tests that stop there. */
   readonly afterStep?: (step: CommitStep) => void;
@@ -67,7 +67,7 @@ export interface VersionToCommit {
 
 /**
  * Makes `ring` the head and returns its id. Durable when it returns. Throws HEAD_MOVED with both
- * heads, STAGED_MOVED, PART_POWER_INCREASING, LOCK_HELD, BRAKE and what sealVersion throws; then
+ * heads, STAGED_MOVED, PART_POWER_INCREASING, LOCK_HELD, BRAKE and what encodeVersion throws; then
  * the head is the one that it was.
  */
 export async function commitVersion(rings: string, given: VersionToCommit): Promise<Head> {
@@ -95,7 +95,7 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
       ...(later === undefined ? kept : laterSections(later)),
     ];
     const staged = stagedDigestOf(extraSections);
-    const { bytes, id, details } = sealVersion(given, verdict, { trust, logHead, extraSections });
+    const { bytes, id, details } = encodeVersion(given, verdict, { trust, logHead, extraSections });
     const proved = await writeProof(folder, given, before.head);
     await writeVersionFile(folder, ring.version, bytes);
     given.afterStep?.('written');
@@ -117,7 +117,7 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
     const end = extended.hashes.at(-1) ?? null;
     const next = { head, log: end, state, staged: commits ? [] : file.staged };
     await replaceDurably(folder.builder, printBuilderFile(next));
-    given.afterStep?.('settled');
+    given.afterStep?.('recorded');
     return head;
   });
 }

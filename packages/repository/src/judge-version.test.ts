@@ -1,4 +1,4 @@
-// The brake sees the whole of a change, however it is cut into waves.
+// The guard sees the whole of a change, however it is cut into waves.
 
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import type { Plan } from '@ringwright/builder/plan/plan';
@@ -9,7 +9,7 @@ import type { Ring } from '@ringwright/ring/ring';
 import { expect, test } from 'vitest';
 import { equalDevices } from '../../../test/support/pinned-cluster.ts';
 import type { LogEntry } from './folder/log-entry.ts';
-import { type Brake, brakeOf } from './judge-version.ts';
+import { type ChangeGuard, changeGuardOf } from './judge-version.ts';
 
 const ID = 'a'.repeat(64);
 const NOW_HOURS = 1_000;
@@ -20,7 +20,7 @@ const pushed: LogEntry = {
 
 interface Judged {
   readonly plan: Plan;
-  readonly brake: Brake | null;
+  readonly guard: ChangeGuard | null;
 }
 
 /** Twelve devices that share 256 partitions, of which each moved `hoursAgo` that many hours ago. */
@@ -47,33 +47,33 @@ function judged(
   const from = { entries: [pushed], state: base, head };
   const { later, movesLeft } = plan;
   const entry = { kind: 'commit', figures: { movesLeft } } as const;
-  return { plan, brake: brakeOf(from, { ring, state, later, entry }, null) };
+  return { plan, guard: changeGuardOf(from, { ring, state, later, entry }, null) };
 }
 
 const shuffled = [0.2, 3, 0.3, 4, 0.1, 5];
 
-test('a change of a third brakes, also when everything rests and its first wave is empty', () => {
+test('a third is held up, also when everything rests and its first wave is empty', () => {
   const atOnce = judged(0, () => 50, shuffled);
   expect(atOnce.plan.moves.length).toBeGreaterThan(100);
-  expect(atOnce.brake?.large).toMatch(/^\d+ of 768 slots move/);
+  expect(atOnce.guard?.large).toMatch(/^\d+ of 768 slots move/);
   const resting = judged(24, (partition) => 1 + (partition % 20), shuffled);
   expect(resting.plan.moves).toEqual([]);
   expect(resting.plan.movesLeft).toBeGreaterThan(200);
-  expect(resting.brake?.large).toMatch(/^\d+ of 768 slots move/);
-  expect(resting.brake?.size).toMatchObject({ moved: resting.plan.movesLeft, underQuorum: 0 });
+  expect(resting.guard?.large).toMatch(/^\d+ of 768 slots move/);
+  expect(resting.guard?.size).toMatchObject({ moved: resting.plan.movesLeft, underQuorum: 0 });
 });
 
 test('a small change that rests in part passes as it does without hours', () => {
   for (const hours of [0, 24]) {
-    const { plan, brake } = judged(hours, (partition) => 1 + 40 * (partition % 2), [0.9]);
-    expect([plan.moves.length + plan.movesLeft > 0, brake]).toEqual([true, null]);
+    const { plan, guard } = judged(hours, (partition) => 1 + 40 * (partition % 2), [0.9]);
+    expect([plan.moves.length + plan.movesLeft > 0, guard]).toEqual([true, null]);
   }
 });
 
 test('slots of a partition that move one after the other are never few at once', () => {
   // Two devices of a zone leave one by one: some partitions change two of their slots.
-  const { plan, brake } = judged(0, () => 50, [0, 1, 1, 1, 0]);
+  const { plan, guard } = judged(0, () => 50, [0, 1, 1, 1, 0]);
   const waves = plan.later.flat().map(({ partition }) => partition);
   expect(plan.moves.some(({ partition }) => waves.includes(partition))).toBe(true);
-  expect(brake?.size.underQuorum).toBe(0);
+  expect(guard?.size.underQuorum).toBe(0);
 });

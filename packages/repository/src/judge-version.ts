@@ -1,6 +1,6 @@
-// The operator's brake at a commit: is the next version a large change, and who lets it pass? Pure.
+// The operator's guard at a commit: is the next version a large change, and who lets it pass? Pure.
 import { CodedError } from '@ringwright/base/coded-error';
-import { brakeMovedShareMax, overrideCharactersMax } from '@ringwright/base/limits';
+import { guardMovedShareMax, overrideCharactersMax } from '@ringwright/base/limits';
 import type { LaterWaves } from '@ringwright/builder/plan/plan';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type ChangeSize, changeSize, whyLarge } from '@ringwright/ring/audit/large-change';
@@ -32,7 +32,7 @@ export interface JudgedFrom {
 }
 
 /** What holds a large change up, and what lets it pass. */
-export interface Brake {
+export interface ChangeGuard {
   readonly large: string;
   readonly size: ChangeSize;
   /** Whether a reason is enough. */
@@ -50,31 +50,31 @@ export function judgeVersion(
   version: VersionToJudge & { readonly override: string | null },
   trust: Trust | null,
 ): Verdict {
-  const brake = brakeOf(from, version, trust);
-  if (brake === null) return { large: null, override: null };
+  const guard = changeGuardOf(from, version, trust);
+  if (guard === null) return { large: null, override: null };
   const { override } = version;
-  const { large } = brake;
+  const { large } = guard;
   if (override !== null) requireReason(override);
-  const passes = override === null ? brake.secondSignature : brake.override;
+  const passes = override === null ? guard.secondSignature : guard.override;
   if (passes) return { large, override };
-  throw braked(version.ring, brake);
+  throw guarded(version.ring, guard);
 }
 
 /**
  * Null for a change that is not large: nothing can be lost by a first version, nor by any of a ring
  * that was never pushed.
  */
-export function brakeOf(
+export function changeGuardOf(
   { entries, state, head }: JudgedFrom,
   version: VersionToJudge,
   trust: Trust | null,
-): Brake | null {
+): ChangeGuard | null {
   if (head === null || !entries.some(reachesServers)) return null;
   const removed = newlyRemoved(state, version.state);
   const now = changeSize(head, version.ring, removed);
   const size = withLaterWaves(now, head, version);
   const role = trust?.root.roles.ring ?? null;
-  const large = forced(now, version.ring) ?? whyLarge(size, role?.movedShare ?? brakeMovedShareMax);
+  const large = forced(now, version.ring) ?? whyLarge(size, role?.movedShare ?? guardMovedShareMax);
   if (large === null) return null;
   const secondSignature = role !== null && role.large <= role.keys.length;
   return { large, size, override: role?.override ?? true, secondSignature };
@@ -120,7 +120,7 @@ function requireReason(reason: string): void {
   });
 }
 
-function braked(ring: Ring, { large, size, override, secondSignature }: Brake): CodedError {
+function guarded(ring: Ring, { large, size, override, secondSignature }: ChangeGuard): CodedError {
   const message = `version ${ring.version} of ${ring.keyspace} is a large change: ${large}`;
   const hint = override
     ? `see ring-builder plan ${ring.keyspace}; to go on: --override "why this is right", which is logged`

@@ -188,7 +188,7 @@ for (const [kind, here, urlOf] of kinds) {
       { step: 'stored', head: 1, staged: 1 },
       { step: 'swapped', head: 2, staged: 0 },
       { step: 'logged', head: 2, staged: 0 },
-      { step: 'settled', head: 2, staged: 0 },
+      { step: 'recorded', head: 2, staged: 0 },
     ] as const;
     test.each(crashes)(
       'killed after $step: the head is $head for all',

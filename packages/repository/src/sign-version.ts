@@ -7,10 +7,10 @@ import { signPayload } from '@ringwright/ring/trust/dsse';
 import { requireUnexpired } from '@ringwright/ring/trust/trust-chain';
 import { appendNote } from './append-note.ts';
 import { type Approval, approvalOf, nameOf } from './approval.ts';
+import { requireRingKey, ringPayload } from './encode-version.ts';
 import { readVersionFile } from './folder/read-version.ts';
 import { versionPath } from './folder/ring-folder.ts';
 import { requireTrust } from './folder/trust-file.ts';
-import { requireRingKey, ringPayload } from './seal-version.ts';
 import { type Author, writeRing } from './write-ring.ts';
 
 export interface SignedVersion extends Approval {

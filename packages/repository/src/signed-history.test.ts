@@ -138,7 +138,7 @@ test('an unsigned history may be signed from a version on, and then never again 
   expect(await codesOf(folder)).toEqual(['VERSION_UNSIGNED']);
 });
 
-test('brake: unsigned it stops, signed it waits for the second of two people', async () => {
+test('change guard: unsigned it stops, signed it waits for the second of two people', async () => {
   const open = await scratchRings();
   await stageDevices(open);
   const pushed = await commitVersion(open, await nextVersion(open));
@@ -177,8 +177,8 @@ test('a root waits until enough of the old and the new root keys have signed', a
   expect(await rotateTrust(folder, author, instead)).toMatchObject({ inForce: false });
   expect(await waitingRoot(folder)).toMatchObject({ byPrevious: [1, 2], byItself: [1, 2] });
   expect(await codesOf(folder)).toEqual([]);
-  const stranger = { change: null, keys: [testKey('mallory').privateKey] };
-  await expect(rotateTrust(folder, author, stranger)).rejects.toEqual(coded('SIGNING_KEY_UNKNOWN'));
+  const mallory = { change: null, keys: [testKey('mallory').privateKey] };
+  await expect(rotateTrust(folder, author, mallory)).rejects.toEqual(coded('SIGNING_KEY_UNKNOWN'));
   const two = { change: null, keys: roots.slice(1, 2) };
   expect(await rotateTrust(folder, author, two)).toMatchObject({ inForce: true });
   expect(await waitingRoot(folder)).toBe(null);

@@ -1,7 +1,7 @@
 // Every legal step, checked against the audits; random walks of steps keep all invariants.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sampleDevice, sampleRing, strangerTo } from '../test/support/sample-ring.ts';
+import { nonHolderOf, sampleDevice, sampleRing } from '../test/support/sample-ring.ts';
 import {
   cancelMoves,
   directRing,
@@ -21,7 +21,7 @@ const idOf = (ring: Ring): string => encodeRing(ring).id;
 
 function moveOf(ring: Ring, partition: number, replica: number): SlotMove {
   const from = deviceOf(ring.table, replica, partition);
-  return { partition, replica, from, to: strangerTo(ring, partition) };
+  return { partition, replica, from, to: nonHolderOf(ring, partition) };
 }
 
 function frozenCopy(ring: Ring): Ring {
@@ -106,7 +106,7 @@ describe('illegal steps are bugs of the caller', () => {
 test('a direct ring raises the minVersion exactly where a slot changed', () => {
   const table = copyTable(small.table, 6);
   const row = table[2];
-  if (row !== undefined) row[7] = strangerTo(small, 7);
+  if (row !== undefined) row[7] = nonHolderOf(small, 7);
   const next = directRing(small, idOf(small), { table });
   expect([...next.minVersions]).toEqual([1, 1, 1, 1, 1, 1, 1, 2]);
   if (row !== undefined) row[6] = 0;
@@ -148,7 +148,7 @@ function advance(ring: Ring, kind: number, slot: { partition: number; replica: n
   const { partition, replica } = slot;
   const from = ring.table[replica]?.[partition];
   const busy = ring.moves.some((m) => m.partition === partition && m.replica === replica);
-  const to = strangerTo(ring, partition);
+  const to = nonHolderOf(ring, partition);
   const moves = from === undefined || busy || to < 0 ? [] : [{ partition, replica, from, to }];
   return proposeMoves(ring, id, { moves });
 }

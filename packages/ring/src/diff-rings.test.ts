@@ -1,6 +1,6 @@
 // Differences of two versions: devices, settings, slots, and the sums per device and pair.
 import { expect, test } from 'vitest';
-import { sampleDevice, sampleRing, strangerTo } from '../test/support/sample-ring.ts';
+import { nonHolderOf, sampleDevice, sampleRing } from '../test/support/sample-ring.ts';
 import { directRing, initializeMoves, proposeMoves } from './advance-ring.ts';
 import { diffRings } from './diff-rings.ts';
 import { encodeRing } from './file/ring-file.ts';
@@ -40,7 +40,7 @@ test('devices added, removed and changed', () => {
 
 test('slots moved, per pair and per device', () => {
   const table = copyTable(first.table, 7);
-  const to = strangerTo(first, 1);
+  const to = nonHolderOf(first, 1);
   const from = deviceOf(table, 2, 1);
   const row = table[2];
   if (row !== undefined) row[1] = to;
@@ -72,7 +72,7 @@ test('moves in flight that start and end; a change of state is neither', () => {
     partition: 0,
     replica: 0,
     from: deviceOf(first.table, 0, 0),
-    to: strangerTo(first, 0),
+    to: nonHolderOf(first, 0),
   };
   const proposed = proposeMoves(first, id, { moves: [move] });
   expect(diffRings(first, proposed)).toMatchObject({ movesStarted: 1, movesEnded: 0, moved: [] });

@@ -1,7 +1,7 @@
 // Slots, holders and duties against a plain model that knows no binary search.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sampleRing, strangerTo } from '../test/support/sample-ring.ts';
+import { nonHolderOf, sampleRing } from '../test/support/sample-ring.ts';
 import { finalizeMoves, initializeMoves, proposeMoves, type SlotMove } from './advance-ring.ts';
 import { dutiesOf, dutyOf } from './duty-of.ts';
 import { encodeRing } from './file/ring-file.ts';
@@ -13,7 +13,7 @@ import { holdersOf, movesOf, slotsOf } from './slots-of.ts';
 const first = sampleRing({ power: 4, replicas: 2.5, devices: 7, holes: [3] });
 const moveOf = (partition: number, replica: number): SlotMove & { readonly from: number } => {
   const from = deviceOf(first.table, replica, partition);
-  return { partition, replica, from, to: strangerTo(first, partition) };
+  return { partition, replica, from, to: nonHolderOf(first, partition) };
 };
 const move = moveOf(6, 1);
 const ring = proposeMoves(first, encodeRing(first).id, { moves: [move] });

@@ -37,7 +37,7 @@ export interface PeerParts {
 }
 
 export function assemblePeers(own: Own, around: Around): PeerParts {
-  const { identity, life, rings } = own;
+  const { identity, generation, rings } = own;
   const { answers, log, monotonicMs, onConnect, onRefill } = around;
   const meet = (address: string) => peers.connect(address).connect();
   const knownPeers = new KnownPeers(identity, {
@@ -54,8 +54,8 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
       log.error({ remembered, partitions }, 'data put back from a backup: it refills');
       onRefill();
     },
-    onUnheard: (stranger) =>
-      log.info({ stranger }, 'hello not heard: no ring here names its server'),
+    onUnheard: (address) =>
+      log.info({ stranger: address }, 'hello not heard: no ring here names its server'),
     onRingRefused: (from, error) => log.warn({ from, error }, 'ring of a peer refused'),
   };
   const peers = new Peers({
@@ -77,7 +77,7 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
     },
     greetPeers: async () => {
       // The disk may be full: then this age only lasts longer.
-      await life.age().catch((error: unknown) => log.warn({ error }, 'age not written'));
+      await generation.advance().catch((error: unknown) => log.warn({ error }, 'age not written'));
       await greetPeers(introduce, peers);
     },
     meetHolders: () => meetHolders({ rings, meet, pause: delay }),

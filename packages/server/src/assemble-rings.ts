@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CodedError } from '@ringwright/base/coded-error';
-import { ringRelayRestMs } from '@ringwright/base/limits-rings';
+import { ringRelayCooldownMs } from '@ringwright/base/limits-rings';
 import type { Logger } from 'pino';
 import type { OpenedDevice } from './assemble-server.ts';
 import type { ActiveRing } from './rings/active-ring.ts';
@@ -74,7 +74,7 @@ function createRelay(parts: RelayParts, { log, monotonicMs }: Around): RingRelay
     ...parts,
     monotonicMs,
     // Not all members at once: what the first one sent, the others need not send.
-    rest: () => delay(ringRelayRestMs * (1 + Math.random()), undefined, { ref: false }),
+    cooldown: () => delay(ringRelayCooldownMs * (1 + Math.random()), undefined, { ref: false }),
     onSent: (to, { ring: { keyspace, version } }) =>
       log.info({ to, ring: keyspace, version }, 'ring sent to a member that lacked it'),
     onRefused: (to, { ring: { keyspace, version } }, error) =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { roundPauseMsMax } from '@ringwright/base/limits';
-import { after } from '@ringwright/base/maybe-promise';
+import { andThen } from '@ringwright/base/maybe-promise';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Answers } from '@ringwright/node/link/socket-channel';
 import type { Store } from '@ringwright/partition/store';
@@ -18,23 +18,23 @@ import type { ClockFile } from './clocks/clock-file.ts';
 import { PeerClocks } from './clocks/peer-clocks.ts';
 import { proveClock } from './clocks/prove-clock.ts';
 import { StampIssuer } from './clocks/stamp-issuer.ts';
-import { settleKey } from './coordinate/decide-key.ts';
-import type { DecideKey } from './coordinate/settle-promises.ts';
+import type { FinishProposal } from './coordinate/finish-proposals.ts';
+import { finishProposal } from './coordinate/propose.ts';
 import type { CoordinatorPorts } from './coordinate/with-newest-ring.ts';
+import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import { CopySource } from './copies/copy-answers.ts';
-import type { CopyPace } from './copies/copy-pace.ts';
+import type { DeviceGeneration } from './device/device-generation.ts';
 import type { DeviceIdentity } from './device/device-identity.ts';
-import type { DeviceLife } from './device/device-life.ts';
 import type { OnceComplete } from './device/once-complete.ts';
 import { fillHandlers } from './handlers.ts';
-import { DropBrake } from './moves/drop-brake.ts';
+import { DropGuard } from './moves/drop-guard.ts';
 import type { HeldFiles } from './moves/held-files.ts';
 import type { MoveControls } from './moves/move-controls.ts';
-import { Mover, type MoverPorts } from './moves/mover.ts';
+import { Reconciler, type ReconcilerPorts } from './moves/reconciler.ts';
 import { type DeviceCaller, deviceCaller } from './peers/device-caller.ts';
+import { longMessageCame } from './peers/minor-gc.ts';
 import type { PeerMemory } from './peers/peer-memory.ts';
 import type { Peers } from './peers/peers.ts';
-import { longMessageCame } from './peers/young-garbage.ts';
 import type { FloorPorts } from './repair/raise-floor.ts';
 import { Replicator } from './repair/replicate.ts';
 import { Scrubber } from './repair/scrubber.ts';
@@ -53,7 +53,7 @@ import type { TrustStore } from './trust/trust-store.ts';
 export interface OpenedDevice {
   readonly directory: string;
   readonly identity: DeviceIdentity;
-  readonly life: DeviceLife;
+  readonly generation: DeviceGeneration;
   readonly store: Store;
   readonly clockFile: ClockFile;
   readonly memory: PeerMemory;
@@ -68,7 +68,7 @@ export interface OpenedDevice {
 export interface ServerParts extends Pick<PeerParts, 'greetPeers' | 'meetHolders'> {
   readonly rings: Rings;
   readonly peers: Peers;
-  readonly mover: Mover;
+  readonly reconciler: Reconciler;
   readonly replicator: Replicator;
   readonly copies: CopySource;
   readonly answers: Answers;
@@ -85,12 +85,12 @@ const nowMs = (): number => Date.now();
 const monotonicMs = (): number => performance.now();
 
 /**
- * Loads the rings of the disk and joins the parts. Rings activated from here on set the mover to
- * work.
+ * Loads the rings of the disk and joins the parts. The reconciler follows rings that are
+ * activated from here on.
  */
 export async function assembleServer(
   opened: OpenedDevice,
-  { log, pace }: { readonly log: Logger; readonly pace: CopyPace },
+  { log, throttle }: { readonly log: Logger; readonly throttle: AdaptiveThrottle },
 ): Promise<ServerParts> {
   const { identity, store, trust, controls } = opened;
   const { clock, peerClocks, stamps } = createClocks(opened);
@@ -98,11 +98,11 @@ export async function assembleServer(
   const handlers = new Map<string, CallHandler>();
   const answers = { handlers, budget: new AnswerBudget(), onLongMessage: longMessageCame };
   const inFlight = new InFlight();
-  const strangers = new Set<string>();
+  const unknownPeers = new Set<string>();
   const onActivate = (active: ActiveRing): void => {
     noteActivation(active, metrics, log);
-    // Not in the turn of the swap: at start the mover is not there yet.
-    setImmediate(() => mover.review(active.ring.keyspace));
+    // Not in the turn of the swap: at start the reconciler is not there yet.
+    setImmediate(() => reconciler.reconcile(active.ring.keyspace));
   };
   const callBack: CallBack = (caller) => knownPeers.callBack(caller);
   const around = { metrics, log, nowMs, monotonicMs, onActivate, callBack };
@@ -110,38 +110,51 @@ export async function assembleServer(
     opened,
     around,
   );
-  const reviewAll = (): void => {
-    for (const active of rings.list()) mover.review(active.ring.keyspace);
+  const reconcileAll = (): void => {
+    for (const active of rings.list()) reconciler.reconcile(active.ring.keyspace);
   };
   // Without rings nobody knows yet what this device should hold.
   const settled = (): boolean => rings.list().length > 0 && readiness(status).ready;
-  const own = { ...opened, rings, exchange, relay, clock, peerClocks, nowMs, strangers, settled };
+  const times = { clock, peerClocks, nowMs };
+  const own = { ...opened, ...times, rings, exchange, relay, unknownPeers, settled };
   const onConnect = (): void => {
     replicator.forget();
-    reviewAll();
+    reconcileAll();
   };
-  const meetings = { answers, log, monotonicMs, onConnect, onRefill: reviewAll };
+  const meetings = { answers, log, monotonicMs, onConnect, onRefill: reconcileAll };
   const { peers, knownPeers, introduce, hearClock, ...greetings } = assemblePeers(own, meetings);
   const devices = deviceCaller({ peers, handlers });
-  const decide: DecideKey = (keyspace, key) => settleKey(coordinator, keyspace, key);
-  const calls = { devices: measureCopies(metrics, devices), inFlight, ...pace.taking };
-  const mover = createMover({ ...opened, ...calls, decide }, { rings, strangers, log, ...gate });
-  const replicator = createReplicator({ store, devices, decide, mover }, metrics, log);
+  const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);
+  const calls = { devices: measureCopies(metrics, devices), inFlight, ...throttle.taking };
+  const reconciler = createReconciler(
+    { ...opened, ...calls, decide },
+    { ...gate, rings, unknownPeers, log },
+  );
+  const replicator = createReplicator({ store, devices, decide, reconciler }, metrics, log);
   // A floor is not raised by a clock that is ahead of the others.
   const floors = { store, devices, nowMs: () => nowMs() - peerClocks.aheadMs(nowMs()), ...gate };
-  const scrubber = createScrubber(store, mover, log);
+  const scrubber = createScrubber(store, reconciler, log);
   const rounds = new RoundQueue();
-  const opening = mover.settled.bind(mover);
+  const opening = reconciler.idle.bind(reconciler);
   const replica = { store, exchange, clock, inFlight, rounds, opened: opening };
   const requests = new RingRequests();
-  const parts = { identity, rings, forks, requests, store, mover, controls, peers, trust, pace };
+  const held = { identity, rings, forks, requests, store, reconciler };
+  const parts = { ...held, controls, peers, trust, throttle };
   const status: StatusPorts = { ...parts, scrubber, startedMs: nowMs(), nowMs };
   const asked = { rings, requests, devices, clock, stamps };
   const coordinator = coordinatorPorts(asked, { exchange, peers, peerClocks, hearClock });
-  const copies = new CopySource({ ...replica, monotonicMs, ...pace.giving });
+  const copies = new CopySource({ ...replica, monotonicMs, ...throttle.giving });
   const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange };
-  fillHandlers(handlers, { replica, introduce, copies, pace, scrubber, trash: parts, ...edges });
-  const work = { mover, replicator, copies, floors, scrubber, ...greetings };
+  fillHandlers(handlers, {
+    replica,
+    introduce,
+    copies,
+    throttle,
+    scrubber,
+    trash: parts,
+    ...edges,
+  });
+  const work = { reconciler, replicator, copies, floors, scrubber, ...greetings };
   return { ...work, rings, peers, answers, coordinator, stamps, status, metrics };
 }
 
@@ -185,7 +198,7 @@ function coordinatorPorts(
     mutex: new KeyedMutex(),
     backOff: (tries) => delay(Math.random() * Math.min(2 ** tries, roundPauseMsMax)),
     issueStamp: (active, key) =>
-      after(proveClock(proof, active, active.partitionOf(key)), () => {
+      andThen(proveClock(proof, active, active.partitionOf(key)), () => {
         peerClocks.check(nowMs());
         return stamps.issue(active.tieDevice);
       }),
@@ -196,7 +209,7 @@ function coordinatorPorts(
   };
 }
 
-function createMover(
+function createReconciler(
   {
     store,
     controls,
@@ -208,34 +221,35 @@ function createMover(
     ...calls
   }: Pick<OpenedDevice, 'store' | 'controls' | 'onceComplete' | 'held'> &
     Pick<OpenedDevice, 'identity' | 'key' | 'directory'> &
-    Pick<MoverPorts, 'devices' | 'decide' | 'inFlight' | 'throttle' | 'loadPace' | 'onGivenUp'>,
+    Pick<ReconcilerPorts, 'devices' | 'decide' | 'inFlight'> &
+    AdaptiveThrottle['taking'],
   around: {
     readonly rings: Rings;
-    readonly strangers: ReadonlySet<string>;
+    readonly unknownPeers: ReadonlySet<string>;
     readonly log: Logger;
-    readonly requireDropsAllowed: MoverPorts['requireDropsAllowed'];
+    readonly requireDropsAllowed: ReconcilerPorts['requireDropsAllowed'];
   },
-): Mover {
-  const { rings, strangers, log, requireDropsAllowed } = around;
-  return new Mover({
+): Reconciler {
+  const { rings, unknownPeers, log, requireDropsAllowed } = around;
+  return new Reconciler({
     ...{ store, controls, onceComplete, held, ...calls },
     signReceipt: (receipt) => printReceipt({ ...receipt, born: identity.born, ms: nowMs() }, key),
     requireDropsAllowed,
     current: (keyspace) => rings.get(keyspace),
-    isStranger: (active, device) => strangers.has(addressOf(active, device)),
+    isUnknownPeer: (active, device) => unknownPeers.has(addressOf(active, device)),
     monotonicMs,
-    brake: new DropBrake(join(directory, 'drops')),
+    guard: new DropGuard(join(directory, 'drops')),
     onRepair: ({ sentence, ...repair }) => log.info(repair, sentence),
     onError: (step, error) => log.warn({ ...step, error }, 'duty failed, will be tried again'),
   });
 }
 
-function createScrubber(store: Store, mover: Mover, log: Logger): Scrubber {
+function createScrubber(store: Store, reconciler: Reconciler, log: Logger): Scrubber {
   return new Scrubber({
     ...{ store, monotonicMs, nowMs },
     onFindings: (keyspace, partition, findings) => {
       log.error({ keyspace, partition, findings }, 'partition file damaged');
-      mover.review(keyspace);
+      reconciler.reconcile(keyspace);
     },
     onLogLost: (err) => log.error({ err }, 'commit log lost: it begins anew'),
     onError: (error) => log.warn({ err: error }, 'partition file not scrubbed'),
@@ -246,8 +260,8 @@ function createReplicator(
   parts: {
     readonly store: Store;
     readonly devices: DeviceCaller;
-    readonly decide: DecideKey;
-    readonly mover: Mover;
+    readonly decide: FinishProposal;
+    readonly reconciler: Reconciler;
   },
   metrics: Metrics,
   log: Logger,
@@ -258,7 +272,7 @@ function createReplicator(
     onBehind: (keyspace, partition) => {
       log.warn({ keyspace, partition }, 'file behind the floor of its peers: it refills');
       parts.store.setState(keyspace, partition, 'filling');
-      parts.mover.review(keyspace);
+      parts.reconciler.reconcile(keyspace);
     },
     onPushed: (rows) => metrics.replicatedRows.inc(rows),
     onError: (device, error) => log.debug({ device, error }, 'replication waits'),

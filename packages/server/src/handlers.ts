@@ -18,8 +18,8 @@ import { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
 import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { z } from 'zod';
 import { answerGet, answerPut, type ClientPorts } from './coordinate/client-answers.ts';
+import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { CopySource } from './copies/copy-answers.ts';
-import type { CopyPace } from './copies/copy-pace.ts';
 import { answerHello, type IntroducePorts } from './introduce.ts';
 import { answerMoveControl, answerMoveReceipts, type MovePorts } from './moves/move-answers.ts';
 import {
@@ -48,7 +48,7 @@ interface HandlerPorts {
   readonly replica: ReplicaPorts;
   readonly introduce: IntroducePorts;
   readonly copies: CopySource;
-  readonly pace: CopyPace;
+  readonly throttle: AdaptiveThrottle;
   readonly trash: TrashPorts;
   readonly trust: TrustExchange;
   readonly clients: ClientPorts;
@@ -59,10 +59,11 @@ interface HandlerPorts {
 /** Fills `handlers`, which the device's own caller shares with every connection. */
 export function fillHandlers(
   handlers: Map<string, CallHandler>,
-  { replica, introduce, copies, pace, trash, trust, clients, moves, scrubber }: HandlerPorts,
+  { replica, introduce, copies, throttle, trash, trust, clients, moves, scrubber }: HandlerPorts,
 ): void {
   const { exchange } = replica;
   const { requests } = clients.coordinator;
+  const timed = throttle.timed.bind(throttle);
   const answer = <Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
     run: (request: z.infer<Request>, caller: Caller) => MaybePromise<z.infer<Answer>>,
@@ -92,10 +93,10 @@ export function fillHandlers(
   answer(ringSettle, (request) => exchange.settle(request));
   answer(trustOffer, (request) => trust.offer(request));
   answer(trustFetch, () => trust.fetch());
-  counted(recordWrite, (request, caller) => pace.timed(answerWrite(replica, request, caller)));
-  counted(recordRead, (request, caller) => pace.timed(answerRead(replica, request, caller)));
-  counted(recordStamp, (request, caller) => pace.timed(answerStamp(replica, request, caller)));
-  counted(recordPrepare, (request, caller) => pace.timed(answerPrepare(replica, request, caller)));
+  counted(recordWrite, (request, caller) => timed(answerWrite(replica, request, caller)));
+  counted(recordRead, (request, caller) => timed(answerRead(replica, request, caller)));
+  counted(recordStamp, (request, caller) => timed(answerStamp(replica, request, caller)));
+  counted(recordPrepare, (request, caller) => timed(answerPrepare(replica, request, caller)));
   counted(digests, (request, caller) => answerDigests(replica, request, caller));
   counted(offer, (request, caller) => answerOffer(replica, request, caller));
   counted(push, (request, caller) => answerPush(replica, request, caller));
@@ -107,9 +108,9 @@ export function fillHandlers(
   answer(copyRead, (request) => copies.read(request), { givesAway: true });
   answer(copyClose, (request) => copies.release(request));
   answer(copyRate, ({ bytesPerSecond, loan }) => {
-    if (loan === null) pace.allow(bytesPerSecond);
-    else pace.lend(loan, bytesPerSecond);
-    const { allowed, inForce } = pace.status();
+    if (loan === null) throttle.allow(bytesPerSecond);
+    else throttle.lend(loan, bytesPerSecond);
+    const { allowed, inForce } = throttle.status();
     return { allowed, inForce };
   });
   answer(trashList, (request) => answerTrashList(trash, request));

@@ -2,17 +2,17 @@
 // it is greeted, and only what may be true.
 import { CodedError } from '@ringwright/base/coded-error';
 import { HybridClock } from '@ringwright/base/hybrid-clock';
-import { ageLeadMax, believedPeersMax } from '@ringwright/base/limits-rings';
+import { believedPeersMax, generationLeadMax } from '@ringwright/base/limits-rings';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Caller } from '@ringwright/wire/call-channel';
-import type { hello, Life } from '@ringwright/wire/hello';
+import type { Generation, hello } from '@ringwright/wire/hello';
 import type { RequestOf } from '@ringwright/wire/message';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
 import { activeOn, identityOf, servedRing } from '../../../test/support/served-ring.ts';
 import { PeerClocks } from './clocks/peer-clocks.ts';
-import { DeviceLife } from './device/device-life.ts';
+import { DeviceGeneration } from './device/device-generation.ts';
 import { answerHello, greet, type IntroducePorts } from './introduce.ts';
 import { KnownPeers } from './peers/known-peers.ts';
 import { PeerMemory } from './peers/peer-memory.ts';
@@ -25,7 +25,7 @@ const other = '127.0.0.1:6202';
 const nowMs = 1_763_692_800_000;
 const nobody: Caller = { call: () => Promise.reject(new Error('not called')) };
 const newRing = { keyspace: 'invented', version: 9, id: 'a'.repeat(64), signers: 0 };
-const lifeOf = (born: string, age: number): Life => ({ born, age, mark: 'm' });
+const generationOf = (born: string, age: number): Generation => ({ born, age, mark: 'm' });
 
 const saying = (said: Partial<Said>): Said => ({
   wireVersion,
@@ -40,11 +40,11 @@ const saying = (said: Partial<Said>): Said => ({
 
 interface DeviceShape {
   readonly hasRing?: boolean;
-  readonly rest?: () => Promise<unknown>;
+  readonly cooldown?: () => Promise<unknown>;
 }
 
 /** A device with a ring, or with none; what others say when they are greeted is in `there`. */
-async function device({ hasRing = true, rest }: DeviceShape = {}) {
+async function device({ hasRing = true, cooldown }: DeviceShape = {}) {
   const folder = await scratchFolder();
   onTestFinished(() => folder[Symbol.asyncDispose]());
   const identity = identityOf(ring, 0);
@@ -52,7 +52,7 @@ async function device({ hasRing = true, rest }: DeviceShape = {}) {
   onTestFinished(() => memory.close());
   const there = new Map<string, Partial<Said>>();
   const greeted: string[] = [];
-  const refills: Life[] = [];
+  const refills: Generation[] = [];
   const caughtUp: string[] = [];
   const refused: string[] = [];
   const sent: string[] = [];
@@ -86,7 +86,7 @@ async function device({ hasRing = true, rest }: DeviceShape = {}) {
         return Promise.resolve([]);
       },
     } as unknown as IntroducePorts['exchange'],
-    life: await DeviceLife.begin(folder.path, identity.born),
+    generation: await DeviceGeneration.begin(folder.path, identity.born),
     store: { info: () => null } as unknown as IntroducePorts['store'],
     pause: () => Promise.resolve(),
     mutex: new KeyedMutex(),
@@ -94,9 +94,9 @@ async function device({ hasRing = true, rest }: DeviceShape = {}) {
       rings,
       connect: () => Promise.resolve(nobody),
       greet: greetThere,
-      ...(rest !== undefined && { rest }),
+      ...(cooldown !== undefined && { cooldown }),
     }),
-    strangers: new Set(),
+    unknownPeers: new Set(),
     nowMs: () => nowMs,
     settled: () => true,
     relay: {
@@ -110,7 +110,7 @@ async function device({ hasRing = true, rest }: DeviceShape = {}) {
     onRingRefused: (from) => refused.push(from),
   };
   const hear = (said: Partial<Said>) => answerHello(ports, saying(said), nobody);
-  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  const flush = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   return {
     held,
     ports,
@@ -121,69 +121,74 @@ async function device({ hasRing = true, rest }: DeviceShape = {}) {
     sent,
     unheard,
     hear,
-    settle,
+    flush,
     greetThere,
   };
 }
 
 const lies: readonly (readonly [string, Partial<Said>])[] = [
-  ['of a later state of this directory', { remembered: lifeOf('born 0', 7) }],
-  ['of the latest state there could be', { remembered: lifeOf('born 0', Number.MAX_SAFE_INTEGER) }],
-  ['of the next state', { remembered: lifeOf('born 0', 2) }],
-  ['of a directory of its own', { life: lifeOf('x', 1) }],
+  ['of a later state of this directory', { remembered: generationOf('born 0', 7) }],
+  [
+    'of the latest state there could be',
+    { remembered: generationOf('born 0', Number.MAX_SAFE_INTEGER) },
+  ],
+  ['of the next state', { remembered: generationOf('born 0', 2) }],
+  ['of a directory of its own', { life: generationOf('x', 1) }],
   ['of rings', { rings: Array(24).fill(newRing) as Said['rings'] }],
   ['of a clock a minute ahead', { ms: nowMs + 59_000 }],
 ];
 
-test.each(lies)('a stranger lies %s: nothing happens', async (_name, lie) => {
-  const { ports, greeted, refills, caughtUp, unheard, hear, settle } = await device();
-  const before = ports.life.current;
+test.each(lies)('an unknown peer lies %s: nothing happens', async (_name, lie) => {
+  const { ports, greeted, refills, caughtUp, unheard, hear, flush } = await device();
+  const before = ports.generation.current;
   for (const address of ['10.9.9.9:1', '', 'a@b:1', '127.0.0.1:6200']) {
     await hear({ ...lie, address });
     expect(ports.memory.recall(address)).toBeNull();
   }
   expect(unheard, 'a tool names no address').toEqual(['10.9.9.9:1', 'a@b:1', '127.0.0.1:6200']);
-  await settle();
+  await flush();
   expect([greeted, refills, caughtUp]).toEqual([[], [], []]);
-  expect(ports.life.current).toEqual(before);
+  expect(ports.generation.current).toEqual(before);
   expect(ports.clock.next(0).ms).toBe(nowMs);
   expect(ports.clock.nowMs()).toBe(nowMs);
 });
 
 test.each(lies)('whoever lies %s in the name of a member is not believed', async (_name, lie) => {
-  const { ports, there, greeted, refills, caughtUp, hear, settle } = await device();
-  const before = ports.life.current;
-  there.set(member, { life: lifeOf('true', 5), remembered: before });
+  const { ports, there, greeted, refills, caughtUp, hear, flush } = await device();
+  const before = ports.generation.current;
+  there.set(member, { life: generationOf('true', 5), remembered: before });
   await hear({ ...lie, address: member });
-  await settle();
+  await flush();
   expect(greeted.length, 'the member itself is asked').toBeLessThanOrEqual(1);
   expect([refills, caughtUp]).toEqual([[], []]);
-  expect(ports.life.current).toEqual(before);
+  expect(ports.generation.current).toEqual(before);
   expect(ports.memory.recall(member)?.born).not.toBe('x');
   expect(ports.clock.next(0).ms).toBe(nowMs);
 });
 
 test('a member that knows a later state is asked back and believed, once', async () => {
-  const { ports, there, greeted, refills, hear, settle, greetThere } = await device();
-  there.set(member, { remembered: lifeOf('born 0', 7) });
-  const answer = await hear({ address: member, remembered: lifeOf('born 0', 7) });
-  expect(refills).toEqual([lifeOf('born 0', 7)]);
-  expect(answer.life, 'what is told is the new age').toEqual(ports.life.current);
-  expect(ports.life.current.age).toBeGreaterThan(1_000);
+  const { ports, there, greeted, refills, hear, flush, greetThere } = await device();
+  there.set(member, { remembered: generationOf('born 0', 7) });
+  const answer = await hear({ address: member, remembered: generationOf('born 0', 7) });
+  expect(refills).toEqual([generationOf('born 0', 7)]);
+  expect(answer.life, 'what is told is the new age').toEqual(ports.generation.current);
+  expect(ports.generation.current.age).toBeGreaterThan(1_000);
   // Age + 1, again and again, kept all files filling.
   for (let lead = 1; lead <= 3; lead += 1) {
-    const remembered = lifeOf('born 0', ports.life.current.age + lead);
+    const remembered = generationOf('born 0', ports.generation.current.age + lead);
     there.set(member, { remembered });
     await hear({ address: member, remembered });
     await greetThere(member);
   }
-  await settle();
+  await flush();
   expect(refills).toHaveLength(1);
   // Another one has a word of its own, and nobody an age that was never counted.
-  there.set(other, { remembered: lifeOf('born 0', ports.life.current.age + ageLeadMax + 1) });
+  there.set(other, {
+    remembered: generationOf('born 0', ports.generation.current.age + generationLeadMax + 1),
+  });
   await greetThere(other);
   expect(refills).toHaveLength(1);
-  there.set(other, { remembered: lifeOf('born 0', ports.life.current.age + 1) });
+  there.set(other, { remembered: generationOf('born 0', ports.generation.current.age + 1) });
   await greetThere(other);
   expect(refills).toHaveLength(2);
   expect(greeted).toEqual([member, ...Array(3).fill(member), other, other]);
@@ -191,33 +196,33 @@ test('a member that knows a later state is asked back and believed, once', async
 
 test('a member that says so and cannot be asked is not introduced to', async () => {
   const { refills, hear } = await device();
-  const hearing = hear({ address: member, remembered: lifeOf('born 0', 7) });
+  const hearing = hear({ address: member, remembered: generationOf('born 0', 7) });
   await expect(hearing).rejects.toThrow(expect.objectContaining({ code: 'PEER_UNREACHABLE' }));
   expect(refills).toEqual([]);
 });
 
 test('a member that says so while it starts is asked again until it answers', async () => {
-  const rests: (() => void)[] = [];
-  const rest = () => new Promise<void>((resolve) => void rests.push(resolve));
-  const { there, greeted, refills, hear, settle } = await device({ rest });
-  const remembered = lifeOf('born 0', 7);
+  const cooldowns: (() => void)[] = [];
+  const cooldown = () => new Promise<void>((resolve) => void cooldowns.push(resolve));
+  const { there, greeted, refills, hear, flush } = await device({ cooldown });
+  const remembered = generationOf('born 0', 7);
   await expect(hear({ address: member, remembered })).rejects.toThrow(CodedError);
-  await settle();
-  rests.pop()?.();
-  await settle();
+  await flush();
+  cooldowns.pop()?.();
+  await flush();
   expect([greeted, refills]).toEqual([[member, member], []]);
   there.set(member, { remembered });
-  rests.pop()?.();
+  cooldowns.pop()?.();
   await vi.waitFor(() => expect(refills).toEqual([remembered]));
   const asked = greeted.length;
-  rests.pop()?.();
-  await settle();
+  cooldowns.pop()?.();
+  await flush();
   expect(greeted, 'it has answered').toHaveLength(asked);
 });
 
 test('two that greet each other, each knowing better, do not wait for each other', async () => {
   const { ports, refills, hear } = await device();
-  const remembered = lifeOf('born 0', 7);
+  const remembered = generationOf('born 0', 7);
   const call = async (): Promise<Said> => {
     // Its hello comes while this one's is answered.
     await hear({ address: member, remembered });
@@ -228,17 +233,17 @@ test('two that greet each other, each knowing better, do not wait for each other
 });
 
 test('the clock, the directory and the rings of a member come from where it is', async () => {
-  const { ports, there, greeted, caughtUp, sent, hear, settle } = await device();
-  there.set(member, { life: lifeOf('true', 5), rings: [newRing], ms: nowMs - 30_000 });
-  await hear({ address: member, life: lifeOf('true', 5) });
-  await settle();
+  const { ports, there, greeted, caughtUp, sent, hear, flush } = await device();
+  there.set(member, { life: generationOf('true', 5), rings: [newRing], ms: nowMs - 30_000 });
+  await hear({ address: member, life: generationOf('true', 5) });
+  await flush();
   expect(greeted).toEqual([member]);
   expect(caughtUp).toEqual([member]);
   expect(sent, 'and it gets what it lacks').toEqual([member]);
-  expect(ports.memory.recall(member)).toEqual(lifeOf('true', 5));
+  expect(ports.memory.recall(member)).toEqual(generationOf('true', 5));
   expect(ports.clock.nowMs(), 'of two clocks, the one behind').toBe(nowMs - 29_000);
-  await hear({ address: member, life: lifeOf('true', 5) });
-  await settle();
+  await hear({ address: member, life: generationOf('true', 5) });
+  await flush();
   expect(greeted, 'no news').toEqual([member]);
 });
 
@@ -249,21 +254,21 @@ test('the clock of a member is learned before the refill that it brings', async 
     refills.push(remembered);
     agreed.push(ports.clock.nowMs());
   };
-  const said = saying({ remembered: lifeOf('born 0', 7), ms: nowMs - 30_000 });
+  const said = saying({ remembered: generationOf('born 0', 7), ms: nowMs - 30_000 });
   const call = (): Promise<Said> => Promise.resolve(said);
   await greet({ ...ports, onRefill }, member, { call: call as Caller['call'] });
   expect([refills.length, agreed]).toEqual([1, [nowMs - 29_000]]);
 });
 
 test('what was said before a ring named anybody counts only for those that it names', async () => {
-  const { held, ports, there, hear, settle, greetThere } = await device({ hasRing: false });
+  const { held, ports, there, hear, flush, greetThere } = await device({ hasRing: false });
   const hourBehind = nowMs - 3_600_000;
   for (let port = 1; port <= 16; port += 1) {
-    const stranger = `10.0.0.8:${port}`;
-    there.set(stranger, { rings: [newRing], life: lifeOf('x', 1), ms: hourBehind });
-    await hear({ address: stranger, rings: [newRing] });
+    const unknown = `10.0.0.8:${port}`;
+    there.set(unknown, { rings: [newRing], life: generationOf('x', 1), ms: hourBehind });
+    await hear({ address: unknown, rings: [newRing] });
   }
-  await settle();
+  await flush();
   held.has = true;
   for (const right of [member, other]) {
     there.set(right, {});
@@ -276,15 +281,15 @@ test('what was said before a ring named anybody counts only for those that it na
 });
 
 test('a device without any ring asks whoever calls it, and only so many', async () => {
-  const { ports, there, greeted, caughtUp, hear, settle } = await device({ hasRing: false });
+  const { ports, there, greeted, caughtUp, hear, flush } = await device({ hasRing: false });
   there.set('10.0.0.7:1', { rings: [newRing] });
   await hear({ address: '10.0.0.7:1', rings: [newRing] });
-  await settle();
+  await flush();
   expect([greeted, caughtUp]).toEqual([['10.0.0.7:1'], ['10.0.0.7:1']]);
   for (let port = 1; port < 100; port += 1)
     await hear({ address: `10.0.0.8:${port}`, rings: [newRing] });
   await hear({ address: 'user@10.0.0.9:1/path', rings: [newRing] });
-  await settle();
+  await flush();
   expect(greeted).toHaveLength(16);
   expect(await ports.knownPeers.callBack(nobody)).toBe(nobody);
 });

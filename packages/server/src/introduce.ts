@@ -6,7 +6,7 @@ import { formatAddress } from '@ringwright/base/server-address';
 import type { Link } from '@ringwright/node/link/link';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { checkWireVersion } from '@ringwright/wire/check-wire-version';
-import { hello, type Life } from '@ringwright/wire/hello';
+import { type Generation, hello } from '@ringwright/wire/hello';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import type { PeerClocks } from './clocks/peer-clocks.ts';
@@ -31,7 +31,7 @@ export interface IntroducePorts extends RefillPorts {
   readonly nowMs: () => number;
   readonly settled: () => boolean;
   /** Addresses whose servers remember another data directory here. */
-  readonly strangers: Set<string>;
+  readonly unknownPeers: Set<string>;
   readonly knownPeers: KnownPeers;
   /** Resolves after so many ms by a clock that never steps. */
   readonly pause: (ms: number) => Promise<unknown>;
@@ -81,7 +81,7 @@ export function greet(ports: IntroducePorts, address: string, peer: Caller): Pro
     for (const error of refusals) ports.onRingRefused(address, error);
     // The rings that it gave may be the first ones here.
     if (!isNamed && ports.knownPeers.isNamed(address)) await takeIn(ports, said);
-    void ports.relay.send(address, peer, answer.rings); // it may take long, and rests first
+    void ports.relay.send(address, peer, answer.rings); // it may take long, and cools down first
   });
 }
 
@@ -96,9 +96,9 @@ async function takeIn(ports: IntroducePorts, said: AnswerOf<typeof hello>): Prom
     await refillIfRestored(ports, remembered);
     ports.knownPeers.believe(address);
   }
-  if (remembered !== null && remembered.born !== ports.life.current.born) {
-    ports.strangers.add(address);
-  } else ports.strangers.delete(address);
+  if (remembered !== null && remembered.born !== ports.generation.current.born) {
+    ports.unknownPeers.add(address);
+  } else ports.unknownPeers.delete(address);
   if (life !== null) ports.memory.learn(address, life, settled);
 }
 
@@ -107,11 +107,11 @@ async function takeIn(ports: IntroducePorts, said: AnswerOf<typeof hello>): Prom
  * was believed, has heard of the new age since: it has nothing more to say in this life.
  */
 function wasPutBack(
-  { life, knownPeers }: IntroducePorts,
+  { generation, knownPeers }: IntroducePorts,
   address: string,
-  remembered: Life | null,
-): remembered is Life {
-  return remembered !== null && !knownPeers.hasBelieved(address) && life.isBefore(remembered);
+  remembered: Generation | null,
+): remembered is Generation {
+  return remembered !== null && !knownPeers.hasBelieved(address) && generation.isBefore(remembered);
 }
 
 /** Whether to greet a server that says this of itself would change anything here. */
@@ -159,7 +159,7 @@ function introduction(ports: IntroducePorts, to: string): RequestOf<typeof hello
   return {
     wireVersion,
     address: formatAddress(ports.identity.address),
-    life: ports.life.current,
+    life: ports.generation.current,
     settled: ports.settled(),
     ms: ports.nowMs(),
     rings: ports.rings.list().map((active) => {

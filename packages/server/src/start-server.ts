@@ -8,7 +8,7 @@ import type { CodedError } from '@ringwright/base/coded-error';
 import { replicationIntervalMs } from '@ringwright/base/limits';
 import {
   loopDelayResolutionMs,
-  paceTurnMs,
+  throttleRoundMs,
   trashPercentMax,
   trashTickMs,
 } from '@ringwright/base/limits-copies';
@@ -22,13 +22,13 @@ import type { Store } from '@ringwright/partition/store';
 import type { Logger } from 'pino';
 import { assembleServer, type OpenedDevice, type ServerParts } from './assemble-server.ts';
 import { openClockFile } from './clocks/clock-file.ts';
+import { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { CopySource } from './copies/copy-answers.ts';
-import { CopyPace } from './copies/copy-pace.ts';
 import { processorIdle } from './copies/processor-idle.ts';
 import { prepareDataDirectory } from './device/data-directory.ts';
+import { DeviceGeneration } from './device/device-generation.ts';
 import { loadIdentity } from './device/device-identity.ts';
 import { loadDeviceKey } from './device/device-key.ts';
-import { DeviceLife } from './device/device-life.ts';
 import { OnceComplete } from './device/once-complete.ts';
 import { allowedHosts } from './http/allowed-hosts.ts';
 import { createHttp } from './http/http.ts';
@@ -100,7 +100,7 @@ async function openDevice(
   const newIncarnation = (): string => randomBytes(12).toString('hex');
   const store = await openStore({ directory: data, newIncarnation, onFailure });
   try {
-    const life = await DeviceLife.begin(data, identity.born);
+    const generation = await DeviceGeneration.begin(data, identity.born);
     const memory = await PeerMemory.load(data);
     const clockFile = await openClockFile(data);
     const trustPorts = { directory: join(data, 'trust'), nowMs: () => Date.now() };
@@ -109,7 +109,7 @@ async function openDevice(
     const onceComplete = await OnceComplete.load(data);
     const held = await HeldFiles.load(data);
     const key = await loadDeviceKey(data);
-    const files = { life, clockFile, memory, trust, controls, onceComplete, held, key };
+    const files = { generation, clockFile, memory, trust, controls, onceComplete, held, key };
     return { directory: data, identity, store, ...files };
   } catch (error) {
     await store.close();
@@ -126,8 +126,8 @@ interface Running {
 
 async function runServer(options: ServerOptions, { device, opened, log }: Running): Promise<void> {
   tellTrust(device.trust, log);
-  const pace = createPace(options.copyRate ?? null);
-  const parts = await assembleServer(device, { log, pace });
+  const throttle = createThrottle(options.copyRate ?? null);
+  const parts = await assembleServer(device, { log, throttle });
   const rounds: (() => Promise<void>)[] = [];
   // The store is closed after them: whatever still ran may have written to it.
   opened.defer(() => parts.stamps.close());
@@ -136,10 +136,10 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   opened.defer(async () => {
     for (const stop of rounds) await stop();
   });
-  opened.defer(() => pace.close());
+  opened.defer(() => throttle.close());
   // Calls under way are rejected, so that the round of replication ends at once.
   opened.defer(() => parts.peers.close());
-  opened.defer(() => parts.mover.close());
+  opened.defer(() => parts.reconciler.close());
   const onBug = (error: unknown): void => log.error({ error }, 'request failed');
   const http = createHttp({ ...parts, allowsHost: allowedHosts(hostNames(options)), onBug });
   opened.defer(() => endHttp(http));
@@ -151,7 +151,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   opened.defer(await noteListening(options.data, options.listen, onTrouble));
   opened.defer(await openRedis(options, { ...parts, onBug }, log));
   opened.defer(await followRings(options, (bytes) => parts.rings.adopt(bytes), log));
-  rounds.push(...repeatRounds({ ...parts, pace }));
+  rounds.push(...repeatRounds({ ...parts, throttle }));
   rounds.push(repeat(() => tidy(options, { ...device, ...parts, log }), trashTickMs));
   log.info({ address: options.listen, data: options.data }, 'listening');
 }
@@ -161,10 +161,10 @@ function repeatRounds({
   rings,
   replicator,
   floors,
-  pace,
+  throttle,
   greetPeers,
   scrubber,
-}: ServerParts & { readonly pace: CopyPace }): (() => Promise<void>)[] {
+}: ServerParts & { readonly throttle: AdaptiveThrottle }): (() => Promise<void>)[] {
   return [
     repeat(async () => {
       for (const active of rings.list()) await replicator.round(active);
@@ -172,7 +172,7 @@ function repeatRounds({
     repeat(async () => {
       for (const active of rings.list()) await raiseFloors(floors, active);
     }, tombstoneRoundMs),
-    repeat(async () => pace.turn(), paceTurnMs),
+    repeat(async () => throttle.turn(), throttleRoundMs),
     repeat(greetPeers, peerGreetMs),
     repeat(() => scrubber.tick(), scrubTickMs),
   ];
@@ -203,7 +203,7 @@ async function tidy(
   }
 }
 
-function createPace(rate: number | null): CopyPace {
+function createThrottle(rate: number | null): AdaptiveThrottle {
   const delay = monitorEventLoopDelay({ resolution: loopDelayResolutionMs });
   delay.enable();
   const loopDelayMs = (): number => {
@@ -213,7 +213,7 @@ function createPace(rate: number | null): CopyPace {
     return lateMs;
   };
   const ports = { monotonicMs: () => performance.now(), loopDelayMs, idleShare: processorIdle() };
-  return new CopyPace(ports, rate);
+  return new AdaptiveThrottle(ports, rate);
 }
 
 /** Files and heads of rings, as far as they are asked for; the function returned ends it. */

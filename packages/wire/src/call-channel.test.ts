@@ -69,7 +69,7 @@ describe('calls and answers', () => {
             });
           const [here] = channelPair(clock, [new Map(), answering(later)]);
           const answers = calls.map(({ value }) => here.channel.call(echo, value, 1_000));
-          await clock.settle();
+          await clock.flush();
           for (let ms = 0; ms <= 50; ms += 1) await clock.advance(1);
           expect(await Promise.all(answers)).toEqual(calls.map(({ value }) => value));
           expect(clock.timers, 'no time-out is left behind').toBe(0);
@@ -83,7 +83,7 @@ describe('calls and answers', () => {
     const { clock, here, there } = pairWith((value) => value);
     const answers = [1, 2, 3].map((value) => here.channel.call(echo, value, 1_000));
     expect(here.frames).toHaveLength(0);
-    await clock.settle();
+    await clock.flush();
     expect(await Promise.all(answers)).toEqual([1, 2, 3]);
     expect([here.frames.length, there.frames.length]).toEqual([1, 1]);
   });
@@ -94,7 +94,7 @@ describe('calls and answers', () => {
       (await caller.call(echo, Number(request) + 1, 100)) * 10;
     const [here] = channelPair(clock, [answering((value) => value), answering(back)]);
     const answer = here.channel.call(echo, 4, 1_000);
-    await clock.settle();
+    await clock.flush();
     expect(await answer).toBe(50);
   });
 });
@@ -105,14 +105,14 @@ describe('what goes wrong', () => {
       (value) => new Promise((resolve) => clock.after(200, () => resolve(value))),
     );
     const code = codeOf(here.channel.call(echo, 1, 100));
-    await clock.settle();
+    await clock.flush();
     await clock.advance(99);
     expect(code()).toBe('open');
     await clock.advance(1);
     expect(code()).toBe('PEER_TIMEOUT');
     await clock.advance(200);
     const next = here.channel.call(echo, 2, 1_000);
-    await clock.settle();
+    await clock.flush();
     await clock.advance(200);
     expect(await next).toBe(2);
   });
@@ -123,7 +123,7 @@ describe('what goes wrong', () => {
     here.channel.close(new CodedError('PEER_UNREACHABLE', 'gone'));
     here.channel.close(new CodedError('PEER_FAILED', 'closed twice'));
     const later = codeOf(here.channel.call(echo, 4, 100));
-    await clock.settle();
+    await clock.flush();
     expect([...codes, later].map((code) => code())).toEqual(Array(4).fill('PEER_UNREACHABLE'));
     expect(clock.timers).toBe(0);
     expect(here.frames, 'nothing leaves a closed channel').toHaveLength(0);
@@ -135,7 +135,7 @@ describe('what goes wrong', () => {
     const fits = codeOf(here.channel.call(echo, 1, 100));
     here.queuedBytes += 1;
     const busy = codeOf(here.channel.call(echo, 2, 100));
-    await clock.settle();
+    await clock.flush();
     expect([fits(), busy()]).toEqual(['answered', 'PEER_BUSY rejected']);
     expect(here.frames).toHaveLength(1);
   });
@@ -148,7 +148,7 @@ describe('what goes wrong', () => {
       return Buffer.alloc(200_000);
     }, 'data');
     const calls = [1, 2, 3].map(() => codeOf(here.channel.call(data, Buffer.alloc(1), 100)));
-    await clock.settle();
+    await clock.flush();
     const codes = calls.map((code) => code());
     expect(codes.filter((code) => code === 'PEER_BUSY unknown')).toHaveLength(ran);
     expect(codes.filter((code) => code === 'PEER_BUSY rejected')).toHaveLength(3 - ran);
@@ -167,7 +167,7 @@ describe('what goes wrong', () => {
       codeOf(here.channel.call(echo, 1, 100)),
       codeOf(here.channel.call(echo, 2, 100)),
     ];
-    await clock.settle();
+    await clock.flush();
     expect(codes.map((code) => code())).toEqual([
       'USAGE',
       'PEER_FAILED',
@@ -181,7 +181,7 @@ describe('what goes wrong', () => {
     const { clock, here } = pairWith(() => Promise.reject(error));
     const call = here.channel.call(echo, 1, 100);
     call.catch(() => undefined);
-    await clock.settle();
+    await clock.flush();
     await expect(call).rejects.toThrow(CodedError);
     await expect(call).rejects.toMatchObject(error.toJSON());
   });
@@ -192,7 +192,7 @@ describe('what goes wrong', () => {
     call.catch(() => undefined);
     const document = { code: 'FROM_THE_FUTURE', message: 'what', hint: '', details: {} };
     here.channel.receive(joinFrame([packEnvelope([2, 1, document])]));
-    await clock.settle();
+    await clock.flush();
     await expect(call).rejects.toMatchObject({
       code: 'PEER_FAILED',
       message: 'FROM_THE_FUTURE: what',
@@ -204,8 +204,8 @@ describe('what goes wrong', () => {
       throw new AssertionError('impossible');
     });
     const code = codeOf(here.channel.call(echo, 1, 100));
-    await expect(clock.settle()).rejects.toThrow('impossible');
-    await clock.settle();
+    await expect(clock.flush()).rejects.toThrow('impossible');
+    await clock.flush();
     expect(there.frames).toHaveLength(1);
     expect(code()).toBe('PEER_FAILED');
   });
@@ -231,7 +231,7 @@ describe('frames stay under the size of a message', () => {
           const bytes = Buffer.alloc(length, length);
           return here.channel.call(data, inArrays ? [bytes] : bytes, 1_000);
         });
-        await clock.settle();
+        await clock.flush();
         const answers = await Promise.all(calls);
         expect(answers.map(({ length }) => length)).toEqual(lengths);
         for (const frame of [...here.frames, ...there.frames]) {
@@ -247,7 +247,7 @@ describe('frames stay under the size of a message', () => {
     const { clock, here } = pairWith(() => Buffer.alloc(0), 'data');
     const lengths = [900_000, socketMessageBytesMax - 1_000, 900_000];
     const calls = lengths.map((length) => here.channel.call(data, Buffer.alloc(length), 1_000));
-    await clock.settle();
+    await clock.flush();
     await Promise.all(calls);
     for (const { length } of here.frames) expect(length).toBeLessThan(socketMessageBytesMax);
   });
@@ -257,7 +257,7 @@ describe('frames stay under the size of a message', () => {
       throw new CodedError('RING_STALE', 'x'.repeat(300), { details: { head: 'y'.repeat(300) } });
     });
     const codes = Array.from({ length: 10_000 }, () => codeOf(here.channel.call(echo, 1, 1_000)));
-    await clock.settle();
+    await clock.flush();
     expect(new Set(codes.map((code) => code()))).toEqual(new Set(['RING_STALE']));
     expect(there.frames.length).toBeGreaterThan(3);
     for (const { length } of there.frames) expect(length).toBeLessThan(socketMessageBytesMax);
@@ -271,7 +271,7 @@ describe('frames stay under the size of a message', () => {
     const request = codeOf(here.channel.call(data, Buffer.alloc(socketMessageBytesMax), 100));
     const answer = codeOf(here.channel.call(data, Buffer.alloc(5_000), 100));
     const good = codeOf(here.channel.call(data, Buffer.alloc(5), 100));
-    await clock.settle();
+    await clock.flush();
     expect([request(), answer(), good()]).toEqual([
       'VALUE_OUT_OF_RANGE',
       'VALUE_OUT_OF_RANGE',
@@ -286,7 +286,7 @@ describe('frames stay under the size of a message', () => {
       throw new CodedError('RING_UNKNOWN', long, { details: { long } });
     }, 'data');
     const refused = here.channel.call(data, Buffer.alloc(5), 100).catch((error: unknown) => error);
-    await clock.settle();
+    await clock.flush();
     expect(await refused).toMatchObject({ code: 'RING_UNKNOWN', details: {} });
     expect(((await refused) as Error).message).toHaveLength(errorCharactersMax);
   });
@@ -295,7 +295,7 @@ describe('frames stay under the size of a message', () => {
     const { clock, here, there } = pairWith((value) => value);
     const values = Array.from({ length: 2 * frameCallsMax + 1 }, (_, value) => value);
     const calls = values.map((value) => here.channel.call(echo, value, 1_000));
-    await clock.settle();
+    await clock.flush();
     expect(await Promise.all(calls)).toEqual(values);
     expect([here.frames.length, there.frames.length]).toEqual([3, 3]);
   });
@@ -307,16 +307,16 @@ test('calls count in bytes until the last one of their frame is answered', async
     (value) => new Promise((resolve) => open.push(() => resolve(value))),
   );
   const calls = [1, 2, 3].map((value) => here.channel.call(echo, value, 1_000));
-  await clock.settle();
+  await clock.flush();
   const [frame] = here.frames;
   const bytes = (frame?.length ?? 0) + 3 * answeringCallBytes;
   expect(there.answeringBytes).toBe(bytes);
   for (const answer of open.slice(0, 2)) answer();
-  await clock.settle();
+  await clock.flush();
   expect(there.answeringBytes).toBe(bytes);
   there.channel.close(new CodedError('PEER_UNREACHABLE', 'gone'));
   open[2]?.();
-  await clock.settle();
+  await clock.flush();
   expect([there.answeringBytes, here.answeringBytes]).toEqual([0, 0]);
   await Promise.all(calls.slice(0, 2));
 });
@@ -340,7 +340,7 @@ describe('an end that is no program of ours', () => {
       calls(1, method, body),
     ]);
     expect(taken).toEqual([null, null, null, tooMany]);
-    await clock.settle();
+    await clock.flush();
     const answers = there.frames.flatMap((frame) => unpackFrame(frame) ?? []);
     expect(answers).toHaveLength(misunderstoodCallsMax + 3);
     expect(there.answeringBytes).toBe(0);
@@ -352,7 +352,7 @@ describe('an end that is no program of ours', () => {
     );
     const { clock, there, taken } = receiving(long);
     expect(new Set(taken)).toEqual(new Set([null]));
-    await clock.settle();
+    await clock.flush();
     expect(there.channel.receive(calls(misunderstoodCallsMax, 'nothing', 1))).toBeNull();
     expect(there.channel.receive(calls(1, 'nothing', 1))).toEqual(tooMany);
   });
@@ -360,7 +360,7 @@ describe('an end that is no program of ours', () => {
   test('of a frame full of them only the first are looked at', async () => {
     const { clock, there, taken } = receiving([calls(frameCallsMax, 'nothing', 1)]);
     expect(taken).toEqual([tooMany]);
-    await clock.settle();
+    await clock.flush();
     const answers = there.frames.flatMap((frame) => unpackFrame(frame) ?? []);
     expect(answers).toHaveLength(misunderstoodCallsMax + 1);
   });
@@ -375,7 +375,7 @@ describe('an end that is no program of ours', () => {
       calls(1, long, 1),
       calls(1, 'echo', { [long.slice(0, 60)]: long }),
     ]);
-    await clock.settle();
+    await clock.flush();
     for (const { length } of there.frames) expect(length).toBeLessThan(3 * errorCharactersMax);
   });
 
@@ -394,7 +394,7 @@ describe('an end that is no program of ours', () => {
     const long = 'x'.repeat(1_000_000);
     const document = { code: long, message: long, hint: long, details: {} };
     here.channel.receive(joinFrame([packEnvelope([2, 1, document])]));
-    await clock.settle();
+    await clock.flush();
     const error = (await call) as CodedError;
     expect([error.message.length, error.hint.length]).toEqual(Array(2).fill(errorCharactersMax));
   });
@@ -405,7 +405,7 @@ describe('an end that is no program of ours', () => {
       throw new CodedError('RING_UNKNOWN', 'none', { details });
     });
     const call = here.channel.call(echo, 1, 100).catch((error: unknown) => error);
-    await clock.settle();
+    await clock.flush();
     expect(await call).toMatchObject({ code: 'RING_UNKNOWN', message: 'none', details: {} });
   });
 });
@@ -420,7 +420,7 @@ test('long bytes arrive as they were, and are freed only when they were given aw
     const clock = new ManualClock();
     const [here] = channelPair(clock, [new Map(), handlers]);
     const call = here.channel.call(chunk, true, 100);
-    await clock.settle();
+    await clock.flush();
     expect(Buffer.alloc(200_000, 7).equals((await call).data)).toBe(true);
     expect(own).toHaveLength(givesAway ? 0 : 200_000);
   }

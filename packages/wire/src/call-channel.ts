@@ -114,9 +114,9 @@ export class CallChannel implements Caller {
         const message = `${this.#port.peer} did not answer '${kind.method}' within ${timeoutMs} ms`;
         reject(new CodedError('PEER_TIMEOUT', message));
       });
-      // The answer passes the kind's schema in #settle before it gets here.
-      const settle = resolve as (answer: unknown) => void;
-      this.#waiting.set(id, { kind, resolve: settle, reject, cancelTimeout });
+      // The answer passes the kind's schema in #finish before it gets here.
+      const finish = resolve as (answer: unknown) => void;
+      this.#waiting.set(id, { kind, resolve: finish, reject, cancelTimeout });
       this.#post(packed);
     });
   }
@@ -140,7 +140,7 @@ export class CallChannel implements Caller {
   #takeAll(envelopes: readonly Envelope[], frame: Answered): Closing | null {
     for (const envelope of envelopes) {
       if (envelope[0] === 0) void this.#answer(envelope, frame);
-      else this.#settle(envelope);
+      else this.#finish(envelope);
       if (this.#misunderstood > misunderstoodCallsMax) return { code: 1008, reason: MISUNDERSTOOD };
     }
     if (this.#port.queuedBytes() <= unreadBytesMax) return null;
@@ -197,7 +197,7 @@ export class CallChannel implements Caller {
     throw new CodedError('USAGE', `no message '${shortened(method)}' here`);
   }
 
-  #settle(envelope: Exclude<Envelope, CallEnvelope>): void {
+  #finish(envelope: Exclude<Envelope, CallEnvelope>): void {
     const call = this.#waiting.get(envelope[1]);
     if (call === undefined) return; // answered after its timeout
     this.#waiting.delete(envelope[1]);

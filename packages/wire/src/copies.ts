@@ -8,8 +8,8 @@ import {
   deviceIdField,
   digestField,
   incarnationField,
+  keyedChecksumField,
   partitionFields,
-  sealField,
   sequenceField,
 } from './fields.ts';
 import { messageKind } from './message.ts';
@@ -29,7 +29,7 @@ export const copyOpen = messageKind({
     sourceIncarnation: incarnationField,
     seq: sequenceField,
     bytes: countField,
-    seal: sealField,
+    seal: keyedChecksumField,
     rows: countField,
     tombstones: countField,
     digest: digestField,

@@ -36,7 +36,7 @@ export const countField = z.int().min(0);
 export const incarnationField = z.string().min(1).max(64);
 export const digestField = z.string().regex(/^[0-9a-f]{16}$/);
 /** Of a copied file: a key, and the checksum of the file under it. */
-export const sealField = z.string().regex(/^[0-9a-f]{64}$/);
+export const keyedChecksumField = z.string().regex(/^[0-9a-f]{64}$/);
 export const keyField = bytesField('key', 1, keyBytesMax);
 /** Keys above this one; empty for the first. */
 export const afterField = bytesField('key or nothing', 0, keyBytesMax);

@@ -20,7 +20,7 @@ export const ringHeldSchema = ringHeadSchema.extend({
 export type RingHeld = z.infer<typeof ringHeldSchema>;
 
 /** A state of a data directory: which one it is, and how old. */
-export const lifeSchema = z.strictObject({
+export const generationSchema = z.strictObject({
   /** Random id of the directory, made when it was: a wiped device has another. */
   born: z.string().max(64),
   /** Rises with time and with every start; a directory put back from a backup has a lower one. */
@@ -28,21 +28,21 @@ export const lifeSchema = z.strictObject({
   /** Random id of this age. */
   mark: z.string().max(64),
 });
-export type Life = z.infer<typeof lifeSchema>;
+export type Generation = z.infer<typeof generationSchema>;
 
 const introduction = {
   wireVersion: z.int().min(1),
   /** `ip:port` other servers reach this one at; empty for a tool. */
   address: z.string().max(300),
   /** The sender's data directory; null for a tool. */
-  life: z.nullable(lifeSchema),
+  life: z.nullable(generationSchema),
   /** True when the sender holds all it should: from then on `life.born` is who it is. */
   settled: z.boolean(),
   /** The sender's hybrid clock. */
   ms: msField,
   rings: z.array(ringHeldSchema).max(HELLO_RINGS_MAX),
   /** What the sender remembers of the receiver's directory; null when they never met. */
-  remembered: z.nullable(lifeSchema),
+  remembered: z.nullable(generationSchema),
 };
 
 export const hello = messageKind({

@@ -13,7 +13,7 @@ export interface Section<Size extends string> {
   readonly folder: string;
   readonly sizes: Readonly<Record<Size, number>>;
   /** Words for the servers' node, such as --cpu-prof. */
-  readonly nodeWords: readonly string[];
+  readonly nodeArgs: readonly string[];
   /** Progress for whoever waits. */
   readonly tell: (line: string) => void;
 }
@@ -81,10 +81,10 @@ async function runSection<Size extends string>(
   const prefix = path.join(os.tmpdir(), `ringwright-bench-${name}-${section}-`);
   const folder = await fs.mkdtemp(prefix);
   const profiles = path.join(folder, 'profiles');
-  const nodeWords = profile ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : [];
+  const nodeArgs = profile ? ['--cpu-prof', `--cpu-prof-dir=${profiles}`] : [];
   const tell = (line: string): void => console.error(`${section}: ${line} …`);
   try {
-    const rows = (await sections[section]?.({ folder, sizes, nodeWords, tell })) ?? [];
+    const rows = (await sections[section]?.({ folder, sizes, nodeArgs, tell })) ?? [];
     if (profile) for (const line of await profileLines(profiles)) console.error(line);
     return rows;
   } finally {

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
 /** Its standard output. Rejects when it does not end with 0. */
-export async function outputOf(file: string, words: readonly string[]): Promise<string> {
-  const child = spawn(file, [...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+export async function outputOf(file: string, args: readonly string[]): Promise<string> {
+  const child = spawn(file, [...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   const exited = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);
@@ -15,7 +15,7 @@ export async function outputOf(file: string, words: readonly string[]): Promise<
     text(child.stderr),
   ]);
   if (code === 0) return stdout;
-  throw new Error(`${file} ${words.join(' ')} ended with ${code}: ${stderr.trim().slice(-2_000)}`);
+  throw new Error(`${file} ${args.join(' ')} ended with ${code}: ${stderr.trim().slice(-2_000)}`);
 }
 
 /** What `--version` prints first; null when it is not installed. */

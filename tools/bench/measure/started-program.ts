@@ -9,7 +9,7 @@ const STOP_MS_MAX = 30_000;
 
 export interface ProgramToStart {
   readonly file: string;
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   /** What it prints goes here. */
   readonly logFile: string;
   /** True once it answers. */
@@ -32,9 +32,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 /** Resolves when it is up; rejects with the end of its log when it ends before. */
 export async function startProgram(program: ProgramToStart): Promise<StartedProgram> {
-  const { file, words, logFile, isUp } = program;
+  const { file, args, logFile, isUp } = program;
   const log = fs.openSync(logFile, 'a');
-  const child = spawn(file, [...words], { stdio: ['ignore', log, log] });
+  const child = spawn(file, [...args], { stdio: ['ignore', log, log] });
   fs.closeSync(log);
   running.add(child);
   const exited = new Promise<void>((resolve) => {
@@ -45,7 +45,7 @@ export async function startProgram(program: ProgramToStart): Promise<StartedProg
   while (!(await isUp().catch(() => false))) {
     if (!running.has(child) || performance.now() > deadline) {
       const last = fs.readFileSync(logFile, 'utf8').trim().split('\n').slice(-5).join('\n');
-      throw new Error(`${file} ${words.join(' ')} does not come up: ${last}`);
+      throw new Error(`${file} ${args.join(' ')} does not come up: ${last}`);
     }
     await delay(POLL_MS);
   }

@@ -20,10 +20,10 @@ interface Rates {
 }
 
 export async function fileSection(settings: MoveSection): Promise<Comparison[]> {
-  const { folder, nodeWords, tell } = settings;
+  const { folder, nodeArgs, tell } = settings;
   const { mib, rounds } = settings.sizes;
   const hasRsync = (await versionOf('rsync')) !== null;
-  const cluster = await startCluster({ folder, servers: 1, partitions: 1, replicas: 1, nodeWords });
+  const cluster = await startCluster({ folder, servers: 1, partitions: 1, replicas: 1, nodeArgs });
   const rates: Rates = { ours: [], cp: [], rsync: [] };
   try {
     tell(`${mib} MiB are written`);

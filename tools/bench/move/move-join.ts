@@ -1,6 +1,6 @@
 // bench:move, a device joins three under half the load they can take.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Pace, type PacedFigures, startPacedLoad } from '../load/paced-run.ts';
+import { type LoadFigures, type LoadSpec, startFixedRateLoad } from '../load/fixed-rate-run.ts';
 import { type Aim, type Comparison, comparison } from '../measure/comparison.ts';
 import { type RingCluster, startCluster } from '../peers/ring-cluster.ts';
 import type { MoveSection } from './move-section.ts';
@@ -14,24 +14,24 @@ const inFlight = 64;
 interface Joined {
   readonly moved: Moved;
   readonly receivedBytes: number;
-  readonly before: PacedFigures;
-  readonly during: PacedFigures;
+  readonly before: LoadFigures;
+  readonly during: LoadFigures;
 }
 
 export async function joinSection(settings: MoveSection): Promise<Comparison[]> {
-  const { folder, sizes, nodeWords, tell } = settings;
-  const shape = { folder, servers: replicas, partitions, replicas, nodeWords };
+  const { folder, sizes, nodeArgs, tell } = settings;
+  const shape = { folder, servers: replicas, partitions, replicas, nodeArgs };
   const cluster = await startCluster(shape);
   try {
     const mib = 2 * sizes.mib;
     tell(`${mib} MiB are written`);
     const keys = await fillRecords(cluster.addresses, { mib, valueBytes: sizes.value });
     const { addresses } = cluster;
-    const pace = { addresses, inFlight, keys, valueBytes: sizes.value, seed: 1 };
+    const spec = { addresses, inFlight, keys, valueBytes: sizes.value, seed: 1 };
     tell('as much load as is answered');
-    const saturated = await saturation(pace, sizes.seconds);
+    const saturated = await saturation(spec, sizes.seconds);
     tell(`half of ${Math.round(saturated)} calls a second, and a device joins`);
-    const half = { ...pace, perSecond: saturated / 2 };
+    const half = { ...spec, perSecond: saturated / 2 };
     return rowsOf(await joinUnder(cluster, half, sizes.seconds), mib);
   } finally {
     await cluster.stop();
@@ -39,8 +39,8 @@ export async function joinSection(settings: MoveSection): Promise<Comparison[]> 
 }
 
 /** Calls a second, after a first spell that does not count. */
-async function saturation(pace: Omit<Pace, 'perSecond'>, seconds: number): Promise<number> {
-  const load = await startPacedLoad({ ...pace, perSecond: null });
+async function saturation(spec: Omit<LoadSpec, 'perSecond'>, seconds: number): Promise<number> {
+  const load = await startFixedRateLoad({ ...spec, perSecond: null });
   await delay(1000 * seconds);
   await load.figures();
   await delay(1000 * seconds);
@@ -49,8 +49,8 @@ async function saturation(pace: Omit<Pace, 'perSecond'>, seconds: number): Promi
   return perSecond;
 }
 
-async function joinUnder(cluster: RingCluster, pace: Pace, seconds: number): Promise<Joined> {
-  const load = await startPacedLoad(pace);
+async function joinUnder(cluster: RingCluster, spec: LoadSpec, seconds: number): Promise<Joined> {
+  const load = await startFixedRateLoad(spec);
   try {
     // Programs that start take a second of processor each: elsewhere, in a real cluster.
     await commitJoin(cluster);

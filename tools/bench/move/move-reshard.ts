@@ -58,11 +58,11 @@ export async function growthSection(settings: MoveSection): Promise<Comparison[]
 
 /** A second device joins one that has a quarter of the MiB asked for: it gets half of them. */
 async function moveHalf(
-  { folder, sizes, nodeWords }: MoveSection,
+  { folder, sizes, nodeArgs }: MoveSection,
   partitions: number,
 ): Promise<HalfMoved> {
   const place = path.join(folder, `${partitions}`);
-  const shape = { folder: place, servers: 1, partitions, replicas: 1, nodeWords };
+  const shape = { folder: place, servers: 1, partitions, replicas: 1, nodeArgs };
   const cluster = await startCluster(shape);
   try {
     const size = { mib: sizes.mib / 4, valueBytes: sizes.value };

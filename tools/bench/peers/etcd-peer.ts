@@ -23,7 +23,7 @@ export async function startEtcd(folder: string): Promise<EtcdPeer | null> {
       const [client, peer] = [at(index), at(index + names.length)];
       return startProgram({
         file: 'etcd',
-        words: [
+        args: [
           ['--name', name, '--data-dir', path.join(folder, name), '--log-level', 'error'],
           ['--listen-client-urls', client, '--advertise-client-urls', client],
           ['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],

@@ -22,8 +22,8 @@ export async function reshardHalf(
   const ports = await freePorts(4);
   const masters = [ports.slice(0, 2), ports.slice(2)];
   const started: StartedProgram[] = [];
-  const ask = async (master: number, ...words: string[]): Promise<string> =>
-    (await outputOf('redis-cli', ['-p', `${masters[master]?.[0]}`, ...words])).trim();
+  const ask = async (master: number, ...args: string[]): Promise<string> =>
+    (await outputOf('redis-cli', ['-p', `${masters[master]?.[0]}`, ...args])).trim();
   try {
     for (const [index, pair] of masters.entries()) {
       started.push(await startMaster(path.join(folder, `master-${index}`), pair));
@@ -50,7 +50,7 @@ async function startMaster(folder: string, [port, busPort]: readonly number[]) {
   await fs.mkdir(folder, { recursive: true });
   return startProgram({
     file: 'redis-server',
-    words: [
+    args: [
       ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
       ['--cluster-enabled', 'yes', '--cluster-port', `${busPort}`],
       ['--appendonly', 'yes', '--enable-debug-command', 'yes'],

@@ -18,7 +18,7 @@ export async function startRedis(folder: string): Promise<RedisPeer | null> {
   const [port = 0] = await freePorts(1);
   const program = await startProgram({
     file: 'redis-server',
-    words: [
+    args: [
       ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
       ['--appendonly', 'yes', '--appendfsync', 'always'],
     ].flat(),

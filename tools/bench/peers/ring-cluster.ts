@@ -27,7 +27,7 @@ export interface RingCluster {
   /** Starts a stopped server again on its data; resolves when it is ready to read and write. */
   readonly restart: (server: RingServer) => Promise<void>;
   /** The JSON document of a ring-builder command. */
-  readonly builder: (...words: string[]) => Promise<unknown>;
+  readonly builder: (...args: string[]) => Promise<unknown>;
   readonly stop: () => Promise<void>;
 }
 
@@ -37,15 +37,15 @@ export interface ClusterShape {
   readonly partitions: number;
   readonly replicas: number;
   /** Words for node itself, such as --cpu-prof. */
-  readonly nodeWords?: readonly string[];
+  readonly nodeArgs?: readonly string[];
 }
 
 export async function startCluster(shape: ClusterShape): Promise<RingCluster> {
   await fs.mkdir(shape.folder, { recursive: true });
   const servers: RingServer[] = [];
-  const builder = async (...words: string[]): Promise<unknown> => {
+  const builder = async (...args: string[]): Promise<unknown> => {
     const rings = path.join(shape.folder, 'rings');
-    const all = [builderMain, ...words, '--rings', rings, '--json', '--yes'];
+    const all = [builderMain, ...args, '--rings', rings, '--json', '--yes'];
     return JSON.parse(await outputOf(process.execPath, all));
   };
   const addServer = async (): Promise<RingServer> => {
@@ -102,12 +102,12 @@ async function startServer(shape: ClusterShape, number: number): Promise<RingSer
   return { ...place, program: await startProgram(programOf(shape, place)) };
 }
 
-function programOf({ nodeWords = [] }: ClusterShape, place: Omit<RingServer, 'program'>) {
+function programOf({ nodeArgs = [] }: ClusterShape, place: Omit<RingServer, 'program'>) {
   const { address, redisPort, data } = place;
-  const words = ['--data', data, '--listen', address, '--device', path.basename(data)];
+  const args = ['--data', data, '--listen', address, '--device', path.basename(data)];
   return {
     file: process.execPath,
-    words: [...nodeWords, serverMain, ...words, '--redis-port', `${redisPort}`],
+    args: [...nodeArgs, serverMain, ...args, '--redis-port', `${redisPort}`],
     logFile: `${data}.log`,
     isUp: async () => (await fetch(`http://${address}/healthz`)).ok,
   };

@@ -67,7 +67,7 @@ export function etcdValues(settings: StoreSection): Promise<Comparison[]> {
 }
 
 async function besideEtcd(
-  { folder, sizes, tell, nodeWords }: StoreSection,
+  { folder, sizes, tell, nodeArgs }: StoreSection,
   { section, cases }: { readonly section: string; readonly cases: readonly Case[] },
 ): Promise<Comparison[]> {
   const place = path.join(folder, 'three');
@@ -76,7 +76,7 @@ async function besideEtcd(
     servers: 3,
     partitions,
     replicas: 3,
-    nodeWords,
+    nodeArgs,
   });
   const etcd = await startEtcd(path.join(folder, 'etcd'));
   const rows: Comparison[] = [];

@@ -14,12 +14,12 @@ export async function partitionsSection({
   folder,
   sizes: { seconds, rounds, keys },
   tell,
-  nodeWords,
+  nodeArgs,
 }: StoreSection): Promise<Comparison[]> {
   const started: RingCluster[] = [];
   for (const partitions of [many, few]) {
     const place = path.join(folder, `${partitions}`);
-    const shape = { folder: place, servers: 1, partitions, replicas: 1, nodeWords };
+    const shape = { folder: place, servers: 1, partitions, replicas: 1, nodeArgs };
     started.push(await startCluster(shape));
   }
   const rows: Comparison[] = [];

@@ -19,10 +19,10 @@ interface Stage {
 }
 
 export async function recordsSection(settings: StoreSection): Promise<Comparison[]> {
-  const { folder, nodeWords, tell } = settings;
+  const { folder, nodeArgs, tell } = settings;
   const { seconds, records } = settings.sizes;
   const tenth = Math.ceil(records / 10);
-  const cluster = await startCluster({ folder, servers: 1, partitions, replicas: 1, nodeWords });
+  const cluster = await startCluster({ folder, servers: 1, partitions, replicas: 1, nodeArgs });
   const server = must(cluster.servers[0], 'one server was started');
   const load: Load = {
     ...{ kind: 'client', addresses: cluster.addresses, op: 'fill', seconds, inFlight },

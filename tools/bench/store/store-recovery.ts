@@ -29,10 +29,10 @@ export async function recoverySection(settings: StoreSection): Promise<Compariso
   return [...(await cleanStart(settings)), ...(await replays(settings))];
 }
 
-async function cleanStart({ folder, sizes, nodeWords, tell }: StoreSection): Promise<Comparison[]> {
+async function cleanStart({ folder, sizes, nodeArgs, tell }: StoreSection): Promise<Comparison[]> {
   tell(`${partitions} partitions`);
   const place = path.join(folder, 'many');
-  const shape = { folder: place, servers: 1, partitions, replicas: 1, nodeWords };
+  const shape = { folder: place, servers: 1, partitions, replicas: 1, nodeArgs };
   const cluster = await startCluster(shape);
   try {
     const server = must(cluster.servers[0], 'one server was started');

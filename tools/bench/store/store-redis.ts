@@ -75,11 +75,11 @@ function acksPerSync({ section, what, figure }: Comparison, syncs: number): Comp
 }
 
 async function besideRedis(
-  { folder, sizes, tell, nodeWords }: StoreSection,
+  { folder, sizes, tell, nodeArgs }: StoreSection,
   { section, cases }: { readonly section: string; readonly cases: readonly Case[] },
 ): Promise<Comparison[]> {
   const [clusterFolder, redisFolder] = [path.join(folder, section), path.join(folder, 'redis-aof')];
-  const shape = { folder: clusterFolder, servers: 1, partitions, replicas: 1, nodeWords };
+  const shape = { folder: clusterFolder, servers: 1, partitions, replicas: 1, nodeArgs };
   const cluster = await startCluster(shape);
   const redis = await startRedis(redisFolder);
   const ports = [cluster.servers[0]?.redisPort ?? 0, ...(redis === null ? [] : [redis.port])];

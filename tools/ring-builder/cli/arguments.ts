@@ -9,9 +9,9 @@ export type Arguments = Readonly<Record<string, unknown>>;
 /** yargs loses a lone `-`; this word stands in for it. No argument can hold a NUL. */
 const STDIN_WORD = '\0stdin';
 
-export function hideLoneDashes(words: readonly string[]): string[] {
-  const end = words.indexOf('--');
-  return words.map((word, index) => (word === '-' && (end < 0 || index < end) ? STDIN_WORD : word));
+export function hideLoneDashes(argv: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  return argv.map((word, index) => (word === '-' && (end < 0 || index < end) ? STDIN_WORD : word));
 }
 
 function shown(value: unknown): string {

@@ -15,10 +15,10 @@ if (!hasTerminals) console.log('skipped: script(1) of util-linux is not here');
 test.skipIf(!hasTerminals)('asked twice for a new key, once to sign, and never shown', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'passphrase-'));
   const [rings, keys] = [join(folder, 'rings'), join(folder, 'keys')];
-  const type = (words: string, ...typed: Typed[]) => {
+  const type = (args: string, ...typed: Typed[]) => {
     const places = ['--rings', rings, '--key-folder', keys];
     const env = { RING_BUILDER_PASSPHRASE: undefined };
-    return inTerminal([process.execPath, program, ...words.split(' '), ...places], { typed, env });
+    return inTerminal([process.execPath, program, ...args.split(' '), ...places], { typed, env });
   };
   const generate = 'key generate ada';
   const differ = await type(

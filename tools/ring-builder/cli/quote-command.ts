@@ -1,7 +1,7 @@
 // A command as it can be typed again: words quoted for a POSIX shell where they need it. Pure.
 
-export function quoteCommand(words: readonly string[]): string {
-  return words.map(quoteWord).join(' ');
+export function quoteCommand(args: readonly string[]): string {
+  return args.map(quoteWord).join(' ');
 }
 
 export function quoteWord(word: string): string {

@@ -42,7 +42,7 @@ test('the real program shows what files and people wrote', { timeout: 60_000 }, 
     ['show', 'cities', evil],
     ['import-swift', `/absent${evil}`, 'x', '--json'],
   ];
-  const printed = await Promise.all(commands.map((words) => tool.run(words)));
+  const printed = await Promise.all(commands.map((args) => tool.run(args)));
   for (const [at, { stdout, stderr }] of printed.entries()) {
     expect(stdout + stderr, commands[at]!.join(' ')).not.toMatch(/[^\n\P{Cc}]|[\u2028\u202e]/u);
     expect(stdout + stderr).not.toMatch(/^Next: rm/m);

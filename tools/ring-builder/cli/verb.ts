@@ -63,7 +63,7 @@ export interface Context {
    */
   readonly atInterrupt: (work: () => Promise<void>) => () => void;
   /** A command to type next, with the --rings that is in force: `next('plan cities')`. */
-  readonly next: (words: string) => string;
+  readonly next: (command: string) => string;
 }
 
 export interface Answer {

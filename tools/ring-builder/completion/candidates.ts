@@ -8,7 +8,7 @@ export interface Candidate {
 }
 
 /** What the words before the cursor are: options with their values, and the others in order. */
-export interface ReadWords {
+export interface ReadArgs {
   readonly given: ReadonlyMap<string, string>;
   readonly positionals: readonly string[];
   /** The option whose value is being typed. */
@@ -30,10 +30,10 @@ export function unquoted(word: string): string {
 }
 
 /** bash breaks words at `=` and `:`; others do not, and nothing changes. */
-export function joinBroken(words: readonly string[]): string[] {
+export function joinBroken(args: readonly string[]): string[] {
   const joined: string[] = [];
   let isOpen = false;
-  for (const word of words) {
+  for (const word of args) {
     const isBreak = word === '=' || word === ':';
     if ((isBreak || isOpen) && joined.length > 0) joined.push(`${joined.pop()}${word}`);
     else joined.push(word);
@@ -42,14 +42,14 @@ export function joinBroken(words: readonly string[]): string[] {
   return joined;
 }
 
-export function readWords(
-  words: readonly string[],
+export function readArgs(
+  args: readonly string[],
   options: Readonly<Record<string, Options>>,
-): ReadWords {
+): ReadArgs {
   const given = new Map<string, string>();
   const positionals: string[] = [];
-  const before = words.slice(0, -1);
-  let current = words.at(-1) ?? '';
+  const before = args.slice(0, -1);
+  let current = args.at(-1) ?? '';
   let option: string | null = null;
   for (const word of before) {
     if (option !== null) {

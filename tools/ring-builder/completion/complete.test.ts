@@ -9,8 +9,8 @@ import { parseCommandLine } from '../command-line.ts';
 import { verbs } from '../verbs.ts';
 import { completionWord, scripts, shells } from './scripts.ts';
 
-async function complete(...words: string[]): Promise<string[]> {
-  const parsed = await parseCommandLine([completionWord, 'bash', ...words]);
+async function complete(...args: string[]): Promise<string[]> {
+  const parsed = await parseCommandLine([completionWord, 'bash', ...args]);
   return parsed.kind === 'help' && parsed.text !== '' ? parsed.text.split('\n') : [];
 }
 
@@ -75,9 +75,9 @@ test('a script for each shell, with how to install it at its top', async () => {
 test.skipIf(spawnSync('bash', ['-c', 'true']).error !== undefined)('in a real bash', async () => {
   const { tool, rings } = await withRings();
   const bin = join(import.meta.dirname, '../../../node_modules/.bin');
-  const ask = (words: string): string[] => {
+  const ask = (args: string): string[] => {
     const script = `${scripts.bash}
-      COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
+      COMP_WORDS=(${args}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
       _ring_builder
       printf '%s\\n' "\${COMPREPLY[@]}"`;
     const env = { ...process.env, PATH: `${bin}:${process.env['PATH']}` };

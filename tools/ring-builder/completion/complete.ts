@@ -11,7 +11,7 @@ import {
   joinBroken,
   optionCandidates,
   positionalAt,
-  readWords,
+  readArgs,
   unquoted,
 } from './candidates.ts';
 
@@ -27,8 +27,8 @@ const devicePlaces = new Set(['device', 'devices', 'pairs', 'what']);
 const deviceOptions = new Set(['on', 'off', 'device']);
 
 /** `words`: the shell, and the words after the program up to the cursor. One completion a line. */
-export async function complete(words: readonly string[], known: Known): Promise<string> {
-  const [shell = '', ...typed] = words;
+export async function complete(args: readonly string[], known: Known): Promise<string> {
+  const [shell = '', ...typed] = args;
   const found = await candidates(
     shell === 'bash' ? joinBroken(typed).map(unquoted) : typed,
     known,
@@ -36,11 +36,11 @@ export async function complete(words: readonly string[], known: Known): Promise<
   return found.map((one) => lineOf(one, shell)).join('\n');
 }
 
-async function candidates(words: readonly string[], known: Known): Promise<Candidate[]> {
-  const [name = '', ...rest] = words;
+async function candidates(args: readonly string[], known: Known): Promise<Candidate[]> {
+  const [name = '', ...rest] = args;
   const entry = known.verbs.find(({ usage }) => usage.split(' ', 1)[0] === name);
   if (rest.length === 0 || entry === undefined) {
-    const isFirst = words.length <= 1;
+    const isFirst = args.length <= 1;
     const all = known.verbs.map(({ usage, summary }) => {
       return { word: usage.split(' ', 1)[0] ?? '', about: summary };
     });
@@ -51,12 +51,12 @@ async function candidates(words: readonly string[], known: Known): Promise<Candi
 
 async function ofCommand(
   entry: VerbEntry,
-  words: readonly string[],
+  args: readonly string[],
   known: Known,
 ): Promise<Candidate[]> {
   const { verb } = await entry.load();
   const options = { ...known.options, ...verb.options };
-  const read = readWords(words, options);
+  const read = readArgs(args, options);
   const { option, current, positionals } = read;
   const rings = read.given.get('rings') ?? known.defaultRings;
   const ring = positionals[positionOf(entry.usage, 'ring')] ?? '';

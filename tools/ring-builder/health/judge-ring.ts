@@ -72,6 +72,6 @@ function withAdvice(head: JudgedHead, asked: readonly AskedServer[]): Trouble[] 
       address !== null && code === wanted ? [{ address, devices, code: wanted }] : [],
     );
     const advice = must(adviceOn(head, same), 'there is one at least');
-    return { ...trouble, command: advice.command, hint: advice.words };
+    return { ...trouble, command: advice.command, hint: advice.text };
   });
 }

@@ -5,7 +5,7 @@ import { counted } from '@ringwright/base/counted';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { printBytes } from '../cli/print-bytes.ts';
-import { asCommands, wordsWithout } from '../servers/gone-for-good.ts';
+import { asCommands, commandsWithout } from '../servers/gone-for-good.ts';
 import { whyNotReady } from '../servers/not-ready.ts';
 import type { RingStatus, ServerStatus } from '../servers/server-status.ts';
 import type { JudgedHead } from './judge-ring.ts';
@@ -147,9 +147,9 @@ function diskTroubles(
     if (said instanceof Error || said.device === null) {
       return [trouble('disk full', why, `status ${keyspace}`)];
     }
-    const words = wordsWithout(head.ring, [said.device]);
-    const hint = `a larger disk, or ${asCommands(words)}`;
-    return [{ ...trouble('disk full', why, words[0]), hint }];
+    const commands = commandsWithout(head.ring, [said.device]);
+    const hint = `a larger disk, or ${asCommands(commands)}`;
+    return [{ ...trouble('disk full', why, commands[0]), hint }];
   }
   const command = `set-weight ${keyspace} ${device} WEIGHT`;
   return freeBytes < diskReserveBytes

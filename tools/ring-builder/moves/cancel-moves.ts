@@ -26,18 +26,18 @@ interface Cancelled {
 export async function cancelAnswer(
   context: Context,
   head: StoredVersion,
-  words: readonly string[],
+  args: readonly string[],
 ): Promise<Answer> {
   const { ring } = head;
   const { keyspace } = ring;
   const before = laterWavesOf(head.extraSections);
-  const { moves, partitions } = chosen(head, words);
+  const { moves, partitions } = chosen(head, args);
   const later = withoutPartitions(before, partitions);
   const dropped = moveCount(before) - moveCount(later);
   if (moves.length + dropped === 0) return nothing(context, head);
   const cancelled = [...partitions];
   const rest = wavesLeft(head, await readLog(context.rings, keyspace), context.nowMs());
-  const left = words.includes('all') ? 0 : rest.movesLeft - dropped;
+  const left = args.includes('all') ? 0 : rest.movesLeft - dropped;
   const { version, id } = await commitVersion(context.rings, {
     ring: cancelMoves(ring, head.id, new Set(moves.map(({ assignment }) => assignment))),
     state: must(head.state, `version ${ring.version} carries the builder`),
@@ -88,9 +88,9 @@ function nothing(context: Context, { ring: { keyspace, version } }: StoredVersio
 }
 
 /** New slots come and go together, so cancelling one of them cancels all. */
-function chosen({ ring, extraSections }: StoredVersion, words: readonly string[]): Cancelled {
+function chosen({ ring, extraSections }: StoredVersion, args: readonly string[]): Cancelled {
   const later = laterWavesOf(extraSections).flat();
-  const named = new Set(namedMoves<SlotMove>(ring, [...ring.moves, ...later], words));
+  const named = new Set(namedMoves<SlotMove>(ring, [...ring.moves, ...later], args));
   const grows = ring.moves.some((move) => move.from === null && named.has(move));
   const moves = ring.moves.filter((move) => named.has(move) || (grows && move.from === null));
   return { moves, partitions: new Set([...named, ...moves].map(({ partition }) => partition)) };

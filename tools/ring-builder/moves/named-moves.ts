@@ -11,12 +11,12 @@ import { parseNumber, usage } from '../cli/arguments.ts';
 export function namedMoves<Move extends SlotMove>(
   { keyspace, version }: Pick<Ring, 'keyspace' | 'version'>,
   moves: readonly Move[],
-  words: readonly string[],
+  args: readonly string[],
 ): readonly Move[] {
-  if (words.length === 0) throw usage('which moves? partitions, devices such as d5, or all');
-  if (words.includes('all')) return moves;
-  const devices = new Set(words.filter(isDeviceWord).map((word) => Number(word.slice(1))));
-  const numbers = words.filter((word) => !isDeviceWord(word));
+  if (args.length === 0) throw usage('which moves? partitions, devices such as d5, or all');
+  if (args.includes('all')) return moves;
+  const devices = new Set(args.filter(isDeviceWord).map((word) => Number(word.slice(1))));
+  const numbers = args.filter((word) => !isDeviceWord(word));
   const partitions = new Set(numbers.map((word) => parseNumber(word, 'partition', 'partition')));
   const moving = new Set(moves.map(({ partition }) => partition));
   const unknown = [...partitions].filter((partition) => !moving.has(partition));

@@ -1,10 +1,10 @@
-// The board from collected states: rows, pace and what a person reads of them.
+// The board from collected states: rows, rate and what a person reads of them.
 import { describe, expect, test } from 'vitest';
 import { Display } from '../cli/display.ts';
 import { type Line, Terminal } from '../cli/terminal.ts';
 import type { RingStatus } from '../servers/server-status.ts';
+import { noMoveRate, observe } from './move-rate.ts';
 import { type MoveRow, moveRows } from './move-rows.ts';
-import { noPace, observe } from './pace.ts';
 import { type Board, drawBoard, printBoard, printBoardLine } from './print-board.ts';
 
 const move = (assignment: number, partition: number) => ({
@@ -44,7 +44,7 @@ const rows = moveRows(
   ]),
 );
 const board = (given: Partial<Board> = {}): Board => ({
-  ...{ ring: 'cities', version: 9, doing: 'joiners copy', rows, pace: noPace, finished: 0 },
+  ...{ ring: 'cities', version: 9, doing: 'joiners copy', rows, rate: noMoveRate, finished: 0 },
   ...given,
 });
 const screen = { columns: 100, lines: 12 };
@@ -115,11 +115,11 @@ describe('the board', () => {
   });
 });
 
-describe('the pace', () => {
+describe('the rate', () => {
   const at = (bytes: number): MoveRow[] => [{ ...rows[1]!, stage: 'copying', bytes }];
 
   test('is that of the last seconds, and tells how long the rest takes', () => {
-    const first = observe(noPace, at(0), 1_000);
+    const first = observe(noMoveRate, at(0), 1_000);
     expect(first).toMatchObject({ bytesPerSecond: null, secondsLeft: null });
     const second = observe(first, at(500_000), 3_000);
     expect(second).toMatchObject({ bytesPerSecond: 250_000, secondsLeft: 2 });
@@ -128,16 +128,16 @@ describe('the pace', () => {
   });
 
   test('bytes that go with their moves are no negative rate', () => {
-    const before = observe(observe(noPace, at(0), 0), at(900_000), 1_000);
+    const before = observe(observe(noMoveRate, at(0), 0), at(900_000), 1_000);
     expect(observe(before, at(10), 2_000)).toMatchObject({ bytesPerSecond: null });
   });
 
   test('a copy that gets no byte for a while is stalled; one that waits is not', () => {
-    const before = observe(noPace, rows, 0);
+    const before = observe(noMoveRate, rows, 0);
     expect(before.stalled.size).toBe(0);
     expect([...observe(before, rows, 15_000).stalled]).toEqual([11]);
     expect(
-      textsOf(printBoard(board({ pace: observe(before, rows, 15_000) }), screen)).join(),
+      textsOf(printBoard(board({ rate: observe(before, rows, 15_000) }), screen)).join(),
     ).toContain('copying, stalled');
   });
 });

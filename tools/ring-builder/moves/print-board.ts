@@ -5,8 +5,8 @@ import { printable } from '@ringwright/base/printable';
 import type { Drawing, Screen } from '../cli/display.ts';
 import { printBytes, printSeconds } from '../cli/print-bytes.ts';
 import type { Line, Style } from '../cli/terminal.ts';
+import { bytesLeft, type MoveRate } from './move-rate.ts';
 import { type MoveRow, type MoveStage, moveStages } from './move-rows.ts';
-import { bytesLeft, type Pace } from './pace.ts';
 
 export interface Board {
   readonly ring: string;
@@ -14,7 +14,7 @@ export interface Board {
   /** What the rollout does now: `version 9 goes to the servers`. */
   readonly doing: string;
   readonly rows: readonly MoveRow[];
-  readonly pace: Pace;
+  readonly rate: MoveRate;
   /** Moves that this rollout has brought to their end. */
   readonly finished: number;
 }
@@ -45,7 +45,7 @@ export function printBoard(board: Board, { columns, lines }: Screen): Line[] {
   const { rows } = board;
   const room = Math.max(1, lines - 4);
   const shown = rows.length > room ? rows.slice(0, room - 1) : rows;
-  const table = rows.length === 0 ? [] : movesTable(shown, board.pace);
+  const table = rows.length === 0 ? [] : movesTable(shown, board.rate);
   const more = rows.length - shown.length;
   const plain = [
     `${board.ring} version ${board.version}: ${board.doing}`,
@@ -67,33 +67,33 @@ function clipped(line: string, columns: number): string {
 
 /** One line, for logs and pipes: it changes only when something has happened. */
 export function printBoardLine(board: Board): string {
-  const { rows, pace, doing, finished } = board;
+  const { rows, rate, doing, finished } = board;
   const waiting = rows.find(({ stage, reason }) => stage === 'queued' && reason !== '');
   const told = rows.find(({ stage }) => stage === 'failed') ?? waiting;
   const parts = [
     `${board.ring} version ${board.version}: ${doing}`,
-    ...(rows.length > 0 ? [countStages(rows), amounts(rows, pace)] : []),
+    ...(rows.length > 0 ? [countStages(rows), amounts(rows, rate)] : []),
     ...(finished > 0 ? [`${finished} finished`] : []),
-    ...(pace.stalled.size > 0 ? [`${pace.stalled.size} stalled`] : []),
+    ...(rate.stalled.size > 0 ? [`${rate.stalled.size} stalled`] : []),
     ...(told === undefined ? [] : [`partition ${told.partition}: ${told.reason}`]),
   ];
   return parts.filter((part) => part !== '').join('; ');
 }
 
 /** The rows as `moves list` prints them too. */
-export function movesTable(rows: readonly MoveRow[], pace: Pace): string[] {
+export function movesTable(rows: readonly MoveRow[], rate: MoveRate): string[] {
   return printTable(rows, [
     { head: 'PARTITION', cell: ({ partition }) => partition },
     { head: 'ASSIGNMENT', cell: ({ assignment }) => assignment ?? '-' },
     { head: 'FROM', cell: ({ from }) => (from === null ? 'new' : `d${from}`) },
     { head: 'TO', cell: ({ to }) => (to === null ? '-' : `d${to}`) },
-    { head: 'STAGE', cell: (row) => stageText(row, pace) },
+    { head: 'STAGE', cell: (row) => stageText(row, rate) },
     { head: 'COPIED', cell: copiedText },
     { head: 'WHY', cell: ({ reason }) => reason },
   ]);
 }
 
-function stageText({ stage, first, assignment }: MoveRow, { stalled }: Pace): string {
+function stageText({ stage, first, assignment }: MoveRow, { stalled }: MoveRate): string {
   const mark = first && stage === 'queued' ? ' (first)' : '';
   return assignment !== null && stalled.has(assignment) ? `${stage}, stalled` : `${stage}${mark}`;
 }
@@ -104,7 +104,7 @@ function copiedText({ bytes, bytesTotal, stage }: MoveRow): string {
   return `${printBytes(bytes)} of ${printBytes(bytesTotal)}`;
 }
 
-function barLine({ rows, pace, finished }: Board): string {
+function barLine({ rows, rate, finished }: Board): string {
   const moving = rows.filter(({ assignment }) => assignment !== null);
   const done = moving.reduce((sum, row) => sum + partDone(row), 0) + finished;
   const all = moving.length + finished;
@@ -112,7 +112,7 @@ function barLine({ rows, pace, finished }: Board): string {
   const full = Math.floor(part * BAR_CELLS);
   const bar = '█'.repeat(full) + '░'.repeat(BAR_CELLS - full);
   const percent = String(Math.floor(part * 100)).padStart(3);
-  return [`${bar} ${percent} %`, amounts(rows, pace), countStages(rows)]
+  return [`${bar} ${percent} %`, amounts(rows, rate), countStages(rows)]
     .filter((text) => text !== '')
     .join('  ');
 }
@@ -131,7 +131,7 @@ function countStages(rows: readonly MoveRow[]): string {
     .join(', ');
 }
 
-function amounts(rows: readonly MoveRow[], { bytesPerSecond, secondsLeft }: Pace): string {
+function amounts(rows: readonly MoveRow[], { bytesPerSecond, secondsLeft }: MoveRate): string {
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
   if (bytes === 0) return '';
   const left = bytesLeft(rows) ?? 0;
@@ -140,8 +140,8 @@ function amounts(rows: readonly MoveRow[], { bytesPerSecond, secondsLeft }: Pace
   return `${printBytes(bytes)} of ${printBytes(Math.round(bytes + left))}${rate}${eta}`;
 }
 
-function jsonLine({ pace, rows, ...board }: Board): string {
-  const { bytesPerSecond, secondsLeft, stalled } = pace;
+function jsonLine({ rate, rows, ...board }: Board): string {
+  const { bytesPerSecond, secondsLeft, stalled } = rate;
   const moves = rows.slice(0, JSON_MOVES_MAX).map((row) => {
     const isStalled = row.assignment !== null && stalled.has(row.assignment);
     return { ...row, stalled: isStalled };

@@ -10,10 +10,10 @@ import { askCopyRates, parseRate, ratesJson, ratesText, setCopyRates } from './c
 export async function rateAnswer(
   context: Context,
   { ring, state }: StoredVersion,
-  words: readonly string[],
+  args: readonly string[],
 ): Promise<Answer> {
-  const [word, ...more] = words;
-  if (more.length > 0) throw usage(`rate ${words.join(' ')}: wanted one, such as 50MB/s, or none`);
+  const [word, ...more] = args;
+  if (more.length > 0) throw usage(`rate ${args.join(' ')}: wanted one, such as 50MB/s, or none`);
   const targets = ringTargets(ring, state);
   const rate = word === undefined ? undefined : parseRate(word, 'rate');
   const deaf = rate === undefined ? [] : await setCopyRates(targets, { rate }, context.nowMs());

@@ -4,8 +4,8 @@ import type { Context } from '../cli/verb.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { askMoves } from './ask-moves.ts';
 import { keepBeacon } from './keep-beacon.ts';
+import { noMoveRate, observe } from './move-rate.ts';
 import { type MoveRow, moveRows, type Said } from './move-rows.ts';
-import { noPace, observe } from './pace.ts';
 import { drawBoard } from './print-board.ts';
 
 /** A small move should not wait for the look that sees its end. */
@@ -32,17 +32,17 @@ export interface MoveWatch {
 /** `finished`: moves that this rollout has brought to their end. */
 export function watchMoves(context: Context, finished: () => number): MoveWatch {
   const renewBeacon = keepBeacon(context);
-  let pace = noPace;
+  let rate = noMoveRate;
   let rows: readonly MoveRow[] = [];
   const show: MoveWatch['show'] = ({ ring: { keyspace: ring, version } }, doing) =>
-    context.show(drawBoard({ ring, version, doing, rows, pace, finished: finished() }));
+    context.show(drawBoard({ ring, version, doing, rows, rate, finished: finished() }));
   return {
     show,
     look: async (head, doing) => {
       await renewBeacon(head);
       const said = await askMoves(head.ring, ringTargets(head.ring, head.state));
       rows = moveRows(head.ring, said);
-      pace = observe(pace, rows, context.nowMs());
+      rate = observe(rate, rows, context.nowMs());
       show(head, doing);
       return { said, rows };
     },

@@ -7,8 +7,8 @@ import type { Plan } from '@ringwright/builder/plan/plan';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import {
-  type Brake,
-  brakeOf,
+  type ChangeGuard,
+  changeGuardOf,
   type JudgedFrom,
   judgeVersion,
 } from '@ringwright/repository/judge-version';
@@ -29,7 +29,7 @@ export interface PlanToCommit {
   readonly head: { readonly ring: Ring; readonly id: string } | null;
 }
 
-export interface CommitWords {
+export interface CommitArgs {
   readonly message: string;
   readonly override: string | null;
   /** Partitions that were forced and may move on, and why. */
@@ -49,8 +49,11 @@ export interface CommittedPlan {
 }
 
 /** What holds the plan up when it is committed, or null. Throws TRUST_INVALID. */
-export async function plannedBrake(context: Context, given: PlanToCommit): Promise<Brake | null> {
-  return brakeOf(judgedFrom(given), toJudge(given, ringOf(given)), await trustOf(context));
+export async function plannedGuard(
+  context: Context,
+  given: PlanToCommit,
+): Promise<ChangeGuard | null> {
+  return changeGuardOf(judgedFrom(given), toJudge(given, ringOf(given)), await trustOf(context));
 }
 
 /**
@@ -72,7 +75,7 @@ export async function requireCommittable(
 export async function commitPlan(
   context: Context,
   given: PlanToCommit,
-  { message, override, revert, unproved, overfill }: CommitWords,
+  { message, override, revert, unproved, overfill }: CommitArgs,
 ): Promise<CommittedPlan> {
   const { opened, plan, direct, head } = given;
   const { ring, moves, moveLowerBound, movesLeft } = plan;

@@ -5,7 +5,7 @@ import { allMoves } from '@ringwright/builder/plan/later-waves';
 import type { Plan } from '@ringwright/builder/plan/plan';
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import type { Head } from '@ringwright/repository/folder/read-log';
-import type { Brake } from '@ringwright/repository/judge-version';
+import type { ChangeGuard } from '@ringwright/repository/judge-version';
 import { unprovedPartitions } from '@ringwright/repository/shared/move-proof';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import type { Ring } from '@ringwright/ring/ring';
@@ -38,10 +38,10 @@ export function requireDigest(plan: Plan, given: string | undefined, head: Head 
 /** What a commit of the reviewed plan has to be given. */
 export function commitOptions(
   { digest }: Plan,
-  brake: Brake | null,
+  guard: ChangeGuard | null,
   lacking: readonly LackingRoom[],
 ): string {
-  const reason = brake !== null && !brake.secondSignature ? ' --override REASON' : '';
+  const reason = guard !== null && !guard.secondSignature ? ' --override REASON' : '';
   const room = lacking.length > 0 ? ' --overfill REASON' : '';
   return `-m TEXT --plan ${digest.slice(0, digestCharactersMin)}${reason}${room}`;
 }

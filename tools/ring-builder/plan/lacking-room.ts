@@ -3,7 +3,7 @@ import { diskReserveBytes } from '@ringwright/base/limits-store';
 import { type DeviceTraffic, neverFits } from '@ringwright/builder/ask/plan-traffic';
 import type { Ring } from '@ringwright/ring/ring';
 import { printBytes } from '../cli/print-bytes.ts';
-import { asCommands, wordsWithout } from '../servers/gone-for-good.ts';
+import { asCommands, commandsWithout } from '../servers/gone-for-good.ts';
 
 export interface LackingRoom {
   readonly device: DeviceTraffic;
@@ -34,12 +34,12 @@ function lackOf(ring: Pick<Ring, 'keyspace' | 'moves'>, device: DeviceTraffic): 
   const gets = `d${id} gets ${printBytes(bytesIn)}`;
   const lower = `set-weight ${ring.keyspace} d${id} WEIGHT`;
   if (diskBytes !== null && diskBytes <= diskReserveBytes) {
-    const words = wordsWithout(ring, [id]);
+    const commands = commandsWithout(ring, [id]);
     const message =
       `${gets}, and can take no file: its whole disk has ${printBytes(diskBytes)}, ` +
       `of which ${reserve} stay free`;
-    const remedy = `a larger disk, or ${asCommands(words)}`;
-    return { device, message, command: words[0], remedy, mayDo: false };
+    const remedy = `a larger disk, or ${asCommands(commands)}`;
+    return { device, message, command: commands[0], remedy, mayDo: false };
   }
   if (neverFits(device)) {
     const whole = printBytes(diskBytes ?? 0);

@@ -41,9 +41,9 @@ test.each<[ErrorCode, Situation, string, string]>([
     'moves cities cancel d1 && ring-builder remove cities d1',
   ],
   ['PEER_UNREACHABLE', { ...still, pushed: false }, 'push cities', 'start 127.0.0.1:6201, then'],
-])('%s: %#', async (...[code, situation, command, words]) => {
+])('%s: %#', async (...[code, situation, command, text]) => {
   const advice = adviceOn(situation, [at(1, code)]);
-  expect(advice).toEqual({ command, words: expect.stringContaining(words) });
+  expect(advice).toEqual({ command, text: expect.stringContaining(text) });
   const typed = command.replaceAll("'", '').split(' ');
   const whole = command.includes("'") ? [...typed.slice(0, 3), 'signed from here on'] : typed;
   expect(await parseCommandLine(whole)).toMatchObject({ kind: 'run' });
@@ -52,11 +52,11 @@ test.each<[ErrorCode, Situation, string, string]>([
 test('the worst is answered, with the names of those it is about', () => {
   const all = [at(0, 'PEER_UNREACHABLE'), at(1, 'RING_FORK'), at(2, 'SIGNATURES_MISSING')];
   expect(worstOf(all)).toEqual([all[1]]);
-  expect(adviceOn(still, all)?.words).not.toMatch(/remove|start/);
+  expect(adviceOn(still, all)?.text).not.toMatch(/remove|start/);
   const away = adviceOn(still, [at(0, 'PEER_TIMEOUT'), at(2, 'PEER_UNREACHABLE')]);
-  expect(away?.words).toMatch(/^start 127.0.0.1:6200 127.0.0.1:6202, .* remove cities d0 d2 /);
+  expect(away?.text).toMatch(/^start 127.0.0.1:6200 127.0.0.1:6202, .* remove cities d0 d2 /);
   expect(adviceOn(still, [])).toBeNull();
-  const source = adviceOn(moving, [at(2, 'PEER_UNREACHABLE')])?.words;
+  const source = adviceOn(moving, [at(2, 'PEER_UNREACHABLE')])?.text;
   expect(source).toMatch(
     /other holders fill 1 slot: nothing comes .* ring-builder remove cities d2/,
   );
@@ -64,9 +64,9 @@ test('the worst is answered, with the names of those it is about', () => {
 
 test('nobody is told to remove every device of a ring, nor a list of hundreds', () => {
   const all = still.ring.devices.map((device) => at(device!.id, 'PEER_UNREACHABLE'));
-  expect(adviceOn(still, all)?.words).not.toContain('remove');
-  expect(adviceOn(still, all)?.words).toMatch(/ and 1 more, then/);
-  expect(adviceOn(still, all.slice(1))?.words).toContain('remove cities d1 d2 d3 ');
+  expect(adviceOn(still, all)?.text).not.toContain('remove');
+  expect(adviceOn(still, all)?.text).toMatch(/ and 1 more, then/);
+  expect(adviceOn(still, all.slice(1))?.text).toContain('remove cities d1 d2 d3 ');
 });
 
 test('every refusal of a safety rule is final, and nothing that waiting can change', () => {

@@ -25,7 +25,7 @@ export interface Advice {
   /** For Context.next. */
   readonly command: string;
   /** What to do and to know before, one sentence. */
-  readonly words: string;
+  readonly text: string;
 }
 
 type Advise = (situation: Situation, plights: readonly [Plight, ...Plight[]]) => Advice;
@@ -38,7 +38,7 @@ const absent: Advise = ({ ring, pushed }, plights) => {
   const { keyspace } = ring;
   const again = `${ring.moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`;
   const start = `start ${named(plights)}, then ring-builder ${again}`;
-  if (!pushed) return { command: `push ${keyspace}`, words: start };
+  if (!pushed) return { command: `push ${keyspace}`, text: start };
   const without = `rollout ${keyspace} --skip-down`;
   const gone = plights.flatMap(({ devices }) => devices);
   const goOn = `${start}; to go on without: ring-builder ${without}`;
@@ -47,7 +47,7 @@ const absent: Advise = ({ ring, pushed }, plights) => {
     from === 0 ? '' : `, where other holders fill ${counted(from, 'slot')}: nothing comes from it`;
   return {
     command: ring.moves.length > 0 ? without : again,
-    words: `${goOn}${source}${withoutForGood(ring, gone)}`,
+    text: `${goOn}${source}${withoutForGood(ring, gone)}`,
   };
 };
 
@@ -66,62 +66,62 @@ export function withoutForGood(
 /** What a folder is told whose history is not the one that counts. */
 const takeTheirs = (ring: string, address: string) => {
   const command = `restore ${ring} --from ${address} --replace`;
-  return { command, words: `ring-builder ${command} takes it, and keeps the one here aside` };
+  return { command, text: `ring-builder ${command} takes it, and keeps the one here aside` };
 };
 
 const fork: Advise = ({ ring: { keyspace } }, [{ address }]) => ({
   command: `settle ${keyspace} -m REASON`,
-  words:
+  text:
     `two histories of ${keyspace} exist: ring-builder servers ${keyspace} shows who has which; ` +
     `where the right one is: ring-builder settle ${keyspace} -m REASON; ` +
-    `where the other is, then: ${takeTheirs(keyspace, address || 'IP:PORT').words}`,
+    `where the other is, then: ${takeTheirs(keyspace, address || 'IP:PORT').text}`,
 });
 
 const lostFork: Advise = ({ ring: { keyspace } }, [{ address }]) => {
-  const { command, words } = takeTheirs(keyspace, address);
-  return { command, words: `the fork was settled for the history of the servers: ${words}` };
+  const { command, text } = takeTheirs(keyspace, address);
+  return { command, text: `the fork was settled for the history of the servers: ${text}` };
 };
 
 const older: Advise = ({ ring: { keyspace } }, [{ address }]) => {
-  const { command, words } = takeTheirs(keyspace, address);
+  const { command, text } = takeTheirs(keyspace, address);
   return {
     command,
-    words:
+    text:
       'this folder is older than the servers: work in the current one (git pull), ' +
-      `or take what a server has: ${words}`,
+      `or take what a server has: ${text}`,
   };
 };
 
 const signatures: Advise = ({ ring: { keyspace, version }, signing }) => {
   const commit = `commit ${keyspace} -m ${quoteWord('signed from here on')}`;
   if (signing === 'missing') {
-    return { command: commit, words: `a signed version is needed: ring-builder ${commit}` };
+    return { command: commit, text: `a signed version is needed: ring-builder ${commit}` };
   }
   if (signing === 'on') {
-    const words =
+    const text =
       'ring-builder key list shows the root and the keys here: under the root of the server, ' +
       `ring-builder sign ${keyspace} ${version} adds a signature; under another, ` +
       'start the server again with ring-server --trust and the trust.json of this folder';
-    return { command: 'key list', words };
+    return { command: 'key list', text };
   }
-  const words =
+  const text =
     'the server takes signed rings only, and this folder signs none: copy the trust.json of ' +
     'that root into it, where there is one with its ring key; else ring-builder key generate ' +
     `makes a root, ring-builder ${commit} a signed version, ` +
     'and ring-server --trust with the new trust.json starts the server again';
-  return { command: 'key generate', words };
+  return { command: 'key generate', text };
 };
 
 const trust: Advise = () => ({
   command: 'key list',
-  words:
+  text:
     'ring-builder key list shows the root of this folder: start a server that trusts another ' +
     'again with ring-server --trust and the trust.json of this folder, or use its folder',
 });
 
 const says =
-  (words: string, command: (ring: string, version: number) => string): Advise =>
-  ({ ring: { keyspace, version } }) => ({ command: command(keyspace, version), words });
+  (text: string, command: (ring: string, version: number) => string): Advise =>
+  ({ ring: { keyspace, version } }) => ({ command: command(keyspace, version), text });
 
 /** The worst first: of several servers, the first of these that one of them says is answered. */
 const table = new Map<ErrorCode, Advise>([

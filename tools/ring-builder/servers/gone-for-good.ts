@@ -4,7 +4,7 @@ import type { Ring } from '@ringwright/ring/ring';
 type MovingRing = Pick<Ring, 'keyspace' | 'moves'>;
 
 /** Words that take devices out of a ring: moves on their way to them have to be cancelled first. */
-export function wordsWithout(
+export function commandsWithout(
   { keyspace, moves }: MovingRing,
   devices: readonly number[],
 ): [first: string, ...string[]] {
@@ -16,16 +16,16 @@ export function wordsWithout(
 /** The same to its end: committed and carried out. */
 export function goneForGood(ring: MovingRing, devices: readonly number[]): string {
   const { keyspace } = ring;
-  const words = [
-    ...wordsWithout(ring, devices),
+  const commands = [
+    ...commandsWithout(ring, devices),
     `commit ${keyspace} -m 'will not come back'`,
     `rollout ${keyspace}`,
   ];
-  return asCommands(words);
+  return asCommands(commands);
 }
 
-export function asCommands(words: readonly string[]): string {
-  return words.map((one) => `ring-builder ${one}`).join(' && ');
+export function asCommands(commands: readonly string[]): string {
+  return commands.map((one) => `ring-builder ${one}`).join(' && ');
 }
 
 function named(devices: readonly number[]): string {

@@ -7,7 +7,7 @@ import { describeChange } from './stage-verb.ts';
 
 const STAGED_SHOWN_MAX = 20;
 
-/** By whom, when and why, by which commands, what these staged, and what the brake said. */
+/** By whom, when and why, by which commands, what these staged, and what the change guard said. */
 export function madeLines(
   entry: Pick<LogEntry, 'time' | 'user' | 'message' | 'commands' | 'details'>,
   made: { readonly staged: readonly Change[] | null; readonly state: BuilderState | null },
@@ -16,12 +16,12 @@ export function madeLines(
     `${entry.time} ${entry.user}: ${entry.message}`,
     ...entry.commands.map((command) => `    ${command}`),
     ...stagedLines(made.staged, made.state),
-    ...brakeLines(entry),
+    ...guardLines(entry),
   ];
 }
 
 /** Why it was large, and what let it pass; nothing of other versions. */
-export function brakeLines({ details }: Pick<LogEntry, 'details'>): string[] {
+export function guardLines({ details }: Pick<LogEntry, 'details'>): string[] {
   const { large, override } = details;
   if (typeof large !== 'string') return [];
   const passed =

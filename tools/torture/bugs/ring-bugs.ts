@@ -173,7 +173,8 @@ export const ringBugs: readonly SeededBug[] = [
   },
   {
     name: 'copy-not-verified',
-    about: 'a copy is taken over as it came: no seal, no check, no comparison with its manifest',
+    about:
+      'a copy is taken over as it came: no checksum, no check, no comparison with its manifest',
     nemeses: [flippedCopy],
     patches: [
       {

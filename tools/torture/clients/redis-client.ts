@@ -19,7 +19,7 @@ export function redisClient(stage: Stage, random: Random): WorkerClient {
         return { outcome: 'rejected', stamp: null, reason: 'no connection', port };
       }
       try {
-        return { ...toldBy(question, await roundTrip(socket, wordsOf(question))), port };
+        return { ...toldBy(question, await roundTrip(socket, argsOf(question))), port };
       } catch (error) {
         socket.destroy();
         return { outcome: 'unknown', stamp: null, reason: String(error), port };
@@ -43,20 +43,20 @@ async function connected(sockets: Map<number, net.Socket>, port: number) {
   });
 }
 
-function wordsOf({ kind, key, value }: Question): string[] {
+function argsOf({ kind, key, value }: Question): string[] {
   if (kind === 'read') return ['GET', key];
   return kind === 'delete' ? ['DEL', key] : ['SET', key, value ?? ''];
 }
 
 /** One reply: its first byte and what follows, the length of a string left out. */
-function roundTrip(socket: net.Socket, words: readonly string[]): Promise<string | null> {
-  const parts = words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);
+function roundTrip(socket: net.Socket, args: readonly string[]): Promise<string | null> {
+  const parts = args.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`);
   return new Promise((resolve, reject) => {
     let text = '';
-    const end = (settle: () => void): void => {
+    const end = (finish: () => void): void => {
       clearTimeout(timeout);
       socket.off('data', read).off('close', broken);
-      settle();
+      finish();
     };
     const broken = (): void => end(() => reject(new Error('the connection broke')));
     const timeout = setTimeout(() => end(() => reject(new Error('no answer'))), ANSWER_MS_MAX);
@@ -66,7 +66,7 @@ function roundTrip(socket: net.Socket, words: readonly string[]): Promise<string
       if (reply !== undefined) end(() => resolve(reply));
     };
     socket.on('data', read).once('close', broken);
-    socket.write(`*${words.length}\r\n${parts.join('')}`);
+    socket.write(`*${args.length}\r\n${parts.join('')}`);
   });
 }
 

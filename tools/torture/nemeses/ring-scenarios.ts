@@ -42,7 +42,7 @@ export const absentHolder: Nemesis = {
     });
     await leave(stage, joiner);
   },
-  settle: proveRings,
+  prove: proveRings,
 };
 
 /** A network that splits while slots are in flight. */
@@ -61,7 +61,7 @@ export const splitInFlight: Nemesis = {
     });
     await leave(stage, joiner);
   },
-  settle: proveRings,
+  prove: proveRings,
 };
 
 /** A network that splits before the joiners' ring is known on its other side. */
@@ -91,7 +91,7 @@ export const splitTakeover: Nemesis = {
     });
     await leave(stage, joiner);
   },
-  settle: proveRings,
+  prove: proveRings,
 };
 
 type Cast = readonly [first: Victim, joiner: Victim];
@@ -122,8 +122,8 @@ async function initialize(stage: Stage, joiner: Victim): Promise<void> {
 
 /** Every joiner has all that is to come to it. */
 export async function isLoaded(stage: Stage): Promise<boolean> {
-  const words = ['moves', keyspace, 'list'];
-  const { moves } = await stage.builder.json<{ moves: { stage: string }[] }>(words);
+  const args = ['moves', keyspace, 'list'];
+  const { moves } = await stage.builder.json<{ moves: { stage: string }[] }>(args);
   return moves.every((move) => move.stage === 'available');
 }
 

@@ -51,7 +51,7 @@ export const rings: Nemesis = {
     const faults = receiptFaults(readReceipts(stage));
     if (faults.length > 0) throw new Broken(faults.join('; '));
   },
-  settle: proveRings,
+  prove: proveRings,
 };
 
 /** Counted, not drawn: one run in twenty of as many minutes had none. */

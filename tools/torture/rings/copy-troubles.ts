@@ -1,4 +1,4 @@
-// What befalls the copies of a ring change: cut or flipped bytes, and joiners without room.
+// The faults of copies in a ring change: cut or flipped bytes, and joiners without room.
 import type { Random } from '@ringwright/base/random';
 import type { Ring } from '@ringwright/ring/ring';
 import { CopyFault, type CopyFaultShape, copyFaultPlaces } from '../copy-fault.ts';

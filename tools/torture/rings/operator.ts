@@ -33,16 +33,16 @@ export function headOf(stage: Stage): Promise<StoredVersion> {
 }
 
 /** A command that must end well. Throws with what it said otherwise. */
-export async function type(stage: Stage, verb: string, ...words: string[]): Promise<void> {
-  const { exit, stderr } = await stage.builder.run([verb, keyspace, ...words, '--json']);
-  if (exit !== 0) throw new Error(`${verb} ${words.join(' ')} ended with ${exit}: ${stderr}`);
+export async function type(stage: Stage, verb: string, ...args: string[]): Promise<void> {
+  const { exit, stderr } = await stage.builder.run([verb, keyspace, ...args, '--json']);
+  if (exit !== 0) throw new Error(`${verb} ${args.join(' ')} ended with ${exit}: ${stderr}`);
 }
 
 export function startRollout(stage: Stage, options: readonly string[] = []): Rollout {
   const stall = ['--stall-timeout', String(STALL_SECONDS)];
-  const words = ['rollout', keyspace, '--json', ...stall, ...override, ...options];
+  const args = ['rollout', keyspace, '--json', ...stall, ...override, ...options];
   const node = patchedNode(stage.shape.bug);
-  const child = spawn(process.execPath, [...node.options, program, ...words], {
+  const child = spawn(process.execPath, [...node.options, program, ...args], {
     cwd: stage.shape.folder,
     env: { ...process.env, ...node.environment },
     stdio: ['ignore', 'pipe', 'pipe'],

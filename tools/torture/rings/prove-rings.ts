@@ -6,7 +6,7 @@ import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
-import type { Settled } from '../nemesis.ts';
+import type { Proof } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';
 import { headOf, ringsOf, rollOut } from './operator.ts';
 import { readReceipts } from './read-receipts.ts';
@@ -16,7 +16,7 @@ const MOVES_PER_MINUTE_MIN = 1;
 const MINUTE_MS = 60_000;
 
 /** After the last rollout. Throws when that does not end, or replicas do not become equal. */
-export async function proveRings(stage: Stage, withinMs: number): Promise<Settled> {
+export async function proveRings(stage: Stage, withinMs: number): Promise<Proof> {
   await rollOut(stage, withinMs);
   await stage.converge(withinMs);
   const { ring } = await headOf(stage);
@@ -34,7 +34,7 @@ export async function proveRings(stage: Stage, withinMs: number): Promise<Settle
   }
   const rate = moved / minutes;
   if (minutes >= 1 && rate < MOVES_PER_MINUTE_MIN) {
-    troubles.push(`vacuous: ${moved} moves were finished in ${minutes.toFixed(1)} minutes`);
+    troubles.push(`not covered: ${moved} moves were finished in ${minutes.toFixed(1)} minutes`);
   }
   const figures = `${moved} moves finished, each with a receipt; ${rate.toFixed(1)} a minute`;
   return { troubles, notes: [`rings        ${ring.version} versions, ${figures}`] };

@@ -85,7 +85,7 @@ export async function commitChange(
   change: Pick<RingChange, 'name'>,
   commands: readonly (readonly string[])[],
 ): Promise<void> {
-  for (const [verb = '', ...words] of commands) await type(stage, verb, ...words);
+  for (const [verb = '', ...args] of commands) await type(stage, verb, ...args);
   await type(stage, 'commit', '-m', change.name, ...override);
 }
 

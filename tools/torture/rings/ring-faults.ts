@@ -96,8 +96,8 @@ async function commitSecond({ stage, random }: RingScenario): Promise<void> {
 async function removeJoiner({ stage, random }: RingScenario): Promise<void> {
   const { ring } = await headOf(stage);
   await type(stage, 'remove', `d${pick(random, ring.moves).to}`);
-  const words = ['commit', ring.keyspace, '-m', 'too soon', '--override', 'a try', '--json'];
-  const { exit, stderr } = await stage.builder.run(words);
+  const args = ['commit', ring.keyspace, '-m', 'too soon', '--override', 'a try', '--json'];
+  const { exit, stderr } = await stage.builder.run(args);
   await type(stage, 'unstage');
   if (exit === REFUSED_EXIT && stderr.includes('MOVES_IN_FLIGHT')) return;
   throw new Broken(`second change: not refused, but ended with ${exit}: ${stderr}`);

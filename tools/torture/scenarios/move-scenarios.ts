@@ -148,7 +148,7 @@ function scenarioOfMove(name: string, play: (about: MoveScenario) => Promise<voi
       scenario.end();
       if (!signal.aborted) await leave(stage, joiner);
     },
-    settle: proveRings,
+    prove: proveRings,
   };
 }
 

@@ -6,8 +6,8 @@ import { boundsOf } from '../place/partition-bounds.ts';
 import { type CertificateGraph, countLeaf, includes, leavesOf } from './certificate-graph.ts';
 
 export interface Potentials {
-  /** True when they settled: no cycle of arcs saves a move. */
-  readonly settled: boolean;
+  /** True when they converged: no cycle of arcs saves a move. */
+  readonly converged: boolean;
   readonly passes: number;
   /** Leaves on a cycle that saves a move; empty when settled. */
   readonly cycle: readonly number[];
@@ -19,9 +19,9 @@ export function findPotentials(graph: CertificateGraph, changed: Int32Array): Po
     let moved = relaxRounding(graph);
     for (const partition of changed) if (relaxPartition(graph, partition)) moved = true;
     if (!moved && lowest(graph) < -1) moved = relaxOthers(graph, changed);
-    if (!moved) return { settled: true, passes, cycle: [] };
+    if (!moved) return { converged: true, passes, cycle: [] };
     const cycle = findCycle(graph);
-    if (cycle.length > 0) return { settled: false, passes, cycle };
+    if (cycle.length > 0) return { converged: false, passes, cycle };
   }
 }
 

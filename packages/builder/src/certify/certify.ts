@@ -51,12 +51,12 @@ export function certify(input: CertifyInput): Certificate {
   if (faults.length > 0) {
     return { optimal: false, moves, pinned, faults, passes: 0, potentials, cycle: [] };
   }
-  const { settled, passes, cycle } = findPotentials(graph, changed);
+  const { converged, passes, cycle } = findPotentials(graph, changed);
   graph.potential.forEach((value, leaf) => {
     potentials[tree.deviceIds[leaf]!] = value;
   });
   return {
-    optimal: settled,
+    optimal: converged,
     moves,
     pinned,
     faults,

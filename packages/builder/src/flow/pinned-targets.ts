@@ -15,7 +15,7 @@ import { rebalanceOrCut } from './rebalance.ts';
 
 export interface PinnedProblem extends PlacementProblem {
   /** A table that meets the targets, in the fewest moves from the one given; null without pins. */
-  readonly settled: Placement | null;
+  readonly solved: Placement | null;
 }
 
 /**
@@ -27,7 +27,7 @@ export function pinnedProblem(
   state: BuilderState,
   before: () => Placement,
 ): PinnedProblem {
-  if (state.pins === undefined) return { ...problem, settled: null };
+  if (state.pins === undefined) return { ...problem, solved: null };
   const { tree, ring } = problem;
   const own = pinnedBounds(tree, problem.targets, state);
   const start = before();
@@ -37,7 +37,7 @@ export function pinnedProblem(
   for (;;) {
     const input = { tree, targets, before: start, replicas, frozen: null, forced: null };
     const { placement, overfull } = rebalanceOrCut(input);
-    if (overfull === null) return { ...problem, targets, settled: placement };
+    if (overfull === null) return { ...problem, targets, solved: placement };
     const asked = { tree, targets, ring };
     const split = groups.flatMap((_, i) => parted(asked, { groups, i, overfull }));
     assert(split.length > groups.length, 'a surplus that cannot leave is above a target');

@@ -43,7 +43,7 @@ export function nextRing(plan: Plan, from: NextRingFrom): Ring {
 function ringDevices(state: BuilderState): Ring['devices'] {
   return state.devices.map((device) => {
     if (device === null) return null;
-    const { state: fate, hold: _hold, ramp: _ramp, ...fields } = device;
-    return fate === 'removed' ? { ...fields, weight: 0 } : fields;
+    const { state: stateOfDevice, hold: _hold, ramp: _ramp, ...fields } = device;
+    return stateOfDevice === 'removed' ? { ...fields, weight: 0 } : fields;
   });
 }

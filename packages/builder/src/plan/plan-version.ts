@@ -62,7 +62,7 @@ function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Pla
   const { tree, targets, ring } = problem;
   const initial = placeInitial(tree, computeQuotas(tree, targets, null), ring);
   const pinned = pinnedProblem(problem, state, () => initial);
-  const placement = pinned.settled ?? initial;
+  const placement = pinned.solved ?? initial;
   const target = tableOf(placement, tree, { ...ring, devices: state.devices.length });
   const outcome = { target, moves: [], movesLeft: 0, partitionsMovingTwice: 0, frozen: 0 };
   return {
@@ -157,7 +157,7 @@ interface NextPlacement {
 
 function placeNext(
   input: NextInput,
-  { tree, targets, settled }: PinnedProblem,
+  { tree, targets, solved }: PinnedProblem,
   before: Placement,
 ): NextPlacement {
   const { head, state, moving } = input;
@@ -169,8 +169,8 @@ function placeNext(
   const shape = reshaped(before, replicas);
   const frozen = frozenInShape(young, before, shape);
   const held = heldLeaves(tree, state);
-  if (settled !== null && frozen === null && held === null) {
-    return { wanted: settled, goal: settled, frozen };
+  if (solved !== null && frozen === null && held === null) {
+    return { wanted: solved, goal: solved, frozen };
   }
   const { slots } = shape;
   const aim =

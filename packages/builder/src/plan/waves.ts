@@ -60,14 +60,17 @@ function changesOf(before: Placement, wanted: Placement, partition: number): num
   return changes;
 }
 
-interface Change {
+interface SlotChange {
   readonly before: Placement;
   readonly wanted: Placement;
   readonly limits: WaveLimits;
 }
 
 /** Which leaf to give up for which new one, so that the fewest replicas are outside their bounds. */
-function mildestChange(change: Change, moving: readonly number[]): { slot: number; leaf: number } {
+function mildestChange(
+  change: SlotChange,
+  moving: readonly number[],
+): { slot: number; leaf: number } {
   const { before, wanted, limits } = change;
   const partition = Math.floor(moving[0]! / before.width);
   const start = partition * before.width;

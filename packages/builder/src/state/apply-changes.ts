@@ -145,8 +145,8 @@ function activeDevice(state: BuilderState, id: number): BuilderDevice {
   const ids = state.devices.flatMap((one) => (one?.state === 'active' ? [one.id] : []));
   const shown = ids.slice(0, IDS_SHOWN_MAX).join(', ');
   const more = ids.length > IDS_SHOWN_MAX ? ` and ${ids.length - IDS_SHOWN_MAX} more` : '';
-  const fate = device?.state === 'removed' ? 'is removed already' : 'is not in the ring';
-  throw new CodedError('DEVICE_UNKNOWN', `device ${id} ${fate}`, {
+  const why = device?.state === 'removed' ? 'is removed already' : 'is not in the ring';
+  throw new CodedError('DEVICE_UNKNOWN', `device ${id} ${why}`, {
     hint: ids.length === 0 ? 'the ring has no devices' : `there are ${shown}${more}`,
     details: { id, devices: ids },
   });

@@ -20,7 +20,7 @@ export type SideAnswer =
 
 export interface CopiedFile {
   readonly bytes: number;
-  /** Of what was read: copy-seal.ts. */
+  /** Of what was read: keyed-checksum.ts. */
   readonly seal: string;
 }
 

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { auditMappedBytes, copyWriteBytes } from '@ringwright/base/limits-copies';
-import { Sealing } from './copy-seal.ts';
+import { KeyedChecksum } from './keyed-checksum.ts';
 import type { CopiedFile, SideAnswer, SideRequest, SideWork } from './side-process.ts';
 
 function copyFile(from: string, to: string): CopiedFile {
@@ -14,16 +14,16 @@ function copyFile(from: string, to: string): CopiedFile {
   }
 }
 
-/** Sealed between reading and writing, which costs no more than having the kernel copy. */
+/** Summed between reading and writing, which costs no more than having the kernel copy. */
 function copyOpened(source: number, to: string): CopiedFile {
   const target = openSync(to, 'wx', 0o600);
   try {
-    const sealing = Sealing.begin();
+    const checksum = KeyedChecksum.begin();
     const piece = Buffer.allocUnsafe(copyWriteBytes);
     for (let bytes = 0; ; ) {
       const length = readSync(source, piece, 0, copyWriteBytes, bytes);
-      if (length === 0) return { bytes, seal: sealing.seal() };
-      sealing.take(piece.subarray(0, length));
+      if (length === 0) return { bytes, seal: checksum.text() };
+      checksum.take(piece.subarray(0, length));
       const written = writeSync(target, piece, 0, length, bytes);
       if (written !== length) throw new Error(`${written} of ${length} bytes were written`);
       bytes += length;

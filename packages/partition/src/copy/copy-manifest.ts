@@ -1,7 +1,7 @@
 // What a source says about a copied file; the receiver believes none of it unchecked. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 import { partitionFileBytesMax } from '@ringwright/base/limits-store';
-import { isSeal } from '../audit/copy-seal.ts';
+import { isKeyedChecksum } from '../audit/keyed-checksum.ts';
 import { checkPartitionName, isIncarnation } from '../file/data-paths.ts';
 import { parseDigest } from '../file/digest.ts';
 
@@ -14,7 +14,7 @@ export interface CopyManifest {
   readonly seq: number;
   /** Length of the file. */
   readonly bytes: number;
-  /** Of the file: copy-seal.ts. */
+  /** Of the file: keyed-checksum.ts. */
   readonly seal: string;
   readonly rows: number;
   readonly tombstones: number;
@@ -28,7 +28,7 @@ export function checkManifest(manifest: CopyManifest): void {
     new CodedError('COPY_INVALID', `manifest of a copy: ${what}`, { hint: 'ask the source again' });
   checkPartitionName(manifest.keyspace, manifest.partition);
   if (!isIncarnation(manifest.sourceIncarnation)) throw wrong('its source incarnation is no id');
-  if (!isSeal(manifest.seal)) throw wrong('its seal is not 64 hex digits');
+  if (!isKeyedChecksum(manifest.seal)) throw wrong('its keyed checksum is not 64 hex digits');
   if (parseDigest(manifest.digest) === null) throw wrong('its digest is not 16 hex digits');
   for (const name of ['seq', 'bytes', 'rows', 'tombstones'] as const) {
     const value = manifest[name];

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copySyncBytes } from '@ringwright/base/limits-copies';
 import { syncDirectory } from '@ringwright/node/durable-files';
-import { Sealing } from '../audit/copy-seal.ts';
+import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { isSqliteError } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
-import { turnName } from '../trash/partition-life.ts';
+import { turnName } from '../trash/partition-lifecycle.ts';
 import { listTrash, trimTrash } from '../trash/trash.ts';
 import { adoptCopy } from './adopt-copy.ts';
 import { type CopyManifest, checkManifest } from './copy-manifest.ts';
@@ -28,7 +28,7 @@ export class IncomingCopy {
   readonly #parts: StoreParts;
   readonly #partition: Partition;
   readonly #staged: Staged;
-  readonly #sealing: Sealing;
+  readonly #checksum: KeyedChecksum;
   #received = 0;
   #lastWrite: Promise<unknown> = Promise.resolve();
   /** Of what was written before; a failure of the disk fails the last sync too. */
@@ -44,7 +44,7 @@ export class IncomingCopy {
     this.#parts = parts;
     this.#partition = partition;
     this.manifest = options.manifest;
-    this.#sealing = Sealing.of(options.manifest.seal);
+    this.#checksum = KeyedChecksum.of(options.manifest.seal);
     this.#staged = options.staged;
   }
 
@@ -63,7 +63,7 @@ export class IncomingCopy {
       );
     }
     this.#received = end;
-    this.#sealing.take(chunk);
+    this.#checksum.take(chunk);
     const written = this.#lastWrite.then(() => this.#writeChunk(chunk, offset));
     this.#lastWrite = written;
     written.catch(() => {}); // given to this caller, and again to finish
@@ -147,8 +147,9 @@ export class IncomingCopy {
     if (this.#received !== bytes) {
       throw this.#invalid(`${this.#received} bytes were received, the manifest says ${bytes}`);
     }
-    const found = this.#sealing.seal();
-    if (found !== seal) throw this.#invalid(`its seal is ${found}, the source says ${seal}`);
+    const found = this.#checksum.text();
+    if (found !== seal)
+      throw this.#invalid(`its keyed checksum is ${found}, the source says ${seal}`);
   }
 
   #checkOpen(): void {

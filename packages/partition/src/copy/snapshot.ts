@@ -6,7 +6,7 @@ import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
 import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
-import { Sealing } from '../audit/copy-seal.ts';
+import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import type { CopiedFile } from '../audit/side-process.ts';
 import { openUntrusted } from '../file/open-sqlite.ts';
 import type { Partition } from '../file/partition.ts';
@@ -163,7 +163,7 @@ async function backUp(
     partition.pins -= 1;
   }
   const meta = metaOf(file);
-  return manifestOf(meta, await sealFile(file));
+  return manifestOf(meta, await checksumFile(file));
 }
 
 function absent({ keyspace, partition }: Partition, cause?: unknown): CodedError {
@@ -181,14 +181,14 @@ function metaOf(file: string): Described {
   }
 }
 
-async function sealFile(file: string): Promise<CopiedFile> {
-  const sealing = Sealing.begin();
+async function checksumFile(file: string): Promise<CopiedFile> {
+  const checksum = KeyedChecksum.begin();
   let bytes = 0;
   for await (const chunk of createReadStream(file, { highWaterMark: 4 * transferChunkBytesMax })) {
-    sealing.take(chunk as Buffer); // no encoding was asked for
+    checksum.take(chunk as Buffer); // no encoding was asked for
     bytes += (chunk as Buffer).length;
   }
-  return { bytes, seal: sealing.seal() };
+  return { bytes, seal: checksum.text() };
 }
 
 type Described = Omit<CopyManifest, 'sourceIncarnation' | 'bytes' | 'seal'> & {

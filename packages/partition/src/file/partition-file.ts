@@ -21,7 +21,7 @@ import { PreparedStatements } from './prepared-statements.ts';
 import { RecentRows } from './recent-rows.ts';
 import type { WriteOutcome } from './record.ts';
 import { isRowHash } from './record-bytes.ts';
-import { type MetaRow, sealMeta } from './schema.ts';
+import { type MetaRow, withChecksum } from './schema.ts';
 import { countRow, discountRow, type Tally, tallyColumns, tallyOf } from './tally.ts';
 import { inReadTransaction } from './transaction.ts';
 import { Watermarks } from './watermarks.ts';
@@ -168,7 +168,7 @@ export class PartitionFile {
     const { promises, watermarks } = this;
     const isChanged = promises.haveChanged || watermarks.haveChanged;
     if (this.#pending.size === 0 && !isChanged) return;
-    const meta = sealMeta({ ...this.#meta, ...tallyColumns(this.#tally) });
+    const meta = withChecksum({ ...this.#meta, ...tallyColumns(this.#tally) });
     const rows = this.#pending.size;
     let valueBytes = 0;
     let others = 0;
@@ -195,7 +195,7 @@ export class PartitionFile {
   /** Durable when it returns. */
   setState(state: PartitionState): void {
     this.flush();
-    const meta = sealMeta({ ...this.#meta, state });
+    const meta = withChecksum({ ...this.#meta, state });
     this.wal.write(() => this.#sql.of(statements.setState).run(state, meta.checksum));
     this.#meta = meta;
     // failpoint: file.state-set
@@ -213,7 +213,7 @@ export class PartitionFile {
     const { incarnation, life, state } = identity;
     this.flush();
     const barrier_ms = Math.max(identity.barrierMs, this.#meta.barrier_ms);
-    const meta = sealMeta({ ...this.#meta, incarnation, life, state, barrier_ms });
+    const meta = withChecksum({ ...this.#meta, incarnation, life, state, barrier_ms });
     this.wal.write(() => {
       this.#sql.of(statements.setIdentity).run(incarnation, life, state, barrier_ms, meta.checksum);
       this.watermarks.clear();
@@ -227,7 +227,7 @@ export class PartitionFile {
     this.flush();
     const barrier_ms = Math.max(this.#meta.barrier_ms, to.barrierMs ?? 0);
     const floor_ms = Math.max(this.#meta.floor_ms, to.floorMs ?? 0);
-    const meta = sealMeta({ ...this.#meta, barrier_ms, floor_ms });
+    const meta = withChecksum({ ...this.#meta, barrier_ms, floor_ms });
     if (meta.checksum === this.#meta.checksum) return;
     this.wal.write(() =>
       this.#sql.of(statements.setFloors).run(barrier_ms, floor_ms, meta.checksum),
@@ -253,7 +253,7 @@ export class PartitionFile {
       if (!isRowHash(hash)) throw this.#damaged(`record ${seq} has no row hash`);
       discountRow(tally, { valueBytes, hash });
     }
-    const meta = sealMeta({ ...this.#meta, ...tallyColumns(tally) });
+    const meta = withChecksum({ ...this.#meta, ...tallyColumns(tally) });
     this.wal.write(() => {
       for (const [seq] of old) this.#sql.of(statements.remove).run(seq);
       this.#storeCounters(meta);

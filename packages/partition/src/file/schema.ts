@@ -85,7 +85,7 @@ export interface MetaRow {
   readonly checksum: number;
 }
 
-export function sealMeta(meta: Omit<MetaRow, 'checksum'>): MetaRow {
+export function withChecksum(meta: Omit<MetaRow, 'checksum'>): MetaRow {
   return { ...meta, checksum: metaChecksum(meta) };
 }
 

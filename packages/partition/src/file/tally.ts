@@ -2,7 +2,7 @@
 import { type Digest, emptyDigest, formatDigest, parseDigest, toggleRow } from './digest.ts';
 import type { MetaRow } from './schema.ts';
 
-/** Mutable: changed row by row, sealed into a meta row when the rows reach the file. */
+/** Mutable: changed row by row, written into a meta row when the rows reach the file. */
 export interface Tally {
   seq: number;
   rows: number;

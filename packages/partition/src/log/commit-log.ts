@@ -11,7 +11,7 @@ import {
   type LogBatch,
   type WriteCall,
 } from './log-batch.ts';
-import { frameHeaderBytes, sealFrame, segmentHeaderBytes } from './log-frame.ts';
+import { checksumFrame, frameHeaderBytes, segmentHeaderBytes } from './log-frame.ts';
 import { appendFrame, createSegment, finishSegment, type LogSegment } from './log-segment.ts';
 import { type DurableFrame, whyEmptied } from './read-back.ts';
 import type { StoreLimits } from './store-limits.ts';
@@ -189,7 +189,7 @@ export class CommitLog {
   #writeBatch(batch: LogBatch): void {
     if (this.#failed) return this.#ended(null);
     const frame = batch.buffer.subarray(0, batch.used);
-    sealFrame(frame, this.#segment.frames, this.#segment.seed);
+    checksumFrame(frame, this.#segment.frames, this.#segment.seed);
     // failpoint: log.before-write
     appendFrame(this.#segment, frame, (error) => {
       if (error !== null || this.#failed) this.#ended(error);

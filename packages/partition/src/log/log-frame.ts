@@ -38,7 +38,7 @@ export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | null {
 }
 
 /** Fills in the frame header at the start of `frame`; the payload follows it already. */
-export function sealFrame(frame: Buffer, number: number, seed: number): void {
+export function checksumFrame(frame: Buffer, number: number, seed: number): void {
   FRAME_MAGIC.copy(frame, 0);
   frame.writeUInt32BE(frame.length - frameHeaderBytes, 8);
   frame.writeUInt32BE(number, 12);

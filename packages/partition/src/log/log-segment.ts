@@ -84,9 +84,9 @@ export async function removeSegments(directory: string, numbers: readonly number
 const ZEROS = Buffer.alloc(logFillBytes);
 
 /**
- * Appends a sealed frame, durable when `done` is called without an error. Small frames go over
- * zeros that an earlier one brought along: a file that grows costs a commit of the file system's
- * journal each time, twice the processor and half the rate (tools/bench/RESULTS.md).
+ * Appends a frame with its checksum, durable when `done` is called without an error. Small frames
+ * go over zeros that an earlier one brought along: a file that grows costs a commit of the file
+ * system's journal each time, twice the processor and half the rate (tools/bench/RESULTS.md).
  */
 export function appendFrame(
   segment: LogSegment,

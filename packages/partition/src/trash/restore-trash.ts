@@ -17,7 +17,7 @@ import { newPartition } from '../file/partition.ts';
 import { placePartitionDirectory } from '../file/partition-directory.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
-import { openNew, turnName } from './partition-life.ts';
+import { openNew, turnName } from './partition-lifecycle.ts';
 import { parseTrashName, removeTrash } from './trash.ts';
 
 /**

@@ -10,11 +10,11 @@ import { signaturesNeeded } from '@ringwright/ring/trust/authenticate-ring';
 import { signersOf } from '@ringwright/ring/trust/dsse';
 import { printSigned } from '@ringwright/ring/trust/signed-document';
 import type { Trust } from '@ringwright/ring/trust/trust-root';
+import { ringPayload } from '../encode-version.ts';
 import type { LogEntry } from '../folder/log-entry.ts';
 import type { StoredVersion } from '../folder/read-version.ts';
 import { type RingsTrust, readTrust } from '../folder/trust-file.ts';
 import { openWaitingRoot, pendingPath } from '../rotate-trust.ts';
-import { ringPayload } from '../seal-version.ts';
 import type { VerifiedLog } from './verify-log.ts';
 
 export interface VerifiedTrust {

@@ -1,7 +1,7 @@
 // Each invariant broken once: its code is found, and found alone where nothing else is broken.
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
-import { sampleDevice, sampleRing, strangerTo } from '../../test/support/sample-ring.ts';
+import { nonHolderOf, sampleDevice, sampleRing } from '../../test/support/sample-ring.ts';
 import { proposeMoves } from '../advance-ring.ts';
 import { encodeRing } from '../file/ring-file.ts';
 import type { Move } from '../move.ts';
@@ -14,7 +14,7 @@ const wanted = [1, 4].map((partition) => ({
   partition,
   replica: 1,
   from: deviceOf(first.table, 1, partition),
-  to: strangerTo(first, partition),
+  to: nonHolderOf(first, partition),
 }));
 const good = proposeMoves(first, encodeRing(first).id, { moves: wanted });
 const [moveA, moveB] = good.moves as [Move, Move];
@@ -96,7 +96,7 @@ const faults: [string, Ring, RegExp][] = [
   ],
   [
     'MOVE_SLOT_TWICE',
-    { ...good, moves: [moveA, { ...moveA, to: strangerTo(good, 1), assignment: 2 }] },
+    { ...good, moves: [moveA, { ...moveA, to: nonHolderOf(good, 1), assignment: 2 }] },
     /share a slot/,
   ],
   ['MOVE_SLOT_UNKNOWN', withMove({ replica: 3 }), /slot \(1, 3\), which the table does not have/],

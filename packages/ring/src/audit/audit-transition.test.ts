@@ -1,6 +1,6 @@
 // Each rule of succession broken once; legal steps are covered by advance-ring.test.ts.
 import { expect, test } from 'vitest';
-import { sampleDevice, sampleRing, strangerTo } from '../../test/support/sample-ring.ts';
+import { nonHolderOf, sampleDevice, sampleRing } from '../../test/support/sample-ring.ts';
 import { finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
 import { encodeRing } from '../file/ring-file.ts';
 import type { Move } from '../move.ts';
@@ -14,7 +14,7 @@ const wanted = {
   partition: 2,
   replica: 1,
   from: deviceOf(first.table, 1, 2),
-  to: strangerTo(first, 2),
+  to: nonHolderOf(first, 2),
 };
 const proposed = proposeMoves(first, idOf(first), { moves: [wanted] });
 const initializing = initializeMoves(proposed, idOf(proposed));
@@ -74,7 +74,7 @@ const faults: [string, Ring, Ring, RegExp][] = [
     proposed,
     {
       ...initializing,
-      moves: initializing.moves.map((one) => ({ ...one, to: strangerTo(proposed, 2) })),
+      moves: initializing.moves.map((one) => ({ ...one, to: nonHolderOf(proposed, 2) })),
     },
     /assignment 1 was \(2, 1\)/,
   ],
@@ -99,7 +99,7 @@ const faults: [string, Ring, Ring, RegExp][] = [
   [
     'NEXT_SLOT_WITHOUT_MOVE',
     proposed,
-    withSlot(initializing, 6, strangerTo(first, 6)),
+    withSlot(initializing, 6, nonHolderOf(first, 6)),
     /slot \(6, 1\) goes from device .* without a move/,
   ],
   ['NEXT_MIN_VERSION_WRONG', first, raised(proposed, 2, 1), /partition 2 changed: minVersion 1/],

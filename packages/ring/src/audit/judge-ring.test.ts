@@ -90,7 +90,7 @@ const fallenBack: RingStanding = { ...plain, active: activeAt(6, a, f) };
 const fileless: RingStanding = { ...plain, active: undefined };
 const empty: RingStanding = { ...fileless, highest: undefined };
 const alarmed: RingStanding = { ...plain, alarm: { version: 7 } };
-const settledFor = (version: number, id: string): RingStanding => ({
+const chosenFor = (version: number, id: string): RingStanding => ({
   ...plain,
   chosen: { version, id },
 });
@@ -267,28 +267,28 @@ const rows: Record<string, readonly Row[]> = {
       ...(['adopt', fork, fork] as const),
     ],
     ['nothing else here', { ...empty, alarm: { version: 7 } }, child, 'adopt', 'adopt', 'adopt'],
-    ['settled for it', settledFor(7, e), { version: 7, id: e }, 'adopt', 'adopt', 'adopt'],
+    ['settled for it', chosenFor(7, e), { version: 7, id: e }, 'adopt', 'adopt', 'adopt'],
     [
       'settled for one further on',
-      { ...settledFor(9, d), alarm: { version: 7 } },
+      { ...chosenFor(9, d), alarm: { version: 7 } },
       { version: 9, id: d, parent: c },
       ...(['adopt', 'adopt', 'adopt'] as const),
     ],
-    ['settled for ours', settledFor(7, b), { version: 7, id: b }, 'same', 'same', 'same'],
-    ['settled for another', settledFor(7, e), { version: 7, id: f }, twin, twin, twin],
-    ['settled against it', settledFor(7, b), { version: 7, id: e }, lost, lost, lost],
-    ['or against its parent', settledFor(7, b), { ...child, parent: e }, 'adopt', lost, lost],
-    ['a fork after the word', settledFor(6, a), { version: 7, id: e }, twin, twin, twin],
-    ['settled for one below', settledFor(6, e), { version: 6, id: e }, older, older, older],
+    ['settled for ours', chosenFor(7, b), { version: 7, id: b }, 'same', 'same', 'same'],
+    ['settled for another', chosenFor(7, e), { version: 7, id: f }, twin, twin, twin],
+    ['settled against it', chosenFor(7, b), { version: 7, id: e }, lost, lost, lost],
+    ['or against its parent', chosenFor(7, b), { ...child, parent: e }, 'adopt', lost, lost],
+    ['a fork after the word', chosenFor(6, a), { version: 7, id: e }, twin, twin, twin],
+    ['settled for one below', chosenFor(6, e), { version: 6, id: e }, older, older, older],
     [
       "settled for another cluster's",
-      settledFor(7, e),
+      chosenFor(7, e),
       { version: 7, id: e, cluster: 'x' },
       ...(['adopt', foreign, foreign] as const),
     ],
     [
       'settled for an unsound one',
-      settledFor(7, e),
+      chosenFor(7, e),
       { version: 7, id: e, isUnsound: true },
       ...(['adopt', 'adopt', 'RING_AUDIT_FAILED'] as const),
     ],

@@ -20,7 +20,7 @@
 //    Not asked for a new epoch and for the ring that an operator named with `settle`.
 // 6. After a fork that nobody has settled only a child of the active ring tells its line.
 // 7. The audit found nothing.
-// 8. The brake. Last, because the size of a change means something only for a sound successor.
+// 8. The change guard. Last: the size of a change means something only for a sound successor.
 //
 // A refused ring is a fork when both lines have one version with two ids, in the same cluster and
 // epoch. The caller raises an alarm besides. Where an operator's word has ended that fork for the

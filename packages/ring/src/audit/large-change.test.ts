@@ -1,6 +1,6 @@
-// The brake on rings that were made by hand; test/builder/brake.test.ts asks it about real plans.
+// The change guard on rings made by hand; test/builder/change-guard.test.ts asks it of real plans
 import { expect, test } from 'vitest';
-import { sampleRing, strangerTo } from '../../test/support/sample-ring.ts';
+import { nonHolderOf, sampleRing } from '../../test/support/sample-ring.ts';
 import { cancelMoves, finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
 import { encodeRing } from '../file/ring-file.ts';
 import type { Ring } from '../ring.ts';
@@ -13,7 +13,7 @@ const ring = sampleRing({ power: 6, replicas: 3, devices: 8 });
 function proposed(count: number): Ring {
   const moves = Array.from({ length: count }, (_, partition) => {
     const from = deviceOf(ring.table, 0, partition);
-    return { partition, replica: 0, from, to: strangerTo(ring, partition) };
+    return { partition, replica: 0, from, to: nonHolderOf(ring, partition) };
   });
   return proposeMoves(ring, encodeRing(ring).id, { moves });
 }

@@ -1,4 +1,4 @@
-// The operator's brake: how much of a ring does a version move, and is that an ordinary step? Pure.
+// The change guard: how much of a ring does a version move, and is that an ordinary step? Pure.
 //
 // Five per cent of a small cluster is less than one device, so the plain share would stop every
 // join and teach operators to override. What is ordinary instead: one device or one server comes

@@ -1,6 +1,6 @@
 // Attack: rows that grow and rows that are cut, step by step, and every wrong way to do it.
 import { expect, test } from 'vitest';
-import { sampleRing, strangerTo } from '../../test/support/sample-ring.ts';
+import { nonHolderOf, sampleRing } from '../../test/support/sample-ring.ts';
 import {
   cancelMoves,
   directRing,
@@ -22,7 +22,7 @@ const idOf = (ring: Ring): string => encodeRing(ring).id;
 
 /** New slots of the last four partitions: 2.5 becomes 3. */
 const newSlots: SlotMove[] = [4, 5, 6, 7].map((partition) => {
-  return { partition, replica: 2, from: null, to: strangerTo(first, partition) };
+  return { partition, replica: 2, from: null, to: nonHolderOf(first, partition) };
 });
 
 function checkStep(previous: Ring, next: Ring): void {
@@ -64,7 +64,7 @@ test('rows are cut at once, another slot moves on, and who lost its slot unloads
   const table = first.table.slice(0, 2).map((row) => row.slice());
   const [lost, kept] = [table[1]![1]!, first.table[2]![1]!];
   table[1]![1] = kept;
-  const move = { partition: 0, replica: 0, from: table[0]![0]!, to: strangerTo(first, 0) };
+  const move = { partition: 0, replica: 0, from: table[0]![0]!, to: nonHolderOf(first, 0) };
   const cut = proposeMoves(first, idOf(first), { moves: [move], cut: { replicas: 2, table } });
   checkStep(first, cut);
   expect(dutyOf(cut, 1, lost)).toMatchObject({ kind: 'UNLOAD', pushTo: holdersOf(cut, 1) });
@@ -83,12 +83,12 @@ test('direct: any table of any replica count, with nothing in flight', () => {
 
 test('wrong steps are found', () => {
   const previousId = idOf(first);
-  const stranger = first.table.slice(0, 2).map((row) => row.slice());
-  stranger[0]![0] = strangerTo(first, 0);
+  const other = first.table.slice(0, 2).map((row) => row.slice());
+  other[0]![0] = nonHolderOf(first, 0);
   const moves = newSlots.slice(0, 0);
-  const cut = { replicas: 2, table: stranger };
+  const cut = { replicas: 2, table: other };
   expect(() => proposeMoves(first, previousId, { moves, cut })).toThrow('was not held before');
-  const legal = directRing(first, previousId, { table: stranger, replicas: 2 });
+  const legal = directRing(first, previousId, { table: other, replicas: 2 });
   const proposed = proposeMoves(first, previousId, { moves: newSlots });
   const early = { ...proposed, replicas: 2, table: first.table.slice(0, 2) };
   const codes = auditTransition({ previous: first, previousId, next: early }).map(

@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sampleDevice, sampleRing, strangerTo } from '../../test/support/sample-ring.ts';
+import { nonHolderOf, sampleDevice, sampleRing } from '../../test/support/sample-ring.ts';
 import { finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
 import type { Ring } from '../ring.ts';
 import { deviceOf } from '../slot-rows.ts';
@@ -17,7 +17,7 @@ function proposed(ring: Ring, random: Random, share: number): Ring {
   const moves = [];
   for (let partition = 0; partition < ring.partitions; partition += 1) {
     if (random.next() >= share * 2 ** 32) continue;
-    const to = strangerTo(ring, partition);
+    const to = nonHolderOf(ring, partition);
     if (to >= 0)
       moves.push({ partition, replica: 0, from: deviceOf(ring.table, 0, partition), to });
   }

@@ -7,7 +7,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringDeltaBytesMax } from '@ringwright/base/limits';
 import { diffBytes, patchBytes } from './byte-patch.ts';
-import { readRingHead, splitRingFile } from './ring-file.ts';
+import { readManifestHead, splitRingFile } from './ring-file.ts';
 import { decodeManifest } from './ring-manifest.ts';
 
 const magic = Buffer.from('RWD\x01', 'latin1');
@@ -150,7 +150,7 @@ function inflate(delta: Buffer): Buffer {
 
 function headOf(head: Buffer) {
   try {
-    const { id, fileBytes } = readRingHead(head);
+    const { id, fileBytes } = readManifestHead(head);
     const { manifest, sectionsAt } = splitRingFile(head);
     if (sectionsAt !== head.length) throw invalid('bytes follow the manifest');
     return { id, fileBytes, sections: decodeManifest(manifest).sections };

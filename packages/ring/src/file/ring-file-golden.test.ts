@@ -1,6 +1,6 @@
 // The bytes of format 1, frozen: this file stays readable, and is written the same, for ever.
 import { expect, test } from 'vitest';
-import { sampleRing, strangerTo } from '../../test/support/sample-ring.ts';
+import { nonHolderOf, sampleRing } from '../../test/support/sample-ring.ts';
 import { proposeMoves } from '../advance-ring.ts';
 import { deviceOf } from '../slot-rows.ts';
 import { decodeRing, encodeRing } from './ring-file.ts';
@@ -43,7 +43,7 @@ const goldenId = '088bd4e455c2a9fbe232af3ce30f91f972c522e98a70674bb072f09d778a0f
 
 const first = sampleRing({ power: 1, replicas: 1.5, devices: 4, holes: [1] });
 const from = deviceOf(first.table, 0, 1);
-const move = { partition: 1, replica: 0, from, to: strangerTo(first, 1) };
+const move = { partition: 1, replica: 0, from, to: nonHolderOf(first, 1) };
 const ring = proposeMoves(first, encodeRing(first).id, { moves: [move] });
 
 test('the golden file of format 1 is read', () => {

@@ -4,12 +4,12 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { seededRandom } from '@ringwright/base/random';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { sampleRing, strangerTo } from '../../test/support/sample-ring.ts';
+import { nonHolderOf, sampleRing } from '../../test/support/sample-ring.ts';
 import { proposeMoves } from '../advance-ring.ts';
 import { auditRing } from '../audit/audit-ring.ts';
 import type { Ring } from '../ring.ts';
 import { deviceOf } from '../slot-rows.ts';
-import { decodeRing, encodeRing, readRingHead } from './ring-file.ts';
+import { decodeRing, encodeRing, readManifestHead } from './ring-file.ts';
 
 const tiny = sampleRing({ power: 1, replicas: 1.5, devices: 3, holes: [1] });
 
@@ -20,7 +20,7 @@ function busyRing(size: Parameters<typeof sampleRing>[0]): Ring {
     partition,
     replica: 0,
     from: deviceOf(ring.table, 0, partition),
-    to: strangerTo(ring, partition),
+    to: nonHolderOf(ring, partition),
   }));
   return proposeMoves(ring, encodeRing(ring).id, { moves });
 }
@@ -103,7 +103,7 @@ describe('round trip', () => {
 describe('the head', () => {
   test('is read from the first bytes alone', () => {
     const { bytes, id } = encodeRing(tiny);
-    const head = readRingHead(
+    const head = readManifestHead(
       bytes.subarray(0, 20 + bytes.readUInt32BE(12) + bytes.readUInt32BE(16)),
     );
     expect(head).toMatchObject({ keyspace: 'cities', cluster: 'test', version: 1, parent: null });

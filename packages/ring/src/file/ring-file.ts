@@ -78,7 +78,7 @@ export function encodeRing(ring: Ring, extras: RingFileExtras = {}): { bytes: Bu
   return { bytes, id };
 }
 
-export interface RingHead extends Omit<Manifest, 'sections'> {
+export interface ManifestHead extends Omit<Manifest, 'sections'> {
   readonly id: string;
   /** Exact length of the whole file. */
   readonly fileBytes: number;
@@ -88,7 +88,7 @@ export interface RingHead extends Omit<Manifest, 'sections'> {
  * What the head of a file says of its ring; `bytes` may stop after the manifest. The sections are
  * not looked at. Throws RING_FILE_INVALID, RING_FORMAT_UNKNOWN, RING_TOO_LARGE.
  */
-export function readRingHead(bytes: Uint8Array): RingHead {
+export function readManifestHead(bytes: Uint8Array): ManifestHead {
   const { id, manifest, fileBytes } = readHead(bytes);
   const { sections: _, ...head } = manifest;
   return { ...head, id, fileBytes };
@@ -190,7 +190,7 @@ export interface SplitRingFile {
   readonly sectionsAt: number;
 }
 
-/** The parts of a file, of which only the envelope is parsed. Throws as readRingHead does. */
+/** The parts of a file, of which only the envelope is parsed. Throws as readManifestHead does. */
 export function splitRingFile(given: Uint8Array): SplitRingFile {
   const bytes = asBuffer(given);
   if (bytes.length > ringFileBytesMax) throw tooLarge('file', bytes.length, ringFileBytesMax);
@@ -222,7 +222,7 @@ export function splitRingFile(given: Uint8Array): SplitRingFile {
 
 /**
  * The same ring with other signatures: only the envelope changes, not the id. Throws as
- * readRingHead does.
+ * readManifestHead does.
  */
 export function withSignatures(file: Uint8Array, signatures: readonly RingSignature[]): Buffer {
   const { id, manifest, sectionsAt } = splitRingFile(file);

@@ -60,7 +60,7 @@ const signingSchema = z.strictObject({
   root: digest,
   /** SHA-256 of the last line of log.jsonl before this version; null before the first. */
   logHead: digest.nullable(),
-  /** Whether the brake took it for a large change, which needs further signatures. */
+  /** Whether the change guard took it for a large change, which needs further signatures. */
   large: z.boolean(),
   /** Why it passes without them, in the words of the one who answers for it. */
   override: z.string().min(1).max(overrideCharactersMax).nullable(),

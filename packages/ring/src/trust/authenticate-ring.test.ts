@@ -90,7 +90,7 @@ test('an expired root lets nothing new in', () => {
   expect(codeOf(good.bytes, [trust], Date.parse('2031-01-01T00:00:00Z'))).toBe('TRUST_EXPIRED');
 });
 
-test('brake: a large change needs two keys, or an override where the root allows it', () => {
+test('change guard: a large change needs two keys, or an override where the root allows it', () => {
   const large = signedRing(ring, { ...signing, large: true }, [ada]);
   expect(codeOf(large.bytes)).toBe('BRAKE');
   expect(codeOf(signAgain(large.bytes, [ada, bob]))).toBe('accepted');

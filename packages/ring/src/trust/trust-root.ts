@@ -91,9 +91,8 @@ function requireRoles(root: TrustRoot, known: ReadonlyMap<string, KeyObject>): v
   const { roles } = root;
   const all = Object.values(roles).flatMap(({ keys }) => keys);
   if (new Set(all).size < all.length) throw trustInvalid('a key has two roles, or one twice');
-  const stranger = all.find((id) => !known.has(id));
-  if (stranger !== undefined)
-    throw trustInvalid(`a role names key ${stranger}, which is not there`);
+  const unknown = all.find((id) => !known.has(id));
+  if (unknown !== undefined) throw trustInvalid(`a role names key ${unknown}, which is not there`);
   if (all.length < known.size) throw trustInvalid('a key has no role');
   for (const [name, { keys, threshold }] of Object.entries(roles)) {
     // Without a beacon key there are no beacons; the other two roles are needed.

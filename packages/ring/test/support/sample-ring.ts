@@ -54,12 +54,12 @@ export function sampleRing({ power, replicas, devices, holes = [] }: SampleSize)
 }
 
 /** A device that holds nothing of the partition: one that a slot may move to. */
-export function strangerTo(ring: Ring, partition: number): number {
-  const stranger = ring.devices.find(
+export function nonHolderOf(ring: Ring, partition: number): number {
+  const other = ring.devices.find(
     (device) =>
       device !== null &&
       !ring.table.some((row) => row[partition] === device.id) &&
       !ring.moves.some((move) => move.partition === partition && move.to === device.id),
   );
-  return stranger?.id ?? -1;
+  return other?.id ?? -1;
 }

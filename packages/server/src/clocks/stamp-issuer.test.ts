@@ -48,13 +48,13 @@ class Machine {
 
   async restart(): Promise<void> {
     const closing = this.issuer.close();
-    await this.settle();
+    await this.flush();
     await closing;
     this.crash(false);
   }
 
   /** Lets promises run and saves land until nothing is under way. */
-  async settle(): Promise<void> {
+  async flush(): Promise<void> {
     for (let turn = 0; turn < 20; turn += 1) {
       this.land();
       await Promise.resolve();
@@ -64,7 +64,7 @@ class Machine {
   async issue(): Promise<Stamp> {
     const issued = Promise.resolve(this.issuer.issue(3));
     issued.catch(() => {});
-    await this.settle();
+    await this.flush();
     return issued;
   }
 }
@@ -136,7 +136,7 @@ test('steady writing saves about twice per reserved span, and idling not at all'
   expect(machine.saves).toBeLessThan((60_000 / stampsReservedMs) * 2 + 3);
   const saves = machine.saves;
   machine.nowMs += 3_600_000;
-  await machine.settle();
+  await machine.flush();
   expect(machine.saves).toBe(saves);
 });
 

@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, stampsReservedMs } from '@ringwright/base/limits';
-import { attempt, type MaybePromise } from '@ringwright/base/maybe-promise';
+import { type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
 import type { Stamp } from '@ringwright/base/stamp';
 
 export interface StampIssuerPorts {
@@ -41,7 +41,7 @@ export class StampIssuer {
    * DISK_FAILED, and with STORE_CLOSED.
    */
   issue(device: number): MaybePromise<Stamp> {
-    return attempt(() => {
+    return tryCall(() => {
       if (this.#closed) throw new CodedError('STORE_CLOSED', 'the server is closing');
       const { clock } = this.#ports;
       const stamp = clock.next(device);

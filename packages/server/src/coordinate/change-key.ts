@@ -5,19 +5,19 @@ import { byteText } from '../replica/byte-text.ts';
 import { checkClock } from '../replica/replica.ts';
 import type { WireContent } from '../replica/wire-record.ts';
 import { coordinateRead, type KeyRequest } from './coordinate.ts';
-import { type Change, type Decided, decideKey } from './decide-key.ts';
+import { type ChangeFunction, type Decided, propose } from './propose.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 export type Changed = Decided | { readonly record: WireContent | null; readonly isChanged: false };
 
 /**
  * The change is asked of what a read finds, so that one that is not wanted costs no more than that
- * read, and then of what each round finds. Throws as decideKey.
+ * read, and then of what each round finds. Throws as propose.
  */
 export function changeKey(
   ports: CoordinatorPorts,
   { keyspace, key, session }: Omit<KeyRequest, 'consistency'>,
-  change: Change,
+  change: ChangeFunction,
 ): Promise<Changed> {
   return ports.mutex.run(`${keyspace}/${byteText(key)}`, async () => {
     if (session) checkClock(ports.clock, session);
@@ -29,7 +29,7 @@ export function changeKey(
       throw nothingWritten(error);
     });
     if (change(found) === null) return { record: found, isChanged: false };
-    return decideKey(ports, { ...about, change });
+    return propose(ports, { ...about, change });
   });
 }
 

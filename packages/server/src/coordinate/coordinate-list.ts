@@ -1,5 +1,5 @@
 // Lists the keys of a partition at a consistency level: pages of several slots, merged by key.
-import { after, type MaybePromise } from '@ringwright/base/maybe-promise';
+import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { keysAfter } from '@ringwright/wire/listing';
@@ -42,7 +42,7 @@ export function coordinateList(
     const asked = { ...about, after: request.after, limit, nowMs };
     const ask = (device: number): MaybePromise<Page> =>
       ports.devices.call({ active, device }, keysAfter, asked);
-    return after(askSlots({ active, slots, needed, ask }), (answers) =>
+    return andThen(askSlots({ active, slots, needed, ask }), (answers) =>
       mergePages(answers.map(({ answer }) => answer)),
     );
   };

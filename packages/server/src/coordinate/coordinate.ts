@@ -1,6 +1,6 @@
 // This device as a coordinator: any server takes any request, and asks the devices of its slots.
 import { CodedError } from '@ringwright/base/coded-error';
-import { after, type MaybePromise } from '@ringwright/base/maybe-promise';
+import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import type { SessionToken } from '@ringwright/base/session-token';
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
 import { slotsOf } from '@ringwright/ring/slots-of';
@@ -9,9 +9,9 @@ import { checkClock } from '../replica/replica.ts';
 import { asOf, type WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type Consistency, slotsNeeded } from './consistency.ts';
-import { decideKey, type NewContent, settleKey } from './decide-key.ts';
+import { finishProposal, type NewContent, propose } from './propose.ts';
 import { quorumRead } from './quorum-read.ts';
-import { mayBeStored, quorumWrite, UndecidedKey, type WriteOutcome } from './quorum-write.ts';
+import { type FailedWriteOutcome, mayBeStored, quorumWrite, UndecidedKey } from './quorum-write.ts';
 import { tallySlots } from './slot-acks.ts';
 import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
 
@@ -31,7 +31,7 @@ export type Written = Pick<WireContent, 'ms' | 'tie' | 'origin'>;
  * Throws CLOCK_BEHIND, SUPERSEDED when a device holds something newer, RING_UNKNOWN,
  * NOT_ENOUGH_REPLICAS and what fetching a newer ring throws; `details.outcome` is then `rejected`
  * (certainly nowhere) or `unknown` (it may appear later, once, at `details.stamp`). A linearizable
- * write is never superseded; it throws as decideKey.
+ * write is never superseded; it throws as propose.
  */
 export async function coordinateWrite(
   ports: CoordinatorPorts,
@@ -44,7 +44,7 @@ export async function coordinateWrite(
   // What is there is not waited for: this is the path of every write.
   const stamp = issued instanceof Promise ? await issued : issued;
   const { ms, tie } = stamp;
-  let earlier: WriteOutcome = 'rejected';
+  let earlier: FailedWriteOutcome = 'rejected';
   const note = (error: unknown): void => {
     if (mayBeStored(error)) earlier = 'unknown';
   };
@@ -93,7 +93,7 @@ async function writeByRounds(
 ): Promise<Written> {
   const nowMs = ports.clock.nowMs();
   const { record } = await ports.mutex.run(`${keyspace}/${byteText(key)}`, () =>
-    decideKey(ports, { keyspace, key, nowMs, change: () => ({ value, expiresMs }), mine }),
+    propose(ports, { keyspace, key, nowMs, change: () => ({ value, expiresMs }), mine }),
   );
   if (consistency === 'all') {
     await withNewestRing(ports, keyspace, (active) => {
@@ -123,7 +123,7 @@ export function coordinateRead(
     (record) => asOf(record, nowMs),
     async (error: unknown) => {
       if (!(error instanceof UndecidedKey)) throw error;
-      return asOf((await settleKey(ports, keyspace, key)).record, nowMs);
+      return asOf((await finishProposal(ports, keyspace, key)).record, nowMs);
     },
   );
 }
@@ -137,7 +137,7 @@ function readNewest(
   const slots = slotsOf(active.ring, partition);
   const needed = slotsNeeded(consistency, slots.length);
   const gathered = quorumRead(devices, { active, partition, key, slots, needed });
-  return after(gathered, ({ newest, holders }) => {
+  return andThen(gathered, ({ newest, holders }) => {
     if (newest === null || consistency === 'one') return newest;
     const known = new Map(holders.map((device) => [device, true]));
     if (tallySlots(slots, known, needed).acked >= needed) return newest;
@@ -152,7 +152,7 @@ function readNewest(
 }
 
 /** A failed write says whether it may still appear, and at which timestamp. */
-function failedWrite(error: unknown, stamp: Stamp, earlier: WriteOutcome): unknown {
+function failedWrite(error: unknown, stamp: Stamp, earlier: FailedWriteOutcome): unknown {
   if (!(error instanceof CodedError)) return error;
   const { code, message, hint, details } = error;
   const outcome = details.outcome === 'unknown' ? 'unknown' : earlier;

@@ -40,7 +40,7 @@ export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Pre
   let above: Stamp | null = null;
   let outdated: OutdatedRing | null = null;
   return new Promise((resolve, reject) => {
-    const settle = (device: number, isGiven: boolean): void => {
+    const finish = (device: number, isGiven: boolean): void => {
       answered.set(device, isGiven);
       const { acked, possible } = tallySlots(slots, answered, needed);
       if (acked >= needed) resolve({ kind: 'given', records: [...records] });
@@ -69,13 +69,13 @@ export function prepareKey(devices: DeviceCaller, prepare: Prepare): Promise<Pre
               return;
             }
           } else if (servers.has(device)) records.push(answer.record);
-          settle(device, answer.kind === 'given' && (answer.serves || !servers.has(device)));
+          finish(device, answer.kind === 'given' && (answer.serves || !servers.has(device)));
           if (device === first) askOthers();
         },
         (error: unknown) => {
           said.set(device, error instanceof CodedError ? error.code : String(error));
           outdated ??= outdatedRing(error, { active, device });
-          settle(device, false);
+          finish(device, false);
           if (device === first) askOthers();
         },
       );

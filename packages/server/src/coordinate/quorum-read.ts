@@ -1,6 +1,6 @@
 // Reads one key from as many slots as the level needs: the record of one, the stamps of the others.
 import { must } from '@ringwright/base/assert';
-import { after, type MaybePromise } from '@ringwright/base/maybe-promise';
+import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import type { Slot } from '@ringwright/ring/slots-of';
 import { recordRead, recordStamp } from '@ringwright/wire/records';
@@ -33,7 +33,7 @@ interface Gather {
  */
 export function quorumRead(devices: DeviceCaller, gather: Gather): MaybePromise<GatheredRead> {
   const { slots, needed } = gather;
-  return after(
+  return andThen(
     gatherAnswers(devices, gather, (place) => place === 0 || place >= needed),
     (some) => {
       const found = newestIn(some);
@@ -43,7 +43,7 @@ export function quorumRead(devices: DeviceCaller, gather: Gather): MaybePromise<
       const answered = new Set(some.map(({ device }) => device));
       const rank = ({ device }: Slot): number => (answered.has(device) ? 0 : 1);
       const again = { ...gather, slots: [...slots].sort((a, b) => rank(a) - rank(b)) };
-      return after(
+      return andThen(
         gatherAnswers(devices, again, () => true),
         (all) => must(newestIn(all), 'whole records have a newest one'),
       );
@@ -61,9 +61,9 @@ function gatherAnswers(
   const { keyspace, version: ringVersion } = active.ring;
   const request = { keyspace, ringVersion, partition, key };
   const record = (device: number): MaybePromise<WireContent | null> =>
-    after(devices.call({ active, device }, recordRead, request), (answer) => answer.record);
+    andThen(devices.call({ active, device }, recordRead, request), (answer) => answer.record);
   const stamp = (device: number): MaybePromise<Stamp | null> =>
-    after(devices.call({ active, device }, recordStamp, request), (answer) => answer.stamp);
+    andThen(devices.call({ active, device }, recordStamp, request), (answer) => answer.stamp);
   const ask = (device: number, place: number): MaybePromise<WireContent | Stamp | null> =>
     isWhole(place) ? record(device) : stamp(device);
   return askSlots({ active, slots, needed, ask });

@@ -54,7 +54,7 @@ export function quorumWrite(devices: DeviceCaller, spread: Spread): Promise<Spre
   let newer: Stamp | null = null;
   let outdated: OutdatedRing | null = null;
   return new Promise((resolve, reject) => {
-    const settle = (): void => {
+    const finish = (): void => {
       const tally = tallySlots(slots, answered, needed);
       if (tally.acked >= needed) resolve({ newer });
       else if (tally.possible < needed) fail(tally.acked);
@@ -78,18 +78,18 @@ export function quorumWrite(devices: DeviceCaller, spread: Spread): Promise<Spre
           if (answer.kind === 'stale' && (newer === null || compareStamps(answer, newer) > 0)) {
             newer = { ms: answer.ms, tie: answer.tie };
           }
-          settle();
+          finish();
         },
         (error: unknown) => {
           answered.set(device, false);
           said.set(device, error instanceof CodedError ? error.code : String(error));
           isStored ||= mayBeStored(error);
           outdated ??= outdatedRing(error, { active, device });
-          settle();
+          finish();
         },
       );
     }
-    settle();
+    finish();
   });
 }
 
@@ -103,7 +103,7 @@ function requestOf({ ring }: ActiveRing, record: RecordToSpread): RequestOf<type
 }
 
 /** Whether a write that failed may still be read later, once, at its timestamp. */
-export type WriteOutcome = 'rejected' | 'unknown';
+export type FailedWriteOutcome = 'rejected' | 'unknown';
 
 /** Whether the record may be stored all the same: a lost answer, a failure in the middle. */
 export function mayBeStored(error: unknown): boolean {
@@ -124,7 +124,11 @@ export class UndecidedKey extends CodedError {
 export class OutdatedRing extends CodedError {
   readonly device: number;
 
-  constructor({ message, hint, details }: CodedError, device: number, outcome?: WriteOutcome) {
+  constructor(
+    { message, hint, details }: CodedError,
+    device: number,
+    outcome?: FailedWriteOutcome,
+  ) {
     super('RING_STALE', message, { hint, details: { ...details, ...(outcome && { outcome }) } });
     this.device = device;
   }
@@ -148,7 +152,7 @@ export function tooFewSlots(
     readonly slots: number;
     readonly needed: number;
     readonly said: ReadonlyMap<number, string>;
-    readonly outcome?: WriteOutcome;
+    readonly outcome?: FailedWriteOutcome;
   },
 ): CodedError {
   const { slots, needed, said, outcome } = tried;

@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { ringRetriesMax } from '@ringwright/base/limits';
 import { takeoverMsMax } from '@ringwright/base/limits-rings';
-import { attempt as attemptOf, type MaybePromise } from '@ringwright/base/maybe-promise';
+import { type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
 import type { Stamp } from '@ringwright/base/stamp';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { DeviceCaller } from '../peers/device-caller.ts';
@@ -37,9 +37,9 @@ export function withNewestRing<T>(
   keyspace: string,
   attempt: (active: ActiveRing) => MaybePromise<T>,
 ): MaybePromise<T> {
-  return attemptOf(() => {
+  return tryCall(() => {
     const active = ports.rings.get(keyspace);
-    const first = attemptOf(() => attempt(active));
+    const first = tryCall(() => attempt(active));
     return first instanceof Promise ? follow(ports, keyspace, { attempt, first }) : first;
   });
 }

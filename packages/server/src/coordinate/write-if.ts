@@ -5,7 +5,7 @@ import type { Condition } from '@ringwright/wire/coordination';
 import { identityOf, type WireContent } from '../replica/wire-record.ts';
 import { changeKey } from './change-key.ts';
 import type { KeyRequest, Written } from './coordinate.ts';
-import type { NewContent } from './decide-key.ts';
+import type { NewContent } from './propose.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
 
 function valued(record: WireContent | null): WireContent | null {
@@ -18,7 +18,7 @@ export type MayWrite = (present: WireContent | null) => boolean;
 /**
  * Between the record that is asked about and the new one nothing else was ever in force on a quorum
  * of slots. Throws PRECONDITION_FAILED, with the stamp of what is there instead,
- * CONSISTENCY_INVALID for a level other than that, and as decideKey.
+ * CONSISTENCY_INVALID for a level other than that, and as propose.
  */
 export async function writeIf(
   ports: CoordinatorPorts,

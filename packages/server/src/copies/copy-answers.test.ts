@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { StoreCluster } from '../../../../test/support/store-cluster.ts';
 import { CopySource } from './copy-answers.ts';
-import { freePace } from './pace-copies.ts';
+import { freeThrottle } from './throttle-control.ts';
 
 const first = servedRing({ power: 0 });
 const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
@@ -18,8 +18,8 @@ test('a copy that nobody reads any more is released', async () => {
   const release = vi.spyOn(snapshot, 'release');
   vi.spyOn(store, 'snapshot').mockResolvedValue(snapshot);
   let nowMs = 0;
-  const pace = { monotonicMs: () => nowMs, loadPace: () => freePace };
-  const source = new CopySource({ ...replica, ...pace, throttle });
+  const throttling = { monotonicMs: () => nowMs, loadThrottle: () => freeThrottle };
+  const source = new CopySource({ ...replica, ...throttling, throttle });
   const { keyspace, version: ringVersion } = active.ring;
   const [move] = active.ring.moves;
   const { copy } = await source.open(

@@ -21,12 +21,12 @@ import {
   passFence,
   type ReplicaPorts,
 } from '../replica/replica.ts';
+import { Cooldown, type CooldownPorts } from './cooldown.ts';
 import type { CopyThrottle } from './copy-throttle.ts';
-import type { LoadPace } from './pace-copies.ts';
-import { countAt, type Place, placeOf } from './place.ts';
-import { Rest, type RestPorts } from './rest.ts';
+import { countAt, type Locality, localityOf } from './locality.ts';
+import type { LoadThrottle } from './throttle-control.ts';
 
-interface CopySourcePorts extends ReplicaPorts, RestPorts {
+interface CopySourcePorts extends ReplicaPorts, CooldownPorts {
   readonly throttle: CopyThrottle;
 }
 
@@ -35,7 +35,7 @@ interface OpenCopy {
   /** Which file of which device it is to be. */
   readonly asker: string;
   /** Where it goes. */
-  readonly place: Place | null;
+  readonly locality: Locality | null;
   lastUsedMs: number;
 }
 
@@ -45,14 +45,14 @@ export class CopySource {
   readonly #monotonicMs: () => number;
   readonly #open = new Map<string, OpenCopy>();
   /** Where the snapshots go that are being taken. */
-  readonly #opening: (Place | null)[] = [];
-  readonly #rest: Rest;
+  readonly #opening: (Locality | null)[] = [];
+  readonly #cooldown: Cooldown;
   readonly #lanes = Array<Promise<void>>(snapshotsAtOnceMax).fill(Promise.resolve());
 
   constructor(ports: CopySourcePorts) {
     this.#ports = ports;
     this.#monotonicMs = ports.monotonicMs;
-    this.#rest = new Rest(ports);
+    this.#cooldown = new Cooldown(ports);
   }
 
   /**
@@ -69,26 +69,26 @@ export class CopySource {
     checkSource(fenced, request);
     const asker = `${request.keyspace}/${request.partition}/d${request.device}`;
     await this.#releaseFormer(asker);
-    const place = placeOf(fenced.active.ring, request.device);
-    const given = [...this.#opening, ...[...this.#open.values()].map((open) => open.place)];
-    checkRoom(given, place, this.#ports.loadPace());
-    this.#checkRested();
-    this.#opening.push(place);
+    const locality = localityOf(fenced.active.ring, request.device);
+    const given = [...this.#opening, ...[...this.#open.values()].map((open) => open.locality)];
+    checkRoom(given, locality, this.#ports.loadThrottle());
+    this.#checkCooledDown();
+    this.#opening.push(locality);
     // failpoint: copy-out.before-snapshot
     const snapshot = await this.#lane(() => this.#take(request)).finally(() => {
-      this.#opening.splice(this.#opening.indexOf(place), 1);
+      this.#opening.splice(this.#opening.indexOf(locality), 1);
     });
     const copy = randomBytes(12).toString('hex');
     const lastUsedMs = this.#monotonicMs();
-    this.#open.set(copy, { snapshot, asker, place, lastUsedMs });
+    this.#open.set(copy, { snapshot, asker, locality, lastUsedMs });
     // failpoint: copy-out.opened
     const { sourceIncarnation, seq, bytes, seal, rows, tombstones, digest } = snapshot.manifest;
     return { copy, sourceIncarnation, seq, bytes, seal, rows, tombstones, digest };
   }
 
   /** Throws COPY_BUSY with when to ask again. */
-  #checkRested(): void {
-    const retryAfterMs = Math.ceil(this.#rest.leftMs);
+  #checkCooledDown(): void {
+    const retryAfterMs = Math.ceil(this.#cooldown.leftMs);
     if (retryAfterMs === 0) return;
     const message = `the source serves requests for ${retryAfterMs} ms first`;
     throw new CodedError('COPY_BUSY', message, { details: { retryAfterMs } });
@@ -111,11 +111,11 @@ export class CopySource {
 
   async #take({ keyspace, partition }: RequestOf<typeof copyOpen>): Promise<Snapshot> {
     const { store, inFlight } = this.#ports;
-    await inFlight.settled(keyspace, partition);
+    await inFlight.drained(keyspace, partition);
     if (store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
     const begunMs = this.#monotonicMs();
     const snapshot = await store.snapshot(keyspace, partition);
-    this.#rest.after(begunMs);
+    this.#cooldown.after(begunMs);
     return snapshot;
   }
 
@@ -168,7 +168,11 @@ export class CopySource {
 const noMatter = (): void => undefined;
 
 /** Throws COPY_BUSY: the joiner goes on with another partition and asks again. */
-function checkRoom(given: readonly (Place | null)[], to: Place | null, { loads }: LoadPace): void {
+function checkRoom(
+  given: readonly (Locality | null)[],
+  to: Locality | null,
+  { loads }: LoadThrottle,
+): void {
   const limits = [
     [given.length, Math.min(copiesOutMax, loads ?? copiesOutMax), 'in all'],
     [countAt(given, 'server', to), copiesToServerMax, `to server ${to?.server}`],

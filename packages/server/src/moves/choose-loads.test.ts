@@ -1,7 +1,7 @@
 // Which loads start: the order, each limit, and that nothing waits without a reason.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Place } from '../copies/place.ts';
+import type { Locality } from '../copies/locality.ts';
 import { chooseLoads, type LoadCandidate, type StartRule } from './choose-loads.ts';
 
 const limits = { device: 4, server: 2, zone: 3 };
@@ -23,7 +23,7 @@ function load(partition: number, change: Partial<LoadCandidate> = {}): LoadCandi
 
 function chosen(
   candidates: LoadCandidate[],
-  running: (Place | null)[] = [],
+  running: (Locality | null)[] = [],
   rule: StartRule = noRule,
 ) {
   const choice = chooseLoads(candidates, { running, limits, rule, nowMs: 1_000 });
@@ -54,7 +54,7 @@ describe('the order', () => {
       load(3, { notBeforeMs: 1_500 }),
       load(4, { notBeforeMs: 1_000 }),
     ];
-    const answer = { start: [4], wait: ['1 paused', '2 resting', '3 resting'], wakeAtMs: 1_500 };
+    const answer = { start: [4], wait: ['1 paused', '2 cooldown', '3 cooldown'], wakeAtMs: 1_500 };
     expect(chosen(all)).toEqual(answer);
   });
 });
@@ -83,7 +83,7 @@ describe('requests suffer', () => {
   const all = [1, 2, 3].map((partition) => load(partition));
 
   test('fewer at once: the end of one is waited for', () => {
-    const wait = ['3 pace'];
+    const wait = ['3 throttle'];
     expect(chosen(all, [], { ...noRule, loads: 2 })).toEqual({
       ...{ start: [1, 2], wait },
       wakeAtMs: null,
@@ -125,7 +125,7 @@ test('any queue: no limit is passed, and whoever waits for one would pass it', (
       });
       expect(start.length + wait.length).toBe(all.length);
       const sources = start.map(({ source }) => source);
-      const count = (name: keyof Place, like: Place | null): number =>
+      const count = (name: keyof Locality, like: Locality | null): number =>
         sources.filter((source) => source !== null && source[name] === like?.[name]).length;
       const most = Math.min(limits.device, loads ?? limits.device);
       expect(start.length).toBeLessThanOrEqual(most);
@@ -136,9 +136,9 @@ test('any queue: no limit is passed, and whoever waits for one would pass it', (
       for (const { candidate, why } of wait) {
         const reason = {
           paused: candidate.paused,
-          resting: candidate.notBeforeMs > 1_000,
+          cooldown: candidate.notBeforeMs > 1_000,
           device: start.length === limits.device,
-          pace: start.length === loads,
+          throttle: start.length === loads,
           server: count('server', candidate.source) === limits.server,
           zone: count('zone', candidate.source) === limits.zone,
         };

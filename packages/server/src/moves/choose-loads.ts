@@ -4,7 +4,7 @@ import {
   copiesFromZoneMax,
   copiesInMax,
 } from '@ringwright/base/limits-copies';
-import { countAt, type Place } from '../copies/place.ts';
+import { countAt, type Locality } from '../copies/locality.ts';
 
 export interface LoadCandidate {
   readonly keyspace: string;
@@ -12,7 +12,7 @@ export interface LoadCandidate {
   /** Assignment id of the move; null for a holder that refills. */
   readonly assignment: number | null;
   /** The first to be asked for the file; null when the slot is new or the file was lost. */
-  readonly source: Place | null;
+  readonly source: Locality | null;
   /** Bytes of the file, if an attempt has learned them. */
   readonly bytes: number | null;
   /** Higher goes first; 0 unless somebody said otherwise. */
@@ -35,8 +35,8 @@ export const loadLimits: LoadLimits = {
   zone: copiesFromZoneMax,
 };
 
-/** Why a load waits: `device`, `server` and `zone` are the limits; `pace`: requests suffer. */
-export type WaitReason = 'paused' | 'resting' | 'device' | 'server' | 'zone' | 'pace';
+/** Why a load waits: `device`, `server` and `zone` are the limits; `throttle`: requests suffer. */
+export type WaitReason = 'paused' | 'cooldown' | 'device' | 'server' | 'zone' | 'throttle';
 
 /** How far requests hold loads back. */
 export interface StartRule {
@@ -65,7 +65,7 @@ interface Around {
  */
 export function chooseLoads<Candidate extends LoadCandidate>(
   candidates: readonly Candidate[],
-  { running, ...around }: Around & { readonly running: readonly (Place | null)[] },
+  { running, ...around }: Around & { readonly running: readonly (Locality | null)[] },
 ): LoadChoice<Candidate> {
   const taken = [...running];
   const start: Candidate[] = [];
@@ -80,9 +80,9 @@ export function chooseLoads<Candidate extends LoadCandidate>(
       continue;
     }
     wait.push({ candidate, why });
-    if (why === 'resting') wakes.push(candidate.notBeforeMs);
+    if (why === 'cooldown') wakes.push(candidate.notBeforeMs);
     // Where it is their number that is too high, the end of one is waited for.
-    else if (why === 'pace' && nowMs < rule.startAtMs) wakes.push(rule.startAtMs);
+    else if (why === 'throttle' && nowMs < rule.startAtMs) wakes.push(rule.startAtMs);
   }
   return { start, wait, wakeAtMs: wakes.length === 0 ? null : wakes.reduce(earlier) };
 }
@@ -105,14 +105,14 @@ function byUrgency(a: LoadCandidate, b: LoadCandidate): number {
 
 function whyWait(
   { paused, notBeforeMs, source }: LoadCandidate,
-  given: Around & { readonly taken: readonly (Place | null)[] },
+  given: Around & { readonly taken: readonly (Locality | null)[] },
 ): WaitReason | null {
   const { taken, limits, rule, nowMs } = given;
   if (paused) return 'paused';
-  if (notBeforeMs > nowMs) return 'resting';
+  if (notBeforeMs > nowMs) return 'cooldown';
   if (taken.length >= limits.device) return 'device';
-  if (taken.length >= (rule.loads ?? limits.device)) return 'pace';
-  if (nowMs < rule.startAtMs) return 'pace';
+  if (taken.length >= (rule.loads ?? limits.device)) return 'throttle';
+  if (nowMs < rule.startAtMs) return 'throttle';
   if (countAt(taken, 'server', source) >= limits.server) return 'server';
   if (countAt(taken, 'zone', source) >= limits.zone) return 'zone';
   return null;

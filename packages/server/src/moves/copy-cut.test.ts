@@ -206,7 +206,7 @@ describe('a copy that was changed on the way', () => {
     expect([joiner.value(0, 'own'), joiner.value(0, 'key-9')]).toEqual(['kept', 'x'.repeat(1_000)]);
   });
 
-  test('with a seal that is another: discarded, and tried again', async () => {
+  test('with another keyed checksum: discarded, and tried again', async () => {
     await using place = await joining();
     const { source, joiner } = place;
     const before = joiner.info(0);

@@ -27,7 +27,7 @@ export async function drainPartition(
 ): Promise<void> {
   const { keyspace } = active.ring;
   ports.requireDropsAllowed(active);
-  await ports.inFlight.settled(keyspace, partition);
+  await ports.inFlight.drained(keyspace, partition);
   const held = ports.store.info(keyspace, partition);
   if (held === null || active.self === null) return;
   if (ports.current(keyspace).id !== active.id) throw changed(partition);

@@ -1,6 +1,6 @@
 // Files given up one at a time, while requests have the processor and one device is dead.
 import { CodedError } from '@ringwright/base/coded-error';
-import { copyRestTimesMax, dutyRetryMs } from '@ringwright/base/limits-copies';
+import { copyCooldownTimesMax, dutyRetryMs } from '@ringwright/base/limits-copies';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
@@ -42,32 +42,32 @@ test('those that wait for a dead device keep none back that could go', async () 
         return { holdings: [{ state: 'ready', digest: 'same' }] };
       },
     },
-    brake: { judge: () => Promise.resolve(new Set()) },
-    inFlight: { settled: () => Promise.resolve() },
+    guard: { judge: () => Promise.resolve(new Set()) },
+    inFlight: { drained: () => Promise.resolve() },
     onceComplete: { forget: () => undefined },
     current: () => active,
     requireDropsAllowed: () => undefined,
     onGivenUp: () => undefined,
-    loadPace: () => ({ loads: 1, restTimes: copyRestTimesMax }),
+    loadThrottle: () => ({ loads: 1, cooldownTimes: copyCooldownTimesMax }),
     monotonicMs: () => nowMs,
   } as unknown as DrainQueuePorts; // nothing else is asked of them here
-  const review = (): void => {
+  const reconcile = (): void => {
     const infos = [...left].map((partition) => ({ partition }) as PartitionInfo);
     void queue.offer(active, { infos, partitions: [...left] });
   };
   const queue = new DrainQueue(ports, {
     isBusy: () => false,
     onDropped: () => undefined,
-    onEnded: review,
-    // As the mover does: tried again after a pause.
+    onEnded: reconcile,
+    // As the reconciler does: tried again after a pause.
     onFailed: (_keyspace, _error, release) => {
       setTimeout(() => {
         release();
-        review();
+        reconcile();
       }, dutyRetryMs);
     },
   });
-  review();
+  reconcile();
   const turnsMax = 10_000 / TURN_MS;
   for (let turn = 0; turn < turnsMax && left.size > partitions - movable; turn += 1) {
     nowMs += TURN_MS;

@@ -1,17 +1,17 @@
 // The files that this device gives up: those that are held back, and those under way.
 import { drainsMax } from '@ringwright/base/limits-copies';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
-import { Rest, type RestPorts } from '../copies/rest.ts';
+import { Cooldown, type CooldownPorts } from '../copies/cooldown.ts';
 import type { OnceComplete } from '../device/once-complete.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { type DrainPorts, drainPartition } from './drain-partition.ts';
-import type { DropBrake } from './drop-brake.ts';
+import type { DropGuard } from './drop-guard.ts';
 import { isSurplus } from './plan-duties.ts';
 
-export interface DrainQueuePorts extends DrainPorts, RestPorts {
-  readonly brake: DropBrake;
+export interface DrainQueuePorts extends DrainPorts, CooldownPorts {
+  readonly guard: DropGuard;
   readonly onceComplete: OnceComplete;
-  /** Tells the pace that there was some. */
+  /** Tells the throttle that there was some. */
   readonly onGivenUp: () => void;
 }
 
@@ -50,21 +50,21 @@ export class DrainQueue {
   readonly #ports: DrainQueuePorts;
   readonly #told: Told;
   readonly #notes = new Map<string, DrainNotes>();
-  /** By keyspace, as the last review offered them. */
+  /** By keyspace, as the last pass offered them. */
   readonly #waiting = new Map<string, Waiting[]>();
   #running = 0;
   #timer: NodeJS.Timeout | undefined;
-  readonly #rest: Rest;
+  readonly #cooldown: Cooldown;
   #closed = false;
 
   constructor(ports: DrainQueuePorts, told: Told) {
     this.#ports = ports;
     this.#told = told;
-    this.#rest = new Rest(ports);
+    this.#cooldown = new Cooldown(ports);
   }
 
   /**
-   * Starts what may go of `partitions`. Called at every review, so that the brake has seen each
+   * Starts what may go of `partitions`. Called at every pass, so that the guard has seen each
    * ring whose moves explain later drops. `infos`: all files of the keyspace.
    */
   async offer(
@@ -95,12 +95,12 @@ export class DrainQueue {
   #fill(): void {
     if (this.#closed) return;
     clearTimeout(this.#timer);
-    const { leftMs } = this.#rest;
+    const { leftMs } = this.#cooldown;
     if (leftMs > 0) {
       this.#timer = setTimeout(() => this.#fill(), leftMs);
       return;
     }
-    const most = Math.min(drainsMax, this.#ports.loadPace().loads ?? drainsMax);
+    const most = Math.min(drainsMax, this.#ports.loadThrottle().loads ?? drainsMax);
     while (this.#running < most) {
       const next = this.#next();
       if (next === undefined) return;
@@ -143,7 +143,7 @@ export class DrainQueue {
   ): Promise<(partition: number) => string | null> {
     const { keyspace } = active.ring;
     try {
-      const held = await this.#ports.brake.judge(active, infos);
+      const held = await this.#ports.guard.judge(active, infos);
       const what = `held: ${held.size} of ${infos.length} partitions would go without a move`;
       const reason = `${what}; ring-builder trash ${keyspace} confirm lets them go`;
       return (partition) => (held.has(partition) ? reason : null);
@@ -187,7 +187,7 @@ export class DrainQueue {
       this.#told.onFailed(keyspace, error, release);
     } finally {
       this.#running -= 1;
-      this.#rest.after(begunMs);
+      this.#cooldown.after(begunMs);
       this.#ports.onGivenUp();
       this.#fill();
       this.#told.onEnded();

@@ -42,7 +42,7 @@ export class HeldFiles {
   }
 
   /**
-   * Notes what a review found: files that are complete, and those that were given up. Durable when
+   * Notes what a pass found: files that are complete, and those that were given up. Durable when
    * it resolves. No write is held up for it: a folder that somebody deletes in the moment after it
    * was made, and kills the server too, is taken for new.
    */

@@ -1,4 +1,4 @@
-// The brake on drops: moves pass, a few pass, many without a move are held until somebody says so.
+// The guard on drops: moves pass, a few pass, many without a move are held until somebody says so.
 import { dropsFreeMax } from '@ringwright/base/limits-copies';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

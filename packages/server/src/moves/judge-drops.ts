@@ -1,4 +1,4 @@
-// The brake on drops: which of the partitions that a ring takes from this device were to be
+// The guard on drops: which of the partitions that a ring takes from this device were to be
 // expected, and whether the others are too many to let go without asking. Pure.
 //
 // A move that this device has seen in flight explains its drop: the operator has read it in a plan,

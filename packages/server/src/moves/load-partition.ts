@@ -5,15 +5,15 @@ import type { Store } from '@ringwright/partition/store';
 import type { Move } from '@ringwright/ring/move';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { rowsSince } from '@ringwright/wire/replication';
-import { type DecideKey, settlePromises } from '../coordinate/settle-promises.ts';
+import { type FinishProposal, finishProposals } from '../coordinate/finish-proposals.ts';
 import { type CopyResult, copyPartition } from '../copies/copy-partition.ts';
 import type { CopyThrottle } from '../copies/copy-throttle.ts';
 import type { PartialCopies } from '../copies/partial-copies.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import { filling } from '../replica/replica.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
+import { catchUpFile } from './catch-up-file.ts';
 import type { LoadProgress } from './load-progress.ts';
-import { reclaimFile } from './reclaim-file.ts';
 import { sourcesOf, stateAt, suffices, tooFew } from './refill-sources.ts';
 import { takeRows } from './take-rows.ts';
 
@@ -22,7 +22,7 @@ export interface LoadPorts {
   readonly devices: DeviceCaller;
   readonly throttle: CopyThrottle;
   readonly partial: PartialCopies;
-  readonly decide: DecideKey;
+  readonly decide: FinishProposal;
 }
 
 export interface LoadTask {
@@ -147,10 +147,10 @@ async function loadFromOthers(
 
 /** All the device has: by what was missed here, which gives null, or by its whole file. */
 async function takeFile(ports: LoadPorts, task: LoadTask, device: number): Promise<Loaded['copy']> {
-  const reclaimed = task.isReturning === true ? await reclaimFile(ports, task, device) : null;
-  if (reclaimed === null) return copyAndCatchUp(ports, task, device);
-  task.onProgress({ stage: 'catching-up', rows: reclaimed.rows });
-  await pullRows(ports, task, { device, copied: reclaimed });
+  const caughtUpFile = task.isReturning === true ? await catchUpFile(ports, task, device) : null;
+  if (caughtUpFile === null) return copyAndCatchUp(ports, task, device);
+  task.onProgress({ stage: 'catching-up', rows: caughtUpFile.rows });
+  await pullRows(ports, task, { device, copied: caughtUpFile });
   return null;
 }
 
@@ -216,7 +216,7 @@ async function pullRows(
     if (copied !== undefined) checkFloor(ports.store, about, answer.floorMs);
     await takeRows(ports, { active, partition }, answer.rows);
     onProgress({});
-    if (!answer.more) return settlePromises(ports, { active, partition, device });
+    if (!answer.more) return finishProposals(ports, { active, partition, device });
     if (answer.lastSeq <= since) {
       throw new CodedError(
         'PEER_FAILED',

@@ -11,7 +11,7 @@ export interface LoadProgress {
   readonly bytes: number;
   readonly bytesTotal: number;
   readonly rows: number;
-  /** Whole files received that passed length, seal, check and digest. */
+  /** Whole files received that passed length, keyed checksum, check and digest. */
   readonly copiesVerified: number;
   /** Why it waits, or why the last attempt failed; empty when it just runs. */
   readonly reason: string;

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
 import { waitFor } from '../../../../test/support/wait-for.ts';
-import { freePace } from '../copies/pace-copies.ts';
+import { freeThrottle } from '../copies/throttle-control.ts';
 import { OnceComplete } from '../device/once-complete.ts';
 import type { LoadsView } from './load-notes.ts';
 import { LoadQueue } from './load-queue.ts';
@@ -31,7 +31,7 @@ interface Joining extends AsyncDisposable {
   readonly joiner: StoreDevice;
   readonly seen: LoadsView;
   readonly errors: unknown[];
-  /** Offers what is not loaded yet, as reviews do, until all is. */
+  /** Offers what is not loaded yet, as passes do, until all is. */
   readonly loaded: () => Promise<void>;
   readonly stages: () => string[];
 }
@@ -70,7 +70,7 @@ async function joining(
       endForce: () => Promise.resolve(),
     },
     signReceipt: () => '',
-    loadPace: () => freePace,
+    loadThrottle: () => freeThrottle,
     monotonicMs,
     onError: (_step, error) => errors.push(error),
     onRepair: () => undefined,

@@ -1,8 +1,8 @@
 // The loads of this device: those that wait, those that run, and what became of earlier attempts.
 import { CodedError } from '@ringwright/base/coded-error';
 import { dutyRetryMs, dutyRetryMsMax } from '@ringwright/base/limits-copies';
+import { Cooldown, type CooldownPorts } from '../copies/cooldown.ts';
 import { PartialCopies } from '../copies/partial-copies.ts';
-import { Rest, type RestPorts } from '../copies/rest.ts';
 import type { OnceComplete } from '../device/once-complete.ts';
 import { retryAfterMs } from '../peers/retry-after.ts';
 import { type Repair, refilled } from '../repair/repair.ts';
@@ -22,7 +22,7 @@ import {
   type WaitingLoad,
 } from './waiting-load.ts';
 
-export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'>, RestPorts {
+export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'>, CooldownPorts {
   /** What operators have said of moves. */
   readonly controls: Pick<MoveControls, 'isPaused' | 'priority' | 'forceReason' | 'endForce'>;
   readonly onceComplete: OnceComplete;
@@ -41,17 +41,17 @@ export class LoadQueue {
   readonly #running = new Set<WaitingLoad>();
   readonly #partial = new PartialCopies();
   #timer: NodeJS.Timeout | undefined;
-  readonly #rest: Rest;
+  readonly #cooldown: Cooldown;
   /** Sources that had no place for one more copy: none is asked for another before this time. */
   readonly #busyUntilMs = new Map<string, number>();
   #closed = false;
 
   constructor(ports: LoadQueuePorts) {
     this.#ports = ports;
-    this.#rest = new Rest(ports);
+    this.#cooldown = new Cooldown(ports);
   }
 
-  /** What a review found to load of one keyspace takes the place of what waited, and may start. */
+  /** What a pass found to load of one keyspace takes the place of what waited, and may start. */
   offer(active: ActiveRing, steps: readonly LoadStep[]): void {
     const { controls } = this.#ports;
     const notes = this.#of(active.ring.keyspace);
@@ -123,11 +123,11 @@ export class LoadQueue {
     const nowMs = this.#ports.monotonicMs();
     const candidates = [...this.#waiting.values()]
       .flat()
-      // The review that offered them may have looked before their load ended.
+      // The pass that offered them may have looked before their load ended.
       .filter(({ notes, partition, assignment }) => notes.loaded.get(partition) !== assignment)
-      .map((waiting) => this.#resting(waiting));
+      .map((waiting) => this.#coolingDown(waiting));
     const running = [...this.#running].map(({ source }) => source);
-    const rule = { loads: this.#ports.loadPace().loads, startAtMs: this.#rest.untilMs };
+    const rule = { loads: this.#ports.loadThrottle().loads, startAtMs: this.#cooldown.untilMs };
     const choice = chooseLoads(candidates, { running, limits: loadLimits, rule, nowMs });
     for (const { candidate, why } of choice.wait) showWaiting(candidate, why);
     for (const chosen of choice.start) void this.#run(chosen);
@@ -135,7 +135,7 @@ export class LoadQueue {
     this.#timer = setTimeout(() => this.#fill(), choice.wakeAtMs - nowMs);
   }
 
-  #resting(waiting: WaitingLoad): WaitingLoad {
+  #coolingDown(waiting: WaitingLoad): WaitingLoad {
     const untilMs = this.#busyUntilMs.get(waiting.sourceName) ?? 0;
     return untilMs > waiting.notBeforeMs ? { ...waiting, notBeforeMs: untilMs } : waiting;
   }
@@ -191,7 +191,7 @@ export class LoadQueue {
     } finally {
       this.#running.delete(chosen);
       notes.running.delete(partition);
-      this.#rest.after(begunMs);
+      this.#cooldown.after(begunMs);
       this.#fill();
       if (!this.#closed) this.#ports.onEnded();
     }
@@ -247,7 +247,7 @@ export class LoadQueue {
 }
 
 /** Where the loads come from is named: several servers may share an address, and a zone. */
-function waitText({ source }: WaitingLoad, why: Exclude<WaitReason, 'resting'>): string {
+function waitText({ source }: WaitingLoad, why: Exclude<WaitReason, 'cooldown'>): string {
   const { device, server, zone } = loadLimits;
   switch (why) {
     case 'paused':
@@ -258,14 +258,14 @@ function waitText({ source }: WaitingLoad, why: Exclude<WaitReason, 'resting'>):
       return `${server} loads from servers at ${source?.server} run here, the most at once`;
     case 'zone':
       return `${zone} loads from zone ${source?.zone} run here, the most at once`;
-    case 'pace':
+    case 'throttle':
       return 'requests go first: fewer loads run';
   }
 }
 
 /** One that rests shows what its last attempt said. */
 function showWaiting(waiting: WaitingLoad, why: WaitReason): void {
-  if (why === 'resting') return;
+  if (why === 'cooldown') return;
   const stage = why === 'paused' ? 'paused' : 'queued';
   showProgress(waiting, { stage, reason: waitText(waiting, why) });
 }

@@ -8,12 +8,12 @@ import type { MoveAction, moveControl, moveReceipts } from '@ringwright/wire/mov
 import { usableInfo } from '../peers/usable-info.ts';
 import type { Rings } from '../rings/rings.ts';
 import type { MoveControls } from './move-controls.ts';
-import type { Mover } from './mover.ts';
+import type { Reconciler } from './reconciler.ts';
 
 export interface MovePorts {
   readonly rings: Rings;
   readonly controls: MoveControls;
-  readonly mover: Mover;
+  readonly reconciler: Reconciler;
   readonly store: Pick<Store, 'info'>;
 }
 
@@ -26,7 +26,7 @@ const stopTexts: Partial<Record<MoveAction, string>> = {
 
 /** What was asked for holds, and survives a restart, when it is answered. */
 export async function answerMoveControl(
-  { rings, controls, mover, store }: MovePorts,
+  { rings, controls, reconciler, store }: MovePorts,
   { keyspace, action, assignments, refills: asked = [], reason }: RequestOf<typeof moveControl>,
 ): Promise<AnswerOf<typeof moveControl>> {
   const { ring, self } = rings.get(keyspace);
@@ -47,9 +47,9 @@ export async function answerMoveControl(
   const stopped = stopTexts[action];
   if (stopped !== undefined) {
     const named = new Set(moves.map(({ assignment }) => assignment));
-    mover.stopLoads(keyspace, named, new CodedError('MOVE_STOPPED', stopped));
+    reconciler.stopLoads(keyspace, named, new CodedError('MOVE_STOPPED', stopped));
   }
-  mover.review(keyspace);
+  reconciler.reconcile(keyspace);
   return { known: moves.length + refills.length };
 }
 
@@ -58,9 +58,9 @@ function isIncomplete(info: PartitionInfo | null): boolean {
 }
 
 export function answerMoveReceipts(
-  { mover }: MovePorts,
+  { reconciler }: MovePorts,
   { keyspace, assignments }: RequestOf<typeof moveReceipts>,
 ): AnswerOf<typeof moveReceipts> {
-  const lines = assignments.flatMap((assignment) => mover.receipt(keyspace, assignment) ?? []);
+  const lines = assignments.flatMap((assignment) => reconciler.receipt(keyspace, assignment) ?? []);
   return { receipts: lines.map((line) => Buffer.from(line)) };
 }

@@ -13,16 +13,16 @@ import { openPartitions } from './open-partitions.ts';
 
 const ring = servedRing({ devices: 3, power: 1 });
 
-async function opening(device: StoreDevice, strangerTo: readonly number[] = []) {
+async function opening(device: StoreDevice, nonHolderOf: readonly number[] = []) {
   const { store, devices, active } = device;
-  const isStranger = (_active: unknown, id: number): boolean => strangerTo.includes(id);
+  const isUnknownPeer = (_active: unknown, id: number): boolean => nonHolderOf.includes(id);
   const held = await HeldFiles.load(store.directory);
-  const ports = { store, devices, isStranger, held, onRepair: () => undefined };
+  const ports = { store, devices, isUnknownPeer, held, onRepair: () => undefined };
   const undecided = await openPartitions(ports, active, [0, 1]);
   return { undecided, states: [0, 1].map((partition) => device.info(partition)?.state ?? 'none') };
 }
 
-/** As a review of the mover that found them complete. */
+/** As a pass of the reconciler that found them complete. */
 async function noteHeld({ store, active }: StoreDevice, partitions: readonly number[]) {
   const held = await HeldFiles.load(store.directory);
   await held.follow(active, new Map(partitions.map((partition) => [partition, 'ready'])));

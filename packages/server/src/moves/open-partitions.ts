@@ -22,7 +22,7 @@ export interface OpenPorts {
    * True when a device remembers another data directory at this device's address: this one was
    * wiped.
    */
-  readonly isStranger: (active: ActiveRing, device: number) => boolean;
+  readonly isUnknownPeer: (active: ActiveRing, device: number) => boolean;
 }
 
 /** What the other slots of a partition said. */
@@ -105,14 +105,14 @@ async function surveyDevice(
       const asked = list.slice(start, start + digestPartitionsMax);
       const request = { keyspace, ringVersion: version, partitions: asked };
       const { holdings } = await ports.devices.call({ active, device }, digests, request);
-      const stranger = ports.isStranger(active, device);
+      const isUnknown = ports.isUnknownPeer(active, device);
       for (const [index, partition] of asked.entries()) {
         const survey = surveys.get(partition);
         const holding = holdings[index];
         if (survey === undefined) continue;
         survey.answered += 1;
         const hasRecords = holding !== undefined && holding !== null && holding.seq > 0;
-        if (stranger) survey.state = 'lost';
+        if (isUnknown) survey.state = 'lost';
         else if (hasRecords && survey.state === 'ready') survey.state = 'filling';
       }
     }

@@ -8,7 +8,7 @@ import { partitionDuty } from './partition-duty.ts';
 const store = { info: () => null } as unknown as Store;
 const waiting = new Map<number, string>();
 const loads: LoadProgress[] = [];
-const ports = { store, mover: { draining: () => waiting, progress: () => loads } };
+const ports = { store, reconciler: { draining: () => waiting, progress: () => loads } };
 const first = servedRing();
 const [proposed, initializing, finalized] = moveVersions(first, [
   { partition: 0, replica: 0, from: 0, to: 3 },

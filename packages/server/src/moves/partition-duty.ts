@@ -8,11 +8,11 @@ import type { Move } from '@ringwright/ring/move';
 import { holdersOf, movesOf } from '@ringwright/ring/slots-of';
 import { usableInfo } from '../peers/usable-info.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import type { Mover } from './mover.ts';
+import type { Reconciler } from './reconciler.ts';
 
 interface DutyPorts {
   readonly store: Store;
-  readonly mover: Pick<Mover, 'draining' | 'progress'>;
+  readonly reconciler: Pick<Reconciler, 'draining' | 'progress'>;
 }
 
 interface DeviceDuty {
@@ -58,7 +58,7 @@ interface HeldFile {
 
 /** Throws VALUE_OUT_OF_RANGE for a partition that the ring does not have. */
 export function partitionDuty(
-  { store, mover }: DutyPorts,
+  { store, reconciler }: DutyPorts,
   active: ActiveRing,
   word: string,
 ): PartitionDuty {
@@ -79,16 +79,20 @@ export function partitionDuty(
     here: here && {
       ...here,
       file: heldFile(store, ring.keyspace, partition),
-      waits: whyWaits(mover, ring.keyspace, partition),
+      waits: whyWaits(reconciler, ring.keyspace, partition),
     },
     devices: holdersOf(ring, partition).map((device) => deviceDuty(active, partition, device)),
   };
 }
 
-function whyWaits(mover: DutyPorts['mover'], keyspace: string, partition: number): string | null {
-  const draining = mover.draining(keyspace).get(partition);
+function whyWaits(
+  reconciler: DutyPorts['reconciler'],
+  keyspace: string,
+  partition: number,
+): string | null {
+  const draining = reconciler.draining(keyspace).get(partition);
   if (draining !== undefined) return draining;
-  const load = mover.progress(keyspace).find((one) => one.partition === partition);
+  const load = reconciler.progress(keyspace).find((one) => one.partition === partition);
   if (load === undefined || load.stage === 'available') return null;
   return load.reason === '' ? load.stage : `${load.stage}: ${load.reason}`;
 }

@@ -13,7 +13,7 @@ import type { LoadQueuePorts } from './load-queue.ts';
 export interface TakeoverPorts
   extends Pick<
     LoadQueuePorts,
-    'store' | 'devices' | 'controls' | 'onceComplete' | 'loadPace' | 'monotonicMs'
+    'store' | 'devices' | 'controls' | 'onceComplete' | 'loadThrottle' | 'monotonicMs'
   > {
   readonly current: (keyspace: string) => ActiveRing;
 }
@@ -101,7 +101,7 @@ export class Takeovers {
   }
 
   async #markReady(active: ActiveRing, partitions: readonly number[]): Promise<void> {
-    const { store, controls, onceComplete, current, loadPace, monotonicMs } = this.#ports;
+    const { store, controls, onceComplete, current, loadThrottle, monotonicMs } = this.#ports;
     const { keyspace } = active.ring;
     for (const partition of partitions) {
       if (this.#closed || current(keyspace) !== active) break;
@@ -113,7 +113,7 @@ export class Takeovers {
       this.#told.onServing(keyspace, partition);
       await controls.endForce(keyspace, partition);
       // Each state is synced: requests have their turns in between, and as long.
-      await (loadPace().restTimes > 0 ? delay(tookMs) : setImmediate());
+      await (loadThrottle().cooldownTimes > 0 ? delay(tookMs) : setImmediate());
     }
   }
 

@@ -7,12 +7,12 @@ import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
 import { notResponsible } from '../replica/replica.ts';
 import type { Rings } from '../rings/rings.ts';
-import type { Mover } from './mover.ts';
+import type { Reconciler } from './reconciler.ts';
 
 export interface TrashPorts {
   readonly store: Store;
   readonly rings: Rings;
-  readonly mover: Mover;
+  readonly reconciler: Reconciler;
 }
 
 export async function answerTrashList(
@@ -32,7 +32,7 @@ export async function answerTrashList(
 
 /** Throws RING_UNKNOWN, NOT_RESPONSIBLE for a device outside the ring, TRASH_UNKNOWN and others. */
 export async function answerTrashRestore(
-  { store, rings, mover }: TrashPorts,
+  { store, rings, reconciler }: TrashPorts,
   { keyspace, name }: RequestOf<typeof trashRestore>,
 ): Promise<AnswerOf<typeof trashRestore>> {
   const active = rings.get(keyspace);
@@ -46,14 +46,14 @@ export async function answerTrashRestore(
   // Nobody would ever do anything with it.
   if (active.self === null) throw notResponsible(active, item.partition);
   const { partition, rows } = await store.trash.restore(name);
-  mover.review(keyspace);
+  reconciler.reconcile(keyspace);
   return { partition, rows, duty: dutyOf(active.ring, partition, active.self).kind };
 }
 
 export async function answerConfirmDrops(
-  { mover }: TrashPorts,
+  { reconciler }: TrashPorts,
   { keyspace, ringId, count }: RequestOf<typeof confirmDrops>,
 ): Promise<AnswerOf<typeof confirmDrops>> {
-  await mover.confirmDrops(keyspace, { ringId, count });
+  await reconciler.confirmDrops(keyspace, { ringId, count });
   return { confirmed: count };
 }

@@ -1,5 +1,5 @@
 // A load that waits for its turn, and what earlier attempts of it found.
-import { placeOf } from '../copies/place.ts';
+import { localityOf } from '../copies/locality.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import type { LoadCandidate } from './choose-loads.ts';
 import type { LoadAttempt, LoadNotes } from './load-notes.ts';
@@ -55,7 +55,7 @@ export function candidateOf(
     keyspace,
     partition,
     assignment,
-    source: placeOf(active.ring, move?.from ?? null),
+    source: localityOf(active.ring, move?.from ?? null),
     bytes: bytes === 0 ? null : bytes,
     priority: assignment === null ? 0 : controls.priority(keyspace, assignment),
     paused: assignment !== null && controls.isPaused(keyspace, assignment),

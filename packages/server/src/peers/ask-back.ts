@@ -5,7 +5,7 @@ export interface AskBackPorts {
   /** Greets the server there on a connection of this server's own. */
   readonly greet: (address: string) => Promise<void>;
   /** Resolves after the rest. */
-  readonly rest: () => Promise<unknown>;
+  readonly cooldown: () => Promise<unknown>;
 }
 
 export class AskBack {
@@ -28,11 +28,11 @@ export class AskBack {
       this.#next.delete(address);
       return this.#ports.greet(address);
     });
-    const rested = greeting.catch(() => undefined).then(() => this.#ports.rest());
+    const cooledDown = greeting.catch(() => undefined).then(() => this.#ports.cooldown());
     this.#next.set(address, greeting);
-    this.#last.set(address, rested);
-    void rested.then(() => {
-      if (this.#last.get(address) === rested) this.#last.delete(address);
+    this.#last.set(address, cooledDown);
+    void cooledDown.then(() => {
+      if (this.#last.get(address) === cooledDown) this.#last.delete(address);
     });
     return greeting;
   }

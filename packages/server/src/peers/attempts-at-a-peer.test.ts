@@ -45,7 +45,7 @@ test('whoever says hello in its name all the time causes no attempt more', async
   const own = await attemptsInAMinute(() => () => undefined);
   const withHellos = await attemptsInAMinute((peer, pause) => {
     const greet = (): Promise<void> => greetAgain({ pause } as IntroducePorts, peer);
-    const askBack = new AskBack({ greet, rest: () => pause(askBackMs) });
+    const askBack = new AskBack({ greet, cooldown: () => pause(askBackMs) });
     return () => void askBack.ask(peer.address).catch(() => undefined);
   });
   expect(own).toBeGreaterThan(20);

@@ -2,7 +2,7 @@
 // their connections.
 import { must } from '@ringwright/base/assert';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
-import { attempt, type MaybePromise } from '@ringwright/base/maybe-promise';
+import { type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Caller, CallHandler } from '@ringwright/wire/call-channel';
 import type { MessageKind } from '@ringwright/wire/message';
@@ -44,7 +44,7 @@ export function deviceCaller({ peers, handlers }: CallerPorts): DeviceCaller {
     call({ active, device, timeoutMs = peerCallTimeoutMs }, kind, request) {
       if (device === active.self) {
         const handler = must(handlers.get(kind.method), `no handler of '${kind.method}'`);
-        const answer = attempt(() => handler.answer(request, ownCaller));
+        const answer = tryCall(() => handler.answer(request, ownCaller));
         // The answer of a kind's handler is of the kind.
         return answer as MaybePromise<z.infer<typeof kind.answer>>;
       }

@@ -21,7 +21,7 @@ interface KnownPeersPorts {
   /** Says hello on such a connection, anew if it was greeted already. */
   readonly greet: (address: string) => Promise<void>;
   /** Instead of askBackMs; for tests. */
-  readonly rest?: () => Promise<unknown>;
+  readonly cooldown?: () => Promise<unknown>;
 }
 
 export class KnownPeers {
@@ -41,8 +41,8 @@ export class KnownPeers {
   constructor(identity: DeviceIdentity, ports: KnownPeersPorts) {
     this.#self = formatAddress(identity.address);
     this.#ports = ports;
-    const rest = ports.rest ?? (() => delay(askBackMs, undefined, { ref: false }));
-    this.#askBack = new AskBack({ greet: ports.greet, rest });
+    const cooldown = ports.cooldown ?? (() => delay(askBackMs, undefined, { ref: false }));
+    this.#askBack = new AskBack({ greet: ports.greet, cooldown });
   }
 
   /** Notes whom a caller says to be. False: nothing that it says is looked at. */
@@ -115,7 +115,7 @@ export class KnownPeers {
         () => false,
       );
       if (isGreeted) break;
-      asked = this.ask(address); // it rests before
+      asked = this.ask(address); // it cools down before
     }
     await asked.catch(() => undefined);
     this.#insisted.delete(address);

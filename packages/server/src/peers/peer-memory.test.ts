@@ -1,38 +1,44 @@
 // What is remembered of peers, on disk too, and when another directory takes a known place.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ageLeadMax } from '@ringwright/base/limits-rings';
-import type { Life } from '@ringwright/wire/hello';
+import { generationLeadMax } from '@ringwright/base/limits-rings';
+import type { Generation } from '@ringwright/wire/hello';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
 import { PeerMemory } from './peer-memory.ts';
 
-const life = (born: string, age = 0): Life => ({ born, age, mark: age ? `mark ${age}` : '' });
+const generation = (born: string, age = 0): Generation => ({
+  born,
+  age,
+  mark: age ? `mark ${age}` : '',
+});
 
 test('of one directory the highest age stays; what has no age is read', async () => {
   await using folder = await scratchFolder();
   await writeFile(join(folder.path, 'peers.json'), '{"a:1":"first"}');
   const memory = await PeerMemory.load(folder.path);
-  expect(memory.recall('a:1')).toEqual(life('first'));
-  for (const age of [7, 3]) memory.learn('a:1', life('first', age), true);
-  expect(memory.recall('a:1')).toEqual(life('first', 7));
-  memory.learn('a:1', { ...life('first', 7), mark: 'of a copy' }, true);
-  expect(memory.recall('a:1')).toEqual(life('first', 7));
+  expect(memory.recall('a:1')).toEqual(generation('first'));
+  for (const age of [7, 3]) memory.learn('a:1', generation('first', age), true);
+  expect(memory.recall('a:1')).toEqual(generation('first', 7));
+  memory.learn('a:1', { ...generation('first', 7), mark: 'of a copy' }, true);
+  expect(memory.recall('a:1')).toEqual(generation('first', 7));
   await memory.close();
-  expect((await PeerMemory.load(folder.path)).recall('a:1')).toEqual(life('first', 7));
+  expect((await PeerMemory.load(folder.path)).recall('a:1')).toEqual(generation('first', 7));
 });
 
 test('a newcomer at once; another directory only when it is settled', async () => {
   await using folder = await scratchFolder();
   const memory = await PeerMemory.load(folder.path);
   expect(memory.recall('a:1')).toBeNull();
-  memory.learn('a:1', life('first'), false);
-  expect(memory.recall('a:1')).toEqual(life('first'));
-  memory.learn('a:1', life('wiped'), false);
-  expect(memory.recall('a:1'), 'it must go on hearing that it was wiped').toEqual(life('first'));
-  memory.learn('a:1', life('wiped'), true);
-  expect(memory.recall('a:1')).toEqual(life('wiped'));
+  memory.learn('a:1', generation('first'), false);
+  expect(memory.recall('a:1')).toEqual(generation('first'));
+  memory.learn('a:1', generation('wiped'), false);
+  expect(memory.recall('a:1'), 'it must go on hearing that it was wiped').toEqual(
+    generation('first'),
+  );
+  memory.learn('a:1', generation('wiped'), true);
+  expect(memory.recall('a:1')).toEqual(generation('wiped'));
   await memory.close();
 });
 
@@ -47,21 +53,23 @@ test('any history: what a restart finds is what was known', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.array(lesson, { maxLength: 8 }), { maxLength: 4 }),
-      async (lives) => {
+      async (generations) => {
         const directory = join(folder.path, String((run += 1)));
         await mkdir(directory);
         const known = new Map<string, string>();
-        for (const lessons of lives) {
+        for (const lessons of generations) {
           const memory = await PeerMemory.load(directory);
-          for (const [address, born] of known) expect(memory.recall(address)).toEqual(life(born));
+          for (const [address, born] of known)
+            expect(memory.recall(address)).toEqual(generation(born));
           for (const [address, born, settled] of lessons) {
-            memory.learn(address, life(born), settled);
+            memory.learn(address, generation(born), settled);
             if (settled || !known.has(address)) known.set(address, born);
           }
           await memory.close();
         }
         const memory = await PeerMemory.load(directory);
-        for (const [address, born] of known) expect(memory.recall(address)).toEqual(life(born));
+        for (const [address, born] of known)
+          expect(memory.recall(address)).toEqual(generation(born));
       },
     ),
     { numRuns: 30 },
@@ -71,11 +79,11 @@ test('any history: what a restart finds is what was known', async () => {
 test('an age that no server can have counted is not remembered', async () => {
   await using folder = await scratchFolder();
   const memory = await PeerMemory.load(folder.path);
-  memory.learn('a:1', life('first', 7), true);
-  memory.learn('a:1', life('first', Number.MAX_SAFE_INTEGER), true);
-  expect(memory.recall('a:1')).toEqual(life('first', 7));
-  memory.learn('a:1', life('first', 7 + ageLeadMax), true);
-  expect(memory.recall('a:1')).toEqual(life('first', 7 + ageLeadMax));
+  memory.learn('a:1', generation('first', 7), true);
+  memory.learn('a:1', generation('first', Number.MAX_SAFE_INTEGER), true);
+  expect(memory.recall('a:1')).toEqual(generation('first', 7));
+  memory.learn('a:1', generation('first', 7 + generationLeadMax), true);
+  expect(memory.recall('a:1')).toEqual(generation('first', 7 + generationLeadMax));
   await memory.close();
 });
 

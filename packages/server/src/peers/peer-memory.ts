@@ -1,36 +1,36 @@
 // Which data directory was last seen at each peer's address, and how old: peers.json. A device that
 // was wiped, or put back from a backup, is told that it was.
 import { join } from 'node:path';
-import { type Life, lifeSchema } from '@ringwright/wire/hello';
+import { type Generation, generationSchema } from '@ringwright/wire/hello';
 import { z } from 'zod';
-import { isCounted } from '../device/device-life.ts';
+import { isCounted } from '../device/device-generation.ts';
 import { readState, writeState } from '../device/state-file.ts';
 
 /** Servers once remembered no age. */
-const bornAlone = z.string().transform((born): Life => ({ born, age: 0, mark: '' }));
-const memorySchema = z.record(z.string(), z.union([lifeSchema, bornAlone]));
+const bornAlone = z.string().transform((born): Generation => ({ born, age: 0, mark: '' }));
+const memorySchema = z.record(z.string(), z.union([generationSchema, bornAlone]));
 
 export class PeerMemory {
   readonly #file: string;
-  readonly #lives: Map<string, Life>;
+  readonly #generations: Map<string, Generation>;
   #saving: Promise<void> = Promise.resolve();
   #unsaved = false;
 
-  private constructor(file: string, lives: Map<string, Life>) {
+  private constructor(file: string, generations: Map<string, Generation>) {
     this.#file = file;
-    this.#lives = lives;
+    this.#generations = generations;
   }
 
   /** Throws DISK_FAILED. */
   static async load(directory: string): Promise<PeerMemory> {
     const file = join(directory, 'peers.json');
-    const lives = await readState(file, memorySchema);
-    return new PeerMemory(file, new Map(Object.entries(lives ?? {})));
+    const generations = await readState(file, memorySchema);
+    return new PeerMemory(file, new Map(Object.entries(generations ?? {})));
   }
 
-  /** The latest life known of an address; null when nobody was met there. */
-  recall(address: string): Life | null {
-    return this.#lives.get(address) ?? null;
+  /** The latest generation known of an address; null when nobody was met there. */
+  recall(address: string): Generation | null {
+    return this.#generations.get(address) ?? null;
   }
 
   /**
@@ -38,16 +38,18 @@ export class PeerMemory {
    * that is, has refilled: until then it must go on hearing that it was wiped, also after a
    * restart. Of one directory the highest age stays, unless no server can have counted so far.
    */
-  isNews(address: string, life: Life, settled: boolean): boolean {
-    const known = this.#lives.get(address);
+  isNews(address: string, generation: Generation, settled: boolean): boolean {
+    const known = this.#generations.get(address);
     if (known === undefined) return true;
-    return known.born === life.born ? life.age > known.age && isCounted(life, known) : settled;
+    return known.born === generation.born
+      ? generation.age > known.age && isCounted(generation, known)
+      : settled;
   }
 
   /** For what an address said on a connection that was made to it. */
-  learn(address: string, life: Life, settled: boolean): void {
-    if (!this.isNews(address, life, settled)) return;
-    this.#lives.set(address, life);
+  learn(address: string, generation: Generation, settled: boolean): void {
+    if (!this.isNews(address, generation, settled)) return;
+    this.#generations.set(address, generation);
     this.#unsaved = true;
     this.#saving = this.#saving.then(() => this.#save()).catch(() => undefined);
   }
@@ -56,7 +58,7 @@ export class PeerMemory {
   async #save(): Promise<void> {
     if (!this.#unsaved) return;
     this.#unsaved = false;
-    await writeState(this.#file, memorySchema, Object.fromEntries(this.#lives));
+    await writeState(this.#file, memorySchema, Object.fromEntries(this.#generations));
   }
 
   /** Resolves when what was learned is on disk. */

@@ -40,7 +40,7 @@ export interface RedisCall {
   readonly ports: RedisPorts;
   readonly client: RedisClient;
   /** Words after the name. */
-  readonly words: RespRequest;
+  readonly args: RespRequest;
   /** As chosen when the request was read: what comes later in the pipeline does not change it. */
   readonly keyspace: string | null;
   readonly consistency: Consistency;
@@ -56,7 +56,7 @@ export interface RedisCommand {
   /** What it does to them; `swap` reads and then writes. */
   readonly effect: 'none' | 'read' | 'write' | 'swap';
   /** Words after the name with which a command that writes reads too. */
-  readonly swapsWith?: (words: RespRequest) => boolean;
+  readonly swapsWith?: (args: RespRequest) => boolean;
   readonly run: (call: RedisCall) => MaybePromise<RespReply>;
 }
 
@@ -66,12 +66,12 @@ export class RedisRefusal extends Error {
 }
 
 /** Number of words is allowed. */
-export function fitsArity({ arity }: Pick<RedisCommand, 'arity'>, words: number): boolean {
-  return arity >= 0 ? words === arity : words >= -arity;
+export function fitsArity({ arity }: Pick<RedisCommand, 'arity'>, args: number): boolean {
+  return arity >= 0 ? args === arity : args >= -arity;
 }
 
-export function keysOf({ keys }: RedisCommand, words: RespRequest): readonly Uint8Array[] {
+export function keysOf({ keys }: RedisCommand, args: RespRequest): readonly Uint8Array[] {
   if (keys === 'none') return [];
-  if (keys === 'first') return words.slice(0, 1);
-  return keys === 'all' ? words : words.filter((_, index) => index % 2 === 0);
+  if (keys === 'first') return args.slice(0, 1);
+  return keys === 'all' ? args : args.filter((_, index) => index % 2 === 0);
 }

@@ -1,11 +1,12 @@
 // The table of Redis commands, and COMMAND, which describes it.
+
+import { lowerOf, textOf, unknownSubcommand, wrongArguments } from './redis-args.ts';
 import { fitsArity, type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { connectionCommands } from './redis-connection-commands.ts';
 import { expiryCommands } from './redis-expiry.ts';
 import { keyCommands } from './redis-keys.ts';
 import { serverCommands } from './redis-server-commands.ts';
 import { setCommands } from './redis-set.ts';
-import { lowerOf, textOf, unknownSubcommand, wrongArguments } from './redis-words.ts';
 import { arrayReply, integerReply, nullReply, type RespReply, textReply } from './resp-reply.ts';
 import type { RespRequest } from './resp-requests.ts';
 
@@ -45,15 +46,15 @@ export function findCommand(request: RespRequest): FoundCommand {
 }
 
 function unknownCommand(request: RespRequest): RedisRefusal {
-  const [name = '', ...words] = request
+  const [name = '', ...rest] = request
     .slice(0, SHOWN_WORDS)
     .map((word) => textOf(word).slice(0, SHOWN_CHARACTERS));
-  const shown = words.map((word) => `'${word}' `).join('');
+  const shown = rest.map((word) => `'${word}' `).join('');
   return new RedisRefusal(`ERR unknown command '${name}', with args beginning with: ${shown}`);
 }
 
-function describeCommands({ words }: RedisCall): RespReply {
-  switch (lowerOf(words[0])) {
+function describeCommands({ args }: RedisCall): RespReply {
+  switch (lowerOf(args[0])) {
     case '':
       return arrayReply([...table].map(([name, command]) => describe(name, command)));
     case 'count':
@@ -64,13 +65,13 @@ function describeCommands({ words }: RedisCall): RespReply {
       return { kind: 'map', pairs: [] };
     case 'info':
       return arrayReply(
-        words.slice(1).map((word) => {
+        args.slice(1).map((word) => {
           const command = table.get(lowerOf(word));
           return command === undefined ? nullReply : describe(lowerOf(word), command);
         }),
       );
     default:
-      throw unknownSubcommand('command', words[0]);
+      throw unknownSubcommand('command', args[0]);
   }
 }
 

@@ -1,10 +1,10 @@
 // Commands about the connection: PING, ECHO, HELLO, AUTH, CLIENT, SELECT and our own level.
 import { redisClientNameCharactersMax } from '@ringwright/base/limits';
 import { parseConsistency } from '../coordinate/consistency.ts';
+import { integerOf, lowerOf, syntaxError, textOf, unknownSubcommand } from './redis-args.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { select } from './redis-keyspace.ts';
 import { redisVersion } from './redis-server-commands.ts';
-import { integerOf, lowerOf, syntaxError, textOf, unknownSubcommand } from './redis-words.ts';
 import {
   arrayReply,
   bulkReply,
@@ -15,27 +15,27 @@ import {
   textReply,
 } from './resp-reply.ts';
 
-function ping({ words }: RedisCall): RespReply {
-  if (words.length > 1) throw new RedisRefusal("ERR wrong number of arguments for 'ping' command");
-  return words[0] === undefined ? { kind: 'simple', text: 'PONG' } : bulkReply(words[0]);
+function ping({ args }: RedisCall): RespReply {
+  if (args.length > 1) throw new RedisRefusal("ERR wrong number of arguments for 'ping' command");
+  return args[0] === undefined ? { kind: 'simple', text: 'PONG' } : bulkReply(args[0]);
 }
 
-function echo({ words }: RedisCall): RespReply {
-  return bulkReply(words[0] ?? new Uint8Array());
+function echo({ args }: RedisCall): RespReply {
+  return bulkReply(args[0] ?? new Uint8Array());
 }
 
 /** HELLO [version [AUTH name password] [SETNAME name]]. */
 function hello(call: RedisCall): RespReply {
-  const { client, words, ports } = call;
-  const version = words[0] === undefined ? client.protocol : integerOf(words[0]);
+  const { client, args, ports } = call;
+  const version = args[0] === undefined ? client.protocol : integerOf(args[0]);
   if (version !== 2 && version !== 3)
     throw new RedisRefusal('NOPROTO unsupported protocol version');
-  for (let at = 1; at < words.length; ) {
-    const option = lowerOf(words[at]);
-    if (option === 'setname' && at + 1 < words.length) {
-      setName(call, words[at + 1]);
+  for (let at = 1; at < args.length; ) {
+    const option = lowerOf(args[at]);
+    if (option === 'setname' && at + 1 < args.length) {
+      setName(call, args[at + 1]);
       at += 2;
-    } else if (option === 'auth' && at + 2 < words.length) throw noPassword();
+    } else if (option === 'auth' && at + 2 < args.length) throw noPassword();
     else throw syntaxError();
   }
   client.protocol = version;
@@ -73,14 +73,14 @@ function setName({ client }: RedisCall, word: Uint8Array | undefined): void {
 }
 
 function clientCommand(call: RedisCall): RespReply {
-  const { client, words } = call;
-  switch (lowerOf(words[0])) {
+  const { client, args } = call;
+  switch (lowerOf(args[0])) {
     case 'id':
       return integerReply(client.id);
     case 'getname':
       return client.name === '' ? nullReply : textReply(client.name);
     case 'setname':
-      setName(call, words[1]);
+      setName(call, args[1]);
       return okReply;
     case 'info':
       return textReply(
@@ -91,15 +91,15 @@ function clientCommand(call: RedisCall): RespReply {
     case 'no-touch':
       return okReply;
     default:
-      throw unknownSubcommand('client', words[0]);
+      throw unknownSubcommand('client', args[0]);
   }
 }
 
 /** RINGWRIGHT.CONSISTENCY one|quorum|all|linearizable; without a level it tells the present one. */
-function consistency({ client, words }: RedisCall): RespReply {
-  if (words.length > 1) throw syntaxError();
-  if (words[0] === undefined) return textReply(client.consistency);
-  client.consistency = parseConsistency(lowerOf(words[0]));
+function consistency({ client, args }: RedisCall): RespReply {
+  if (args.length > 1) throw syntaxError();
+  if (args[0] === undefined) return textReply(client.consistency);
+  client.consistency = parseConsistency(lowerOf(args[0]));
   return okReply;
 }
 

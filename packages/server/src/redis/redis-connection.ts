@@ -110,14 +110,14 @@ export class RedisConnection {
     }
     const { name, command } = found;
     const { keyspace, consistency } = this.#client;
-    const words = request.slice(1);
-    const effect = command.swapsWith?.(words) ? 'swap' : command.effect;
+    const args = request.slice(1);
+    const effect = command.swapsWith?.(args) ? 'swap' : command.effect;
     const run = (overtaken: () => boolean): MaybePromise<RespReply> => {
       const [ports, client] = [this.#ports, this.#client];
-      return command.run({ ports, client, words, keyspace, consistency, overtaken });
+      return command.run({ ports, client, args, keyspace, consistency, overtaken });
     };
     this.#run(name, () =>
-      effect === 'none' ? run(never) : this.#order.run(keysOf(command, words), effect, run),
+      effect === 'none' ? run(never) : this.#order.run(keysOf(command, args), effect, run),
     );
     if (name === 'quit') this.#ending = true;
   }

@@ -1,4 +1,6 @@
 // Commands about when keys expire: EXPIRE and TTL with their relatives, PERSIST, GETEX.
+
+import { lowerOf, syntaxError } from './redis-args.ts';
 import type { RedisCall, RedisCommand } from './redis-command.ts';
 import {
   expireCondition,
@@ -9,7 +11,6 @@ import {
   timeOptions,
 } from './redis-times.ts';
 import { readRecord, readValue, swapContent } from './redis-values.ts';
-import { lowerOf, syntaxError } from './redis-words.ts';
 import { bulkReply, integerReply, nullReply, type RespReply } from './resp-reply.ts';
 
 const clockOf = ({ ports }: RedisCall): number => ports.coordinator.clock.nowMs();
@@ -18,7 +19,7 @@ const clockOf = ({ ports }: RedisCall): number => ports.coordinator.clock.nowMs(
 const expire =
   (command: string, form: TimeForm) =>
   async (call: RedisCall): Promise<RespReply> => {
-    const [key, word, ...options] = call.words;
+    const [key, word, ...options] = call.args;
     const nowMs = clockOf(call);
     const { isMet } = expireCondition(options);
     const expiresMs = timeOf(word, form, { command, nowMs });
@@ -33,7 +34,7 @@ const expire =
 const timeLeft =
   ({ unitMs, isAbsolute }: TimeForm) =>
   async (call: RedisCall): Promise<RespReply> => {
-    const record = await readRecord(call, call.words[0]);
+    const record = await readRecord(call, call.args[0]);
     if (record === null) return integerReply(-2);
     if (record.expiresMs === undefined) return integerReply(-1);
     const ms = record.expiresMs - (isAbsolute ? 0 : clockOf(call));
@@ -41,14 +42,14 @@ const timeLeft =
   };
 
 async function persist(call: RedisCall): Promise<RespReply> {
-  const { isChanged } = await swapContent(call, call.words[0], (present) =>
+  const { isChanged } = await swapContent(call, call.args[0], (present) =>
     present?.expiresMs === undefined ? null : { value: present.value },
   );
   return integerReply(isChanged ? 1 : 0);
 }
 
 async function getex(call: RedisCall): Promise<RespReply> {
-  const [key, option, word, ...more] = call.words;
+  const [key, option, word, ...more] = call.args;
   const form = timeOptions.get(lowerOf(option));
   const isPersist = lowerOf(option) === 'persist';
   const isRight = isPersist ? word === undefined : form !== undefined && word !== undefined;

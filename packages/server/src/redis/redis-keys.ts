@@ -2,12 +2,12 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import { redisAnswerBytesMax, redisKeysAtOnce } from '@ringwright/base/limits';
-import { after, type MaybePromise } from '@ringwright/base/maybe-promise';
+import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { mayBeStored } from '../coordinate/quorum-write.ts';
 import { byteText } from '../replica/byte-text.ts';
+import { keyOf, wrongArguments } from './redis-args.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { readValue, writeContent } from './redis-values.ts';
-import { keyOf, wrongArguments } from './redis-words.ts';
 import {
   arrayReply,
   bulkReply,
@@ -25,14 +25,14 @@ async function deleteKey(call: RedisCall, key: Uint8Array): Promise<boolean> {
 }
 
 function get(call: RedisCall): MaybePromise<RespReply> {
-  return after(readValue(call, call.words[0]), (value) =>
+  return andThen(readValue(call, call.args[0]), (value) =>
     value === null ? nullReply : bulkReply(value),
   );
 }
 
 async function mget(call: RedisCall): Promise<RespReply> {
   let bytes = 0;
-  const items = await inWaves(call.words, redisKeysAtOnce, async (key) => {
+  const items = await inWaves(call.args, redisKeysAtOnce, async (key) => {
     const value = await readValue(call, key);
     bytes += value?.length ?? 0;
     if (bytes > redisAnswerBytesMax) {
@@ -45,11 +45,11 @@ async function mget(call: RedisCall): Promise<RespReply> {
 
 /** Not atomic: each key is written for itself. Of a key that is named twice the last value stays. */
 async function mset(call: RedisCall): Promise<RespReply> {
-  const { words } = call;
-  if (words.length % 2 !== 0) throw wrongArguments('mset');
+  const { args } = call;
+  if (args.length % 2 !== 0) throw wrongArguments('mset');
   const values = new Map<string, readonly [Uint8Array, Uint8Array]>();
-  for (let at = 0; at < words.length; at += 2) {
-    const [key, value] = [keyOf(words[at]), words[at + 1] ?? new Uint8Array()];
+  for (let at = 0; at < args.length; at += 2) {
+    const [key, value] = [keyOf(args[at]), args[at + 1] ?? new Uint8Array()];
     values.set(byteText(key), [key, value]);
   }
   const failures: unknown[] = [];
@@ -75,21 +75,21 @@ async function countKeys(
 
 /** A key named twice is deleted once. */
 function del(call: RedisCall): Promise<RespReply> {
-  const keys = new Map(call.words.map((key) => [byteText(key), key]));
+  const keys = new Map(call.args.map((key) => [byteText(key), key]));
   return countKeys([...keys.values()], (key) => deleteKey(call, key));
 }
 
 /** A key named twice counts twice, as in Redis. */
 function exists(call: RedisCall): Promise<RespReply> {
-  return countKeys(call.words, async (key) => (await readValue(call, key)) !== null);
+  return countKeys(call.args, async (key) => (await readValue(call, key)) !== null);
 }
 
 async function strlen(call: RedisCall): Promise<RespReply> {
-  return integerReply((await readValue(call, call.words[0]))?.length ?? 0);
+  return integerReply((await readValue(call, call.args[0]))?.length ?? 0);
 }
 
 async function type(call: RedisCall): Promise<RespReply> {
-  const text = (await readValue(call, call.words[0])) === null ? 'none' : 'string';
+  const text = (await readValue(call, call.args[0])) === null ? 'none' : 'string';
   return { kind: 'simple', text };
 }
 

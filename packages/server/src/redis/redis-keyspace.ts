@@ -1,7 +1,7 @@
 // The keyspace of a Redis connection: the one it selected, the server's default, or the only ring.
 import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
+import { textOf } from './redis-args.ts';
 import { type RedisCall, RedisRefusal } from './redis-command.ts';
-import { textOf } from './redis-words.ts';
 import { okReply, type RespReply } from './resp-reply.ts';
 
 /** Throws a refusal when nothing says which keyspace is meant. */
@@ -19,7 +19,7 @@ export function currentKeyspace({ ports, keyspace }: RedisCall): string {
 
 /** SELECT 0 is the default keyspace; SELECT name is the ring of that name. */
 export function select(call: RedisCall): RespReply {
-  const name = textOf(call.words[0]);
+  const name = textOf(call.args[0]);
   const { rings } = call.ports.coordinator;
   if (name === '0') call.client.keyspace = null;
   else if (keyspaceNamePattern.test(name) && rings.find(name) !== undefined) {

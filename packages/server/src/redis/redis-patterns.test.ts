@@ -30,7 +30,7 @@ function run(...texts: readonly string[]): unknown {
   const clock = { nowMs: () => 0 };
   const coordinator = { rings, devices, clock, requests: new RingRequests() };
   const ports = { coordinator, cursors: new ScanCursors(1), about: { keyspace: 'cities' } };
-  const call = { ports, client: {}, words: request.slice(1), keyspace: null, consistency: 'one' };
+  const call = { ports, client: {}, args: request.slice(1), keyspace: null, consistency: 'one' };
   return findCommand(request).command.run(call as unknown as RedisCall);
 }
 

@@ -2,9 +2,9 @@
 import { redisScanCountMax } from '@ringwright/base/limits';
 import { listKeyspace } from '../coordinate/list-keyspace.ts';
 import { globMatcher } from './glob.ts';
+import { integerOf, lowerOf, syntaxError } from './redis-args.ts';
 import { type RedisCall, RedisRefusal } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
-import { integerOf, lowerOf, syntaxError } from './redis-words.ts';
 import { arrayReply, bulkReply, type RespReply, textReply } from './resp-reply.ts';
 import type { RespRequest } from './resp-requests.ts';
 
@@ -18,8 +18,8 @@ export async function scan(call: RedisCall): Promise<RespReply> {
   const { ports, consistency } = call;
   const keyspace = currentKeyspace(call);
   const { partitions } = ports.coordinator.rings.get(keyspace).ring;
-  const options = readOptions(call.words.slice(1));
-  const from = ports.cursors.read(readCursor(call.words[0]), keyspace, partitions);
+  const options = readOptions(call.args.slice(1));
+  const from = ports.cursors.read(readCursor(call.args[0]), keyspace, partitions);
   if (from === null) throw new RedisRefusal('ERR invalid cursor');
   const { count: limit, isWanted } = options;
   const listing = { keyspace, place: from, end: partitions, limit, isWanted, consistency };
@@ -34,15 +34,15 @@ function readCursor(word: Uint8Array | undefined): number {
   return Number(text);
 }
 
-function readOptions(words: RespRequest): ScanOptions {
+function readOptions(args: RespRequest): ScanOptions {
   let count = 10;
   let isString = true;
   // Of several the last one counts, and only that is compiled.
   let pattern: Uint8Array | null = null;
-  if (words.length % 2 !== 0) throw syntaxError();
-  for (let at = 0; at < words.length; at += 2) {
-    const value = words[at + 1] ?? new Uint8Array();
-    switch (lowerOf(words[at])) {
+  if (args.length % 2 !== 0) throw syntaxError();
+  for (let at = 0; at < args.length; at += 2) {
+    const value = args[at + 1] ?? new Uint8Array();
+    switch (lowerOf(args[at])) {
       case 'count':
         count = Math.min(integerOf(value), redisScanCountMax);
         if (count < 1) throw syntaxError();

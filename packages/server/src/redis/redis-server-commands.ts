@@ -1,10 +1,10 @@
 // Commands about the server: INFO, CONFIG GET, DBSIZE and SCAN.
 import { coordinateCount } from '../coordinate/coordinate-count.ts';
 import { checkPattern, globMatcher } from './glob.ts';
+import { lowerOf, textOf, unknownSubcommand } from './redis-args.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
 import { scan } from './redis-scan.ts';
-import { lowerOf, textOf, unknownSubcommand } from './redis-words.ts';
 import { integerReply, type RespReply, textReply } from './resp-reply.ts';
 
 /** The release whose commands are spoken: clients choose what they send by it. */
@@ -20,10 +20,10 @@ const settings: Readonly<Record<string, string>> = {
   'maxmemory-policy': 'noeviction',
 };
 
-function config({ words }: RedisCall): RespReply {
-  const verb = lowerOf(words[0]);
-  if (verb !== 'get') throw unknownSubcommand('config', words[0]);
-  const patterns = words.slice(1);
+function config({ args }: RedisCall): RespReply {
+  const verb = lowerOf(args[0]);
+  if (verb !== 'get') throw unknownSubcommand('config', args[0]);
+  const patterns = args.slice(1);
   checkPattern(patterns.reduce((bytes, { length }) => bytes + length, 0));
   const matchers = patterns.map((word) => globMatcher(Buffer.from(lowerOf(word))));
   const names = Object.keys(settings).filter((name) =>
@@ -33,7 +33,7 @@ function config({ words }: RedisCall): RespReply {
 }
 
 function info(call: RedisCall): RespReply {
-  const asked = call.words.map((word) => textOf(word).toLowerCase());
+  const asked = call.args.map((word) => textOf(word).toLowerCase());
   const all = asked.length === 0 || asked.some((name) => /^(default|all|everything)$/.test(name));
   const sections = infoSections(call).filter(([name]) => all || asked.includes(name.toLowerCase()));
   const texts = sections.map(

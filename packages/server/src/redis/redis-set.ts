@@ -1,10 +1,10 @@
 // SET with all its options, and the older commands that are parts of it.
 import { CodedError } from '@ringwright/base/coded-error';
-import type { NewContent } from '../coordinate/decide-key.ts';
+import type { NewContent } from '../coordinate/propose.ts';
+import { lowerOf, syntaxError } from './redis-args.ts';
 import type { RedisCall, RedisCommand } from './redis-command.ts';
 import { expiring, positiveTimeOf, type TimeForm, timeOptions } from './redis-times.ts';
 import { swapContent, type Valued, writeContent } from './redis-values.ts';
-import { lowerOf, syntaxError } from './redis-words.ts';
 import { bulkReply, integerReply, nullReply, okReply, type RespReply } from './resp-reply.ts';
 import type { RespRequest } from './resp-requests.ts';
 
@@ -15,12 +15,12 @@ interface SetOptions {
   readonly expiresMs: number | null;
 }
 
-function readOptions(words: RespRequest, nowMs: number): SetOptions {
+function readOptions(args: RespRequest, nowMs: number): SetOptions {
   let only: SetOptions['only'] = null;
   let isAnswered = false;
   let time: { readonly form: TimeForm | null; readonly word?: Uint8Array } | null = null;
-  for (let at = 0; at < words.length; at += 1) {
-    const option = lowerOf(words[at]);
+  for (let at = 0; at < args.length; at += 1) {
+    const option = lowerOf(args[at]);
     const form = timeOptions.get(option) ?? null;
     if (option === 'nx' || option === 'xx') {
       if (only !== null && only !== option) throw syntaxError();
@@ -30,7 +30,7 @@ function readOptions(words: RespRequest, nowMs: number): SetOptions {
     else if (form === null) time = { form };
     else {
       at += 1;
-      const word = words[at];
+      const word = args[at];
       if (word === undefined) throw syntaxError();
       time = { form, word };
     }
@@ -45,9 +45,9 @@ function readOptions(words: RespRequest, nowMs: number): SetOptions {
 const READING = /^(nx|xx|get|keepttl)$/;
 
 function set(call: RedisCall): Promise<RespReply> {
-  const [key, value = new Uint8Array(), ...words] = call.words;
+  const [key, value = new Uint8Array(), ...args] = call.args;
   const nowMs = call.ports.coordinator.clock.nowMs();
-  const options = readOptions(words, nowMs);
+  const options = readOptions(args, nowMs);
   const { only, isAnswered, expiresMs } = options;
   if (only !== null || isAnswered || expiresMs === null) return setBySwap(call, options, nowMs);
   return writeContent(call, key, expiring(value, expiresMs, nowMs)).then(
@@ -66,7 +66,7 @@ async function setBySwap(
   { only, isAnswered, expiresMs }: SetOptions,
   nowMs: number,
 ): Promise<RespReply> {
-  const [key, value = new Uint8Array()] = call.words;
+  const [key, value = new Uint8Array()] = call.args;
   const { before, isChanged } = await swapContent(call, key, (present) => {
     if (only !== null && (only === 'nx') !== (present === null)) return null;
     return expiring(value, expiresMs ?? present?.expiresMs ?? 0, nowMs);
@@ -76,7 +76,7 @@ async function setBySwap(
 }
 
 async function setnx(call: RedisCall): Promise<RespReply> {
-  const [key, value = new Uint8Array()] = call.words;
+  const [key, value = new Uint8Array()] = call.args;
   const { isChanged } = await swapContent(call, key, (present) =>
     present === null ? { value } : null,
   );
@@ -85,10 +85,10 @@ async function setnx(call: RedisCall): Promise<RespReply> {
 
 /** A command that answers with what the key held, and leaves something else. */
 const swapping =
-  (next: (words: RespRequest) => NewContent) =>
+  (next: (args: RespRequest) => NewContent) =>
   async (call: RedisCall): Promise<RespReply> => {
-    const content = next(call.words);
-    const { before } = await swapContent(call, call.words[0], (present) =>
+    const content = next(call.args);
+    const { before } = await swapContent(call, call.args[0], (present) =>
       present === null && content.value === null ? null : content,
     );
     return valueReply(before);
@@ -97,7 +97,7 @@ const swapping =
 const setAt =
   (command: 'setex' | 'psetex') =>
   async (call: RedisCall): Promise<RespReply> => {
-    const [key, time, value = new Uint8Array()] = call.words;
+    const [key, time, value = new Uint8Array()] = call.args;
     const nowMs = call.ports.coordinator.clock.nowMs();
     const form = { unitMs: command === 'setex' ? 1000 : 1, isAbsolute: false } as const;
     const expiresMs = positiveTimeOf(time, form, { command, nowMs });
@@ -116,7 +116,7 @@ export const setCommands: Readonly<Record<string, RedisCommand>> = {
     arity: -3,
     keys: 'first',
     effect: 'write',
-    swapsWith: (words) => words.slice(2).some((word) => READING.test(lowerOf(word))),
+    swapsWith: (args) => args.slice(2).some((word) => READING.test(lowerOf(word))),
     run: set,
   },
   setnx: { arity: 3, ...swap, run: setnx },

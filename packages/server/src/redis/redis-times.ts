@@ -1,7 +1,7 @@
 // Times at which keys expire, as Redis commands give and tell them. Pure.
 import { stampMsMax } from '@ringwright/base/stamp';
+import { integerOf, lowerOf, textOf } from './redis-args.ts';
 import { RedisRefusal } from './redis-command.ts';
-import { integerOf, lowerOf, textOf } from './redis-words.ts';
 
 /** How a command counts: from now or from 1970, in seconds or in milliseconds. */
 export interface TimeForm {
@@ -57,9 +57,9 @@ export interface ExpireCondition {
 }
 
 /** The words behind the time of an EXPIRE: NX, XX, GT, LT. Throws Redis's refusals. */
-export function expireCondition(words: readonly Uint8Array[]): ExpireCondition {
-  const given = new Set(words.map(lowerOf));
-  const unknown = words.find((word) => !['nx', 'xx', 'gt', 'lt'].includes(lowerOf(word)));
+export function expireCondition(args: readonly Uint8Array[]): ExpireCondition {
+  const given = new Set(args.map(lowerOf));
+  const unknown = args.find((word) => !['nx', 'xx', 'gt', 'lt'].includes(lowerOf(word)));
   if (unknown !== undefined) {
     throw new RedisRefusal(`ERR Unsupported option ${textOf(unknown).slice(0, 64)}`);
   }

@@ -1,13 +1,13 @@
 // What commands on keys share: reads and writes at the connection's level, and changes that depend
 // on what the key holds.
-import { after, type MaybePromise } from '@ringwright/base/maybe-promise';
+import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { changeKey } from '../coordinate/change-key.ts';
 import { coordinateRead, coordinateWrite, type Written } from '../coordinate/coordinate.ts';
-import type { NewContent } from '../coordinate/decide-key.ts';
+import type { NewContent } from '../coordinate/propose.ts';
 import type { WireContent } from '../replica/wire-record.ts';
+import { keyOf } from './redis-args.ts';
 import { type RedisCall, RedisRefusal } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
-import { keyOf } from './redis-words.ts';
 
 /** A record with a value; null where there is none, or it has expired. */
 export type Valued = (WireContent & { readonly value: Uint8Array }) | null;
@@ -15,14 +15,14 @@ export type Valued = (WireContent & { readonly value: Uint8Array }) | null;
 export function readRecord(call: RedisCall, key: Uint8Array | undefined): MaybePromise<Valued> {
   const { consistency, ports } = call;
   const about = { keyspace: currentKeyspace(call), consistency, key: keyOf(key) };
-  return after(coordinateRead(ports.coordinator, about), valued);
+  return andThen(coordinateRead(ports.coordinator, about), valued);
 }
 
 export function readValue(
   call: RedisCall,
   key: Uint8Array | undefined,
 ): MaybePromise<Uint8Array | null> {
-  return after(readRecord(call, key), (record) => record?.value ?? null);
+  return andThen(readRecord(call, key), (record) => record?.value ?? null);
 }
 
 export function writeContent(

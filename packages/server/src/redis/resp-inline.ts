@@ -7,13 +7,13 @@ const ESCAPES: Readonly<Record<string, number>> = { n: LF, r: CR, t: TAB, b: 0x0
 
 /** The words of a line; null when a quote is not closed, or closed inside a word. */
 export function splitInline(line: Uint8Array): Uint8Array[] | null {
-  const words: Uint8Array[] = [];
+  const args: Uint8Array[] = [];
   for (let at = 0; ; ) {
     while (at < line.length && isBlank(line[at])) at += 1;
-    if (at >= line.length) return words;
+    if (at >= line.length) return args;
     const word = readWord(line, at);
     if (word === null) return null;
-    words.push(word.bytes);
+    args.push(word.bytes);
     at = word.end;
   }
 }

@@ -12,7 +12,7 @@ import { byteText } from '../replica/byte-text.ts';
 import { splitInline } from './resp-inline.ts';
 import { RespProtocolError, RespRequests } from './resp-requests.ts';
 
-const words = fc.array(fc.uint8Array({ maxLength: 40 }), { minLength: 1, maxLength: 6 });
+const args = fc.array(fc.uint8Array({ maxLength: 40 }), { minLength: 1, maxLength: 6 });
 
 function encode(request: readonly Uint8Array[]): Buffer {
   const parts = request.flatMap((word) => [`$${word.length}\r\n`, word, '\r\n']);
@@ -63,7 +63,7 @@ describe('any split of the stream gives the same requests', () => {
   test('at random places', () => {
     const places = fc.array(fc.nat(2_000), { maxLength: 12 });
     fc.assert(
-      fc.property(fc.array(words, { maxLength: 12 }), places, (requests, where) => {
+      fc.property(fc.array(args, { maxLength: 12 }), places, (requests, where) => {
         const stream = Buffer.concat(requests.map(encode));
         const inside = where.filter((place) => place < stream.length);
         const wanted = requests.map((request) => request.map(byteText));

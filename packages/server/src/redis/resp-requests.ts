@@ -32,7 +32,7 @@ export class RespRequests {
   /** Up to here there is no line end: a line that comes byte by byte is searched once. */
   #searched = 0;
   /** Words of the request under way, and how many are missing; 0 between requests. */
-  #words: Uint8Array[] = [];
+  #args: Uint8Array[] = [];
   #missing = 0;
   #requestBytes = 0;
   /** Length of the word under way, or -1 while its header is awaited. */
@@ -65,10 +65,10 @@ export class RespRequests {
   next(): RespRequest | null {
     for (;;) {
       if (this.#missing > 0) {
-        if (!this.#readWords()) return null;
-        const words = this.#words;
-        this.#words = [];
-        return words;
+        if (!this.#readArgs()) return null;
+        const args = this.#args;
+        this.#args = [];
+        return args;
       }
       if (this.heldBytes === 0) return null;
       const request = this.#bytes[this.#start] === ASTERISK ? this.#readCount() : this.#readLine();
@@ -97,7 +97,7 @@ export class RespRequests {
     return [];
   }
 
-  #readWords(): boolean {
+  #readArgs(): boolean {
     while (this.#missing > 0) {
       if (this.#bulkBytes === -1 && !this.#readBulkHeader()) return false;
       const end = this.#start + this.#bulkBytes;
@@ -105,7 +105,7 @@ export class RespRequests {
       if (this.#bytes[end] !== CR || this.#bytes[end + 1] !== LF) {
         throw new RespProtocolError('a bulk string does not end where its length says');
       }
-      this.#words.push(this.#bytes.subarray(this.#start, end));
+      this.#args.push(this.#bytes.subarray(this.#start, end));
       this.#advance(end + 2);
       this.#bulkBytes = -1;
       this.#missing -= 1;
@@ -146,9 +146,9 @@ export class RespRequests {
     const end = this.#takeLine(redisInlineBytesMax);
     if (end === 'long') throw new RespProtocolError('too big inline request');
     if (end === null) return 'more';
-    const words = splitInline(this.#bytes.subarray(start, end));
-    if (words === null) throw new RespProtocolError('unbalanced quotes in request');
-    return words;
+    const args = splitInline(this.#bytes.subarray(start, end));
+    if (args === null) throw new RespProtocolError('unbalanced quotes in request');
+    return args;
   }
 
   /** Passes the line at the start: where it ends, `long` when it has more than `most` bytes. */

@@ -3,7 +3,7 @@ import { socketMessageBytesMax } from '@ringwright/base/limits';
 import type { Store } from '@ringwright/partition/store';
 import type { RequestOf } from '@ringwright/wire/message';
 import { offer, offerRowsMax, push } from '@ringwright/wire/replication';
-import type { DecideKey } from '../coordinate/settle-promises.ts';
+import type { FinishProposal } from '../coordinate/finish-proposals.ts';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import { wireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
@@ -11,7 +11,7 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 export interface PushPorts {
   readonly store: Store;
   readonly devices: DeviceCaller;
-  readonly decide: DecideKey;
+  readonly decide: FinishProposal;
 }
 
 interface PushTask {

@@ -4,18 +4,18 @@ import { setImmediate } from 'node:timers/promises';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Store } from '@ringwright/partition/store';
 import { holdersOf } from '@ringwright/ring/slots-of';
-import type { Life } from '@ringwright/wire/hello';
-import type { DeviceLife } from '../device/device-life.ts';
+import type { Generation } from '@ringwright/wire/hello';
+import type { DeviceGeneration } from '../device/device-generation.ts';
 import { usableInfo } from '../peers/usable-info.ts';
 import { activeDuties } from '../rings/active-duties.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 
 export interface RefillPorts {
   readonly store: Store;
-  readonly life: DeviceLife;
+  readonly generation: DeviceGeneration;
   readonly mutex: KeyedMutex;
   readonly rings: { list(): readonly ActiveRing[] };
-  readonly onRefill: (remembered: Life, partitions: number) => void;
+  readonly onRefill: (remembered: Generation, partitions: number) => void;
 }
 
 /**
@@ -23,17 +23,20 @@ export interface RefillPorts {
  * others have too counts as incomplete; only when that is durable, peers hear of a new age. Killed
  * in between, the next start finds the same.
  */
-export async function refillIfRestored(ports: RefillPorts, remembered: Life | null): Promise<void> {
-  const { life, mutex } = ports;
-  if (remembered === null || !life.isBefore(remembered)) return;
+export async function refillIfRestored(
+  ports: RefillPorts,
+  remembered: Generation | null,
+): Promise<void> {
+  const { generation, mutex } = ports;
+  if (remembered === null || !generation.isBefore(remembered)) return;
   // Several peers say so at once: when the first one's turn has ended, the others know nothing new.
   await mutex.run('refill', async () => {
-    if (life.isBefore(remembered)) await refillAll(ports, remembered);
+    if (generation.isBefore(remembered)) await refillAll(ports, remembered);
   });
 }
 
-async function refillAll(ports: RefillPorts, remembered: Life): Promise<void> {
-  const { store, life, rings, onRefill } = ports;
+async function refillAll(ports: RefillPorts, remembered: Generation): Promise<void> {
+  const { store, generation, rings, onRefill } = ports;
   let partitions = 0;
   for (const active of rings.list()) {
     const { keyspace } = active.ring;
@@ -47,6 +50,6 @@ async function refillAll(ports: RefillPorts, remembered: Life): Promise<void> {
     }
   }
   // failpoint: restored.filling
-  await life.outlive(remembered);
+  await generation.surpass(remembered);
   onRefill(remembered, partitions);
 }

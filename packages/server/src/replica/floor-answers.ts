@@ -18,7 +18,7 @@ export async function answerFloorPromise(
     throw new CodedError('CLOCK_AHEAD', `a floor of ${floorMs} ms is too young by the clock here`);
   }
   ports.store.promiseFloor(keyspace, partition, floorMs);
-  await ports.inFlight.settled(keyspace, partition);
+  await ports.inFlight.drained(keyspace, partition);
   return { incarnation };
 }
 

@@ -42,7 +42,7 @@ test('any order of begins, ends and fences', async () => {
           const before = running.filter(({ partition }) => partition === one.partition);
           const fence = { waitsFor: new Set(before), passed: false };
           fences.push(fence);
-          void inFlight.settled('cities', one.partition).then(() => {
+          void inFlight.drained('cities', one.partition).then(() => {
             fence.passed = true;
           });
         } else {
@@ -62,5 +62,5 @@ test('what was tracked comes back as it is, also its failure', async () => {
   const inFlight = new InFlight();
   expect(await inFlight.track('a', 1, Promise.resolve(7))).toBe(7);
   await expect(inFlight.track('a', 1, Promise.reject(new Error('no')))).rejects.toThrow('no');
-  await inFlight.settled('a', 1);
+  await inFlight.drained('a', 1);
 });

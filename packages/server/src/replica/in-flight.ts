@@ -18,7 +18,7 @@ export class InFlight {
   }
 
   /** Resolves when every write that is under way now has ended. */
-  async settled(keyspace: string, partition: number): Promise<void> {
+  async drained(keyspace: string, partition: number): Promise<void> {
     await Promise.allSettled([...(this.#running.get(`${keyspace}/${partition}`) ?? [])]);
   }
 }

@@ -1,4 +1,4 @@
-// This device's part in a round: it promises, and tells what it holds (decide-key.ts asks).
+// This device's part in a round: it promises, and tells what it holds (propose.ts asks).
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { recordPrepare } from '@ringwright/wire/records';

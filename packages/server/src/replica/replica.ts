@@ -3,7 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax } from '@ringwright/base/limits';
-import { after, type MaybePromise } from '@ringwright/base/maybe-promise';
+import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import { compareStamps, formatStamp, type Stamp, stampTieMax } from '@ringwright/base/stamp';
 import type { WriteOutcome } from '@ringwright/partition/file/record';
 import type { Store } from '@ringwright/partition/store';
@@ -93,7 +93,7 @@ export function answerWrite(
   request: RequestOf<typeof recordWrite>,
   caller: Caller,
 ): MaybePromise<AnswerOf<typeof recordWrite>> {
-  return after(passFence(ports, request, caller), (passed) => {
+  return andThen(passFence(ports, request, caller), (passed) => {
     checkPlace(passed.active, request, caller);
     return writePassed(ports, request, passed);
   });
@@ -155,7 +155,7 @@ export function answerRead(
   request: RequestOf<typeof recordRead>,
   caller: Caller,
 ): MaybePromise<AnswerOf<typeof recordRead>> {
-  return after(passFence(ports, request, caller), (passed) => readPassed(ports, request, passed));
+  return andThen(passFence(ports, request, caller), (passed) => readPassed(ports, request, passed));
 }
 
 function readPassed(
@@ -180,7 +180,7 @@ export function answerStamp(
   request: RequestOf<typeof recordStamp>,
   caller: Caller,
 ): MaybePromise<AnswerOf<typeof recordStamp>> {
-  return after(answerRead(ports, request, caller), ({ record }) => ({
+  return andThen(answerRead(ports, request, caller), ({ record }) => ({
     stamp: record && { ms: record.ms, tie: record.tie },
   }));
 }

@@ -129,7 +129,7 @@ export async function answerPromises(
 ): Promise<AnswerOf<typeof promises>> {
   await passFence(ports, request, caller);
   const { keyspace, partition, after } = request;
-  await ports.inFlight.settled(keyspace, partition);
+  await ports.inFlight.drained(keyspace, partition);
   if (ports.store.marks(keyspace, partition) === null) throw filling(partition);
   const above = ports.store
     .promises(keyspace, partition)
@@ -147,7 +147,7 @@ export async function answerRows(
 ): Promise<AnswerOf<typeof rowsSince>> {
   await passFence(ports, request, caller);
   const { keyspace, partition, since } = request;
-  await ports.inFlight.settled(keyspace, partition);
+  await ports.inFlight.drained(keyspace, partition);
   const info = ports.store.info(keyspace, partition);
   // A device that refills asks for all there is; it knows from digests that this is a part.
   const complete = info?.state === 'ready' || request.assignment === null;

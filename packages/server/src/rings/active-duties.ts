@@ -1,5 +1,5 @@
 // The duties of this device under a ring, found once: O(slots) for some 10 ms in a million
-// partitions, asked by every status, hello, review and round of replication.
+// partitions, asked by every status, hello, pass of the reconciler and round of replication.
 import { setImmediate } from 'node:timers/promises';
 import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
 import { dutiesOf, loadsOf, servedBetween } from '@ringwright/ring/duty-of';

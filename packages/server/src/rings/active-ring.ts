@@ -23,7 +23,7 @@ export interface ActiveRing {
 }
 
 /** Stamps of coordinators outside the ring use the upper half of the 24-bit tie-break. */
-const STRANGER_BASE = 2 ** 23;
+const UNKNOWN_DEVICE_BASE = 2 ** 23;
 
 export function activeRing(
   decoded: Pick<ActiveRing, 'ring' | 'id' | 'bytes' | 'signing'>,
@@ -31,7 +31,7 @@ export function activeRing(
   nowMs: number,
 ): ActiveRing {
   const self = findSelf(decoded.ring.devices, identity);
-  const tieDevice = self ?? STRANGER_BASE + (hash32(identity.born) % STRANGER_BASE);
+  const tieDevice = self ?? UNKNOWN_DEVICE_BASE + (hash32(identity.born) % UNKNOWN_DEVICE_BASE);
   const partitionOf = partitionerOf(decoded.ring.partitioner);
   return { ...decoded, self, tieDevice, partitionOf, activatedMs: nowMs };
 }

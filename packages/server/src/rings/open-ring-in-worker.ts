@@ -1,7 +1,7 @@
 // Opens a large ring in a thread of its own, so that no turn of the event loop waits for it.
 import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
 import type { ActiveRing } from './active-ring.ts';
-import { type OpenedRing, openRing } from './open-ring.ts';
+import { type DecodedRing, openRing } from './open-ring.ts';
 import type { FilesAside } from './open-ring-worker.ts';
 import { runInWorker, sharedCopy } from './run-in-worker.ts';
 
@@ -14,7 +14,7 @@ const PROGRAM = new URL('./open-ring-worker.ts', import.meta.url);
 export async function openRingInWorker(
   bytes: Uint8Array,
   previous: Pick<ActiveRing, 'ring' | 'id' | 'bytes'> | null,
-): Promise<OpenedRing> {
+): Promise<DecodedRing> {
   if (bytes.length <= ringTurnBytesMax) return openRing(bytes, previous);
   const files: FilesAside = {
     file: await sharedCopy(bytes),

@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { CodedError } from '@ringwright/base/coded-error';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
-import { type OpenedRing, openRing } from './open-ring.ts';
+import { type DecodedRing, openRing } from './open-ring.ts';
 import type { WorkerAnswer } from './run-in-worker.ts';
 
 export interface FilesAside {
@@ -12,7 +12,7 @@ export interface FilesAside {
   readonly previous: SharedArrayBuffer | null;
 }
 
-function answerOf({ file, previous }: FilesAside): WorkerAnswer<OpenedRing> {
+function answerOf({ file, previous }: FilesAside): WorkerAnswer<DecodedRing> {
   try {
     const before = previous === null ? null : decodeRing(Buffer.from(previous));
     return { result: openRing(Buffer.from(file), before) };
@@ -23,7 +23,7 @@ function answerOf({ file, previous }: FilesAside): WorkerAnswer<OpenedRing> {
 }
 
 /** The arrays change hands instead of being copied; the rows of a table share one buffer. */
-function buffersOf({ ring }: OpenedRing): ArrayBuffer[] {
+function buffersOf({ ring }: DecodedRing): ArrayBuffer[] {
   const arrays = [...ring.table, ring.minVersions];
   return [...new Set(arrays.map(({ buffer }) => buffer as ArrayBuffer))];
 }

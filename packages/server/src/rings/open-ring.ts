@@ -5,7 +5,7 @@ import { type ChangeSize, changeSize } from '@ringwright/ring/audit/large-change
 import { decodeRing, type RingFile } from '@ringwright/ring/file/ring-file';
 import type { Ring } from '@ringwright/ring/ring';
 
-export interface OpenedRing extends Pick<RingFile, 'ring' | 'id' | 'signing'> {
+export interface DecodedRing extends Pick<RingFile, 'ring' | 'id' | 'signing'> {
   /** What an audit finds wrong; empty in a ring that may be used. */
   readonly findings: readonly Finding[];
   /** How much it changes of the ring it follows; null when that is not `previous`. */
@@ -16,7 +16,7 @@ export interface OpenedRing extends Pick<RingFile, 'ring' | 'id' | 'signing'> {
 export function openRing(
   bytes: Uint8Array,
   previous: { readonly ring: Ring; readonly id: string } | null,
-): OpenedRing {
+): DecodedRing {
   const { ring, id, signing } = decodeRing(bytes);
   const findings = auditRing(ring);
   const isNext = findings.length === 0 && previous?.id === ring.parent;

@@ -3,7 +3,7 @@ import { ringFetchesBytesMax, ringFetchesMax } from '@ringwright/base/limits-rin
 import { expect, test } from 'vitest';
 import { RingFetches } from './ring-fetches.ts';
 
-const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const flush = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('so many at a time; the others wait for a place, and each place is used again', async () => {
   const fetches = new RingFetches();
@@ -22,7 +22,7 @@ test('so many at a time; the others wait for a place, and each place is used aga
   );
   const ended = Promise.allSettled(work);
   for (let opened = 0; opened < work.length; opened += 1) {
-    await settle();
+    await flush();
     expect(running).toBe(Math.min(ringFetchesMax, work.length - opened));
     gates[opened]?.();
   }

@@ -16,7 +16,7 @@ const held = (keyspace: string, version: number) => {
 /** A relay and a member that takes rings, or fails with a code; time moves by hand. */
 function relaying(failure: () => CodedError | null = () => null) {
   const now = { ms: 0 };
-  const rested = Promise.withResolvers<void>();
+  const cooledDown = Promise.withResolvers<void>();
   const calls: string[] = [];
   const told: string[] = [];
   const relay = new RingRelay({
@@ -29,7 +29,7 @@ function relaying(failure: () => CodedError | null = () => null) {
     },
     deltas: { from: () => Promise.resolve(null) },
     monotonicMs: () => now.ms,
-    rest: () => rested.promise,
+    cooldown: () => cooledDown.promise,
     onSent: (to) => told.push(`sent ${to}`),
     onRefused: (to) => told.push(`refused ${to}`),
   });
@@ -39,16 +39,16 @@ function relaying(failure: () => CodedError | null = () => null) {
     if (error !== null) return Promise.reject(error);
     return Promise.resolve({ wanted: true, active: null });
   };
-  return { relay, peer: { call } as unknown as Caller, now, rested, calls, told };
+  return { relay, peer: { call } as unknown as Caller, now, cooledDown, calls, told };
 }
 
 test('a member without the ring, or with an older one, is sent it, trust before it', async () => {
   for (const heads of [[], [held('towns', 9)], [held('cities', 0)]]) {
-    const { relay, peer, rested, calls, told } = relaying();
+    const { relay, peer, cooledDown, calls, told } = relaying();
     const sending = relay.send(member, peer, heads);
     await relay.send(member, peer, heads);
-    expect(calls, 'it rests first').toEqual([]);
-    rested.resolve();
+    expect(calls, 'it cools down first').toEqual([]);
+    cooledDown.resolve();
     await sending;
     expect(calls, 'once').toEqual(['trust', 'ring-offer', 'ring-chunk']);
     expect(told).toEqual([`sent ${member}`]);
@@ -56,18 +56,18 @@ test('a member without the ring, or with an older one, is sent it, trust before 
 });
 
 test('nobody is sent a ring it has, or one that does not name it', async () => {
-  const { relay, peer, rested, calls } = relaying();
-  rested.resolve();
+  const { relay, peer, cooledDown, calls } = relaying();
+  cooledDown.resolve();
   await relay.send(member, peer, [held('cities', active.ring.version)]);
   await relay.send(member, peer, [held('cities', active.ring.version + 1)]);
   await relay.send('127.0.0.1:6999', peer, []);
   expect(calls).toEqual([]);
 });
 
-test('a refusal rests for long, a broken connection does not', async () => {
+test('a refusal cools down for long, a broken connection does not', async () => {
   let code: 'SIGNATURES_MISSING' | 'PEER_UNREACHABLE' = 'PEER_UNREACHABLE';
-  const { relay, peer, now, rested, told } = relaying(() => new CodedError(code, 'no'));
-  rested.resolve();
+  const { relay, peer, now, cooledDown, told } = relaying(() => new CodedError(code, 'no'));
+  cooledDown.resolve();
   const tries = async (): Promise<number> => {
     await relay.send(member, peer, []);
     return told.length;

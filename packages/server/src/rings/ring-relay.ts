@@ -21,7 +21,7 @@ interface RingRelayPorts {
   readonly deltas: Pick<RelayedDeltas, 'from'>;
   readonly monotonicMs: () => number;
   /** Resolves after a moment, in which a member that knows this server fetches for itself. */
-  readonly rest: () => Promise<unknown>;
+  readonly cooldown: () => Promise<unknown>;
   readonly onSent: (to: string, active: ActiveRing) => void;
   readonly onRefused: (to: string, active: ActiveRing, error: unknown) => void;
 }
@@ -46,7 +46,7 @@ export class RingRelay {
     if (lacking.length === 0 || this.#sending.has(to)) return;
     this.#sending.add(to);
     try {
-      await this.#ports.rest();
+      await this.#ports.cooldown();
       for (const keyspace of lacking) {
         const active = this.#ports.rings.find(keyspace);
         if (active !== undefined) await this.#sendOne(to, peer, active);
@@ -82,12 +82,12 @@ export class RingRelay {
       if (how !== 'had') onSent(to, active);
     } catch (error) {
       // What did not get there is sent with the next greeting; what was judged, much later.
-      if (!isOfTheWay(error)) this.#restAfterRefusal(to, active);
+      if (!isOfTheWay(error)) this.#coolDownAfterRefusal(to, active);
       onRefused(to, active, error);
     }
   }
 
-  #restAfterRefusal(to: string, active: ActiveRing): void {
+  #coolDownAfterRefusal(to: string, active: ActiveRing): void {
     const until = this.#refused.get(active) ?? new Map<string, number>();
     until.set(to, this.#ports.monotonicMs() + ringRelayAgainMs);
     this.#refused.set(active, until);

@@ -2,14 +2,14 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { judgeRing, type RingVerdict } from '@ringwright/ring/audit/judge-ring';
 import type { RingCandidate, RingStanding } from '@ringwright/ring/audit/ring-candidate';
-import { readRingHead, splitRingFile } from '@ringwright/ring/file/ring-file';
+import { readManifestHead, splitRingFile } from '@ringwright/ring/file/ring-file';
 import type { AuthenticRing } from '@ringwright/ring/trust/authenticate-ring';
 import type { RingHead, RingHeld } from '@ringwright/wire/hello';
 import type { DeviceIdentity } from '../device/device-identity.ts';
 import type { TrustStore } from '../trust/trust-store.ts';
 import { prepareDuties } from './active-duties.ts';
 import { type ActiveRing, activeRing } from './active-ring.ts';
-import type { OpenedRing } from './open-ring.ts';
+import type { DecodedRing } from './open-ring.ts';
 import { openRingInWorker } from './open-ring-in-worker.ts';
 import { type CachedRing, cacheRing, type HighestHead, type RingCache } from './ring-cache.ts';
 import type { RingForks } from './ring-forks.ts';
@@ -32,7 +32,7 @@ interface RingsPorts {
 interface OpenedFile extends Required<RingCandidate> {
   readonly bytes: Uint8Array;
   readonly authentic: AuthenticRing | null;
-  readonly opened: OpenedRing;
+  readonly opened: DecodedRing;
 }
 
 /**
@@ -180,7 +180,7 @@ export class Rings {
    */
   async witness(bytes: Uint8Array, from: string): Promise<void> {
     const authentic = this.#ports.trust?.authenticate(bytes) ?? null;
-    const manifest = readRingHead(bytes);
+    const manifest = readManifestHead(bytes);
     const { keyspace, version, id } = manifest;
     const verdict = this.#judge({ head: { keyspace, version, id }, manifest, authentic });
     if (verdict.kind === 'fork') await this.#raiseFork(keyspace, verdict, from);
@@ -220,8 +220,8 @@ export class Rings {
   async #open(bytes: Uint8Array, claimed: string): Promise<OpenedFile> {
     try {
       const authentic = this.#ports.trust?.authenticate(bytes) ?? null;
-      const isBraked = authentic !== null && !authentic.signing.large;
-      const present = isBraked ? this.#active.get(readRingHead(bytes).keyspace) : undefined;
+      const isGuarded = authentic !== null && !authentic.signing.large;
+      const present = isGuarded ? this.#active.get(readManifestHead(bytes).keyspace) : undefined;
       const opened = await openRingInWorker(bytes, present ?? null);
       const { keyspace, version } = opened.ring;
       const head = { keyspace, version, id: opened.id };

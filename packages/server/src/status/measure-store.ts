@@ -7,11 +7,16 @@ import type { StatusPorts } from './status.ts';
 /** Counts the partition files by ring and state, and what holds moves up; called for the metrics. */
 export function measurePartitions(
   { partitions, heldDrops, copyRate }: Metrics,
-  { store, mover, rings, pace }: Pick<StatusPorts, 'store' | 'mover' | 'rings' | 'pace'>,
+  {
+    store,
+    reconciler,
+    rings,
+    throttle,
+  }: Pick<StatusPorts, 'store' | 'reconciler' | 'rings' | 'throttle'>,
 ): void {
-  copyRate.set(pace.status().inForce ?? 0);
+  copyRate.set(throttle.status().inForce ?? 0);
   for (const { ring } of rings.list()) {
-    const { drops, quarantines } = mover.held(ring.keyspace);
+    const { drops, quarantines } = reconciler.held(ring.keyspace);
     heldDrops.set({ ring: ring.keyspace }, drops + quarantines);
   }
   const counts = new Map<string, number>();

@@ -5,12 +5,12 @@ import { formatAddress } from '@ringwright/base/server-address';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
 import { wireVersion } from '@ringwright/wire/wire-version';
-import type { CopyPace, CopyPaceStatus } from '../copies/copy-pace.ts';
+import type { AdaptiveThrottle, AdaptiveThrottleStatus } from '../copies/adaptive-throttle.ts';
 import type { DeviceIdentity } from '../device/device-identity.ts';
 import type { LoadProgress } from '../moves/load-progress.ts';
 import type { MoveControls } from '../moves/move-controls.ts';
-import type { HeldDrops, Mover } from '../moves/mover.ts';
 import { isSurplus } from '../moves/plan-duties.ts';
+import type { HeldDrops, Reconciler } from '../moves/reconciler.ts';
 import type { Peers } from '../peers/peers.ts';
 import type { LogLoss, Scrubber } from '../repair/scrubber.ts';
 import { activeDuties } from '../rings/active-duties.ts';
@@ -40,11 +40,11 @@ export interface StatusPorts {
   readonly forks: RingForks;
   readonly requests: RingRequests;
   readonly store: Store;
-  readonly mover: Mover;
+  readonly reconciler: Reconciler;
   readonly controls: MoveControls;
   readonly peers: Peers;
   readonly trust: TrustStore;
-  readonly pace: CopyPace;
+  readonly throttle: AdaptiveThrottle;
   readonly scrubber: Pick<Scrubber, 'logLoss'>;
   readonly startedMs: number;
   readonly nowMs: () => number;
@@ -104,7 +104,7 @@ export interface ServerStatus {
   /** The commit log was lost and began anew, in this life of the process; null: it was not. */
   readonly logLoss: LogLoss | null;
   /** How fast partition files may be given and taken here. */
-  readonly copyPace: CopyPaceStatus;
+  readonly copyPace: AdaptiveThrottleStatus;
   /** Null when unsigned rings are accepted. */
   readonly trust: readonly TrustStatus[] | null;
   readonly peers: readonly { readonly address: string; readonly connected: boolean }[];
@@ -123,7 +123,7 @@ export function serverStatus(ports: StatusPorts): ServerStatus {
     rings,
     refusals: ports.rings.refusals(),
     logLoss: ports.scrubber.logLoss,
-    copyPace: ports.pace.status(),
+    copyPace: ports.throttle.status(),
     trust: trustStatus(ports),
     peers: ports.peers.list().map(({ address, connected }) => ({ address, connected })),
   };
@@ -169,7 +169,7 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
   const infos = ports.store.list().filter((info) => info.keyspace === keyspace);
   const { serve } = activeDuties(active);
   const serving = countReady(infos, keyspace, serve);
-  const draining = ports.mover.draining(keyspace);
+  const draining = ports.reconciler.draining(keyspace);
   const surplus = infos
     .map(({ partition }) => partition)
     .filter((partition) => isSurplus(active, partition));
@@ -187,15 +187,15 @@ function ringStatus(ports: StatusPorts, active: ActiveRing): RingStatus {
       .damaged()
       .filter((one) => one.keyspace === keyspace)
       .map(({ partition, error }) => ({ partition, reason: error.message })),
-    failing: ports.mover.failing(keyspace),
-    loads: ports.mover.progress(keyspace),
+    failing: ports.reconciler.failing(keyspace),
+    loads: ports.reconciler.progress(keyspace),
     ...controlsOf(ports, active),
     surplus: surplus.length,
     draining: surplus.map((partition) => ({
       partition,
       reason: draining.get(partition) ?? 'waits for its turn',
     })),
-    held: ports.mover.held(keyspace),
+    held: ports.reconciler.held(keyspace),
     rows: infos.reduce((sum, info) => sum + info.rows, 0),
     bytes: infos.reduce((sum, info) => sum + info.bytes, 0),
     epoch: active.signing?.epoch ?? null,

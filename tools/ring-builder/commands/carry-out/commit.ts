@@ -7,7 +7,7 @@ import { readTrust } from '@ringwright/repository/folder/trust-file';
 import { openRing } from '@ringwright/repository/open-ring';
 import { flag, optionalNumber, optionalText, text } from '../../cli/arguments.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
-import { type CommitWords, commitPlan, ringOf } from '../../plan/commit-plan.ts';
+import { type CommitArgs, commitPlan, ringOf } from '../../plan/commit-plan.ts';
 import {
   replicasAtOnceOption,
   requireDigest,
@@ -87,10 +87,10 @@ export const verb: Verb = {
 async function commit(
   context: Context,
   prepared: PreparedPlan,
-  words: CommitWords,
+  options: CommitArgs,
 ): Promise<Answer> {
   const state = stateToCommit(prepared);
-  const { json, lines, next } = await commitPlan(context, { ...prepared, state }, words);
+  const { json, lines, next } = await commitPlan(context, { ...prepared, state }, options);
   const warnings = prepared.plan.warnings.map(({ code, message }) => `warning ${code}: ${message}`);
   return { json, lines: [...warnings, ...lines], next };
 }

@@ -12,9 +12,9 @@ import { cancelAnswer } from '../../moves/cancel-moves.ts';
 import { type ControlOutcome, controlMoves } from '../../moves/control-moves.ts';
 import { type CopyRate, ratesJson, ratesText } from '../../moves/copy-rates.ts';
 import { forceRefills } from '../../moves/force-refills.ts';
+import { noMoveRate } from '../../moves/move-rate.ts';
 import { moveRows, type Said } from '../../moves/move-rows.ts';
 import { isDeviceWord, namedMoves } from '../../moves/named-moves.ts';
-import { noPace } from '../../moves/pace.ts';
 import { movesTable } from '../../moves/print-board.ts';
 import { rateAnswer } from '../../moves/rate-answer.ts';
 import { printMoves } from '../../plan/print-moves.ts';
@@ -58,15 +58,15 @@ A rate is 256KiB/s or more.`,
     const ring = text(args, 'ring');
     const action = actionOf(text(args, 'action'));
     const head = await readVersion(context.rings, ring, 'head');
-    const words = texts(args, 'which');
-    if (action === 'list') return listMoves(context, head, words);
-    if (action === 'rate') return rateAnswer(context, head, words);
+    const which = texts(args, 'which');
+    if (action === 'list') return listMoves(context, head, which);
+    if (action === 'rate') return rateAnswer(context, head, which);
     if (action === 'force') {
-      const reason = requireForce(context, { ring, words, reason: optionalText(args, 'reason') });
-      return force(context, head, { words, reason });
+      const reason = requireForce(context, { ring, which, reason: optionalText(args, 'reason') });
+      return force(context, head, { which, reason });
     }
-    if (action === 'cancel') return cancelAnswer(context, head, words);
-    const moves = namedMoves(head.ring, head.ring.moves, words);
+    if (action === 'cancel') return cancelAnswer(context, head, which);
+    const moves = namedMoves(head.ring, head.ring.moves, which);
     const outcomes = await controlMoves(
       head.ring,
       { action, moves, reason: null },
@@ -85,14 +85,14 @@ function actionOf(word: string): Action {
 async function listMoves(
   context: Context,
   head: StoredVersion,
-  words: readonly string[],
+  which: readonly string[],
 ): Promise<Answer> {
   const { ring, state } = head;
   const targets = ringTargets(ring, state);
   const said = await askMoves(ring, targets);
-  const wanted = words.includes('all')
+  const wanted = which.includes('all')
     ? []
-    : words.map((word) => parseNumber(word, 'partition', 'partition'));
+    : which.map((word) => parseNumber(word, 'partition', 'partition'));
   const all = moveRows(ring, said);
   const isWanted = ({ partition }: { readonly partition: number }): boolean =>
     wanted.length === 0 || wanted.includes(partition);
@@ -114,7 +114,7 @@ async function listMoves(
       ...(held === '' ? [] : [`copies go at ${held}`]),
       ...unanswered.map((address) => `${address} did not answer: what it says of moves is missing`),
       ...wavesLeftLines(keyspace, left),
-      ...(rows.length === 0 ? [] : ['', ...movesTable(rows, noPace)]),
+      ...(rows.length === 0 ? [] : ['', ...movesTable(rows, noMoveRate)]),
       ...(later.flat().length === 0 ? [] : printMoves({ moves: [], later }, stateOf(head))),
     ],
     next: context.next(
@@ -144,12 +144,12 @@ function ratesBy(targets: readonly Target[], said: Said) {
 async function force(
   context: Context,
   head: StoredVersion,
-  { words, reason }: { readonly words: readonly string[]; readonly reason: string },
+  { which, reason }: { readonly which: readonly string[]; readonly reason: string },
 ): Promise<Answer> {
   const { ring } = head;
   const moving = new Set(ring.moves.map(({ partition }) => String(partition)));
-  const named = words.filter((word) => word === 'all' || isDeviceWord(word) || moving.has(word));
-  const partitions = words
+  const named = which.filter((word) => word === 'all' || isDeviceWord(word) || moving.has(word));
+  const partitions = which
     .filter((word) => !named.includes(word))
     .map((word) => parseNumber(word, 'partition', 'partition'));
   const unknown = partitions.find((partition) => partition >= ring.partitions);
@@ -208,17 +208,17 @@ function requireForce(
   context: Context,
   asked: {
     readonly ring: string;
-    readonly words: readonly string[];
+    readonly which: readonly string[];
     readonly reason: string | undefined;
   },
 ): string {
-  const { ring, words, reason } = asked;
-  if (words.length === 0) throw usage('which partitions? numbers, or all');
+  const { ring, which, reason } = asked;
+  if (which.length === 0) throw usage('which partitions? numbers, or all');
   if (reason === undefined) throw usage('a move is forced with --reason TEXT, or not at all');
   if (context.yes) return reason;
-  const message = `partitions ${words.join(' ')} of ${ring} may lose writes that were acknowledged`;
+  const message = `partitions ${which.join(' ')} of ${ring} may lose writes that were acknowledged`;
   throw new CodedError('CONFIRMATION_NEEDED', message, {
     hint: 'bring back one of the devices that have the records; or add --yes',
-    details: { ring, partitions: words, reason },
+    details: { ring, partitions: which, reason },
   });
 }

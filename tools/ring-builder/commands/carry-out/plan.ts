@@ -4,13 +4,13 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { flag, optionalNumber, optionalText, text } from '../../cli/arguments.ts';
 import { parseBytes } from '../../cli/print-bytes.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
-import { brakeWarnings } from '../../plan/brake-warnings.ts';
-import { plannedBrake } from '../../plan/commit-plan.ts';
+import { plannedGuard } from '../../plan/commit-plan.ts';
 import {
   commitOptions,
   replicasAtOnceOption,
   requireReplicasAtOnce,
 } from '../../plan/commit-rules.ts';
+import { guardWarnings } from '../../plan/guard-warnings.ts';
 import { sizesFor } from '../../plan/known-sizes.ts';
 import { roomFirst } from '../../plan/lacking-room.ts';
 import { planWanted, readWanted, type Wanted } from '../../plan/prepare-plan.ts';
@@ -63,19 +63,19 @@ export const verb: Verb = {
     const options = ['direct', 'step-ramps']
       .map((name) => (flag(args, name) ? ` --${name}` : ''))
       .join('');
-    const brake = await plannedBrake(context, prepared);
+    const guard = await plannedGuard(context, prepared);
     const { lacking, ...shown } = effects;
-    const plan = withWarnings(prepared.plan, [...effectWarnings(effects), ...brakeWarnings(brake)]);
+    const plan = withWarnings(prepared.plan, [...effectWarnings(effects), ...guardWarnings(guard)]);
     const moves = flag(args, 'partitions') ? printMoves(plan, state) : [];
     return {
-      json: { ...planDocument(plan), direct, changed, ...shown, brake },
+      json: { ...planDocument(plan), direct, changed, ...shown, brake: guard },
       lines: changed
         ? printPlan(plan, state, [...printEffects(effects, head?.ring ?? null), ...moves])
         : [`${ring}: a commit would have nothing to do`],
       next: context.next(
         changed
           ? (roomFirst(lacking) ??
-              `commit ${ring} ${commitOptions(plan, brake, lacking)}${options}`)
+              `commit ${ring} ${commitOptions(plan, guard, lacking)}${options}`)
           : `status ${ring}`,
       ),
     };

@@ -38,7 +38,7 @@ export async function pushToAll(
       return `version ${version.ring.version} waits for ${counted(missing.length, 'server')}: ${why}`;
     },
     hintOf: async (servers) =>
-      adviceOn(await situationOf(context, version), plightsOf(servers))?.words ?? '',
+      adviceOn(await situationOf(context, version), plightsOf(servers))?.text ?? '',
     stallMs: options.stallMs,
     nowMs: context.nowMs,
     tell: context.tell,
@@ -91,7 +91,7 @@ async function notTaken(
   const names = missing.map((one) => `${one.address} (${one.code ?? one.outcome})`).join(', ');
   const advice = adviceOn(await situationOf(context, version), plightsOf(missing));
   return new CodedError(code, `${said} version ${number}: ${names}`, {
-    hint: advice?.words,
+    hint: advice?.text,
     details: { ring: keyspace, version: number, missing },
   });
 }

@@ -240,10 +240,10 @@ function pushAnswer(
       ...(failed.length > 0 ? table : []),
       ...(skips > 0 ? [`${counted(skips, 'server was', 'servers were')} not asked: ${why}`] : []),
       ...(notReady === '' ? [] : [notReady]),
-      ...(advice === null ? [] : [advice.words]),
+      ...(advice === null ? [] : [advice.text]),
     ],
     next: context.next(
-      advice?.command ?? nextWords(pushed, { keyspace, inFlight: moves.length > 0 }),
+      advice?.command ?? nextCommand(pushed, { keyspace, inFlight: moves.length > 0 }),
     ),
     exit,
   };
@@ -260,7 +260,7 @@ function sentLines(servers: readonly PushOutcome[]): string[] {
 
 const outcomes = ['accepted', 'refused', 'unreachable', 'skipped'] as const;
 
-function nextWords(
+function nextCommand(
   { servers }: Pushed,
   { keyspace, inFlight }: { readonly keyspace: string; readonly inFlight: boolean },
 ): string {

@@ -26,7 +26,7 @@ const listed = (
   }));
 
 /** The holders of partition 5, and a device that has nothing of it. */
-const [a, b, c, stranger] = [0, 1, 2, 3];
+const [a, b, c, other] = [0, 1, 2, 3];
 
 test('disks as the ring says', () => {
   expect(reconcileRing(ring, listed(asAssigned(ring)))).toEqual({
@@ -40,7 +40,7 @@ test('absent, partial, and what lies elsewhere while a slot is not whole', () =>
   const disks = asAssigned(ring);
   disks.get(a)?.delete(5);
   disks.get(b)?.set(5, { ...ready, state: 'filling' });
-  disks.get(stranger)?.set(5, ready);
+  disks.get(other)?.set(5, ready);
   const { findings, complete } = reconcileRing(
     ring,
     listed(disks, new Map([[5, 'd1 has not all of it yet']])),
@@ -51,7 +51,7 @@ test('absent, partial, and what lies elsewhere while a slot is not whole', () =>
     new Set([
       ['absent', a, `push ${ring.keyspace}`],
       ['partial', b, `servers ${ring.keyspace}`],
-      ['unassigned', stranger, `rollout ${ring.keyspace}`],
+      ['unassigned', other, `rollout ${ring.keyspace}`],
     ]),
   );
   expect(findings.find(({ kind }) => kind === 'unassigned')?.why).toContain('d1 has not all');
@@ -59,9 +59,9 @@ test('absent, partial, and what lies elsewhere while a slot is not whole', () =>
 
 test('one copy more than wanted is only a duplicate when every slot is whole', () => {
   const disks = asAssigned(ring);
-  disks.get(stranger)?.set(5, ready);
+  disks.get(other)?.set(5, ready);
   const { findings } = reconcileRing(ring, listed(disks));
-  expect(findings).toMatchObject([{ kind: 'duplicated', device: stranger, bytes: 1_000 }]);
+  expect(findings).toMatchObject([{ kind: 'duplicated', device: other, bytes: 1_000 }]);
 });
 
 test('no complete file anywhere is said first, with what there is', () => {
@@ -83,13 +83,13 @@ test('a device that does not answer is no reason to call its files absent', () =
 });
 
 test('a move in flight: the joiner has a part, and that is no surplus', () => {
-  const move = { partition: 5, replica: 0, from: a, to: stranger };
+  const move = { partition: 5, replica: 0, from: a, to: other };
   const [, moving] = moveVersions(ring, [move]);
   const disks = asAssigned(ring);
   expect(reconcileRing(moving, listed(disks)).findings).toEqual([]);
-  disks.get(stranger)?.set(5, { ...ready, state: 'filling' });
+  disks.get(other)?.set(5, { ...ready, state: 'filling' });
   const [found] = reconcileRing(moving, listed(disks)).findings;
-  expect(found).toMatchObject({ kind: 'partial', device: stranger });
+  expect(found).toMatchObject({ kind: 'partial', device: other });
   expect(found?.command).toBe(`moves ${ring.keyspace} list 5`);
 });
 

@@ -28,7 +28,7 @@ export async function requireNoFork(context: Context, head: StoredVersion): Prom
     `version ${version} of ${keyspace} is ${id.slice(0, 12)} and ${other.slice(0, 12)}, ` +
       `say ${names.join(' ')}: nothing moves before that is settled`,
     {
-      hint: adviceOn(await situationOf(context, head), forked)?.words,
+      hint: adviceOn(await situationOf(context, head), forked)?.text,
       details: { ring: keyspace, version, id, other, servers: names },
     },
   );

@@ -50,7 +50,7 @@ export interface RolloutOptions {
   readonly rate: number | null;
   /** Null: at any hour. */
   readonly window: HourWindow | null;
-  /** Why later waves are right although the brake would stop them. */
+  /** Why later waves are right although the change guard would stop them. */
   readonly override: string | null;
 }
 

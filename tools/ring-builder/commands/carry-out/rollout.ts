@@ -65,7 +65,7 @@ export const verb: Verb = {
     override: {
       type: 'string',
       requiresArg: true,
-      describe: 'why a later wave that the brake stops is right; logged',
+      describe: 'why a later wave that the change guard stops is right; logged',
     },
     'skip-down': {
       type: 'boolean',
@@ -150,14 +150,14 @@ export function rolloutAnswer(
       ),
       ...wavesLeftLines(keyspace, waits),
       ...endLines[end]({ inFlight: moves.length, paused, isLeftToDown: drains.isLeftToDown }),
-      ...(advice === null ? [] : [advice.words]),
+      ...(advice === null ? [] : [advice.text]),
     ],
     next: context.next(
       advice !== null && !drains.isLeftToDown
         ? advice.command
         : end === 'done' && movesNotNoted > 0
           ? `plan ${keyspace}`
-          : nextWords(keyspace, end),
+          : nextCommand(keyspace, end),
     ),
     exit: end === 'paused' || end === 'resting' ? EXIT_WAITS : end === 'drains' ? 4 : 0,
   };
@@ -190,7 +190,7 @@ const endLines: Readonly<Record<AnsweredEnd, (figures: EndFigures) => readonly s
   ],
 };
 
-function nextWords(ring: string, end: AnsweredEnd): string {
+function nextCommand(ring: string, end: AnsweredEnd): string {
   if (end === 'done') return `servers ${ring}`;
   if (end === 'step') return `rollout ${ring} --step`;
   return end === 'paused' ? `moves ${ring} resume all` : `rollout ${ring}`;

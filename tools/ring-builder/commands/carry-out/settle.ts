@@ -89,7 +89,7 @@ export const verb: Verb = {
           { head: 'ANSWER', cell: ({ outcome }) => answers[outcome] },
           { head: 'WHY', cell: ({ message }) => message ?? '' },
         ]),
-        ...(advice === null ? [] : [advice.words]),
+        ...(advice === null ? [] : [advice.text]),
       ],
       next: context.next(advice?.command ?? `servers ${ring}`),
       exit: count('unreachable') > 0 ? 4 : count('refused') > 0 ? 5 : 0,

@@ -1,7 +1,7 @@
-// Later waves of a change that the brake let pass: found by searching drawn weights for commits
+// Later waves of a change that the guard let pass: found by searching drawn weights for commits
 // whose second wave by itself is a large change.
 import path from 'node:path';
-import { brakeMovedShareMax } from '@ringwright/base/limits';
+import { guardMovedShareMax } from '@ringwright/base/limits';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
 import { readLog } from '@ringwright/repository/folder/read-log';
@@ -35,7 +35,7 @@ async function secondWave(rings: string, withReason = true) {
   const from = { head, headId: id, state: state!, direct: false };
   const ring = nextRing(planVersion({ ...from, versionHours: new Map(), nowHours: 1e6 }), from);
   expect(auditRing(ring)).toEqual([]);
-  const why = whyLarge(changeSize(head, ring), brakeMovedShareMax);
+  const why = whyLarge(changeSize(head, ring), guardMovedShareMax);
   const logged = await readLog(rings, 'cities');
   // Programs from before let some pass that looked small in their first wave alone.
   const entries = withReason ? logged : logged.map((entry) => ({ ...entry, details: {} }));
@@ -55,7 +55,7 @@ test('the second wave of a change that is not large passes, large as it looks', 
   expect(override).toBe('a later wave of version 2: no large change with it');
 });
 
-test('large in its waves: the commit brakes, and a wave nobody let pass', async () => {
+test('large in its waves: the commit is held up, and a wave nobody let pass', async () => {
   const weights = [2, 2, 0.5, 2, 0.5, 0.5];
   const changes = ['remove cities d2', 'set-weight cities d3 1'];
   await expect(committed(weights, changes)).rejects.toThrow(

@@ -1,7 +1,7 @@
-// Why a later wave of a commit passes the operator's brake: who let the commit pass said why, or
+// Why a later wave of a commit passes the change guard: who let the commit pass said why, or
 // both together are no large change.
 import { CodedError } from '@ringwright/base/coded-error';
-import { brakeMovedShareMax } from '@ringwright/base/limits';
+import { guardMovedShareMax } from '@ringwright/base/limits';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { readTrust } from '@ringwright/repository/folder/trust-file';
@@ -19,7 +19,7 @@ interface Wave {
  * What the commit of this wave was let through with. Else, where all that was done since before
  * the commit, this wave included, is no large change, a sentence that says so: a wave by itself may
  * look large, for the device that went with the first one does not explain its moves any more.
- * Null: the brake decides.
+ * Null: the change guard decides.
  */
 export async function waveOverride(
   rings: string,
@@ -43,6 +43,6 @@ export async function waveOverride(
   });
   if (base === null) return null;
   const whole = { ...changeSize(base.ring, ring), underQuorum: 0 };
-  if (whyLarge(whole, role?.movedShare ?? brakeMovedShareMax) !== null) return null;
+  if (whyLarge(whole, role?.movedShare ?? guardMovedShareMax) !== null) return null;
   return `a later wave of version ${commit.version}: no large change with it`;
 }

@@ -49,9 +49,9 @@ export const verb: Verb = {
 async function devicesOf(args: Arguments): Promise<readonly NewDevice[]> {
   const flags = ['region', 'zone', 'ip', 'port', 'device', 'weight', 'meta'];
   const given = flags.filter((name) => args[name] !== undefined);
-  const words = texts(args, 'devices');
+  const pairs = texts(args, 'devices');
   const from = optionalText(args, 'from');
-  const ways = [words.length > 0, given.length > 0, from !== undefined].filter(Boolean).length;
+  const ways = [pairs.length > 0, given.length > 0, from !== undefined].filter(Boolean).length;
   if (ways !== 1) {
     throw usage(
       `${counted(ways, 'way')} to name devices given, wanted one: pairs, flags, or --from FILE`,
@@ -59,7 +59,7 @@ async function devicesOf(args: Arguments): Promise<readonly NewDevice[]> {
     );
   }
   const key = optionalText(args, 'key');
-  if (words.length > 0) return withKey(devicesOfPairs(words), key);
+  if (pairs.length > 0) return withKey(devicesOfPairs(pairs), key);
   if (from === undefined) return withKey([deviceOfFlags(args)], key);
   const content = await readInput(from, { bytesMax: operatorFileBytesMax, name: `--from ${from}` });
   return devicesOfFile(content.toString('utf8'), from === '-' ? 'stdin' : from);

@@ -20,16 +20,16 @@ const newDeviceSchema = z.strictObject({
 });
 
 /** `r1z2-10.0.0.1:6200/sdb 100 …`: devices and weights in turn. */
-export function devicesOfPairs(words: readonly string[]): NewDevice[] {
-  if (words.length % 2 === 1) {
+export function devicesOfPairs(args: readonly string[]): NewDevice[] {
+  if (args.length % 2 === 1) {
     throw usage(
-      `${counted(words.length, 'word')}, wanted pairs of device and weight: ${words.at(-1)} has no weight`,
+      `${counted(args.length, 'word')}, wanted pairs of device and weight: ${args.at(-1)} has no weight`,
       'ring-builder add RING r1z2-10.0.0.1:6200/sdb 100',
     );
   }
   const devices: NewDevice[] = [];
-  for (let at = 0; at < words.length; at += 2) {
-    const [device = '', weight = ''] = words.slice(at, at + 2);
+  for (let at = 0; at < args.length; at += 2) {
+    const [device = '', weight = ''] = args.slice(at, at + 2);
     devices.push({
       ...parseDevice(device),
       weight: parseNumber(weight, 'weight', `weight of ${device}`),

@@ -5,7 +5,7 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import { text, texts } from '../../cli/arguments.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
-import { asCommands, wordsWithout } from '../../servers/gone-for-good.ts';
+import { asCommands, commandsWithout } from '../../servers/gone-for-good.ts';
 import { deviceIdOf } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
@@ -43,7 +43,7 @@ async function cancelFirst(
   const { ring } = await readVersion(context.rings, name, 'head');
   const moves = ring.moves.filter(({ to }) => removed.includes(to)).length;
   if (moves === 0) return answer;
-  const [cancel] = wordsWithout(ring, removed);
+  const [cancel] = commandsWithout(ring, removed);
   const then = asCommands([cancel, `commit ${name} -m TEXT`, `rollout ${name}`]);
   const first = `${counted(moves, 'move is', 'moves are')} on their way there, and come first`;
   return {

@@ -13,17 +13,17 @@ export const verb: Verb = {
     ['$0 set-weight cities 10.0.0.1:6200/sdb 0 d4 50', 'two devices; weight 0 drains'],
   ],
   run: async (args, context) => {
-    const words = texts(args, 'pairs');
-    if (words.length % 2 === 1) {
+    const pairs = texts(args, 'pairs');
+    if (pairs.length % 2 === 1) {
       throw usage(
-        `${counted(words.length, 'word')}, wanted pairs of device and weight: ${words.at(-1)} has no weight`,
+        `${counted(pairs.length, 'word')}, wanted pairs of device and weight: ${pairs.at(-1)} has no weight`,
         `ring-builder set-weight ${text(args, 'ring')} d3 150`,
       );
     }
     return stageAndAnswer(context, text(args, 'ring'), (state) =>
-      words.flatMap((reference, at): Change[] => {
+      pairs.flatMap((reference, at): Change[] => {
         if (at % 2 === 1) return [];
-        const weight = parseNumber(words[at + 1] ?? '', 'weight', `weight of ${reference}`);
+        const weight = parseNumber(pairs[at + 1] ?? '', 'weight', `weight of ${reference}`);
         return [{ kind: 'set-weight', id: deviceIdOf(state, reference), weight }];
       }),
     );

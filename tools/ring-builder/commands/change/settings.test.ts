@@ -105,8 +105,8 @@ test('a ramp takes a step where a commit is told so, and is seen on its way', as
   expect(ramps).toEqual([{ id: 0, weight: 10, target: 14, step: 2, ...window, phase: 'due' }]);
   // A commit of something else is about that alone.
   await tool.json('set-weight cities d1 11');
-  const codes = async (words: string) => {
-    const plan = await tool.json<{ warnings: { code: string }[] }>(words);
+  const codes = async (args: string) => {
+    const plan = await tool.json<{ warnings: { code: string }[] }>(args);
     return plan.warnings.map(({ code }) => code);
   };
   expect(await codes('plan cities --offline')).toContain('RAMP_WAITS');

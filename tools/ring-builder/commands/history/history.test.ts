@@ -44,7 +44,7 @@ test.concurrent('questions answer in JSON and change nothing', slow, async () =>
   expect(await tool.json('why cities d2')).toMatchObject({ share: 20, slots: 20 });
   expect(await tool.json('why cities --as-key 3')).toMatchObject({ key: '3' });
   expect(await tool.json('lookup cities a --at 2027-01-01')).toMatchObject({ version: 1 });
-  for (const [words, exit, code] of [
+  for (const [args, exit, code] of [
     ['why cities 32', 2, 'USAGE'],
     ['drill cities zone 9', 2, 'DEVICE_UNKNOWN'],
     ['lookup cities a --at 2020-01-01', 2, 'RING_VERSION_UNKNOWN'],
@@ -58,9 +58,9 @@ test.concurrent('questions answer in JSON and change nothing', slow, async () =>
     ['simulate missing.json', 2, 'USAGE'],
     ['revert cities 9', 2, 'RING_VERSION_UNKNOWN'],
   ] as const) {
-    const ended = await tool.run(`${words} --json`);
-    expect(ended, words).toMatchObject({ exit, stdout: '' });
-    expect(JSON.parse(ended.stderr), words).toMatchObject({ code });
+    const ended = await tool.run(`${args} --json`);
+    expect(ended, args).toMatchObject({ exit, stdout: '' });
+    expect(JSON.parse(ended.stderr), args).toMatchObject({ code });
   }
   expect(await filesOf(tool.folder)).toEqual(before);
 });

@@ -6,7 +6,7 @@ import { readLog } from '@ringwright/repository/folder/read-log';
 import { flag, optionalNumber, optionalText, text, usage } from '../../cli/arguments.ts';
 import { parseTime } from '../../cli/parse-time.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { brakeLines } from '../../versions/version-story.ts';
+import { guardLines } from '../../versions/version-story.ts';
 import { readStat, type VersionStat } from './version-stat.ts';
 
 const string = { type: 'string', requiresArg: true } as const;
@@ -91,7 +91,7 @@ function printEntry(
   const head = `v${version}  ${id.slice(0, 12)}  ${time}  ${user}  ${what}`;
   return [
     `${head}  ${message}`.trimEnd(),
-    ...brakeLines(entry).map((line) => `    ${line}`),
+    ...guardLines(entry).map((line) => `    ${line}`),
     ...(options.commands ? commands.map((command) => `    ${command}`) : []),
     ...(stat === undefined ? [] : stat.lines.map((line) => `    ${line}`)),
   ];

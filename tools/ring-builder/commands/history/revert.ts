@@ -8,16 +8,16 @@ import { openRing } from '@ringwright/repository/open-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { optionalText, text } from '../../cli/arguments.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
-import { brakeWarnings } from '../../plan/brake-warnings.ts';
 import {
-  type CommitWords,
+  type CommitArgs,
   commitPlan,
   isReached,
   type PlanToCommit,
-  plannedBrake,
+  plannedGuard,
   requireCommittable,
 } from '../../plan/commit-plan.ts';
 import { commitOptions, requireDigest } from '../../plan/commit-rules.ts';
+import { guardWarnings } from '../../plan/guard-warnings.ts';
 import { sizesFor } from '../../plan/known-sizes.ts';
 import { roomFirst } from '../../plan/lacking-room.ts';
 import { planDocument, printPlan, withWarnings } from '../../plan/print-plan.ts';
@@ -96,14 +96,14 @@ async function showPlan(context: Context, prepared: PreparedRevert): Promise<Ans
   const sizes = await sizesFor(toCommit(prepared));
   const effects = planEffects(plan, { head: from, direct, state, sizes, rate: null });
   const { lacking, ...told } = effects;
-  const brake = await plannedBrake(context, toCommit(prepared));
-  const shown = withWarnings(plan, [...effectWarnings(effects), ...brakeWarnings(brake)]);
-  const options = commitOptions(plan, brake, lacking);
+  const guard = await plannedGuard(context, toCommit(prepared));
+  const shown = withWarnings(plan, [...effectWarnings(effects), ...guardWarnings(guard)]);
+  const options = commitOptions(plan, guard, lacking);
   return {
     json: {
       ...planDocument(shown),
       ...told,
-      brake,
+      brake: guard,
       to: old.ring.version,
       cancels: inFlight,
       changed: true,
@@ -139,18 +139,18 @@ function nothingToDo(context: Context, { opened, old, plan }: PreparedRevert): A
 async function carryOut(
   context: Context,
   prepared: PreparedRevert,
-  words: CommitWords,
+  options: CommitArgs,
 ): Promise<Answer> {
   const { plan, cancelled, old, head } = prepared;
   const revert = old.ring.version;
   const inFlight = head.ring.moves.length;
   let from = toCommit(prepared);
   if (cancelled !== null) {
-    await requireCommittable(context, from, words.override);
+    await requireCommittable(context, from, options.override);
     const id = await cancelFirst(context, head, cancelled);
     from = { ...from, plan: { ...plan, parent: id }, head: { ring: cancelled, id } };
   }
-  const { json, lines, next } = await commitPlan(context, from, { ...words, revert });
+  const { json, lines, next } = await commitPlan(context, from, { ...options, revert });
   return {
     json: { ...json, to: revert, cancelled: inFlight },
     lines: [

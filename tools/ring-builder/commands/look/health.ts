@@ -44,7 +44,7 @@ export const verb: Verb = {
         ...(shown.length === 0 ? [] : ['', ...troublesTable(context, shown)]),
         ...hintsOf(troubles).slice(0, TROUBLES_SHOWN_MAX),
       ],
-      next: context.next(nextWords(rings, troubles)),
+      next: context.next(nextCommand(rings, troubles)),
       exit: isWell ? 0 : exitOf(troubles) || 1,
     };
   },
@@ -78,7 +78,7 @@ function headline(rings: readonly RingHealth[], groups: readonly Group[]): strin
   return !isGiven ? `${all}, none of which any server was given` : `${all}: all is well`;
 }
 
-function nextWords(rings: readonly RingHealth[], [worst]: readonly Trouble[]): string {
+function nextCommand(rings: readonly RingHealth[], [worst]: readonly Trouble[]): string {
   if (worst !== undefined) return worst.command;
   const unpushed = rings.find(({ judged }) => judged?.given === false);
   if (unpushed !== undefined) return `push ${unpushed.ring}`;

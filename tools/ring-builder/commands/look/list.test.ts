@@ -45,21 +45,21 @@ test('the ring is the first argument; the order of before still works', async ()
     await tool.json(`commit ${ring} -m first`);
   }
   // Nobody listens there, which the same server of the same ring says in both orders.
-  for (const [words, ring] of [
+  for (const [args, ring] of [
     ['trash cities list', 'cities'],
     ['trash list cities', 'cities'],
     ['trash confirm cities --yes', 'cities'],
     ['trash list confirm --yes', 'list'],
     ['trash list list', 'list'],
   ] as const) {
-    expect(await tool.json(words), words).toMatchObject({ ring });
+    expect(await tool.json(args), args).toMatchObject({ ring });
   }
   expect(await tool.refusal('trash cities burn')).toEqual({ exit: 2, code: 'USAGE' });
   expect(await tool.refusal('trash other list')).toEqual({ exit: 2, code: 'RING_UNKNOWN' });
   expect(await tool.refusal('trash list other')).toEqual({ exit: 2, code: 'RING_UNKNOWN' });
   // A file in either place; swift.test.ts imports real ones in the order of before.
-  for (const words of ['import-swift x absent.builder', 'import-swift absent.builder x']) {
-    const error = await tool.answer(words).catch((one: unknown) => one);
+  for (const args of ['import-swift x absent.builder', 'import-swift absent.builder x']) {
+    const error = await tool.answer(args).catch((one: unknown) => one);
     expect(error).toMatchObject({ code: 'USAGE', message: expect.stringContaining('absent.b') });
   }
 });

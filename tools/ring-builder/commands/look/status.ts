@@ -48,7 +48,7 @@ export const verb: Verb = {
       ...{ inFlight: inFlight + movesLeft - movesNotNoted, movesNotNoted, pushed },
       ...{ changes: changes.length, advice },
     };
-    const next = context.next(nextWords(opened, found));
+    const next = context.next(nextCommand(opened, found));
     const state = applyChanges(opened.state, changes);
     const ramps = rampRows(state, context.nowMs());
     const forced = unprovedPartitions(entries);
@@ -79,7 +79,7 @@ export const verb: Verb = {
         ...(left === null ? [] : wavesLeftLines(ring, left)),
         ...cancelledLines(cancelled, context.next(`plan ${ring}`)),
         ...signingLines(signing),
-        ...(advice?.isFirst === true ? [advice.words] : []),
+        ...(advice?.isFirst === true ? [advice.text] : []),
         ...(forced.size > 0
           ? [`forced, may have lost writes: partitions ${[...forced.keys()].join(' ')}`]
           : []),
@@ -162,7 +162,7 @@ function signingLines(signing: Approval | null): string[] {
   return [`signed by ${signers.join(', ')} (${signers.length} of ${needed})${waits}`];
 }
 
-function nextWords(
+function nextCommand(
   { ring, head, state }: OpenedRing,
   found: {
     /** With what is left for later waves. */

@@ -1,7 +1,7 @@
 // ring-builder key generate: a key pair; the first time in a rings folder, signing is turned on.
 import { isAbsolute, relative } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { brakeMovedShareMax } from '@ringwright/base/limits';
+import { guardMovedShareMax } from '@ringwright/base/limits';
 import { listRings } from '@ringwright/repository/folder/list-rings';
 import { readTrust, trustPath } from '@ringwright/repository/folder/trust-file';
 import { openRing } from '@ringwright/repository/open-ring';
@@ -89,7 +89,7 @@ function firstRoot(given: {
   const role = (key: KnownKey): { keys: string[]; threshold: number } => {
     return { keys: [key.id], threshold: 1 };
   };
-  const brake = { large: 2, override: true, movedShare: brakeMovedShareMax };
+  const guard = { large: 2, override: true, movedShare: guardMovedShareMax };
   return {
     cluster,
     version: 1,
@@ -98,7 +98,7 @@ function firstRoot(given: {
     keys: Object.values(keys).map(({ name, spki }) => ({ name, spki })),
     roles: {
       root: role(keys.root),
-      ring: { ...role(keys.ring), ...brake },
+      ring: { ...role(keys.ring), ...guard },
       beacon: role(keys.beacon),
     },
   };

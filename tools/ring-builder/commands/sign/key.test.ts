@@ -18,9 +18,9 @@ async function person(name: string): Promise<string> {
 
 const codeOf = async (
   tool: RingBuilder,
-  words: string,
+  args: string,
 ): Promise<readonly [number | null, string]> => {
-  const { exit, stderr } = await tool.run(`${words} --json`);
+  const { exit, stderr } = await tool.run(`${args} --json`);
   return [exit, (JSON.parse(stderr) as { code: string }).code];
 };
 
@@ -108,8 +108,8 @@ const refused = [
   ['beacon nope', 2, 'TRUST_UNKNOWN'],
 ] as const;
 
-test.concurrent.for(refused)('%s ends with %i and %s', async ([words, exit, code], { expect }) => {
+test.concurrent.for(refused)('%s ends with %i and %s', async ([args, exit, code], { expect }) => {
   const tool = await ringBuilderIn();
-  const keys = words.includes('--key-folder') ? '' : ' --key-folder keys';
-  expect(await codeOf(tool, `${words}${keys}`)).toEqual([exit, code]);
+  const keys = args.includes('--key-folder') ? '' : ' --key-folder keys';
+  expect(await codeOf(tool, `${args}${keys}`)).toEqual([exit, code]);
 });

@@ -1,10 +1,11 @@
 // ring-builder sign: a further signature on a version that waits for it, or after a rotation.
+
+import { requireRingKey } from '@ringwright/repository/encode-version';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';
 import { requireTrust } from '@ringwright/repository/folder/trust-file';
-import { requireRingKey } from '@ringwright/repository/seal-version';
 import { signVersion } from '@ringwright/repository/sign-version';
 import { optionalText, text } from '../../cli/arguments.ts';
 import type { Context, Verb } from '../../cli/verb.ts';

@@ -1,4 +1,5 @@
-// The seal of a copied file: a random key of 128 bits and the checksum of its bytes under that key.
+// The keyed checksum of a copied file: a random key of 128 bits, and the
+// checksum of its bytes under that key.
 import { type CipherGCM, createCipheriv, randomBytes } from 'node:crypto';
 
 const KEY_BYTES = 16;
@@ -6,12 +7,12 @@ const KEY_BYTES = 16;
 const NONCE = Buffer.alloc(12);
 
 /** 64 hex digits: the key, and the checksum. */
-export function isSeal(text: string): boolean {
+export function isKeyedChecksum(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }
 
 /** Takes the bytes of a file in order; for one end of a copy. */
-export class Sealing {
+export class KeyedChecksum {
   readonly #key: Buffer;
   /** GMAC, which is the part of AES-GCM that looks at bytes it does not encrypt (SP 800-38D). */
   readonly #cipher: CipherGCM;
@@ -22,13 +23,13 @@ export class Sealing {
   }
 
   /** At the source: the key is drawn here. */
-  static begin(): Sealing {
-    return new Sealing(randomBytes(KEY_BYTES));
+  static begin(): KeyedChecksum {
+    return new KeyedChecksum(randomBytes(KEY_BYTES));
   }
 
-  /** At the other end: the result is `seal`, if the bytes are the same. */
-  static of(seal: string): Sealing {
-    return new Sealing(Buffer.from(seal.slice(0, 2 * KEY_BYTES), 'hex'));
+  /** At the other end: the result is `text`, if the bytes are the same. */
+  static of(text: string): KeyedChecksum {
+    return new KeyedChecksum(Buffer.from(text.slice(0, 2 * KEY_BYTES), 'hex'));
   }
 
   take(bytes: Uint8Array): void {
@@ -36,7 +37,7 @@ export class Sealing {
   }
 
   /** Once, when all have been taken. */
-  seal(): string {
+  text(): string {
     this.#cipher.final();
     return this.#key.toString('hex') + this.#cipher.getAuthTag().toString('hex');
   }

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 
-export interface Pace {
+export interface LoadSpec {
   readonly addresses: readonly string[];
   /** Calls a second; null: as many as are answered. */
   readonly perSecond: number | null;
@@ -14,7 +14,7 @@ export interface Pace {
 }
 
 /** Since the last time they were asked for. */
-export interface PacedFigures {
+export interface LoadFigures {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -28,14 +28,14 @@ export interface PacedFigures {
   readonly longestGetMs: number;
 }
 
-export interface PacedLoad {
-  readonly figures: () => Promise<PacedFigures>;
+export interface FixedRateLoad {
+  readonly figures: () => Promise<LoadFigures>;
   readonly stop: () => void;
 }
 
-export async function startPacedLoad(pace: Pace): Promise<PacedLoad> {
-  const program = path.join(import.meta.dirname, '../paced-load.ts');
-  const child = fork(program, [JSON.stringify(pace)]);
+export async function startFixedRateLoad(spec: LoadSpec): Promise<FixedRateLoad> {
+  const program = path.join(import.meta.dirname, '../fixed-rate-load.ts');
+  const child = fork(program, [JSON.stringify(spec)]);
   const exited = once(child, 'exit').then(() => {
     throw new Error('the load ended by itself');
   });
@@ -49,7 +49,7 @@ export async function startPacedLoad(pace: Pace): Promise<PacedLoad> {
     figures: () => {
       const answered = answer();
       child.send('mark');
-      return answered as Promise<PacedFigures>; // sent by paced-load.ts
+      return answered as Promise<LoadFigures>; // sent by fixed-rate-load.ts
     },
     stop: () => child.disconnect(),
   };

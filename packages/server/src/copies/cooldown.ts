@@ -1,18 +1,18 @@
 // The time after work with files in which nothing of its kind begins: requests have the processor.
-import { type LoadPace, restMs } from './pace-copies.ts';
+import { cooldownMs, type LoadThrottle } from './throttle-control.ts';
 
-export interface RestPorts {
+export interface CooldownPorts {
   /** How far requests hold such work back now. */
-  readonly loadPace: () => LoadPace;
+  readonly loadThrottle: () => LoadThrottle;
   /** Of a clock that never steps back. */
   readonly monotonicMs: () => number;
 }
 
-export class Rest {
-  readonly #ports: RestPorts;
+export class Cooldown {
+  readonly #ports: CooldownPorts;
   #untilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(ports: RestPorts) {
+  constructor(ports: CooldownPorts) {
     this.#ports = ports;
   }
 
@@ -25,10 +25,10 @@ export class Rest {
     return Math.max(0, this.#untilMs - this.#ports.monotonicMs());
   }
 
-  /** Work has ended, well or not, that began then. A longer rest of other work stays. */
+  /** Work has ended, well or not, that began then. A longer cooldown of other work stays. */
   after(begunMs: number): void {
     const nowMs = this.#ports.monotonicMs();
-    const untilMs = nowMs + restMs(this.#ports.loadPace(), nowMs - begunMs);
+    const untilMs = nowMs + cooldownMs(this.#ports.loadThrottle(), nowMs - begunMs);
     this.#untilMs = Math.max(this.#untilMs, untilMs);
   }
 }

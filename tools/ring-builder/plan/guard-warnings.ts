@@ -1,15 +1,15 @@
-// What a plan says of the operator's brake: a commit needs two signatures, or a reason. Pure.
+// What a plan says of the operator's guard: a commit needs two signatures, or a reason. Pure.
 import type { Finding } from '@ringwright/base/finding';
-import type { Brake } from '@ringwright/repository/judge-version';
+import type { ChangeGuard } from '@ringwright/repository/judge-version';
 
-export function brakeWarnings(brake: Brake | null): Finding[] {
-  if (brake === null) return [];
-  const { large, size, override, secondSignature } = brake;
-  const message = `a large change, ${large}; ${whatItNeeds(brake)}`;
+export function guardWarnings(guard: ChangeGuard | null): Finding[] {
+  if (guard === null) return [];
+  const { large, size, override, secondSignature } = guard;
+  const message = `a large change, ${large}; ${whatItNeeds(guard)}`;
   return [{ code: 'BRAKE', message, details: { ...size, override, secondSignature } }];
 }
 
-function whatItNeeds({ override, secondSignature }: Brake): string {
+function whatItNeeds({ override, secondSignature }: ChangeGuard): string {
   const reason = 'a commit needs --override REASON, which is logged';
   if (!secondSignature) return override ? reason : 'the root of trust lets nobody commit it';
   const second = 'a commit waits for a second signature (ring-builder sign)';

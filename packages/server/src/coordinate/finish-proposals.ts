@@ -5,11 +5,11 @@ import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 
 /** Ends in a round that leaves a record at or above every promise of the key, on a quorum. */
-export type DecideKey = (keyspace: string, key: Uint8Array) => Promise<unknown>;
+export type FinishProposal = (keyspace: string, key: Uint8Array) => Promise<unknown>;
 
-/** Rejects as decideKey, and with what the device answers. */
-export async function settlePromises(
-  { devices, decide }: { readonly devices: DeviceCaller; readonly decide: DecideKey },
+/** Rejects as propose, and with what the device answers. */
+export async function finishProposals(
+  { devices, decide }: { readonly devices: DeviceCaller; readonly decide: FinishProposal },
   asked: { readonly active: ActiveRing; readonly partition: number; readonly device: number },
 ): Promise<void> {
   const { active, partition, device } = asked;

@@ -12,7 +12,7 @@ interface Mark {
   readonly sinceMs: number;
 }
 
-export interface Pace {
+export interface MoveRate {
   /** Bytes copied in all, at different times, oldest first. */
   readonly samples: readonly { readonly ms: number; readonly bytes: number }[];
   readonly marks: ReadonlyMap<number, Mark>;
@@ -24,7 +24,7 @@ export interface Pace {
   readonly secondsLeft: number | null;
 }
 
-export const noPace: Pace = {
+export const noMoveRate: MoveRate = {
   samples: [],
   marks: new Map(),
   stalled: new Set(),
@@ -34,8 +34,8 @@ export const noPace: Pace = {
 
 const runningStages: ReadonlySet<string> = new Set(['reserving', 'copying', 'catching-up']);
 
-/** The pace after one more look at the moves. */
-export function observe(before: Pace, rows: readonly MoveRow[], nowMs: number): Pace {
+/** The rate after one more look at the moves. */
+export function observe(before: MoveRate, rows: readonly MoveRow[], nowMs: number): MoveRate {
   const marks = new Map<number, Mark>();
   const stalled = new Set<number>();
   for (const { assignment, stage, bytes, rows: count } of rows) {
@@ -57,7 +57,7 @@ export function observe(before: Pace, rows: readonly MoveRow[], nowMs: number): 
   return { samples, marks, stalled, bytesPerSecond, secondsLeft };
 }
 
-function rateOf(samples: Pace['samples']): number | null {
+function rateOf(samples: MoveRate['samples']): number | null {
   const [first, last] = [samples[0], samples.at(-1)];
   if (first === undefined || last === undefined || last.ms === first.ms) return null;
   return ((last.bytes - first.bytes) * 1_000) / (last.ms - first.ms);

@@ -1,17 +1,17 @@
 // Program: puts and gets in turn at a given rate, until the parent goes. Each 'mark' of the parent
-// is answered with the figures since the one before. The argument is a Pace as JSON.
+// is answered with the figures since the one before. The argument is a LoadSpec as JSON.
 import { setTimeout as delay } from 'node:timers/promises';
 import { assert } from '@ringwright/base/assert';
 import { seededRandom } from '@ringwright/base/random';
+import type { LoadFigures, LoadSpec } from './load/fixed-rate-run.ts';
 import { keyOf } from './load/key-of.ts';
 import { type Lane, openTarget } from './load/load-target.ts';
-import type { Pace, PacedFigures } from './load/paced-run.ts';
 import { median, quantile } from './measure/median.ts';
 
-// Written by paced-run.ts.
+// Written by fixed-rate-run.ts.
 const { addresses, perSecond, inFlight, keys, valueBytes, seed } = JSON.parse(
   process.argv[2] ?? '',
-) as Pace;
+) as LoadSpec;
 const random = seededRandom(seed);
 const value = Buffer.alloc(valueBytes, 'w');
 /** A key that could not be used is tried again after so long, until it can. */
@@ -69,7 +69,7 @@ async function run(lane: Lane, index: number): Promise<void> {
   }
 }
 
-function figures(): PacedFigures {
+function figures(): LoadFigures {
   const { fromMs, seconds, errors, lastError, longestPutMs, longestGetMs } = current;
   const answered = seconds.filter((times) => times !== undefined);
   const times = answered.flat();

@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { dutyRetryMs } from '@ringwright/base/limits-copies';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
-import { Mover, type MoverPorts } from './mover.ts';
+import { Reconciler, type ReconcilerPorts } from './reconciler.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 afterEach(() => void vi.useRealTimers());
@@ -27,31 +27,31 @@ test('a disk without room for many new files fails as often as there are files',
     },
   };
   // Nothing else is asked of a device that only has files to make.
-  const mover = new Mover({
+  const reconciler = new Reconciler({
     store,
     current: () => active,
     held: { follow: () => Promise.resolve() },
-    brake: { judge: () => Promise.resolve(new Set()) },
+    guard: { judge: () => Promise.resolve(new Set()) },
     controls: { isPaused: () => false, priority: () => 0 },
     monotonicMs: () => 0,
-    loadPace: () => ({ loads: null, restTimes: 0 }),
+    loadThrottle: () => ({ loads: null, cooldownTimes: 0 }),
     onError: () => void (failures += 1),
-  } as unknown as MoverPorts);
-  mover.review('cities');
-  await mover.settled('cities');
+  } as unknown as ReconcilerPorts);
+  reconciler.reconcile('cities');
+  await reconciler.idle('cities');
   const files = failures;
   expect(files).toBeGreaterThan(1);
   for (let round = 2; round < 20; round += 1) {
     await vi.advanceTimersByTimeAsync(dutyRetryMs);
-    await mover.settled('cities');
+    await reconciler.idle('cities');
     expect(failures, `round ${round}`).toBe(round * files);
   }
   // An operator sees why these moves wait, and that they do not any more.
-  expect(mover.failing('cities')).toEqual([{ step: 'accept', reason: 'no room' }]);
+  expect(reconciler.failing('cities')).toEqual([{ step: 'accept', reason: 'no room' }]);
   hasRoom = true;
   await vi.advanceTimersByTimeAsync(dutyRetryMs);
-  await mover.settled('cities');
+  await reconciler.idle('cities');
   expect(created).toHaveLength(files);
-  expect(mover.failing('cities')).toEqual([]);
-  await mover.close();
+  expect(reconciler.failing('cities')).toEqual([]);
+  await reconciler.close();
 });

@@ -4,39 +4,39 @@
 import {
   calmP99MsUnknown,
   copiesInMax,
+  copyCooldownMsMax,
+  copyCooldownTimesCrowded,
+  copyCooldownTimesMax,
   copyRateFloor,
   copyRateFree,
-  copyRestMsMax,
-  copyRestTimesCrowded,
-  copyRestTimesMax,
   foregroundP99MsMax,
   loopDelayMsMax,
-  paceCalmTurns,
-  paceWindowTurns,
   processorSpareMin,
   processorSpareMuch,
+  throttleCalmTurns,
+  throttleWindowTurns,
 } from '@ringwright/base/limits-copies';
 
-export interface Pace {
+export interface ThrottleState {
   /** Bytes per second; null: not held back. */
   readonly rate: number | null;
   /** Files at once: small ones cost more for each than for their bytes. Null: not held back. */
   readonly loads: number | null;
   /** After a file nothing begins for so many times as long as it took; above 0: one at a time. */
-  readonly restTimes: number;
+  readonly cooldownTimes: number;
   /** The 99th percentile while nothing was copied, in ms; null: not known yet. */
   readonly calmP99Ms: number | null;
   /** How late the event loop was while nothing was copied: others may have the processor. */
   readonly calmLoopMs: number;
   /** Turns for which it is not halved again: what is measured began before the last change. */
   readonly heldTurns: number;
-  /** Turns since the last copy, counted up to paceCalmTurns. */
+  /** Turns since the last copy, counted up to throttleCalmTurns. */
   readonly idleTurns: number;
 }
 
-export type LoadPace = Pick<Pace, 'loads' | 'restTimes'>;
+export type LoadThrottle = Pick<ThrottleState, 'loads' | 'cooldownTimes'>;
 
-export interface PaceSample {
+export interface ThrottleSample {
   /** Of reads and writes on this device; null: too few to tell. */
   readonly p99Ms: number | null;
   /** How late the event loop came to its work. */
@@ -49,32 +49,32 @@ export interface PaceSample {
   readonly isGivingUp: boolean;
 }
 
-export const freePace: Pace = {
+export const freeThrottle: ThrottleState = {
   rate: null,
   loads: null,
-  restTimes: 0,
+  cooldownTimes: 0,
   calmP99Ms: null,
   calmLoopMs: 0,
   heldTurns: 0,
-  idleTurns: paceCalmTurns,
+  idleTurns: throttleCalmTurns,
 };
 
 /** What a turn adds to a rate, leaves of a rest, and the weight of a new figure in a calm one. */
 const RECOVERY = 1.1;
-const SHORTER_REST = 0.8;
+const SHORTER_COOLDOWN = 0.8;
 const CALM_WEIGHT = 0.2;
 
-export function nextPace(last: Pace, sample: PaceSample): Pace {
+export function nextThrottle(last: ThrottleState, sample: ThrottleSample): ThrottleState {
   // Nobody is there to be left the processor.
-  const before = sample.p99Ms === null ? { ...last, restTimes: 0 } : last;
+  const before = sample.p99Ms === null ? { ...last, cooldownTimes: 0 } : last;
   const heldTurns = Math.max(0, before.heldTurns - 1);
   const { copiedBytesPerSecond: copied, isGivingUp } = sample;
   if (copied === 0 && !isGivingUp) return { ...idle(before, sample), heldTurns };
-  const pace = { ...before, idleTurns: 0, heldTurns };
-  if (!isStressed(pace, sample)) return { ...pace, ...goesWell(pace, sample) };
-  if (heldTurns > 0) return pace;
-  const rate = copied > 0 ? slower(pace, copied) : pace.rate;
-  return { ...pace, rate, ...fewer(pace, sample), heldTurns: paceWindowTurns };
+  const state = { ...before, idleTurns: 0, heldTurns };
+  if (!isStressed(state, sample)) return { ...state, ...goesWell(state, sample) };
+  if (heldTurns > 0) return state;
+  const rate = copied > 0 ? slower(state, copied) : state.rate;
+  return { ...state, rate, ...fewer(state, sample), heldTurns: throttleWindowTurns };
 }
 
 /**
@@ -82,23 +82,28 @@ export function nextPace(last: Pace, sample: PaceSample): Pace {
  * anything here shows it: one file at a time, with the least rest, and nothing gets faster than
  * that before there is plenty.
  */
-function goesWell(pace: Pace, sample: PaceSample): LoadPace & Pick<Pace, 'rate'> {
-  const next = recovered(pace);
+function goesWell(
+  state: ThrottleState,
+  sample: ThrottleSample,
+): LoadThrottle & Pick<ThrottleState, 'rate'> {
+  const next = recovered(state);
   if (!isCrowded(sample, processorSpareMuch)) return next;
   const isShort = isCrowded(sample, processorSpareMin);
-  const least = isShort ? copyRestTimesCrowded : Math.min(pace.restTimes, copyRestTimesCrowded);
-  const loads = isShort ? 1 : pace.loads;
-  return { ...next, loads, restTimes: Math.max(next.restTimes, least) };
+  const least = isShort
+    ? copyCooldownTimesCrowded
+    : Math.min(state.cooldownTimes, copyCooldownTimesCrowded);
+  const loads = isShort ? 1 : state.loads;
+  return { ...next, loads, cooldownTimes: Math.max(next.cooldownTimes, least) };
 }
 
 /** Half of what really went: a rate that nobody reached would have to be halved many times. */
-function slower({ rate }: Pace, copied: number): number {
+function slower({ rate }: ThrottleState, copied: number): number {
   return Math.max(Math.min(rate ?? copied, copied) / 2, copyRateFloor);
 }
 
 /** How long nothing begins after something that took so long. */
-export function restMs({ restTimes }: LoadPace, tookMs: number): number {
-  return Math.min(restTimes * tookMs, copyRestMsMax);
+export function cooldownMs({ cooldownTimes }: LoadThrottle, tookMs: number): number {
+  return Math.min(cooldownTimes * tookMs, copyCooldownMsMax);
 }
 
 /**
@@ -106,26 +111,29 @@ export function restMs({ restTimes }: LoadPace, tookMs: number): number {
  * copies: it is not calm. Where there are requests, the next copies begin one at a time, and with
  * rests unless they have plenty of processor.
  */
-function idle(pace: Pace, sample: PaceSample): Pace {
-  const idleTurns = Math.min(pace.idleTurns + 1, paceCalmTurns);
-  if (idleTurns === paceCalmTurns) {
+function idle(state: ThrottleState, sample: ThrottleSample): ThrottleState {
+  const idleTurns = Math.min(state.idleTurns + 1, throttleCalmTurns);
+  if (idleTurns === throttleCalmTurns) {
     const loads = sample.p99Ms === null ? null : 1;
-    const restTimes = isCrowded(sample, processorSpareMuch) ? copyRestTimesCrowded : 0;
-    const { rate } = recovered(pace);
-    return { ...pace, rate, ...learned(pace, sample), loads, restTimes, idleTurns };
+    const cooldownTimes = isCrowded(sample, processorSpareMuch) ? copyCooldownTimesCrowded : 0;
+    const { rate } = recovered(state);
+    return { ...state, rate, ...learned(state, sample), loads, cooldownTimes, idleTurns };
   }
-  return isStressed(pace, sample) || isCrowded(sample, processorSpareMuch)
-    ? { ...pace, idleTurns }
-    : { ...pace, ...recovered(pace), idleTurns };
+  return isStressed(state, sample) || isCrowded(sample, processorSpareMuch)
+    ? { ...state, idleTurns }
+    : { ...state, ...recovered(state), idleTurns };
 }
 
 /** Requests are served, and less than this share of the processors is left. */
-function isCrowded({ p99Ms, idleShare }: PaceSample, spare: number): boolean {
+function isCrowded({ p99Ms, idleShare }: ThrottleSample, spare: number): boolean {
   return p99Ms !== null && idleShare < spare;
 }
 
 /** Both may be twice what they are while nothing is copied: a slow disk is slow without copies. */
-function isStressed({ calmP99Ms, calmLoopMs }: Pace, { p99Ms, loopDelayMs }: PaceSample): boolean {
+function isStressed(
+  { calmP99Ms, calmLoopMs }: ThrottleState,
+  { p99Ms, loopDelayMs }: ThrottleSample,
+): boolean {
   if (loopDelayMs > Math.max(loopDelayMsMax, 2 * calmLoopMs)) return true;
   const usualMs = calmP99Ms ?? calmP99MsUnknown;
   return p99Ms !== null && p99Ms > Math.max(foregroundP99MsMax, 2 * usualMs);
@@ -135,26 +143,30 @@ function isStressed({ calmP99Ms, calmLoopMs }: Pace, { p99Ms, loopDelayMs }: Pac
  * Half as many at once, down to one; then one at a time with a rest that doubles. Where the
  * processor is short, so at once: each file less gives requests little of it back.
  */
-function fewer({ loads, restTimes }: Pace, sample: PaceSample): LoadPace {
+function fewer({ loads, cooldownTimes }: ThrottleState, sample: ThrottleSample): LoadThrottle {
   if (loads !== 1 && !isCrowded(sample, processorSpareMin)) {
-    return { loads: Math.max(1, Math.floor((loads ?? copiesInMax) / 2)), restTimes: 0 };
+    return { loads: Math.max(1, Math.floor((loads ?? copiesInMax) / 2)), cooldownTimes: 0 };
   }
-  const longer = Math.max(2 * restTimes, copyRestTimesCrowded);
-  return { loads: 1, restTimes: Math.min(longer, copyRestTimesMax) };
+  const longer = Math.max(2 * cooldownTimes, copyCooldownTimesCrowded);
+  return { loads: 1, cooldownTimes: Math.min(longer, copyCooldownTimesMax) };
 }
 
-function recovered({ rate, loads, restTimes }: Pace): Pick<Pace, 'rate' | 'loads' | 'restTimes'> {
+function recovered({
+  rate,
+  loads,
+  cooldownTimes,
+}: ThrottleState): Pick<ThrottleState, 'rate' | 'loads' | 'cooldownTimes'> {
   const faster = rate === null || rate * RECOVERY >= copyRateFree ? null : rate * RECOVERY;
-  const less = restTimes * SHORTER_REST;
-  if (restTimes > 0) return { rate: faster, loads, restTimes: less < 1 ? 0 : less };
+  const less = cooldownTimes * SHORTER_COOLDOWN;
+  if (cooldownTimes > 0) return { rate: faster, loads, cooldownTimes: less < 1 ? 0 : less };
   const more = loads === null || loads + 1 >= copiesInMax ? null : loads + 1;
-  return { rate: faster, loads: more, restTimes };
+  return { rate: faster, loads: more, cooldownTimes };
 }
 
 function learned(
-  { calmP99Ms, calmLoopMs }: Pace,
-  { p99Ms, loopDelayMs }: PaceSample,
-): Pick<Pace, 'calmP99Ms' | 'calmLoopMs'> {
+  { calmP99Ms, calmLoopMs }: ThrottleState,
+  { p99Ms, loopDelayMs }: ThrottleSample,
+): Pick<ThrottleState, 'calmP99Ms' | 'calmLoopMs'> {
   const towards = (known: number, now: number): number => known + CALM_WEIGHT * (now - known);
   return {
     calmP99Ms: p99Ms === null ? calmP99Ms : towards(calmP99Ms ?? p99Ms, p99Ms),

@@ -1,4 +1,4 @@
-// Attack: the operator's brake, seen in the plan before it is felt in the commit.
+// Attack: the change guard, seen in the plan before it is felt in the commit.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -47,12 +47,12 @@ test('unsigned: the plan asks for the reason that the commit asks for', slow, as
   expect(message).toContain(large.brake?.large);
   await tool.json(['commit', 'cities', '-m', 'no typo', '--override', 'it is meant']);
   const told = /^ *large change, .* slots move.*; override: it is meant$/m;
-  for (const words of ['log cities', 'show cities']) {
-    expect((await tool.run(words)).stdout).toMatch(told);
+  for (const args of ['log cities', 'show cities']) {
+    expect((await tool.run(args)).stdout).toMatch(told);
   }
 });
 
-test('a revert that the brake stops has cancelled nothing', slow, async () => {
+test('a revert that the change guard stops has cancelled nothing', slow, async () => {
   const tool = await knownRing(null);
   for (const weight of [9000, 100]) {
     await tool.json(`set-weight cities d1 ${weight}`);

@@ -1,8 +1,8 @@
 import { constants, type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
-import { youngGarbageBytesMax } from '@ringwright/base/limits-copies';
+import { minorGcBytesMax } from '@ringwright/base/limits-copies';
 import { expect, test } from 'vitest';
-import { longMessageCame } from './young-garbage.ts';
+import { longMessageCame } from './minor-gc.ts';
 
 type GcEntry = PerformanceEntry & { readonly detail: { readonly kind: number } };
 
@@ -13,7 +13,7 @@ test('the young are collected once for so many bytes, and the whole heap is not'
     for (const entry of list.getEntries()) kinds.push((entry as GcEntry).detail.kind);
   });
   observer.observe({ entryTypes: ['gc'] });
-  for (let part = 0; part < 12; part += 1) longMessageCame(youngGarbageBytesMax / 4);
+  for (let part = 0; part < 12; part += 1) longMessageCame(minorGcBytesMax / 4);
   await expect.poll(() => kinds.length).toBeGreaterThanOrEqual(3);
   await setTimeout(0);
   observer.disconnect();

@@ -6,7 +6,7 @@ import { dutyRetryMs, filesCreatedAtOnce } from '@ringwright/base/limits-copies'
 import { damagedOf, heldQuarantines, replaceDamaged } from '../repair/replace-damaged.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { DrainQueue, type DrainQueuePorts } from './drain-queue.ts';
-import type { ShownDrops } from './drop-brake.ts';
+import type { ShownDrops } from './drop-guard.ts';
 import type { LoadProgress } from './load-progress.ts';
 import { LoadQueue, type LoadQueuePorts } from './load-queue.ts';
 import { type OpenPorts, openPartitions } from './open-partitions.ts';
@@ -14,7 +14,7 @@ import { planDuties } from './plan-duties.ts';
 import { Takeovers } from './takeovers.ts';
 import type { LoadStep } from './waiting-load.ts';
 
-export interface MoverPorts
+export interface ReconcilerPorts
   extends DrainQueuePorts,
     OpenPorts,
     Pick<LoadQueuePorts, 'controls' | 'signReceipt' | 'throttle'> {
@@ -31,15 +31,15 @@ interface FailedStep {
   readonly keyspace: string;
 }
 
-/** What reviews of one keyspace know, in this life of the process. */
-interface Reviews {
-  /** The one under way; null between reviews. */
-  review: Promise<void> | null;
+/** What passes of one keyspace know, in this life of the process. */
+interface Passes {
+  /** The one under way; null between passes. */
+  pass: Promise<void> | null;
   again: boolean;
   /** How long the last one took. */
-  reviewMs: number;
+  reconcileMs: number;
   /** A timer will begin one. */
-  isReviewDue: boolean;
+  isReconcileDue: boolean;
   /** Damaged files that an operator has let go although they are many. */
   quarantinesConfirmed: number;
   /** What failed since the last one began, by the kind of step, and why. */
@@ -48,19 +48,19 @@ interface Reviews {
   releases: (() => void)[] | null;
 }
 
-export class Mover {
-  readonly #ports: MoverPorts;
-  readonly #reviews = new Map<string, Reviews>();
+export class Reconciler {
+  readonly #ports: ReconcilerPorts;
+  readonly #passes = new Map<string, Passes>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #loads: LoadQueue;
   readonly #drains: DrainQueue;
   readonly #takeovers: Takeovers;
   #closed = false;
 
-  constructor(ports: MoverPorts) {
+  constructor(ports: ReconcilerPorts) {
     this.#ports = ports;
     const onEnded = (): void => {
-      for (const keyspace of this.#reviews.keys()) this.#reviewSoon(keyspace);
+      for (const keyspace of this.#passes.keys()) this.#reconcileSoon(keyspace);
     };
     const onFailed = (kind: string) => (keyspace: string, error: unknown, release: () => void) =>
       this.#failed({ kind, keyspace }, error, release);
@@ -68,7 +68,7 @@ export class Mover {
     this.#takeovers = new Takeovers(ports, {
       onServing: (keyspace, partition) => this.#loads.forgetLoaded(keyspace, partition),
       onFailed: onFailed('serve'),
-      onEnded: (keyspace) => this.review(keyspace),
+      onEnded: (keyspace) => this.reconcile(keyspace),
     });
     this.#drains = new DrainQueue(ports, {
       isBusy: (keyspace, partition) => this.#fillsNow(keyspace, partition),
@@ -93,7 +93,7 @@ export class Mover {
     return isLoaded ? (receipts.get(assignment) ?? null) : null;
   }
 
-  /** Ends loads under way; what becomes of them, the next review says. */
+  /** Ends loads under way; what becomes of them, the next pass says. */
   stopLoads(keyspace: string, assignments: ReadonlySet<number>, reason: CodedError): void {
     this.#loads.stop(keyspace, assignments, reason);
   }
@@ -110,54 +110,54 @@ export class Mover {
 
   /** What is not dropped, and not quarantined, until an operator lets it go. */
   held(keyspace: string): HeldDrops {
-    const { brake, store, current } = this.#ports;
+    const { guard, store, current } = this.#ports;
     const active = current(keyspace);
-    return { drops: brake.heldCount(keyspace), quarantines: heldQuarantines(store, active) };
+    return { drops: guard.heldCount(keyspace), quarantines: heldQuarantines(store, active) };
   }
 
   /** Lets go what is held. Throws RING_UNKNOWN, DROPS_DIFFER. */
   async confirmDrops(keyspace: string, shown: ShownDrops): Promise<void> {
-    const { brake, current } = this.#ports;
+    const { guard, current } = this.#ports;
     const { quarantines } = this.held(keyspace);
-    await brake.confirm(current(keyspace), shown, quarantines);
+    await guard.confirm(current(keyspace), shown, quarantines);
     this.#of(keyspace).quarantinesConfirmed = quarantines;
-    this.review(keyspace);
+    this.reconcile(keyspace);
   }
 
   /**
    * Compares files and ring and starts what is to do. Called on activation and after every step.
    */
-  review(keyspace: string): void {
-    const reviews = this.#of(keyspace);
-    reviews.again = true;
-    if (reviews.review !== null || this.#closed) return;
-    reviews.review = this.#reviewLoop(keyspace, reviews).finally(() => {
-      reviews.review = null;
+  reconcile(keyspace: string): void {
+    const passes = this.#of(keyspace);
+    passes.again = true;
+    if (passes.pass !== null || this.#closed) return;
+    passes.pass = this.#reconcileLoop(keyspace, passes).finally(() => {
+      passes.pass = null;
     });
   }
 
   /**
-   * After a load or a drain. A review looks at every partition: with thousands of both they may
+   * After a load or a drain. A pass looks at every partition: with thousands of both they may
    * take a tenth of the time, no more.
    */
-  #reviewSoon(keyspace: string): void {
-    const reviews = this.#of(keyspace);
-    if (reviews.isReviewDue || this.#closed) return;
-    reviews.isReviewDue = true;
+  #reconcileSoon(keyspace: string): void {
+    const passes = this.#of(keyspace);
+    if (passes.isReconcileDue || this.#closed) return;
+    passes.isReconcileDue = true;
     const timer = setTimeout(
       () => {
         this.#timers.delete(timer);
-        reviews.isReviewDue = false;
-        this.review(keyspace);
+        passes.isReconcileDue = false;
+        this.reconcile(keyspace);
       },
-      Math.min(9 * reviews.reviewMs, dutyRetryMs),
+      Math.min(9 * passes.reconcileMs, dutyRetryMs),
     );
     this.#timers.add(timer);
   }
 
-  /** Resolves when no review runs: then the files that can be opened are open. */
-  async settled(keyspace: string): Promise<void> {
-    await this.#of(keyspace).review;
+  /** Resolves when no pass runs: then the files that can be opened are open. */
+  async idle(keyspace: string): Promise<void> {
+    await this.#of(keyspace).pass;
   }
 
   async close(): Promise<void> {
@@ -168,23 +168,23 @@ export class Mover {
     await this.#loads.close();
   }
 
-  async #reviewLoop(keyspace: string, reviews: Reviews): Promise<void> {
-    while (reviews.again && !this.#closed) {
-      reviews.again = false;
+  async #reconcileLoop(keyspace: string, passes: Passes): Promise<void> {
+    while (passes.again && !this.#closed) {
+      passes.again = false;
       const begunMs = this.#ports.monotonicMs();
       try {
-        await this.#reviewOnce(keyspace, reviews);
+        await this.#reconcileOnce(keyspace, passes);
       } catch (error) {
         this.#failed({ kind: 'review', keyspace }, error);
       }
-      reviews.reviewMs = this.#ports.monotonicMs() - begunMs;
+      passes.reconcileMs = this.#ports.monotonicMs() - begunMs;
     }
   }
 
-  async #reviewOnce(keyspace: string, reviews: Reviews): Promise<void> {
+  async #reconcileOnce(keyspace: string, passes: Passes): Promise<void> {
     const active = this.#ports.current(keyspace);
-    reviews.failing.clear();
-    await this.#replaceDamaged(active, reviews);
+    passes.failing.clear();
+    await this.#replaceDamaged(active, passes);
     const { store, held } = this.#ports;
     const infos = store.list().filter((info) => info.keyspace === keyspace);
     const states = new Map(infos.map(({ partition, state }) => [partition, state]));
@@ -204,7 +204,7 @@ export class Mover {
     if (opens.length > 0) {
       const undecided = await openPartitions(this.#ports, active, opens);
       if (undecided.length > 0) this.#retry(keyspace);
-      if (undecided.length < opens.length) reviews.again = true;
+      if (undecided.length < opens.length) passes.again = true;
     }
     const partitions = steps.flatMap((step) => (step.kind === 'drain' ? [step.partition] : []));
     // First: what goes makes room for what comes.
@@ -219,14 +219,14 @@ export class Mover {
       else if (step.kind === 'load' || step.kind === 'refill') loads.push(step);
       else if (step.kind === 'accept') accepts.push(step.partition);
     }
-    await inWaves(accepts, filesCreatedAtOnce, (one) => this.#accept(keyspace, reviews, one));
+    await inWaves(accepts, filesCreatedAtOnce, (one) => this.#accept(keyspace, passes, one));
     this.#loads.offer(active, loads);
     if (serves.length > 0) void this.#takeovers.serve(active, serves, loaded);
   }
 
-  async #replaceDamaged(active: ActiveRing, reviews: Reviews): Promise<void> {
+  async #replaceDamaged(active: ActiveRing, passes: Passes): Promise<void> {
     const { store, onRepair } = this.#ports;
-    const rule = { confirmed: reviews.quarantinesConfirmed, onRepair };
+    const rule = { confirmed: passes.quarantinesConfirmed, onRepair };
     try {
       for (const partition of await replaceDamaged(store, active, rule)) {
         this.#loads.forget(active.ring.keyspace, partition);
@@ -237,10 +237,10 @@ export class Mover {
   }
 
   /** One that fails does not keep the others back: a drain may free the disk that is full. */
-  async #accept(keyspace: string, reviews: Reviews, partition: number): Promise<void> {
+  async #accept(keyspace: string, passes: Passes, partition: number): Promise<void> {
     try {
       await this.#ports.store.create(keyspace, partition, 'filling');
-      reviews.again = true;
+      passes.again = true;
     } catch (error) {
       this.#failed({ kind: 'accept', keyspace }, error);
     }
@@ -262,34 +262,34 @@ export class Mover {
   }
 
   /**
-   * One for all failures: were each followed by a review of its own, and each partition failed in
+   * One for all failures: were each followed by a pass of its own, and each partition failed in
    * it again, as on a full disk, they would multiply until memory ends.
    */
   #retry(keyspace: string, release: () => void = () => undefined): void {
     if (this.#closed) return;
-    const reviews = this.#of(keyspace);
-    if (reviews.releases !== null) {
-      reviews.releases.push(release);
+    const passes = this.#of(keyspace);
+    if (passes.releases !== null) {
+      passes.releases.push(release);
       return;
     }
-    reviews.releases = [release];
+    passes.releases = [release];
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      for (const letGo of reviews.releases ?? []) letGo();
-      reviews.releases = null;
-      this.review(keyspace);
+      for (const letGo of passes.releases ?? []) letGo();
+      passes.releases = null;
+      this.reconcile(keyspace);
     }, dutyRetryMs);
     this.#timers.add(timer);
   }
 
-  #of(keyspace: string): Reviews {
-    const known = this.#reviews.get(keyspace);
+  #of(keyspace: string): Passes {
+    const known = this.#passes.get(keyspace);
     if (known !== undefined) return known;
-    const reviews: Reviews = {
-      ...{ review: null, again: false, reviewMs: 0, isReviewDue: false, releases: null },
+    const passes: Passes = {
+      ...{ pass: null, again: false, reconcileMs: 0, isReconcileDue: false, releases: null },
       ...{ quarantinesConfirmed: 0, failing: new Map() },
     };
-    this.#reviews.set(keyspace, reviews);
-    return reviews;
+    this.#passes.set(keyspace, passes);
+    return passes;
   }
 }

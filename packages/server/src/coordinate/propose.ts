@@ -21,12 +21,12 @@ export interface NewContent {
 }
 
 /** Makes of what the key holds what it is to hold; null: it stays. Asked once in each round. */
-export type Change = (present: WireContent | null) => NewContent | null;
+export type ChangeFunction = (present: WireContent | null) => NewContent | null;
 
-export interface DecideRequest {
+export interface ProposeRequest {
   readonly keyspace: string;
   readonly key: Uint8Array;
-  readonly change: Change;
+  readonly change: ChangeFunction;
   /** The time at which records have expired or not, for the whole request. */
   readonly nowMs: number;
   /** Identity of the new record, when an earlier attempt to write it may be stored somewhere. */
@@ -45,7 +45,7 @@ export interface Decided {
  * `details.outcome` says whether the change is `rejected` (certainly nowhere) or `unknown` (it may
  * appear later, once, as `details.stamp`).
  */
-export async function decideKey(ports: CoordinatorPorts, request: DecideRequest): Promise<Decided> {
+export async function propose(ports: CoordinatorPorts, request: ProposeRequest): Promise<Decided> {
   const work: Work = { mine: request.mine ?? null };
   const round = (active: ActiveRing): Promise<Decided | null> =>
     runRound(ports, { ...request, active, work });
@@ -63,13 +63,13 @@ export async function decideKey(ports: CoordinatorPorts, request: DecideRequest)
   throw failedChange(new CodedError('KEY_CONTENDED', message, { hint }), work);
 }
 
-/** Leaves the key as it is, and no promise of it open. Throws as decideKey. */
-export function settleKey(
+/** Leaves the key as it is, and no promise of it open. Throws as propose. */
+export function finishProposal(
   ports: CoordinatorPorts,
   keyspace: string,
   key: Uint8Array,
 ): Promise<Decided> {
-  return decideKey(ports, { keyspace, key, nowMs: ports.clock.nowMs(), change: () => null });
+  return propose(ports, { keyspace, key, nowMs: ports.clock.nowMs(), change: () => null });
 }
 
 interface Work {
@@ -80,7 +80,7 @@ interface Work {
 /** One round with a ballot of its own; null when another one overtook it. */
 async function runRound(
   ports: CoordinatorPorts,
-  round: DecideRequest & { readonly active: ActiveRing; readonly work: Work },
+  round: ProposeRequest & { readonly active: ActiveRing; readonly work: Work },
 ): Promise<Decided | null> {
   const { key, active, work, nowMs } = round;
   const ballot = await ports.issueStamp(active, key);

@@ -2,31 +2,40 @@
 import {
   calmP99MsUnknown,
   copiesInMax,
+  copyCooldownMsMax,
+  copyCooldownTimesCrowded,
+  copyCooldownTimesMax,
   copyRateFloor,
   copyRateFree,
-  copyRestMsMax,
-  copyRestTimesCrowded,
-  copyRestTimesMax,
   foregroundP99MsMax,
   loopDelayMsMax,
-  paceCalmTurns,
-  paceWindowTurns,
   processorSpareMin,
   processorSpareMuch,
+  throttleCalmTurns,
+  throttleWindowTurns,
 } from '@ringwright/base/limits-copies';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { freePace, nextPace, type Pace, type PaceSample, restMs } from './pace-copies.ts';
+import {
+  cooldownMs,
+  freeThrottle,
+  nextThrottle,
+  type ThrottleSample,
+  type ThrottleState,
+} from './throttle-control.ts';
 
 const MIB = 1024 * 1024;
-const calm: PaceSample = {
+const calm: ThrottleSample = {
   ...{ p99Ms: 4, loopDelayMs: 1, idleShare: 1 },
   ...{ copiedBytesPerSecond: 0, isGivingUp: false },
 };
-const stressed: PaceSample = { ...calm, p99Ms: 120, copiedBytesPerSecond: 80 * MIB };
+const stressed: ThrottleSample = { ...calm, p99Ms: 120, copiedBytesPerSecond: 80 * MIB };
 
-function after(samples: readonly PaceSample[], pace: Pace = freePace): Pace {
-  return samples.reduce(nextPace, pace);
+function after(
+  samples: readonly ThrottleSample[],
+  state: ThrottleState = freeThrottle,
+): ThrottleState {
+  return samples.reduce(nextThrottle, state);
 }
 
 describe('one turn', () => {
@@ -45,16 +54,16 @@ describe('one turn', () => {
   });
 
   test('it is halved again only when all that is measured came after that', () => {
-    const turns = Array<PaceSample>(paceWindowTurns).fill(stressed);
+    const turns = Array<ThrottleSample>(throttleWindowTurns).fill(stressed);
     expect(after(turns).rate).toBe(40 * MIB);
     expect(after([...turns, stressed]).rate).toBe(20 * MIB);
   });
 
   test('what is as slow without copies is no reason', () => {
-    const slow = Array<PaceSample>(40).fill({ ...calm, p99Ms: 60 });
+    const slow = Array<ThrottleSample>(40).fill({ ...calm, p99Ms: 60 });
     expect(after([...slow, { ...stressed, p99Ms: 110 }]).rate).toBeNull();
     expect(after([...slow, { ...stressed, p99Ms: 130 }]).rate).toBe(40 * MIB);
-    const late = Array<PaceSample>(40).fill({ ...calm, loopDelayMs: 150 });
+    const late = Array<ThrottleSample>(40).fill({ ...calm, loopDelayMs: 150 });
     const lateToo = { ...stressed, p99Ms: null, loopDelayMs: 280 };
     expect(after([...late, lateToo]).rate).toBeNull();
     expect(after([...late, { ...lateToo, loopDelayMs: 310 }]).rate).toBe(40 * MIB);
@@ -65,14 +74,15 @@ describe('one turn', () => {
   });
 
   test('a gap between copies is not calm: what is slow in it holds them back', () => {
-    const turns = (count: number, sample: PaceSample): PaceSample[] => Array(count).fill(sample);
-    const slow = after([...turns(5, calm), ...turns(4 * paceWindowTurns, stressed)]);
+    const turns = (count: number, sample: ThrottleSample): ThrottleSample[] =>
+      Array(count).fill(sample);
+    const slow = after([...turns(5, calm), ...turns(4 * throttleWindowTurns, stressed)]);
     expect([slow.loads, slow.calmP99Ms]).toEqual([1, calm.p99Ms]);
     const backlog = { ...stressed, copiedBytesPerSecond: 0 };
-    expect(after(turns(paceCalmTurns - 1, backlog), slow)).toMatchObject({
-      ...{ rate: slow.rate, restTimes: slow.restTimes, loads: 1, calmP99Ms: calm.p99Ms },
+    expect(after(turns(throttleCalmTurns - 1, backlog), slow)).toMatchObject({
+      ...{ rate: slow.rate, cooldownTimes: slow.cooldownTimes, loads: 1, calmP99Ms: calm.p99Ms },
     });
-    const longAfter = after(turns(2 * paceCalmTurns, backlog), slow);
+    const longAfter = after(turns(2 * throttleCalmTurns, backlog), slow);
     expect(longAfter.calmP99Ms, 'so slow it is without copies').toBeGreaterThan(50);
   });
 
@@ -84,10 +94,11 @@ describe('one turn', () => {
 });
 
 describe('how many at once', () => {
-  const window = (sample: PaceSample): PaceSample[] => Array(paceWindowTurns).fill(sample);
-  const at = (samples: readonly PaceSample[]): (number | null)[] => {
-    const { loads, restTimes } = after(samples);
-    return [loads, restTimes];
+  const window = (sample: ThrottleSample): ThrottleSample[] =>
+    Array(throttleWindowTurns).fill(sample);
+  const at = (samples: readonly ThrottleSample[]): (number | null)[] => {
+    const { loads, cooldownTimes } = after(samples);
+    return [loads, cooldownTimes];
   };
 
   test('half, down to one; then with a rest that doubles up to its limit', () => {
@@ -97,7 +108,7 @@ describe('how many at once', () => {
       [1, 0],
       [1, 1],
       [1, 2],
-      [1, copyRestTimesMax],
+      [1, copyCooldownTimesMax],
     ]);
   });
 
@@ -107,18 +118,18 @@ describe('how many at once', () => {
     const turns = Array.from({ length: 10 }, (_, count) =>
       at([...slow, ...Array(count).fill(well)]),
     );
-    const rests = turns.map(([, restTimes]) => Math.round(10 * (restTimes ?? 0)));
+    const rests = turns.map(([, cooldownTimes]) => Math.round(10 * (cooldownTimes ?? 0)));
     expect(rests).toEqual([20, 16, 13, 10, 0, 0, 0, 0, 0, 0]);
     expect(turns.map(([loads]) => loads)).toEqual([1, 1, 1, 1, 1, 2, 3, 4, 5, null]);
   });
 
   test('each file costs requests 12 ms of p99: as many as they bear, nearly all the time', () => {
-    let pace = nextPace(freePace, calm);
+    let state = nextThrottle(freeThrottle, calm);
     let [ran, worse] = [0, 0];
     for (let turn = 0; turn < 300; turn += 1) {
-      const loads = (pace.loads ?? copiesInMax) / (1 + pace.restTimes);
+      const loads = (state.loads ?? copiesInMax) / (1 + state.cooldownTimes);
       const p99Ms = 4 + 12 * loads;
-      pace = nextPace(pace, { ...calm, p99Ms, copiedBytesPerSecond: loads * MIB });
+      state = nextThrottle(state, { ...calm, p99Ms, copiedBytesPerSecond: loads * MIB });
       if (turn < 20) continue;
       ran += loads;
       worse += p99Ms > 2 * foregroundP99MsMax ? 1 : 0;
@@ -129,27 +140,33 @@ describe('how many at once', () => {
 });
 
 describe('the processor', () => {
-  const copying: PaceSample = { ...calm, copiedBytesPerSecond: 80 * MIB };
+  const copying: ThrottleSample = { ...calm, copiedBytesPerSecond: 80 * MIB };
   const short = { ...copying, idleShare: processorSpareMin / 2 };
-  const freeLoads = { loads: null, restTimes: 0 };
+  const freeLoads = { loads: null, cooldownTimes: 0 };
 
   test('short while requests are served: at once one at a time, with rests', () => {
-    expect(after([short])).toMatchObject({ loads: 1, restTimes: copyRestTimesCrowded, rate: null });
-    const long = Array<PaceSample>(4 * paceWindowTurns).fill(short);
-    expect(after(long).restTimes, 'nobody suffers').toBe(copyRestTimesCrowded);
-    expect(after(long.map((one) => ({ ...one, p99Ms: 120 }))).restTimes).toBe(copyRestTimesMax);
+    expect(after([short])).toMatchObject({
+      loads: 1,
+      cooldownTimes: copyCooldownTimesCrowded,
+      rate: null,
+    });
+    const long = Array<ThrottleSample>(4 * throttleWindowTurns).fill(short);
+    expect(after(long).cooldownTimes, 'nobody suffers').toBe(copyCooldownTimesCrowded);
+    expect(after(long.map((one) => ({ ...one, p99Ms: 120 }))).cooldownTimes).toBe(
+      copyCooldownTimesMax,
+    );
   });
 
   test('requests suffer no longer: rests shrink, as far as the processor is not short', () => {
-    const long = Array<PaceSample>(4 * paceWindowTurns).fill({ ...short, p99Ms: 120 });
+    const long = Array<ThrottleSample>(4 * throttleWindowTurns).fill({ ...short, p99Ms: 120 });
     for (const idleShare of [0, (processorSpareMin + processorSpareMuch) / 2]) {
-      const well = Array<PaceSample>(20).fill({ ...short, idleShare });
+      const well = Array<ThrottleSample>(20).fill({ ...short, idleShare });
       expect(after([...long, ...well])).toMatchObject({
         loads: 1,
-        restTimes: copyRestTimesCrowded,
+        cooldownTimes: copyCooldownTimesCrowded,
       });
     }
-    expect(after([...long, ...Array<PaceSample>(20).fill(copying)])).toMatchObject(freeLoads);
+    expect(after([...long, ...Array<ThrottleSample>(20).fill(copying)])).toMatchObject(freeLoads);
   });
 
   test('without requests copies take all of it', () => {
@@ -157,32 +174,40 @@ describe('the processor', () => {
   });
 
   test('the requests have ended: no rest any more', () => {
-    const rested = after(Array<PaceSample>(4 * paceWindowTurns).fill(short));
-    expect(after([{ ...short, p99Ms: null }], rested).restTimes).toBe(0);
+    const rested = after(Array<ThrottleSample>(4 * throttleWindowTurns).fill(short));
+    expect(after([{ ...short, p99Ms: null }], rested).cooldownTimes).toBe(0);
   });
 
   test('giving up files takes it too', () => {
     const drain = { ...short, copiedBytesPerSecond: 0, isGivingUp: true };
-    expect(after([calm, drain])).toMatchObject({ loads: 1, restTimes: copyRestTimesCrowded });
+    expect(after([calm, drain])).toMatchObject({
+      loads: 1,
+      cooldownTimes: copyCooldownTimesCrowded,
+    });
   });
 
   test('little of it is left before the first copy: it begins with rests', () => {
     const little = { ...calm, idleShare: (processorSpareMin + processorSpareMuch) / 2 };
-    expect(after([little])).toMatchObject({ loads: 1, restTimes: copyRestTimesCrowded });
+    expect(after([little])).toMatchObject({ loads: 1, cooldownTimes: copyCooldownTimesCrowded });
   });
 
   test.each([
     { bear: 'all that copies leave: half of the time', needed: 0, least: 0.45, most: 0.55 },
-    { bear: 'less than a fifth: less', needed: 0.2, least: 1 / (1 + copyRestTimesMax), most: 0.4 },
+    {
+      bear: 'less than a fifth: less',
+      needed: 0.2,
+      least: 1 / (1 + copyCooldownTimesMax),
+      most: 0.4,
+    },
   ])('copies of 50 % beside requests of 70 % that bear $bear', ({ needed, least, most }) => {
-    let pace = nextPace(freePace, { ...calm, idleShare: 0.3 });
+    let state = nextThrottle(freeThrottle, { ...calm, idleShare: 0.3 });
     let done = 0;
     const turns = 300;
     for (let turn = 0; turn < turns; turn += 1) {
-      const share = Math.min(1, (pace.loads ?? copiesInMax) / (1 + pace.restTimes));
+      const share = Math.min(1, (state.loads ?? copiesInMax) / (1 + state.cooldownTimes));
       const left = 1 - 0.7 - 0.5 * share;
       const p99Ms = left < needed ? 90 : 4;
-      pace = nextPace(pace, { ...copying, idleShare: Math.max(0, left), p99Ms });
+      state = nextThrottle(state, { ...copying, idleShare: Math.max(0, left), p99Ms });
       done += share;
     }
     expect(done / turns).toBeGreaterThan(least);
@@ -191,22 +216,22 @@ describe('the processor', () => {
 });
 
 test('requests that suffer above 30 MiB/s: copies settle below, and use most of it', () => {
-  let pace = nextPace(freePace, calm);
+  let state = nextThrottle(freeThrottle, calm);
   let copied = 0;
   let worse = 0;
   const turns = 300;
   for (let turn = 0; turn < turns; turn += 1) {
-    const rate = Math.min(pace.rate ?? 200 * MIB, 200 * MIB);
+    const rate = Math.min(state.rate ?? 200 * MIB, 200 * MIB);
     const suffers = rate > 30 * MIB;
-    pace = nextPace(pace, { ...calm, p99Ms: suffers ? 80 : 8, copiedBytesPerSecond: rate });
+    state = nextThrottle(state, { ...calm, p99Ms: suffers ? 80 : 8, copiedBytesPerSecond: rate });
     if (turn < 20) continue;
     copied += rate;
     worse += suffers ? 1 : 0;
   }
   expect(worse / turns).toBeLessThan(0.45);
   expect(copied / (turns - 20)).toBeGreaterThan(18 * MIB);
-  for (let turn = 0; turn < 120; turn += 1) pace = nextPace(pace, calm);
-  expect(pace.rate, 'recovered').toBeNull();
+  for (let turn = 0; turn < 120; turn += 1) state = nextThrottle(state, calm);
+  expect(state.rate, 'recovered').toBeNull();
 });
 
 const samples = fc.array(
@@ -222,18 +247,18 @@ const samples = fc.array(
 test('any samples: never below the floor, never a limit above what counts as none', () => {
   fc.assert(
     fc.property(samples, (all) => {
-      let pace = freePace;
+      let state = freeThrottle;
       for (const sample of all) {
-        const next = nextPace(pace, sample);
+        const next = nextThrottle(state, sample);
         expect(next.rate ?? copyRateFloor).toBeGreaterThanOrEqual(copyRateFloor);
         expect(next.rate ?? 0).toBeLessThan(Math.max(copyRateFree, 2 ** 30 + 1));
-        if (next.rate !== null && pace.rate !== null && next.rate < pace.rate) {
+        if (next.rate !== null && state.rate !== null && next.rate < state.rate) {
           expect(sample.copiedBytesPerSecond, 'only copies are slowed down').toBeGreaterThan(0);
         }
-        expect(next.restTimes).toBeLessThanOrEqual(copyRestTimesMax);
-        if (next.restTimes > 0) expect(next.loads, 'one at a time').toBe(1);
-        expect(restMs(next, 3_600_000)).toBeLessThanOrEqual(copyRestMsMax);
-        pace = next;
+        expect(next.cooldownTimes).toBeLessThanOrEqual(copyCooldownTimesMax);
+        if (next.cooldownTimes > 0) expect(next.loads, 'one at a time').toBe(1);
+        expect(cooldownMs(next, 3_600_000)).toBeLessThanOrEqual(copyCooldownMsMax);
+        state = next;
       }
     }),
   );

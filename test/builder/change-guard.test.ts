@@ -1,5 +1,5 @@
-// The operator's brake and the planner: ordinary steps of small clusters pass, mistakes do not.
-import { brakeMovedShareMax } from '@ringwright/base/limits';
+// The change guard and the planner: ordinary steps of small clusters pass, mistakes do not.
+import { guardMovedShareMax } from '@ringwright/base/limits';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
@@ -39,7 +39,7 @@ function verdict(head: Ring, state: BuilderState): string | null {
   const from = { head, headId: encodeRing(head).id, state };
   const next = nextRing(planVersion({ ...from, ...never }), { ...from, direct: false });
   const gone = state.devices.flatMap((one) => (one?.state === 'removed' ? [one.id] : []));
-  return whyLarge(changeSize(head, next, new Set(gone)), brakeMovedShareMax);
+  return whyLarge(changeSize(head, next, new Set(gone)), guardMovedShareMax);
 }
 
 type Change = (devices: readonly BuilderDevice[], zones: number) => BuilderDevice[];
@@ -76,7 +76,7 @@ const mistakes: readonly (readonly [string, Change])[] = [
   ['two servers are removed at once', edit(2, { state: 'removed' })],
 ];
 
-test.for(ordinary)(`%s without the brake (SEED=${seed})`, ([, change]) => {
+test.for(ordinary)(`%s without the change guard (SEED=${seed})`, ([, change]) => {
   const random = seededRandom(seed);
   for (let round = 0; round < clusters; round += 1) {
     const { state, zones } = cluster(random);
@@ -88,7 +88,7 @@ test.for(ordinary)(`%s without the brake (SEED=${seed})`, ([, change]) => {
   }
 });
 
-test.for(mistakes)(`%s: the brake (SEED=${seed})`, ([, change]) => {
+test.for(mistakes)(`%s: the change guard (SEED=${seed})`, ([, change]) => {
   const random = seededRandom(seed);
   for (let round = 0; round < clusters; round += 1) {
     const { state, zones } = cluster(random);
@@ -102,7 +102,7 @@ test.for(mistakes)(`%s: the brake (SEED=${seed})`, ([, change]) => {
   }
 });
 
-test('a device that is said to be in another zone stirs others: the brake', () => {
+test('a device that is said to be in another zone stirs others: the change guard', () => {
   const state = cluster(seededRandom(1)).state;
   const devices = Array.from({ length: 12 }, (_, id) => device(id, id % 4));
   const partitioner = { kind: 'md5-shift', power: 8, prefix: '', suffix: '' } as const;

@@ -23,7 +23,7 @@ export interface ShownDrops {
   readonly count: number;
 }
 
-export class DropBrake {
+export class DropGuard {
   readonly #directory: string;
   readonly #mutex = new KeyedMutex();
   readonly #notes = new Map<string, DropNote>();

@@ -3,11 +3,11 @@ import {
   copyLoanMs,
   copyLoansMax,
   copyRateFloor,
-  paceRequestsMin,
-  paceWindowTurns,
+  throttleRequestsMin,
+  throttleWindowTurns,
 } from '@ringwright/base/limits-copies';
 import { expect, test } from 'vitest';
-import { CopyPace } from './copy-pace.ts';
+import { AdaptiveThrottle } from './adaptive-throttle.ts';
 
 const MIB = 1024 * 1024;
 
@@ -15,16 +15,16 @@ const MIB = 1024 * 1024;
 class World {
   ms = 0;
   loopDelayMs = 0;
-  readonly pace: CopyPace;
+  readonly pace: AdaptiveThrottle;
 
   constructor(rate: number | null) {
     const loopDelayMs = (): number => this.loopDelayMs;
     const ports = { monotonicMs: () => this.ms, loopDelayMs, idleShare: () => 1 };
-    this.pace = new CopyPace(ports, rate);
+    this.pace = new AdaptiveThrottle(ports, rate);
   }
 
   async turn(requestMs: number, copiedBytes: number): Promise<void> {
-    for (let count = 0; count < paceRequestsMin; count += 1) {
+    for (let count = 0; count < throttleRequestsMin; count += 1) {
       let done = (): void => undefined;
       const request = this.pace.timed(new Promise<void>((resolve) => void (done = resolve)));
       this.ms += requestMs;
@@ -111,7 +111,7 @@ test('requests that suffer halve it; an operator may still allow less', async ()
   world.pace.allow(8 * MIB);
   expect(world.pace.status().inForce).toBe(8 * MIB);
   world.pace.allow(null);
-  for (let turn = 0; turn < 100 * paceWindowTurns; turn += 1) await world.turn(100, 64 * MIB);
+  for (let turn = 0; turn < 100 * throttleWindowTurns; turn += 1) await world.turn(100, 64 * MIB);
   expect(world.pace.status().inForce, 'never below the floor').toBe(copyRateFloor);
   for (let turn = 0; turn < 100; turn += 1) await world.turn(2, 0);
   expect(world.pace.status().inForce).toBeNull();

@@ -14,10 +14,10 @@ import type { LogEntry } from './folder/log-entry.ts';
 import { trustPath } from './folder/trust-file.ts';
 import type { Verdict } from './judge-version.ts';
 
-export interface SealedVersion {
+export interface EncodedVersion {
   readonly bytes: Uint8Array;
   readonly id: string;
-  /** What the log says of it besides: the brake, the override, the signer. */
+  /** What the log says of it besides: the guard, the override, the signer. */
   readonly details: LogEntry['details'];
 }
 
@@ -25,7 +25,7 @@ export interface SealedVersion {
  * Without trust the bytes are those of an unsigned ring. Throws SIGNING_KEY_UNKNOWN when the key is
  * missing or signs no rings, RING_FOREIGN, TRUST_EXPIRED.
  */
-export function sealVersion(
+export function encodeVersion(
   { ring, state, key, entry }: VersionToCommit,
   verdict: Verdict,
   given: {
@@ -33,15 +33,15 @@ export function sealVersion(
     readonly logHead: string | null;
     readonly extraSections: readonly Section[];
   },
-): SealedVersion {
+): EncodedVersion {
   const { trust, logHead, extraSections } = given;
   const { large, override } = verdict;
   const builder = serializeState(state);
-  const braked = {
+  const guarded = {
     ...(large === null ? {} : { large }),
     ...(override === null ? {} : { override }),
   };
-  if (trust === null) return { ...encodeRing(ring, { builder, extraSections }), details: braked };
+  if (trust === null) return { ...encodeRing(ring, { builder, extraSections }), details: guarded };
   const { root, id: rootId } = trust;
   if (ring.cluster !== root.cluster) throw foreign(ring.cluster, root.cluster);
   requireUnexpired(trust, Date.parse(entry.time));
@@ -49,7 +49,7 @@ export function sealVersion(
   const signing = { epoch: root.epoch, root: rootId, logHead, large: large !== null, override };
   const { bytes, id } = encodeRing(ring, { builder, extraSections, signing });
   const signature = signPayload(privateKey, ringPayload(bytes));
-  const details = { ...braked, signer: signature.keyid };
+  const details = { ...guarded, signer: signature.keyid };
   return { bytes: withSignatures(bytes, [signature]), id, details };
 }
 

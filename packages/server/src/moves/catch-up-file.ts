@@ -1,7 +1,7 @@
 // A device that gets back a partition whose old file is still here: only what it missed travels.
 import { inWaves } from '@ringwright/base/in-waves';
 import { listKeysMax } from '@ringwright/base/limits';
-import { reclaimMissedShareMax, reclaimReadsAtOnce } from '@ringwright/base/limits-moves';
+import { catchUpMissedShareMax, catchUpReadsAtOnce } from '@ringwright/base/limits-moves';
 import { compareStamps } from '@ringwright/base/stamp';
 import { keysAfter } from '@ringwright/wire/listing';
 import { recordRead } from '@ringwright/wire/records';
@@ -10,7 +10,7 @@ import type { LoadPorts, LoadTask } from './load-partition.ts';
 import { takeRows } from './take-rows.ts';
 
 /** Up to where the file here goes, as if it had just been copied from there. */
-export interface Reclaimed {
+export interface CaughtUpFile {
   readonly incarnation: string;
   readonly seq: number;
   readonly rows: number;
@@ -23,11 +23,11 @@ export interface Reclaimed {
  * deletions that it never saw were dropped at the source meanwhile. Otherwise the file here has
  * every record that the source had when this began.
  */
-export async function reclaimFile(
+export async function catchUpFile(
   ports: LoadPorts,
   task: LoadTask,
   device: number,
-): Promise<Reclaimed | null> {
+): Promise<CaughtUpFile | null> {
   const { active, partition } = task;
   const { keyspace, version: ringVersion } = active.ring;
   const here = ports.store.info(keyspace, partition);
@@ -36,7 +36,7 @@ export async function reclaimFile(
   const { holdings } = await ports.devices.call({ active, device }, digests, request);
   const there = holdings[0] ?? null;
   if (there?.state !== 'ready' || there.floorMs > here.floorMs) return null;
-  const most = Math.floor(there.rows * reclaimMissedShareMax);
+  const most = Math.floor(there.rows * catchUpMissedShareMax);
   if (there.rows - here.rows > most) return null;
   const { incarnation, seq, rows } = there;
   if (there.digest === here.digest) return { incarnation, seq, rows, taken: 0 };
@@ -75,7 +75,7 @@ async function takeRecords(
   { device, keys }: { readonly device: number; readonly keys: readonly Uint8Array[] },
 ): Promise<void> {
   const { keyspace, version: ringVersion } = active.ring;
-  await inWaves(keys, reclaimReadsAtOnce, async (key) => {
+  await inWaves(keys, catchUpReadsAtOnce, async (key) => {
     const about = { keyspace, ringVersion, partition, key };
     const { record } = await ports.devices.call({ active, device }, recordRead, about);
     if (record !== null) await takeRows(ports, { active, partition }, [{ key, ...record }]);

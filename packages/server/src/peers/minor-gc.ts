@@ -1,5 +1,5 @@
 // Has the youngest garbage of this process collected while long messages come in.
-import { youngGarbageBytesMax } from '@ringwright/base/limits-copies';
+import { minorGcBytesMax } from '@ringwright/base/limits-copies';
 import { collectGarbage } from '@ringwright/partition/file/collect-garbage';
 
 let bytesSince = 0;
@@ -12,7 +12,7 @@ let bytesSince = 0;
  */
 export function longMessageCame(bytes: number): void {
   bytesSince += bytes;
-  if (bytesSince < youngGarbageBytesMax) return;
+  if (bytesSince < minorGcBytesMax) return;
   bytesSince = 0;
   collectGarbage('minor');
 }

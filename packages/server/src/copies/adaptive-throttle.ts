@@ -1,23 +1,27 @@
 // How fast this device gives and takes copies: what the operator allows, and less while requests
 // suffer. Holds the throttles of both directions.
-import { paceRequestsMin, paceTurnMs, paceWindowTurns } from '@ringwright/base/limits-copies';
+import {
+  throttleRequestsMin,
+  throttleRoundMs,
+  throttleWindowTurns,
+} from '@ringwright/base/limits-copies';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { LatencyWindow } from '../telemetry/latency-window.ts';
 import { type CopyLoan, type CopyLoans, loanInForce, overruled, withLoan } from './copy-loans.ts';
 import { CopyThrottle } from './copy-throttle.ts';
-import { freePace, type LoadPace, nextPace } from './pace-copies.ts';
+import { freeThrottle, type LoadThrottle, nextThrottle } from './throttle-control.ts';
 
-export interface CopyPacePorts {
+export interface AdaptiveThrottlePorts {
   /** Of a clock that never steps back. */
   readonly monotonicMs: () => number;
   /** How late the event loop came to its work since the last call. */
   readonly loopDelayMs: () => number;
-  /** Of the processors of the machine since the last call: PaceSample. */
+  /** Of the processors of the machine since the last call: ThrottleSample. */
   readonly idleShare: () => number;
 }
 
 /** Rates in bytes per second and direction; null: no limit. */
-export interface CopyPaceStatus {
+export interface AdaptiveThrottleStatus {
   readonly allowed: number | null;
   /** Milliseconds until `allowed` is the server's own rate again; null: it is that now. */
   readonly lentMs: number | null;
@@ -33,23 +37,23 @@ export interface CopyPaceStatus {
 
 interface Held {
   readonly throttle: CopyThrottle;
-  readonly loadPace: () => LoadPace;
+  readonly loadThrottle: () => LoadThrottle;
 }
 
-export class CopyPace {
+export class AdaptiveThrottle {
   readonly taken: CopyThrottle;
   readonly given: CopyThrottle;
-  readonly #ports: CopyPacePorts;
-  readonly #latency = new LatencyWindow(paceWindowTurns);
+  readonly #ports: AdaptiveThrottlePorts;
+  readonly #latency = new LatencyWindow(throttleWindowTurns);
   readonly #startedWith: number | null;
   /** The server's own, which counts when nobody lends one. */
   #own: number | null;
   #loans: CopyLoans = new Map();
-  #pace = freePace;
+  #state = freeThrottle;
   #isGivingUp = false;
 
   /** `rate`: what the server was started with. */
-  constructor(ports: CopyPacePorts, rate: number | null) {
+  constructor(ports: AdaptiveThrottlePorts, rate: number | null) {
     this.#ports = ports;
     this.#startedWith = rate;
     this.#own = rate;
@@ -83,14 +87,14 @@ export class CopyPace {
     return work;
   }
 
-  /** To be called every paceTurnMs. */
+  /** To be called every throttleRoundMs. */
   turn(): void {
     const copied = this.taken.passedBytes() + this.given.passedBytes();
-    this.#pace = nextPace(this.#pace, {
-      p99Ms: this.#latency.p99Ms(paceRequestsMin),
+    this.#state = nextThrottle(this.#state, {
+      p99Ms: this.#latency.p99Ms(throttleRequestsMin),
       loopDelayMs: this.#ports.loopDelayMs(),
       idleShare: this.#ports.idleShare(),
-      copiedBytesPerSecond: (copied * 1_000) / paceTurnMs,
+      copiedBytesPerSecond: (copied * 1_000) / throttleRoundMs,
       isGivingUp: this.#isGivingUp,
     });
     this.#isGivingUp = false;
@@ -98,23 +102,23 @@ export class CopyPace {
     this.#apply();
   }
 
-  status(): CopyPaceStatus {
-    const foregroundP99Ms = this.#latency.p99Ms(paceRequestsMin);
-    const { loads, restTimes } = this.#pace;
+  status(): AdaptiveThrottleStatus {
+    const foregroundP99Ms = this.#latency.p99Ms(throttleRequestsMin);
+    const { loads, cooldownTimes } = this.#state;
     const [loan, inForce] = [this.#loan(), this.#inForce()];
     const lentMs = loan === null ? null : Math.ceil(loan.endsMs - this.#ports.monotonicMs());
     const allowed = loan === null ? this.#own : loan.rate;
-    return { allowed, lentMs, inForce, loads, restTimes, foregroundP99Ms };
+    return { allowed, lentMs, inForce, loads, restTimes: cooldownTimes, foregroundP99Ms };
   }
 
   /** What holds loads and drains back here, and copies for others. */
   get taking(): Held & { readonly onGivenUp: () => void } {
     const onGivenUp = (): void => void (this.#isGivingUp = true);
-    return { throttle: this.taken, loadPace: () => this.#pace, onGivenUp };
+    return { throttle: this.taken, loadThrottle: () => this.#state, onGivenUp };
   }
 
   get giving(): Held {
-    return { throttle: this.given, loadPace: () => this.#pace };
+    return { throttle: this.given, loadThrottle: () => this.#state };
   }
 
   /** Nobody waits any longer. */
@@ -128,7 +132,7 @@ export class CopyPace {
   }
 
   #inForce(): number | null {
-    const { rate } = this.#pace;
+    const { rate } = this.#state;
     const allowed = this.#loan()?.rate ?? this.#own;
     if (rate === null || allowed === null) return rate ?? allowed;
     return Math.min(rate, allowed);
