@@ -11,6 +11,8 @@ export const partitionPowerMax = 24;
 export const partitionCountMax = 2 ** partitionPowerMax;
 /** Erasure codes of today use up to 20 fragments; 32 leaves room. */
 export const replicaCountMax = 32;
+/** Of `--hash-key`: tenants are told apart by a character or two; longer ones are mistakes. */
+export const hashDelimiterBytesMax = 16;
 /** Ten times the largest known cluster of this kind. Holes count: ids are indexes. */
 export const deviceCountMax = 100_000;
 /** Weights may be bytes of disks: whole numbers up to here are exact. Only quotients count. */

@@ -1,6 +1,7 @@
 // What differs between two versions of a ring: devices, settings, slots. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import type { Device } from './device.ts';
+import { partitionerSettings, samePartitioner } from './partitioner/partitioner-settings.ts';
 import { devicesOf } from './quorum-left.ts';
 import { type Ring, slotsAt } from './ring.ts';
 
@@ -148,12 +149,16 @@ const settingNames = ['keyspace', 'cluster', 'partitioner', 'partitions', 'repli
 export function settingChanges(before: Ring, after: Ring): SettingChange[] {
   return settingNames.flatMap((name) => {
     const [old, now] = [settingOf(before, name), settingOf(after, name)];
-    return canonicalJson(old) === canonicalJson(now) ? [] : [{ name, before: old, after: now }];
+    const isSame =
+      name === 'partitioner'
+        ? samePartitioner(before.partitioner, after.partitioner)
+        : canonicalJson(old) === canonicalJson(now);
+    return isSame ? [] : [{ name, before: old, after: now }];
   });
 }
 
 function settingOf(ring: Ring, name: (typeof settingNames)[number]): Json {
-  return name === 'partitioner' ? { ...ring.partitioner } : ring[name];
+  return name === 'partitioner' ? { ...partitionerSettings(ring.partitioner) } : ring[name];
 }
 
 function pairsOf(moved: readonly MovedSlot[]): RingDiff['pairs'] {

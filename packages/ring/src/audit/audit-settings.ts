@@ -1,6 +1,8 @@
 // Audit of what a ring says of itself: name, version, partitioner, counts, lengths of rows. Pure.
 import { partitionCountMax, partitionPowerMax, replicaCountMax } from '@ringwright/base/limits';
 import { keyspaceNamePattern } from '../keyspace-name.ts';
+import { intervalFaults } from '../partitioner/interval-faults.ts';
+import { isIntervals, partitionCountOf } from '../partitioner/partitioner.ts';
 import { type Ring, rowLengths } from '../ring.ts';
 import type { Broken, Check } from './finding-list.ts';
 
@@ -44,6 +46,12 @@ function* parentWrong({ version, parent }: Ring): Generator<Broken> {
 }
 
 function* partitionerInvalid({ partitioner }: Ring): Generator<Broken> {
+  if (isIntervals(partitioner)) {
+    for (const { message, found, wanted } of intervalFaults(partitioner)) {
+      yield { message: `${partitioner.kind}: ${message}`, details: { found, wanted } };
+    }
+    return;
+  }
   if (partitioner.kind === 'murmur3-mod') {
     const { seed } = partitioner;
     if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) return;
@@ -61,7 +69,7 @@ function* partitionerInvalid({ partitioner }: Ring): Generator<Broken> {
 }
 
 function* partitionsWrong({ partitions, partitioner }: Ring): Generator<Broken> {
-  const wanted = partitioner.kind === 'md5-shift' ? 2 ** partitioner.power : partitioner.partitions;
+  const wanted = partitionCountOf(partitioner);
   if (partitions !== wanted) {
     yield { message: `${partitions} partitions, but ${partitioner.kind} makes ${wanted}` };
   }

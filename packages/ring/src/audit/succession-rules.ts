@@ -1,9 +1,8 @@
 // Each reason for which a ring may not follow another, one function a reason. Pure. In which order
 // they are asked, and why: judge-ring.ts.
-import { canonicalJson } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringVersionJumpMax } from '@ringwright/base/limits';
-import type { Partitioner } from '../partitioner/partitioner.ts';
+import { samePartitioner, settingsText } from '../partitioner/partitioner-settings.ts';
 import { whyLarge } from './large-change.ts';
 import type { RingCandidate, RingStanding } from './ring-candidate.ts';
 
@@ -52,8 +51,8 @@ export function mapsKeysOtherwise(
 ): CodedError | null {
   const [given, active] = [candidate.opened?.ring, standing.active?.ring];
   if (given === undefined || active === undefined) return null;
-  const [is, has] = [print(given.partitioner), print(active.partitioner)];
-  if (is === has) return null;
+  if (samePartitioner(given.partitioner, active.partitioner)) return null;
+  const [is, has] = [given, active].map(({ partitioner }) => settingsText(partitioner));
   const message = `${nameOf(candidate)} maps keys by ${is}, the active one by ${has}`;
   return new CodedError('RING_FOREIGN', message, { details: bothOf(standing, candidate) });
 }
@@ -186,10 +185,6 @@ function nameOf({ head }: Pick<RingCandidate, 'head'>): string {
 function bothOf({ active }: RingStanding, { head }: RingCandidate): Record<string, unknown> {
   const versions = { active: active?.ring.version, given: head.version };
   return { ...versions, activeId: active?.id, givenId: head.id };
-}
-
-function print(partitioner: Partitioner): string {
-  return canonicalJson({ ...partitioner });
 }
 
 function short(id: string | null): string {

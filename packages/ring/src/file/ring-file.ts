@@ -1,5 +1,5 @@
-// The native ring file, format 1: a ring as bytes and back. Equal rings give equal bytes. Pure.
-// Layout, byte by byte: DESIGN.md beside this.
+// The native ring file, formats 1 and 2: a ring as bytes and back. Equal rings give equal bytes.
+// Layout, byte by byte: DESIGN.md beside this. Pure.
 import { assert } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import {
@@ -7,8 +7,11 @@ import {
   ringFileBytesMax,
   ringManifestBytesMax,
 } from '@ringwright/base/limits';
+import type { Partitioner } from '../partitioner/partitioner.ts';
+import { partitionerSettings } from '../partitioner/partitioner-settings.ts';
 import type { Ring } from '../ring.ts';
 import { deviceIdBytes } from '../slot-rows.ts';
+import { decodeIntervals, encodeIntervals } from './interval-section.ts';
 import { decodeEnvelope, encodeEnvelope, type RingSignature } from './ring-envelope.ts';
 import { fileInvalid } from './ring-file-error.ts';
 import {
@@ -31,9 +34,11 @@ import { decodeRuns, encodeRuns } from './run-lengths.ts';
 
 /** High bit, CR LF, ^Z, LF: damage by text-mode copies shows in the first bytes, as in PNG. */
 const magic = Buffer.from('\x89RWR\r\n\x1a\n', 'latin1');
-export const ringFormat = 1;
+/** Of rings whose partitions are intervals: programs that know only format 1 refuse them. */
+const intervalFormat = 2;
+const formats = [1, intervalFormat];
 const prefixBytes = 20;
-const ownSections = ['devices', 'assignments', 'moves', 'minVersions', 'builder'];
+const ownSections = ['devices', 'assignments', 'moves', 'minVersions', 'intervals', 'builder'];
 
 export interface RingFileExtras {
   /** Opaque bytes that restore the builder; servers ignore them. */
@@ -53,11 +58,13 @@ export function encodeRing(ring: Ring, extras: RingFileExtras = {}): { bytes: Bu
     extraSections.every(({ name }) => !ownSections.includes(name)),
     `an extra section is called ${ownSections.join(', ')}`,
   );
+  const intervals = encodeIntervals(ring.partitioner);
   const sections: readonly Section[] = [
     { name: 'devices', bytes: encodeDevices(ring.devices) },
     { name: 'assignments', bytes: encodeAssignments(ring.table, idBytes) },
     { name: 'moves', bytes: encodeMoves(ring.moves) },
     { name: 'minVersions', bytes: encodeRuns(ring.minVersions) },
+    ...(intervals === null ? [] : [{ name: 'intervals', bytes: intervals }]),
     ...(builder === undefined ? [] : [{ name: 'builder', bytes: builder }]),
     ...extraSections,
   ];
@@ -66,11 +73,12 @@ export function encodeRing(ring: Ring, extras: RingFileExtras = {}): { bytes: Bu
     ...(signing === undefined ? {} : { signing }),
   });
   const id = sha256(manifest);
-  const bytes = ringFileOf(
-    encodeEnvelope(id, signatures),
+  const bytes = ringFileOf({
+    format: formatOf(ring.partitioner),
+    envelope: encodeEnvelope(id, signatures),
     manifest,
-    sections.map((one) => one.bytes),
-  );
+    sections: sections.map((one) => one.bytes),
+  });
   if (bytes.length > ringFileBytesMax) throw tooLarge('file', bytes.length, ringFileBytesMax);
   if (manifest.length > ringManifestBytesMax) {
     throw tooLarge('manifest', manifest.length, ringManifestBytesMax);
@@ -118,7 +126,7 @@ export function decodeRing(bytes: Uint8Array): RingFile {
     if (found === undefined) throw fileInvalid(`section ${name}`, 'absent', 'present');
     return found;
   };
-  const { keyspace, cluster, version, parent, partitioner, partitions, replicas } = manifest;
+  const { keyspace, cluster, version, parent, partitions, replicas } = manifest;
   const wantedIdBytes = deviceIdBytes(manifest.deviceCount);
   if (manifest.deviceIdBytes !== wantedIdBytes) {
     throw fileInvalid('deviceIdBytes', manifest.deviceIdBytes, wantedIdBytes);
@@ -128,7 +136,7 @@ export function decodeRing(bytes: Uint8Array): RingFile {
     cluster,
     version,
     parent,
-    partitioner,
+    partitioner: decodeIntervals(manifest.partitioner, () => section('intervals')),
     partitions,
     replicas,
     devices: decodeDevices(section('devices'), manifest.deviceCount),
@@ -145,13 +153,13 @@ export function decodeRing(bytes: Uint8Array): RingFile {
 }
 
 function manifestOf(ring: Ring, sections: readonly Section[]): Manifest {
-  const { keyspace, cluster, version, parent, partitioner, partitions, replicas } = ring;
+  const { keyspace, cluster, version, parent, partitions, replicas } = ring;
   return {
     keyspace,
     cluster,
     version,
     parent,
-    partitioner,
+    partitioner: partitionerSettings(ring.partitioner),
     partitions,
     replicas,
     deviceCount: ring.devices.length,
@@ -174,14 +182,17 @@ interface Head {
 }
 
 function readHead(given: Uint8Array): Head {
-  const { id, signatures, manifest: raw, sectionsAt } = splitRingFile(given);
+  const { format, id, signatures, manifest: raw, sectionsAt } = splitRingFile(given);
   const manifest = decodeManifest(raw);
+  const wanted = formatOf(manifest.partitioner);
+  if (format !== wanted) throw fileInvalid('format', format, wanted);
   const fileBytes = manifest.sections.reduce((sum, section) => sum + section.bytes, sectionsAt);
   if (fileBytes > ringFileBytesMax) throw tooLarge('file', fileBytes, ringFileBytesMax);
   return { id, manifest, signatures, sectionsAt, fileBytes };
 }
 
 export interface SplitRingFile {
+  readonly format: number;
   readonly id: string;
   readonly signatures: readonly RingSignature[];
   /** The manifest's bytes, unparsed: what signatures are over. Its digest is the id. */
@@ -199,7 +210,7 @@ export function splitRingFile(given: Uint8Array): SplitRingFile {
     throw fileInvalid('magic', bytes.toString('hex', 0, magic.length), magic.toString('hex'));
   }
   const format = bytes.readUInt32BE(8);
-  if (format !== ringFormat) throw formatUnknown(format);
+  if (!formats.includes(format)) throw formatUnknown(format);
   const envelopeBytes = bytes.readUInt32BE(12);
   const manifestBytes = bytes.readUInt32BE(16);
   if (envelopeBytes > ringEnvelopeBytesMax) {
@@ -217,7 +228,7 @@ export function splitRingFile(given: Uint8Array): SplitRingFile {
   const manifest = bytes.subarray(manifestAt, sectionsAt);
   const found = sha256(manifest);
   if (found !== id) throw fileInvalid('SHA-256 of the manifest', found, id);
-  return { id, signatures, manifest, sectionsAt };
+  return { format, id, signatures, manifest, sectionsAt };
 }
 
 /**
@@ -225,16 +236,29 @@ export function splitRingFile(given: Uint8Array): SplitRingFile {
  * readManifestHead does.
  */
 export function withSignatures(file: Uint8Array, signatures: readonly RingSignature[]): Buffer {
-  const { id, manifest, sectionsAt } = splitRingFile(file);
-  return ringFileOf(encodeEnvelope(id, signatures), manifest, [
-    asBuffer(file).subarray(sectionsAt),
-  ]);
+  const { format, id, manifest, sectionsAt } = splitRingFile(file);
+  const sections = [asBuffer(file).subarray(sectionsAt)];
+  return ringFileOf({ format, envelope: encodeEnvelope(id, signatures), manifest, sections });
 }
 
-function ringFileOf(envelope: Buffer, manifest: Buffer, sections: readonly Uint8Array[]): Buffer {
+function formatOf({ kind }: Pick<Partitioner, 'kind'>): number {
+  return kind === 'md5-shift' || kind === 'murmur3-mod' ? 1 : intervalFormat;
+}
+
+function ringFileOf({
+  format,
+  envelope,
+  manifest,
+  sections,
+}: {
+  readonly format: number;
+  readonly envelope: Buffer;
+  readonly manifest: Buffer;
+  readonly sections: readonly Uint8Array[];
+}): Buffer {
   const prefix = Buffer.alloc(prefixBytes);
   magic.copy(prefix);
-  prefix.writeUInt32BE(ringFormat, 8);
+  prefix.writeUInt32BE(format, 8);
   prefix.writeUInt32BE(envelope.length, 12);
   prefix.writeUInt32BE(manifest.length, 16);
   return Buffer.concat([prefix, envelope, manifest, ...sections]);
@@ -261,8 +285,8 @@ function asBuffer(bytes: Uint8Array): Buffer {
 function formatUnknown(format: number): CodedError {
   return new CodedError(
     'RING_FORMAT_UNKNOWN',
-    `ring file has format ${format}, this program reads format ${ringFormat}`,
-    { hint: 'use a newer version of this program', details: { format, known: [ringFormat] } },
+    `ring file has format ${format}, this program reads formats ${formats.join(' and ')}`,
+    { hint: 'use a newer version of this program', details: { format, known: formats } },
   );
 }
 

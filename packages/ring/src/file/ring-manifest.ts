@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import {
   deviceCountMax,
+  hashDelimiterBytesMax,
   overrideCharactersMax,
   partitionCountMax,
   partitionPowerMax,
@@ -13,6 +14,7 @@ import {
 } from '@ringwright/base/limits';
 import { z } from 'zod';
 import { firstComplaint } from '../device-fields.ts';
+import { intervalHashes } from '../partitioner/partitioner.ts';
 import { fileInvalid } from './ring-file-error.ts';
 
 /** One section: its bytes follow those of the one before. */
@@ -29,6 +31,9 @@ const version = z
 /** Raw bytes as hex; no cluster in sight salts with more than a few dozen. */
 const salt = z.string().regex(/^([0-9a-f]{2}){0,256}$/);
 
+const partitions = z.int().min(1).max(partitionCountMax);
+
+/** Settings only: boundaries that are listed have a section. */
 const partitionerSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('md5-shift'),
@@ -38,12 +43,20 @@ const partitionerSchema = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('murmur3-mod'),
-    partitions: z.int().min(1).max(partitionCountMax),
+    partitions,
     seed: z
       .int()
       .min(0)
       .max(2 ** 32 - 1),
   }),
+  z.object({
+    kind: z.literal('hash-intervals'),
+    hash: z.enum(intervalHashes),
+    hashKey: z.string().min(1).max(hashDelimiterBytesMax).exactOptional(),
+    partitions,
+    intervals: partitions.exactOptional(),
+  }),
+  z.object({ kind: z.literal('ranges'), partitions, intervals: partitions }),
 ]);
 
 const sectionSchema = z.object({
@@ -75,7 +88,7 @@ const manifestSchema = z.object({
   version,
   parent: digest.nullable(),
   partitioner: partitionerSchema,
-  partitions: z.int().min(1).max(partitionCountMax),
+  partitions,
   replicas: z.number().gt(0).max(replicaCountMax),
   deviceCount: z.int().min(0).max(deviceCountMax),
   deviceIdBytes: z.union([z.literal(2), z.literal(4)]),

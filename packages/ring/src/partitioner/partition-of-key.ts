@@ -1,9 +1,11 @@
 // Key to partition. The functions here may never change: every record is where they say. Pure.
-import { hash } from 'node:crypto';
 import { unreachable } from '@ringwright/base/assert';
 import { keyBytesMax } from '@ringwright/base/limits';
+import { intervalOfHash, keyHashOf } from './hash-intervals.ts';
+import { md5Top } from './md5-top.ts';
 import { murmur3 } from './murmur3.ts';
 import type { Md5ShiftPartitioner, Partitioner } from './partitioner.ts';
+import { rangeOfKey } from './ranges.ts';
 
 export type PartitionOf = (key: Uint8Array) => number;
 
@@ -21,6 +23,12 @@ export function partitionerOf(partitioner: Partitioner): PartitionOf {
       const { partitions, seed } = partitioner;
       return (key) => murmur3(key, seed) % partitions;
     }
+    case 'hash-intervals': {
+      const [hashOf, intervalOf] = [keyHashOf(partitioner), intervalOfHash(partitioner)];
+      return (key) => intervalOf(hashOf(key));
+    }
+    case 'ranges':
+      return rangeOfKey(partitioner);
     default:
       return unreachable(partitioner);
   }
@@ -47,11 +55,4 @@ function saltedBy(prefix: Buffer, suffix: Buffer): (key: Uint8Array) => Uint8Arr
     scratch.set(suffix, end);
     return scratch.subarray(0, end + suffix.length);
   };
-}
-
-/** First four bytes of the MD5, big-endian. Text of a byte a character is the fastest form. */
-function md5Top(bytes: Uint8Array): number {
-  const digest = hash('md5', bytes, 'binary');
-  const high = (digest.charCodeAt(0) << 24) | (digest.charCodeAt(1) << 16);
-  return (high | (digest.charCodeAt(2) << 8) | digest.charCodeAt(3)) >>> 0;
 }

@@ -1,0 +1,60 @@
+// Where intervals of the hash circle end: equal, drawn from a seed, or as typed. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { seededRandom } from '@ringwright/base/random';
+import { hashPositions } from './hash-intervals.ts';
+
+/** End of one of `count` equal intervals: index/count of the circle, rounded down. */
+export function equalEnd(index: number, count: number): number {
+  // In two halves: doubles hold each of them exactly.
+  const high = Math.floor((index * 65_536) / count);
+  const rest = index * 65_536 - high * count;
+  return high * 65_536 + Math.floor((rest * 65_536) / count);
+}
+
+/** `count` different positions in ascending order; a seed gives the same ones everywhere. */
+export function randomEnds(count: number, seed: number): number[] {
+  const random = seededRandom(seed);
+  const drawn = new Set<number>();
+  while (drawn.size < count) drawn.add(random.next());
+  return [...Uint32Array.from(drawn).sort()];
+}
+
+/**
+ * A position as typed: a fraction of the circle (.75, rounded down), or all 32 bits in hex
+ * (0xc0000000). Throws INTERVALS_INVALID.
+ */
+export function parsePosition(text: string): number {
+  if (/^0x[0-9a-f]{1,8}$/i.test(text)) return Number.parseInt(text.slice(2), 16);
+  const fraction = /^(0|0?\.\d+|0\.)$/.test(text) ? Number(text) : Number.NaN;
+  if (fraction < 1) return Math.floor(fraction * hashPositions);
+  throw new CodedError(
+    'INTERVALS_INVALID',
+    `${JSON.stringify(text)} is no position on the circle, wanted 0 or more and less than 1`,
+    {
+      hint: 'a fraction such as .75, or all 32 bits in hex, such as 0xc0000000',
+      details: { found: text, wanted: '0 to 1' },
+    },
+  );
+}
+
+/** A position as a fraction, in as many digits as tell it from its neighbours. */
+export function positionText(position: number): string {
+  for (let digits = 1; digits < 10; digits += 1) {
+    const text = (position / hashPositions).toFixed(digits);
+    for (const near of [text, up(text, digits)]) {
+      if (Number(near) < 1 && Math.floor(Number(near) * hashPositions) === position) {
+        return (
+          near
+            .replace(/^0(?=\.)/, '')
+            .replace(/(\.\d*?)0+$/, '$1')
+            .replace(/\.$/, '') || '0'
+        );
+      }
+    }
+  }
+  return `0x${position.toString(16).padStart(8, '0')}`;
+}
+
+function up(text: string, digits: number): string {
+  return (Number(text) + 10 ** -digits).toFixed(digits);
+}

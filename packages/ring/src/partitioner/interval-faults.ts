@@ -1,0 +1,118 @@
+// What is wrong with the intervals of a partitioner, one sentence with both values each. Pure.
+import { hashDelimiterBytesMax, keyBytesMax, partitionCountMax } from '@ringwright/base/limits';
+import { positionText } from './hash-ends.ts';
+import { hashPositions } from './hash-intervals.ts';
+import { keyOfText, keyText } from './key-text.ts';
+import {
+  braceTag,
+  type HashIntervalsPartitioner,
+  type IntervalPartitioner,
+  intervalCountOf,
+  intervalHashes,
+  type RangesPartitioner,
+} from './partitioner.ts';
+
+export interface IntervalFault {
+  readonly message: string;
+  /** Both values, as texts or numbers. */
+  readonly found: string | number;
+  readonly wanted: string | number;
+}
+
+/**
+ * Boundaries that do not ascend strictly (so that an interval would be empty), boundaries outside
+ * the domain, ids that are missing, twice or unknown. Without a fault the domain is covered once.
+ */
+export function* intervalFaults(partitioner: IntervalPartitioner): Generator<IntervalFault> {
+  const { partitions } = partitioner;
+  if (!Number.isInteger(partitions) || partitions < 1 || partitions > partitionCountMax) {
+    const message = `${partitions} partitions, wanted 1 to ${partitionCountMax}`;
+    yield { message, found: partitions, wanted: partitionCountMax };
+    return;
+  }
+  if (partitioner.kind === 'ranges') yield* startFaults(partitioner);
+  else yield* hashFaults(partitioner);
+  yield* idFaults(partitioner);
+}
+
+function* hashFaults({ hash, hashKey, ends }: HashIntervalsPartitioner): Generator<IntervalFault> {
+  if (!intervalHashes.includes(hash)) {
+    const wanted = intervalHashes.join(', ');
+    yield { message: `hash ${hash} is unknown, there are ${wanted}`, found: hash, wanted };
+  }
+  const delimiterBytes = Buffer.byteLength(hashKey ?? braceTag);
+  if (delimiterBytes < 1 || delimiterBytes > hashDelimiterBytesMax) {
+    const wanted = hashDelimiterBytesMax;
+    const message = `the hash key's delimiter has ${delimiterBytes} bytes, wanted 1 to ${wanted}`;
+    yield { message, found: delimiterBytes, wanted };
+  }
+  let before = -1;
+  for (const [index, end] of (ends ?? []).entries()) {
+    if (!Number.isInteger(end) || end < 0 || end >= hashPositions) {
+      const message = `interval ${index} ends at ${end}, wanted a whole number below 2^32`;
+      yield { message, found: end, wanted: hashPositions - 1 };
+    }
+    if (end <= before) {
+      const [found, last] = [positionText(end), positionText(before)];
+      yield outOfOrder(index, `ends at ${found}`, [found, last]);
+    }
+    before = end;
+  }
+}
+
+function* startFaults({ starts }: RangesPartitioner): Generator<IntervalFault> {
+  let before: Uint8Array = new Uint8Array();
+  for (const [index, text] of starts.entries()) {
+    const start = keyOfText(text);
+    if (keyText(start) !== text) {
+      const wanted = keyText(start);
+      yield { message: `start ${text} is spelled ${wanted}`, found: text, wanted };
+    }
+    if (start.length > keyBytesMax) {
+      const message = `a start of ${start.length} bytes, keys have ${keyBytesMax} at most`;
+      yield { message, found: start.length, wanted: keyBytesMax };
+    }
+    if (Buffer.compare(before, start) >= 0) {
+      const name = index === 0 ? 'the first key of all' : keyText(before);
+      yield outOfOrder(index + 1, `starts at ${text === '' ? 'no key' : text}`, [text, name]);
+    }
+    before = start;
+  }
+}
+
+function outOfOrder(
+  index: number,
+  where: string,
+  [found, before]: readonly [string | number, string | number],
+): IntervalFault {
+  const why = found === before ? 'so that it is empty' : 'out of order';
+  const message = `interval ${index} ${where}, the one before at ${before}: ${why}`;
+  return { message, found, wanted: before };
+}
+
+/** Ids that no interval has any more are for the merges of intervals; nothing makes them yet. */
+function* idFaults(partitioner: IntervalPartitioner): Generator<IntervalFault> {
+  const { partitions, ids } = partitioner;
+  const count = intervalCountOf(partitioner);
+  if (count !== partitions) {
+    const message = `${count} intervals for ${partitions} partitions`;
+    yield { message, found: count, wanted: partitions };
+  }
+  if (ids === undefined) return;
+  if (partitioner.kind === 'hash-intervals' && partitioner.ends === undefined) {
+    yield { message: 'ids are listed, but no ends', found: ids.length, wanted: 0 };
+  }
+  if (ids.length !== count) {
+    const message = `${ids.length} ids for ${count} intervals`;
+    yield { message, found: ids.length, wanted: count };
+  }
+  const seen = new Uint8Array(partitions);
+  for (const [index, id] of ids.entries()) {
+    const isKnown = Number.isInteger(id) && id >= 0 && id < partitions;
+    if (isKnown && seen[id] === 0) seen[id] = 1;
+    else {
+      const why = isKnown ? 'which another one has' : `of ${partitions} partitions`;
+      yield { message: `interval ${index} has id ${id}, ${why}`, found: id, wanted: partitions };
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// A key of any bytes as printable text and back, as in a URL: %2F is one byte in hex. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+
+const [percent, comma] = [0x25, 0x2c];
+
+/** One spelling per key: printable ASCII but `%` and `,` as it is, every other byte as %XX. */
+export function keyText(key: Uint8Array): string {
+  let text = '';
+  for (const byte of key) {
+    const plain = byte >= 0x21 && byte <= 0x7e && byte !== percent && byte !== comma;
+    text += plain ? String.fromCharCode(byte) : `%${hexOf(byte)}`;
+  }
+  return text;
+}
+
+/** The bytes that a text spells; what is not ASCII stands for its UTF-8. Throws KEY_INVALID. */
+export function keyOfText(text: string): Uint8Array {
+  const bytes = Buffer.from(text, 'utf8');
+  const key = new Uint8Array(bytes.length);
+  let length = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    let byte = bytes[at] ?? 0;
+    if (byte === percent) {
+      const digits = bytes.toString('latin1', at + 1, at + 3);
+      if (!/^[0-9a-fA-F]{2}$/.test(digits)) throw noHex(text, digits);
+      byte = Number.parseInt(digits, 16);
+      at += 2;
+    }
+    key[length] = byte;
+    length += 1;
+  }
+  return key.slice(0, length);
+}
+
+function hexOf(byte: number): string {
+  return byte.toString(16).toUpperCase().padStart(2, '0');
+}
+
+function noHex(text: string, digits: string): CodedError {
+  const [key, found] = [text, digits].map((one) => JSON.stringify(one));
+  const message = `key ${key} has % before ${found}, which is no byte in hex`;
+  return new CodedError('KEY_INVALID', message, {
+    hint: 'a percent sign itself is %25',
+    details: { key: text, found: digits },
+  });
+}
