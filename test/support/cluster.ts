@@ -22,6 +22,8 @@ export interface Shape {
   readonly servers: number;
   readonly partitions?: number;
   readonly replicas?: number;
+  /** Options of `create` in place of a number of partitions. */
+  readonly partitioner?: readonly string[];
   /** Where everything lies; a new folder under the system's temporary one by default. */
   readonly folder?: string;
   /** Further words on the command line of every server. */
@@ -188,8 +190,9 @@ export async function startCluster(shape: Shape): Promise<Cluster> {
 
 async function createRing(cluster: Cluster, shape: Shape): Promise<void> {
   const { partitions = 16, replicas = 3 } = shape;
-  const counts = ['--partitions', String(partitions), '--replicas', String(replicas)];
-  await cluster.quickly(['create', keyspace, ...counts, '--min-part-hours', '0']);
+  const { partitioner = ['--partitions', String(partitions)] } = shape;
+  const rules = ['--replicas', String(replicas), '--min-part-hours', '0'];
+  await cluster.quickly(['create', keyspace, ...partitioner, ...rules]);
   const devices = cluster.servers.flatMap(({ text }) => [text, '1']);
   await cluster.commit('add', ...devices);
 }

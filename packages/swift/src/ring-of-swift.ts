@@ -85,7 +85,16 @@ export function swiftOfRing(
   return { partPower: partitioner.power, devices, table, ...as };
 }
 
-export function notOfSwift(ring: string, { kind }: Partitioner): CodedError {
-  const message = `ring ${ring} has partitioner ${kind}, Swift knows md5-shift only`;
+type OtherPartitioner = Exclude<Partitioner, { readonly kind: 'md5-shift' }>;
+
+const whyNot: Readonly<Record<OtherPartitioner['kind'], string>> = {
+  'murmur3-mod': 'it has no other hash than MD5',
+  'hash-intervals': 'its partitions are the top bits of MD5, no intervals with own ends',
+  ranges: 'it places keys by their hash, not by their order',
+};
+
+export function notOfSwift(ring: string, { kind }: OtherPartitioner): CodedError {
+  const why = `Swift knows md5-shift only: ${whyNot[kind]}`;
+  const message = `ring ${ring} has partitioner ${kind}, ${why}`;
   return new CodedError('RING_NOT_CONVERTIBLE', message, { details: { ring, partitioner: kind } });
 }

@@ -1,7 +1,8 @@
 // Bounds of single partitions where pins decide: as near to the common bounds as pins permit. Pure.
+
 import { CodedError } from '@ringwright/base/coded-error';
+import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { BuilderState, Pin } from '../state/builder-state.ts';
-import { checkPartitioner } from '../state/setting-ranges.ts';
 import { LEAF_LEVEL, type TierTree } from '../state/tier-tree.ts';
 import { shapeOf } from './placement.ts';
 import { replicasOf } from './rebalance-work.ts';
@@ -37,7 +38,7 @@ export function pinnedBounds(
   common: Bounds,
   state: BuilderState,
 ): ReadonlyMap<number, PartitionBounds> {
-  const partitions = checkPartitioner(state.partitioner);
+  const partitions = partitionCountOf(state.partitioner);
   const shape = shapeOf({ partitions, replicas: state.replicas });
   const bounds = new Map<number, PartitionBounds>();
   for (const pin of state.pins ?? []) {

@@ -1,10 +1,11 @@
 // The ring a plan becomes: the next version, with its moves proposed or done at once. Pure.
+
 import { assert } from '@ringwright/base/assert';
 import { directRing, proposeMoves } from '@ringwright/ring/advance-ring';
 import { firstRing } from '@ringwright/ring/first-ring';
+import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
 import type { BuilderState } from '../state/builder-state.ts';
-import { checkPartitioner } from '../state/setting-ranges.ts';
 import type { Plan } from './plan.ts';
 
 export interface NextRingFrom {
@@ -26,7 +27,7 @@ export function nextRing(plan: Plan, from: NextRingFrom): Ring {
       keyspace: state.ring,
       cluster: state.cluster,
       partitioner: state.partitioner,
-      partitions: checkPartitioner(state.partitioner),
+      partitions: partitionCountOf(state.partitioner),
       replicas: state.replicas,
       devices,
       table: plan.target,

@@ -10,6 +10,7 @@ import { z } from 'zod';
 import type { BuilderDevice, BuilderState } from './builder-state.ts';
 import { createState } from './create-state.ts';
 import type { ImportedRing } from './imported-ring.ts';
+import { hashIntervalsSchema, rangesSchema } from './interval-schemas.ts';
 import { checkPartitioner } from './setting-ranges.ts';
 
 /** Where each device belongs is known from its place, so `id` may be left out. */
@@ -33,6 +34,8 @@ const partitionerSchema = z.discriminatedUnion('kind', [
     partitions: z.int(),
     seed: z.int().default(0),
   }),
+  hashIntervalsSchema,
+  rangesSchema,
 ]);
 
 const documentSchema = z.strictObject({
@@ -46,7 +49,8 @@ const documentSchema = z.strictObject({
   // Rows are looked at one by one: a schema would take a check of its own for every slot.
   table: z.array(z.unknown()).min(1).max(replicaCountMax).optional(),
   moves: z.array(z.never()).optional(),
-  // What `table --json` says besides: names of the ring it was.
+  // What `table --json` says besides: names of the ring it was, and the partitioner's intervals.
+  intervals: z.unknown().optional(),
   ring: z.string().optional(),
   version: z.int().optional(),
   id: z.string().optional(),

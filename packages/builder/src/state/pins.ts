@@ -1,13 +1,14 @@
 // Pins: devices that must, or must not, hold a partition, whatever shares say. Pure.
 // They become bounds of the partition (partition-bounds.ts), which the flow keeps like all others.
+
 import { CodedError } from '@ringwright/base/coded-error';
 import { pinCountMax } from '@ringwright/base/limits';
+import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { BuilderState, Pin } from './builder-state.ts';
-import { checkPartitioner } from './setting-ranges.ts';
 
 /** Errors: PIN_INVALID with what is wrong. */
 export function checkPin(state: BuilderState, { partition, on, off }: Pin): void {
-  const partitions = checkPartitioner(state.partitioner);
+  const partitions = partitionCountOf(state.partitioner);
   const both = on.find((id) => off.includes(id));
   const problem =
     !Number.isInteger(partition) || partition < 0 || partition >= partitions

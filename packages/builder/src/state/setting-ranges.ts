@@ -8,7 +8,12 @@ import {
   replicaCountMax,
   ringFileBytesMax,
 } from '@ringwright/base/limits';
-import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
+import { intervalFaults } from '@ringwright/ring/partitioner/interval-faults';
+import {
+  type IntervalPartitioner,
+  isIntervals,
+  type Partitioner,
+} from '@ringwright/ring/partitioner/partitioner';
 import { slotCount } from '@ringwright/ring/ring';
 
 /** A power of 0 would shift a 32-bit hash by 32 bits, which no machine does; one bit is the least. */
@@ -46,8 +51,22 @@ export function checkPartitioner(partitioner: Partitioner): number {
     return 2 ** partitioner.power;
   }
   requireWhole('partitions', partitioner.partitions, [1, partitionCountMax]);
+  if (isIntervals(partitioner)) {
+    requireIntervals(partitioner);
+    return partitioner.partitions;
+  }
   requireWhole('seed', partitioner.seed, [0, SEED_MAX]);
   return partitioner.partitions;
+}
+
+function requireIntervals(partitioner: IntervalPartitioner): void {
+  const { value: fault } = intervalFaults(partitioner).next();
+  if (fault === undefined) return;
+  const { message, found, wanted } = fault;
+  throw new CodedError('INTERVALS_INVALID', `${partitioner.kind}: ${message}`, {
+    hint: 'boundaries ascend, and every interval has room for a key',
+    details: { found, wanted },
+  });
 }
 
 /** Distinct zones of every partition: no more than it has replicas for sure. 0 gives the rule up. */

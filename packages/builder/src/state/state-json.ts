@@ -6,6 +6,7 @@ import { deviceExtraSchema } from '@ringwright/ring/device-extra';
 import { issueSentence } from '@ringwright/ring/issue-sentence';
 import { z } from 'zod';
 import type { BuilderState } from './builder-state.ts';
+import { hashIntervalsSchema, rangesSchema } from './interval-schemas.ts';
 
 const whole = z.number().int().nonnegative();
 const positive = z.number().nonnegative();
@@ -36,6 +37,8 @@ const partitionerSchema = z.discriminatedUnion('kind', [
     suffix: z.string(),
   }),
   z.strictObject({ kind: z.literal('murmur3-mod'), partitions: whole, seed: whole }),
+  hashIntervalsSchema,
+  rangesSchema,
 ]);
 
 const runSchema = z.tuple([z.int().positive(), z.int().min(0).max(255)]);

@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
 import { httpConnectionsMax } from '@ringwright/base/limits-rings';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
+import { partitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { partitionDuty } from '../moves/partition-duty.ts';
 import { measurePartitions } from '../status/measure-store.ts';
@@ -177,5 +178,12 @@ function answerRing(
   const { keyspace, cluster, version, parent, partitioner, partitions, replicas, devices, moves } =
     active.ring;
   const head = { ring: keyspace, cluster, version, id: active.id, parent };
-  answerJson(response, 200, { ...head, partitioner, partitions, replicas, devices, moves });
+  answerJson(response, 200, {
+    ...head,
+    partitioner: partitionerSettings(partitioner),
+    partitions,
+    replicas,
+    devices,
+    moves,
+  });
 }

@@ -2,6 +2,7 @@
 import { counted } from '@ringwright/base/counted';
 import { type SlotRule, type SlotWhy, whySlots } from '@ringwright/builder/ask/why-slot';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
+import { intervalJson, intervalOf, intervalText } from '@ringwright/ring/partitioner/intervals-of';
 import { movesOf } from '@ringwright/ring/slots-of';
 import type { Answer } from '../../cli/verb.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
@@ -36,11 +37,14 @@ export async function whyPartition(
   const coming = planned.filter((move) => move.partition === partition);
   const future = next instanceof Error ? next.message : coming.length === 0 ? 'it stays' : null;
   const { keyspace, version } = ring;
+  const interval = intervalOf(ring.partitioner, partition);
+  const within = interval === null ? '' : ` ${intervalText(interval)}`;
   return {
     json: {
       ring: keyspace,
       version,
       partition,
+      ...(interval !== null && { interval: intervalJson(interval) }),
       ...(key === null ? {} : { key }),
       slots,
       history: history.events,
@@ -49,7 +53,7 @@ export async function whyPartition(
       next: { moves: coming, refused: next instanceof Error ? next.code : null },
     },
     lines: [
-      `${keyspace} version ${version}, partition ${partition}${key === null ? '' : ` of key ${key}`}`,
+      `${keyspace} version ${version}, partition ${partition}${within}${key === null ? '' : ` of key ${key}`}`,
       ...slots.flatMap((slot) => ['', ...printSlot(slot, state, history.events)]),
       '',
       ...(history.ends === null ? [] : [`history ends: ${history.ends}`]),

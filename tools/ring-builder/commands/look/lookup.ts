@@ -5,7 +5,12 @@ import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Device } from '@ringwright/ring/device';
 import { handoffsOf, tierCountsOf } from '@ringwright/ring/handoffs-of';
-import { lookupOf } from '@ringwright/ring/lookup';
+import { devicesOf } from '@ringwright/ring/lookup';
+import { parsePosition } from '@ringwright/ring/partitioner/hash-ends';
+import { intervalOfHash } from '@ringwright/ring/partitioner/hash-intervals';
+import { intervalJson, intervalOf, intervalText } from '@ringwright/ring/partitioner/intervals-of';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
+import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { optionalNumber, optionalText, text, texts, usage } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
@@ -22,6 +27,12 @@ export const verb: Verb = {
       requiresArg: true,
       describe: 'version (7, @~1) or time (2026-11-21T08:00Z, 36h ago as 36h); default: the head',
     },
+    position: {
+      type: 'string',
+      requiresArg: true,
+      array: true,
+      describe: 'in place of a key: a place on the circle of hashes, .73 or 0xbae147ae',
+    },
     handoffs: { type: 'string', requiresArg: true, default: '3', describe: 'how many to list' },
   },
   examples: [
@@ -32,38 +43,65 @@ export const verb: Verb = {
   run: async (args, context) => {
     const name = text(args, 'ring');
     const given = [...texts(args, 'keys'), ...texts(args, '--')];
-    if (given.length === 0) throw usage('no key given', `ring-builder lookup ${name} KEY`);
+    const positions = texts(args, 'position');
+    if (given.length + positions.length === 0)
+      throw usage('no key given', `ring-builder lookup ${name} KEY`);
     const entries = await readLog(context.rings, name);
     const version = versionAt(name, entries, {
       given: optionalText(args, 'at'),
       nowMs: context.nowMs(),
     });
     const { ring, id } = await readVersion(context.rings, name, version);
-    const find = lookupOf(ring);
+    const { partitionOf, atPosition } = partitionsOf(ring);
     const counts = tierCountsOf(ring);
     const handoffCount = optionalNumber(args, 'handoffs') ?? 0;
-    const keys = given.map((key) => {
-      const { partition, devices } = find(keyBytes(key));
+    const places = [
+      ...given.map((key) => ({ key, partition: partitionOf(keyBytes(key)) })),
+      ...positions.map((position) => ({ position, partition: atPosition(position) })),
+    ];
+    const keys = places.map((place) => {
+      const { partition } = place;
+      const interval = intervalOf(ring.partitioner, partition);
+      const devices = devicesOf(ring, partition);
       const joiners = slotsOf(ring, partition).flatMap(({ joiner }) => {
         const device = joiner === null ? null : ring.devices[joiner];
         return device ? [device] : [];
       });
       const handoffs = [...handoffsOf(ring, partition, counts).take(handoffCount)];
-      return { key, partition, devices, joiners, handoffs };
+      const within = interval === null ? {} : { interval: intervalJson(interval) };
+      return { ...place, ...within, devices, joiners, handoffs };
     });
     return {
       json: { ring: name, version, id, keys },
-      lines: keys.flatMap(({ key, partition, devices, joiners, handoffs }) => [
-        `${key}: partition ${partition} (version ${version})`,
+      lines: keys.flatMap(({ devices, joiners, handoffs, ...place }, index) => [
+        `${'key' in place ? place.key : place.position}: partition ${place.partition}${withinText(ring, place.partition)} (version ${version})`,
         ...named('device ', devices),
         ...named('joining', joiners),
         ...named('handoff', handoffs),
-        ...lengthLines(key),
+        ...lengthLines(given[index] ?? ''),
       ]),
       next: context.next(`show ${name} ${version}`),
     };
   },
 };
+
+/** Which partition a key, or a place on the circle, is in. */
+function partitionsOf({ keyspace, partitioner }: Ring) {
+  return {
+    partitionOf: partitionerOf(partitioner),
+    atPosition: (position: string): number => {
+      if (partitioner.kind === 'hash-intervals') {
+        return intervalOfHash(partitioner)(parsePosition(position));
+      }
+      throw usage(`--position: the partitions of ${keyspace} are those of ${partitioner.kind}`);
+    },
+  };
+}
+
+function withinText({ partitioner }: Ring, partition: number): string {
+  const interval = intervalOf(partitioner, partition);
+  return interval === null ? '' : ` ${intervalText(interval)}`;
+}
 
 function named(what: string, devices: readonly Device[]): string[] {
   return devices.map((device) => `  ${what}  ${nameDevice(device)}`);

@@ -7,6 +7,7 @@ import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';
+import { partitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
 import { slotCount } from '@ringwright/ring/ring';
 import { optionalText, text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
@@ -49,7 +50,7 @@ export const verb: Verb = {
         id,
         parent,
         cluster,
-        partitioner,
+        partitioner: partitionerSettings(partitioner),
         partitions,
         replicas,
         slots,

@@ -1,6 +1,8 @@
 // ring-builder table: the whole table of a version.
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
+import { intervalJson, intervalsOf, intervalText } from '@ringwright/ring/partitioner/intervals-of';
+import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
 import { optionalText, text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { versionOf } from '../../versions/version-reference.ts';
@@ -14,6 +16,8 @@ export const verb: Verb = {
     const version = versionOf(name, entries, optionalText(args, 'version'));
     const { ring, id } = await readVersion(context.rings, name, version);
     const { partitioner, partitions, replicas, devices, moves } = ring;
+    const intervals = isIntervals(partitioner) ? intervalsOf(partitioner) : null;
+    const texts = new Map(intervals?.map((one) => [one.id, ` ${intervalText(one)}`]));
     const table = ring.table.map((row) => [...row]);
     const columns = Array.from({ length: partitions }, (_, partition) =>
       table.flatMap((row) => row[partition] ?? []).join(' '),
@@ -26,6 +30,7 @@ export const verb: Verb = {
         partitioner,
         partitions,
         replicas,
+        ...(intervals !== null && { intervals: intervals.map(intervalJson) }),
         devices,
         table,
         moves: moves.map(({ partition, replica, from, to, state, assignment }) => ({
@@ -38,8 +43,8 @@ export const verb: Verb = {
         })),
       },
       lines: [
-        `# ${name} version ${version}: partition, then device ids in replica order`,
-        ...columns.map((ids, partition) => `${partition} ${ids}`),
+        `# ${name} version ${version}: partition, then device ids in replica order${intervals === null ? '' : ', then its interval'}`,
+        ...columns.map((ids, partition) => `${partition} ${ids}${texts.get(partition) ?? ''}`),
         ...moves.map(
           ({ partition, replica, from, to, state }) =>
             `# moving: partition ${partition} replica ${replica} from ${from} to ${to}, ${state}`,

@@ -1,0 +1,23 @@
+// Partitioners of intervals as JSON, in builder states and in rings that are imported. Pure.
+import { partitionCountMax } from '@ringwright/base/limits';
+import { intervalHashes } from '@ringwright/ring/partitioner/partitioner';
+import { z } from 'zod';
+
+const whole = z.number().int().nonnegative();
+const ids = z.array(whole).max(partitionCountMax).exactOptional();
+
+export const hashIntervalsSchema = z.strictObject({
+  kind: z.literal('hash-intervals'),
+  hash: z.enum(intervalHashes),
+  hashKey: z.string().exactOptional(),
+  partitions: whole,
+  ends: z.array(whole).max(partitionCountMax).exactOptional(),
+  ids,
+});
+
+export const rangesSchema = z.strictObject({
+  kind: z.literal('ranges'),
+  partitions: whole,
+  starts: z.array(z.string()).max(partitionCountMax),
+  ids,
+});

@@ -1,0 +1,128 @@
+// The partitioner that the options of `create` ask for. Pure.
+import { parsePosition, randomEnds } from '@ringwright/ring/partitioner/hash-ends';
+import { keyOfText, keyText } from '@ringwright/ring/partitioner/key-text';
+import {
+  braceTag,
+  type HashIntervalsPartitioner,
+  type IntervalHash,
+  intervalHashes,
+  type Partitioner,
+  type RangesPartitioner,
+} from '@ringwright/ring/partitioner/partitioner';
+import { type Arguments, optionalNumber, optionalText, text, usage } from '../../cli/arguments.ts';
+
+const string = { type: 'string', requiresArg: true } as const;
+const kinds = ['md5-shift', 'murmur3-mod', 'hash-intervals', 'ranges'] as const;
+
+export const partitionerOptions = {
+  'partition-power': { ...string, describe: 'partitions = 2 to this power (not of ranges)' },
+  partitions: { ...string, describe: 'number of partitions; a power of two with md5-shift' },
+  partitioner: {
+    ...string,
+    choices: kinds,
+    default: 'md5-shift',
+    describe: 'which function maps a key to its partition',
+  },
+  'hash-prefix': { ...string, describe: 'text before each key (md5-shift)' },
+  'hash-suffix': { ...string, describe: 'text after each key (md5-shift)' },
+  hash: {
+    ...string,
+    choices: intervalHashes,
+    describe: 'which 32-bit hash (hash-intervals); default: murmur3',
+  },
+  'hash-key': {
+    ...string,
+    describe: `hash only what precedes this text, or is in ${braceTag} (hash-intervals)`,
+  },
+  tokens: {
+    ...string,
+    describe: 'where intervals end: 0,.25,.5 or random:SEED (hash-intervals); default: equally',
+  },
+  boundaries: {
+    ...string,
+    describe: 'where ranges begin but the first: g,n,t; a comma in a key is %2C (ranges)',
+  },
+} as const;
+
+/** Options that only some partitioners have. */
+const owners: Readonly<Record<string, readonly string[]>> = {
+  'hash-prefix': ['md5-shift'],
+  'hash-suffix': ['md5-shift'],
+  hash: ['hash-intervals'],
+  'hash-key': ['hash-intervals'],
+  tokens: ['hash-intervals'],
+  boundaries: ['ranges'],
+};
+
+/** Errors: USAGE; INTERVALS_INVALID and KEY_INVALID for what cannot be read as a boundary. */
+export function typedPartitioner(args: Arguments): Partitioner {
+  const kind = text(args, 'partitioner');
+  for (const [name, of] of Object.entries(owners)) {
+    if (args[name] === undefined || of.includes(kind)) continue;
+    throw usage(`--${name} is a setting of ${of.join(' and ')}, not of ${kind}`);
+  }
+  if (kind === 'ranges') return typedRanges(args);
+  if (kind === 'hash-intervals') return typedIntervals(args);
+  const count = typedCount(args);
+  if (kind === 'murmur3-mod') return { kind, partitions: count, seed: 0 };
+  const power = Math.log2(count);
+  if (!Number.isInteger(power)) {
+    throw usage(
+      `--partitions ${count} is not a power of two, which md5-shift needs`,
+      'add --partitioner murmur3-mod, or give --partition-power',
+    );
+  }
+  const [prefix, suffix] = [optionalText(args, 'hash-prefix'), optionalText(args, 'hash-suffix')];
+  return { kind: 'md5-shift', power, prefix: hex(prefix), suffix: hex(suffix) };
+}
+
+function typedCount(args: Arguments): number {
+  const power = optionalNumber(args, 'partition-power');
+  const partitions = optionalNumber(args, 'partitions');
+  if (power !== undefined && partitions === undefined) return 2 ** power;
+  if (partitions !== undefined && power === undefined) return partitions;
+  const found = power === undefined ? 'neither' : 'both';
+  throw usage(`${found} of --partition-power and --partitions given, wanted one`);
+}
+
+function typedIntervals(args: Arguments): HashIntervalsPartitioner {
+  // yargs lets only the choices pass.
+  const hash = (optionalText(args, 'hash') ?? 'murmur3') as IntervalHash;
+  const hashKey = optionalText(args, 'hash-key');
+  const settings = {
+    kind: 'hash-intervals',
+    hash,
+    ...(hashKey !== undefined && { hashKey }),
+  } as const;
+  const tokens = optionalText(args, 'tokens');
+  if (tokens === undefined) return { ...settings, partitions: typedCount(args) };
+  const seed = /^random:(\d{1,10})$/.exec(tokens)?.[1];
+  if (seed !== undefined) {
+    const partitions = typedCount(args);
+    return { ...settings, partitions, ends: randomEnds(partitions, Number(seed)) };
+  }
+  refuseCount(args, '--tokens', 'lists the ends of all partitions');
+  const ends = tokens.split(',').map(parsePosition);
+  return { ...settings, partitions: ends.length, ends };
+}
+
+/** A new ring of ranges has one, unless boundaries are given. */
+function typedRanges(args: Arguments): RangesPartitioner {
+  refuseCount(args, '--partitioner ranges', 'has as many as --boundaries make');
+  const boundaries = optionalText(args, 'boundaries');
+  const starts = boundaries === undefined ? [] : boundaries.split(',').map(oneSpelling);
+  return { kind: 'ranges', partitions: starts.length + 1, starts };
+}
+
+function oneSpelling(key: string): string {
+  return keyText(keyOfText(key));
+}
+
+function refuseCount(args: Arguments, option: string, why: string): void {
+  const name = ['partition-power', 'partitions'].find((one) => args[one] !== undefined);
+  if (name !== undefined) throw usage(`--${name} beside ${option}, which ${why}`);
+}
+
+function hex(value = ''): string {
+  return Buffer.from(value, 'utf8').toString('hex');
+}
