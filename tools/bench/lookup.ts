@@ -6,6 +6,9 @@ import { nextRing } from '@ringwright/builder/plan/next-ring';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type Lookup, lookupOf } from '@ringwright/ring/lookup';
+import { randomEnds } from '@ringwright/ring/partitioner/hash-ends';
+import { jenkins } from '@ringwright/ring/partitioner/jenkins';
+import { keyText } from '@ringwright/ring/partitioner/key-text';
 import { murmur3 } from '@ringwright/ring/partitioner/murmur3';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
@@ -36,6 +39,22 @@ interface Figures {
 
 const md5Bare = (key: Uint8Array): number => hash('md5', key, 'hex').length;
 
+const listedCount = 10_000;
+const drawn = {
+  kind: 'hash-intervals',
+  partitions: listedCount,
+  ends: randomEnds(listedCount, keySeed),
+} as const;
+
+/** As random as the keys: every head of six bytes is another one. */
+function drawnStarts(): string[] {
+  return randomEnds(listedCount - 1, keySeed).map((end) => {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32BE(end);
+    return keyText(bytes);
+  });
+}
+
 const subjects: readonly Subject[] = [
   {
     name: 'md5-shift',
@@ -51,6 +70,26 @@ const subjects: readonly Subject[] = [
     name: 'murmur3-mod',
     partitioner: { kind: 'murmur3-mod', partitions: 2 ** power, seed: 0 },
     bareHash: (key) => murmur3(key, 0),
+  },
+  {
+    name: 'intervals, equal',
+    partitioner: { kind: 'hash-intervals', hash: 'murmur3', partitions: 2 ** power },
+    bareHash: (key) => murmur3(key, 0),
+  },
+  {
+    name: 'intervals, 10,000',
+    partitioner: { ...drawn, hash: 'murmur3' },
+    bareHash: (key) => murmur3(key, 0),
+  },
+  {
+    name: 'same, jenkins',
+    partitioner: { ...drawn, hash: 'jenkins' },
+    bareHash: jenkins,
+  },
+  {
+    name: 'ranges, 10,000',
+    partitioner: { kind: 'ranges', partitions: listedCount, starts: drawnStarts() },
+    bareHash: (key) => key[0] ?? 0,
   },
 ];
 

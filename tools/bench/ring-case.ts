@@ -9,6 +9,8 @@ import { createState } from '@ringwright/builder/state/create-state';
 import { dropEmptyDevices } from '@ringwright/builder/state/drop-empty-devices';
 import { serializeState } from '@ringwright/builder/state/state-json';
 import { decodeRing, encodeRing } from '@ringwright/ring/file/ring-file';
+import { randomEnds } from '@ringwright/ring/partitioner/hash-ends';
+import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
 import { changesOf, devicesOf, readScenario, type Scenario } from './ring/ring-scenario.ts';
 import type { StepFigures } from './ring/ring-table.ts';
@@ -18,7 +20,7 @@ const MB = 1e6;
 /** Spread looks at every pair of devices: 10^8 pairs take longer than the builder. */
 const SPREAD_DEVICES_MAX = 4_096;
 
-const [name = 'S1'] = process.argv.slice(2);
+const [name = 'S1', kind = 'md5-shift'] = process.argv.slice(2);
 const scenario = readScenario(name);
 if (scenario.servers.flatMap(({ weights }) => weights).length < scenario.replicas)
   refusal(scenario);
@@ -41,10 +43,17 @@ function measure(from: Scenario): void {
 }
 
 function stateOf({ power, replicas, overload, ...from }: Scenario): BuilderState {
-  const partitioner = { kind: 'md5-shift', power, prefix: '', suffix: '' } as const;
+  const partitioner = partitionerOf(power);
   const settings = { ring: 'bench', cluster: 'bench', minPartHours: 0 };
   const state = createState({ ...settings, partitioner, replicas, overload });
   return { ...state, devices: devicesOf({ power, replicas, overload, ...from }) };
+}
+
+function partitionerOf(power: number): Partitioner {
+  const partitions = 2 ** power;
+  if (kind === 'md5-shift') return { kind, power, prefix: '', suffix: '' };
+  const settings = { kind: 'hash-intervals', hash: 'murmur3', partitions } as const;
+  return kind === 'hash-intervals' ? settings : { ...settings, ends: randomEnds(partitions, 1) };
 }
 
 /** All waves of one change: seconds are those of the slowest call. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Program: the builder on the clusters of scenarios/, beside Swift's where that is installed.
 // --large adds 23 x 4000 and 24 x 10,000, --growth the curve over partitions, --json for machines,
-// --no-swift and --only NAME leave things out.
+// --no-swift and --only NAME leave things out. --partitioner hash-intervals or random-intervals.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -24,6 +24,7 @@ const { values } = parseArgs({
   options: {
     large: { type: 'boolean', default: false },
     growth: { type: 'boolean', default: false },
+    partitioner: { type: 'string', default: 'md5-shift' },
     json: { type: 'boolean', default: false },
     'no-swift': { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: [] },
@@ -46,7 +47,9 @@ async function run(): Promise<void> {
   const lines: Line[] = [];
   for (const name of cases) {
     tell(`${name} …`);
-    lines.push(...((await program(process.execPath, ['ring-case.ts', name])) as Line[]));
+    lines.push(
+      ...((await program(process.execPath, ['ring-case.ts', name, values.partitioner])) as Line[]),
+    );
   }
   const swift = values['no-swift'] ? [] : await runSwift(names);
   print(lines, swift);
