@@ -8,7 +8,7 @@ import type { Partitioner } from '../partitioner/partitioner.ts';
 import type { Ring } from '../ring.ts';
 import { decodeIntervals, encodeIntervals } from './interval-section.ts';
 import { applyRingDelta, makeRingDelta } from './ring-delta.ts';
-import { decodeRing, encodeRing, readRingHead } from './ring-file.ts';
+import { decodeRing, encodeRing, readManifestHead } from './ring-file.ts';
 import { decodeManifest, encodeManifest } from './ring-manifest.ts';
 
 const plain = sampleRing({ power: 2, replicas: 2, devices: 4 });
@@ -35,7 +35,7 @@ test.each(shapes)('%s: read back as written, in bytes that stay', (_, partitione
   expect(file.bytes.readUInt32BE(8)).toBe(2);
   expect(decodeRing(file.bytes).ring).toEqual(ring);
   expect(encodeRing(decodeRing(file.bytes).ring).bytes).toEqual(file.bytes);
-  expect(readRingHead(file.bytes)).toMatchObject({ partitions: 4, id: file.id });
+  expect(readManifestHead(file.bytes)).toMatchObject({ partitions: 4, id: file.id });
   expect(file.id.slice(0, 4)).toBe(id);
 });
 

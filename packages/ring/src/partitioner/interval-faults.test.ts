@@ -32,7 +32,7 @@ test.each<[IntervalPartitioner, RegExp]>([
   expect(first).toMatchObject({ found: expect.anything(), wanted: expect.anything() });
 });
 
-test('whole partitioners have no fault, and their intervals follow each other without a gap', () => {
+test('whole partitioners have no fault, and their intervals follow each other without gap', () => {
   const ends = fc
     .uniqueArray(fc.integer({ min: 0, max: 2 ** 32 - 1 }), { minLength: 1 })
     .map((list) => [...list].sort((a, b) => a - b));
