@@ -9,7 +9,7 @@ import type { StoreParts } from './parts/store-parts.ts';
 export function applyBatch(parts: StoreParts, batch: LogBatch): void {
   const { files, limits, memtables, checkpointer, fail } = parts;
   try {
-    const touched = applyWrites(batch.writes, {
+    const touched = applyWrites(batch.entries, {
       files,
       segment: batch.segment,
       answer: ({ call, index }, outcome) => {
@@ -27,6 +27,6 @@ export function applyBatch(parts: StoreParts, batch: LogBatch): void {
     }
   } catch (error) {
     fail(error);
-    for (const { call } of batch.writes) call.reject(parts.failure);
+    for (const { call } of batch.entries) call.reject(parts.failure);
   }
 }

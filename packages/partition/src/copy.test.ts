@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { valueBytesMax } from '@ringwright/base/limits';
+import { heldWalBytesMax } from '@ringwright/base/limits-copies';
 import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
 import { copyPartition, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
@@ -110,8 +112,11 @@ test('a file is copied by another process, unless a checkpoint comes in between'
     });
     const taking = store.snapshot('test', 0);
     await copied.promise;
-    // The state is in the file itself when it is set: what was copied cannot be trusted.
-    store.setState('test', 0, 'filling');
+    // So much is moved into the file at once: what was copied cannot be trusted.
+    const long = 'x'.repeat(valueBytesMax);
+    for (let bytes = 0, i = 0; bytes <= 2 * heldWalBytesMax; bytes += valueBytesMax, i += 1) {
+      await store.write([write(`long-${i}`, long, i + 1)]);
+    }
     toEnd.resolve();
     await audited(await taking);
     expect(backup).toHaveBeenCalledTimes(1);

@@ -11,7 +11,7 @@ async function filled(store: Store): Promise<void> {
 }
 
 async function raise(store: Store, ms: number): Promise<void> {
-  store.promiseFloor('test', 0, ms);
+  await store.promiseFloor('test', 0, ms);
   await store.raiseFloor('test', 0, ms);
 }
 
@@ -35,7 +35,7 @@ test('tombstones up to the floor go; what is not here counts as deleted then', a
   expect(outcomes).toEqual([stale, stale, { kind: 'applied' }, { kind: 'applied' }]);
   expect(textOf(store, 'gone-7')).toBeUndefined();
   expect(textOf(store, 'kept')).toBe('newer');
-  store.promiseFloor('test', 0, 1);
+  await store.promiseFloor('test', 0, 1);
   expect(store.info('test', 0)).toMatchObject({ barrierMs: 5_000 });
 });
 
@@ -66,7 +66,7 @@ test('a copy carries the floor: a file that lags cannot bring back what it misse
   await target.create('test', 0, 'filling');
   await source.write([write('k', null, 2), write('kept', 'v', 3)]);
   await target.write([write('k', 'resurrected', 1), write('fresh', 'new', 200)]);
-  target.promiseFloor('test', 0, 150);
+  await target.promiseFloor('test', 0, 150);
   await raise(source, 100);
   await copyPartition(source, target);
   expect(textOf(target, 'k')).toBeUndefined();

@@ -91,7 +91,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     if (parts.failure !== null) return;
     parts.failure = failureOf(error, root);
     for (const batch of log.abandon()) {
-      for (const { call } of batch.writes) call.reject(parts.failure);
+      for (const { call } of batch.entries) call.reject(parts.failure);
     }
     options.onFailure?.(parts.failure);
   };

@@ -1,6 +1,7 @@
 // Drops tombstones that nobody needs any more: one mark, the floor, stands for all of them.
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
+import { changeMarks } from './change-marks.ts';
 import type { Partition } from './file/partition.ts';
 import type { PartitionFile } from './file/partition-file.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
@@ -13,8 +14,9 @@ const TOMBSTONES_PER_TURN = 1_024;
 
 /**
  * The floor is durable before the first tombstone goes, so a crash in between leaves both, which
- * mean the same; what it leaves goes the next time. Log frames that are replayed later find the
- * floor in the file.
+ * mean the same; what it leaves goes the next time. It is in the log, and in the file in a
+ * transaction before that of the first tombstone: log frames that are replayed later find the floor
+ * in every file that lacks a tombstone.
  */
 export function raiseFloor(parts: StoreParts, partition: Partition, ms: number): Promise<void> {
   return parts.mutex.run(turnName(partition), async () => {
@@ -22,10 +24,8 @@ export function raiseFloor(parts: StoreParts, partition: Partition, ms: number):
       checkThere(parts, partition);
       return usePartition(parts, partition, work);
     };
-    use((file) => {
-      checkPromised(file, ms);
-      file.raise({ floorMs: ms });
-    });
+    use((file) => checkPromised(file, ms));
+    await changeMarks(parts, partition, { floorMs: ms });
     // failpoint: floor.raised
     for (let after: number | null = 0; after !== null; ) {
       const from: number = after;

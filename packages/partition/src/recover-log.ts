@@ -31,11 +31,11 @@ export async function recoverLog(
   const memtables = new Memtables(RECOVERY);
   const directory = dataPaths.log(root);
   const segments = await replayLog(directory, {
-    apply: ({ partition: named, writes, segment }) => {
+    apply: ({ partition: named, entries, segment }) => {
       const partition = replayed(named, segment, registry);
       if (partition === null) return;
       const options = { files, segment, bytesStay: true, answer: () => {}, refuse: () => {} };
-      applyGroup(partition, writes, options);
+      applyGroup(partition, entries, options);
       memtables.afterWrites([partition]);
       if (partition.file?.wal.exceeds(RECOVERY.walBytesMax)) checkpointPartition(partition);
     },
@@ -59,7 +59,7 @@ export async function recoverLog(
 }
 
 /**
- * The partition that takes these writes, or null: it, or the life of it, may have been dropped
+ * The partition that takes these entries, or null: it, or the life of it, may have been dropped
  * since. Writes to a damaged file keep their segment until it is dropped: its owner may yet put a
  * good file back.
  */

@@ -3,6 +3,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Stamp } from '@ringwright/base/stamp';
 import { applyBatch } from './apply-batch.ts';
+import { changeMarks } from './change-marks.ts';
 import { closeStore } from './close-store.ts';
 import type { CopyManifest } from './copy/copy-manifest.ts';
 import { type IncomingCopy, receiveCopy, roomFor } from './copy/incoming-copy.ts';
@@ -38,17 +39,15 @@ import { type StoreTrash, storeTrash } from './trash/store-trash.ts';
 export class Store {
   /** Dropped partitions. */
   readonly trash: StoreTrash;
+  readonly directory: string;
   readonly #parts: StoreParts;
   #closing: Promise<void> | null = null;
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
+    this.directory = parts.root;
     this.trash = storeTrash(parts);
     parts.onDurable = (batch) => applyBatch(parts, batch);
-  }
-
-  get directory(): string {
-    return this.#parts.root;
   }
 
   /**
@@ -125,8 +124,9 @@ export class Store {
   }
 
   /** Durably promises what PartitionInfo.barrierMs says; never lowered. The server keeps it. */
-  promiseFloor(keyspace: string, partition: number, ms: number): void {
-    this.#withFile(keyspace, partition, (file) => file.raise({ barrierMs: ms }));
+  async promiseFloor(keyspace: string, partition: number, ms: number): Promise<void> {
+    this.#checkUsable();
+    await changeMarks(this.#parts, this.#partition(keyspace, partition), { barrierMs: ms });
   }
 
   /**
@@ -145,9 +145,10 @@ export class Store {
     return createPartition(this.#parts, { keyspace, partition, state });
   }
 
-  /** Durable when it returns. */
-  setState(keyspace: string, partition: number, state: PartitionState): void {
-    this.#withFile(keyspace, partition, (file) => file.setState(state));
+  /** Durable, and shown, when it resolves. Throws PARTITION_ABSENT, PARTITION_DAMAGED. */
+  async setState(keyspace: string, partition: number, state: PartitionState): Promise<void> {
+    this.#checkUsable();
+    await changeMarks(this.#parts, this.#partition(keyspace, partition), { state });
   }
 
   /** Null when there is no file here. Throws PARTITION_DAMAGED when it cannot be used. */

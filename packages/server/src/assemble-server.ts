@@ -269,9 +269,9 @@ function createReplicator(
   return new Replicator({
     ...parts,
     nowMs,
-    onBehind: (keyspace, partition) => {
+    onBehind: async (keyspace, partition) => {
       log.warn({ keyspace, partition }, 'file behind the floor of its peers: it refills');
-      parts.store.setState(keyspace, partition, 'filling');
+      await parts.store.setState(keyspace, partition, 'filling');
       parts.reconciler.reconcile(keyspace);
     },
     onPushed: (rows) => metrics.replicatedRows.inc(rows),

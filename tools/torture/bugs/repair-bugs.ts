@@ -88,7 +88,7 @@ export const repairBugs: readonly SeededBug[] = [
         file: raiseFloor,
         find: 'raised += (await raiseFloor(ports, { active, partition, floorMs })) ? 1 : 0;',
         replace:
-          'ports.store.promiseFloor(ring.keyspace, partition, floorMs); await ports.store.raiseFloor(ring.keyspace, partition, floorMs);',
+          'await ports.store.promiseFloor(ring.keyspace, partition, floorMs); await ports.store.raiseFloor(ring.keyspace, partition, floorMs);',
       },
       {
         file: partitionFile,

@@ -4,6 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { compareStamps, type Stamp, stampTieMax } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';
 import { Expiring } from './expiring.ts';
+import type { MarksChange } from './marks-change.ts';
 import {
   type HashedRecord,
   type HeldRow,
@@ -42,8 +43,9 @@ export class PartitionFile {
   readonly wal: PartitionWal;
   readonly #sql: PreparedStatements;
   readonly #pending = new Memtable();
-  /** The row in the file. */
+  /** The row in the file; its marks may be ahead of it. */
   #meta: MetaRow;
+  #marksChanged = false;
   /** Its counters with the pending rows. */
   #tally: Tally;
 
@@ -163,10 +165,19 @@ export class PartitionFile {
     return this.#heldRow(key);
   }
 
-  /** Stores the pending rows, promises and watermarks, in one transaction. */
+  /** Takes what the log says of the file; it is stored with the next flush. */
+  change({ state, barrierMs, floorMs }: MarksChange): void {
+    const meta = this.#meta;
+    const barrier_ms = Math.max(meta.barrier_ms, barrierMs);
+    const floor_ms = Math.max(meta.floor_ms, floorMs);
+    this.#meta = { ...meta, state: state ?? meta.state, barrier_ms, floor_ms };
+    this.#marksChanged = true;
+  }
+
+  /** Stores the pending rows, promises, watermarks and marks, in one transaction. */
   flush(): void {
     const { promises, watermarks } = this;
-    const isChanged = promises.haveChanged || watermarks.haveChanged;
+    const isChanged = promises.haveChanged || watermarks.haveChanged || this.#marksChanged;
     if (this.#pending.size === 0 && !isChanged) return;
     const meta = withChecksum({ ...this.#meta, ...tallyColumns(this.#tally) });
     const rows = this.#pending.size;
@@ -175,9 +186,11 @@ export class PartitionFile {
     this.wal.write(() => {
       valueBytes = storeRows(this.#sql, this.#pending);
       others = promises.flush() + watermarks.flush();
+      if (this.#marksChanged) this.#storeMarks(meta);
       this.#storeCounters(meta);
     });
     this.#meta = meta;
+    this.#marksChanged = false;
     this.wal.noteTransaction(rows + others, valueBytes);
     this.#pending.clear();
   }
@@ -188,18 +201,12 @@ export class PartitionFile {
       .run(seq, rows, tombstones, bytes, digest, highest_ms, checksum);
   }
 
-  #damaged(what: string): CodedError {
-    return new CodedError('PARTITION_DAMAGED', `${this.db.name}: ${what}`);
+  #storeMarks({ state, barrier_ms, floor_ms }: MetaRow): void {
+    this.#sql.of(statements.setMarks).run(state, barrier_ms, floor_ms);
   }
 
-  /** Durable when it returns. */
-  setState(state: PartitionState): void {
-    this.flush();
-    const meta = withChecksum({ ...this.#meta, state });
-    this.wal.write(() => this.#sql.of(statements.setState).run(state, meta.checksum));
-    this.#meta = meta;
-    // failpoint: file.state-set
-    if (!this.checkpoint('PASSIVE')) throw new Error(`${this.db.name} could not be checkpointed`);
+  #damaged(what: string): CodedError {
+    return new CodedError('PARTITION_DAMAGED', `${this.db.name}: ${what}`);
   }
 
   /** Makes a received copy this device's own: new identity, no watermarks of its source. */
@@ -220,21 +227,6 @@ export class PartitionFile {
     });
     this.#meta = meta;
     this.wal.noteTransaction(0);
-  }
-
-  /** Raises what is promised or dropped; neither is ever lowered. Durable when it returns. */
-  raise(to: { barrierMs?: number; floorMs?: number }): void {
-    this.flush();
-    const barrier_ms = Math.max(this.#meta.barrier_ms, to.barrierMs ?? 0);
-    const floor_ms = Math.max(this.#meta.floor_ms, to.floorMs ?? 0);
-    const meta = withChecksum({ ...this.#meta, barrier_ms, floor_ms });
-    if (meta.checksum === this.#meta.checksum) return;
-    this.wal.write(() =>
-      this.#sql.of(statements.setFloors).run(barrier_ms, floor_ms, meta.checksum),
-    );
-    this.#meta = meta;
-    // failpoint: file.floor-set
-    if (!this.checkpoint('PASSIVE')) throw new Error(`${this.db.name} could not be checkpointed`);
   }
 
   /**
@@ -281,7 +273,7 @@ export class PartitionFile {
 
   /** Whether the log has nothing that the WAL has not; watermarks are not in the log. */
   get isFlushed(): boolean {
-    return this.#pending.size === 0 && !this.promises.haveChanged;
+    return this.#pending.size === 0 && !this.promises.haveChanged && !this.#marksChanged;
   }
 
   /**

@@ -66,12 +66,12 @@ export const statements = {
       `UPDATE meta SET seq = ?, rows = ?, tombstones = ?, bytes = ?, digest = ?, highest_ms = ?,
        checksum = ?`,
     ),
-  setState: (db: Db) => db.prepare('UPDATE meta SET state = ?, checksum = ?'),
+  // The counters follow, with the checksum over all.
+  setMarks: (db: Db) => db.prepare('UPDATE meta SET state = ?, barrier_ms = ?, floor_ms = ?'),
   setIdentity: (db: Db) =>
     db.prepare(
       'UPDATE meta SET incarnation = ?, life = ?, state = ?, barrier_ms = ?, checksum = ?',
     ),
-  setFloors: (db: Db) => db.prepare('UPDATE meta SET barrier_ms = ?, floor_ms = ?, checksum = ?'),
   oldTombstones: (db: Db) =>
     db
       .prepare<unknown[], DeadRow>(

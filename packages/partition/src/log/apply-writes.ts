@@ -1,21 +1,22 @@
-// Applies durable writes to their partition files, partition by partition.
+// Applies what is durable in the log to its partition files, partition by partition.
 import type { CodedError } from '@ringwright/base/coded-error';
 import type { HashedRecord } from '../file/memtable.ts';
 import type { OpenFiles } from '../file/open-files.ts';
 import type { Partition } from '../file/partition.ts';
+import type { PartitionFile } from '../file/partition-file.ts';
 import type { WriteOutcome } from '../file/record.ts';
 import { damageError, isDamage } from '../file/sqlite-errors.ts';
+import type { LoggedChange } from './log-batch.ts';
 
-export interface PlacedWrite extends HashedRecord {
-  readonly partition: Partition;
-}
+export type LoggedEntry = HashedRecord | LoggedChange;
 
 export interface ApplyAnswers<W> {
-  readonly answer: (write: W, outcome: WriteOutcome) => void;
-  readonly refuse: (write: W, error: CodedError) => void;
+  readonly answer: (entry: W, outcome: WriteOutcome) => void;
+  readonly refuse: (entry: W, error: CodedError) => void;
 }
 
 const ABSENT: WriteOutcome = { kind: 'absent' };
+const APPLIED: WriteOutcome = { kind: 'applied' };
 
 export interface ApplyOptions {
   readonly files: OpenFiles;
@@ -25,43 +26,71 @@ export interface ApplyOptions {
   readonly bytesStay?: boolean;
 }
 
-/** Returns the partitions that have writes. */
-export function applyWrites<W extends PlacedWrite>(
-  writes: readonly W[],
+/** Returns the partitions that have entries. */
+export function applyWrites<W extends LoggedEntry & { readonly partition: Partition }>(
+  entries: readonly W[],
   options: ApplyOptions & ApplyAnswers<W>,
 ): Iterable<Partition> {
   const groups = new Map<Partition, W[]>();
-  for (const write of writes) {
-    const group = groups.get(write.partition);
-    if (group === undefined) groups.set(write.partition, [write]);
-    else group.push(write);
+  for (const entry of entries) {
+    const group = groups.get(entry.partition);
+    if (group === undefined) groups.set(entry.partition, [entry]);
+    else group.push(entry);
   }
   for (const [partition, group] of groups) applyGroup(partition, group, options);
   return groups.keys();
 }
 
 /**
- * Applies writes of one partition. When its file turns out damaged it is marked, and its writes are
- * refused and stay in the log; any other error is the disk's and is thrown.
+ * Applies entries of one partition. When its file turns out damaged it is marked, and its entries
+ * are refused and stay in the log; any other error is the disk's and is thrown.
  */
-export function applyGroup<W extends HashedRecord>(
+export function applyGroup<W extends LoggedEntry>(
   partition: Partition,
   group: readonly W[],
   options: ApplyOptions & ApplyAnswers<W>,
 ): void {
   if (partition.gone) {
-    for (const write of group) options.answer(write, ABSENT);
+    for (const entry of group) options.answer(entry, ABSENT);
     return;
   }
   try {
-    const outcomes = options.files.use(partition).apply(group, options);
-    for (const [index, write] of group.entries()) {
-      options.answer(write, outcomes[index] ?? ABSENT);
+    const outcomes = applyInOrder(options.files.use(partition), group, options);
+    for (const [index, entry] of group.entries()) {
+      options.answer(entry, outcomes[index] ?? ABSENT);
     }
   } catch (error) {
     if (!isDamage(error)) throw error;
     partition.damage ??= damageError(error, partition);
-    for (const write of group) options.refuse(write, partition.damage);
+    for (const entry of group) options.refuse(entry, partition.damage);
   }
   partition.dirtySince = Math.min(partition.dirtySince, options.segment);
+}
+
+/**
+ * A raised floor decides which of the records behind it count: were the order another one at
+ * replay, rows would get other numbers.
+ */
+function applyInOrder(
+  file: PartitionFile,
+  group: readonly LoggedEntry[],
+  options: Pick<ApplyOptions, 'bytesStay'>,
+): WriteOutcome[] {
+  if (group.every(isRecord)) return file.apply(group, options);
+  const outcomes: WriteOutcome[] = [];
+  let records: HashedRecord[] = [];
+  for (const entry of group) {
+    if (isRecord(entry)) {
+      records.push(entry);
+      continue;
+    }
+    outcomes.push(...file.apply(records, options), APPLIED);
+    file.change(entry.change);
+    records = [];
+  }
+  return [...outcomes, ...file.apply(records, options)];
+}
+
+function isRecord(entry: LoggedEntry): entry is HashedRecord {
+  return !('change' in entry);
 }

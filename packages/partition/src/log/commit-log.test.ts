@@ -40,7 +40,7 @@ test('a log that cannot be written fails once, and gives back every waiting writ
   }
   await log.drained();
   expect(failures).toHaveLength(1);
-  expect(log.abandon().flatMap(({ writes }) => writes)).toHaveLength(3);
+  expect(log.abandon().flatMap(({ entries }) => entries)).toHaveLength(3);
   await log.close();
   rmSync(directory, { recursive: true, force: true });
 });
@@ -52,8 +52,11 @@ test('a batch that waits takes nothing more once its segment is left', async () 
     directory,
     limits: storeLimits({}),
     segment: await createSegment(directory, 1),
-    onDurable: ({ segment, writes }) => {
-      durable.push([segment, writes.map(({ key }) => String(key))]);
+    onDurable: ({ segment, entries }) => {
+      durable.push([
+        segment,
+        entries.map((entry) => ('key' in entry ? String(entry.key) : 'change')),
+      ]);
     },
     onRotate: () => {},
     onFailure: (error) => {

@@ -9,6 +9,7 @@ import {
   emptyBatch,
   growBatch,
   type LogBatch,
+  type LoggedChange,
   type WriteCall,
 } from './log-batch.ts';
 import { checksumFrame, frameHeaderBytes, segmentHeaderBytes } from './log-frame.ts';
@@ -123,11 +124,14 @@ export class CommitLog {
     );
   }
 
-  /** Queues one write; the caller has checked the room of the whole call. */
-  append(write: Write, place: { partition: Partition; call: WriteCall; index: number }): void {
-    const batch = this.#batchWithRoom(bytesInBatch(write, place.partition));
+  /** Queues one entry; the caller has checked the room of the whole call. */
+  append(
+    entry: Write | LoggedChange,
+    place: { partition: Partition; call: WriteCall; index: number },
+  ): void {
+    const batch = this.#batchWithRoom(bytesInBatch(entry, place.partition));
     const before = batch.used;
-    addToBatch(batch, write, { ...place, nextIndex: this.#nextIndex });
+    addToBatch(batch, entry, { ...place, nextIndex: this.#nextIndex });
     this.#queuedBytes += batch.used - before;
     this.#planned.bytes += batch.used - before;
     if (!this.#busy && !this.#scheduled) {
@@ -150,7 +154,7 @@ export class CommitLog {
     const last = this.#batches.at(-1);
     const inFlight = this.#busy && this.#batches.length === 1;
     const isFull = this.#planned.bytes >= logSegmentBytesMax;
-    if (last !== undefined && !isFull && !inFlight && last.writes.length < logBatchWritesMax) {
+    if (last !== undefined && !isFull && !inFlight && last.entries.length < logBatchWritesMax) {
       if (last.used + bytes <= logBatchBytesMax) {
         growBatch(last, bytes, logBatchBytesMax);
         return last;

@@ -1,10 +1,18 @@
 // Writes gathered for one frame of the log, encoded as they come in.
 import { assert } from '@ringwright/base/assert';
+import type { MarksChange } from '../file/marks-change.ts';
 import type { HashedRecord } from '../file/memtable.ts';
 import type { Partition } from '../file/partition.ts';
 import type { Write, WriteOutcome } from '../file/record.ts';
 import { hashRecordBytes } from '../file/record-bytes.ts';
-import { defineLength, encodeDefine, encodeWrite, writeLength } from './log-entries.ts';
+import {
+  changeLength,
+  defineLength,
+  encodeChange,
+  encodeDefine,
+  encodeWrite,
+  writeLength,
+} from './log-entries.ts';
 import { frameHeaderBytes } from './log-frame.ts';
 
 /** One call of `write`, resolved when its last write is applied. */
@@ -15,29 +23,39 @@ export interface WriteCall {
   readonly reject: (error: unknown) => void;
 }
 
-/** A write whose bytes are in the batch's buffer: key and value are views into it. */
-export interface QueuedWrite extends HashedRecord {
+interface Queued {
   readonly partition: Partition;
   readonly call: WriteCall;
   /** Position in the call's outcomes. */
   readonly index: number;
 }
 
+/** A write whose bytes are in the batch's buffer: key and value are views into it. */
+export interface QueuedWrite extends HashedRecord, Queued {}
+
+/** What the log says of a partition itself. */
+export interface LoggedChange {
+  readonly change: MarksChange;
+}
+
+export interface QueuedChange extends LoggedChange, Queued {}
+
 export interface LogBatch {
   /** Number of the segment this batch will be written to. */
   readonly segment: number;
   buffer: Buffer;
   used: number;
-  readonly writes: QueuedWrite[];
+  readonly entries: (QueuedWrite | QueuedChange)[];
 }
 
 export function emptyBatch(segment: number, buffer: Buffer): LogBatch {
-  return { segment, buffer, used: frameHeaderBytes, writes: [] };
+  return { segment, buffer, used: frameHeaderBytes, entries: [] };
 }
 
-/** The most bytes a write may take in a batch, its partition's name included. */
-export function bytesInBatch(write: Write, partition: Partition): number {
-  return writeLength(write) + defineLength(partition);
+/** The most bytes an entry may take in a batch, its partition's name included. */
+export function bytesInBatch(entry: Write | LoggedChange, partition: Partition): number {
+  const length = 'change' in entry ? changeLength : writeLength(entry);
+  return length + defineLength(partition);
 }
 
 /** Gives the batch room for `bytes` more. Views of earlier writes stay valid in the old buffer. */
@@ -50,15 +68,15 @@ export function growBatch(batch: LogBatch, bytes: number, bytesMax: number): voi
   batch.buffer = larger;
 }
 
-/** Encodes a write; `nextIndex` names its partition if this segment has not named it yet. */
+/** Encodes an entry; `nextIndex` names its partition if this segment has not named it yet. */
 export function addToBatch(
   batch: LogBatch,
-  write: Write,
+  entry: Write | LoggedChange,
   place: { partition: Partition; call: WriteCall; index: number; nextIndex: () => number },
 ): void {
   const { partition, call, index, nextIndex } = place;
   const { buffer } = batch;
-  assert(batch.used + bytesInBatch(write, partition) <= buffer.length, 'the batch has room');
+  assert(batch.used + bytesInBatch(entry, partition) <= buffer.length, 'the batch has room');
   if (partition.logSegment !== batch.segment) {
     partition.logSegment = batch.segment;
     partition.logIndex = nextIndex();
@@ -66,13 +84,23 @@ export function addToBatch(
     batch.used = encodeDefine(partition, partition.logIndex, at);
   }
   const at = { target: buffer, offset: batch.used };
-  const { start, end } = encodeWrite(write, partition.logIndex, at);
+  if ('change' in entry) {
+    batch.used = encodeChange(entry.change, partition.logIndex, at);
+    batch.entries.push({ partition, call, index, change: entry.change });
+    return;
+  }
+  const { start, end } = encodeWrite(entry, partition.logIndex, at);
   batch.used = end;
+  batch.entries.push({ partition, call, index, ...recordOf(entry, { buffer, start, end }) });
+}
+
+/** Its bytes in the batch. */
+function recordOf(
+  write: Write,
+  { buffer, start, end }: { buffer: Buffer; start: number; end: number },
+): HashedRecord {
   const keyStart = start + 2;
-  batch.writes.push({
-    partition,
-    call,
-    index,
+  return {
     key: buffer.subarray(keyStart, keyStart + write.key.length),
     value: write.value === null ? null : buffer.subarray(end - write.value.length, end),
     ms: write.ms,
@@ -81,5 +109,5 @@ export function addToBatch(
     origin: write.origin ?? null,
     isPromise: write.isPromise ?? false,
     hash: hashRecordBytes(buffer.subarray(start, end)),
-  });
+  };
 }

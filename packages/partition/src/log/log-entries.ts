@@ -1,4 +1,11 @@
-// What a frame's payload holds: names of partitions, each once in a segment, and writes. Pure.
+// What a frame's payload holds: names of partitions, each once in a segment, writes to them, and
+// changes of what they say about themselves. Pure.
+import {
+  encodeMarksChange,
+  isMarksChange,
+  type MarksChange,
+  marksChangeBytes,
+} from '../file/marks-change.ts';
 import {
   type EncodableRecord,
   encodeRecord,
@@ -8,9 +15,12 @@ import {
 
 // define: kind 1 | index 4 | partition 4 | keyspace length 1, bytes | life length 1, bytes
 // write:  kind 1 | index 4 | record length 4 | record
+// change: kind 1 | index 4 | length 4 | change
 const DEFINE = 1;
 const WRITE = 2;
-const WRITE_FIXED_BYTES = 9;
+const CHANGE = 3;
+/** Of a write and of a change. */
+const FIXED_BYTES = 9;
 
 /** A partition as the log names it; writes of an earlier life are not for the present one. */
 export interface LogPartition {
@@ -22,8 +32,8 @@ export interface LogPartition {
 /** What a payload holds, in its order; offsets are in the payload. */
 export interface EntryVisitor {
   define(index: number, partition: LogPartition): void;
-  /** An encoded record in [start, end), over which the row hash is taken. */
-  write(index: number, start: number, end: number): void;
+  /** An encoded record in [start, end), over which the row hash is taken, or a change: isChange. */
+  entry(index: number, start: number, end: number): void;
 }
 
 /** Both texts are ASCII names of at most 64 characters. */
@@ -48,10 +58,28 @@ export function encodeDefine(
 }
 
 export function writeLength(record: EncodableRecord): number {
-  return WRITE_FIXED_BYTES + recordLength(record);
+  return FIXED_BYTES + recordLength(record);
 }
 
-/** The record itself starts WRITE_FIXED_BYTES later and ends at the returned offset. */
+export const changeLength = FIXED_BYTES + marksChangeBytes;
+
+export function encodeChange(
+  change: MarksChange,
+  index: number,
+  { target, offset }: { target: Buffer; offset: number },
+): number {
+  target[offset] = CHANGE;
+  target.writeUInt32BE(index, offset + 1);
+  target.writeUInt32BE(marksChangeBytes, offset + 5);
+  return encodeMarksChange(change, target, offset + FIXED_BYTES);
+}
+
+/** Whether the entry that starts there is a change, not a record. */
+export function isChange(payload: Buffer, start: number): boolean {
+  return payload[start - FIXED_BYTES] === CHANGE;
+}
+
+/** The record itself starts at `start` and ends at `end`. */
 export function encodeWrite(
   record: EncodableRecord,
   index: number,
@@ -60,7 +88,7 @@ export function encodeWrite(
   const { target, offset } = at;
   target[offset] = WRITE;
   target.writeUInt32BE(index, offset + 1);
-  const start = offset + WRITE_FIXED_BYTES;
+  const start = offset + FIXED_BYTES;
   const end = encodeRecord(record, target, start);
   target.writeUInt32BE(end - start, offset + 5);
   return { start, end };
@@ -72,7 +100,7 @@ export function visitEntries(payload: Buffer, visitor: EntryVisitor): boolean {
     const end =
       payload[offset] === DEFINE
         ? visitDefine(payload, offset, visitor)
-        : visitWrite(payload, offset, visitor);
+        : visitEntry(payload, offset, visitor);
     if (end === null) return false;
     offset = end;
   }
@@ -95,11 +123,13 @@ function visitDefine(payload: Buffer, offset: number, visitor: EntryVisitor): nu
   return end;
 }
 
-function visitWrite(payload: Buffer, offset: number, visitor: EntryVisitor): number | null {
-  if (payload[offset] !== WRITE || offset + WRITE_FIXED_BYTES > payload.length) return null;
-  const start = offset + WRITE_FIXED_BYTES;
+function visitEntry(payload: Buffer, offset: number, visitor: EntryVisitor): number | null {
+  const kind = payload[offset];
+  if ((kind !== WRITE && kind !== CHANGE) || offset + FIXED_BYTES > payload.length) return null;
+  const start = offset + FIXED_BYTES;
   const end = start + payload.readUInt32BE(offset + 5);
-  if (end > payload.length || !isRecord(payload, start, end)) return null;
-  visitor.write(payload.readUInt32BE(offset + 1), start, end);
+  const isWhole = kind === WRITE ? isRecord : isMarksChange;
+  if (end > payload.length || !isWhole(payload, start, end)) return null;
+  visitor.entry(payload.readUInt32BE(offset + 1), start, end);
   return end;
 }

@@ -15,8 +15,8 @@ export interface SegmentContent {
   /** Where the torn tail starts, or null. 0: the segment was never finished and holds nothing. */
   readonly tornAt: number | null;
   readonly frames: number;
-  /** Where the writes to each partition start and end in `bytes`, in the order they came. */
-  readonly writes: ReadonlyMap<LogPartition, readonly number[]>;
+  /** Where the entries of each partition start and end in `bytes`, in the order they came. */
+  readonly entries: ReadonlyMap<LogPartition, readonly number[]>;
 }
 
 /**
@@ -33,10 +33,10 @@ export async function readSegment(
   const header = decodeSegmentHeader(segment);
   if (header === null || header.number !== number) {
     const neverFinished = isLast && header === null && segment.length <= segmentHeaderBytes;
-    if (neverFinished) return { bytes: segment, tornAt: 0, frames: 0, writes: new Map() };
+    if (neverFinished) return { bytes: segment, tornAt: 0, frames: 0, entries: new Map() };
     throw damaged(file, 0, 'its header is not one of this segment');
   }
-  const places = new WritePlaces();
+  const places = new EntryPlaces();
   let frames = 0;
   let tornAt: number | null = null;
   let yieldedAt = 0;
@@ -65,11 +65,11 @@ export async function readSegment(
     frames += 1;
     offset = frame.end;
   }
-  return { bytes: segment, tornAt, frames, writes: places.found };
+  return { bytes: segment, tornAt, frames, entries: places.found };
 }
 
 /** Places, not records: a segment of small records would take six times its size as objects. */
-class WritePlaces {
+class EntryPlaces {
   readonly found = new Map<LogPartition, number[]>();
   readonly #dictionary = new Map<number, number[]>();
 
@@ -82,7 +82,7 @@ class WritePlaces {
         this.#dictionary.set(index, places);
         this.found.set(partition, places);
       },
-      write: (index, start, end) => {
+      entry: (index, start, end) => {
         const places = this.#dictionary.get(index);
         if (places === undefined) known = false;
         else places.push(base + start, base + end);

@@ -3,22 +3,23 @@
 import { open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { freeBytes } from '@ringwright/base/free-bytes';
-import type { HashedRecord } from '../file/memtable.ts';
+import { decodeMarksChange } from '../file/marks-change.ts';
 import { decodeRecord } from '../file/record-bytes.ts';
-import type { LogPartition } from './log-entries.ts';
+import type { LoggedEntry } from './apply-writes.ts';
+import { isChange, type LogPartition } from './log-entries.ts';
 import { listSegments, removeSegments, segmentFile } from './log-segment.ts';
 import { damaged, readSegment, type SegmentContent } from './read-segment.ts';
 
-/** Writes of one partition given at once, in one turn of the event loop. */
-const WRITES_AT_ONCE = 2_048;
+/** Entries of one partition given at once, in one turn of the event loop. */
+const ENTRIES_AT_ONCE = 2_048;
 const BYTES_AT_ONCE = 4 * 1024 * 1024;
 /** In memory together: more than a log has unless something held its checkpoints back. */
 const SEGMENTS_AT_ONCE = 4;
 
-export interface LoggedWrites {
+export interface LoggedEntries {
   readonly partition: LogPartition;
   /** Views into the bytes of segments, which stay as they are until `applied` returns. */
-  readonly writes: readonly HashedRecord[];
+  readonly entries: readonly LoggedEntry[];
   /** The oldest segment that may hold them. */
   readonly segment: number;
 }
@@ -32,16 +33,16 @@ export function checkContiguous(directory: string, segments: readonly number[]):
   }
 }
 
-/** Takes all whole writes of a log. */
+/** Takes all whole entries of a log. */
 export interface Replaying {
-  /** Some writes of one partition, in the order in which they were acknowledged. */
-  readonly apply: (writes: LoggedWrites) => void;
+  /** Some entries of one partition, in the order in which they were acknowledged. */
+  readonly apply: (entries: LoggedEntries) => void;
   /** That was all of the partition, or of the life that it had, for now. */
   readonly applied: (partition: LogPartition) => void;
 }
 
 /**
- * Gives all whole writes, then cuts the torn tail. Those of a few segments come partition by
+ * Gives all whole entries, then cuts the torn tail. Those of a few segments come partition by
  * partition: so a row that is written again is mostly stored once, rows share the pages of a WAL,
  * and only one partition has rows in memory. Sequence numbers depend on the order within a
  * partition; between partitions there is none. Resolves to the segments that remain.
@@ -59,8 +60,8 @@ export async function replayLog(
       contents.push(await readSegment(directory, segment, segment === last));
     }
     for (const { partition, parts } of partitionsIn(contents)) {
-      for (const writes of pieces(parts)) {
-        apply({ partition, writes, segment: segments[at] ?? 0 });
+      for (const entries of pieces(parts)) {
+        apply({ partition, entries, segment: segments[at] ?? 0 });
         await setImmediate();
       }
       applied(partition);
@@ -79,7 +80,7 @@ export async function replayLog(
   return segments;
 }
 
-/** Places of one partition's writes in the bytes of a segment: see SegmentContent. */
+/** Places of one partition's entries in the bytes of a segment: see SegmentContent. */
 interface Part {
   readonly bytes: Buffer;
   readonly places: readonly number[];
@@ -89,8 +90,8 @@ function partitionsIn(
   contents: readonly SegmentContent[],
 ): Iterable<{ readonly partition: LogPartition; readonly parts: readonly Part[] }> {
   const found = new Map<string, { partition: LogPartition; parts: Part[] }>();
-  for (const { bytes, writes } of contents) {
-    for (const [partition, places] of writes) {
+  for (const { bytes, entries } of contents) {
+    for (const [partition, places] of entries) {
       const name = `${partition.keyspace}/${partition.partition}/${partition.life}`;
       const known = found.get(name);
       if (known === undefined) found.set(name, { partition, parts: [{ bytes, places }] });
@@ -100,15 +101,19 @@ function partitionsIn(
   return found.values();
 }
 
-function* pieces(parts: readonly Part[]): Iterable<HashedRecord[]> {
-  let piece: HashedRecord[] = [];
+function* pieces(parts: readonly Part[]): Iterable<LoggedEntry[]> {
+  let piece: LoggedEntry[] = [];
   let pieceBytes = 0;
   for (const { bytes, places } of parts) {
     for (let at = 0; at < places.length; at += 2) {
       const [start = 0, end = 0] = [places[at], places[at + 1]];
-      piece.push(decodeRecord(bytes, start, end));
+      piece.push(
+        isChange(bytes, start)
+          ? { change: decodeMarksChange(bytes, start) }
+          : decodeRecord(bytes, start, end),
+      );
       pieceBytes += end - start;
-      if (piece.length < WRITES_AT_ONCE && pieceBytes < BYTES_AT_ONCE) continue;
+      if (piece.length < ENTRIES_AT_ONCE && pieceBytes < BYTES_AT_ONCE) continue;
       yield piece;
       [piece, pieceBytes] = [[], 0];
     }

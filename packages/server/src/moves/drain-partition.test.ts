@@ -87,7 +87,7 @@ describe('the file stays', () => {
 
   test('while a device of the table is filling', async () => {
     await using cluster = await finalized();
-    cluster.devices[3]!.store.setState('cities', 0, 'filling');
+    await cluster.devices[3]!.store.setState('cities', 0, 'filling');
     expect(await draining(cluster.devices[2]!)).toBe('PARTITION_FILLING');
     expect(cluster.devices[2]!.info(0)).not.toBeNull();
   });

@@ -32,7 +32,7 @@ export async function drainPartition(
   if (held === null || active.self === null) return;
   if (ports.current(keyspace).id !== active.id) throw changed(partition);
   // From here on it misses writes: should a later ring name this device again, it must refill.
-  if (held.state === 'ready') ports.store.setState(keyspace, partition, 'filling');
+  if (held.state === 'ready') await ports.store.setState(keyspace, partition, 'filling');
   // failpoint: drain.fenced
   const { pushTo } = dutyOf(active.ring, partition, active.self);
   for (const device of pushTo) await confirmAll(ports, { active, partition, device });

@@ -120,7 +120,7 @@ describe('a joiner', () => {
     await using cluster = await initializing();
     const [, other, source, joiner] = cluster.devices;
     source!.up = false;
-    other!.store.setState('cities', 0, 'filling');
+    await other!.store.setState('cities', 0, 'filling');
     expect(await loading(joiner!)).toBe('NOT_ENOUGH_REPLICAS');
   });
 
@@ -165,8 +165,8 @@ describe('a holder that lost its records', () => {
     await using cluster = await initializing();
     cluster.activate(1);
     const [a, b, c] = cluster.devices;
-    a!.store.setState('cities', 0, 'filling');
-    b!.store.setState('cities', 0, 'filling');
+    await a!.store.setState('cities', 0, 'filling');
+    await b!.store.setState('cities', 0, 'filling');
     c!.up = false;
     expect(await loading(a!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
     c!.up = true;
@@ -203,7 +203,7 @@ describe('a holder that lost its records', () => {
     expect(new Set(asked), 'it copies nothing in vain').toEqual(new Set([digests.method]));
     expect(await loading(b!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
     expect(await loading(a!, 'forced')).toBe('loaded');
-    a!.store.setState('cities', 0, 'ready');
+    await a!.store.setState('cities', 0, 'ready');
     expect(await loading(b!, 'refill'), 'one word is enough for both').toBe('loaded');
     expect([a!.value(0, 'common'), b!.value(0, 'common')]).toEqual(['1', '1']);
   });
@@ -231,8 +231,8 @@ describe('a holder that lost its records', () => {
   test('one whose source loses its file while another one is copied', async () => {
     await using cluster = await holders(['lost', 'filling', 'ready']);
     const [a, b, c] = cluster.devices;
-    c!.onCall = (method) => {
-      if (method === copyOpen.method) b!.store.setState('cities', 0, 'lost');
+    c!.onCall = async (method) => {
+      if (method === copyOpen.method) await b!.store.setState('cities', 0, 'lost');
     };
     expect(await loading(a!, 'refill')).toBe('NOT_ENOUGH_REPLICAS');
   });

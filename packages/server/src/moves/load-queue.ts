@@ -175,7 +175,7 @@ export class LoadQueue {
       chosen.stop.signal.throwIfAborted();
       // failpoint: load.before-ready
       if (move === null) {
-        this.#ports.store.setState(keyspace, partition, 'ready');
+        await this.#ports.store.setState(keyspace, partition, 'ready');
         await this.#ports.controls.endForce(keyspace, partition);
         this.#ports.onRepair(refilled(keyspace, partition, loaded));
       } else {
@@ -207,7 +207,7 @@ export class LoadQueue {
     if (held?.state === 'ready') {
       await onceComplete.note(held);
       stop.signal.throwIfAborted(); // by a ring that has no such move any more
-      store.setState(keyspace, partition, 'filling');
+      await store.setState(keyspace, partition, 'filling');
     }
     return held !== null && onceComplete.has(held);
   }

@@ -99,7 +99,7 @@ test('nor a joiner that catches up, nor the drop with which it goes', async () =
   await loadPartition({ store, devices, decide, throttle, partial }, task);
   expect([joiner.value(0, late), joiner.value(0, bad)]).toEqual(['v', null]);
 
-  store.setState('cities', 0, 'ready');
+  await store.setState('cities', 0, 'ready');
   cluster.activate(4);
   const ports = {
     ...{ store: leaving.store, devices: leaving.devices, decide, inFlight: leaving.inFlight },

@@ -236,7 +236,7 @@ test('tombstones dropped at the source while it is copied: the copy is taken aga
   await using _ = world.cluster;
   await world.write('a', 'v', [0, 1, 2]);
   const { store, active, devices, decide, throttle, partial } = world.device(2);
-  store.setState(keyspace, 0, 'filling');
+  await store.setState(keyspace, 0, 'filling');
   let copies = 0;
   world.device(0).onCall = async (method) => {
     if (method !== 'copy-close') return;
@@ -244,7 +244,7 @@ test('tombstones dropped at the source while it is copied: the copy is taken aga
     if (copies > 1) return;
     // The agreement was reached with the file before: device 0 is told to raise now.
     await world.write('a', null, [0, 1]);
-    world.device(0).store.promiseFloor(keyspace, 0, world.ms);
+    await world.device(0).store.promiseFloor(keyspace, 0, world.ms);
     await world.device(0).store.raiseFloor(keyspace, 0, world.ms);
   };
   const task = { active, partition: 0, move: null, onProgress: () => undefined };

@@ -37,19 +37,19 @@ export async function refillIfRestored(
 
 async function refillAll(ports: RefillPorts, remembered: Generation): Promise<void> {
   const { store, generation, rings, onRefill } = ports;
-  let partitions = 0;
+  const changes: Promise<void>[] = [];
   for (const active of rings.list()) {
     const { keyspace } = active.ring;
     for (const partition of activeDuties(active).serve) {
       const alone = holdersOf(active.ring, partition).every((device) => device === active.self);
       const state = usableInfo(store, keyspace, partition)?.state ?? 'lost';
       if (alone || state === 'lost') continue;
-      store.setState(keyspace, partition, 'lost');
-      partitions += 1;
-      await setImmediate(); // each state is synced: not all in one turn
+      changes.push(store.setState(keyspace, partition, 'lost'));
+      await setImmediate(); // a file may have to be opened
     }
   }
+  await Promise.all(changes);
   // failpoint: restored.filling
   await generation.surpass(remembered);
-  onRefill(remembered, partitions);
+  onRefill(remembered, changes.length);
 }

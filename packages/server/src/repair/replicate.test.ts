@@ -22,7 +22,7 @@ function replicatorOf(device: StoreDevice, cluster: StoreCluster) {
     devices: device.devices,
     decide: device.decide,
     nowMs: cluster.nowMs,
-    onBehind: () => undefined,
+    onBehind: () => Promise.resolve(),
     onPushed: (rows) => pushed.push(rows),
     onError: (id, error) => errors.push(`d${id} ${String((error as { code?: string }).code)}`),
   });
@@ -191,7 +191,7 @@ describe('rounds', () => {
     expect(cluster.devices.map((device) => device.value(0, 'a'))).toEqual(['1', '1', null, null]);
     // The joiner has loaded, the other has refilled: what they missed since comes to both.
     cluster.activate(4);
-    for (const id of [2, 3]) cluster.devices[id]!.store.setState('cities', 0, 'ready');
+    for (const id of [2, 3]) await cluster.devices[id]!.store.setState('cities', 0, 'ready');
     await replicatorOf(cluster.devices[1]!, cluster).round();
     expect(cluster.devices.map((device) => device.value(0, 'a'))).toEqual(['1', '1', '1', '1']);
   });

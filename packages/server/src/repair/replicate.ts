@@ -16,7 +16,7 @@ import { type PushPorts, pushRows } from './push-rows.ts';
 interface ReplicatePorts extends PushPorts {
   readonly nowMs: () => number;
   /** The file here missed deletions that the others no longer hold: it must be refilled. */
-  readonly onBehind: (keyspace: string, partition: number) => void;
+  readonly onBehind: (keyspace: string, partition: number) => Promise<void>;
   readonly onPushed: (rows: number) => void;
   readonly onError: (device: number, error: unknown) => void;
 }
@@ -105,7 +105,7 @@ export class Replicator {
           // unless it promised while the peer was asked.
           const info = usableInfo(store, keyspace, partition);
           if (info !== null && holding.floorMs > info.barrierMs) {
-            this.#ports.onBehind(keyspace, partition);
+            await this.#ports.onBehind(keyspace, partition);
           }
           continue;
         }

@@ -17,7 +17,7 @@ export async function answerFloorPromise(
   if (ports.clock.aheadMs({ ms: floorMs, tie: 0 }) > -tombstoneAgeMsMin / 2) {
     throw new CodedError('CLOCK_AHEAD', `a floor of ${floorMs} ms is too young by the clock here`);
   }
-  ports.store.promiseFloor(keyspace, partition, floorMs);
+  await ports.store.promiseFloor(keyspace, partition, floorMs);
   await ports.inFlight.drained(keyspace, partition);
   return { incarnation };
 }

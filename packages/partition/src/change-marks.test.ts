@@ -1,0 +1,80 @@
+// States, barriers and floors are entries of the log: durable with it, in one order with records.
+import { expect, test, vi } from 'vitest';
+import { cutWals, scratch, write } from '../test/support/scratch-store.ts';
+import { PartitionWal } from './file/partition-wal.ts';
+
+/** One in three comes before the change that decides about it, one after. */
+const changes = 30;
+
+test('whatever a power loss takes of the WALs, every change and its order are back', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  for (const partition of [0, 1]) await store.create('test', partition, 'filling');
+  for (let i = 1; i <= changes; i += 1) {
+    const ms = 10 * i;
+    const state = i % 2 === 0 ? 'ready' : 'lost';
+    // In one frame: the record at the floor is older than it, the one above is not.
+    await Promise.all([
+      store.write([write(`before-${i}`, 'v', ms)]),
+      store.promiseFloor('test', 0, ms),
+      store.setState('test', 0, state),
+      store.write([write(`after-${i}`, 'v', ms)]),
+    ]);
+    await store.raiseFloor('test', 0, ms);
+    const outcomes = await store.write([write(`late-${i}`, 'v', ms), write(`k-${i}`, 'v', ms + 1)]);
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['stale', 'applied']);
+  }
+  const wanted = store.info('test', 0);
+  expect(wanted).toMatchObject({ state: 'ready', barrierMs: 300, floorMs: 300, rows: 3 * changes });
+  for (const part of [0, 0.5, 1]) {
+    const image = place.image();
+    cutWals(image.directory, (bytes) => Math.floor(bytes * part));
+    const reopened = await image.open();
+    expect(reopened.info('test', 0), `${part} of each WAL`).toEqual(wanted);
+    expect(reopened.info('test', 1)).toMatchObject({ state: 'filling', barrierMs: 0 });
+  }
+});
+
+test('one that is closed has its changes, and so has the next start', async () => {
+  await using place = scratch();
+  const store = await place.open({ openPartitionFilesMax: 1 });
+  for (const partition of [0, 1]) await store.create('test', partition, 'filling');
+  await store.setState('test', 0, 'ready');
+  await store.setState('test', 1, 'lost');
+  expect(store.list().map(({ state }) => state)).toEqual(['ready', 'lost']);
+  await store.close();
+  const reopened = await place.open();
+  expect(reopened.list().map(({ state }) => state)).toEqual(['ready', 'lost']);
+});
+
+test('many changes sync nothing but the log', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  const all = Array.from({ length: 20 }, (_, partition) => partition);
+  for (const partition of all) await store.create('test', partition, 'filling');
+  const checkpoint = vi.spyOn(PartitionWal.prototype, 'checkpoint');
+  try {
+    await Promise.all(all.map((partition) => store.setState('test', partition, 'ready')));
+    await Promise.all(all.map((partition) => store.promiseFloor('test', partition, 5)));
+    await Promise.all(all.map((partition) => store.raiseFloor('test', partition, 5)));
+    expect(checkpoint).toHaveBeenCalledTimes(0);
+  } finally {
+    checkpoint.mockRestore();
+  }
+  expect(new Set(store.list().map(({ state, floorMs }) => `${state} ${floorMs}`))).toEqual(
+    new Set(['ready 5']),
+  );
+});
+
+test('a partition that is dropped meanwhile is absent', async () => {
+  await using place = scratch();
+  const store = await place.open();
+  await store.create('test', 0, 'ready');
+  const changing = store.setState('test', 0, 'filling');
+  const dropping = store.drop('test', 0);
+  await expect(changing).rejects.toMatchObject({ code: 'PARTITION_ABSENT' });
+  await dropping;
+  await expect(store.setState('test', 0, 'ready')).rejects.toMatchObject({
+    code: 'PARTITION_ABSENT',
+  });
+});
