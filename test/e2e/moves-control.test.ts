@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import { Traffic } from '../support/traffic.ts';
+import { waitFor } from '../support/wait-for.ts';
 
 interface Listed {
   readonly version: number;
@@ -30,6 +31,9 @@ test('moves are paused, resumed and cancelled one by one, under load', {
   const [first = -1, second = -1] = partitions;
 
   expect(await builder.json(['moves', keyspace, 'pause', 'all'])).toMatchObject({ known: count });
+  const status = await builder.run(['status', keyspace]);
+  expect(status.stdout).toContain(`moves now: ${count} paused\n`);
+  expect(status.stdout).toMatch(/^Next: .* moves \S+ resume all/m);
   const put = await builder.json(['moves', keyspace, 'prioritise', String(second)]);
   expect(put).toMatchObject({ known: 1, changed: true });
   await joiner.kill();
@@ -57,12 +61,31 @@ test('moves are paused, resumed and cancelled one by one, under load', {
   expect(JSON.parse(stopped.stdout)).toMatchObject({ end: 'paused', paused: count, moved: 0 });
 
   await builder.json(['moves', keyspace, 'resume', String(first)]);
+  await waitFor('the first to be copied', {
+    ask: () => stagesOf(cluster),
+    until: (stages) => stages.includes('available'),
+  });
+  const again = await builder.json(['moves', keyspace, 'pause', 'all']);
+  expect(again).toMatchObject({ known: count - 1, available: 1 });
   const one = await builder.run(['rollout', keyspace, '--json']);
   expect(one.stderr).toContain('copies go at 5.00 MB/s on 4 of 4 servers');
   await builder.json(['moves', keyspace, 'rate', 'none']);
   expect(await rates()).toEqual(Array(4).fill(null));
   expect(one.exit, one.stderr).toBe(6);
   expect(JSON.parse(one.stdout)).toMatchObject({ moved: 1, receipts: 1, paused: count - 1 });
+
+  const { entries } = await builder.json<{ entries: { kind: string; message: string }[] }>([
+    ...['log', keyspace],
+  ]);
+  const noted = entries.filter(({ kind }) => kind === 'moves').map(({ message }) => message);
+  expect(noted.reverse()).toEqual([
+    `pause: ${count} moves`,
+    'prioritise: 1 move',
+    'rate: 5MB/s',
+    'resume: 1 move',
+    `pause: ${count - 1} moves`,
+    'rate: none',
+  ]);
 
   const gone = await builder.json(['moves', keyspace, 'cancel', String(second)]);
   expect(gone).toMatchObject({ cancelled: 1, partitions: [second], changed: true });

@@ -9,10 +9,12 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { cancelMoves, type SlotMove } from '@ringwright/ring/advance-ring';
 import type { Move } from '@ringwright/ring/move';
 import type { Answer, Context } from '../cli/verb.ts';
+import { ringTargets } from '../servers/ring-targets.ts';
 import { ringKey } from '../versions/signing.ts';
 import { authorOf } from '../versions/stage-verb.ts';
 import { wavesLeft } from '../versions/waves-left.ts';
-import { namedMoves } from './named-moves.ts';
+import { askMoves } from './ask-moves.ts';
+import { isDeviceWord, namedMoves } from './named-moves.ts';
 
 interface Cancelled {
   readonly moves: readonly Move[];
@@ -55,6 +57,8 @@ export async function cancelAnswer(
     key: await ringKey(context),
   });
   const inFlight = ring.moves.length - moves.length;
+  const silent = await silentOf(head, args);
+  const names = silent.map((device) => `d${device}`).join(' ');
   return {
     json: {
       ...{ ring: keyspace, version, id, action: 'cancel', cancelled: moves.length },
@@ -74,9 +78,27 @@ export async function cancelAnswer(
         : []),
       `of the change ${counted(inFlight, 'move is', 'moves are')} in flight and ${left} left for later waves; nothing moves in place of the cancelled`,
       `what a commit would move now, these perhaps among them: ${context.next(`plan ${keyspace}`)}`,
+      ...(silent.length > 0
+        ? [
+            `${names} does not answer: when it is back, rollout goes on; if it will not come back, it is removed`,
+          ]
+        : []),
     ],
-    next: context.next(`rollout ${keyspace}`),
+    next: context.next(silent.length > 0 ? `remove ${keyspace} ${names}` : `rollout ${keyspace}`),
   };
+}
+
+/** Devices that were named, and whose servers do not answer. */
+async function silentOf(
+  { ring, state }: StoredVersion,
+  args: readonly string[],
+): Promise<readonly number[]> {
+  const named = new Set(args.filter(isDeviceWord).map((word) => Number(word.slice(1))));
+  const targets = ringTargets(ring, state).filter(({ devices }) =>
+    devices.some((id) => named.has(id)),
+  );
+  const said = await askMoves(ring, targets);
+  return [...named].filter((id) => said.get(id) instanceof Error);
 }
 
 function nothing(context: Context, { ring: { keyspace, version } }: StoredVersion): Answer {

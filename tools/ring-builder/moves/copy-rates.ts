@@ -10,6 +10,7 @@ import { fanOut } from '../servers/fan-out.ts';
 import type { Target } from '../servers/ring-targets.ts';
 import { withServer } from '../servers/server-connection.ts';
 import { statusOrWhyNot } from '../servers/server-status.ts';
+import type { Said } from './move-rows.ts';
 
 const rateTimeoutMs = 5_000;
 
@@ -33,26 +34,32 @@ export async function askCopyRates(servers: Servers): Promise<ReadonlyMap<string
   return new Map(said.flat());
 }
 
+/** A server that did not hear of a rate. */
+export interface Deaf {
+  readonly address: string;
+  readonly reason: string;
+}
+
 /**
- * With a loan for copyLoanMs at most, else for this life of their processes. Addresses that did not
- * hear of it, with the reason.
+ * With a loan for copyLoanMs at most, else for this life of their processes. Those that did not
+ * hear of it.
  */
 export async function setCopyRates(
   servers: Servers,
   { rate, loan = null }: { readonly rate: number | null; readonly loan?: string | null },
   nowMs: number,
-): Promise<string[]> {
+): Promise<Deaf[]> {
   const ask = { bytesPerSecond: rate === null ? null : Math.round(rate), loan };
   const outcomes = await fanOut(servers, async ({ address }) => {
     try {
       await withServer(address, nowMs, (server) => server.call(copyRate, ask, rateTimeoutMs));
-      return null;
+      return [];
     } catch (error) {
-      if (error instanceof CodedError) return `${address}: ${error.message}`;
+      if (error instanceof CodedError) return [{ address, reason: error.message }];
       throw error;
     }
   });
-  return outcomes.filter((reason) => reason !== null);
+  return outcomes.flat();
 }
 
 /** Throws USAGE. `none`: what the server was started with. */
@@ -91,4 +98,17 @@ export function ratesJson(rates: ReadonlyMap<string, CopyRate>) {
     rates: Object.fromEntries(all.map(([name, { rate }]) => [name, rate])),
     lentMs: Object.fromEntries(lent.map(([name, { lentMs }]) => [name, lentMs])),
   };
+}
+
+/** By address, as `rate` has it. Of servers whose devices were all removed no answer is missed. */
+export function ratesBy(targets: readonly Target[], said: Said) {
+  const rates = new Map<string, CopyRate>();
+  const unanswered: string[] = [];
+  for (const { address, devices } of targets) {
+    const found = devices.flatMap((id) => said.get(id) ?? []);
+    const status = found.find((one) => !(one instanceof Error));
+    if (status !== undefined && !(status instanceof Error)) rates.set(address, status);
+    else if (found.length > 0) unanswered.push(address);
+  }
+  return { rates, unanswered };
 }

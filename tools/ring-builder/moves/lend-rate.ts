@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { copyLoanMs, copyLoanRenewMs } from '@ringwright/base/limits-copies';
 import type { Context } from '../cli/verb.ts';
-import { askCopyRates, ratesText, type Servers, setCopyRates } from './copy-rates.ts';
+import { askCopyRates, type Deaf, ratesText, type Servers, setCopyRates } from './copy-rates.ts';
 
 type Told = Pick<Context, 'nowMs' | 'tell' | 'atInterrupt'>;
 
@@ -21,25 +21,37 @@ export async function lendRate(
   const say = (lent: number | null) => setCopyRates(servers, { rate: lent, loan }, context.nowMs());
   const over = new AbortController();
   let saying: Promise<unknown> = Promise.resolve();
+  // Those that never heard of it have their own rate.
+  const borrowers = new Set<string>();
+  const lend = async (): Promise<readonly Deaf[]> => {
+    const deaf = await say(rate);
+    const names = new Set(deaf.map(({ address }) => address));
+    for (const { address } of servers) if (!names.has(address)) borrowers.add(address);
+    return deaf;
+  };
   const giveBack = async (): Promise<void> => {
     over.abort();
     // What is said now must not arrive after the last word.
     await saying;
-    for (const reason of await say(null)) {
-      context.tell(`has its own rate back within ${copyLoanMs / 1_000} s: ${reason}`);
+    for (const { address } of await say(null)) {
+      if (!borrowers.has(address)) continue;
+      const seconds = copyLoanMs / 1_000;
+      context.tell(`${address} does not answer; it has its own rate back within ${seconds} s`);
     }
   };
   // Before the first server hears of it.
   const forget = context.atInterrupt(giveBack);
-  const first = say(rate);
+  const first = lend();
   saying = first;
-  for (const reason of await first) context.tell(`goes at the rate it had: ${reason}`);
+  for (const { address, reason } of await first) {
+    context.tell(`${address} has not heard of the rate, and goes at its own: ${reason}`);
+  }
   const signal = over.signal;
   const goOn = async (): Promise<void> => {
     while (!signal.aborted) {
       await setTimeout(renewMs, null, { signal, ref: false }).catch(() => null);
       if (signal.aborted) return;
-      saying = say(rate);
+      saying = lend();
       await saying;
     }
   };

@@ -123,7 +123,8 @@ function partDone({ stage, bytes, bytesTotal }: MoveRow): number {
   return bytesTotal === 0 ? 0 : (0.9 * bytes) / bytesTotal;
 }
 
-function countStages(rows: readonly MoveRow[]): string {
+/** `3 copying, 2 paused`. */
+export function countStages(rows: readonly MoveRow[]): string {
   return moveStages
     .map((stage) => ({ stage, count: rows.filter((row) => row.stage === stage).length }))
     .filter(({ count }) => count > 0)

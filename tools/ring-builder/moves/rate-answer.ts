@@ -5,28 +5,40 @@ import { usage } from '../cli/arguments.ts';
 import type { Answer, Context } from '../cli/verb.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { askCopyRates, parseRate, ratesJson, ratesText, setCopyRates } from './copy-rates.ts';
+import { noteControl } from './note-control.ts';
 
 /** Without a rate it only tells. Throws USAGE. */
 export async function rateAnswer(
   context: Context,
-  { ring, state }: StoredVersion,
+  head: StoredVersion,
   args: readonly string[],
 ): Promise<Answer> {
+  const { ring, state } = head;
   const [word, ...more] = args;
   if (more.length > 0) throw usage(`rate ${args.join(' ')}: wanted one, such as 50MB/s, or none`);
   const targets = ringTargets(ring, state);
   const rate = word === undefined ? undefined : parseRate(word, 'rate');
   const deaf = rate === undefined ? [] : await setCopyRates(targets, { rate }, context.nowMs());
+  if (rate !== undefined && deaf.length < targets.length) {
+    await noteControl(context, head, {
+      message: `rate: ${word}`,
+      details: { rate: rate ?? 'none' },
+    });
+  }
   const rates = await askCopyRates(targets);
   const { keyspace } = ring;
   const held = ratesText(rates, targets.length);
   const unheard = targets.length - rates.size;
   return {
-    json: { ring: keyspace, ...ratesJson(rates), deaf, changed: rate !== undefined },
+    json: {
+      ...{ ring: keyspace, ...ratesJson(rates) },
+      deaf: deaf.map(({ address, reason }) => `${address}: ${reason}`),
+      changed: rate !== undefined,
+    },
     lines: [
       `${keyspace}: copies go at ${held === '' ? 'any rate' : held}`,
       ...(rate === null && held !== '' ? ['what is left is their own --copy-rate'] : []),
-      ...deaf.map((reason) => `did not hear of it: ${reason}`),
+      ...deaf.map(({ address, reason }) => `${address} did not hear of it: ${reason}`),
       ...(deaf.length === 0 && unheard > 0 ? [`${counted(unheard, 'server')} did not answer`] : []),
     ],
     next: context.next(ring.moves.length > 0 ? `rollout ${keyspace}` : `servers ${keyspace}`),

@@ -37,8 +37,8 @@ test.each<[ErrorCode, Situation, string, string]>([
   [
     'PEER_UNREACHABLE',
     moving,
-    'rollout cities --skip-down',
-    'moves cities cancel d1 && ring-builder remove cities d1',
+    'moves cities cancel d1',
+    'if it will not come back: ring-builder moves cities cancel d1 && ring-builder remove cities d1',
   ],
   ['PEER_UNREACHABLE', { ...still, pushed: false }, 'push cities', 'start 127.0.0.1:6201, then'],
 ])('%s: %#', async (...[code, situation, command, text]) => {

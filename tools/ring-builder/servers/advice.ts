@@ -4,7 +4,7 @@ import { counted } from '@ringwright/base/counted';
 import { type ErrorCode, errorCatalogue, isPeerCode } from '@ringwright/base/errors';
 import type { Ring } from '@ringwright/ring/ring';
 import { quoteWord } from '../cli/quote-command.ts';
-import { goneForGood } from './gone-for-good.ts';
+import { commandsWithout, goneForGood } from './gone-for-good.ts';
 
 /** A server that did not take a version, and why: its refusal, or PEER_UNREACHABLE and the like. */
 export interface Plight {
@@ -39,6 +39,14 @@ const absent: Advise = ({ ring, pushed }, plights) => {
   const again = `${ring.moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`;
   const start = `start ${named(plights)}, then ring-builder ${again}`;
   if (!pushed) return { command: `push ${keyspace}`, text: start };
+  const joining = plights
+    .flatMap(({ devices }) => devices)
+    .filter((id) => ring.moves.some(({ to }) => to === id));
+  if (joining.length > 0) {
+    const [command] = commandsWithout(ring, joining);
+    const waits = `${start}, which waits for it: moves go there`;
+    return { command, text: `${waits}${withoutForGood(ring, joining)}` };
+  }
   const without = `rollout ${keyspace} --skip-down`;
   const gone = plights.flatMap(({ devices }) => devices);
   const goOn = `${start}; to go on without: ring-builder ${without}`;

@@ -15,9 +15,10 @@ const logEntrySchema = z.strictObject({
   /**
    * `commit`: changes became a version; `advance`: moves took a step; `restore`: the history begins
    * anew with a version from elsewhere. Notes on a version: `push`: servers know it; `sign`: key
-   * `details.signer` signed it; `prune`: the files of `details.from` to `details.through` are gone.
+   * `details.signer` signed it; `prune`: the files of `details.from` to `details.through` are gone;
+   * `moves`: servers were told to pause its moves, at which rate to copy, and the like.
    */
-  kind: z.enum(['commit', 'advance', 'restore', 'push', 'sign', 'prune']),
+  kind: z.enum(['commit', 'advance', 'restore', 'push', 'sign', 'prune', 'moves']),
   version: z.int().positive(),
   id: ringId,
   parent: ringId.nullable(),
@@ -39,7 +40,7 @@ export type LogEntry = z.infer<typeof logEntrySchema>;
 
 /** Notes are about a version that another entry made. */
 export function makesVersion({ kind }: Pick<LogEntry, 'kind'>): boolean {
-  return kind !== 'push' && kind !== 'sign' && kind !== 'prune';
+  return kind === 'commit' || kind === 'advance' || kind === 'restore';
 }
 
 /**

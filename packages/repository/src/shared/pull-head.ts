@@ -9,6 +9,7 @@ import { replaceDurably } from '@ringwright/node/durable-files';
 import { exists, onlyMissing } from '@ringwright/node/missing-file';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { printBuilderFile } from '../folder/builder-file.ts';
+import { makesVersion } from '../folder/log-entry.ts';
 import { type Placing, putInPlace } from '../folder/put-in-place.ts';
 import { headOf, parseRingLog, type RingLog, readRingLog } from '../folder/read-log.ts';
 import {
@@ -40,7 +41,7 @@ export async function pullHead(rings: string, folder: RingFolder): Promise<Share
   if (log.text === own.text) return shared;
   if (!log.text.startsWith(own.text)) throw diverged(folder, own, log);
   const missed = log.entries.slice(own.entries.length);
-  const noted = missed.filter(({ kind }) => kind !== 'push' && kind !== 'prune');
+  const noted = missed.filter((entry) => makesVersion(entry) || entry.kind === 'sign');
   await fetchFiles(folder, shared, new Set(noted.map(({ version }) => version)));
   await replaceDurably(folder.log, log.text);
   return shared;

@@ -4,21 +4,23 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Move } from '@ringwright/ring/move';
 import { type MoveAction, moveActions } from '@ringwright/wire/moves';
 import { optionalText, parseNumber, text, texts, usage } from '../../cli/arguments.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { askMoves } from '../../moves/ask-moves.ts';
 import { cancelAnswer } from '../../moves/cancel-moves.ts';
 import { type ControlOutcome, controlMoves } from '../../moves/control-moves.ts';
-import { type CopyRate, ratesJson, ratesText } from '../../moves/copy-rates.ts';
+import { ratesBy, ratesJson, ratesText } from '../../moves/copy-rates.ts';
 import { forceRefills } from '../../moves/force-refills.ts';
 import { noMoveRate } from '../../moves/move-rate.ts';
-import { moveRows, type Said } from '../../moves/move-rows.ts';
+import { moveRows } from '../../moves/move-rows.ts';
 import { isDeviceWord, namedMoves } from '../../moves/named-moves.ts';
+import { noteControl } from '../../moves/note-control.ts';
 import { movesTable } from '../../moves/print-board.ts';
 import { rateAnswer } from '../../moves/rate-answer.ts';
 import { printMoves } from '../../plan/print-moves.ts';
-import { ringTargets, type Target } from '../../servers/ring-targets.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
@@ -66,13 +68,12 @@ A rate is 256KiB/s or more.`,
       return force(context, head, { which, reason });
     }
     if (action === 'cancel') return cancelAnswer(context, head, which);
-    const moves = namedMoves(head.ring, head.ring.moves, which);
-    const outcomes = await controlMoves(
-      head.ring,
-      { action, moves, reason: null },
-      context.nowMs(),
-    );
-    return controlAnswer(context, head, { action, moves: moves.length, outcomes });
+    const named = namedMoves(head.ring, head.ring.moves, which);
+    const moves = action === 'pause' ? await notYetAvailable(head, named) : named;
+    const asked = { action, moves, reason: null };
+    const outcomes = await controlMoves(head.ring, asked, context.nowMs());
+    const available = named.length - moves.length;
+    return controlAnswer(context, head, { action, moves: moves.length, available, outcomes });
   },
 };
 
@@ -80,6 +81,18 @@ function actionOf(word: string): Action {
   const action = actions.find((one) => one === word);
   if (action === undefined) throw usage(`${word}: wanted ${actions.join(', ')}`);
   return action;
+}
+
+/** What has all been copied cannot be paused: it waits for a rollout to finalize it. */
+async function notYetAvailable(
+  { ring, state }: StoredVersion,
+  moves: readonly Move[],
+): Promise<readonly Move[]> {
+  const rows = moveRows(ring, await askMoves(ring, ringTargets(ring, state)));
+  const available = new Set(
+    rows.filter(({ stage }) => stage === 'available').map(({ assignment }) => assignment),
+  );
+  return moves.filter(({ assignment }) => !available.has(assignment));
 }
 
 async function listMoves(
@@ -127,19 +140,6 @@ async function listMoves(
   };
 }
 
-/** By address, as `rate` has it. Of servers whose devices were all removed no answer is missed. */
-function ratesBy(targets: readonly Target[], said: Said) {
-  const rates = new Map<string, CopyRate>();
-  const unanswered: string[] = [];
-  for (const { address, devices } of targets) {
-    const found = devices.flatMap((id) => said.get(id) ?? []);
-    const status = found.find((one) => !(one instanceof Error));
-    if (status !== undefined && !(status instanceof Error)) rates.set(address, status);
-    else if (found.length > 0) unanswered.push(address);
-  }
-  return { rates, unanswered };
-}
-
 /** Moves of the partitions; and refills of those that no move brings. */
 async function force(
   context: Context,
@@ -168,34 +168,43 @@ async function force(
   });
 }
 
-function controlAnswer(
+async function controlAnswer(
   context: Context,
-  { ring }: StoredVersion,
+  head: StoredVersion,
   given: {
     readonly action: MoveAction;
     readonly moves: number;
+    /** Of pause: moves that were named besides, and that nothing is left to copy for. */
+    readonly available?: number;
     readonly outcomes: readonly ControlOutcome[];
   },
-): Answer {
-  const { action, moves, outcomes: servers } = given;
+): Promise<Answer> {
+  const { action, moves, available = 0, outcomes: servers } = given;
   const known = servers.reduce((sum, one) => sum + one.known, 0);
-  const { keyspace, version } = ring;
+  const { keyspace, version } = head.ring;
+  if (known > 0) {
+    const message = `${action}: ${counted(known, 'move')}`;
+    await noteControl(context, head, { message, details: { action, moves: known } });
+  }
   const away = servers.filter(({ reason }) => reason !== '');
   const behind = servers.filter((one) => one.reason === '' && one.known < one.moves);
   return {
     json: {
-      ...{ ring: keyspace, version, action, moves, known, servers },
+      ...{ ring: keyspace, version, action, moves, known, available, servers },
       changed: known > 0,
     },
     lines: [
       `${action}: ${known} of ${counted(moves, 'move')} of ${keyspace} version ${version}`,
+      ...(available > 0
+        ? [`${counted(available, 'move')} besides ${available === 1 ? 'has' : 'have'} all copied`]
+        : []),
       ...away.map(({ address, reason }) => `${address} did not hear of it: ${reason}`),
       ...behind.map(({ address }) => `${address} has another version; push it first`),
     ],
     next: context.next(
       behind.length > 0
         ? `push ${keyspace}`
-        : action === 'pause'
+        : action === 'pause' && known > 0
           ? `moves ${keyspace} resume all`
           : `rollout ${keyspace}`,
     ),

@@ -87,7 +87,7 @@ function printEntry(
   options: { readonly commands: boolean },
 ): string[] {
   const { kind, version, id, time, user, message, moves, commands, stat } = entry;
-  const what = `${kind}  ${counted(moves, 'move')}`;
+  const what = makesVersion(entry) ? `${kind}  ${counted(moves, 'move')}` : kind;
   const head = `v${version}  ${id.slice(0, 12)}  ${time}  ${user}  ${what}`;
   return [
     `${head}  ${message}`.trimEnd(),

@@ -3,7 +3,7 @@
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
-import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { increaseHint, powerIncrease } from '@ringwright/builder/state/steady-power';
 import { type Approval, approvalOf } from '@ringwright/repository/approval';
 import { type Staged, stagedChanges } from '@ringwright/repository/folder/builder-file';
@@ -13,8 +13,9 @@ import { describeOwner, lockOwner } from '@ringwright/repository/folder/ring-loc
 import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { unprovedPartitions } from '@ringwright/repository/shared/move-proof';
 import { stagedCommands } from '@ringwright/repository/stage-changes';
-import { text } from '../../cli/arguments.ts';
+import { flag, text } from '../../cli/arguments.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
+import { movesNow } from '../../health/moves-now.ts';
 import { standingOf } from '../../health/situation-of.ts';
 import { type Advice, adviceOnCode } from '../../servers/advice.ts';
 import { cancelledSince, printPartitions } from '../../versions/cancelled-since.ts';
@@ -25,9 +26,19 @@ import { trustOf } from '../../versions/signing.ts';
 import { describeChange } from '../../versions/stage-verb.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
+import {
+  type DeviceStanding,
+  deviceStandings,
+  drainedLines,
+  standingText,
+} from './device-standings.ts';
+
 const DEVICES_SHOWN_MAX = 50;
 
 export const verb: Verb = {
+  options: {
+    offline: { type: 'boolean', default: false, describe: 'do not ask servers how far moves are' },
+  },
   examples: [['$0 status cities', 'devices with what is staged for them, what to type next']],
   run: async (args, context) => {
     const ring = text(args, 'ring');
@@ -43,21 +54,24 @@ export const verb: Verb = {
     const cancelled = cancelledSince(entries);
     const signing = stored === null ? null : approvalOf(stored, await trustOf(context));
     const advice = stored && (await adviceOnHead(context, { opened, stored, signing }));
+    const isPushed = pushed !== null && !flag(args, 'offline');
+    const now = isPushed && stored !== null ? await movesNow(context, stored) : null;
     const lock = await lockOwner(ringFolder(context.rings, ring));
+    const state = applyChanges(opened.state, changes);
+    const devices = deviceStandings(state, opened.state, stored?.ring ?? null);
     const found = {
       ...{ inFlight: inFlight + movesLeft - movesNotNoted, movesNotNoted, pushed },
-      ...{ changes: changes.length, advice },
+      ...{ changes: changes.length, advice, instead: now?.instead ?? null },
     };
     const next = context.next(nextCommand(opened, found));
-    const state = applyChanges(opened.state, changes);
     const ramps = rampRows(state, context.nowMs());
     const forced = unprovedPartitions(entries);
-    const devices = withCommitted(state, opened.state);
     return {
       json: {
         ...{ ring, head: head?.version ?? null, id: head?.id ?? null },
         ...{ staged, changes: changes.length },
         inFlight,
+        ...{ stages: now?.stages ?? null, silent: now?.silent ?? null },
         ...{ movesLeft, movesNotNoted, restsUntil },
         cancelled,
         ramps,
@@ -74,23 +88,18 @@ export const verb: Verb = {
         head === null
           ? `${ring}: no version yet`
           : `${ring}: version ${head.version} (${head.id.slice(0, 12)}), ${counted(inFlight, 'move')} in flight`,
+        ...(now?.lines ?? []),
         pushLine(push),
         ...frozenLines(opened.state),
         ...(left === null ? [] : wavesLeftLines(ring, left)),
+        ...drainedLines(devices, (names) => context.next(`remove ${ring} ${names}`)),
         ...cancelledLines(cancelled, context.next(`plan ${ring}`)),
         ...signingLines(signing),
         ...(advice?.isFirst === true ? [advice.text] : []),
-        ...(forced.size > 0
-          ? [`forced, may have lost writes: partitions ${[...forced.keys()].join(' ')}`]
-          : []),
+        ...forcedLines([...forced.keys()]),
         ...(lock === null ? [] : [`being changed by ${describeOwner(lock)}`]),
         '',
-        ...printTable(devices.slice(0, DEVICES_SHOWN_MAX), [
-          { head: 'DEVICE', cell: nameDevice },
-          { head: 'WEIGHT', cell: (device) => stagedText(device, 'weight') },
-          { head: 'STATE', cell: (device) => stagedText(device, 'state') },
-        ]),
-        ...(devices.length > DEVICES_SHOWN_MAX ? [`… ${devices.length} devices in all`] : []),
+        ...devicesTable(devices),
         '',
         ...rampLines(ramps, context.next(`plan ${ring} --step-ramps`)),
         ...(changes.length === 0 ? ['nothing is staged'] : []),
@@ -101,37 +110,16 @@ export const verb: Verb = {
   },
 };
 
-/** What is in force of a device; null: it is staged to join. */
-type Committed = Pick<BuilderDevice, 'weight' | 'state' | 'hold'> | null;
-
-function withCommitted({ devices }: BuilderState, committed: BuilderState) {
-  return devices
-    .filter((device) => device !== null)
-    .map((device) => ({ ...device, committed: committedOf(committed.devices[device.id]) }));
-}
-
-function committedOf(device: BuilderDevice | null | undefined): Committed {
-  if (!device) return null;
-  const { weight, state, hold } = device;
-  return { weight, state, ...(hold !== undefined && { hold }) };
-}
-
-/** `1`, or `1 -> 2 (staged)`. */
-function stagedText(
-  device: BuilderDevice & { readonly committed: Committed },
-  field: 'weight' | 'state',
-): string {
-  const { committed } = device;
-  const staged = standing(device, field);
-  if (committed === null) return field === 'state' ? 'joins (staged)' : `${staged} (staged)`;
-  const before = standing(committed, field);
-  return before === staged ? staged : `${before} -> ${staged} (staged)`;
-}
-
-/** An active device that is held is told as held. */
-function standing(device: NonNullable<Committed>, field: 'weight' | 'state'): string {
-  if (field === 'weight') return `${device.weight}`;
-  return device.state === 'active' ? (device.hold ?? 'active') : device.state;
+function devicesTable(devices: readonly DeviceStanding[]): string[] {
+  const more = devices.length > DEVICES_SHOWN_MAX;
+  return [
+    ...printTable(devices.slice(0, DEVICES_SHOWN_MAX), [
+      { head: 'DEVICE', cell: nameDevice },
+      { head: 'WEIGHT', cell: (device) => standingText(device, 'weight') },
+      { head: 'STATE', cell: (device) => standingText(device, 'state') },
+    ]),
+    ...(more ? [`… ${devices.length} devices in all`] : []),
+  ];
 }
 
 function frozenLines(state: BuilderState): string[] {
@@ -145,6 +133,11 @@ function stagedLines(staged: readonly Staged[], state: BuilderState): string[] {
     const by = user === undefined ? '' : ` (${user}, ${time?.slice(0, 16)}Z)`;
     return changes.map((change) => `staged ${index + 1}: ${describeChange(change, state)}${by}`);
   });
+}
+
+function forcedLines(partitions: readonly number[]): string[] {
+  if (partitions.length === 0) return [];
+  return [`forced, may have lost writes: partitions ${partitions.join(' ')}`];
 }
 
 function cancelledLines(partitions: readonly number[], plan: string): string[] {
@@ -171,9 +164,12 @@ function nextCommand(
     readonly pushed: number | null;
     readonly changes: number;
     readonly advice: HeadAdvice | null;
+    /** What its servers ask for while moves are in flight; null: to go on. */
+    readonly instead: string | null;
   },
 ): string {
   if (found.advice?.isFirst === true) return found.advice.command;
+  if (found.instead !== null) return found.instead;
   if (found.inFlight > 0) return `rollout ${ring}`;
   if (powerIncrease(state) !== null) return `show ${ring}`;
   if (found.changes > 0 || found.movesNotNoted > 0) return `plan ${ring}`;

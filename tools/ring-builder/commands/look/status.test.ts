@@ -1,0 +1,59 @@
+// What status says of servers that moves wait for, and of devices that may leave; and what the
+// commands on the way out name next.
+import { join } from 'node:path';
+import { appendPush } from '@ringwright/repository/append-push';
+import { expect, test } from 'vitest';
+import {
+  type RingBuilderHere,
+  ringBuilderHere,
+} from '../../../../test/support/ring-builder-here.ts';
+
+/** Nobody listens there. */
+const devices = [1, 2, 3].map((n) => `r1z${n}-127.0.0.1:${n}/sdb 1`).join(' ');
+
+async function pushed(): Promise<RingBuilderHere> {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partitions 8 --replicas 2 --min-part-hours 0');
+  await tool.json(`add cities ${devices}`);
+  const { id } = await tool.json<{ id: string }>('commit cities -m first');
+  const place = { rings: join(tool.folder, 'rings'), ring: 'cities' };
+  const entry = { time: '2026-11-21T03:00:00.000Z', user: 'ada', message: '', details: {} };
+  await appendPush(place, { version: 1, id }, entry);
+  return tool;
+}
+
+test('a joiner that died in mid-move: every command names the way out', async () => {
+  const tool = await pushed();
+  await tool.json('add cities r1z4-127.0.0.1:4/sdb 1');
+  await tool.json('commit cities -m joins');
+  const status = await tool.answer('status cities');
+  expect(status.json).toMatchObject({ inFlight: 4, stages: { failed: 4 }, silent: { length: 4 } });
+  expect(status.lines).toContain('127.0.0.1:4 does not answer: d3');
+  expect(status.lines.join('\n')).toContain('if it will not come back: ring-builder moves cities');
+  expect(status.next).toBe('ring-builder moves cities cancel d3');
+  expect((await tool.answer('status cities --offline')).next).toBe('ring-builder rollout cities');
+
+  const cancelled = await tool.answer('moves cities cancel d3');
+  expect(cancelled.next).toBe('ring-builder remove cities d3');
+  expect(cancelled.lines.at(-1)).toMatch(/^d3 does not answer: when it is back, rollout goes on/);
+  expect((await tool.answer('remove cities d3')).next).toBe('ring-builder plan cities');
+});
+
+test('a device that was drained may leave; one that is empty for now may not', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
+  await tool.json(`add cities ${devices}`);
+  await tool.json('commit cities -m first');
+  expect((await tool.text('status cities')).includes('drained')).toBe(false);
+  await tool.json('set-weight cities d1 0');
+  await tool.json('ramp cities d2 0 --percent 100');
+  await tool.json('commit cities -m drains');
+  const text = await tool.text('status cities');
+  expect(text).toContain('drained, may leave: ring-builder remove cities d1\n');
+  expect(text).toMatch(/sdb +0 +active, drained\n/);
+  await tool.json('commit cities -m drains --step-ramps');
+  expect(await tool.text('status cities')).toContain('ring-builder remove cities d1 d2\n');
+  await tool.json('ramp cities d2 5');
+  await tool.json('commit cities -m back');
+  expect(await tool.text('status cities')).toContain('ring-builder remove cities d1\n');
+});

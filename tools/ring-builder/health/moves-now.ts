@@ -1,0 +1,55 @@
+// What the servers say of the moves of a head, in the few lines that status has for it.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { Context } from '../cli/verb.ts';
+import { askMoves } from '../moves/ask-moves.ts';
+import { ratesBy, ratesText } from '../moves/copy-rates.ts';
+import { type MoveStage, moveRows } from '../moves/move-rows.ts';
+import { countStages } from '../moves/print-board.ts';
+import { adviceOn, type Plight } from '../servers/advice.ts';
+import { ringTargets } from '../servers/ring-targets.ts';
+import { situationOf } from './situation-of.ts';
+
+export interface MovesNow {
+  /** Stages with the moves that are in them; files to drop are not among them. */
+  readonly stages: Readonly<Partial<Record<MoveStage, number>>>;
+  /** Servers that a move goes to, or comes from, and that do not answer. */
+  readonly silent: readonly Plight[];
+  /** What to type instead of rollout, for Context.next; null: rollout. */
+  readonly instead: string | null;
+  readonly lines: readonly string[];
+}
+
+/** Null when nothing is in flight. */
+export async function movesNow(context: Context, head: StoredVersion): Promise<MovesNow | null> {
+  const { ring, state } = head;
+  if (ring.moves.length === 0) return null;
+  const targets = ringTargets(ring, state);
+  const said = await askMoves(ring, targets);
+  const rows = moveRows(ring, said).filter(({ assignment }) => assignment !== null);
+  const ends = new Set(ring.moves.flatMap(({ from, to }) => [from, to]));
+  const silent = targets.flatMap(({ address, devices }): Plight[] => {
+    const moving = devices.filter((id) => ends.has(id));
+    const status = moving.map((id) => said.get(id)).find((one) => one !== undefined);
+    return status instanceof CodedError ? [{ address, devices: moving, code: status.code }] : [];
+  });
+  const { rates, unanswered } = ratesBy(targets, said);
+  const held = ratesText(rates, rates.size + unanswered.length);
+  const counts = Map.groupBy(rows, ({ stage }) => stage);
+  const advice = adviceOn(await situationOf(context, head), silent);
+  const areAllPaused = rows.length > 0 && counts.get('paused')?.length === rows.length;
+  return {
+    stages: Object.fromEntries([...counts].map(([stage, { length }]) => [stage, length])),
+    silent,
+    instead: advice?.command ?? (areAllPaused ? `moves ${ring.keyspace} resume all` : null),
+    lines: [
+      `moves now: ${countStages(rows)}${held === '' ? '' : `; copies go at ${held}`}`,
+      ...silent.map(({ address, devices }) => `${address} does not answer: ${named(devices)}`),
+      ...(advice === null ? [] : [advice.text]),
+    ],
+  };
+}
+
+function named(devices: readonly number[]): string {
+  return devices.map((id) => `d${id}`).join(' ');
+}

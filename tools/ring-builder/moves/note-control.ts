@@ -1,0 +1,22 @@
+// What was told to servers about moves, noted in the log: else nobody knew who paused them, and why
+// copies are slow.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { noteMoves } from '@ringwright/repository/note-moves';
+import type { Context } from '../cli/verb.ts';
+import { authorOf } from '../versions/stage-verb.ts';
+
+/** It has happened by then: what keeps it out of the log is told, and fails nothing. */
+export async function noteControl(
+  context: Context,
+  { ring: { keyspace: ring, version }, id }: Pick<StoredVersion, 'ring' | 'id'>,
+  said: { readonly message: string; readonly details: Readonly<Record<string, string | number>> },
+): Promise<void> {
+  const entry = { ...authorOf(context), ...said, commands: [context.command] };
+  try {
+    await noteMoves({ rings: context.rings, ring }, { version, id }, entry);
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    context.tell(`warning ${error.code}: it is done, but not in the log: ${error.message}`);
+  }
+}
