@@ -13,9 +13,9 @@ import {
 } from '../../test/support/ring-builder-program.ts';
 import { waitFor } from '../../test/support/wait-for.ts';
 import { calm, environment } from './control.ts';
+import { Mutex } from './mutex.ts';
 import { Network } from './network.ts';
 import type { SourcePatch } from './source-patches.ts';
-import { Turns } from './turns.ts';
 import { Victim } from './victim.ts';
 
 export const keyspace = 'torture';
@@ -48,8 +48,8 @@ export class Stage implements AsyncDisposable {
   /** All that clients asked, in the order in which they began. */
   readonly history: Operation[] = [];
   /** One device at a time may lose data: more would be more than is promised. */
-  readonly losses = new Turns();
-  readonly #turns = new Map<Victim, Turns>();
+  readonly losses = new Mutex();
+  readonly #mutexes = new Map<Victim, Mutex>();
 
   private constructor(shape: StageShape, builder: RingBuilder) {
     this.shape = shape;
@@ -100,7 +100,7 @@ export class Stage implements AsyncDisposable {
     const [port = 0, proxyPort = 0, redisPort = 0] = await freePorts(3);
     const victim = new Victim({ number, folder, port, proxyPort, redisPort, patches });
     this.victims.push(victim);
-    this.#turns.set(victim, new Turns());
+    this.#mutexes.set(victim, new Mutex());
     await this.network.listen(number, { proxy: proxyPort, target: port });
     return victim;
   }
@@ -121,7 +121,7 @@ export class Stage implements AsyncDisposable {
     const releases: (() => void)[] = [];
     // In one order always, so that two faults never wait for each other.
     const ordered = [...victims].sort((a, b) => a.place.number - b.place.number);
-    for (const victim of ordered) releases.push(await this.turnsOf(victim).take());
+    for (const victim of ordered) releases.push(await this.mutexOf(victim).take());
     const fromMs = performance.now();
     try {
       await suffer();
@@ -131,10 +131,10 @@ export class Stage implements AsyncDisposable {
     }
   }
 
-  turnsOf(victim: Victim): Turns {
-    const turns = this.#turns.get(victim);
-    if (turns === undefined) throw new Error(`${victim.name} is not of this stage`);
-    return turns;
+  mutexOf(victim: Victim): Mutex {
+    const mutex = this.#mutexes.get(victim);
+    if (mutex === undefined) throw new Error(`${victim.name} is not of this stage`);
+    return mutex;
   }
 
   /** Ends all suffering; resolves when every server listens. */

@@ -76,9 +76,9 @@ export const copyRateFree = 1024 * 1024 * 1024;
 /** How often it is judged whether requests suffer. */
 export const throttleRoundMs = 1_000;
 /** Turns whose requests are judged together: a disk that hiccups once is not busy. */
-export const throttleWindowTurns = 3;
+export const throttleWindowRounds = 3;
 /** Turns after the last copy until requests that waited for copies have been answered. */
-export const throttleCalmTurns = 10;
+export const throttleCalmRounds = 10;
 /** Fewer requests in the window than this have no 99th percentile worth acting on. */
 export const throttleRequestsMin = 50;
 /** Copies slow down when one request in a hundred takes longer: five fsyncs of a busy disk. */

@@ -114,9 +114,9 @@ export async function assembleServer(
     for (const active of rings.list()) reconciler.reconcile(active.ring.keyspace);
   };
   // Without rings nobody knows yet what this device should hold.
-  const settled = (): boolean => rings.list().length > 0 && readiness(status).ready;
+  const isComplete = (): boolean => rings.list().length > 0 && readiness(status).ready;
   const times = { clock, peerClocks, nowMs };
-  const own = { ...opened, ...times, rings, exchange, relay, unknownPeers, settled };
+  const own = { ...opened, ...times, rings, exchange, relay, unknownPeers, isComplete };
   const onConnect = (): void => {
     replicator.forget();
     reconcileAll();

@@ -98,7 +98,7 @@ async function device({ hasRing = true, cooldown }: DeviceShape = {}) {
     }),
     unknownPeers: new Set(),
     nowMs: () => nowMs,
-    settled: () => true,
+    isComplete: () => true,
     relay: {
       send: (to: string) => {
         sent.push(to);

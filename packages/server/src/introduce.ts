@@ -29,7 +29,7 @@ export interface IntroducePorts extends RefillPorts {
   readonly clock: HybridClock;
   readonly peerClocks: PeerClocks;
   readonly nowMs: () => number;
-  readonly settled: () => boolean;
+  readonly isComplete: () => boolean;
   /** Addresses whose servers remember another data directory here. */
   readonly unknownPeers: Set<string>;
   readonly knownPeers: KnownPeers;
@@ -160,7 +160,7 @@ function introduction(ports: IntroducePorts, to: string): RequestOf<typeof hello
     wireVersion,
     address: formatAddress(ports.identity.address),
     life: ports.generation.current,
-    settled: ports.settled(),
+    settled: ports.isComplete(),
     ms: ports.nowMs(),
     rings: ports.rings.list().map((active) => {
       return { ...ringHead(active), signers: ports.rings.signers(active) };

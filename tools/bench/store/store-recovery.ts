@@ -15,7 +15,7 @@ import type { StoreSection } from './store-section.ts';
 const section = 'recovery';
 const partitions = 1_024;
 /** A server looks every 10 s whether it is at rest; V8 gives memory back some 8 s later. */
-const restMs = 30_000;
+const idleMs = 30_000;
 const logMib = 256;
 const replayCase = path.join(import.meta.dirname, '../replay-case.ts');
 
@@ -41,8 +41,8 @@ async function cleanStart({ folder, sizes, nodeArgs, tell }: StoreSection): Prom
       ...{ keys: sizes.keys, valueBytes: 100, seed: 1 },
     });
     const filled = await residentMb(server.program.pid);
-    await setTimeout(restMs);
-    const rested = await residentMb(server.program.pid);
+    await setTimeout(idleMs);
+    const idle = await residentMb(server.program.pid);
     await server.program.stop();
     const started = performance.now();
     await cluster.restart(server);
@@ -56,7 +56,7 @@ async function cleanStart({ folder, sizes, nodeArgs, tell }: StoreSection): Prom
     return [
       memory('just started', ready),
       memory(`right after ${sizes.keys} puts`, filled),
-      memory('at rest', rested),
+      memory('at rest', idle),
       comparison({ ...given, unit: 's to start', figure: seconds, aim: { atMost: 2 } }),
     ];
   } finally {

@@ -139,6 +139,15 @@ test('words: empty names, drawers, reminders, barrels and default exports are fo
   expect(checkWords([makeSourceFile('packages/base/src/utils.ts', '')])).toHaveLength(1);
 });
 
+test('words: pieces of names that the glossary has replaced are found, wire names are not', () => {
+  const check = (text: string): number => checkWords(inBase(text)).length;
+  expect(check('const onSettledKey = 1;')).toBe(1);
+  expect(check('const { brake, seal } = plan; // the mover')).toBe(0);
+  expect(check('new DropBrake(mover.review);')).toBe(2);
+  expect(check('const embraced = sealevel;')).toBe(0);
+  expect(check('decideKey(); // propose')).toBe(1);
+});
+
 test('dead files: imported by a test alone is dead, imported by code is not', () => {
   const a = makeSourceFile('packages/base/src/a.ts', '');
   const aTest = makeSourceFile('packages/base/src/a.test.ts', "import './a.ts';");

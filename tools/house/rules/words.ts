@@ -1,8 +1,10 @@
-// Rule: words that say nothing are not used; each comes with what to write instead. Pure.
+// Rule: words that say nothing are not used, nor those that the glossary has replaced; each comes
+// with what to write instead. Pure.
 // (`any`, floating promises and `!` need types: .oxlintrc.json.)
 import path from 'node:path';
 import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
+import { oldNames, oldWords } from './old-words.ts';
 
 const DRAWERS = /^(utils?|helpers?|common|misc|types|constants|index|shared|lib)\.(test\.)?tsx?$/;
 const EMPTY_NAME = /\b[A-Z]\w*(Manager|Helper|Service|Processor|Impl)\b|\bI[A-Z][a-z]+(?=\s*\{)/;
@@ -26,6 +28,7 @@ export function checkWords(files: readonly SourceFile[]): Complaint[] {
     ...defaultExport(source),
     ...reminders(source),
     ...bannedCode(source),
+    ...oldWordsIn(source),
   ]);
 }
 
@@ -59,6 +62,29 @@ function bannedCode({ file, code }: SourceFile): Complaint[] {
       message: `'${pattern.exec(code[line - 1] ?? '')?.[0].trim()}': ${instead}`,
     })),
   );
+}
+
+const INSTEAD: ReadonlyMap<string, string> = new Map([
+  ...oldNames,
+  ...oldWords.flatMap(({ pieces, instead }) => pieces.map((piece) => [piece, instead] as const)),
+]);
+const STAY: ReadonlySet<string> = new Set(oldWords.flatMap(({ stay = [] }) => stay));
+
+function oldWordsIn({ file, code }: SourceFile): Complaint[] {
+  return code.flatMap((text, index) =>
+    (text.match(/[A-Za-z_$][\w$]*/g) ?? []).flatMap((name) => {
+      const instead = insteadOf(name);
+      if (instead === undefined) return [];
+      return [{ file, line: index + 1, message: `'${name}' is an old word: ${instead}` }];
+    }),
+  );
+}
+
+function insteadOf(name: string): string | undefined {
+  if (STAY.has(name)) return undefined;
+  const pieces = name.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
+  const found = pieces.find((piece) => INSTEAD.has(piece.toLowerCase()));
+  return INSTEAD.get(name) ?? INSTEAD.get(found?.toLowerCase() ?? '');
 }
 
 function linesWith(lines: readonly string[], pattern: RegExp): number[] {

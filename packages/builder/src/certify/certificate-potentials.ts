@@ -9,7 +9,7 @@ export interface Potentials {
   /** True when they converged: no cycle of arcs saves a move. */
   readonly converged: boolean;
   readonly passes: number;
-  /** Leaves on a cycle that saves a move; empty when settled. */
+  /** Leaves on a cycle that saves a move; empty when converged. */
   readonly cycle: readonly number[];
 }
 

@@ -21,7 +21,7 @@ export interface Certificate {
   readonly pinned: boolean;
   /** Breaches of the guarantees. With any of them there are no potentials to look for. */
   readonly faults: readonly Finding[];
-  /** Looks at the changed partitions until the potentials settled. */
+  /** Looks at the changed partitions until the potentials converged. */
   readonly passes: number;
   /** By device id: the dual potential that proves it; 0 for those that hold nothing. */
   readonly potentials: Int32Array;

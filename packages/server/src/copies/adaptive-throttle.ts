@@ -3,7 +3,7 @@
 import {
   throttleRequestsMin,
   throttleRoundMs,
-  throttleWindowTurns,
+  throttleWindowRounds,
 } from '@ringwright/base/limits-copies';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { LatencyWindow } from '../telemetry/latency-window.ts';
@@ -44,7 +44,7 @@ export class AdaptiveThrottle {
   readonly taken: CopyThrottle;
   readonly given: CopyThrottle;
   readonly #ports: AdaptiveThrottlePorts;
-  readonly #latency = new LatencyWindow(throttleWindowTurns);
+  readonly #latency = new LatencyWindow(throttleWindowRounds);
   readonly #startedWith: number | null;
   /** The server's own, which counts when nobody lends one. */
   #own: number | null;

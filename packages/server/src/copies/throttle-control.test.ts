@@ -11,8 +11,8 @@ import {
   loopDelayMsMax,
   processorSpareMin,
   processorSpareMuch,
-  throttleCalmTurns,
-  throttleWindowTurns,
+  throttleCalmRounds,
+  throttleWindowRounds,
 } from '@ringwright/base/limits-copies';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -54,7 +54,7 @@ describe('one turn', () => {
   });
 
   test('it is halved again only when all that is measured came after that', () => {
-    const turns = Array<ThrottleSample>(throttleWindowTurns).fill(stressed);
+    const turns = Array<ThrottleSample>(throttleWindowRounds).fill(stressed);
     expect(after(turns).rate).toBe(40 * MIB);
     expect(after([...turns, stressed]).rate).toBe(20 * MIB);
   });
@@ -76,13 +76,13 @@ describe('one turn', () => {
   test('a gap between copies is not calm: what is slow in it holds them back', () => {
     const turns = (count: number, sample: ThrottleSample): ThrottleSample[] =>
       Array(count).fill(sample);
-    const slow = after([...turns(5, calm), ...turns(4 * throttleWindowTurns, stressed)]);
+    const slow = after([...turns(5, calm), ...turns(4 * throttleWindowRounds, stressed)]);
     expect([slow.loads, slow.calmP99Ms]).toEqual([1, calm.p99Ms]);
     const backlog = { ...stressed, copiedBytesPerSecond: 0 };
-    expect(after(turns(throttleCalmTurns - 1, backlog), slow)).toMatchObject({
+    expect(after(turns(throttleCalmRounds - 1, backlog), slow)).toMatchObject({
       ...{ rate: slow.rate, cooldownTimes: slow.cooldownTimes, loads: 1, calmP99Ms: calm.p99Ms },
     });
-    const longAfter = after(turns(2 * throttleCalmTurns, backlog), slow);
+    const longAfter = after(turns(2 * throttleCalmRounds, backlog), slow);
     expect(longAfter.calmP99Ms, 'so slow it is without copies').toBeGreaterThan(50);
   });
 
@@ -95,7 +95,7 @@ describe('one turn', () => {
 
 describe('how many at once', () => {
   const window = (sample: ThrottleSample): ThrottleSample[] =>
-    Array(throttleWindowTurns).fill(sample);
+    Array(throttleWindowRounds).fill(sample);
   const at = (samples: readonly ThrottleSample[]): (number | null)[] => {
     const { loads, cooldownTimes } = after(samples);
     return [loads, cooldownTimes];
@@ -118,8 +118,8 @@ describe('how many at once', () => {
     const turns = Array.from({ length: 10 }, (_, count) =>
       at([...slow, ...Array(count).fill(well)]),
     );
-    const rests = turns.map(([, cooldownTimes]) => Math.round(10 * (cooldownTimes ?? 0)));
-    expect(rests).toEqual([20, 16, 13, 10, 0, 0, 0, 0, 0, 0]);
+    const pauses = turns.map(([, cooldownTimes]) => Math.round(10 * (cooldownTimes ?? 0)));
+    expect(pauses).toEqual([20, 16, 13, 10, 0, 0, 0, 0, 0, 0]);
     expect(turns.map(([loads]) => loads)).toEqual([1, 1, 1, 1, 1, 2, 3, 4, 5, null]);
   });
 
@@ -144,21 +144,21 @@ describe('the processor', () => {
   const short = { ...copying, idleShare: processorSpareMin / 2 };
   const freeLoads = { loads: null, cooldownTimes: 0 };
 
-  test('short while requests are served: at once one at a time, with rests', () => {
+  test('short while requests are served: at once one at a time, with pauses', () => {
     expect(after([short])).toMatchObject({
       loads: 1,
       cooldownTimes: copyCooldownTimesCrowded,
       rate: null,
     });
-    const long = Array<ThrottleSample>(4 * throttleWindowTurns).fill(short);
+    const long = Array<ThrottleSample>(4 * throttleWindowRounds).fill(short);
     expect(after(long).cooldownTimes, 'nobody suffers').toBe(copyCooldownTimesCrowded);
     expect(after(long.map((one) => ({ ...one, p99Ms: 120 }))).cooldownTimes).toBe(
       copyCooldownTimesMax,
     );
   });
 
-  test('requests suffer no longer: rests shrink, as far as the processor is not short', () => {
-    const long = Array<ThrottleSample>(4 * throttleWindowTurns).fill({ ...short, p99Ms: 120 });
+  test('requests suffer no longer: pauses shrink, as far as the processor is not short', () => {
+    const long = Array<ThrottleSample>(4 * throttleWindowRounds).fill({ ...short, p99Ms: 120 });
     for (const idleShare of [0, (processorSpareMin + processorSpareMuch) / 2]) {
       const well = Array<ThrottleSample>(20).fill({ ...short, idleShare });
       expect(after([...long, ...well])).toMatchObject({
@@ -174,8 +174,8 @@ describe('the processor', () => {
   });
 
   test('the requests have ended: no rest any more', () => {
-    const rested = after(Array<ThrottleSample>(4 * throttleWindowTurns).fill(short));
-    expect(after([{ ...short, p99Ms: null }], rested).cooldownTimes).toBe(0);
+    const paused = after(Array<ThrottleSample>(4 * throttleWindowRounds).fill(short));
+    expect(after([{ ...short, p99Ms: null }], paused).cooldownTimes).toBe(0);
   });
 
   test('giving up files takes it too', () => {
@@ -186,7 +186,7 @@ describe('the processor', () => {
     });
   });
 
-  test('little of it is left before the first copy: it begins with rests', () => {
+  test('little of it is left before the first copy: it begins with pauses', () => {
     const little = { ...calm, idleShare: (processorSpareMin + processorSpareMuch) / 2 };
     expect(after([little])).toMatchObject({ loads: 1, cooldownTimes: copyCooldownTimesCrowded });
   });

@@ -1,6 +1,6 @@
-// How fast copies may go, how many at once, and how long they rest, so that requests do not suffer:
+// How fast copies may go, how many at once, and how long they wait, so that requests do not suffer:
 // halved when they do, slowly recovering.
-// The control law, judged once per turn. Pure.
+// The control law, judged once a round. Pure.
 import {
   calmP99MsUnknown,
   copiesInMax,
@@ -13,8 +13,8 @@ import {
   loopDelayMsMax,
   processorSpareMin,
   processorSpareMuch,
-  throttleCalmTurns,
-  throttleWindowTurns,
+  throttleCalmRounds,
+  throttleWindowRounds,
 } from '@ringwright/base/limits-copies';
 
 export interface ThrottleState {
@@ -29,9 +29,9 @@ export interface ThrottleState {
   /** How late the event loop was while nothing was copied: others may have the processor. */
   readonly calmLoopMs: number;
   /** Turns for which it is not halved again: what is measured began before the last change. */
-  readonly heldTurns: number;
-  /** Turns since the last copy, counted up to throttleCalmTurns. */
-  readonly idleTurns: number;
+  readonly heldRounds: number;
+  /** Turns since the last copy, counted up to throttleCalmRounds. */
+  readonly idleRounds: number;
 }
 
 export type LoadThrottle = Pick<ThrottleState, 'loads' | 'cooldownTimes'>;
@@ -43,7 +43,7 @@ export interface ThrottleSample {
   readonly loopDelayMs: number;
   /** Of the processors of the machine, 0 to 1. */
   readonly idleShare: number;
-  /** Given and taken since the last turn. */
+  /** Given and taken since the last round. */
   readonly copiedBytesPerSecond: number;
   /** Files were given up, which copies nothing. */
   readonly isGivingUp: boolean;
@@ -55,11 +55,11 @@ export const freeThrottle: ThrottleState = {
   cooldownTimes: 0,
   calmP99Ms: null,
   calmLoopMs: 0,
-  heldTurns: 0,
-  idleTurns: throttleCalmTurns,
+  heldRounds: 0,
+  idleRounds: throttleCalmRounds,
 };
 
-/** What a turn adds to a rate, leaves of a rest, and the weight of a new figure in a calm one. */
+/** What a round adds to a rate, leaves of a cooldown, and the weight of a new figure in a calm one. */
 const RECOVERY = 1.1;
 const SHORTER_COOLDOWN = 0.8;
 const CALM_WEIGHT = 0.2;
@@ -67,19 +67,19 @@ const CALM_WEIGHT = 0.2;
 export function nextThrottle(last: ThrottleState, sample: ThrottleSample): ThrottleState {
   // Nobody is there to be left the processor.
   const before = sample.p99Ms === null ? { ...last, cooldownTimes: 0 } : last;
-  const heldTurns = Math.max(0, before.heldTurns - 1);
+  const heldRounds = Math.max(0, before.heldRounds - 1);
   const { copiedBytesPerSecond: copied, isGivingUp } = sample;
-  if (copied === 0 && !isGivingUp) return { ...idle(before, sample), heldTurns };
-  const state = { ...before, idleTurns: 0, heldTurns };
+  if (copied === 0 && !isGivingUp) return { ...idle(before, sample), heldRounds };
+  const state = { ...before, idleRounds: 0, heldRounds };
   if (!isStressed(state, sample)) return { ...state, ...goesWell(state, sample) };
-  if (heldTurns > 0) return state;
+  if (heldRounds > 0) return state;
   const rate = copied > 0 ? slower(state, copied) : state.rate;
-  return { ...state, rate, ...fewer(state, sample), heldTurns: throttleWindowTurns };
+  return { ...state, rate, ...fewer(state, sample), heldRounds: throttleWindowRounds };
 }
 
 /**
  * Requests do not suffer. Where they have little of the processor left they soon would, before
- * anything here shows it: one file at a time, with the least rest, and nothing gets faster than
+ * anything here shows it: one file at a time, with the least cooldown, and nothing gets faster than
  * that before there is plenty.
  */
 function goesWell(
@@ -107,21 +107,21 @@ export function cooldownMs({ cooldownTimes }: LoadThrottle, tookMs: number): num
 }
 
 /**
- * A turn without copies. What requests suffer from in a gap, or shortly after, they suffer from
+ * A round without copies. What requests suffer from in a gap, or shortly after, they suffer from
  * copies: it is not calm. Where there are requests, the next copies begin one at a time, and with
- * rests unless they have plenty of processor.
+ * cooldowns unless they have plenty of processor.
  */
 function idle(state: ThrottleState, sample: ThrottleSample): ThrottleState {
-  const idleTurns = Math.min(state.idleTurns + 1, throttleCalmTurns);
-  if (idleTurns === throttleCalmTurns) {
+  const idleRounds = Math.min(state.idleRounds + 1, throttleCalmRounds);
+  if (idleRounds === throttleCalmRounds) {
     const loads = sample.p99Ms === null ? null : 1;
     const cooldownTimes = isCrowded(sample, processorSpareMuch) ? copyCooldownTimesCrowded : 0;
     const { rate } = recovered(state);
-    return { ...state, rate, ...learned(state, sample), loads, cooldownTimes, idleTurns };
+    return { ...state, rate, ...learned(state, sample), loads, cooldownTimes, idleRounds };
   }
   return isStressed(state, sample) || isCrowded(sample, processorSpareMuch)
-    ? { ...state, idleTurns }
-    : { ...state, ...recovered(state), idleTurns };
+    ? { ...state, idleRounds }
+    : { ...state, ...recovered(state), idleRounds };
 }
 
 /** Requests are served, and less than this share of the processors is left. */
@@ -140,7 +140,7 @@ function isStressed(
 }
 
 /**
- * Half as many at once, down to one; then one at a time with a rest that doubles. Where the
+ * Half as many at once, down to one; then one at a time with a cooldown that doubles. Where the
  * processor is short, so at once: each file less gives requests little of it back.
  */
 function fewer({ loads, cooldownTimes }: ThrottleState, sample: ThrottleSample): LoadThrottle {

@@ -94,8 +94,8 @@ describe('requests suffer', () => {
   test('with a rest: none, and the next when it is over', () => {
     const rule = { loads: 1, startAtMs: 1_100 };
     expect(chosen(all, [], rule)).toMatchObject({ start: [], wakeAtMs: 1_100 });
-    const rested = { ...rule, startAtMs: 1_000 };
-    expect(chosen(all, [], rested)).toMatchObject({ start: [1], wakeAtMs: null });
+    const cooling = { ...rule, startAtMs: 1_000 };
+    expect(chosen(all, [], cooling)).toMatchObject({ start: [1], wakeAtMs: null });
   });
 });
 

@@ -154,11 +154,11 @@ test('a source that is busy now and then: no failure, and no other source is ask
 test('a source that says for how long it is busy is asked then', async () => {
   let nowMs = 1_000;
   await using place = await joining(new Set(), () => nowMs);
-  const restMs = 7;
+  const waitMs = 7;
   let isBusy = true;
   place.source.onCall = (method) => {
     if (method !== copyOpen.method || !isBusy) return;
-    const details = { retryAfterMs: restMs };
+    const details = { retryAfterMs: waitMs };
     throw new CodedError('COPY_BUSY', 'the source serves requests first', { details });
   };
   const loaded = place.loaded();
@@ -167,10 +167,10 @@ test('a source that says for how long it is busy is asked then', async () => {
     until: (size) => size > 0,
   });
   for (const { notBeforeMs } of place.seen.attempts.values()) {
-    expect(notBeforeMs).toBe(nowMs + restMs);
+    expect(notBeforeMs).toBe(nowMs + waitMs);
   }
   isBusy = false;
-  nowMs += restMs;
+  nowMs += waitMs;
   await loaded;
   expect(place.errors).toEqual([]);
   equal(place);

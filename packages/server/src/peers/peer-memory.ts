@@ -7,8 +7,8 @@ import { isCounted } from '../device/device-generation.ts';
 import { readState, writeState } from '../device/state-file.ts';
 
 /** Servers once remembered no age. */
-const bornAlone = z.string().transform((born): Generation => ({ born, age: 0, mark: '' }));
-const memorySchema = z.record(z.string(), z.union([generationSchema, bornAlone]));
+const idAlone = z.string().transform((born): Generation => ({ born, age: 0, mark: '' }));
+const memorySchema = z.record(z.string(), z.union([generationSchema, idAlone]));
 
 export class PeerMemory {
   readonly #file: string;

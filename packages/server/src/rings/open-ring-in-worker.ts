@@ -2,7 +2,7 @@
 import { ringTurnBytesMax } from '@ringwright/base/limits-rings';
 import type { ActiveRing } from './active-ring.ts';
 import { type DecodedRing, openRing } from './open-ring.ts';
-import type { FilesAside } from './open-ring-worker.ts';
+import type { RingFilesSent } from './open-ring-worker.ts';
 import { runInWorker, sharedCopy } from './run-in-worker.ts';
 
 const PROGRAM = new URL('./open-ring-worker.ts', import.meta.url);
@@ -16,7 +16,7 @@ export async function openRingInWorker(
   previous: Pick<ActiveRing, 'ring' | 'id' | 'bytes'> | null,
 ): Promise<DecodedRing> {
   if (bytes.length <= ringTurnBytesMax) return openRing(bytes, previous);
-  const files: FilesAside = {
+  const files: RingFilesSent = {
     file: await sharedCopy(bytes),
     previous: previous === null ? null : await sharedCopy(previous.bytes),
   };

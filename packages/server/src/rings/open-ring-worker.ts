@@ -6,13 +6,13 @@ import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { type DecodedRing, openRing } from './open-ring.ts';
 import type { WorkerAnswer } from './run-in-worker.ts';
 
-export interface FilesAside {
+export interface RingFilesSent {
   readonly file: SharedArrayBuffer;
   /** The file of the ring that is active. */
   readonly previous: SharedArrayBuffer | null;
 }
 
-function answerOf({ file, previous }: FilesAside): WorkerAnswer<DecodedRing> {
+function answerOf({ file, previous }: RingFilesSent): WorkerAnswer<DecodedRing> {
   try {
     const before = previous === null ? null : decodeRing(Buffer.from(previous));
     return { result: openRing(Buffer.from(file), before) };
@@ -28,5 +28,5 @@ function buffersOf({ ring }: DecodedRing): ArrayBuffer[] {
   return [...new Set(arrays.map(({ buffer }) => buffer as ArrayBuffer))];
 }
 
-const answer = answerOf(workerData as FilesAside);
+const answer = answerOf(workerData as RingFilesSent);
 parentPort?.postMessage(answer, 'result' in answer ? buffersOf(answer.result) : []);

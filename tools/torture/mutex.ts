@@ -1,6 +1,6 @@
 // Something that only one may have at a time; the others wait in order.
 
-export class Turns {
+export class Mutex {
   #last: Promise<void> = Promise.resolve();
 
   /** Resolves with the function that gives it back. */

@@ -1,0 +1,51 @@
+// The words that the glossary has replaced, and what is written instead. Pure data.
+
+export interface OldWord {
+  /** A piece of a name: `settle` is one of `settleKey` and of `onSettled`. */
+  readonly pieces: readonly string[];
+  readonly instead: string;
+  /**
+   * Names that stay: fields of messages, files and answers, which no rename changes, and the one
+   * meaning that the word is left with.
+   */
+  readonly stay?: readonly string[];
+}
+
+export const oldWords: readonly OldWord[] = [
+  { pieces: ['mover', 'movers'], instead: 'reconciler' },
+  {
+    pieces: ['brake', 'brakes', 'braked'],
+    instead: 'change guard or drop guard',
+    stay: ['brake', 'BRAKE'],
+  },
+  { pieces: ['stranger', 'strangers'], instead: 'unknown peer', stay: ['stranger'] },
+  { pieces: ['seal', 'seals', 'sealed', 'sealing'], instead: 'keyed checksum', stay: ['seal'] },
+  { pieces: ['pace', 'paces', 'paced'], instead: 'throttle or rate', stay: ['copyPace'] },
+  { pieces: ['reclaim', 'reclaims', 'reclaimed'], instead: 'catch up' },
+  { pieces: ['shelf', 'shelves'], instead: 'ring cache' },
+  { pieces: ['befall', 'befalls'], instead: 'fault' },
+  { pieces: ['fate', 'fates'], instead: 'fault or schedule' },
+  { pieces: ['scene', 'scenes'], instead: 'scenario' },
+  { pieces: ['vacuous', 'vacuity'], instead: 'coverage' },
+  {
+    pieces: ['settle', 'settles', 'settled', 'settling'],
+    instead: 'what it is: converge, drain, finish, complete; only an operator settles a fork',
+    stay: [
+      ...['settle', 'settled', 'allSettled', 'ringSettle', 'RING_FORK_SETTLED', 'onSettled'],
+      ...['settleOn', 'settleAndSend', 'SettleWith', 'SettleOutcome'],
+    ],
+  },
+];
+
+/** Whole names that are not to come back, each with what is written instead. */
+export const oldNames: readonly (readonly [string, string])[] = [
+  ['spreadRecord', 'quorumWrite'],
+  ['gatherReads', 'quorumRead'],
+  ['decideKey', 'propose'],
+  ['Promises', 'PreparedBallots'],
+  ['Turns', 'KeyedMutex'],
+  ['DeviceLife', 'DeviceGeneration'],
+  ['Rest', 'Cooldown'],
+  ['Soon', 'MaybePromise'],
+  ['bearYoung', "the name of V8's flag"],
+];
