@@ -12,12 +12,14 @@ const meaning = (code: ErrorCode): string => {
 
 test('sets: another device may have what a load did not get from this one', () => {
   expect(codesWith(({ retry }) => retry === 'other-server')).toEqual([
+    'CALLER_UNPROVEN',
     'COPY_INVALID',
     'PARTITION_DAMAGED',
     'PARTITION_FILLING',
     'PEER_BUSY',
     'PEER_FAILED',
     'PEER_TIMEOUT',
+    'PEER_UNPROVEN',
     'PEER_UNREACHABLE',
     'RECORD_DAMAGED',
     'RING_UNKNOWN',
@@ -117,6 +119,7 @@ test('no judgement of the other end', () => {
     'PEER_BUSY',
     'PEER_FAILED',
     'PEER_TIMEOUT',
+    'PEER_UNPROVEN',
     'PEER_UNREACHABLE',
   ]);
 });

@@ -143,6 +143,9 @@ export const errorCatalogue = {
   PEER_TIMEOUT: maybeTryOther(4, 503, 'the other server did not answer in time'),
   PEER_BUSY: maybeTryOther(4, 503, 'too many bytes wait for the other server'),
   PEER_FAILED: maybeTryOther(4, 502, 'the other server failed or answered in a form unknown here'),
+  PEER_UNPROVEN: tryOther(4, 502, 'the other end proves another key or certificate than expected'),
+  // Never PEER_: it is the word of the one that was called.
+  CALLER_UNPROVEN: tryOther(4, 403, 'only a device whose key the ring names may ask for this'),
   WIRE_VERSION_UNKNOWN: tryOther(4, 426, 'the other end speaks another version of the wire format'),
   // Rings on servers: quorums (outdatedRing), ring-exchange, loads and copies, advice of the tool.
   // A device says PARTITION_FILLING also of a record that it has stored and does not count yet.

@@ -40,6 +40,10 @@ export const ringUploadIdleMsMax = 30_000;
 export const wireConnectionsMax = 4_096;
 /** HTTP connections, those above included. */
 export const httpConnectionsMax = 8_192;
+/** A connection that says nothing is ended after so long: it has a descriptor for nothing. */
+export const firstByteMsMax = 30_000;
+/** A handshake takes two round trips; who needs longer holds a place that others want. */
+export const tlsHandshakeMsMax = 10_000;
 /** Names a server may be called by: each domain of them is compared with every request's. */
 export const allowedHostsMax = 64;
 /** Addresses that a server without any ring calls back, because their hellos say so. */

@@ -2,20 +2,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import type { Answers } from '@ringwright/node/link/socket-channel';
 import type { Logger } from 'pino';
 import { greet, greetAgain, greetPeers, type IntroducePorts } from './introduce.ts';
 import { KnownPeers } from './peers/known-peers.ts';
 import { meetHolders } from './peers/meet-holders.ts';
 import { Peers } from './peers/peers.ts';
+import { ProvenPeers } from './peers/proven-peers.ts';
 
 type Own = Omit<
   IntroducePorts,
-  'knownPeers' | 'pause' | 'mutex' | 'onRefill' | 'onUnheard' | 'onRingRefused'
+  'knownPeers' | 'proven' | 'pause' | 'mutex' | 'onRefill' | 'onUnheard' | 'onRingRefused'
 >;
 
 interface Around {
   readonly answers: Answers;
+  /** Shown to servers whose key a ring names. */
+  readonly tls: TlsIdentity;
   readonly log: Logger;
   /** For pauses, which a step of the machine's clock must not stretch. */
   readonly monotonicMs: () => number;
@@ -27,6 +31,9 @@ interface Around {
 export interface PeerParts {
   readonly peers: Peers;
   readonly knownPeers: KnownPeers;
+  readonly proven: ProvenPeers;
+  /** To be called when a ring was activated: connections follow the keys that it names. */
+  readonly followKeys: () => void;
   readonly introduce: IntroducePorts;
   /** Resolves when what the server there says of its clock is known. */
   readonly hearClock: (address: string) => Promise<unknown>;
@@ -38,8 +45,12 @@ export interface PeerParts {
 
 export function assemblePeers(own: Own, around: Around): PeerParts {
   const { identity, generation, rings } = own;
-  const { answers, log, monotonicMs, onConnect, onRefill } = around;
+  const { answers, tls, log, monotonicMs, onConnect, onRefill } = around;
   const meet = (address: string) => peers.connect(address).connect();
+  const proven = new ProvenPeers({
+    list: () => rings.list(),
+    find: (keyspace) => rings.find(keyspace),
+  });
   const knownPeers = new KnownPeers(identity, {
     rings,
     connect: meet,
@@ -48,6 +59,7 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
   const introduce: IntroducePorts = {
     ...own,
     knownPeers,
+    proven,
     pause: (ms) => delay(ms, undefined, { ref: false }),
     mutex: new KeyedMutex(),
     onRefill: (remembered, partitions) => {
@@ -62,12 +74,17 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
     ...answers,
     monotonicMs,
     connectTimeoutMs: peerCallTimeoutMs,
+    identity: tls,
+    proofOf: (address) => proven.proofOf(address),
+    onProven: (channel, key) => proven.note(channel, key),
     greet: (address, caller) => greet(introduce, address, caller),
     onConnect,
   });
   return {
     peers,
     knownPeers,
+    proven,
+    followKeys: () => followKeys(peers, proven),
     introduce,
     hearClock: (address) => {
       // It may have been greeted before any ring named it.
@@ -78,8 +95,24 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
     greetPeers: async () => {
       // The disk may be full: then this age only lasts longer.
       await generation.advance().catch((error: unknown) => log.warn({ error }, 'age not written'));
+      followKeys(peers, proven); // what was connecting when a ring was activated
       await greetPeers(introduce, peers);
     },
     meetHolders: () => meetHolders({ rings, meet, pause: delay }),
   };
+}
+
+/**
+ * Connections to servers whose keys the rings name by now, or do not name any more, are made anew.
+ * Calls under way may end, but for those to a server that has lost its place.
+ */
+function followKeys(peers: Peers, proven: ProvenPeers): void {
+  for (const peer of peers.list()) {
+    const proof = proven.proofOf(peer.address);
+    const isPlain = peer.key === null;
+    const isWanted = proof?.by === 'device' && proof.keys.has(peer.key ?? '');
+    if (isPlain ? proof === null : isWanted) continue;
+    peer.renew(isPlain || proof === null ? peerCallTimeoutMs : 0);
+  }
+  proven.endRevoked();
 }

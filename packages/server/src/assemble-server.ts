@@ -6,6 +6,7 @@ import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { roundPauseMsMax } from '@ringwright/base/limits';
 import { andThen } from '@ringwright/base/maybe-promise';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
+import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import type { Answers } from '@ringwright/node/link/socket-channel';
 import type { Store } from '@ringwright/partition/store';
 import { printReceipt } from '@ringwright/ring/trust/move-receipt';
@@ -35,6 +36,7 @@ import { type DeviceCaller, deviceCaller } from './peers/device-caller.ts';
 import { longMessageCame } from './peers/minor-gc.ts';
 import type { PeerMemory } from './peers/peer-memory.ts';
 import type { Peers } from './peers/peers.ts';
+import type { ProvenPeers } from './peers/proven-peers.ts';
 import type { FloorPorts } from './repair/raise-floor.ts';
 import { Replicator } from './repair/replicate.ts';
 import { Scrubber } from './repair/scrubber.ts';
@@ -63,11 +65,14 @@ export interface OpenedDevice {
   readonly held: HeldFiles;
   /** Signs what this device says. */
   readonly key: KeyObject;
+  /** The same key, as it is shown to others. */
+  readonly tls: TlsIdentity;
 }
 
 export interface ServerParts extends Pick<PeerParts, 'greetPeers' | 'meetHolders'> {
   readonly rings: Rings;
   readonly peers: Peers;
+  readonly proven: ProvenPeers;
   readonly reconciler: Reconciler;
   readonly replicator: Replicator;
   readonly copies: CopySource;
@@ -102,7 +107,10 @@ export async function assembleServer(
   const onActivate = (active: ActiveRing): void => {
     noteActivation(active, metrics, log);
     // Not in the turn of the swap: at start the reconciler is not there yet.
-    setImmediate(() => reconciler.reconcile(active.ring.keyspace));
+    setImmediate(() => {
+      followKeys();
+      reconciler.reconcile(active.ring.keyspace);
+    });
   };
   const callBack: CallBack = (caller) => knownPeers.callBack(caller);
   const around = { metrics, log, nowMs, monotonicMs, onActivate, callBack };
@@ -121,8 +129,10 @@ export async function assembleServer(
     replicator.forget();
     reconcileAll();
   };
-  const meetings = { answers, log, monotonicMs, onConnect, onRefill: reconcileAll };
-  const { peers, knownPeers, introduce, hearClock, ...greetings } = assemblePeers(own, meetings);
+  const { tls } = opened;
+  const meetings = { answers, tls, log, monotonicMs, onConnect, onRefill: reconcileAll };
+  const met = assemblePeers(own, meetings);
+  const { peers, knownPeers, proven, followKeys, introduce, hearClock, ...greetings } = met;
   const devices = deviceCaller({ peers, handlers });
   const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);
   const calls = { devices: measureCopies(metrics, devices), inFlight, ...throttle.taking };
@@ -140,22 +150,15 @@ export async function assembleServer(
   const requests = new RingRequests();
   const held = { identity, rings, forks, requests, store, reconciler };
   const parts = { ...held, controls, peers, trust, throttle };
-  const status: StatusPorts = { ...parts, scrubber, startedMs: nowMs(), nowMs };
+  const status: StatusPorts = { ...parts, key: opened.key, scrubber, startedMs: nowMs(), nowMs };
   const asked = { rings, requests, devices, clock, stamps };
   const coordinator = coordinatorPorts(asked, { exchange, peers, peerClocks, hearClock });
   const copies = new CopySource({ ...replica, monotonicMs, ...throttle.giving });
-  const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange };
-  fillHandlers(handlers, {
-    replica,
-    introduce,
-    copies,
-    throttle,
-    scrubber,
-    trash: parts,
-    ...edges,
-  });
+  const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange, proven };
+  const answering = { replica, introduce, copies, throttle, scrubber, trash: parts };
+  fillHandlers(handlers, { ...answering, ...edges });
   const work = { reconciler, replicator, copies, floors, scrubber, ...greetings };
-  return { ...work, rings, peers, answers, coordinator, stamps, status, metrics };
+  return { ...work, rings, peers, proven, answers, coordinator, stamps, status, metrics };
 }
 
 function createClocks({ store, clockFile }: OpenedDevice) {

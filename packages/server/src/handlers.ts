@@ -28,6 +28,7 @@ import {
   answerTrashRestore,
   type TrashPorts,
 } from './moves/trash-answers.ts';
+import type { ProvenPeers } from './peers/proven-peers.ts';
 import { answerFilesLook } from './repair/file-answers.ts';
 import type { Scrubber } from './repair/scrubber.ts';
 import { answerFloorPromise, answerFloorRaise } from './replica/floor-answers.ts';
@@ -41,10 +42,11 @@ import {
   answerPush,
   answerRows,
 } from './replica/replication-answers.ts';
-import type { MadeWith } from './rings/ring-requests.ts';
+import type { MadeWith, RingRequests } from './rings/ring-requests.ts';
 import type { TrustExchange } from './trust/trust-exchange.ts';
 
 interface HandlerPorts {
+  readonly proven: Pick<ProvenPeers, 'requireMember'>;
   readonly replica: ReplicaPorts;
   readonly introduce: IntroducePorts;
   readonly copies: CopySource;
@@ -59,10 +61,20 @@ interface HandlerPorts {
 /** Fills `handlers`, which the device's own caller shares with every connection. */
 export function fillHandlers(
   handlers: Map<string, CallHandler>,
-  { replica, introduce, copies, throttle, trash, trust, clients, moves, scrubber }: HandlerPorts,
+  {
+    proven,
+    replica,
+    introduce,
+    copies,
+    throttle,
+    trash,
+    trust,
+    clients,
+    moves,
+    scrubber,
+  }: HandlerPorts,
 ): void {
   const { exchange } = replica;
-  const { requests } = clients.coordinator;
   const timed = throttle.timed.bind(throttle);
   const answer = <Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
@@ -72,19 +84,10 @@ export function fillHandlers(
     // The channel passes only requests that have passed kind.request.
     handlers.set(kind.method, { request: kind.request, answer: run as Answering, ...options });
   };
-  const counted = <Request extends z.ZodType<MadeWith>, Answer extends z.ZodType>(
+  const ofDevices = <Request extends z.ZodType<MadeWith>, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
     run: (request: z.infer<Request>, caller: Caller) => MaybePromise<z.infer<Answer>>,
-  ): void => {
-    answer(kind, (request, caller) => {
-      const answered = run(request, caller);
-      if (!(answered instanceof Promise)) return answered;
-      requests.begin('answered', request);
-      const end = (): void => requests.end('answered', request);
-      answered.then(end, end);
-      return answered;
-    });
-  };
+  ): void => answer(kind, betweenDevices(clients.coordinator.requests, proven, run));
   answer(hello, (request, caller) => answerHello(introduce, request, caller));
   answer(ringOffer, (request, caller) => exchange.offer(request, caller));
   answer(ringDelta, (request, caller) => exchange.delta(request, caller));
@@ -93,18 +96,18 @@ export function fillHandlers(
   answer(ringSettle, (request) => exchange.settle(request));
   answer(trustOffer, (request) => trust.offer(request));
   answer(trustFetch, () => trust.fetch());
-  counted(recordWrite, (request, caller) => timed(answerWrite(replica, request, caller)));
-  counted(recordRead, (request, caller) => timed(answerRead(replica, request, caller)));
-  counted(recordStamp, (request, caller) => timed(answerStamp(replica, request, caller)));
-  counted(recordPrepare, (request, caller) => timed(answerPrepare(replica, request, caller)));
-  counted(digests, (request, caller) => answerDigests(replica, request, caller));
-  counted(offer, (request, caller) => answerOffer(replica, request, caller));
-  counted(push, (request, caller) => answerPush(replica, request, caller));
-  counted(rowsSince, (request, caller) => answerRows(replica, request, caller));
-  counted(promises, (request, caller) => answerPromises(replica, request, caller));
-  counted(floorPromise, (request, caller) => answerFloorPromise(replica, request, caller));
-  counted(floorRaise, (request, caller) => answerFloorRaise(replica, request, caller));
-  counted(copyOpen, (request, caller) => copies.open(request, caller));
+  ofDevices(recordWrite, (request, caller) => timed(answerWrite(replica, request, caller)));
+  ofDevices(recordRead, (request, caller) => timed(answerRead(replica, request, caller)));
+  ofDevices(recordStamp, (request, caller) => timed(answerStamp(replica, request, caller)));
+  ofDevices(recordPrepare, (request, caller) => timed(answerPrepare(replica, request, caller)));
+  ofDevices(digests, (request, caller) => answerDigests(replica, request, caller));
+  ofDevices(offer, (request, caller) => answerOffer(replica, request, caller));
+  ofDevices(push, (request, caller) => answerPush(replica, request, caller));
+  ofDevices(rowsSince, (request, caller) => answerRows(replica, request, caller));
+  ofDevices(promises, (request, caller) => answerPromises(replica, request, caller));
+  ofDevices(floorPromise, (request, caller) => answerFloorPromise(replica, request, caller));
+  ofDevices(floorRaise, (request, caller) => answerFloorRaise(replica, request, caller));
+  ofDevices(copyOpen, (request, caller) => copies.open(request, caller));
   answer(copyRead, (request) => copies.read(request), { givesAway: true });
   answer(copyClose, (request) => copies.release(request));
   answer(copyRate, ({ bytesPerSecond, loan }) => {
@@ -116,13 +119,34 @@ export function fillHandlers(
   answer(trashList, (request) => answerTrashList(trash, request));
   answer(trashRestore, (request) => answerTrashRestore(trash, request));
   answer(confirmDrops, (request) => answerConfirmDrops(trash, request));
-  counted(keysAfter, (request, caller) => answerKeys(replica, request, caller));
+  ofDevices(keysAfter, (request, caller) => answerKeys(replica, request, caller));
   answer(coordinatePut, (request) => answerPut(clients, request));
   answer(coordinateGet, (request) => answerGet(clients, request));
   answer(moveControl, (request) => answerMoveControl(moves, request));
   answer(moveReceipts, (request) => answerMoveReceipts(moves, request));
   answer(filesLook, (request) => answerFilesLook(scrubber, request));
+  assertComplete(handlers);
+}
+
+function assertComplete(handlers: ReadonlyMap<string, CallHandler>): void {
   for (const { method } of Object.values(messageKinds)) {
     assert(handlers.has(method), `'${method}' is answered`);
   }
+}
+
+/** What only devices of the ring may ask of each other; counted as long as it is under way. */
+function betweenDevices<Request extends MadeWith, Answer>(
+  requests: RingRequests,
+  proven: HandlerPorts['proven'],
+  run: (request: Request, caller: Caller) => MaybePromise<Answer>,
+): (request: Request, caller: Caller) => MaybePromise<Answer> {
+  return (request, caller) => {
+    proven.requireMember(caller, request);
+    const answered = run(request, caller);
+    if (!(answered instanceof Promise)) return answered;
+    requests.begin('answered', request);
+    const end = (): void => requests.end('answered', request);
+    answered.then(end, end);
+    return answered;
+  };
 }

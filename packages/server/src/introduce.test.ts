@@ -96,6 +96,7 @@ async function device({ hasRing = true, cooldown }: DeviceShape = {}) {
       greet: greetThere,
       ...(cooldown !== undefined && { cooldown }),
     }),
+    proven: { speaksFor: () => true },
     unknownPeers: new Set(),
     nowMs: () => nowMs,
     isComplete: () => true,

@@ -14,6 +14,7 @@ import type { DeviceIdentity } from './device/device-identity.ts';
 import type { KnownPeers } from './peers/known-peers.ts';
 import type { PeerMemory } from './peers/peer-memory.ts';
 import type { Peers } from './peers/peers.ts';
+import type { ProvenPeers } from './peers/proven-peers.ts';
 import { type RefillPorts, refillIfRestored } from './repair/refill-all.ts';
 import { ringHead } from './rings/active-ring.ts';
 import type { RingExchange } from './rings/ring-exchange.ts';
@@ -33,6 +34,7 @@ export interface IntroducePorts extends RefillPorts {
   /** Addresses whose servers remember another data directory here. */
   readonly unknownPeers: Set<string>;
   readonly knownPeers: KnownPeers;
+  readonly proven: Pick<ProvenPeers, 'speaksFor'>;
   /** Resolves after so many ms by a clock that never steps. */
   readonly pause: (ms: number) => Promise<unknown>;
   /** A hello in the name of a server that is not believed; a tool names none. */
@@ -52,8 +54,8 @@ export async function answerHello(
 ): Promise<AnswerOf<typeof hello>> {
   checkWireVersion(request.wireVersion);
   const { address, remembered } = request;
-  const { knownPeers } = ports;
-  if (knownPeers.hear(caller, address)) {
+  const { knownPeers, proven } = ports;
+  if (proven.speaksFor(caller, address) && knownPeers.hear(caller, address)) {
     if (wasPutBack(ports, address, remembered)) {
       // While it is being greeted it will be heard anyway, and each end would wait for the other.
       if (!knownPeers.isGreeting(address)) await knownPeers.insist(address);

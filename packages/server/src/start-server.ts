@@ -17,8 +17,10 @@ import { scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits-store';
 import { splitAddress } from '@ringwright/base/server-address';
 import { checkAccess } from '@ringwright/head-store/etcd-request';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
+import { securePort } from '@ringwright/node/link/secure-port';
 import { openStore } from '@ringwright/partition/open-store';
 import type { Store } from '@ringwright/partition/store';
+import { spkiOf } from '@ringwright/ring/trust/public-key';
 import type { Logger } from 'pino';
 import { assembleServer, type OpenedDevice, type ServerParts } from './assemble-server.ts';
 import { openClockFile } from './clocks/clock-file.ts';
@@ -28,7 +30,7 @@ import { processorIdle } from './copies/processor-idle.ts';
 import { prepareDataDirectory } from './device/data-directory.ts';
 import { DeviceGeneration } from './device/device-generation.ts';
 import { loadIdentity } from './device/device-identity.ts';
-import { loadDeviceKey } from './device/device-key.ts';
+import { loadDeviceKey, tlsIdentityOf } from './device/device-key.ts';
 import { OnceComplete } from './device/once-complete.ts';
 import { allowedHosts } from './http/allowed-hosts.ts';
 import { createHttp } from './http/http.ts';
@@ -110,7 +112,8 @@ async function openDevice(
     const held = await HeldFiles.load(data);
     const key = await loadDeviceKey(data);
     const files = { generation, clockFile, memory, trust, controls, onceComplete, held, key };
-    return { directory: data, identity, store, ...files };
+    const tls = tlsIdentityOf(key);
+    return { directory: data, identity, store, tls, ...files };
   } catch (error) {
     await store.close();
     throw error;
@@ -143,7 +146,14 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   const onBug = (error: unknown): void => log.error({ error }, 'request failed');
   const http = createHttp({ ...parts, allowsHost: allowedHosts(hostNames(options)), onBug });
   opened.defer(() => endHttp(http));
-  opened.defer(acceptWire(http, parts.answers));
+  opened.defer(
+    acceptWire(http, { ...parts.answers, onProven: parts.proven.accept.bind(parts.proven) }),
+  );
+  const { tls } = device;
+  const onRefused = (from: string, reason: string): void =>
+    log.info({ from, reason }, 'connection refused');
+  const port = securePort(http, { device: tls, identity: tls, servesPlain: true, onRefused });
+  opened.defer(() => port.close());
   await parts.meetHolders();
   await listen(http, options.listen);
   const onTrouble = (error: unknown): void =>
@@ -153,7 +163,8 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   opened.defer(await followRings(options, (bytes) => parts.rings.adopt(bytes), log));
   rounds.push(...repeatRounds({ ...parts, throttle }));
   rounds.push(repeat(() => tidy(options, { ...device, ...parts, log }), trashTickMs));
-  log.info({ address: options.listen, data: options.data }, 'listening');
+  const key = spkiOf(device.key);
+  log.info({ address: options.listen, data: options.data, key }, 'listening');
 }
 
 /** What a server does again and again; the functions returned end it. */

@@ -9,6 +9,12 @@ import { socketUrl } from '@ringwright/wire/socket-url';
 import { WebSocket } from 'ws';
 import type { z } from 'zod';
 import { keepAlive } from './keep-alive.ts';
+import {
+  type ProvenServer,
+  proveServer,
+  type ServerProof,
+  type TlsIdentity,
+} from './prove-server.ts';
 import { type Answers, socketChannel } from './socket-channel.ts';
 
 export interface LinkPorts extends Answers {
@@ -19,6 +25,12 @@ export interface LinkPorts extends Answers {
   /** Says hello on a fresh connection; nothing else is called before it resolves. */
   readonly greet: (address: string, caller: Caller) => Promise<void>;
   readonly onConnect?: (address: string) => void;
+  /** What the server has to prove; null, or without it: nothing, and without TLS. */
+  readonly proofOf?: (address: string) => ServerProof | null;
+  /** What is shown to servers that prove who they are. */
+  readonly identity?: TlsIdentity;
+  /** The other end of a channel has proven a key. */
+  readonly onProven?: (channel: CallChannel, key: string) => void;
 }
 
 export class Link implements Caller {
@@ -26,6 +38,10 @@ export class Link implements Caller {
   readonly #ports: LinkPorts;
   #channel: Promise<CallChannel> | null = null;
   #socket: WebSocket | null = null;
+  /** Proven by the server on the present connection; null: it was asked for none. */
+  #key: string | null = null;
+  /** Replaced by others, with calls under way that may still be answered. */
+  readonly #replaced = new Set<WebSocket>();
   #connected = false;
   #pauseMs = peerRetryMsMin;
   #pauseEndsMs = 0;
@@ -39,6 +55,11 @@ export class Link implements Caller {
   /** Whether there is a connection and its greeting is over. */
   get connected(): boolean {
     return this.#connected;
+  }
+
+  /** The key that the server of the present connection proved; null without TLS. */
+  get key(): string | null {
+    return this.#key;
   }
 
   /** How long no attempt is made, since one has failed; 0 when the next call connects. */
@@ -73,21 +94,49 @@ export class Link implements Caller {
   close(): void {
     this.#closed = true;
     this.#socket?.terminate();
+    for (const socket of this.#replaced) socket.terminate();
+  }
+
+  /**
+   * The next call makes a new connection, at which the server proves what is asked of it by then.
+   * Calls under way on the present one have `graceMs` to be answered.
+   */
+  renew(graceMs: number): void {
+    const socket = this.#socket;
+    if (socket === null) return;
+    this.#channel = null;
+    this.#socket = null;
+    this.#connected = false;
+    this.#replaced.add(socket);
+    const timer = setTimeout(() => socket.terminate(), graceMs).unref();
+    socket.once('close', () => {
+      clearTimeout(timer);
+      this.#replaced.delete(socket);
+    });
   }
 
   async #open(): Promise<CallChannel> {
-    const socket = new WebSocket(socketUrl(this.address), {
+    const url = socketUrl(this.address);
+    const proven = await this.#prove();
+    if (this.#closed) {
+      proven?.socket.destroy();
+      throw this.#unreachable('is not needed any more');
+    }
+    const socket = new WebSocket(url, {
       ...socketSettings,
       handshakeTimeout: this.#ports.connectTimeoutMs,
+      ...(proven && { createConnection: () => proven.socket }),
     });
     this.#socket = socket;
+    this.#key = proven?.key ?? null;
     const channel = socketChannel(socket, this.address, this.#ports);
+    if (proven !== null) this.#ports.onProven?.(channel, proven.key);
     const ended = new Promise<never>((_resolve, reject) => {
       socket.once('error', (cause) => {
         reject(this.#unreachable(`cannot be reached: ${cause.message}`, cause));
       });
       socket.once('close', () => {
-        this.#forget();
+        if (this.#socket === socket) this.#forget();
         reject(this.#unreachable('closed the connection'));
       });
     });
@@ -100,10 +149,22 @@ export class Link implements Caller {
       socket.terminate();
       throw error;
     }
-    this.#connected = true;
+    if (this.#socket === socket) this.#connected = true;
     this.#pauseMs = peerRetryMsMin;
     this.#ports.onConnect?.(this.address);
     return channel;
+  }
+
+  async #prove(): Promise<ProvenServer | null> {
+    const { proofOf, identity = null, connectTimeoutMs: timeoutMs } = this.#ports;
+    try {
+      const proof = proofOf?.(this.address) ?? null;
+      if (proof === null) return null;
+      return await proveServer(this.address, { proof, identity, timeoutMs });
+    } catch (error) {
+      this.#forget();
+      throw error;
+    }
   }
 
   /** The next call connects again, but not before a pause that doubles with every failure. */

@@ -3,6 +3,8 @@ import { deviceAddressSchema, deviceSchema } from '@ringwright/ring/device-field
 import { z } from 'zod';
 
 const { id, weight } = deviceSchema.shape;
+/** Empty: it is taken away. */
+const key = deviceSchema.shape.key.unwrap();
 
 export const changeSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('add'), device: z.strictObject(deviceSchema.shape) }),
@@ -11,7 +13,9 @@ export const changeSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('set-device'),
     id,
-    fields: z.strictObject(deviceAddressSchema.shape).partial(),
+    fields: z
+      .strictObject({ ...deviceAddressSchema.shape, key: z.union([key, z.literal('')]) })
+      .partial(),
   }),
   z.strictObject({
     kind: z.literal('hold'),

@@ -1,7 +1,10 @@
-// The key of a data directory: made once, never leaves it, signs the receipts of moves.
+// The key of a data directory: made once, never leaves it, signs the receipts of moves, and proves
+// to other servers which device this is.
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { join } from 'node:path';
 import { replaceOwnFile } from '@ringwright/node/durable-files';
+import { deviceCertificate } from '@ringwright/node/link/device-certificate';
+import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { readIfThere } from '@ringwright/node/read-if-there';
 
 export function deviceKeyFile(directory: string): string {
@@ -19,4 +22,10 @@ export async function loadDeviceKey(directory: string): Promise<KeyObject> {
   const { privateKey } = generateKeyPairSync('ed25519');
   await replaceOwnFile(file, Buffer.from(privateKey.export({ format: 'pem', type: 'pkcs8' })));
   return privateKey;
+}
+
+/** What the device shows to others: a certificate that says nothing but its key. */
+export function tlsIdentityOf(key: KeyObject): TlsIdentity {
+  const pem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
+  return { key: pem, cert: deviceCertificate(key) };
 }

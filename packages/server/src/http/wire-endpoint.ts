@@ -1,17 +1,28 @@
 // The WebSocket endpoint /v1/wire: other servers and the tool call in here.
 import type { IncomingMessage, Server } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import { wireConnectionsMax } from '@ringwright/base/limits-rings';
 import { keepAlive } from '@ringwright/node/link/keep-alive';
+import { keyIdOf } from '@ringwright/node/link/prove-server';
 import { type Answers, socketChannel } from '@ringwright/node/link/socket-channel';
 import { AnswerBudget } from '@ringwright/wire/answer-budget';
+import type { Caller } from '@ringwright/wire/call-channel';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { WebSocketServer } from 'ws';
 import { malformationOf } from './check-request.ts';
 
+interface WirePorts extends Answers {
+  /**
+   * Told of a caller that proved a key, and how to end its connection. The function returned is
+   * called when it is closed.
+   */
+  readonly onProven?: (caller: Caller, key: string, end: () => void) => () => void;
+}
+
 /** Accepts connections on the HTTP server's port; the function returned closes them all. */
 export function acceptWire(
   http: Server,
-  { budget = new AnswerBudget(), ...answers }: Answers,
+  { budget = new AnswerBudget(), onProven, ...answers }: WirePorts,
   connectionsMax = wireConnectionsMax,
 ): () => void {
   const sockets = new WebSocketServer({ noServer: true, ...socketSettings });
@@ -25,7 +36,13 @@ export function acceptWire(
     }
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const peer = `${request.socket.remoteAddress}:${request.socket.remotePort}`;
-      socketChannel(webSocket, peer, { ...answers, budget });
+      const channel = socketChannel(webSocket, peer, { ...answers, budget });
+      const key = keyShown(request);
+      if (key !== null && onProven !== undefined) {
+        const end = (): void =>
+          webSocket.close(1008, 'no ring names the key of this caller any more');
+        webSocket.once('close', onProven(channel, key, end));
+      }
       keepAlive(webSocket);
     });
   });
@@ -33,6 +50,12 @@ export function acceptWire(
     for (const socket of sockets.clients) socket.terminate();
     sockets.close();
   };
+}
+
+/** The id of the key that the caller proved when the connection was made; null: none. */
+function keyShown({ socket }: IncomingMessage): string | null {
+  const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+  return certificate === undefined ? null : keyIdOf(certificate);
 }
 
 /**

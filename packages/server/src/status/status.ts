@@ -1,9 +1,11 @@
 // What a server says of itself: GET /v1/status, and the ring resource.
+import type { KeyObject } from 'node:crypto';
 import { trustWarnDays } from '@ringwright/base/limits';
 import { programVersion } from '@ringwright/base/program-version';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import type { Store } from '@ringwright/partition/store';
+import { spkiOf } from '@ringwright/ring/trust/public-key';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import type { AdaptiveThrottle, AdaptiveThrottleStatus } from '../copies/adaptive-throttle.ts';
 import type { DeviceIdentity } from '../device/device-identity.ts';
@@ -46,6 +48,8 @@ export interface StatusPorts {
   readonly trust: TrustStore;
   readonly throttle: AdaptiveThrottle;
   readonly scrubber: Pick<Scrubber, 'logLoss'>;
+  /** The device's own, private. */
+  readonly key: KeyObject;
   readonly startedMs: number;
   readonly nowMs: () => number;
 }
@@ -96,6 +100,8 @@ export interface ServerStatus {
   readonly wireVersion: number;
   readonly address: string;
   readonly device: string | null;
+  /** Public key of the device, as a ring names it: SPKI bytes in base64. */
+  readonly key: string;
   readonly uptimeMs: number;
   readonly nowMs: number;
   readonly ready: boolean;
@@ -117,6 +123,7 @@ export function serverStatus(ports: StatusPorts): ServerStatus {
     wireVersion,
     address: formatAddress(ports.identity.address),
     device: ports.identity.name,
+    key: spkiOf(ports.key),
     uptimeMs: ports.nowMs() - ports.startedMs,
     nowMs: ports.nowMs(),
     ready: rings.every(({ notReady }) => notReady === 0),

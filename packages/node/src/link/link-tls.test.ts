@@ -1,0 +1,197 @@
+// Links over TLS against real sockets: who proves what, and what is said when it is something else.
+import { createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { messageKind } from '@ringwright/wire/message';
+import { expect, onTestFinished, test } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { z } from 'zod';
+import { deviceCertificate } from './device-certificate.ts';
+import { Link, type LinkPorts } from './link.ts';
+import { keyIdOf, type ServerProof, type TlsIdentity } from './prove-server.ts';
+import { type SecurePort, type SecurePortOptions, securePort } from './secure-port.ts';
+import { socketChannel } from './socket-channel.ts';
+
+const newKey = (): KeyObject => generateKeyPairSync('ed25519').privateKey;
+
+function identityOf(key: KeyObject): TlsIdentity {
+  const pem = key.export({ format: 'pem', type: 'pkcs8' }).toString();
+  return { key: pem, cert: deviceCertificate(key) };
+}
+
+const idOf = ({ cert }: TlsIdentity): string => keyIdOf(new X509Certificate(cert));
+const double = messageKind({ method: 'double', request: z.int(), answer: z.int() });
+
+interface Listening {
+  readonly port: number;
+  readonly secure: SecurePort;
+  readonly http: Server;
+  /** Ids of the keys that callers showed. */
+  readonly shown: (string | null)[];
+  readonly refused: string[];
+  readonly sockets: ReadonlySet<WebSocket>;
+}
+
+const device = identityOf(newKey());
+const bundle = identityOf(newKey());
+
+/** Answers with twice the number over WebSockets, and with the path over HTTP. */
+async function listening(options: Partial<SecurePortOptions> = {}): Promise<Listening> {
+  const http = createServer((asked, answer) => void answer.end(asked.url));
+  const webSockets = new WebSocketServer({ noServer: true });
+  const shown: (string | null)[] = [];
+  const refused: string[] = [];
+  const handlers = new Map([
+    ['double', { request: z.int(), answer: (number: unknown) => Number(number) * 2 }],
+  ]);
+  http.on('upgrade', (asked, socket, head) => {
+    const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+    shown.push(certificate === undefined ? null : keyIdOf(certificate));
+    webSockets.handleUpgrade(asked, socket, head, (one) => {
+      socketChannel(one, 'the client', { handlers });
+    });
+  });
+  const onRefused = (_from: string, reason: string): void => void refused.push(reason);
+  const ports = { device, identity: bundle, servesPlain: true, onRefused, ...options };
+  const secure = securePort(http, ports);
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  onTestFinished(() => {
+    http.close();
+    secure.close();
+  });
+  const { port } = http.address() as AddressInfo;
+  return { port, secure, http, shown, refused, sockets: webSockets.clients };
+}
+
+function linkTo(port: number, proof: ServerProof | null, ports: Partial<LinkPorts> = {}): Link {
+  const link = new Link(`127.0.0.1:${port}`, {
+    handlers: new Map(),
+    monotonicMs: () => performance.now(),
+    connectTimeoutMs: 10_000,
+    greet: () => Promise.resolve(),
+    proofOf: () => proof,
+    ...ports,
+  });
+  onTestFinished(() => link.close());
+  return link;
+}
+
+const byDevice: ServerProof = { by: 'device', keys: new Set([idOf(device)]) };
+
+test('the certificate of a key is made of it alone, verifies, and does not expire', () => {
+  const key = newKey();
+  const certificate = new X509Certificate(deviceCertificate(key));
+  expect(deviceCertificate(key)).toBe(deviceCertificate(key));
+  expect(certificate.publicKey.equals(createPublicKey(key))).toBe(true);
+  expect(certificate.verify(certificate.publicKey)).toBe(true);
+  expect(certificate.validToDate.getUTCFullYear()).toBe(9999);
+});
+
+test('both ends prove their keys, on the port that serves plain connections too', async () => {
+  const { port, shown } = await listening();
+  const caller = identityOf(newKey());
+  const proven: string[] = [];
+  const link = linkTo(port, byDevice, {
+    identity: caller,
+    onProven: (_channel, key) => void proven.push(key),
+  });
+  expect(await link.call(double, 4, 10_000)).toBe(8);
+  expect(await linkTo(port, null).call(double, 5, 10_000)).toBe(10);
+  expect(await linkTo(port, byDevice).call(double, 6, 10_000)).toBe(12);
+  expect([shown, proven, link.key]).toEqual([
+    [idOf(caller), null, null],
+    [idOf(device)],
+    idOf(device),
+  ]);
+});
+
+test('a server with another key is told apart before anything is said to it', async () => {
+  const { port, shown } = await listening();
+  const wanted = idOf(identityOf(newKey()));
+  const link = linkTo(port, { by: 'key', keys: new Set([wanted]) });
+  await expect(link.connect()).rejects.toMatchObject({
+    code: 'PEER_UNPROVEN',
+    message: `127.0.0.1:${port} proves the key ${idOf(bundle)}, expected ${wanted}`,
+  });
+  expect(link.pausedMs).toBeGreaterThan(0);
+  expect(shown).toEqual([]);
+});
+
+test('a certificate that no given authority vouches for is refused, and said so', async () => {
+  const { port } = await listening();
+  const link = linkTo(port, { by: 'authority', ca: device.cert });
+  await expect(link.connect()).rejects.toMatchObject({ code: 'PEER_UNPROVEN' });
+});
+
+test('where TLS is demanded a plain caller gets nothing, and a silent one goes', async () => {
+  const { port, refused } = await listening({ servesPlain: false });
+  await expect(linkTo(port, null).connect()).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
+  await expect.poll(() => refused).toEqual(['it does not speak TLS']);
+  const silent = connect(port, '127.0.0.1');
+  await once(silent, 'connect');
+  const closed = once(silent, 'close');
+  silent.end();
+  await closed;
+  expect(await linkTo(port, byDevice).call(double, 1, 10_000)).toBe(2);
+});
+
+test('who expects TLS of a server without it says so', async () => {
+  const plain = createServer();
+  await once(plain.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void plain.close());
+  const link = linkTo((plain.address() as AddressInfo).port, byDevice);
+  await expect(link.connect()).rejects.toMatchObject({
+    code: 'PEER_UNREACHABLE',
+    message: expect.stringContaining('it does not speak TLS') as string,
+  });
+});
+
+test('a certificate that is replaced is shown from the next connection on', async () => {
+  const { port, secure } = await listening();
+  const before = linkTo(port, { by: 'key', keys: new Set([idOf(bundle)]) });
+  await before.connect();
+  const next = identityOf(newKey());
+  secure.show(next);
+  expect(await before.call(double, 1, 10_000)).toBe(2);
+  expect(
+    await linkTo(port, { by: 'key', keys: new Set([idOf(next)]) }).call(double, 2, 10_000),
+  ).toBe(4);
+  expect(() => secure.show({ key: next.key, cert: bundle.cert })).toThrow();
+  expect(await linkTo(port, byDevice).call(double, 3, 10_000)).toBe(6);
+});
+
+test('a link that is renewed asks for the new proof, and answers under way come', async () => {
+  const { port, sockets } = await listening();
+  let proof: ServerProof | null = null;
+  const link = linkTo(port, null, { proofOf: () => proof });
+  await link.connect();
+  const underWay = link.call(double, 1, 10_000);
+  proof = byDevice;
+  link.renew(10_000);
+  expect(await underWay).toBe(2);
+  expect(await link.call(double, 2, 10_000)).toBe(4);
+  expect([link.key, sockets.size]).toEqual([idOf(device), 2]);
+  link.renew(0);
+  await expect.poll(() => sockets.size).toBe(1);
+});
+
+test('a plain request in small pieces is served whole', async () => {
+  const { port } = await listening();
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  let answer = '';
+  socket.on('data', (bytes) => {
+    answer += String(bytes);
+  });
+  for (const piece of ['G', 'ET /pie', 'ces HTTP/1.1\r\nhost: x\r\n', '\r\n']) {
+    await new Promise((resolve) => socket.write(piece, resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await expect.poll(() => answer).toContain('/pieces');
+  const other = request({ port, path: '/whole', host: '127.0.0.1' });
+  const [response] = (await once(other.end(), 'response')) as [NodeJS.ReadableStream];
+  expect(String((await once(response, 'data'))[0])).toBe('/whole');
+});

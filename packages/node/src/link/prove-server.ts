@@ -1,0 +1,107 @@
+// A TLS connection on which a server has proven who it is before anything is said to it.
+import { createHash, type X509Certificate } from 'node:crypto';
+import { connect, type TLSSocket } from 'node:tls';
+import { CodedError } from '@ringwright/base/coded-error';
+import { splitAddress } from '@ringwright/base/server-address';
+
+/**
+ * What a server has to prove. `device`: one of these keys, with the certificate that it makes
+ * itself. `key`: one of these, with whatever certificate it shows. `authority`: that one of these
+ * certificates (PEM) vouches for its address. Keys are ids: SHA-256 (hex) of SPKI bytes.
+ */
+export type ServerProof =
+  | { readonly by: 'device' | 'key'; readonly keys: ReadonlySet<string> }
+  | { readonly by: 'authority'; readonly ca: string };
+
+/** A key and its certificates, PEM: who shows it proves to be the owner. */
+export interface TlsIdentity {
+  readonly key: string;
+  readonly cert: string;
+}
+
+export interface ProvenServer {
+  readonly socket: TLSSocket;
+  /** The key that the server proved. */
+  readonly key: string;
+}
+
+/** Asked for by name, so that one port can show a device's certificate or that for clients. */
+export const deviceServerName = 'device.ringwright.invalid';
+
+interface Attempt {
+  readonly proof: ServerProof;
+  /** What is shown to the server; null: nothing. */
+  readonly identity: TlsIdentity | null;
+  readonly timeoutMs: number;
+}
+
+/** Throws PEER_UNREACHABLE, and PEER_UNPROVEN when the server is not who it should be. */
+export async function proveServer(address: string, attempt: Attempt): Promise<ProvenServer> {
+  const socket = await handshake(address, attempt);
+  const { proof } = attempt;
+  const certificate = socket.getPeerX509Certificate();
+  const key = certificate === undefined ? '' : keyIdOf(certificate);
+  if (proof.by === 'authority' || proof.keys.has(key)) return { socket, key };
+  socket.destroy();
+  throw unproven(address, proof.keys, key);
+}
+
+/** The id of the key that a certificate is of. */
+export function keyIdOf({ publicKey }: X509Certificate): string {
+  const spki = publicKey.export({ format: 'der', type: 'spki' });
+  return createHash('sha256').update(spki).digest('hex');
+}
+
+/** Resolves when the connection is encrypted: the proof is still to be looked at. */
+function handshake(address: string, { proof, identity, timeoutMs }: Attempt): Promise<TLSSocket> {
+  const { ip: host, port } = splitAddress(address);
+  const byAuthority = proof.by === 'authority';
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      ...{ host, port, minVersion: 'TLSv1.3', rejectUnauthorized: byAuthority },
+      ...(byAuthority && { ca: proof.ca }),
+      ...(proof.by === 'device' && { servername: deviceServerName }),
+      ...identity,
+    });
+    const timer = setTimeout(() => {
+      socket.destroy(new Error(`no TLS within ${timeoutMs} ms`));
+    }, timeoutMs);
+    socket.once('secureConnect', () => {
+      clearTimeout(timer);
+      socket.removeAllListeners('error');
+      resolve(socket);
+    });
+    socket.once('error', (cause) => {
+      clearTimeout(timer);
+      reject(refusalOf(address, cause));
+    });
+  });
+}
+
+/** Node's codes for certificates that an authority does not vouch for, or not for this address. */
+const CERTIFICATE_CODES =
+  /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER))/;
+const PLAIN_CODES = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|INVALID_SESSION_ID/;
+
+function refusalOf(address: string, cause: Error & { readonly code?: string }): CodedError {
+  const { code = '', message } = cause;
+  if (CERTIFICATE_CODES.test(code)) {
+    return new CodedError('PEER_UNPROVEN', `${address} shows another certificate: ${message}`, {
+      hint: 'is it the right authority, and is the address among the names of the certificate?',
+      details: { address, reason: code },
+      cause,
+    });
+  }
+  const why = PLAIN_CODES.test(code) ? 'it does not speak TLS' : message;
+  const text = `${address} cannot be reached: ${why}`;
+  return new CodedError('PEER_UNREACHABLE', text, { details: { address }, cause });
+}
+
+function unproven(address: string, wanted: ReadonlySet<string>, got: string): CodedError {
+  const expected = [...wanted].join(' or ');
+  const message = `${address} proves the key ${got}, expected ${expected}`;
+  return new CodedError('PEER_UNPROVEN', message, {
+    hint: 'another server answers there, or its key was changed: ring-builder set-device names a new one',
+    details: { address, expected: [...wanted], got },
+  });
+}

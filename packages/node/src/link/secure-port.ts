@@ -1,0 +1,110 @@
+// One port for TLS and plain connections: the first byte of a connection says which it is.
+import { constants } from 'node:crypto';
+import type { Server, Socket } from 'node:net';
+import { createSecureContext, createServer, type TLSSocket } from 'node:tls';
+import { firstByteMsMax, tlsHandshakeMsMax } from '@ringwright/base/limits-rings';
+import { deviceServerName, type TlsIdentity } from './prove-server.ts';
+
+/** Of a record that begins a handshake; no request of HTTP, and none of Redis, begins so. */
+const HANDSHAKE = 22;
+
+/** Tickets would let a caller come back without showing its key again. */
+const settings = { minVersion: 'TLSv1.3', secureOptions: constants.SSL_OP_NO_TICKET } as const;
+
+export interface SecurePortOptions {
+  /** Shown to whoever asks for the device by name. */
+  readonly device: TlsIdentity;
+  /** Shown to all others, until `show` replaces it. */
+  readonly identity: TlsIdentity;
+  /** Whether connections without TLS are served too. */
+  readonly servesPlain: boolean;
+  /** Told of those that are not served, with the reason. */
+  readonly onRefused: (from: string, reason: string) => void;
+}
+
+export interface SecurePort {
+  /** From the next connection on. Throws when key and certificate do not belong together. */
+  show(identity: TlsIdentity): void;
+  /** Ends all connections, those included that did not come as far as being served. */
+  close(): void;
+}
+
+/**
+ * Puts TLS before a server that does not listen yet: what arrives encrypted is served by its own
+ * listeners, as what arrives plain. Callers may show a certificate, which is not judged here.
+ */
+export function securePort(server: Server, options: SecurePortOptions): SecurePort {
+  const device = createSecureContext({ ...settings, ...options.device });
+  const sockets = new Set<Socket>();
+  const serve = server.listeners('connection');
+  const refuse = (socket: Socket, reason: string): void => {
+    if (socket.remoteAddress !== undefined) {
+      options.onRefused(`${socket.remoteAddress}:${socket.remotePort}`, reason);
+    }
+    socket.destroy();
+  };
+  const pass = (socket: Socket): void => {
+    for (const listener of serve) listener.call(server, socket);
+  };
+  const secure = createServer({
+    ...settings,
+    ...options.identity,
+    requestCert: true,
+    rejectUnauthorized: false,
+    handshakeTimeout: tlsHandshakeMsMax,
+    SNICallback: (name, done) => done(null, name === deviceServerName ? device : undefined),
+  });
+  secure.on('secureConnection', pass);
+  secure.on('tlsClientError', (error: Error, socket: TLSSocket) => refuse(socket, error.message));
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    firstByteOf(socket, {
+      onByte: (byte) => {
+        if (byte === HANDSHAKE) secure.emit('connection', socket);
+        else if (options.servesPlain) pass(socket);
+        else refuse(socket, 'it does not speak TLS');
+      },
+      onNone: (reason) => refuse(socket, reason),
+    });
+  });
+  return {
+    show: (identity) => secure.setSecureContext({ ...settings, ...identity }),
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+interface FirstByte {
+  readonly onByte: (byte: number) => void;
+  readonly onNone: (reason: string) => void;
+}
+
+/** What was read stays in the socket. A caller that says nothing may only wait so long. */
+function firstByteOf(socket: Socket, { onByte, onNone }: FirstByte): void {
+  const onError = (error: Error): void => onNone(error.message);
+  const onEnd = (): void => void socket.destroy();
+  const timer = setTimeout(
+    () => onNone(`nothing came within ${firstByteMsMax} ms`),
+    firstByteMsMax,
+  );
+  const look = (): void => {
+    const bytes: Buffer | null = socket.read();
+    if (bytes === null) {
+      // Nothing is there yet, or the end.
+      if (!socket.readableEnded && !socket.destroyed) socket.once('readable', look);
+      return;
+    }
+    clearTimeout(timer);
+    socket.off('error', onError);
+    socket.off('end', onEnd);
+    socket.unshift(bytes);
+    onByte(bytes[0] ?? 0);
+  };
+  socket.on('error', onError);
+  socket.once('end', onEnd);
+  socket.once('close', () => clearTimeout(timer));
+  look();
+}

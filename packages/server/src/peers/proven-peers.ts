@@ -1,0 +1,112 @@
+// Which device is at the other end of a connection: by the key that it proved, and what the active
+// rings say of that key. Where a ring names the keys of all its devices, only they speak of it.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { ServerProof } from '@ringwright/node/link/prove-server';
+import type { Caller } from '@ringwright/wire/call-channel';
+import { type ActiveRing, ringHead } from '../rings/active-ring.ts';
+import { ringKeys } from '../rings/ring-keys.ts';
+import type { MadeWith } from '../rings/ring-requests.ts';
+import { ownCaller } from './device-caller.ts';
+
+interface ProvenPeersPorts {
+  readonly list: () => readonly ActiveRing[];
+  readonly find: (keyspace: string) => ActiveRing | undefined;
+}
+
+interface Accepted {
+  readonly key: string;
+  readonly end: () => void;
+  /** Whether a ring named the key when this was last looked at. */
+  isNamed: boolean;
+}
+
+export class ProvenPeers {
+  readonly #rings: ProvenPeersPorts;
+  readonly #keys = new WeakMap<Caller, string>();
+  readonly #accepted = new Map<Caller, Accepted>();
+
+  constructor(rings: ProvenPeersPorts) {
+    this.#rings = rings;
+  }
+
+  /** The other end of a connection has proven a key. */
+  note(caller: Caller, key: string): void {
+    this.#keys.set(caller, key);
+  }
+
+  /**
+   * The same of a connection that was accepted; `end` ends it once no ring names that key any more.
+   * The function returned is to be called when the connection is closed.
+   */
+  accept(caller: Caller, key: string, end: () => void): () => void {
+    this.note(caller, key);
+    this.#accepted.set(caller, { key, end, isNamed: this.#isNamed(key) });
+    return () => void this.#accepted.delete(caller);
+  }
+
+  /** What the server at an address has to prove; null: no active ring names a key of it. */
+  proofOf(address: string): ServerProof | null {
+    const keys = this.#keysAt(address);
+    return keys.size === 0 ? null : { by: 'device', keys };
+  }
+
+  /** Whether a caller may speak in the name of the server at an address. */
+  speaksFor(caller: Caller, address: string): boolean {
+    const keys = this.#keysAt(address);
+    return keys.size === 0 || keys.has(this.#keys.get(caller) ?? '');
+  }
+
+  /**
+   * Throws CALLER_UNPROVEN when only devices of the ring may ask, and the caller did not prove to
+   * be one of them, or to be the one that it says; RING_STALE when it may not know yet that it has
+   * to.
+   */
+  requireMember(caller: Caller, request: MadeWith & { readonly device?: number }): void {
+    if (caller === ownCaller) return;
+    const { keyspace, ringVersion, device } = request;
+    const active = this.#rings.find(keyspace);
+    if (active === undefined) return; // the answer says so
+    const { isWhole, devices } = ringKeys(active.ring);
+    if (!isWhole) return;
+    const key = this.#keys.get(caller);
+    const proven = key === undefined ? undefined : devices.get(key);
+    if (proven !== undefined && (device === undefined || device === proven)) return;
+    const { version } = active.ring;
+    const wanted = `${keyspace} ${version} names the key of every device`;
+    if (ringVersion < version) {
+      const message = `${wanted}; the request has version ${ringVersion}`;
+      throw new CodedError('RING_STALE', message, { details: { head: ringHead(active) } });
+    }
+    throw new CodedError('CALLER_UNPROVEN', `${wanted}: ${whyNot(key, proven)}`, {
+      hint: 'a device speaks with the key that the ring names: ring-builder set-device RING dN --key',
+      details: { keyspace, version, ...(key !== undefined && { key }) },
+    });
+  }
+
+  /** To be called when a ring was activated: who is not named any more has nothing to say. */
+  endRevoked(): void {
+    for (const accepted of this.#accepted.values()) {
+      const wasNamed = accepted.isNamed;
+      accepted.isNamed = this.#isNamed(accepted.key);
+      if (wasNamed && !accepted.isNamed) accepted.end();
+    }
+  }
+
+  #isNamed(key: string): boolean {
+    return this.#rings.list().some(({ ring }) => ringKeys(ring).devices.has(key));
+  }
+
+  #keysAt(address: string): ReadonlySet<string> {
+    const found = this.#rings.list().flatMap(({ ring }) => {
+      const keys = ringKeys(ring).byAddress.get(address);
+      return keys === undefined ? [] : [keys];
+    });
+    const [first = new Set<string>(), ...others] = found;
+    return others.length === 0 ? first : new Set(found.flatMap((keys) => [...keys]));
+  }
+}
+
+function whyNot(key: string | undefined, proven: number | undefined): string {
+  if (key === undefined) return 'the caller proved none';
+  return proven === undefined ? `${key} is none of them` : `the caller is d${proven}`;
+}
