@@ -50,6 +50,8 @@ export class StoreDevice {
   readonly decide = () => Promise.reject(new Error('there is no promise to decide'));
   active: ActiveRing;
   up = true;
+  /** Copies come from process to process. */
+  hasProcess = false;
   /** Called before this device answers: to change the world in the middle of something. */
   onCall: (method: string) => void | Promise<void> = () => undefined;
   /** What becomes of its answers on the way. */
@@ -94,6 +96,15 @@ export class StoreDevice {
       [kinds.copyOpen.method, (request, caller) => copies.open(request, caller)],
       [kinds.copyRead.method, (request) => copies.read(request)],
       [kinds.copyClose.method, (request) => copies.release(request)],
+      [kinds.copyGoOn.method, (request) => copies.goOn(request)],
+      [kinds.copyChecksum.method, (request) => copies.checksum(request)],
+      [
+        kinds.copyStart.method,
+        (request, caller) => {
+          if (this.hasProcess) return copies.start(request, caller);
+          throw new CodedError('USAGE', 'no process gives copies here');
+        },
+      ],
     ]);
     this.devices = {
       call: async ({ device }, kind, request) => {

@@ -6,9 +6,12 @@ import { CopyFault, type CopyFaultShape, copyFaultPlaces } from './copy-fault.ts
 const SEEDS = 60;
 const FILE_BYTES = 9_000;
 /** As the wire has it: frame header, one envelope of an answer, and 16 bits of length. */
-const head = Buffer.from([0x82, 0x7e, 0x23, 0x40, 0xdd, 0, 0, 0, 1, 0x93, 1, 7, 0xc5, 0x23, 0x28]);
+const inMessage = [0x82, 0x7e, 0x23, 0x40, 0xdd, 0, 0, 0, 1, 0x93, 1, 7, 0xc5, 0x23, 0x28];
+/** As a process gives it. */
+const inStream = [...Buffer.from('RWc1'), 0, 0, 0, 0, 0, 0, 0x23, 0x28];
+const heads = { message: Buffer.from(inMessage), stream: Buffer.from(inStream) };
 
-function message(): Buffer {
+function sentAfter(head: Buffer): Buffer {
   const file = Buffer.alloc(FILE_BYTES, 1);
   file.write('SQLite format 3\0');
   file.fill('.', 4_000, 4_060);
@@ -27,17 +30,22 @@ function passed(fault: CopyFault, bytes: Buffer, piece: number) {
   return { arrived: Buffer.concat(arrived), isCut: false };
 }
 
-function inPlace({ place }: CopyFaultShape, at: number): boolean {
+function inPlace({ place }: CopyFaultShape, head: Buffer, at: number): boolean {
   const end = head.length + FILE_BYTES;
   if (place === 'head') return at < head.length;
   return place === 'trailer' ? at >= end - 16 && at < end : at >= head.length && at < end - 16;
 }
 
-test.each(copyFaultPlaces)('a flip and a cut in the %s', (place) => {
+const cases = copyFaultPlaces.flatMap((place) =>
+  (['message', 'stream'] as const).map((form) => [place, form] as const),
+);
+
+test.each(cases)('a flip and a cut in the %s of a copy in a %s', (...[place, form]) => {
+  const head = heads[form];
   for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom(seed);
     const piece = 1_000 + random.below(2 * FILE_BYTES);
-    const sent = message();
+    const sent = sentAfter(head);
     for (const how of ['flip', 'cut'] as const) {
       const shape = { how, place };
       const fault = new CopyFault(shape, random);
@@ -47,7 +55,7 @@ test.each(copyFaultPlaces)('a flip and a cut in the %s', (place) => {
       expect(fault.isFired, `seed ${seed}`).toBe(true);
       expect(isCut).toBe(how === 'cut');
       const differs = sent.findIndex((byte, at) => byte !== arrived[at]);
-      expect(inPlace(shape, differs), `seed ${seed}: ${how} at ${differs}`).toBe(true);
+      expect(inPlace(shape, head, differs), `seed ${seed}: ${how} at ${differs}`).toBe(true);
       const wrong = arrived.filter((byte, at) => byte !== sent[at]).length;
       expect(wrong).toBe(how === 'flip' ? 1 : 0);
       expect(passed(fault, sent, piece).arrived.equals(sent), 'once').toBe(true);

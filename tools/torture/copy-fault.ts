@@ -17,7 +17,7 @@ export interface Passed {
   readonly isStalled?: boolean;
 }
 
-/** Every SQLite file begins so: that is how a copy is known among other messages. */
+/** Every SQLite file begins so: that is how a chunk of a copy is known among other messages. */
 const MAGIC = Buffer.from('SQLite format 3\0');
 /** MessagePack: bytes follow, with a length of so many bytes. */
 const BIN_16 = 0xc5;
@@ -28,6 +28,9 @@ const HEAD_BYTES_MAX = 80;
 const ONE_ENVELOPE = Buffer.from([0xdd, 0, 0, 0, 1]);
 const FRAME_LENGTH_BYTES = 8;
 const TRAILER_BYTES = 16;
+/** So begins what a process gives, and then comes the length of it. */
+const STREAM_MAGIC = Buffer.from('RWc1');
+const STREAM_HEAD_BYTES = 12;
 /** Values of the workload and of scenarios end with it. */
 const FILLER = Buffer.from('........');
 
@@ -85,26 +88,43 @@ export class CopyFault {
 
   /** Where to hit the copy that begins in these bytes; null when none does. */
   #aimAt(bytes: Buffer): Aim | null {
-    const start = bytes.indexOf(MAGIC);
-    const length = start === -1 ? 0 : lengthBefore(bytes, start);
-    if (length <= TRAILER_BYTES) return null;
-    const end = start + length;
+    const found = findCopy(bytes);
+    if (found === null || found.end - found.start <= TRAILER_BYTES + MAGIC.length) return null;
+    const { head, start, end } = found;
     const below = (count: number): number => this.#random.below(count);
     switch (this.#shape.place) {
-      case 'head': {
-        const envelope = bytes.lastIndexOf(ONE_ENVELOPE, start);
-        if (envelope === -1 || start - envelope > HEAD_BYTES_MAX) return null;
-        const head = Math.max(0, envelope - FRAME_LENGTH_BYTES);
-        return { target: head + below(start - head), start, end };
-      }
+      case 'head':
+        return head === null ? null : { target: head + below(start - head), start, end };
       case 'trailer':
         return { target: end - TRAILER_BYTES + below(TRAILER_BYTES), start, end };
       default: {
-        const pages = length - MAGIC.length - TRAILER_BYTES;
+        const pages = end - start - MAGIC.length - TRAILER_BYTES;
         return { target: start + MAGIC.length + below(pages), start, end };
       }
     }
   }
+}
+
+interface FoundCopy {
+  /** Where the head of the message begins; null when what is around the bytes is not known. */
+  readonly head: number | null;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The bytes of a file, from a process or in a message. */
+function findCopy(bytes: Buffer): FoundCopy | null {
+  if (bytes.subarray(0, STREAM_MAGIC.length).equals(STREAM_MAGIC)) {
+    if (bytes.length < STREAM_HEAD_BYTES) return null;
+    const length = Number(bytes.readBigUInt64BE(STREAM_MAGIC.length));
+    return { head: 0, start: STREAM_HEAD_BYTES, end: STREAM_HEAD_BYTES + length };
+  }
+  const start = bytes.indexOf(MAGIC);
+  if (start === -1) return null;
+  const envelope = bytes.lastIndexOf(ONE_ENVELOPE, start);
+  const isKnown = envelope !== -1 && start - envelope <= HEAD_BYTES_MAX;
+  const head = isKnown ? Math.max(0, envelope - FRAME_LENGTH_BYTES) : null;
+  return { head, start, end: start + lengthBefore(bytes, start) };
 }
 
 /** Of the bytes that begin at `start`; 0 when their length is not before them. */

@@ -19,6 +19,11 @@ export const outside = -1;
 /** Connections of server n come from this address. */
 export const sourceOf = (server: number): string => `127.0.1.${server + 1}`;
 
+interface Target {
+  readonly host: string;
+  readonly target: number;
+}
+
 /** One direction of a connection. */
 interface Way {
   readonly rule: () => LinkRule;
@@ -33,10 +38,10 @@ export class Network implements AsyncDisposable {
   readonly #sockets = new Map<net.Socket, string>();
   readonly #proxies: net.Server[] = [];
 
-  /** A proxy at this port before what listens on `target`: server `to`. */
-  async listen(to: number, ports: { readonly proxy: number; readonly target: number }) {
-    const proxy = net.createServer((arriving) => this.#join(arriving, to, ports.target));
-    proxy.listen(ports.proxy, '127.0.0.1');
+  /** A proxy at this port before what listens on `target` of `host`: server `to`. */
+  async listen(to: number, at: { readonly proxy: number } & Target) {
+    const proxy = net.createServer((arriving) => this.#join(arriving, to, at));
+    proxy.listen(at.proxy, '127.0.0.1');
     await once(proxy, 'listening');
     this.#proxies.push(proxy);
   }
@@ -84,10 +89,10 @@ export class Network implements AsyncDisposable {
     return this.#rules.get(`${from}>${to}`) ?? open;
   }
 
-  #join(arriving: net.Socket, to: number, target: number): void {
+  #join(arriving: net.Socket, to: number, { host, target }: Target): void {
     const last = Number(arriving.remoteAddress?.split('.').at(-1));
     const from = arriving.remoteAddress?.startsWith('127.0.1.') ? last - 1 : outside;
-    const leaving = net.connect(target, '127.0.0.1');
+    const leaving = net.connect(target, host);
     for (const socket of [arriving, leaving]) {
       this.#sockets.set(socket, `${from}>${to}`);
       socket.setNoDelay(true);

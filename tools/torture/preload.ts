@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import module from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 import { type Control, calm, environment, readControl } from './control.ts';
+import { nameConnections } from './name-connections.ts';
 import { breakDisk, forgetUnsynced } from './preload-disk.ts';
 import { failpointFunction, patchSources, type SourcePatch } from './source-patches.ts';
 
@@ -39,13 +40,18 @@ function shiftClock(): void {
   Date.now = () => (control.clockStandsAtMs ?? machine()) + control.clockOffsetMs;
 }
 
-/** All connections of this process come from its own address. */
-function nameConnections(localAddress: string): void {
-  const net = module.createRequire(import.meta.url)('node:net') as typeof import('node:net');
-  const connect = net.connect as (...args: unknown[]) => unknown;
-  const named = (options: unknown, ...rest: unknown[]): unknown =>
-    typeof options === 'object' ? connect({ ...options, localAddress }, ...rest) : connect(options);
-  Object.assign(net, { connect: named, createConnection: named });
+/** The processes beside the store too: they do not inherit what this one was started with. */
+function preloadForks(): void {
+  const builtin = module.createRequire(import.meta.url)('node:child_process') as {
+    fork: (program: URL, options: object) => unknown;
+  };
+  const { fork } = builtin;
+  const execArgv = [
+    '--no-warnings',
+    '--import',
+    new URL('./preload-fork.ts', import.meta.url).href,
+  ];
+  builtin.fork = (program, options) => fork(program, { ...options, execArgv });
 }
 
 // Our own words, written by the runner.
@@ -57,6 +63,7 @@ if (isMainThread && file !== '') {
   shiftClock();
   breakDisk(() => control);
   nameConnections(process.env[environment.source] ?? '127.0.0.1');
+  preloadForks();
   Object.assign(globalThis, { [failpointFunction]: failpoint });
   process.on('SIGUSR2', cutPower);
   setTimeout(() => module.flushCompileCache(), LOADED_MS).unref();

@@ -16,7 +16,7 @@ import { calm, environment } from './control.ts';
 import { Mutex } from './mutex.ts';
 import { Network } from './network.ts';
 import type { SourcePatch } from './source-patches.ts';
-import { Victim } from './victim.ts';
+import { copyHost, Victim } from './victim.ts';
 
 export const keyspace = 'torture';
 
@@ -97,11 +97,12 @@ export class Stage implements AsyncDisposable {
   async #newVictim(): Promise<Victim> {
     const number = this.victims.length;
     const { folder, patches } = this.shape;
-    const [port = 0, proxyPort = 0, redisPort = 0] = await freePorts(3);
-    const victim = new Victim({ number, folder, port, proxyPort, redisPort, patches });
+    const [port = 0, proxyPort = 0, redisPort = 0, copyPort = 0] = await freePorts(4);
+    const victim = new Victim({ number, folder, port, proxyPort, redisPort, copyPort, patches });
     this.victims.push(victim);
     this.#mutexes.set(victim, new Mutex());
-    await this.network.listen(number, { proxy: proxyPort, target: port });
+    await this.network.listen(number, { proxy: proxyPort, host: '127.0.0.1', target: port });
+    await this.network.listen(number, { proxy: copyPort, host: copyHost, target: copyPort });
     return victim;
   }
 

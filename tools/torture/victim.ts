@@ -6,6 +6,8 @@ import { type Control, calm, environment, writeControl } from './control.ts';
 import { sourceOf } from './network.ts';
 import type { SourcePatch } from './source-patches.ts';
 
+/** Where processes give copies, at the ports of their proxies. */
+export const copyHost = '127.0.0.2';
 /** `ring-server` ends with it after its store failed. */
 const STORE_FAILED_EXIT = 4;
 /** Whatever else the machine does. */
@@ -20,6 +22,8 @@ export interface VictimPlace {
   /** What the ring names: the proxy before it. */
   readonly proxyPort: number;
   readonly redisPort: number;
+  /** Where it gives copies: the proxy before it has the same port at another address. */
+  readonly copyPort: number;
   readonly patches: readonly SourcePatch[];
 }
 
@@ -82,8 +86,10 @@ export class Victim {
   }
 
   async #launch(): Promise<void> {
-    const { proxyPort, redisPort } = this.place;
-    const args = ['--advertise', `127.0.0.1:${proxyPort}`, '--redis-port', String(redisPort)];
+    const { proxyPort, redisPort, copyPort } = this.place;
+    const copies = ['--copy-listen', `${copyHost}:${copyPort}`];
+    const redis = ['--redis-port', String(redisPort)];
+    const args = ['--advertise', `127.0.0.1:${proxyPort}`, ...redis, ...copies];
     for (;;) {
       const firedBefore = this.fired().length;
       try {

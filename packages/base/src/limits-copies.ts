@@ -27,8 +27,8 @@ export const copyOpenTimeoutMs = 600_000;
 export const sideJobsMax = 64;
 /** Starting such a process costs ~100 ms, keeping it ~45 MB: kept between the copies of one join. */
 export const sideProcessIdleMsMax = 10_000;
-/** As `nice` counts: it gets a tenth of a processor that requests want too, and all that is left. */
-export const sideProcessPriority = 10;
+/** As `nice` counts, the lowest: it gets a hundredth of what requests want too, and all that is left. */
+export const sideProcessPriority = 19;
 /**
  * Checkpoints wait for such a copy until the WAL is so long; then it is taken in the other way. To
  * move 16 MiB takes ~80 ms of one turn.
@@ -43,7 +43,25 @@ export const copyChunksAhead = 8;
 /** Of a copy, in one go: for a MiB the kernel looks for memory in one piece, ten times as long. */
 export const copyWriteBytes = 256 * 1024;
 /** What came of a copy is synced in pieces of this while the rest comes: no long wait at its end. */
-export const copySyncBytes = 32 * 1024 * 1024;
+export const copySyncBytes = 64 * 1024 * 1024;
+/** Read by the source's process at once: fewer turns of its event loop than pieces of 256 KiB. */
+export const copyPieceBytes = 1024 * 1024;
+/** How often a process says how far it is. */
+export const copyReportBytes = 4 * 1024 * 1024;
+/** To connect to the process of a source: a machine that drops what comes must not be waited for. */
+export const copyConnectMsMax = 5_000;
+/** For a port that another process has: the one of a server that was killed ends within this. */
+export const copyListenMsMax = 5_000;
+/** Whoever connects brings a ticket by then. */
+export const copyGreetMsMax = 5_000;
+/** Connections to the process of a source: each copy that it gives has one, and strangers few. */
+export const copyConnectionsMax = 64;
+/** A connection on which nothing comes or leaves for so long is broken; it is made again. */
+export const copySilenceMsMax = 20_000;
+/** So long a file is read where it lies. Then it is copied first: its checkpoints hold up the log. */
+export const copyHoldMsMax = 10_000;
+/** How often it is looked at whether a checkpoint must wait no longer. */
+export const copyHoldLookMs = 250;
 /** Of a copy that is audited, read as memory: the most that SQLite maps. */
 export const auditMappedBytes = 2 ** 31 - 64 * 1024;
 /** Of long messages received, until what the socket read of them is collected: 1 ms each. */

@@ -11,13 +11,14 @@ import type { StoreParts } from './parts/store-parts.ts';
  * replayed.
  */
 export async function closeStore(parts: StoreParts): Promise<void> {
-  const { log, mutex, audits, copies, checkpointer, files, registry, root, lock } = parts;
+  const { log, mutex, audits, copies, carrier, checkpointer, files, registry, root, lock } = parts;
   parts.closed = true;
   try {
     await log.drained();
     await mutex.idle();
     audits.close();
     copies.close();
+    carrier.close();
     await checkpointer.stop();
     for (const partition of [...files.all()]) {
       if (parts.failure !== null || partition.damage !== null) files.abandon(partition);

@@ -9,6 +9,7 @@ import { makeDirectory, syncDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import { lockDirectory } from './audit/directory-lock.ts';
 import { SideProcess } from './audit/side-process.ts';
+import { CopyProcess } from './carry/copy-process.ts';
 import { dataPaths, isIncarnation } from './file/data-paths.ts';
 import { Memtables } from './file/memtables.ts';
 import { OpenFiles } from './file/open-files.ts';
@@ -31,7 +32,11 @@ export interface OpenStoreOptions {
   /** Called once with STORE_FAILED: close this store and open the directory again. */
   readonly onFailure?: ((error: CodedError) => void) | undefined;
   readonly limits?: Partial<StoreLimits> | undefined;
+  /** Where its files are given to other servers; default: any port that only this machine reaches. */
+  readonly copies?: { readonly host: string; readonly port: number } | undefined;
 }
+
+const anyCopies = { host: '127.0.0.1', port: 0 };
 
 /**
  * Everything that was acknowledged before is readable when this resolves. A partition whose file is
@@ -119,6 +124,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     mutex: new KeyedMutex(),
     audits: new SideProcess(side),
     copies: new SideProcess(side),
+    carrier: new CopyProcess({ ...(options.copies ?? anyCopies), idleMsMax: sideProcessIdleMsMax }),
     newIncarnation: () => {
       const incarnation = options.newIncarnation();
       assert(isIncarnation(incarnation), `incarnation ${JSON.stringify(incarnation)}`);

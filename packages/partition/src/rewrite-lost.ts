@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { snapshotPagesPerTurn } from '@ringwright/base/limits-store';
 import { makeDirectory, replaceOwnFileNow, syncDirectory } from '@ringwright/node/durable-files';
-import { roomFor } from './copy/incoming-copy.ts';
+import { roomFor } from './copy/staged-copy.ts';
 import { dataPaths } from './file/data-paths.ts';
 import { identityOf } from './file/file-identity.ts';
 import { whyPartitionLost } from './file/lost-file.ts';

@@ -1,13 +1,15 @@
 // A store: the partitions of one data directory behind one commit log.
 /* oxlint-disable max-params -- keyspace and partition come first in every method, as agreed */
-import { CodedError } from '@ringwright/base/coded-error';
+import type { CodedError } from '@ringwright/base/coded-error';
 import type { Stamp } from '@ringwright/base/stamp';
 import { applyBatch } from './apply-batch.ts';
 import { changeMarks } from './change-marks.ts';
 import { closeStore } from './close-store.ts';
 import type { CopyManifest } from './copy/copy-manifest.ts';
-import { type IncomingCopy, receiveCopy, roomFor } from './copy/incoming-copy.ts';
+import { type IncomingCopy, receiveCopy } from './copy/incoming-copy.ts';
 import { type Snapshot, takeSnapshot } from './copy/snapshot.ts';
+import { roomFor } from './copy/staged-copy.ts';
+import { type StoreCopies, storeCopies } from './copy/store-copies.ts';
 import { checkPartitionName } from './file/data-paths.ts';
 import { type NewestRecord, newestRecords } from './file/newest-records.ts';
 import type { Partition } from './file/partition.ts';
@@ -26,7 +28,7 @@ import type {
   WriteOutcome,
 } from './file/record.ts';
 import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
-import { checkOpen, type StoreParts } from './parts/store-parts.ts';
+import { checkOpen, partitionOf, type StoreParts } from './parts/store-parts.ts';
 import { usePartition } from './parts/use-partition.ts';
 import { queueWrites } from './queue-writes.ts';
 import { raiseFloor } from './raise-floor.ts';
@@ -39,6 +41,8 @@ import { type StoreTrash, storeTrash } from './trash/store-trash.ts';
 export class Store {
   /** Dropped partitions. */
   readonly trash: StoreTrash;
+  /** Whole files, from process to process. */
+  readonly copies: StoreCopies;
   readonly directory: string;
   readonly #parts: StoreParts;
   #closing: Promise<void> | null = null;
@@ -47,6 +51,7 @@ export class Store {
     this.#parts = parts;
     this.directory = parts.root;
     this.trash = storeTrash(parts);
+    this.copies = storeCopies(parts);
     parts.onDurable = (batch) => applyBatch(parts, batch);
   }
 
@@ -214,11 +219,6 @@ export class Store {
     return takeSnapshot(this.#parts, this.#partition(keyspace, partition));
   }
 
-  /** Snapshots will be taken soon: the process that copies them is started. */
-  prepareSnapshots(): void {
-    this.#parts.copies.prepare('copy');
-  }
-
   /** Throws DISK_FULL with both numbers when a copy of so many bytes cannot be received now. */
   async requireRoom(bytes: number): Promise<void> {
     (await roomFor(this.#parts, bytes)).release();
@@ -286,11 +286,7 @@ export class Store {
   }
 
   #partition(keyspace: string, partition: number): Partition {
-    const found = this.#parts.registry.get(keyspace, partition);
-    if (found !== undefined) return found;
-    throw new CodedError('PARTITION_ABSENT', `no file of ${keyspace}/${partition} is here`, {
-      details: { keyspace, partition },
-    });
+    return partitionOf(this.#parts, { keyspace, partition });
   }
 
   #withFile<T>(keyspace: string, partition: number, use: (file: PartitionFile) => T): T {

@@ -3,12 +3,20 @@ import { assert } from '@ringwright/base/assert';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { Answering, Caller, CallHandler } from '@ringwright/wire/call-channel';
 import { coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
-import { copyClose, copyOpen, copyRate, copyRead } from '@ringwright/wire/copies';
+import {
+  copyChecksum,
+  copyClose,
+  copyGoOn,
+  copyOpen,
+  copyRate,
+  copyRead,
+  copyStart,
+} from '@ringwright/wire/copies';
 import { filesLook } from '@ringwright/wire/files';
 import { floorPromise, floorRaise } from '@ringwright/wire/floors';
 import { hello } from '@ringwright/wire/hello';
 import { keysAfter } from '@ringwright/wire/listing';
-import type { MessageKind } from '@ringwright/wire/message';
+import type { AnswerOf, MessageKind, RequestOf } from '@ringwright/wire/message';
 import { messageKinds } from '@ringwright/wire/messages';
 import { moveControl, moveReceipts } from '@ringwright/wire/moves';
 import { recordPrepare, recordRead, recordStamp, recordWrite } from '@ringwright/wire/records';
@@ -56,6 +64,16 @@ interface HandlerPorts {
   readonly clients: ClientPorts;
   readonly moves: MovePorts;
   readonly scrubber: Pick<Scrubber, 'look' | 'damaged'>;
+}
+
+function answerCopyRate(
+  throttle: AdaptiveThrottle,
+  { bytesPerSecond, loan }: RequestOf<typeof copyRate>,
+): AnswerOf<typeof copyRate> {
+  if (loan === null) throttle.allow(bytesPerSecond);
+  else throttle.lend(loan, bytesPerSecond);
+  const { allowed, inForce } = throttle.status();
+  return { allowed, inForce };
 }
 
 /** Fills `handlers`, which the device's own caller shares with every connection. */
@@ -110,12 +128,10 @@ export function fillHandlers(
   ofDevices(copyOpen, (request, caller) => copies.open(request, caller));
   answer(copyRead, (request) => copies.read(request), { givesAway: true });
   answer(copyClose, (request) => copies.release(request));
-  answer(copyRate, ({ bytesPerSecond, loan }) => {
-    if (loan === null) throttle.allow(bytesPerSecond);
-    else throttle.lend(loan, bytesPerSecond);
-    const { allowed, inForce } = throttle.status();
-    return { allowed, inForce };
-  });
+  ofDevices(copyStart, (request, caller) => copies.start(request, caller));
+  answer(copyGoOn, (request) => copies.goOn(request));
+  answer(copyChecksum, (request) => copies.checksum(request));
+  answer(copyRate, (request) => answerCopyRate(throttle, request));
   answer(trashList, (request) => answerTrashList(trash, request));
   answer(trashRestore, (request) => answerTrashRestore(trash, request));
   answer(confirmDrops, (request) => answerConfirmDrops(trash, request));

@@ -92,6 +92,11 @@ const optionsSchema = z.strictObject({
     .describe(
       `rate of partition files, given and taken: 50MB/s, or bytes; ${copyRateMin / 1024}KiB/s or more; no limit without it`,
     ),
+  copyListen: addressField
+    .optional()
+    .describe(
+      'address that gives partition files to joiners, who reach its port at the IP that the ring names; default: any free port at the IP of --listen',
+    ),
   trashHours: numberField(z.number().min(0).max(trashHoursAllowedMax))
     .default(trashHoursMax)
     .describe('hours that dropped partitions are kept, if the disk has room'),

@@ -95,12 +95,14 @@ export async function startServer(
 }
 
 async function openDevice(
-  { data, listen: address, advertise, device, trust: given }: ServerOptions,
+  { data, listen: address, advertise, device, trust: given, copyListen }: ServerOptions,
   onFailure: (error: CodedError) => void,
 ): Promise<OpenedDevice> {
   const identity = await loadIdentity(data, splitAddress(advertise ?? address), device);
   const newIncarnation = (): string => randomBytes(12).toString('hex');
-  const store = await openStore({ directory: data, newIncarnation, onFailure });
+  const { ip: host } = splitAddress(copyListen ?? address);
+  const copies = { host, port: copyListen === undefined ? 0 : splitAddress(copyListen).port };
+  const store = await openStore({ directory: data, newIncarnation, onFailure, copies });
   try {
     const generation = await DeviceGeneration.begin(data, identity.born);
     const memory = await PeerMemory.load(data);
@@ -129,7 +131,7 @@ interface Running {
 
 async function runServer(options: ServerOptions, { device, opened, log }: Running): Promise<void> {
   tellTrust(device.trust, log);
-  const throttle = createThrottle(options.copyRate ?? null);
+  const throttle = createThrottle(device.store, options.copyRate ?? null);
   const parts = await assembleServer(device, { log, throttle });
   const rounds: (() => Promise<void>)[] = [];
   // The store is closed after them: whatever still ran may have written to it.
@@ -214,7 +216,7 @@ async function tidy(
   }
 }
 
-function createThrottle(rate: number | null): AdaptiveThrottle {
+function createThrottle(store: Store, rate: number | null): AdaptiveThrottle {
   const delay = monitorEventLoopDelay({ resolution: loopDelayResolutionMs });
   delay.enable();
   const loopDelayMs = (): number => {
@@ -223,7 +225,12 @@ function createThrottle(rate: number | null): AdaptiveThrottle {
     delay.reset();
     return lateMs;
   };
-  const ports = { monotonicMs: () => performance.now(), loopDelayMs, idleShare: processorIdle() };
+  const ports = {
+    monotonicMs: () => performance.now(),
+    loopDelayMs,
+    idleShare: processorIdle(),
+    onRate: (given: number | null) => store.copies.setRates({ given, taken: given }),
+  };
   return new AdaptiveThrottle(ports, rate);
 }
 

@@ -1,4 +1,5 @@
-// Copy of a partition file: the joiner opens a snapshot at the source, and reads chunks. Pure.
+// Copy of a partition file: the joiner's process fetches it from the source's, or the joiner reads
+// chunks of a snapshot. Pure.
 import { copyRateMin } from '@ringwright/base/limits-copies';
 import { z } from 'zod';
 import {
@@ -16,24 +17,60 @@ import { messageKind } from './message.ts';
 
 const copyIdField = z.string().min(1).max(64);
 
-export const copyOpen = messageKind({
-  method: 'copy-open',
-  request: z.strictObject({
-    ...partitionFields,
-    assignment: z.nullable(assignmentField),
-    /** Who asks: the source limits what it gives by server and zone. */
-    device: deviceIdField,
-  }),
+const hex = (digits: number) => z.string().regex(new RegExp(`^[0-9a-f]{${digits}}$`));
+
+const copyRequest = z.strictObject({
+  ...partitionFields,
+  assignment: z.nullable(assignmentField),
+  /** Who asks: the source limits what it gives by server and zone. */
+  device: deviceIdField,
+});
+
+const descriptionFields = {
+  sourceIncarnation: incarnationField,
+  seq: sequenceField,
+  bytes: countField,
+  rows: countField,
+  tombstones: countField,
+  digest: digestField,
+};
+
+/** Where the joiner's process connects to, at the source's address, and what lets it in, once. */
+const doorFields = { port: z.int().min(1).max(65_535), ticket: hex(64) };
+
+/** USAGE: no process gives copies there. */
+export const copyStart = messageKind({
+  method: 'copy-start',
+  request: copyRequest,
   answer: z.strictObject({
     copy: copyIdField,
-    sourceIncarnation: incarnationField,
-    seq: sequenceField,
-    bytes: countField,
-    seal: keyedChecksumField,
-    rows: countField,
-    tombstones: countField,
-    digest: digestField,
+    ...descriptionFields,
+    /** Of the bytes, the last ones: they are the file's WAL. */
+    walBytes: countField,
+    /** Of the checksum: the bytes themselves come over a connection that nobody vouches for. */
+    key: hex(32),
+    ...doorFields,
   }),
+});
+
+/** After a cut, from this byte on. */
+export const copyGoOn = messageKind({
+  method: 'copy-go-on',
+  request: z.strictObject({ copy: copyIdField, offset: countField }),
+  answer: z.strictObject(doorFields),
+});
+
+/** When all bytes have come; the copy is released. COPY_BUSY: the file was written meanwhile. */
+export const copyChecksum = messageKind({
+  method: 'copy-checksum',
+  request: z.strictObject({ copy: copyIdField }),
+  answer: z.strictObject({ checksum: keyedChecksumField }),
+});
+
+export const copyOpen = messageKind({
+  method: 'copy-open',
+  request: copyRequest,
+  answer: z.strictObject({ copy: copyIdField, ...descriptionFields, seal: keyedChecksumField }),
 });
 
 export const copyRead = messageKind({

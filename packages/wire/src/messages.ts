@@ -1,6 +1,14 @@
 // The closed list of message kinds, by method. Pure.
 import { coordinateGet, coordinatePut } from './coordination.ts';
-import { copyClose, copyOpen, copyRate, copyRead } from './copies.ts';
+import {
+  copyChecksum,
+  copyClose,
+  copyGoOn,
+  copyOpen,
+  copyRate,
+  copyRead,
+  copyStart,
+} from './copies.ts';
 import { filesLook } from './files.ts';
 import { floorPromise, floorRaise } from './floors.ts';
 import { hello } from './hello.ts';
@@ -36,6 +44,9 @@ export const messageKinds = {
   copyRead,
   copyClose,
   copyRate,
+  copyStart,
+  copyGoOn,
+  copyChecksum,
   trashList,
   trashRestore,
   confirmDrops,

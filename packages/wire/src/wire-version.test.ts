@@ -27,6 +27,7 @@ const frozen: Readonly<Record<number, string>> = {
   17: '9fab0741aa05c8903bcba72215aaa43aadce8831797a593ac5bb74a8f8553ec5',
   18: '94b81d8b43ed095fedeb21c0ad7856b82883fa198d14ed23873193c7dece38b0',
   19: 'f59e53b4c018dd66c921599cfefa45917266bea473254a120324293114ef6c8c',
+  20: '949041f8778a865a27e36501c15a5a5f02fba1cb192573ae0e9b41129be09f57',
 };
 
 test('the messages are those of the wire version', () => {

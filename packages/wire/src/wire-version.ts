@@ -21,11 +21,12 @@
  * 13: writes that repair what a read found (write).
  * 14: how old a data directory is, and what is remembered of the receiver's (hello).
  * 15: sums of what came of late (digests).
- * 16: the hash of a long copy comes at its end (copy-open, copy-seal).
+ * 16: the hash of a long copy comes at its end (copy-open, copy-checksum).
  * 17: the stamp of a record without its value (stamp).
  * 18: a copied file has a seal instead of a hash, told when it is opened (copy-open).
  * 19: files in use are compared with the directory (files-look); refills that are forced
  *    (move-control); rates that are lent (copy-rate); files that lack what they acknowledged
  *    (digests).
+ * 20: copies from process to process (copy-start, copy-go-on, copy-checksum).
  */
-export const wireVersion = 19;
+export const wireVersion = 20;

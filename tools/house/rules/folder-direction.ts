@@ -12,7 +12,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'packages/ring/src': ['partitioner', '.', 'file', 'trust', 'audit'],
   'packages/builder/src': ['state', 'shares', 'place', 'flow', 'certify', 'plan', 'ask'],
   'packages/repository/src': ['folder', 'shared', '.', 'verify'],
-  'packages/partition/src': ['file', 'log', 'audit', 'parts', 'trash', 'copy', '.'],
+  'packages/partition/src': ['file', 'log', 'audit', 'carry', 'parts', 'trash', 'copy', '.'],
   'packages/node/src': ['.', 'link'],
   'packages/server/src': [
     'telemetry',

@@ -29,7 +29,7 @@ export const placesOf: Readonly<Record<Role, readonly string[]>> = {
   source: [
     'copy-out.before-snapshot',
     'copy-out.opened',
-    'copy-out.chunk',
+    'copy-out.read',
     'ring.file-written',
     'ring.activated',
     'drain.fenced',

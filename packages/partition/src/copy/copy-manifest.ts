@@ -5,36 +5,51 @@ import { isKeyedChecksum } from '../audit/keyed-checksum.ts';
 import { checkPartitionName, isIncarnation } from '../file/data-paths.ts';
 import { parseDigest } from '../file/digest.ts';
 
-export interface CopyManifest {
+/** What is known before the bytes have been read. */
+export interface CopyDescription {
   readonly keyspace: string;
   readonly partition: number;
   /** Whose sequence numbers `seq` counts. */
   readonly sourceIncarnation: string;
   /** The copy holds everything up to this sequence: read inside the copied file. */
   readonly seq: number;
-  /** Length of the file. */
+  /** Length of the file, with that of its WAL. */
   readonly bytes: number;
-  /** Of the file: keyed-checksum.ts. */
-  readonly seal: string;
+  /** The last of them are the file's WAL; absent: none. */
+  readonly walBytes?: number;
   readonly rows: number;
   readonly tombstones: number;
   /** Content digest, as in PartitionInfo. */
   readonly digest: string;
 }
 
+export interface CopyManifest extends CopyDescription {
+  /** Of the file: keyed-checksum.ts. */
+  readonly seal: string;
+}
+
 /** Throws COPY_INVALID for a manifest that no snapshot can have. */
 export function checkManifest(manifest: CopyManifest): void {
-  const wrong = (what: string): CodedError =>
-    new CodedError('COPY_INVALID', `manifest of a copy: ${what}`, { hint: 'ask the source again' });
+  checkDescription(manifest);
+  if (!isKeyedChecksum(manifest.seal)) throw wrong('its keyed checksum is not 64 hex digits');
+}
+
+/** Throws COPY_INVALID for a description that no file can have. */
+export function checkDescription(manifest: CopyDescription): void {
   checkPartitionName(manifest.keyspace, manifest.partition);
   if (!isIncarnation(manifest.sourceIncarnation)) throw wrong('its source incarnation is no id');
-  if (!isKeyedChecksum(manifest.seal)) throw wrong('its keyed checksum is not 64 hex digits');
   if (parseDigest(manifest.digest) === null) throw wrong('its digest is not 16 hex digits');
-  for (const name of ['seq', 'bytes', 'rows', 'tombstones'] as const) {
-    const value = manifest[name];
+  for (const name of ['seq', 'bytes', 'walBytes', 'rows', 'tombstones'] as const) {
+    const value = manifest[name] ?? 0;
     if (!Number.isSafeInteger(value) || value < 0) throw wrong(`${name} is ${value}`);
   }
   if (manifest.bytes === 0 || manifest.bytes > partitionFileBytesMax) {
     throw wrong(`${manifest.bytes} bytes, allowed are 1 to ${partitionFileBytesMax}`);
   }
+  if ((manifest.walBytes ?? 0) >= manifest.bytes) throw wrong('it has a WAL and no file');
+}
+
+function wrong(what: string): CodedError {
+  const hint = 'ask the source again';
+  return new CodedError('COPY_INVALID', `manifest of a copy: ${what}`, { hint });
 }

@@ -1,33 +1,20 @@
-// A partition file on its way in: bytes in order, then verified, then taken over; or thrown away.
-import type { FileHandle } from 'node:fs/promises';
-import { mkdir, open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+// A partition file that comes in chunks: bytes in order, then verified, then taken over; or thrown
+// away.
+import { type FileHandle, open } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copySyncBytes } from '@ringwright/base/limits-copies';
-import { syncDirectory } from '@ringwright/node/durable-files';
 import { KeyedChecksum } from '../audit/keyed-checksum.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
-import { isSqliteError } from '../file/sqlite-errors.ts';
-import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
-import { turnName } from '../trash/partition-lifecycle.ts';
-import { listTrash, trimTrash } from '../trash/trash.ts';
-import { adoptCopy } from './adopt-copy.ts';
+import type { StoreParts } from '../parts/store-parts.ts';
 import { type CopyManifest, checkManifest } from './copy-manifest.ts';
-import { verifyCopy } from './verify-copy.ts';
-
-interface Staged {
-  readonly directory: string;
-  readonly handle: FileHandle;
-  readonly room: { readonly release: () => void };
-}
+import { type StagedCopy, stageCopy } from './staged-copy.ts';
 
 /** Ends with finish or discard. Until finish resolves the live file is as it was. */
 export class IncomingCopy {
   readonly manifest: CopyManifest;
-  readonly #parts: StoreParts;
-  readonly #partition: Partition;
-  readonly #staged: Staged;
+  readonly #staged: StagedCopy;
+  readonly #handle: FileHandle;
   readonly #checksum: KeyedChecksum;
   #received = 0;
   #lastWrite: Promise<unknown> = Promise.resolve();
@@ -36,16 +23,11 @@ export class IncomingCopy {
   #syncedFrom = 0;
   #ended = false;
 
-  constructor(
-    parts: StoreParts,
-    partition: Partition,
-    options: { manifest: CopyManifest; staged: Staged },
-  ) {
-    this.#parts = parts;
-    this.#partition = partition;
-    this.manifest = options.manifest;
-    this.#checksum = KeyedChecksum.of(options.manifest.seal);
-    this.#staged = options.staged;
+  constructor(manifest: CopyManifest, staged: StagedCopy, handle: FileHandle) {
+    this.manifest = manifest;
+    this.#checksum = KeyedChecksum.of(manifest.seal);
+    this.#staged = staged;
+    this.#handle = handle;
   }
 
   /** Bytes taken so far: the offset of the next chunk. */
@@ -74,7 +56,7 @@ export class IncomingCopy {
   /** Each chunk by itself: several in one go may take ten times as long (copyWriteBytes). */
   async #writeChunk(chunk: Uint8Array, offset: number): Promise<void> {
     const { length } = chunk;
-    const { bytesWritten } = await this.#staged.handle.write(chunk, 0, length, offset);
+    const { bytesWritten } = await this.#handle.write(chunk, 0, length, offset);
     if (bytesWritten === length) return;
     throw new CodedError('DISK_FULL', `${bytesWritten} of ${length} bytes were written`);
   }
@@ -83,33 +65,19 @@ export class IncomingCopy {
   #syncPiece(): void {
     if (this.#received - this.#syncedFrom < copySyncBytes) return;
     this.#syncedFrom = this.#received;
-    const sync = this.#lastSync.then(() => this.#staged.handle.datasync());
+    const sync = this.#lastSync.then(() => this.#handle.datasync());
     this.#lastSync = sync;
     sync.catch(() => {}); // given to finish
   }
 
-  /**
-   * Verifies the file, merges the writes that the present file has, and switches over. Throws
-   * COPY_INVALID with what differed, PARTITION_ABSENT when dropped meanwhile; then the copy is
-   * gone, the live file not.
-   */
+  /** See StagedCopy.adopt. Throws COPY_INVALID also when it is not complete. */
   async finish(): Promise<PartitionInfo> {
     this.#checkOpen();
     this.#ended = true;
     try {
       await this.#lastWrite;
       this.#checkComplete();
-      const synced = this.#makeDurable();
-      synced.catch(() => {}); // waited for below, unless the file is wrong
-      // failpoint: copy-in.before-verify
-      await verifyCopy(this.#parts.audits, join(this.#staged.directory, 'data.db'), this.manifest);
-      await synced;
-      return await this.#parts.mutex.run(turnName(this.#partition), () =>
-        adoptCopy(this.#parts, this.#partition, this.#staged.directory),
-      );
-    } catch (error) {
-      if (!isSqliteError(error)) throw error;
-      throw this.#invalid(error instanceof Error ? error.message : String(error));
+      return await this.#staged.adopt(() => this.#makeDurable());
     } finally {
       await this.#cleanUp();
     }
@@ -129,17 +97,14 @@ export class IncomingCopy {
 
   /** Closed too: closing it later would drop the locks of the connection that adopts the file. */
   async #makeDurable(): Promise<void> {
-    const { handle, directory } = this.#staged;
     await this.#lastSync;
-    await handle.sync();
-    await handle.close();
-    await syncDirectory(directory);
+    await this.#handle.sync();
+    await this.#handle.close();
   }
 
   async #cleanUp(): Promise<void> {
-    this.#staged.room.release();
-    await this.#staged.handle.close().catch(() => {}); // closed already on the way to success
-    await rm(this.#staged.directory, { recursive: true, force: true });
+    await this.#handle.close().catch(() => {}); // closed already on the way to success
+    await this.#staged.remove();
   }
 
   #checkComplete(): void {
@@ -153,27 +118,13 @@ export class IncomingCopy {
   }
 
   #checkOpen(): void {
-    checkOpen(this.#parts);
+    this.#staged.checkOpen();
     if (this.#ended) throw this.#invalid('it is finished or discarded already');
   }
 
   #invalid(what: string): CodedError {
-    const { keyspace, partition } = this.manifest;
-    return new CodedError('COPY_INVALID', `copy of ${keyspace}/${partition}: ${what}`, {
-      hint: 'the live file is as it was: start the copy again',
-    });
+    return this.#staged.invalid(what);
   }
-}
-
-/** Dropped partitions make room for one that is wanted. Throws DISK_FULL. */
-export async function roomFor(parts: StoreParts, bytes: number): Promise<{ release: () => void }> {
-  const bytesNeeded = await parts.disk.lackingBytes(bytes);
-  const trash = await listTrash(parts.root);
-  const isThere = trash.reduce((sum, item) => sum + item.bytes, 0) >= bytesNeeded;
-  if (bytesNeeded > 0 && isThere) {
-    await trimTrash(parts.root, { beforeMs: 0, bytesMax: Number.MAX_SAFE_INTEGER, bytesNeeded });
-  }
-  return parts.disk.promise(bytes);
 }
 
 /** Throws COPY_INVALID for a bad manifest, DISK_FULL with both numbers, before the first byte. */
@@ -183,22 +134,11 @@ export async function receiveCopy(
   manifest: CopyManifest,
 ): Promise<IncomingCopy> {
   checkManifest(manifest);
-  if (manifest.keyspace !== partition.keyspace || manifest.partition !== partition.partition) {
-    throw new CodedError(
-      'COPY_INVALID',
-      `a copy of ${manifest.keyspace}/${manifest.partition} for ${turnName(partition)}`,
-    );
-  }
-  const room = await roomFor(parts, manifest.bytes);
-  const directory = parts.stagingPath('copy');
+  const staged = await stageCopy(parts, partition, manifest);
   try {
-    parts.audits.prepare('audit');
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    const handle = await open(join(directory, 'data.db'), 'wx', 0o600);
-    return new IncomingCopy(parts, partition, { manifest, staged: { directory, handle, room } });
+    return new IncomingCopy(manifest, staged, await open(staged.file, 'wx', 0o600));
   } catch (error) {
-    room.release();
-    await rm(directory, { recursive: true, force: true });
+    await staged.remove();
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import type { PartitionAudit } from '../audit/audit-partition-file.ts';
 import type { SideProcess } from '../audit/side-process.ts';
-import type { CopyManifest } from './copy-manifest.ts';
+import type { CopyDescription } from './copy-manifest.ts';
 
 /**
  * Resolves when the file is whole, of our schema, every row matches its hash, and all figures are
@@ -12,7 +12,7 @@ import type { CopyManifest } from './copy-manifest.ts';
 export async function verifyCopy(
   audits: SideProcess,
   file: string,
-  manifest: CopyManifest,
+  manifest: CopyDescription,
 ): Promise<void> {
   const findings = compareManifest(await audits.audit(file), manifest);
   const [first] = findings;
@@ -27,7 +27,7 @@ export async function verifyCopy(
   );
 }
 
-function compareManifest({ findings, meta }: PartitionAudit, manifest: CopyManifest): Finding[] {
+function compareManifest({ findings, meta }: PartitionAudit, manifest: CopyDescription): Finding[] {
   if (meta === null || findings.length > 0) return [...findings];
   const expected = { ...manifest, incarnation: manifest.sourceIncarnation };
   const names = [

@@ -90,6 +90,17 @@ export class PartitionWal {
     return frames === 0 ? 0 : HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageBytes);
   }
 
+  /**
+   * How many bytes of it a reader of the file needs beside the file: both stay as they are until
+   * the next checkpoint. One that runs aside does not come to writing the file.
+   */
+  holdStill(): number {
+    this.#checkKept();
+    if (this.#aside?.at === 'wal') this.#aside.overtaken = true;
+    const [, frames, moved] = this.#run('NOOP');
+    return frames === moved ? 0 : HEADER_BYTES + frames * (FRAME_HEADER_BYTES + pageBytes);
+  }
+
   /** Moves it into the file and syncs both; false when something kept it from finishing. */
   checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): boolean {
     this.#overtake();

@@ -4,9 +4,11 @@ import { isDiskFull } from '@ringwright/base/disk-error';
 import type { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { DirectoryLock } from '../audit/directory-lock.ts';
 import type { SideProcess } from '../audit/side-process.ts';
+import type { CopyProcess } from '../carry/copy-process.ts';
 import { dataPaths } from '../file/data-paths.ts';
 import type { Memtables } from '../file/memtables.ts';
 import type { OpenFiles } from '../file/open-files.ts';
+import type { Partition } from '../file/partition.ts';
 import type { Registry } from '../file/registry.ts';
 import type { Checkpointer } from '../log/checkpointer.ts';
 import type { CommitLog } from '../log/commit-log.ts';
@@ -29,6 +31,8 @@ export interface StoreParts {
   /** A scrub of a long file must not hold copies up: each kind of work has a process. */
   readonly audits: SideProcess;
   readonly copies: SideProcess;
+  /** Gives whole files to other servers, and takes theirs. */
+  readonly carrier: CopyProcess;
   readonly newIncarnation: () => string;
   /** A fresh path in the staging folder, which is emptied when a store opens. */
   readonly stagingPath: (purpose: string) => string;
@@ -46,6 +50,19 @@ export interface StoreParts {
 export function checkOpen(parts: Pick<StoreParts, 'closed' | 'failure'>): void {
   if (parts.failure !== null) throw parts.failure;
   if (parts.closed) throw new CodedError('STORE_CLOSED', 'the store is closed');
+}
+
+/** Throws STORE_CLOSED, STORE_FAILED, PARTITION_ABSENT. */
+export function partitionOf(
+  parts: StoreParts,
+  { keyspace, partition }: { readonly keyspace: string; readonly partition: number },
+): Partition {
+  checkOpen(parts);
+  const found = parts.registry.get(keyspace, partition);
+  if (found !== undefined) return found;
+  throw new CodedError('PARTITION_ABSENT', `no file of ${keyspace}/${partition} is here`, {
+    details: { keyspace, partition },
+  });
 }
 
 /** `root`: the data directory. */

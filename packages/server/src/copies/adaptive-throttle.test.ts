@@ -19,7 +19,12 @@ class World {
 
   constructor(rate: number | null) {
     const loopDelayMs = (): number => this.loopDelayMs;
-    const ports = { monotonicMs: () => this.ms, loopDelayMs, idleShare: () => 1 };
+    const ports = {
+      monotonicMs: () => this.ms,
+      loopDelayMs,
+      idleShare: () => 1,
+      onRate: () => undefined,
+    };
     this.throttle = new AdaptiveThrottle(ports, rate);
   }
 

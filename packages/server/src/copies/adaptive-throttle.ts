@@ -18,6 +18,8 @@ export interface AdaptiveThrottlePorts {
   readonly loopDelayMs: () => number;
   /** Of the processors of the machine since the last call: ThrottleSample. */
   readonly idleShare: () => number;
+  /** Of the bytes that another process gives and takes, in each direction. */
+  readonly onRate: (rate: number | null) => void;
 }
 
 /** Rates in bytes per second and direction; null: no limit. */
@@ -51,6 +53,7 @@ export class AdaptiveThrottle {
   #loans: CopyLoans = new Map();
   #state = freeThrottle;
   #isGivingUp = false;
+  #told: number | null = null;
 
   /** `rate`: what the server was started with. */
   constructor(ports: AdaptiveThrottlePorts, rate: number | null) {
@@ -139,7 +142,11 @@ export class AdaptiveThrottle {
   }
 
   #apply(): void {
-    this.taken.setRate(this.#inForce());
-    this.given.setRate(this.#inForce());
+    const rate = this.#inForce();
+    this.taken.setRate(rate);
+    this.given.setRate(rate);
+    if (rate === this.#told) return;
+    this.#told = rate;
+    this.#ports.onRate(rate);
   }
 }

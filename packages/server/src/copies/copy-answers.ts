@@ -1,4 +1,5 @@
-// This device as the source of copies: snapshots of partition files, read in chunks by the joiner.
+// This device as the source of copies: files that its process gives to the joiner's, and snapshots
+// that a joiner reads in chunks.
 import { randomBytes } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
@@ -10,9 +11,17 @@ import {
   copyReadWaitMsMax,
   snapshotsAtOnceMax,
 } from '@ringwright/base/limits-copies';
-import type { Snapshot } from '@ringwright/partition/copy/snapshot';
+import { GivenCopy } from '@ringwright/partition/copy/given-copy';
+import { Snapshot } from '@ringwright/partition/copy/snapshot';
 import type { Caller } from '@ringwright/wire/call-channel';
-import type { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
+import type {
+  copyChecksum,
+  copyClose,
+  copyGoOn,
+  copyOpen,
+  copyRead,
+  copyStart,
+} from '@ringwright/wire/copies';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import {
   type Fenced,
@@ -31,19 +40,21 @@ interface CopySourcePorts extends ReplicaPorts, CooldownPorts {
 }
 
 interface OpenCopy {
-  readonly snapshot: Snapshot;
+  readonly content: GivenCopy | Snapshot;
   /** Which file of which device it is to be. */
   readonly asker: string;
   /** Where it goes. */
   readonly locality: Locality | null;
   lastUsedMs: number;
+  /** When it was last looked at: GivenCopy. */
+  sentBytes: number;
 }
 
 /** Snapshots that others are reading. */
 export class CopySource {
   readonly #ports: CopySourcePorts;
   readonly #monotonicMs: () => number;
-  readonly #open = new Map<string, OpenCopy>();
+  readonly #opened = new Map<string, OpenCopy>();
   /** Where the snapshots go that are being taken. */
   readonly #opening: (Locality | null)[] = [];
   readonly #cooldown: Cooldown;
@@ -56,34 +67,82 @@ export class CopySource {
   }
 
   /**
-   * A snapshot with everything written here under older ring versions: the fence is passed and what
-   * was under way
-   * has ended before it is taken. Throws MOVE_UNKNOWN, NOT_RESPONSIBLE, PARTITION_FILLING,
-   * COPY_BUSY.
+   * The file with everything written here under older ring versions: the fence is passed and what
+   * was under way has ended before it is described. Throws MOVE_UNKNOWN, NOT_RESPONSIBLE,
+   * PARTITION_FILLING, COPY_BUSY; USAGE when there is no process to give it.
    */
+  async start(
+    request: RequestOf<typeof copyStart>,
+    caller: Caller,
+  ): Promise<AnswerOf<typeof copyStart>> {
+    const { store } = this.#ports;
+    const { copy, content } = await this.#open(request, caller, () =>
+      this.#settled(request, () => store.copies.give(request)),
+    );
+    try {
+      const { keyspace: _k, partition: _p, walBytes = 0, ...about } = content.description;
+      return { copy, ...about, walBytes, key: content.key, ...(await content.door(0)) };
+    } catch (error) {
+      await this.release({ copy });
+      throw new CodedError('USAGE', 'no process gives copies here', { cause: error });
+    }
+  }
+
+  /** Throws MOVE_UNKNOWN. */
+  async goOn({ copy, offset }: RequestOf<typeof copyGoOn>): Promise<AnswerOf<typeof copyGoOn>> {
+    return this.#given(copy).door(offset);
+  }
+
+  /** Throws MOVE_UNKNOWN, COPY_BUSY, COPY_CUT; there is no such copy any more in any case. */
+  async checksum({ copy }: RequestOf<typeof copyChecksum>): Promise<AnswerOf<typeof copyChecksum>> {
+    const given = this.#given(copy);
+    try {
+      const checksum = await given.checksum();
+      // failpoint: copy-out.read
+      return { checksum };
+    } finally {
+      this.#ports.throttle.note(given.description.bytes);
+      await this.release({ copy });
+    }
+  }
+
+  /** A snapshot of the same. */
   async open(
     request: RequestOf<typeof copyOpen>,
     caller: Caller,
   ): Promise<AnswerOf<typeof copyOpen>> {
+    const { copy, content } = await this.#open(request, caller, () => {
+      this.#checkCooledDown();
+      return this.#lane(() => this.#settled(request, () => this.#snapshot(request)));
+    });
+    const { sourceIncarnation, seq, bytes, seal, rows, tombstones, digest } = content.manifest;
+    return { copy, sourceIncarnation, seq, bytes, seal, rows, tombstones, digest };
+  }
+
+  async #open<Content extends GivenCopy | Snapshot>(
+    request: RequestOf<typeof copyOpen>,
+    caller: Caller,
+    begin: () => Promise<Content>,
+  ): Promise<{ copy: string; content: Content }> {
     const fenced = await passFence(this.#ports, request, caller);
     checkSource(fenced, request);
     const asker = `${request.keyspace}/${request.partition}/d${request.device}`;
     await this.#releaseFormer(asker);
     const locality = localityOf(fenced.active.ring, request.device);
-    const given = [...this.#opening, ...[...this.#open.values()].map((open) => open.locality)];
+    const given = [...this.#opening, ...[...this.#opened.values()].map((open) => open.locality)];
     checkRoom(given, locality, this.#ports.loadThrottle());
-    this.#checkCooledDown();
     this.#opening.push(locality);
-    // failpoint: copy-out.before-snapshot
-    const snapshot = await this.#lane(() => this.#take(request)).finally(() => {
+    try {
+      // failpoint: copy-out.before-snapshot
+      const content = await begin();
+      const copy = randomBytes(12).toString('hex');
+      const lastUsedMs = this.#monotonicMs();
+      this.#opened.set(copy, { content, asker, locality, lastUsedMs, sentBytes: 0 });
+      // failpoint: copy-out.opened
+      return { copy, content };
+    } finally {
       this.#opening.splice(this.#opening.indexOf(locality), 1);
-    });
-    const copy = randomBytes(12).toString('hex');
-    const lastUsedMs = this.#monotonicMs();
-    this.#open.set(copy, { snapshot, asker, locality, lastUsedMs });
-    // failpoint: copy-out.opened
-    const { sourceIncarnation, seq, bytes, seal, rows, tombstones, digest } = snapshot.manifest;
-    return { copy, sourceIncarnation, seq, bytes, seal, rows, tombstones, digest };
+    }
   }
 
   /** Throws COPY_BUSY with when to ask again. */
@@ -96,7 +155,7 @@ export class CopySource {
 
   /** Who asks anew has lost what it had, perhaps with its process: nobody reads that any more. */
   async #releaseFormer(asker: string): Promise<void> {
-    for (const [copy, open] of this.#open) {
+    for (const [copy, open] of this.#opened) {
       if (open.asker === asker) await this.release({ copy });
     }
   }
@@ -109,12 +168,20 @@ export class CopySource {
     return mine;
   }
 
-  async #take({ keyspace, partition }: RequestOf<typeof copyOpen>): Promise<Snapshot> {
+  /** What was under way when the ring changed has ended, and the file is complete. */
+  async #settled<T>(
+    { keyspace, partition }: RequestOf<typeof copyOpen>,
+    take: () => T | Promise<T>,
+  ): Promise<T> {
     const { store, inFlight } = this.#ports;
     await inFlight.drained(keyspace, partition);
     if (store.marks(keyspace, partition)?.state !== 'ready') throw filling(partition);
+    return take();
+  }
+
+  async #snapshot({ keyspace, partition }: RequestOf<typeof copyOpen>): Promise<Snapshot> {
     const begunMs = this.#monotonicMs();
-    const snapshot = await store.snapshot(keyspace, partition);
+    const snapshot = await this.#ports.store.snapshot(keyspace, partition);
     this.#cooldown.after(begunMs);
     return snapshot;
   }
@@ -125,7 +192,8 @@ export class CopySource {
     offset,
     length,
   }: RequestOf<typeof copyRead>): Promise<AnswerOf<typeof copyRead>> {
-    const open = this.#used(copy);
+    const { content } = this.#used(copy);
+    if (!(content instanceof Snapshot)) throw unknown(copy);
     const { throttle } = this.#ports;
     const retryAfterMs = Math.ceil(throttle.backlogMs());
     if (retryAfterMs > copyReadWaitMsMax) {
@@ -133,39 +201,53 @@ export class CopySource {
       throw new CodedError('COPY_BUSY', message, { details: { retryAfterMs } });
     }
     await throttle.pass(length);
-    // failpoint: copy-out.chunk
-    return { data: await open.snapshot.readChunk(offset, Math.min(length, transferChunkBytesMax)) };
+    return { data: await content.readChunk(offset, Math.min(length, transferChunkBytesMax)) };
+  }
+
+  #given(copy: string): GivenCopy {
+    const { content } = this.#used(copy);
+    if (content instanceof GivenCopy) return content;
+    throw unknown(copy);
   }
 
   #used(copy: string): OpenCopy {
-    const open = this.#open.get(copy);
-    if (open === undefined) throw new CodedError('MOVE_UNKNOWN', `no copy '${copy}' is open here`);
+    const open = this.#opened.get(copy);
+    if (open === undefined) throw unknown(copy);
     open.lastUsedMs = this.#monotonicMs();
     return open;
   }
 
   async release({ copy }: RequestOf<typeof copyClose>): Promise<AnswerOf<typeof copyClose>> {
-    const open = this.#open.get(copy);
-    this.#open.delete(copy);
-    await open?.snapshot.release();
+    const open = this.#opened.get(copy);
+    this.#opened.delete(copy);
+    await open?.content.release();
     return {};
   }
 
   /** Releases everything: nobody is answered any more. */
   async close(): Promise<void> {
-    for (const copy of this.#open.keys()) await this.release({ copy });
+    for (const copy of this.#opened.keys()) await this.release({ copy });
   }
 
   /** Those whose joiners have gone. To be called now and then. */
   async releaseIdle(): Promise<void> {
     const before = this.#monotonicMs() - copyIdleMsMax;
-    for (const [copy, { lastUsedMs }] of this.#open) {
-      if (lastUsedMs < before) await this.release({ copy });
+    for (const [copy, open] of this.#opened) {
+      const { content, sentBytes } = open;
+      if (content instanceof GivenCopy && content.sentBytes !== sentBytes) {
+        open.sentBytes = content.sentBytes;
+        open.lastUsedMs = this.#monotonicMs();
+      }
+      if (open.lastUsedMs < before) await this.release({ copy });
     }
   }
 }
 
 const noMatter = (): void => undefined;
+
+function unknown(copy: string): CodedError {
+  return new CodedError('MOVE_UNKNOWN', `no copy '${copy}' is open here`);
+}
 
 /** Throws COPY_BUSY: the joiner goes on with another partition and asks again. */
 function checkRoom(

@@ -35,6 +35,11 @@ export class CopyThrottle {
     return debtMs(take(this.#bucket, this.#waitingBytes), this.#rate);
   }
 
+  /** These have passed elsewhere, at the same rate. */
+  note(bytes: number): void {
+    this.#passedBytes += bytes;
+  }
+
   /** Bytes that have passed since the last call. */
   passedBytes(): number {
     const passed = this.#passedBytes;

@@ -2,8 +2,11 @@
 //
 // They live as long as this process. A joiner that restarts begins anew: what it has staged may not
 // be on its disk, and to know that costs reading it all, against a copy of one partition.
-import type { CopyManifest } from '@ringwright/partition/copy/copy-manifest';
+
+import type { CopyGate } from '@ringwright/partition/carry/copy-work';
+import type { CopyDescription, CopyManifest } from '@ringwright/partition/copy/copy-manifest';
 import type { IncomingCopy } from '@ringwright/partition/copy/incoming-copy';
+import type { TakenCopy } from '@ringwright/partition/copy/taken-copy';
 
 /** Which copy it is: one that goes on must be for the same move, from the same device. */
 export interface CopyName {
@@ -13,12 +16,30 @@ export interface CopyName {
   readonly source: number;
 }
 
-export interface BegunCopy extends CopyName {
-  /** What the source calls its snapshot: it gives the same bytes, or nothing, by this name. */
+interface Begun extends CopyName {
+  /** What the source calls it: it gives the same bytes, or nothing, by this name. */
   readonly copy: string;
+}
+
+/** Of a snapshot there. */
+export interface ChunkedCopy extends Begun {
+  readonly kind: 'chunks';
   readonly manifest: CopyManifest;
   readonly incoming: IncomingCopy;
 }
+
+/** By the process beside the store. */
+export interface FetchedCopy extends Begun {
+  readonly kind: 'fetched';
+  readonly about: CopyDescription;
+  readonly incoming: TakenCopy;
+  /** For one connection. */
+  readonly gate: CopyGate;
+  /** Bytes that the pace knows of. */
+  noted: number;
+}
+
+export type BegunCopy = ChunkedCopy | FetchedCopy;
 
 export class PartialCopies {
   readonly #kept = new Map<string, BegunCopy>();

@@ -191,7 +191,7 @@ export class Reconciler {
     const onNoteFailed = (error: unknown): void => this.#failed({ kind: 'note', keyspace }, error);
     await held.follow(active, states).catch(onNoteFailed);
     const { ring, self } = active;
-    if (self !== null && ring.moves.some(({ from }) => from === self)) store.prepareSnapshots();
+    if (self !== null && ring.moves.some(({ from }) => from === self)) store.copies.prepare();
     this.#loads.forgetEnded(active);
     this.#drains.forgetEnded(active);
     this.#takeovers.remember(active);

@@ -1,5 +1,5 @@
 // Figures of the store and of copies, taken where they pass: gauges on request, bytes on arrival.
-import { copyRead } from '@ringwright/wire/copies';
+import { copyRead, copyStart } from '@ringwright/wire/copies';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { StatusPorts } from './status.ts';
@@ -38,6 +38,8 @@ export function measureCopies({ copiedBytes }: Metrics, devices: DeviceCaller): 
       const answer = await devices.call(to, kind, request);
       if (kind.method === copyRead.method)
         copiedBytes.inc(copyRead.answer.parse(answer).data.length);
+      // They come to another process.
+      if (kind.method === copyStart.method) copiedBytes.inc(copyStart.answer.parse(answer).bytes);
       return answer;
     },
   };

@@ -1,0 +1,48 @@
+// Program beside a store (copy-process.ts): gives files to such programs elsewhere, and takes them.
+import type { CopyAnswer, CopyOrder } from './copy-work.ts';
+import { GiveFiles } from './give-files.ts';
+import { RateGate } from './rate-gate.ts';
+import { TakeFiles } from './take-files.ts';
+
+const tell = (answer: CopyAnswer): void => void process.send?.(answer);
+const rates = { given: new RateGate(), taken: new RateGate() };
+const given = new GiveFiles(tell, rates.given);
+const taken = new TakeFiles(tell, rates.taken);
+
+async function follow(order: CopyOrder): Promise<void> {
+  switch (order.kind) {
+    case 'listen':
+      return given.listen(order);
+    case 'rates':
+      rates.given.setRate(order.given);
+      rates.taken.setRate(order.taken);
+      return;
+    case 'give':
+      return given.give(order);
+    case 'admit':
+      return given.admit(order);
+    case 'detach':
+      return given.detach(order);
+    case 'take':
+      return taken.take(order);
+    case 'fetch':
+      return taken.fetch(order);
+    case 'end':
+      given.end(order.id);
+      taken.end(order.id);
+  }
+}
+
+async function take(order: CopyOrder): Promise<void> {
+  try {
+    await follow(order);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    if ('id' in order) tell({ kind: 'failed', id: order.id, code: 'PEER_FAILED', message });
+    else tell({ kind: 'not-listening', message });
+  }
+}
+
+process.on('message', (order: CopyOrder) => void take(order));
+// Nobody is left to answer to.
+process.on('disconnect', () => process.exit());

@@ -1,0 +1,196 @@
+// Gives files to whoever brings a ticket, in a process beside the store.
+import { mkdirSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  copyConnectionsMax,
+  copyGreetMsMax,
+  copyHoldLookMs,
+  copyListenMsMax,
+  copyPieceBytes,
+  copyReportBytes,
+  copySilenceMsMax,
+  copyWriteBytes,
+} from '@ringwright/base/limits-copies';
+import { KeyedChecksum } from '../audit/keyed-checksum.ts';
+import { greetingBytes, packHead, ticketOf } from './copy-greeting.ts';
+import type { CopyAnswer, CopyOrder, FilePart } from './copy-work.ts';
+import { PartFiles } from './part-files.ts';
+import type { RateGate } from './rate-gate.ts';
+
+interface Given {
+  readonly id: number;
+  readonly checksum: KeyedChecksum;
+  readonly parts: readonly FilePart[];
+  files: PartFiles;
+  /** Bytes that the checksum covers so far. */
+  summed: number;
+  /** Who reads now; a later ticket ends it. */
+  socket: Socket | null;
+}
+
+interface Admission {
+  readonly given: Given;
+  readonly offset: number;
+}
+
+type Order<Kind extends CopyOrder['kind']> = Extract<CopyOrder, { kind: Kind }>;
+
+export class GiveFiles {
+  readonly #tell: (answer: CopyAnswer) => void;
+  readonly #rate: RateGate;
+  readonly #given = new Map<number, Given>();
+  readonly #admitted = new Map<string, Admission>();
+
+  constructor(tell: (answer: CopyAnswer) => void, rate: RateGate) {
+    this.#tell = tell;
+    this.#rate = rate;
+  }
+
+  /** The process of a server that was killed may have the port for a moment yet. */
+  listen(order: Order<'listen'>, untilMs = performance.now() + copyListenMsMax): void {
+    const server = createServer((socket) => this.#greet(socket));
+    server.maxConnections = copyConnectionsMax;
+    server.on('error', ({ message }) => {
+      const isLate = performance.now() > untilMs;
+      if (isLate) this.#tell({ kind: 'not-listening', message });
+      else setTimeout(() => this.listen(order, untilMs), copyHoldLookMs);
+    });
+    server.listen(order.port, order.host, () => {
+      const address = server.address();
+      if (address === null || typeof address === 'string') return;
+      this.#tell({ kind: 'listening', port: address.port });
+    });
+  }
+
+  give({ id, parts, key }: Order<'give'>): void {
+    const files = PartFiles.open(parts, 'r');
+    const checksum = KeyedChecksum.of(key);
+    this.#given.set(id, { id, parts, files, checksum, summed: 0, socket: null });
+  }
+
+  admit({ id, ticket, offset }: Order<'admit'>): void {
+    const given = this.#given.get(id);
+    if (given !== undefined) this.#admitted.set(ticket, { given, offset });
+  }
+
+  /** What is given from now on comes from copies; who reads does not notice. */
+  async detach({ id, directory }: Order<'detach'>): Promise<void> {
+    const given = this.#given.get(id);
+    if (given === undefined) return;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const parts = given.parts.map(({ path, bytes }) => {
+      return { path: join(directory, basename(path)), bytes };
+    });
+    const held = given.files;
+    const aside = PartFiles.open(parts, 'wx+');
+    const piece = Buffer.allocUnsafe(copyWriteBytes);
+    for (let at = 0; at < held.bytes; ) {
+      const length = await held.read(piece, at);
+      aside.write(piece.subarray(0, length), at);
+      at += length;
+    }
+    given.files = aside;
+    await held.close();
+    this.#tell({ kind: 'detached', id });
+  }
+
+  end(id: number): void {
+    const given = this.#given.get(id);
+    if (given === undefined) return;
+    this.#given.delete(id);
+    for (const [ticket, admission] of this.#admitted) {
+      if (admission.given === given) this.#admitted.delete(ticket);
+    }
+    given.socket?.destroy();
+    void given.files.close();
+  }
+
+  /** A connection that does not bring a ticket soon goes. */
+  #greet(socket: Socket): void {
+    socket.on('error', () => undefined); // 'close' follows
+    socket.setTimeout(copyGreetMsMax, () => socket.destroy());
+    let came = Buffer.alloc(0);
+    const take = (bytes: Buffer): void => {
+      came = Buffer.concat([came, bytes]);
+      if (came.length < greetingBytes) return;
+      socket.off('data', take);
+      const admission = this.#useTicket(came);
+      if (admission === null) socket.destroy();
+      else void this.#give(admission, socket);
+    };
+    socket.on('data', take);
+  }
+
+  /** Good once. */
+  #useTicket(greeting: Buffer): Admission | null {
+    const ticket = ticketOf(greeting);
+    const admission = ticket === null ? undefined : this.#admitted.get(ticket);
+    if (ticket === null || admission === undefined) return null;
+    this.#admitted.delete(ticket);
+    return admission;
+  }
+
+  async #give({ given, offset }: Admission, socket: Socket): Promise<void> {
+    given.socket?.destroy();
+    given.socket = socket;
+    socket.setTimeout(copySilenceMsMax);
+    socket.setNoDelay(true);
+    try {
+      await this.#send(given, socket, offset);
+    } catch (error) {
+      socket.destroy();
+      if (socket.destroyed && !this.#given.has(given.id)) return;
+      const message = error instanceof Error ? error.message : String(error);
+      this.#tell({ kind: 'failed', id: given.id, code: 'PEER_FAILED', message });
+    }
+  }
+
+  /** Resolves early when the connection breaks: whoever reads may come again. */
+  async #send(given: Given, socket: Socket, offset: number): Promise<void> {
+    const { bytes } = given.files;
+    const pieces = [Buffer.allocUnsafeSlow(copyPieceBytes), Buffer.allocUnsafeSlow(copyPieceBytes)];
+    // The next piece is read while the kernel takes the one before.
+    let leaving = written(socket, packHead(bytes - offset));
+    for (let at = offset; at < bytes; ) {
+      const [piece = Buffer.alloc(0)] = pieces;
+      pieces.reverse();
+      const length = await given.files.read(piece, at);
+      const read = piece.subarray(0, length);
+      addNew(given, read, at);
+      at += length;
+      await leaving;
+      if (socket.destroyed) return;
+      const waitMs = this.#rate.passed(length);
+      if (waitMs > 0) await delay(waitMs);
+      leaving = written(socket, read);
+      if (at % copyReportBytes < length) this.#tell({ kind: 'sent', id: given.id, bytes: at });
+    }
+    await leaving;
+    if (socket.destroyed) return;
+    socket.end();
+    if (given.summed === bytes) this.#tellChecksum(given);
+  }
+
+  /** Told once: who comes again after the end of the file has the checksum already. */
+  #tellChecksum(given: Given): void {
+    given.summed = Number.POSITIVE_INFINITY;
+    this.#tell({ kind: 'given', id: given.id, checksum: given.checksum.text() });
+  }
+}
+
+/** What was sent before a cut is in the checksum already. */
+function addNew(given: Given, read: Buffer, at: number): void {
+  const fresh = read.subarray(Math.max(0, given.summed - at));
+  given.checksum.take(fresh);
+  given.summed = Math.max(given.summed, at + read.length);
+}
+
+/** Resolves when the kernel has it all, or the connection is gone. */
+function written(socket: Socket, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.destroyed) resolve();
+    else socket.write(bytes, () => resolve());
+  });
+}

@@ -1,0 +1,95 @@
+// The files of a copy as one row of bytes, in a process that copies.
+import { closeSync, fdatasync, openSync, read, writeSync } from 'node:fs';
+import { promisify } from 'node:util';
+import type { FilePart } from './copy-work.ts';
+
+const readAt = promisify(read);
+const syncInPool = promisify(fdatasync);
+
+interface OpenPart extends FilePart {
+  readonly fd: number;
+  /** Of its first byte in the row. */
+  readonly start: number;
+}
+
+export class PartFiles {
+  readonly bytes: number;
+  readonly #parts: readonly OpenPart[];
+  /** Work in the thread pool. */
+  #under = 0;
+  #onIdle: (() => void)[] = [];
+
+  private constructor(parts: readonly OpenPart[]) {
+    this.#parts = parts;
+    this.bytes = parts.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /** `wx`: they must not be there yet. Throws what the file system says. */
+  static open(parts: readonly FilePart[], flags: 'r' | 'wx' | 'wx+'): PartFiles {
+    const opened: OpenPart[] = [];
+    try {
+      let start = 0;
+      for (const part of parts) {
+        opened.push({ ...part, fd: openSync(part.path, flags, 0o600), start });
+        start += part.bytes;
+      }
+      return new PartFiles(opened);
+    } catch (error) {
+      for (const { fd } of opened) closeSync(fd);
+      throw error;
+    }
+  }
+
+  /** Fills the piece as far as one file reaches; gives how many bytes that are. */
+  async read(piece: Buffer, at: number): Promise<number> {
+    const { fd, start, bytes } = this.#partAt(at);
+    const length = Math.min(piece.length, start + bytes - at);
+    const reading = readAt(fd, piece, 0, length, at - start);
+    const { bytesRead } = await this.#counted(reading);
+    if (bytesRead === 0) throw new Error(`a file ends at ${at - start} of ${bytes} bytes`);
+    return bytesRead;
+  }
+
+  /** Throws an Error where the disk takes less. */
+  write(piece: Uint8Array, at: number): void {
+    for (let done = 0; done < piece.length; ) {
+      const { fd, start, bytes } = this.#partAt(at + done);
+      const length = Math.min(piece.length - done, start + bytes - at - done);
+      const written = writeSync(fd, piece, done, length, at + done - start);
+      if (written === 0) throw new Error('the disk takes no more bytes');
+      done += written;
+    }
+  }
+
+  /** Of all files, in the thread pool. */
+  async sync(): Promise<void> {
+    for (const { fd } of this.#parts) await this.#counted(syncInPool(fd));
+  }
+
+  /** Resolves when nothing is read or synced any more. */
+  async idle(): Promise<void> {
+    if (this.#under > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  /** When nobody reads any more: a number of a closed file may become that of another. */
+  async close(): Promise<void> {
+    await this.idle();
+    for (const { fd } of this.#parts) closeSync(fd);
+  }
+
+  async #counted<Result>(work: Promise<Result>): Promise<Result> {
+    this.#under += 1;
+    try {
+      return await work;
+    } finally {
+      this.#under -= 1;
+      if (this.#under === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+    }
+  }
+
+  #partAt(at: number): OpenPart {
+    const part = this.#parts.find(({ start, bytes }) => at < start + bytes);
+    if (part === undefined) throw new Error(`no file of the copy has byte ${at}`);
+    return part;
+  }
+}

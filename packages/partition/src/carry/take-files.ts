@@ -1,0 +1,163 @@
+// Takes the bytes of copies from other processes into files, in a process beside the store.
+import { connect, type Socket } from 'node:net';
+import {
+  copyConnectMsMax,
+  copyReportBytes,
+  copySilenceMsMax,
+  copySyncBytes,
+  copyWriteBytes,
+} from '@ringwright/base/limits-copies';
+import { KeyedChecksum } from '../audit/keyed-checksum.ts';
+import { headBytes, lengthOf, packGreeting } from './copy-greeting.ts';
+import type { CopyAnswer, CopyOrder } from './copy-work.ts';
+import { PartFiles } from './part-files.ts';
+import type { RateGate } from './rate-gate.ts';
+
+interface Taken {
+  readonly id: number;
+  readonly files: PartFiles;
+  readonly checksum: KeyedChecksum;
+  received: number;
+  /** Of what was written before; a failure of the disk fails the last sync too. */
+  lastSync: Promise<void>;
+  syncedFrom: number;
+  socket: Socket | null;
+}
+
+type Order<Kind extends CopyOrder['kind']> = Extract<CopyOrder, { kind: Kind }>;
+
+/** Received by one connection. */
+interface Arrival {
+  readonly taken: Taken;
+  readonly socket: Socket;
+  head: Buffer | null;
+  /** What is wrong with it; then nothing more of it is taken. */
+  fault: Error | null;
+}
+
+export class TakeFiles {
+  readonly #tell: (answer: CopyAnswer) => void;
+  readonly #rate: RateGate;
+  readonly #taken = new Map<number, Taken>();
+
+  constructor(tell: (answer: CopyAnswer) => void, rate: RateGate) {
+    this.#tell = tell;
+    this.#rate = rate;
+  }
+
+  take({ id, parts, key }: Order<'take'>): void {
+    const files = PartFiles.open(parts, 'wx');
+    const state = { received: 0, lastSync: Promise.resolve(), syncedFrom: 0, socket: null };
+    this.#taken.set(id, { id, files, checksum: KeyedChecksum.of(key), ...state });
+  }
+
+  /** The socket reads into one piece of memory, which is written before the next read. */
+  fetch({ id, gate: { host, port, ticket } }: Order<'fetch'>): void {
+    const taken = this.#taken.get(id);
+    if (taken === undefined) return;
+    const callback = (length: number): boolean => this.#arrived(arrival, memory, length);
+    const memory = Buffer.allocUnsafeSlow(copyWriteBytes);
+    const socket = connect({ host, port, onread: { buffer: memory, callback } });
+    const arrival: Arrival = { taken, socket, head: Buffer.alloc(0), fault: null };
+    taken.socket = socket;
+    socket.setTimeout(copyConnectMsMax, () => socket.destroy(new Error('nothing comes')));
+    let wasOpen = false;
+    socket.once('connect', () => {
+      wasOpen = true;
+      socket.setTimeout(copySilenceMsMax);
+      socket.write(packGreeting(ticket));
+    });
+    let reason = 'the source closed it';
+    socket.once('error', ({ message }) => void (reason = message));
+    socket.once('close', () => {
+      if (this.#taken.get(id)?.socket !== socket) return;
+      taken.socket = null;
+      if (arrival.fault !== null) this.#failed(id, arrival.fault);
+      else if (taken.received < taken.files.bytes) {
+        const { received } = taken;
+        this.#tell({ kind: 'cut', id, wasOpen, received, message: reason });
+      } else void this.#finish(taken);
+    });
+  }
+
+  end(id: number): void {
+    const taken = this.#taken.get(id);
+    if (taken === undefined) return;
+    this.#taken.delete(id);
+    taken.socket?.destroy();
+    void taken.files.close();
+  }
+
+  /** False: nothing more is read for now, or at all. */
+  #arrived(arrival: Arrival, memory: Buffer, length: number): boolean {
+    try {
+      const bytes = afterHead(arrival, memory.subarray(0, length));
+      this.#write(arrival.taken, bytes);
+    } catch (error) {
+      arrival.fault = error instanceof Error ? error : new Error(String(error));
+      arrival.socket.destroy();
+      return false;
+    }
+    const waitMs = this.#rate.passed(length);
+    if (waitMs > 0) setTimeout(() => arrival.socket.resume(), waitMs);
+    return waitMs === 0;
+  }
+
+  #write(taken: Taken, bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    taken.files.write(bytes, taken.received);
+    taken.checksum.take(bytes);
+    const before = taken.received;
+    taken.received += bytes.length;
+    if (Math.floor(taken.received / copyReportBytes) > Math.floor(before / copyReportBytes)) {
+      this.#tell({ kind: 'received', id: taken.id, bytes: taken.received });
+    }
+    if (taken.received - taken.syncedFrom < copySyncBytes) return;
+    taken.syncedFrom = taken.received;
+    this.#sync(taken);
+  }
+
+  #sync(taken: Taken): void {
+    taken.lastSync = taken.lastSync.then(() => taken.files.sync());
+    taken.lastSync.catch(() => undefined); // given to #finish
+  }
+
+  /** The files are closed when it says that they are synced. */
+  async #finish(taken: Taken): Promise<void> {
+    const { id, files } = taken;
+    this.#tell({ kind: 'taken', id, checksum: taken.checksum.text() });
+    this.#sync(taken);
+    try {
+      await taken.lastSync;
+      if (!this.#taken.delete(id)) return;
+      await files.close();
+      this.#tell({ kind: 'synced', id });
+    } catch (error) {
+      this.#failed(id, error);
+    }
+  }
+
+  #failed(id: number, error: unknown): void {
+    this.end(id);
+    const message = error instanceof Error ? error.message : String(error);
+    const isFull = /ENOSPC|takes no more/.test(message);
+    this.#tell({ kind: 'failed', id, code: isFull ? 'DISK_FULL' : 'PEER_FAILED', message });
+  }
+}
+
+/** What follows the head. Throws when it is none, or not that of the bytes that are to come. */
+function afterHead(arrival: Arrival, bytes: Buffer): Buffer {
+  const { taken, head } = arrival;
+  const wanted = taken.files.bytes - taken.received;
+  if (head === null) {
+    if (bytes.length <= wanted) return bytes;
+    throw new Error(`more than ${taken.files.bytes} bytes came`);
+  }
+  const missing = headBytes - head.length;
+  arrival.head = Buffer.concat([head, bytes.subarray(0, missing)]);
+  if (arrival.head.length < headBytes) return bytes.subarray(0, 0);
+  const length = lengthOf(arrival.head);
+  arrival.head = null;
+  if (length !== wanted) throw new Error(`${length} bytes are to come, ${wanted} are missing`);
+  return afterHead(arrival, bytes.subarray(missing));
+}

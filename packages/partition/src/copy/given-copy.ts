@@ -1,0 +1,204 @@
+// One partition file on its way to another server, read by the process beside the store.
+import { randomBytes } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import { copyHoldLookMs, copyHoldMsMax } from '@ringwright/base/limits-copies';
+import type { CopyReport, FilePart } from '../carry/copy-work.ts';
+import type { Partition } from '../file/partition.ts';
+import type { PartitionFile } from '../file/partition-file.ts';
+import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
+import { usePartition } from '../parts/use-partition.ts';
+import type { CopyDescription } from './copy-manifest.ts';
+
+const TICKET_BYTES = 32;
+const KEY_BYTES = 16;
+
+/** A checkpoint is held back while the file is read; the number of those before tells. */
+interface Hold {
+  readonly file: PartitionFile;
+  readonly checkpoints: number;
+  readonly sinceMs: number;
+  timer: NodeJS.Timeout;
+}
+
+/** Where a joiner's process gets the bytes. */
+export interface CopyDoor {
+  readonly port: number;
+  readonly ticket: string;
+}
+
+/** Until it is released the process has the file open. */
+export class GivenCopy {
+  readonly description: CopyDescription;
+  /** Of the keyed checksum: drawn here, and told only to who may have the copy. */
+  readonly key = randomBytes(KEY_BYTES).toString('hex');
+  readonly #parts: StoreParts;
+  readonly #partition: Partition;
+  readonly #order: ReturnType<StoreParts['carrier']['begin']>;
+  readonly #checksum = Promise.withResolvers<string>();
+  #hold: Hold | null;
+  #aside: string | null = null;
+  #room: { readonly release: () => void } | null = null;
+  /** No more of it can be given: it has all been read, or never will be. */
+  #ended = false;
+  #released = false;
+  #sentBytes = 0;
+
+  constructor(
+    parts: StoreParts,
+    partition: Partition,
+    given: { description: CopyDescription; files: readonly FilePart[]; file: PartitionFile },
+  ) {
+    this.#parts = parts;
+    this.#partition = partition;
+    this.description = given.description;
+    this.#checksum.promise.catch(() => undefined); // told to whoever asks for it
+    this.#hold = this.#begin(given.file);
+    try {
+      this.#order = parts.carrier.begin({
+        onReport: (report) => this.#hear(report),
+        onLost: (error) => this.#fail(error),
+      });
+      this.#order({ kind: 'give', parts: given.files, key: this.key });
+    } catch (error) {
+      this.#endHold();
+      throw error;
+    }
+  }
+
+  /** Grows while somebody reads. */
+  get sentBytes(): number {
+    return this.#sentBytes;
+  }
+
+  /**
+   * For one connection, which gets the bytes from `offset` on. Throws MOVE_UNKNOWN when they cannot
+   * be given any more, COPY_CUT when nobody could come in.
+   */
+  async door(offset: number): Promise<CopyDoor> {
+    if (this.#ended) throw new CodedError('MOVE_UNKNOWN', 'the copy is not given any more');
+    const port = await this.#parts.carrier.port();
+    const ticket = randomBytes(TICKET_BYTES).toString('hex');
+    this.#order({ kind: 'admit', ticket, offset });
+    return { port, ticket };
+  }
+
+  /**
+   * Resolves to the keyed checksum of all bytes when they have been read. Rejects with COPY_BUSY
+   * when the file was written to meanwhile, COPY_CUT when the process has ended.
+   */
+  checksum(): Promise<string> {
+    return this.#checksum.promise;
+  }
+
+  /** Safe to repeat. */
+  async release(): Promise<void> {
+    if (this.#released) return;
+    this.#released = true;
+    this.#fail(new CodedError('MOVE_UNKNOWN', 'the copy is released'));
+    this.#order({ kind: 'end' });
+    this.#room?.release();
+    if (this.#aside !== null) await rm(this.#aside, { recursive: true, force: true });
+  }
+
+  #begin(file: PartitionFile): Hold {
+    this.#partition.pins += 1;
+    this.#partition.held += 1;
+    const timer = setInterval(() => this.#look(), copyHoldLookMs);
+    timer.unref();
+    return { file, checkpoints: file.wal.checkpoints, sinceMs: performance.now(), timer };
+  }
+
+  #hear(report: CopyReport): void {
+    if (report.kind === 'sent') this.#sentBytes = report.bytes;
+    else if (report.kind === 'given') {
+      // Where the file lies it may be written to from here on.
+      this.#ended ||= this.#aside === null;
+      if (this.#isUntouched()) this.#checksum.resolve(report.checksum);
+      else this.#fail(touched(this.#partition));
+      this.#endHold();
+    } else if (report.kind === 'detached') {
+      if (!this.#isUntouched()) this.#fail(touched(this.#partition));
+      this.#endHold();
+    } else if (report.kind === 'failed') this.#fail(new CodedError('COPY_CUT', report.message));
+  }
+
+  /** What was read came before any checkpoint. */
+  #isUntouched(): boolean {
+    const hold = this.#hold;
+    if (hold === null) return true;
+    return this.#partition.file === hold.file && hold.file.wal.checkpoints === hold.checkpoints;
+  }
+
+  /** Checkpoints must not wait long: the process then copies what is left aside. */
+  #look(): void {
+    const hold = this.#hold;
+    if (hold === null || this.#aside !== null) return;
+    if (!this.#isUntouched()) {
+      this.#fail(touched(this.#partition));
+      return;
+    }
+    const isLong = performance.now() - hold.sinceMs > copyHoldMsMax;
+    if (!isLong && !hold.file.wal.exceeds(this.#parts.limits.walBytesMax)) return;
+    this.#aside = this.#parts.stagingPath('given');
+    void this.#detach(this.#aside);
+  }
+
+  async #detach(directory: string): Promise<void> {
+    try {
+      this.#room = await this.#parts.disk.promise(this.description.bytes);
+      this.#order({ kind: 'detach', directory });
+    } catch (error) {
+      this.#fail(error instanceof CodedError ? error : touched(this.#partition));
+    }
+  }
+
+  #fail(error: CodedError): void {
+    this.#ended = true;
+    this.#checksum.reject(error);
+    this.#endHold();
+  }
+
+  #endHold(): void {
+    const hold = this.#hold;
+    if (hold === null) return;
+    this.#hold = null;
+    clearInterval(hold.timer);
+    this.#partition.pins -= 1;
+    this.#partition.held -= 1;
+    this.#parts.checkpointer.request(this.#partition);
+  }
+}
+
+/**
+ * Nothing is synced and nothing copied: the process reads the file, and its WAL as far as it goes
+ * now, while checkpoints wait. In WAL mode nothing but a checkpoint changes these bytes.
+ */
+export function giveCopy(parts: StoreParts, partition: Partition): GivenCopy {
+  checkOpen(parts);
+  if (partition.gone) {
+    const what = `${partition.keyspace}/${partition.partition} was dropped`;
+    throw new CodedError('PARTITION_ABSENT', what);
+  }
+  return usePartition(parts, partition, (file) => {
+    file.flush();
+    const walBytes = file.wal.holdStill();
+    const { name } = file.db;
+    const { size: fileBytes } = statSync(name);
+    const wal = { path: `${name}-wal`, bytes: walBytes };
+    const files = [{ path: name, bytes: fileBytes }, ...(walBytes > 0 ? [wal] : [])];
+    const { keyspace, partition: number, incarnation, seq, rows, tombstones, digest } = file.info();
+    const description = {
+      ...{ keyspace, partition: number, sourceIncarnation: incarnation },
+      ...{ seq, rows, tombstones, digest },
+      ...{ bytes: fileBytes + walBytes, walBytes },
+    };
+    return new GivenCopy(parts, partition, { description, files, file });
+  });
+}
+
+function touched({ keyspace, partition }: Partition): CodedError {
+  const message = `${keyspace}/${partition} was written to its file while it was copied`;
+  return new CodedError('COPY_BUSY', message, { hint: 'ask again' });
+}

@@ -1,0 +1,146 @@
+// Copies from process to process: what arrives, what does not, and what holds nothing up.
+import net from 'node:net';
+import { expect, test } from 'vitest';
+import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
+import { greetingBytes, packGreeting } from '../carry/copy-greeting.ts';
+import type { Store } from '../store.ts';
+import type { GivenCopy } from './given-copy.ts';
+import type { TakenCopy } from './taken-copy.ts';
+
+const host = '127.0.0.1';
+/** The longest value. */
+const MIB = 'x'.repeat(1024 * 1024);
+const place0 = { keyspace: 'test', partition: 0 };
+
+async function fill(store: Store, count: number, bytes: number): Promise<void> {
+  for (let at = 0; at < count; at += 500) {
+    const length = Math.min(500, count - at);
+    await store.write(
+      Array.from({ length }, (_, i) => write(`key-${at + i}`, 'x'.repeat(bytes), at + i + 1)),
+    );
+  }
+}
+
+/** Two stores, the second one's file filling. */
+async function stores(rows: number, bytes: number) {
+  const [from, to] = [scratch(), scratch()];
+  const [source, target] = [await from.open(), await to.open()];
+  await source.create('test', 0, 'ready');
+  await target.create('test', 0, 'filling');
+  await fill(source, rows, bytes);
+  return {
+    source,
+    target,
+    async [Symbol.asyncDispose]() {
+      await from[Symbol.asyncDispose]();
+      await to[Symbol.asyncDispose]();
+    },
+  };
+}
+
+async function begin(
+  source: Store,
+  target: Store,
+): Promise<{ given: GivenCopy; taken: TakenCopy }> {
+  const given = source.copies.give(place0);
+  const { description: about, key } = given;
+  return { given, taken: await target.copies.take(about, key) };
+}
+
+const nobody = (): void => undefined;
+
+async function carry(given: GivenCopy, taken: TakenCopy, port?: number): Promise<string> {
+  const door = await given.door(taken.received);
+  return taken.fetch({ host, ...door, port: port ?? door.port }, nobody);
+}
+
+test('a file with what is in its WAL only, and with what was written here meanwhile', async () => {
+  await using place = await stores(3_000, 1_000);
+  const { source, target } = place;
+  const { given, taken } = await begin(source, target);
+  expect(given.description.walBytes).toBeGreaterThan(0);
+  const found = await carry(given, taken);
+  await target.write([write('here', 'meanwhile', 99_999)]);
+  await source.write([write('late', 'not in the copy', 99_999)]);
+  const info = await taken.finish(found, await given.checksum());
+  await given.release();
+  expect(info).toMatchObject({ rows: 3_001, state: 'filling' });
+  expect([textOf(target, 'here'), textOf(target, 'key-7')]).toEqual([
+    'meanwhile',
+    'x'.repeat(1_000),
+  ]);
+  expect(textOf(target, 'late')).toBeUndefined();
+});
+
+test('a large file goes on from where it was cut', async () => {
+  await using place = await stores(20_000, 1_000);
+  const { source, target } = place;
+  const { given, taken } = await begin(source, target);
+  let left = 9 * 1024 * 1024;
+  const door = await given.door(0);
+  const proxy = net.createServer((socket) => {
+    const onward = net.connect(door.port, host);
+    socket.pipe(onward);
+    onward.on('data', (bytes) => {
+      left -= bytes.length;
+      if (left >= 0) socket.write(bytes);
+      else {
+        socket.destroy();
+        onward.destroy();
+      }
+    });
+    for (const one of [socket, onward]) one.on('error', nobody);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, host, resolve));
+  const { port } = proxy.address() as net.AddressInfo;
+  await expect(taken.fetch({ host, port, ticket: door.ticket }, nobody)).rejects.toMatchObject({
+    code: 'COPY_CUT',
+  });
+  proxy.close();
+  expect(taken.received).toBeGreaterThan(1024 * 1024);
+  expect(taken.received).toBeLessThan(10 * 1024 * 1024);
+  const found = await carry(given, taken);
+  await taken.finish(found, await given.checksum());
+  await given.release();
+  expect(target.info('test', 0)?.digest).toBe(source.info('test', 0)?.digest);
+});
+
+test('a checkpoint while it is read: the copy is worth nothing', async () => {
+  await using place = await stores(100, 1_000);
+  const { source, target } = place;
+  const { given, taken } = await begin(source, target);
+  // More than a WAL may hold back.
+  for (let at = 0; at < 40; at += 1) await source.write([write(`big-${at}`, MIB, 1_000 + at)]);
+  const found = await carry(given, taken);
+  await expect(given.checksum()).rejects.toMatchObject({ code: 'COPY_BUSY' });
+  await expect(taken.finish(found, `${given.key}${'0'.repeat(32)}`)).rejects.toMatchObject({
+    code: 'COPY_INVALID',
+  });
+  await given.release();
+  expect(target.info('test', 0)).toMatchObject({ rows: 0, state: 'filling' });
+});
+
+/** What the port answers to these bytes, until it closes. */
+async function answerTo(port: number, bytes: Buffer): Promise<number> {
+  const socket = net.connect(port, host);
+  socket.on('error', nobody);
+  let came = 0;
+  socket.on('data', ({ length }) => void (came += length));
+  socket.write(bytes);
+  await new Promise((resolve) => socket.once('close', resolve));
+  return came;
+}
+
+test('a ticket is good once; others get nothing', async () => {
+  await using place = await stores(100, 1_000);
+  const given = place.source.copies.give(place0);
+  const { port, ticket } = await given.door(0);
+  const second = await given.door(0);
+  expect(await answerTo(port, Buffer.alloc(greetingBytes, 1))).toBe(0);
+  expect(await answerTo(port, packGreeting('ab'.repeat(32)))).toBe(0);
+  expect(await answerTo(port, packGreeting(ticket))).toBe(given.description.bytes + 12);
+  expect(await answerTo(port, packGreeting(ticket))).toBe(0);
+  await expect(given.door(0)).rejects.toMatchObject({ code: 'MOVE_UNKNOWN' });
+  await given.release();
+  expect(await answerTo(port, packGreeting(second.ticket)), 'released').toBe(0);
+});

@@ -1,0 +1,119 @@
+// A partition file on its way in: the room it has, and its end, well or not.
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { syncDirectory } from '@ringwright/node/durable-files';
+import type { Partition } from '../file/partition.ts';
+import type { PartitionInfo } from '../file/partition-info.ts';
+import { isSqliteError } from '../file/sqlite-errors.ts';
+import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
+import { turnName } from '../trash/partition-lifecycle.ts';
+import { listTrash, trimTrash } from '../trash/trash.ts';
+import { adoptCopy } from './adopt-copy.ts';
+import { type CopyDescription, checkDescription } from './copy-manifest.ts';
+import { verifyCopy } from './verify-copy.ts';
+
+export class StagedCopy {
+  readonly about: CopyDescription;
+  readonly #parts: StoreParts;
+  readonly #partition: Partition;
+  readonly #directory: string;
+  readonly #room: { readonly release: () => void };
+
+  constructor(
+    parts: StoreParts,
+    partition: Partition,
+    staged: {
+      readonly about: CopyDescription;
+      readonly directory: string;
+      readonly room: { readonly release: () => void };
+    },
+  ) {
+    this.about = staged.about;
+    this.#parts = parts;
+    this.#partition = partition;
+    this.#directory = staged.directory;
+    this.#room = staged.room;
+  }
+
+  get file(): string {
+    return join(this.#directory, 'data.db');
+  }
+
+  /** Throws STORE_CLOSED and STORE_FAILED. */
+  checkOpen(): void {
+    checkOpen(this.#parts);
+  }
+
+  /**
+   * Verifies the file, merges the writes that the present file has, and switches over. The file is
+   * complete, and its bytes are those of the source; `makeDurable` ends when they are on the disk
+   * and nobody has it open. Throws COPY_INVALID with what differed, PARTITION_ABSENT when dropped
+   * meanwhile; the live file is as it was then. The staged one is gone in any case.
+   */
+  async adopt(makeDurable: () => Promise<void>): Promise<PartitionInfo> {
+    try {
+      const synced = makeDurable();
+      synced.catch(() => {}); // waited for below, unless the file is wrong
+      // SQLite moves a WAL into the file at the end of the audit: the file comes first.
+      if ((this.about.walBytes ?? 0) > 0) await synced;
+      // failpoint: copy-in.before-verify
+      await verifyCopy(this.#parts.audits, this.file, this.about);
+      await synced;
+      // A WAL that is gone must not come back.
+      await syncDirectory(this.#directory);
+      return await this.#parts.mutex.run(turnName(this.#partition), () =>
+        adoptCopy(this.#parts, this.#partition, this.#directory),
+      );
+    } catch (error) {
+      if (!isSqliteError(error)) throw error;
+      throw this.invalid(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async remove(): Promise<void> {
+    this.#room.release();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+
+  invalid(what: string): CodedError {
+    const { keyspace, partition } = this.about;
+    return new CodedError('COPY_INVALID', `copy of ${keyspace}/${partition}: ${what}`, {
+      hint: 'the live file is as it was: start the copy again',
+    });
+  }
+}
+
+/** Dropped partitions make room for one that is wanted. Throws DISK_FULL. */
+export async function roomFor(parts: StoreParts, bytes: number): Promise<{ release: () => void }> {
+  const bytesNeeded = await parts.disk.lackingBytes(bytes);
+  const trash = await listTrash(parts.root);
+  const isThere = trash.reduce((sum, item) => sum + item.bytes, 0) >= bytesNeeded;
+  if (bytesNeeded > 0 && isThere) {
+    await trimTrash(parts.root, { beforeMs: 0, bytesMax: Number.MAX_SAFE_INTEGER, bytesNeeded });
+  }
+  return parts.disk.promise(bytes);
+}
+
+/** Throws COPY_INVALID for what no file can be, DISK_FULL with both numbers, before the first byte. */
+export async function stageCopy(
+  parts: StoreParts,
+  partition: Partition,
+  about: CopyDescription,
+): Promise<StagedCopy> {
+  checkDescription(about);
+  if (about.keyspace !== partition.keyspace || about.partition !== partition.partition) {
+    const what = `a copy of ${about.keyspace}/${about.partition} for ${turnName(partition)}`;
+    throw new CodedError('COPY_INVALID', what);
+  }
+  const room = await roomFor(parts, about.bytes);
+  const directory = parts.stagingPath('copy');
+  try {
+    parts.audits.prepare('audit');
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    return new StagedCopy(parts, partition, { about, directory, room });
+  } catch (error) {
+    room.release();
+    throw error;
+  }
+}

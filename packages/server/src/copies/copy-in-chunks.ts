@@ -1,0 +1,140 @@
+// Brings a partition file in chunks over the connection of all calls: from a source without a
+// process that gives copies, or with one that is not reached.
+import { setTimeout } from 'node:timers/promises';
+import { must } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { freeBytes } from '@ringwright/base/free-bytes';
+import { transferChunkBytesMax } from '@ringwright/base/limits';
+import {
+  copyChunksAhead,
+  copyIdleMsMax,
+  copyOpenTimeoutMs,
+  copyReadWaitMsMax,
+} from '@ringwright/base/limits-copies';
+import { copyOpen, copyRead } from '@ringwright/wire/copies';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import type { DeviceCaller, DeviceTarget } from '../peers/device-caller.ts';
+import { retryAfterMs } from '../peers/retry-after.ts';
+import {
+  type CopyPorts,
+  type CopyResult,
+  type CopyTask,
+  cutOff,
+  isCut,
+  release,
+} from './copy-task.ts';
+import type { ChunkedCopy } from './partial-copies.ts';
+
+/** Throws what the source and `finish` throw, and COPY_CUT: then it may be gone on with. */
+export async function copyInChunks(
+  ports: CopyPorts,
+  task: CopyTask,
+  kept: ChunkedCopy | null,
+): Promise<CopyResult> {
+  return receive(ports, task, kept ?? (await beginCopy(ports, task)));
+}
+
+async function beginCopy(
+  { devices, store }: CopyPorts,
+  { active, partition, assignment, source }: CopyTask,
+): Promise<ChunkedCopy> {
+  const { keyspace, version: ringVersion } = active.ring;
+  const to = { active, device: source };
+  const device = must(active.self, 'a device outside the ring loads nothing');
+  const asked = { keyspace, ringVersion, partition, assignment, device };
+  const timeoutMs = copyOpenTimeoutMs;
+  const { copy, ...about } = await devices.call({ ...to, timeoutMs }, copyOpen, asked);
+  const manifest = { keyspace, partition, ...about };
+  try {
+    const incoming = await store.receiveCopy(keyspace, partition, manifest);
+    return { kind: 'chunks', keyspace, partition, assignment, source, copy, manifest, incoming };
+  } catch (error) {
+    await release(devices, to, copy);
+    throw error;
+  }
+}
+
+async function receive(ports: CopyPorts, task: CopyTask, begun: ChunkedCopy): Promise<CopyResult> {
+  const { incoming, manifest, copy } = begun;
+  const from = incoming.received;
+  const to = { active: task.active, device: task.source };
+  try {
+    const writes: Promise<void>[] = [];
+    for await (const data of readChunks(ports, { ...task, copy, from, bytes: manifest.bytes })) {
+      // The next ones are checked while these are written.
+      if (writes.length >= copyChunksAhead) await writes.shift();
+      const written = incoming.write(incoming.received, data).then(() => freeBytes(data));
+      written.catch(() => undefined); // reported when its turn comes, or by finish()
+      writes.push(written);
+      task.onBytes(incoming.received, manifest.bytes);
+    }
+    task.onReceived();
+  } catch (error) {
+    if (isCut(error)) {
+      await ports.partial.keep(begun);
+      throw incoming.received > from ? cutOff(begun, manifest.bytes, error) : error;
+    }
+    await incoming.discard();
+    await release(ports.devices, to, copy);
+    throw error;
+  }
+  // The source need not keep what is here: a copy that turns out wrong begins anew.
+  const released = release(ports.devices, to, copy);
+  try {
+    await incoming.finish();
+  } finally {
+    await released;
+  }
+  const { sourceIncarnation: incarnation, seq, digest, bytes, rows } = manifest;
+  return { incarnation, seq, digest, bytes, rows };
+}
+
+interface Chunks extends CopyTask {
+  readonly copy: string;
+  /** Bytes that are here already. */
+  readonly from: number;
+  readonly bytes: number;
+}
+
+/** The chunks in order, a few asked for ahead so that the round trip costs nothing. */
+async function* readChunks(
+  { devices, throttle }: CopyPorts,
+  { active, source, copy, from, bytes }: Chunks,
+): AsyncGenerator<Uint8Array> {
+  const ahead: Promise<{ data: Uint8Array }>[] = [];
+  const ask = (offset: number): void => {
+    const length = Math.min(transferChunkBytesMax, bytes - offset);
+    const asked = throttle
+      .pass(length)
+      .then(() => readPatiently(devices, { active, device: source }, { copy, offset, length }));
+    asked.catch(() => undefined); // reported when its turn comes
+    ahead.push(asked);
+  };
+  let asked = from;
+  for (let given = from; given < bytes; ) {
+    for (; ahead.length < copyChunksAhead && asked < bytes; asked += transferChunkBytesMax)
+      ask(asked);
+    const chunk = await ahead.shift();
+    // A short chunk leaves the total short: finish() then refuses the copy by its length.
+    if (chunk === undefined || chunk.data.length === 0) return;
+    given += chunk.data.length;
+    yield chunk.data;
+  }
+}
+
+/** A source that must keep to its rate says when to ask for the same bytes again. */
+async function readPatiently(
+  devices: DeviceCaller,
+  to: DeviceTarget,
+  request: RequestOf<typeof copyRead>,
+): Promise<AnswerOf<typeof copyRead>> {
+  for (;;) {
+    try {
+      return await devices.call(to, copyRead, request);
+    } catch (error) {
+      if (!(error instanceof CodedError) || error.code !== 'COPY_BUSY') throw error;
+      const pauseMs = retryAfterMs(error, copyReadWaitMsMax);
+      await setTimeout(Math.min(pauseMs, copyIdleMsMax / 2));
+    }
+  }
+}

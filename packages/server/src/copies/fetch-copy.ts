@@ -1,0 +1,116 @@
+// Has the process beside the store fetch a partition file from the one at the source.
+import { must } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
+import { copyChecksum, copyGoOn, copyStart } from '@ringwright/wire/copies';
+import type { AnswerOf } from '@ringwright/wire/message';
+import {
+  type CopyPorts,
+  type CopyResult,
+  type CopyTask,
+  cutOff,
+  isCut,
+  release,
+} from './copy-task.ts';
+import type { FetchedCopy } from './partial-copies.ts';
+
+/**
+ * Null when it must come another way: the source has no process for it, or none that this one
+ * reaches; or its file was written to while it was read. Throws COPY_CUT when the connection broke:
+ * then it may be gone on with.
+ */
+export async function fetchCopy(
+  ports: CopyPorts,
+  task: CopyTask,
+  kept: FetchedCopy | null,
+): Promise<CopyResult | null> {
+  const begun = kept === null ? await beginFetch(ports, task) : await reopen(ports, task, kept);
+  if (begun === null) return null;
+  const { incoming, copy, about } = begun;
+  const to = { active: task.active, device: task.source };
+  let found: string;
+  try {
+    found = await incoming.fetch(begun.gate, (received) => {
+      ports.throttle.note(received - begun.noted);
+      begun.noted = received;
+      task.onBytes(received, about.bytes);
+    });
+    ports.throttle.note(about.bytes - begun.noted);
+    task.onBytes(about.bytes, about.bytes);
+    task.onReceived();
+  } catch (error) {
+    if (isCut(error) && incoming.isUsable && incoming.received > 0) {
+      await ports.partial.keep(begun);
+      throw cutOff(begun, about.bytes, error);
+    }
+    await incoming.discard();
+    await release(ports.devices, to, copy);
+    if (isCut(error)) return null;
+    throw error;
+  }
+  return finish(ports, task, { begun, found });
+}
+
+/** The source has it until it has told the checksum: a copy that turns out wrong begins anew. */
+async function finish(
+  { devices }: CopyPorts,
+  { active, source }: CopyTask,
+  { begun, found }: { readonly begun: FetchedCopy; readonly found: string },
+): Promise<CopyResult | null> {
+  const { incoming, copy, about } = begun;
+  let checksum: string;
+  try {
+    ({ checksum } = await devices.call({ active, device: source }, copyChecksum, { copy }));
+  } catch (error) {
+    await incoming.discard();
+    if (error instanceof CodedError && error.code === 'COPY_BUSY') return null;
+    throw error;
+  }
+  await incoming.finish(found, checksum);
+  const { sourceIncarnation: incarnation, seq, digest, bytes, rows } = about;
+  return { incarnation, seq, digest, bytes, rows };
+}
+
+async function beginFetch(
+  { devices, store }: CopyPorts,
+  { active, partition, assignment, source }: CopyTask,
+): Promise<FetchedCopy | null> {
+  const { keyspace, version: ringVersion } = active.ring;
+  const to = { active, device: source };
+  const device = must(active.self, 'a device outside the ring loads nothing');
+  const asked = { keyspace, ringVersion, partition, assignment, device };
+  const { ip: host } = must(active.ring.devices[source], `no device ${source} in the ring`);
+  let answer: AnswerOf<typeof copyStart>;
+  try {
+    answer = await devices.call(to, copyStart, asked);
+  } catch (error) {
+    if (error instanceof CodedError && error.code === 'USAGE') return null;
+    throw error;
+  }
+  const { copy, key, port, ticket, ...described } = answer;
+  const about = { keyspace, partition, ...described };
+  try {
+    const incoming = await store.copies.take(about, key);
+    const gate = { host, port, ticket };
+    const name = { keyspace, partition, assignment, source };
+    return { kind: 'fetched', ...name, copy, about, incoming, gate, noted: 0 };
+  } catch (error) {
+    await release(devices, to, copy);
+    throw error;
+  }
+}
+
+/** The copy is discarded when it cannot be gone on with. */
+async function reopen(
+  { devices }: CopyPorts,
+  { active, source }: CopyTask,
+  kept: FetchedCopy,
+): Promise<FetchedCopy> {
+  try {
+    const asked = { copy: kept.copy, offset: kept.incoming.received };
+    const door = await devices.call({ active, device: source }, copyGoOn, asked);
+    return { ...kept, gate: { host: kept.gate.host, ...door } };
+  } catch (error) {
+    await kept.incoming.discard();
+    throw error;
+  }
+}

@@ -1,0 +1,194 @@
+// Copies that processes carry, cut, changed and refused on the way: what came is gone on with, what
+// is wrong is thrown away, and a file that cannot come so comes another way.
+import { CodedError } from '@ringwright/base/coded-error';
+import { copySourceFaultsMax } from '@ringwright/base/limits-copies';
+import { copyChecksum, copyOpen, copyStart } from '@ringwright/wire/copies';
+import { describe, expect, test } from 'vitest';
+import { type CopyProxy, copyProxy, type Pass } from '../../../../test/support/copy-proxy.ts';
+import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
+import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
+import { loadPartition } from './load-partition.ts';
+
+const first = servedRing({ power: 0 });
+const versions = [first, ...moveVersions(first, [{ partition: 0, replica: 2, from: 2, to: 3 }])];
+const MIB = 1024 * 1024;
+
+interface Place extends AsyncDisposable {
+  readonly cluster: StoreCluster;
+  readonly source: StoreDevice;
+  readonly joiner: StoreDevice;
+  readonly proxy: CopyProxy;
+  /** How often each message was answered by the source. */
+  readonly calls: Map<string, number>;
+}
+
+/** Device 3 joins for device 2, whose process is behind a proxy. */
+async function joining(rows = 1_600): Promise<Place> {
+  const cluster = await StoreCluster.open(versions);
+  await cluster.create(0, [0, 1, 2]);
+  await cluster.create(0, [3], 'filling');
+  const records = Object.fromEntries(
+    Array.from({ length: rows }, (_, index) => [`key-${index}`, 'x'.repeat(1_000)]),
+  );
+  for (const device of cluster.devices.slice(0, 3)) await device.put(0, records);
+  cluster.activate(3);
+  const [, , source, joiner] = cluster.devices;
+  const calls = new Map<string, number>();
+  let port = 0;
+  const proxy = await copyProxy(() => port);
+  source!.hasProcess = true;
+  source!.onAnswer = (method, answer) => {
+    calls.set(method, (calls.get(method) ?? 0) + 1);
+    if (typeof answer !== 'object' || answer === null || !('port' in answer)) return answer;
+    port = Number(answer.port);
+    return { ...answer, port: proxy.port };
+  };
+  return {
+    ...{ cluster, source: source!, joiner: joiner!, proxy, calls },
+    async [Symbol.asyncDispose]() {
+      await cluster[Symbol.asyncDispose]();
+      await proxy[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** 'loaded', or the code of what it threw. */
+async function load(device: StoreDevice, sourceFaults = 0): Promise<string> {
+  const { active, store, devices, decide, throttle, partial } = device;
+  const earlier = { sourceFaults, bytes: null };
+  const task = { active, partition: 0, move: active.ring.moves[0] ?? null, earlier };
+  try {
+    await loadPartition(
+      { store, devices, decide, throttle, partial },
+      { ...task, onProgress: () => undefined },
+    );
+    return 'loaded';
+  } catch (error) {
+    if (error instanceof CodedError) return error.code;
+    throw error;
+  }
+}
+
+const flipAt =
+  (where: number): Pass =>
+  (bytes, at) => {
+    if (where < at || where >= at + bytes.length) return bytes;
+    const bent = Buffer.from(bytes);
+    bent[where - at] = (bent[where - at] ?? 0) ^ 1;
+    return bent;
+  };
+
+const cutAt =
+  (where: number): Pass =>
+  (bytes, at) =>
+    at + bytes.length > where ? 'cut' : bytes;
+
+test('no byte passes through the servers', async () => {
+  await using place = await joining();
+  const { source, joiner, calls, proxy } = place;
+  await joiner.put(0, { own: 'kept' }, 9);
+  expect(await load(joiner)).toBe('loaded');
+  expect(joiner.info(0)?.rows).toBe(1_601);
+  expect([joiner.value(0, 'own'), joiner.value(0, 'key-9')]).toEqual(['kept', 'x'.repeat(1_000)]);
+  expect(calls.get(copyStart.method)).toBe(1);
+  expect(calls.get(copyOpen.method)).toBeUndefined();
+  expect(proxy.connections).toBe(1);
+  expect(source.info(0)?.state).toBe('ready');
+});
+
+test('a cut copy goes on where it was', async () => {
+  await using place = await joining(12_000);
+  const { source, joiner, calls, proxy } = place;
+  proxy.pass = cutAt(6 * MIB);
+  expect(await load(joiner)).toBe('COPY_CUT');
+  proxy.pass = (bytes) => bytes;
+  await source.put(0, { late: 'written between' }, 9);
+  expect(await load(joiner)).toBe('loaded');
+  expect(calls.get(copyStart.method), 'one copy').toBe(1);
+  expect(joiner.info(0)).toMatchObject({ rows: 12_001, digest: source.info(0)?.digest });
+});
+
+test('a source that has let the copy go: it begins anew', async () => {
+  await using place = await joining(12_000);
+  const { source, joiner, calls, proxy } = place;
+  proxy.pass = cutAt(6 * MIB);
+  expect(await load(joiner)).toBe('COPY_CUT');
+  proxy.pass = (bytes) => bytes;
+  await source.copies.close();
+  expect(await load(joiner)).toBe('loaded');
+  expect(calls.get(copyStart.method)).toBe(2);
+  expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
+});
+
+describe('a copy that was changed on the way', () => {
+  const bends: readonly (readonly [what: string, pass: Pass])[] = [
+    ['its length', flipAt(11)],
+    ['the first byte', flipAt(12)],
+    ['a byte of the header', flipAt(12 + 27)],
+    ['a byte in the middle', flipAt(MIB)],
+    ['the last byte that came', (bytes) => Buffer.concat([bytes.subarray(0, -1), Buffer.of(0xee)])],
+    ['a byte too many', (bytes, at) => (at === 0 ? Buffer.concat([bytes, bytes]) : bytes)],
+  ];
+  test.each(bends)('%s: discarded, tried again, and taken from the others', async (...[, pass]) => {
+    await using place = await joining();
+    const { source, joiner, proxy } = place;
+    await joiner.put(0, { own: 'kept' }, 9);
+    const before = joiner.info(0);
+    proxy.pass = pass;
+    expect(await load(joiner)).toBe('COPY_INVALID');
+    expect(joiner.info(0)).toEqual(before);
+    expect(await load(joiner, copySourceFaultsMax - 1)).toBe('loaded');
+    expect(joiner.info(0)?.rows).toBe(1_601);
+    expect(source.info(0)?.rows).toBe(1_600);
+  });
+
+  test.each([
+    ['another checksum', copyChecksum.method, { checksum: '0'.repeat(64) }],
+    ['another incarnation', copyStart.method, { sourceIncarnation: 'another-life' }],
+    ['another digest', copyStart.method, { digest: '0'.repeat(16) }],
+    ['fewer rows', copyStart.method, { rows: 7 }],
+  ])('with %s: discarded, and tried again', async (...[, method, changed]) => {
+    await using place = await joining();
+    const { source, joiner } = place;
+    const { onAnswer } = source;
+    const before = joiner.info(0);
+    source.onAnswer = (called, answer) => {
+      const passed = onAnswer(called, answer);
+      return called === method ? Object.assign({}, passed, changed) : passed;
+    };
+    expect(await load(joiner)).toBe('COPY_INVALID');
+    expect(joiner.info(0)).toEqual(before);
+    source.onAnswer = onAnswer;
+    expect(await load(joiner, 1)).toBe('loaded');
+    expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
+  });
+});
+
+describe('a copy that cannot come so comes in chunks', () => {
+  test('the port is not reached', async () => {
+    await using place = await joining();
+    const { joiner, proxy, calls } = place;
+    await proxy[Symbol.asyncDispose]();
+    expect(await load(joiner)).toBe('loaded');
+    expect(calls.get(copyOpen.method)).toBe(1);
+  });
+
+  test('the connection breaks before the first byte', async () => {
+    await using place = await joining();
+    const { joiner, proxy, calls } = place;
+    proxy.pass = () => 'cut';
+    expect(await load(joiner)).toBe('loaded');
+    expect(calls.get(copyOpen.method)).toBe(1);
+  });
+
+  test('the file is written to while it is read', async () => {
+    await using place = await joining();
+    const { joiner, source, calls } = place;
+    source.onCall = (method) => {
+      if (method === copyChecksum.method) throw new CodedError('COPY_BUSY', 'written to');
+    };
+    expect(await load(joiner)).toBe('loaded');
+    expect(calls.get(copyOpen.method)).toBe(1);
+    expect(joiner.info(0)?.digest).toBe(source.info(0)?.digest);
+  });
+});

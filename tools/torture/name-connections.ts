@@ -1,0 +1,11 @@
+// All connections of a tortured process come from its own address: by that its proxies know it.
+import module from 'node:module';
+
+/** Before the modules that connect are loaded; module.syncBuiltinESMExports() comes after it. */
+export function nameConnections(localAddress: string): void {
+  const net = module.createRequire(import.meta.url)('node:net') as typeof import('node:net');
+  const connect = net.connect as (...args: unknown[]) => unknown;
+  const named = (options: unknown, ...rest: unknown[]): unknown =>
+    typeof options === 'object' ? connect({ ...options, localAddress }, ...rest) : connect(options);
+  Object.assign(net, { connect: named, createConnection: named });
+}
