@@ -1,18 +1,13 @@
-// The worked examples of Shriek's text, a join and a leave, on real servers: the placement is given
-// by hand, and each device ends with just the keys that the text says.
-import fs from 'node:fs/promises';
+// The worked examples of Shriek's text, a join and a leave, on real servers, by the commands that
+// an operator types: each device ends with just the keys that the text says.
 import { join as joinPath } from 'node:path';
 import { openStore } from '@ringwright/partition/open-store';
-import { encodeRing } from '@ringwright/ring/file/ring-file';
-import { firstRing } from '@ringwright/ring/first-ring';
-import { partitionOf } from '@ringwright/ring/partitioner/partition-of-key';
-import type { Ring } from '@ringwright/ring/ring';
-import { zeroTable } from '@ringwright/ring/slot-rows';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { freePorts } from '../support/free-ports.ts';
+import { ringBuilderHere } from '../support/ring-builder-here.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
-import { moveVersions } from '../support/served-ring.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -45,57 +40,17 @@ const leave: Example = {
 
 const keys = [20, 25, 55, 75, 90];
 /** Partition p is the arc that ends at 5 p hundredths: Shriek's boundaries all fall on such ends. */
-const partitioner = { kind: 'murmur3-mod', partitions: 20, seed: 0 } as const;
+const partitionOf = partitionerOf({ kind: 'hash-intervals', hash: 'jenkins', partitions: 20 });
 
-/** A name that this ring's hash puts where Shriek's puts the key. */
+/** A name that Jenkins' hash puts on the arc that ends at the place. */
 function nameOf(key: number): string {
   for (let salt = 0; ; salt += 1) {
     const name = `.${key}-${salt}`;
-    if (partitionOf(partitioner, Buffer.from(name)) === key / 5) return name;
+    if (partitionOf(Buffer.from(name)) === key / 5) return name;
   }
-}
-
-/** The nearest node at or after the place, and those that follow it on the circle. */
-function preferenceList(nodes: readonly number[], place: number, replicas: number): number[] {
-  const circle = [...nodes].sort((a, b) => a - b);
-  const nearest = circle.findIndex((node) => node >= place);
-  const start = nearest === -1 ? 0 : nearest;
-  return Array.from({ length: replicas }, (_, step) => circle[(start + step) % circle.length]!);
 }
 
 const nodesOf = (state: Keys): number[] => Object.keys(state).map(Number);
-
-/** Version 1 has the nodes before; the others are in it, and hold nothing yet. */
-function ringBefore({ before, after, replicas }: Example, ports: readonly number[]): Ring {
-  const all = [...new Set([...nodesOf(before), ...nodesOf(after)])].sort((a, b) => a - b);
-  const table = zeroTable(partitioner.partitions, replicas, all.length);
-  for (let partition = 0; partition < partitioner.partitions; partition += 1) {
-    const list = preferenceList(nodesOf(before), partition * 5, replicas);
-    for (const [replica, node] of list.entries()) table[replica]![partition] = all.indexOf(node);
-  }
-  const devices = all.map((node, id) => {
-    const at = { ip: '127.0.0.1', port: ports[id]!, device: `n${node}` };
-    return { id, region: 1, zone: id, ...at, weight: 1, meta: '' };
-  });
-  const settings = { keyspace: 'shriek', cluster: 'test', partitioner, replicas };
-  return firstRing({ ...settings, partitions: partitioner.partitions, devices, table });
-}
-
-/** One move for each partition whose preference list has another node now. */
-function movesTo(ring: Ring, { after, replicas }: Example) {
-  const ids = new Map(ring.devices.map((device, id) => [Number(device?.device.slice(1)), id]));
-  const moves = [];
-  for (let partition = 0; partition < ring.partitions; partition += 1) {
-    const list = preferenceList(nodesOf(after), partition * 5, replicas);
-    const wanted = list.map((node) => ids.get(node)!);
-    const held = ring.table.map((row) => row[partition]!);
-    const to = wanted.find((id) => !held.includes(id));
-    if (to === undefined) continue;
-    const replica = held.findIndex((id) => !wanted.includes(id));
-    moves.push({ partition, replica, from: held[replica]!, to });
-  }
-  return moves;
-}
 
 /** What lies in the files of a device that is not running. */
 async function keysIn(data: string): Promise<number[]> {
@@ -138,41 +93,48 @@ test.each([
   ['join: .85 comes', join],
   ['leave: .60 goes', leave],
 ])('%s', async (...[, example]) => {
+  const { before, after, replicas } = example;
   await using folder = await scratchFolder();
-  const places = [...new Set([...nodesOf(example.before), ...nodesOf(example.after)])].sort(
-    (a, b) => a - b,
-  );
+  const places = [...new Set([...nodesOf(before), ...nodesOf(after)])].sort((a, b) => a - b);
   const ports = await freePorts(places.length);
-  const file = joinPath(folder.path, 'shriek.ring');
-  const first = ringBefore(example, ports);
-  const publish = async (ring: Ring): Promise<void> => {
-    await fs.writeFile(`${file}.new`, encodeRing(ring).bytes);
-    await fs.rename(`${file}.new`, file);
-  };
-  await publish(first);
   const nodes = places.map((place, id): Node => {
     const data = joinPath(folder.path, `n${place}`);
     const server = new ServerUnderTest({ device: `n${place}`, zone: id, port: ports[id]!, data });
     return { place, server };
   });
+  const tool = await ringBuilderHere({ nowMs: Date.now });
+  const add = (place: number): Promise<object> => {
+    const text = nodes.find((node) => node.place === place)!.server.text;
+    return tool.json(`add shriek ${text} 1 --tokens ${place / 100}`);
+  };
+  const circle = '--partitioner hash-intervals --hash jenkins --placement tokens';
+  await tool.json(`create shriek ${circle} --partitions 20 --replicas ${replicas}`);
+  for (const place of nodesOf(before)) await add(place);
+  await tool.json('commit shriek -m nodes');
   const servers = nodes.map(({ server }) => server);
-  const start = () => Promise.all(servers.map((server) => server.start(['--ring', file])));
+  const start = () => Promise.all(servers.map((server) => server.start()));
   try {
     await start();
-    await atRest(servers, 1);
+    await tool.json('push shriek');
     for (const key of keys) {
       const path = `/v1/shriek/${nameOf(key)}?consistency=all`;
       const { status } = await askServer(ports[0]!, { method: 'PUT', path, body: 'v' });
       expect(status).toBe(204);
     }
-    expect(await distribution(nodes)).toEqual(example.before);
+    expect(await distribution(nodes)).toEqual(before);
     await start();
-    const moves = movesTo(first, example);
-    for (const ring of moveVersions(first, moves)) {
-      await publish(ring);
-      await atRest(servers, ring.version);
+    for (const place of nodesOf(after)) if (!(place in before)) await add(place);
+    for (const [id, place] of nodesOf(before).entries()) {
+      if (!(place in after)) await tool.json(`remove shriek d${id}`);
     }
-    expect(await distribution(nodes)).toEqual(example.after);
+    await tool.json('commit shriek -m change');
+    expect(await tool.json('rollout shriek')).toMatchObject({ end: 'done' });
+    const { version } = await tool.json<{ version: number }>('show shriek');
+    await atRest(
+      servers.filter((_, id) => places[id]! in after),
+      version,
+    );
+    expect(await distribution(nodes)).toEqual(after);
   } finally {
     await Promise.all(servers.map((server) => server.kill()));
   }

@@ -62,6 +62,7 @@ export const errorCatalogue = {
   RING_TOO_LARGE: kind(2, 413, 'the ring file exceeds a cap'),
   RING_DELTA_INVALID: kind(2, 400, 'the delta does not make the ring it names of the one here'),
   ZONES_UNREACHABLE: kind(5, 409, 'the partitions cannot all be spread over that many zones'),
+  PLACED_BY_TOKENS: kind(5, 409, 'the ring is placed by tokens, which leave no room for this rule'),
   INTERVALS_INVALID: kind(2, 400, 'boundaries of partitions are out of order, empty or too large'),
   PIN_INVALID: kind(2, 400, 'a pin names a partition or devices that it cannot have'),
   RING_AUDIT_FAILED: kind(5, 422, 'the ring breaks an invariant and must not be used'),

@@ -11,6 +11,8 @@ export const partitionPowerMax = 24;
 export const partitionCountMax = 2 ** partitionPowerMax;
 /** Erasure codes of today use up to 20 fragments; 32 leaves room. */
 export const replicaCountMax = 32;
+/** Dynamo and Cassandra took up to 256 tokens a node. */
+export const tokensPerDeviceMax = 1_024;
 /** Of `--hash-key`: tenants are told apart by a character or two; longer ones are mistakes. */
 export const hashDelimiterBytesMax = 16;
 /** Ten times the largest known cluster of this kind. Holes count: ids are indexes. */

@@ -4,6 +4,7 @@ import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Change } from '@ringwright/builder/state/change';
 import { stage } from '@ringwright/repository/stage-changes';
 import { formatDevice } from '@ringwright/ring/device';
+import { positionText } from '@ringwright/ring/partitioner/hash-ends';
 import type { Answer, Context } from '../cli/verb.ts';
 
 export async function stageAndAnswer(
@@ -36,7 +37,9 @@ export function describeChange(change: Change, state: BuilderState): string {
   if (change.kind === 'set') return `set ${fieldsOf(change.settings)}`;
   if (change.kind === 'add') {
     const { id, weight } = change.device;
-    return `add d${id} ${formatDevice(change.device)} weight ${weight}`;
+    const tokens = change.tokens?.map(positionText).join(', ');
+    const at = tokens === undefined ? '' : ` at ${tokens}`;
+    return `add d${id} ${formatDevice(change.device)} weight ${weight}${at}`;
   }
   if (change.kind === 'pin') {
     const { partition, on, off } = change.pin;

@@ -15,7 +15,7 @@ import { type TierKind, tierKinds, tierName } from '../state/tier-name.ts';
  * with it; `pinned`: somebody wants it there; `only-place`: bounds leave no other device; `full`:
  * other devices may have it, but all hold their share; `pairs`: a device below its share could have
  * it too, and another slot of equal right went there, so that pairs of devices share partitions
- * evenly.
+ * evenly; `walk`: its token is among the first ones at or after the partition's end.
  */
 export type SlotRule =
   | 'removed'
@@ -25,7 +25,8 @@ export type SlotRule =
   | 'share'
   | 'only-place'
   | 'full'
-  | 'pairs';
+  | 'pairs'
+  | 'walk';
 
 export interface DomainBounds {
   readonly tier: TierKind;
@@ -115,6 +116,7 @@ function ruleOf(
   const device = state.devices[found.device] ?? null;
   if (device === null || device.state === 'removed') return 'removed';
   if (found.share === 0) return 'drained';
+  if (state.placement === 'tokens') return 'walk';
   if (found.pinned) return 'pinned';
   if (found.domains.some(({ held, most }) => held > most)) return 'dispersion';
   if (found.slots > Math.ceil(found.share)) return 'share';

@@ -8,6 +8,7 @@ import type { BuilderState } from '../state/builder-state.ts';
 import { checkPartitioner } from '../state/setting-ranges.ts';
 import { buildTree, type TierTree } from '../state/tier-tree.ts';
 import { computeTargets, type Targets } from './targets.ts';
+import { walkProblem } from './walk-placement.ts';
 import { zonesKept } from './zone-rule.ts';
 
 export interface PlacementProblem {
@@ -28,12 +29,8 @@ export function placementProblem(state: BuilderState): PlacementProblem {
   const fair = computeShares(tree, settings);
   const plain = { shares: fair, targets: computeTargets(tree, fair, { partitions, slots }) };
   const { shares, targets } = zonesKept(tree, plain, { ...settings, state, partitions, slots });
-  return {
-    tree,
-    shares,
-    targets,
-    ring: { partitions, replicas: state.replicas },
-  };
+  const problem = { tree, shares, targets, ring: { partitions, replicas: state.replicas } };
+  return state.placement === 'tokens' ? walkProblem(state, problem) : problem;
 }
 
 /** What helps: more devices, fewer replicas, or not to remove or drain what was named. */

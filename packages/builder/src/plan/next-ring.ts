@@ -44,7 +44,7 @@ export function nextRing(plan: Plan, from: NextRingFrom): Ring {
 function ringDevices(state: BuilderState): Ring['devices'] {
   return state.devices.map((device) => {
     if (device === null) return null;
-    const { state: stateOfDevice, hold: _hold, ramp: _ramp, ...fields } = device;
+    const { state: stateOfDevice, hold: _hold, ramp: _ramp, tokens: _tokens, ...fields } = device;
     return stateOfDevice === 'removed' ? { ...fields, weight: 0 } : fields;
   });
 }

@@ -1,5 +1,7 @@
 // The digest that ties a commit to the plan an operator has seen. Pure.
 import { createHash } from 'node:crypto';
+import { encodeIntervals } from '@ringwright/ring/file/interval-section';
+import { partitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
 import type { BuilderState } from '../state/builder-state.ts';
 import { serializeState } from '../state/state-json.ts';
 import type { LaterWaves, PlannedMove } from './plan.ts';
@@ -11,9 +13,12 @@ const NOWHERE = 0xffff_ffff;
 /** SHA-256 (hex) over the head's id, the builder state and the moves, wave by wave. */
 export function planDigest(headId: string | null, state: BuilderState, waves: LaterWaves): string {
   const hash = createHash('sha256');
-  const stateBytes = serializeState(state);
+  const { partitioner } = state;
+  const stateBytes = serializeState(state, partitionerSettings(partitioner));
   hash.update(`plan 1\nhead ${headId ?? 'none'}\nstate ${stateBytes.length}\n`);
   hash.update(stateBytes);
+  // Boundaries as bytes: a million of them as text take longer than the plan.
+  hash.update(encodeIntervals(partitioner) ?? '');
   for (const moves of waves) {
     hash.update(`\nmoves ${moves.length}\n`);
     hash.update(wordsOf(moves));

@@ -16,6 +16,7 @@ import { type Placement, placementOf, tableOf } from '../place/placement.ts';
 import { type PlacementProblem, placementProblem } from '../place/placement-problem.ts';
 import { computeQuotas } from '../place/quotas.ts';
 import { createRules } from '../place/slot-rules.ts';
+import { walkPlacement } from '../place/walk-placement.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import {
   frozenToo,
@@ -30,7 +31,7 @@ import { pinFindings } from './pin-findings.ts';
 import type { Plan, PlannedMove } from './plan.ts';
 import { devicePlans, slotsPerDevice } from './plan-devices.ts';
 import { planDigest } from './plan-digest.ts';
-import { gapFindings, moveBound, provenOptimum } from './plan-optimum.ts';
+import { gapFindings, moveBound, movesTo, provenOptimum } from './plan-optimum.ts';
 import { planWarnings } from './plan-warnings.ts';
 import { planWaves } from './plan-waves.ts';
 import { keepRows } from './waves.ts';
@@ -60,7 +61,9 @@ export function planVersion(input: PlanInput): Plan {
 
 function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Plan {
   const { tree, targets, ring } = problem;
-  const initial = placeInitial(tree, computeQuotas(tree, targets, null), ring);
+  const initial = isWalked(state)
+    ? walkPlacement(state, tree)
+    : placeInitial(tree, computeQuotas(tree, targets, null), ring);
   const pinned = pinnedProblem(problem, state, () => initial);
   const placement = pinned.solved ?? initial;
   const target = tableOf(placement, tree, { ...ring, devices: state.devices.length });
@@ -93,7 +96,8 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
   const before = placementOf(head, tree, Math.ceil(replicas));
   const pinned = pinnedProblem(problem, state, () => before);
   const { targets } = pinned;
-  const { wanted, goal, frozen } = placeNext(input, pinned, before);
+  const place = isWalked(state) ? walkNext : placeNext;
+  const { wanted, goal, frozen } = place(input, pinned, before);
   const cut = cutTable(head, wanted, { tree, replicas });
   const start = cut === null ? before : placementOf({ ...head, ...cut }, tree, wanted.width);
   const { table } = cut ?? head;
@@ -106,7 +110,7 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
   );
   const movesLeft = moveCount(waves);
   const later = rememberedWaves(waves);
-  const bound = moveBound(tree, targets, before);
+  const bound = isWalked(state) ? movesTo(before, goal) : moveBound(tree, targets, before);
   const asked = { head, state, problem: pinned, wanted, moves: moves.length + movesLeft, bound };
   const free = frozen === null && isFree(state);
   const outcome = {
@@ -142,6 +146,11 @@ function planNext(input: NextInput, problem: PlacementProblem): Plan {
   };
 }
 
+/** Tokens decide, not shares. */
+function isWalked({ placement }: BuilderState): boolean {
+  return placement === 'tokens';
+}
+
 /** Nothing but shares decides where slots go: no pins, no devices that are held. */
 function isFree({ pins, devices }: BuilderState): boolean {
   return pins === undefined && devices.every((device) => device?.hold === undefined);
@@ -160,14 +169,10 @@ function placeNext(
   { tree, targets, solved }: PinnedProblem,
   before: Placement,
 ): NextPlacement {
-  const { head, state, moving } = input;
+  const { head, state } = input;
   const { replicas } = state;
-  const { restedThrough } = state;
-  const times = { ...input, earlier: state.swift?.lastMoves, restedThrough };
-  const resting = frozenPartitions(head, state.minPartHours, times);
-  const young = frozenToo(resting, moving, head.partitions);
   const shape = reshaped(before, replicas);
-  const frozen = frozenInShape(young, before, shape);
+  const frozen = frozenInShape(restingPartitions(input), before, shape);
   const held = heldLeaves(tree, state);
   if (solved !== null && frozen === null && held === null) {
     return { wanted: solved, goal: solved, frozen };
@@ -183,6 +188,26 @@ function placeNext(
   if (frozen === null) return { wanted, goal: wanted, frozen };
   const after = { targets, before: wanted, frozen: null, forced: null };
   return { wanted, goal: rebalance({ ...how, ...after }), frozen };
+}
+
+/** The walk's table, but for partitions that rest. */
+function walkNext(input: NextInput, { tree }: PinnedProblem, before: Placement): NextPlacement {
+  const { state } = input;
+  const goal = walkPlacement(state, tree, before.width);
+  const frozen = frozenInShape(restingPartitions(input), before, reshaped(before, state.replicas));
+  if (frozen === null) return { wanted: goal, goal, frozen };
+  const leaf = goal.leaf.map((one, slot) =>
+    frozen[Math.floor(slot / goal.width)] === 1 ? before.leaf[slot]! : one,
+  );
+  return { wanted: { ...goal, leaf }, goal, frozen };
+}
+
+/** By partition 1: it changed lately, or has a move in flight; null when none did. */
+function restingPartitions(input: NextInput): Uint8Array | null {
+  const { head, state, moving } = input;
+  const { restedThrough } = state;
+  const times = { ...input, earlier: state.swift?.lastMoves, restedThrough };
+  return frozenToo(frozenPartitions(head, state.minPartHours, times), moving, head.partitions);
 }
 
 /** Partitions with more than one of the moves, which are sorted by partition. */

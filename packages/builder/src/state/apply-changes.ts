@@ -14,6 +14,7 @@ import {
   checkReplicas,
   checkZonesMin,
 } from './setting-ranges.ts';
+import { checkTokenRules, tokensOf } from './token-rules.ts';
 
 const IDS_SHOWN_MAX = 20;
 
@@ -32,13 +33,14 @@ export function applyChanges(state: BuilderState, changes: readonly Change[]): B
   const addresses = new Map<string, number>();
   for (const device of next.devices) if (device !== null) addresses.set(address(device), device.id);
   for (const change of changes) applyOne(next, change, addresses);
+  checkTokenRules(next);
   return next;
 }
 
 function applyOne(state: MutableState, change: Change, addresses: Map<string, number>): void {
   switch (change.kind) {
     case 'add':
-      addDevice(state, change.device, addresses);
+      addDevice(state, change, addresses);
       return;
     case 'remove':
       state.devices[change.id] = { ...activeDevice(state, change.id), state: 'removed' };
@@ -84,7 +86,11 @@ function applyOne(state: MutableState, change: Change, addresses: Map<string, nu
   }
 }
 
-function addDevice(state: MutableState, device: Device, addresses: Map<string, number>): void {
+function addDevice(
+  state: MutableState,
+  { device, tokens: given }: Extract<Change, { kind: 'add' }>,
+  addresses: Map<string, number>,
+): void {
   const id = state.devices.length;
   if (id >= deviceCountMax) {
     throw new CodedError(
@@ -103,7 +109,9 @@ function addDevice(state: MutableState, device: Device, addresses: Map<string, n
   claimAddress(device, addresses);
   const { region, zone, ip, port, device: name, weight, meta, key, extra } = device;
   const fields = { id, region, zone, ip, port, device: name, weight, meta };
-  const optional = { ...(key !== undefined && { key }), ...(extra && { extra }) };
+  const tokens = tokensOf(state, given);
+  const known = { ...(key !== undefined && { key }), ...(extra && { extra }) };
+  const optional = { ...known, ...(tokens && { tokens }) };
   state.devices.push({ ...fields, ...optional, state: 'active' });
 }
 

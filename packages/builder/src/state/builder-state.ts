@@ -12,6 +12,8 @@ export interface BuilderDevice extends Device {
   readonly hold?: DeviceHold;
   /** Where the weight is on its way to, by steps of later versions; absent when it is there. */
   readonly ramp?: WeightRamp;
+  /** Where it stands on the circle of hashes, in rings that are placed by tokens. */
+  readonly tokens?: readonly number[];
 }
 
 export type DeviceHold = 'no-target' | 'maintenance';
@@ -37,6 +39,8 @@ export interface BuilderState {
   readonly cluster: string;
   readonly partitioner: Partitioner;
   readonly replicas: number;
+  /** `tokens`: a clockwise walk from a partition's end finds its devices; absent: shares decide. */
+  readonly placement?: 'tokens';
   /** A partition that moved may not move again for this many hours; 0 switches the rule off. */
   readonly minPartHours: number;
   /** How far above its weighted share a device may go for the sake of dispersion: 0.1 is 10 %. */

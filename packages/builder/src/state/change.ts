@@ -3,7 +3,7 @@ import type { Device } from '@ringwright/ring/device';
 import type { DeviceHold, Pin, WeightRamp } from './builder-state.ts';
 
 export type Change =
-  | { readonly kind: 'add'; readonly device: Device }
+  | { readonly kind: 'add'; readonly device: Device; readonly tokens?: readonly number[] }
   | { readonly kind: 'remove'; readonly id: number }
   | { readonly kind: 'set-weight'; readonly id: number; readonly weight: number }
   | {

@@ -7,16 +7,20 @@ import {
   checkPartitioner,
   checkReplicas,
 } from './setting-ranges.ts';
+import { checkTokenRules } from './token-rules.ts';
 
 /**
  * A new ring's state without devices.
  * Errors: NAME_INVALID; VALUE_OUT_OF_RANGE with the value and its range, for every number.
  */
 export function createState(settings: Omit<BuilderState, 'devices'>): BuilderState {
-  const { ring, cluster, partitioner, replicas, minPartHours, overload } = settings;
+  const { ring, cluster, partitioner, replicas, placement, minPartHours, overload } = settings;
   checkKeyspaceName(ring);
   checkReplicas(replicas, checkPartitioner(partitioner));
   checkMinPartHours(minPartHours);
   checkOverload(overload);
-  return { ring, cluster, partitioner, replicas, minPartHours, overload, devices: [] };
+  const rules = { ...(placement && { placement }), minPartHours, overload };
+  const state = { ring, cluster, partitioner, replicas, ...rules, devices: [] };
+  checkTokenRules(state);
+  return state;
 }

@@ -1,9 +1,16 @@
 // Builder state as canonical bytes and back: the ring file's builder section. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import { CodedError } from '@ringwright/base/coded-error';
-import { deviceCountMax, partitionCountMax, pinCountMax } from '@ringwright/base/limits';
+import {
+  deviceCountMax,
+  partitionCountMax,
+  pinCountMax,
+  tokensPerDeviceMax,
+} from '@ringwright/base/limits';
 import { deviceExtraSchema } from '@ringwright/ring/device-extra';
 import { issueSentence } from '@ringwright/ring/issue-sentence';
+import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
+import type { PartitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
 import { z } from 'zod';
 import type { BuilderState } from './builder-state.ts';
 import { hashIntervalsSchema, rangesSchema } from './interval-schemas.ts';
@@ -27,6 +34,7 @@ const deviceSchema = z.strictObject({
   ramp: z
     .strictObject({ target: positive, step: positive, fromHour: whole, untilHour: whole })
     .exactOptional(),
+  tokens: z.array(whole).min(1).max(tokensPerDeviceMax).exactOptional(),
 });
 
 const partitionerSchema = z.discriminatedUnion('kind', [
@@ -65,6 +73,7 @@ const stateSchema = z.strictObject({
   cluster: z.string(),
   partitioner: partitionerSchema,
   replicas: positive,
+  placement: z.literal('tokens').exactOptional(),
   minPartHours: whole,
   overload: positive,
   devices: z.array(deviceSchema.nullable()).max(deviceCountMax),
@@ -78,9 +87,13 @@ const stateSchema = z.strictObject({
 });
 
 /** One spelling per state: equal states give equal bytes. */
-export function serializeState(state: BuilderState): Uint8Array {
+export function serializeState(
+  state: BuilderState,
+  /** In the place of the state's own: where boundaries are covered otherwise. */
+  partitioner: Partitioner | PartitionerSettings = state.partitioner,
+): Uint8Array {
   // A state is plain data of numbers and strings; an interface lacks Json's index signature.
-  return new TextEncoder().encode(canonicalJson(state as unknown as Json));
+  return new TextEncoder().encode(canonicalJson({ ...state, partitioner } as unknown as Json));
 }
 
 /** The state of `serializeState`'s bytes. Errors: RING_FILE_INVALID with the field at fault. */

@@ -1,4 +1,5 @@
 // The shape of staged changes in builder.json; whether they fit, applyChanges says. Pure.
+import { tokensPerDeviceMax } from '@ringwright/base/limits';
 import { deviceAddressSchema, deviceSchema } from '@ringwright/ring/device-fields';
 import { z } from 'zod';
 
@@ -7,7 +8,11 @@ const { id, weight } = deviceSchema.shape;
 const key = deviceSchema.shape.key.unwrap();
 
 export const changeSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('add'), device: z.strictObject(deviceSchema.shape) }),
+  z.strictObject({
+    kind: z.literal('add'),
+    device: z.strictObject(deviceSchema.shape),
+    tokens: z.array(z.int().min(0)).max(tokensPerDeviceMax).exactOptional(),
+  }),
   z.strictObject({ kind: z.literal('remove'), id }),
   z.strictObject({ kind: z.literal('set-weight'), id, weight }),
   z.strictObject({

@@ -47,7 +47,9 @@ function* hashFaults({ hash, hashKey, ends }: HashIntervalsPartitioner): Generat
     yield { message, found: delimiterBytes, wanted };
   }
   let before = -1;
-  for (const [index, end] of (ends ?? []).entries()) {
+  const count = ends?.length ?? 0;
+  for (let index = 0; index < count; index += 1) {
+    const end = ends?.[index] ?? -1;
     if (!Number.isInteger(end) || end < 0 || end >= hashPositions) {
       const message = `interval ${index} ends at ${end}, wanted a whole number below 2^32`;
       yield { message, found: end, wanted: hashPositions - 1 };

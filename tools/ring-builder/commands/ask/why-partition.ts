@@ -18,6 +18,7 @@ const sentences: Readonly<Record<SlotRule, string>> = {
   pinned: 'a pin wants it there: ring-builder unpin would free it',
   'only-place': 'dispersion: no other device may hold it without breaking a bound',
   full: 'share: other devices may hold it, but all hold their share',
+  walk: 'tokens: it stands among the first at or after the end of the partition',
   pairs: 'pair spread: another device has room and may hold it; equals were spread evenly',
 };
 

@@ -2,6 +2,7 @@
 import { counted } from '@ringwright/base/counted';
 import { operatorFileBytesMax } from '@ringwright/base/limits';
 import type { Change } from '@ringwright/builder/state/change';
+import { parsePosition } from '@ringwright/ring/partitioner/hash-ends';
 import {
   type Arguments,
   optionalNumber,
@@ -28,6 +29,7 @@ export const verb: Verb = {
     weight: { ...string, describe: 'share of data wanted, relative to the other devices' },
     meta: { ...string, describe: 'any text about the device' },
     key: { ...string, describe: 'public key of the device, as its server prints it' },
+    tokens: { ...string, describe: 'where the device stands on the circle: .85 or .1,.6' },
     from: { ...string, describe: 'file with a JSON array or CSV of devices; - is stdin' },
   },
   examples: [
@@ -37,10 +39,14 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const devices = await devicesOf(args);
+    const tokens = optionalText(args, 'tokens')?.split(',').map(parsePosition);
+    if (tokens !== undefined && devices.length > 1) {
+      throw usage(`--tokens are of one device, given ${devices.length}`);
+    }
     return stageAndAnswer(context, text(args, 'ring'), (state) =>
       devices.map((device, at): Change => {
         const id = state.devices.length + at;
-        return { kind: 'add', device: { id, ...device } };
+        return { kind: 'add', device: { id, ...device }, ...(tokens && { tokens }) };
       }),
     );
   },

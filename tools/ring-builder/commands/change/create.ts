@@ -17,6 +17,12 @@ export const verb: Verb = {
       demandOption: true,
       describe: 'devices per partition, such as 3 or 2.5',
     },
+    placement: {
+      ...string,
+      choices: ['shares', 'tokens'],
+      default: 'shares',
+      describe: 'by weights, or by a clockwise walk over the tokens of devices',
+    },
     'min-part-hours': { ...string, default: '0', describe: 'hours a partition rests after a move' },
     overload: { ...string, default: '0', describe: 'share above its weight for dispersion: 0.1' },
     cluster: { ...string, default: 'default', describe: 'servers of another cluster refuse it' },
@@ -43,6 +49,7 @@ export const verb: Verb = {
       cluster: text(args, 'cluster'),
       partitioner: typedPartitioner(args),
       replicas: parseNumber(text(args, 'replicas'), 'replicas'),
+      ...(text(args, 'placement') === 'tokens' && { placement: 'tokens' as const }),
       minPartHours: parseNumber(text(args, 'min-part-hours'), 'min-part-hours'),
       overload: parseNumber(text(args, 'overload'), 'overload'),
     });

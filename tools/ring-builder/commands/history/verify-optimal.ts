@@ -40,6 +40,7 @@ export async function verifyOptimal(
   }
   const { version } = made.ring;
   const state = stateOf(made);
+  requireShares(state);
   const start = asked.nowMs();
   const landed = finalizeMoves(initializeMoves(made.ring, made.id), made.id);
   const entries = (await readLog(rings, ring)).filter((entry) => entry.version <= version);
@@ -48,6 +49,14 @@ export async function verifyOptimal(
   const seconds = (asked.nowMs() - start) / 1_000;
   const moved = entries.findLast(makesVersion)?.moves ?? 0;
   return { version, certificate, moved, movesLeft, seconds };
+}
+
+/** Tokens leave nothing to prove: a plan is the difference between two walks. */
+function requireShares({ ring, placement }: BuilderState): void {
+  if (placement === undefined) return;
+  throw new CodedError('PLACED_BY_TOKENS', `ring ${ring} is placed by tokens: no shares to prove`, {
+    hint: `ring-builder verify ${ring}; why ${ring} PARTITION names the walk`,
+  });
 }
 
 async function parentOf(rings: string, child: StoredVersion): Promise<StoredVersion | null> {

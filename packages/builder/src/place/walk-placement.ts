@@ -1,0 +1,66 @@
+// Placement by tokens: from a partition's end clockwise, the first devices that stand there. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { intervalsOf } from '@ringwright/ring/partitioner/intervals-of';
+import type { BuilderState } from '../state/builder-state.ts';
+import type { TierTree } from '../state/tier-tree.ts';
+import { tokenOwners } from '../state/token-rules.ts';
+import { emptyPlacement, loadsOf, type Placement } from './placement.ts';
+import type { PlacementProblem } from './placement-problem.ts';
+import { targetsOfLeaves } from './targets.ts';
+
+/** The preference list of every partition. Errors: PLACED_BY_TOKENS when a device lacks tokens. */
+export function walkPlacement(state: BuilderState, tree: TierTree, widthMin = 0): Placement {
+  const { partitioner, replicas, devices } = state;
+  requireTokens(state, tree);
+  const partitions = partitioner.kind === 'hash-intervals' ? partitioner.partitions : 0;
+  const placement = emptyPlacement({ partitions, replicas }, tree.leaves, widthMin);
+  if (partitioner.kind !== 'hash-intervals') return placement;
+  const circle = [...tokenOwners(devices)]
+    .map(([token, device]) => ({ token, leaf: tree.leafOfDevice[device] ?? -1 }))
+    .filter(({ leaf }) => leaf >= 0)
+    .sort((a, b) => a.token - b.token);
+  let at = 0;
+  for (const { id, end } of intervalsOf(partitioner)) {
+    // Ends ascend, and so do the first tokens at or after them.
+    while (at < circle.length && circle[at]!.token < Number(end)) at += 1;
+    placement.leaf.set(walk(circle, at, replicas), id * placement.width);
+  }
+  return placement;
+}
+
+/** The next different leaves, as many as there are replicas. */
+function walk(circle: readonly { readonly leaf: number }[], from: number, count: number): number[] {
+  const found: number[] = [];
+  for (let step = 0; found.length < count; step += 1) {
+    const { leaf } = circle[(from + step) % circle.length]!;
+    if (!found.includes(leaf)) found.push(leaf);
+  }
+  return found;
+}
+
+/**
+ * The problem whose shares are what the walk gives, without bounds on tiers: figures then say how
+ * far a table is from the walk, and no device is above its share for it.
+ */
+export function walkProblem(state: BuilderState, problem: PlacementProblem): PlacementProblem {
+  const { tree, ring } = problem;
+  const placement = walkPlacement(state, tree);
+  const leaves = Float64Array.from(loadsOf(placement, tree).subarray(tree.firstLeaf));
+  const { partitions } = ring;
+  const targets = targetsOfLeaves(tree, leaves, { partitions, slots: placement.slots });
+  targets.low.fill(0);
+  targets.high.fill(placement.most, 0, tree.firstLeaf).fill(1, tree.firstLeaf);
+  const wanted = Float64Array.from(targets.exact, (slots) => slots / partitions);
+  const caps = Int32Array.from(wanted, Math.ceil);
+  return { ...problem, targets, shares: { ...problem.shares, wanted, caps } };
+}
+
+function requireTokens({ devices }: BuilderState, tree: TierTree): void {
+  for (const id of tree.deviceIds) {
+    if ((devices[id]?.tokens?.length ?? 0) > 0) continue;
+    throw new CodedError('PLACED_BY_TOKENS', `device d${id} has no token`, {
+      hint: 'add devices with ring-builder add, which gives them tokens',
+      details: { device: id },
+    });
+  }
+}

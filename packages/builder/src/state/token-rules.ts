@@ -1,0 +1,94 @@
+// What a ring that is placed by tokens can have: one place on the circle decides everything. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { tokensPerDeviceMax } from '@ringwright/base/limits';
+import { positionText } from '@ringwright/ring/partitioner/hash-ends';
+import type { BuilderDevice, BuilderState } from './builder-state.ts';
+
+/** Errors: PLACED_BY_TOKENS with the rule that a walk cannot keep. */
+export function checkTokenRules(state: BuilderState): void {
+  if (state.placement === undefined) return;
+  const { partitioner, replicas, overload, zonesMin, pins, devices } = state;
+  const held = devices.find((device) => device?.hold !== undefined);
+  const broken =
+    partitioner.kind !== 'hash-intervals'
+      ? `partitioner ${partitioner.kind} has no circle: --partitioner hash-intervals`
+      : !Number.isInteger(replicas)
+        ? `${replicas} replicas, wanted a whole number`
+        : overload > 0
+          ? `an overload of ${overload}, wanted 0`
+          : zonesMin !== undefined
+            ? `zones-min ${zonesMin}: a walk knows no zones`
+            : pins !== undefined
+              ? `partition ${pins[0]?.partition} is pinned`
+              : held
+                ? `d${held.id} is held: ${held.hold}`
+                : null;
+  if (broken === null) return;
+  throw new CodedError('PLACED_BY_TOKENS', `placement by tokens: ${broken}`, {
+    hint: 'tokens alone decide who holds what; create the ring without --placement tokens',
+    details: { ring: state.ring },
+  });
+}
+
+/**
+ * The tokens of a device that is added: those given, or else the first end of the partitioner's
+ * list that is nobody's. Undefined in rings that are placed by shares. Errors: PLACED_BY_TOKENS,
+ * INTERVALS_INVALID with the token and whose it is.
+ */
+export function tokensOf(
+  state: BuilderState,
+  given: readonly number[] | undefined,
+): readonly number[] | undefined {
+  if (state.placement === undefined) {
+    if (given === undefined) return undefined;
+    throw new CodedError('PLACED_BY_TOKENS', `ring ${state.ring} is placed by shares, not tokens`, {
+      hint: 'ring-builder create RING --partitioner hash-intervals --placement tokens',
+    });
+  }
+  const owners = tokenOwners(state.devices);
+  if (given === undefined) return [firstFree(state, owners)];
+  if (given.length === 0 || given.length > tokensPerDeviceMax) {
+    const message = `${given.length} tokens, wanted 1 to ${tokensPerDeviceMax}`;
+    throw new CodedError('VALUE_OUT_OF_RANGE', message);
+  }
+  for (const [index, token] of given.entries()) {
+    const owner = owners.get(token);
+    if (owner === undefined && given.indexOf(token) === index) continue;
+    const whose = owner === undefined ? 'given twice' : `d${owner}'s already`;
+    throw new CodedError('INTERVALS_INVALID', `token ${positionText(token)} is ${whose}`, {
+      hint: 'every token is of one device',
+      details: { token, device: owner ?? null },
+    });
+  }
+  return given;
+}
+
+/** By token, the device that stands there; removed ones have left. */
+export function tokenOwners(
+  devices: readonly (BuilderDevice | null)[],
+): ReadonlyMap<number, number> {
+  return new Map(
+    devices.flatMap((device) =>
+      device?.state === 'active'
+        ? (device.tokens ?? []).map((token) => [token, device.id] as const)
+        : [],
+    ),
+  );
+}
+
+function firstFree(
+  { ring, partitioner }: BuilderState,
+  owners: ReadonlyMap<number, number>,
+): number {
+  const ends = partitioner.kind === 'hash-intervals' ? (partitioner.ends ?? []) : [];
+  const free = ends.find((end) => !owners.has(end));
+  if (free !== undefined) return free;
+  const message =
+    ends.length === 0
+      ? `ring ${ring} lists no tokens of its own`
+      : `all ${ends.length} tokens of ring ${ring} have their device`;
+  throw new CodedError('INTERVALS_INVALID', message, {
+    hint: `ring-builder add ${ring} DEVICE WEIGHT --tokens .85`,
+    details: { tokens: ends.length },
+  });
+}
