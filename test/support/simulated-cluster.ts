@@ -5,8 +5,9 @@ import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
-import type { Write } from '@ringwright/partition/file/record';
+import type { Write, WriteOutcome } from '@ringwright/partition/file/record';
 import type { RecordContent } from '@ringwright/partition/file/record-bytes';
+import type { WriteCaller } from '@ringwright/partition/queue-writes';
 import type { Store } from '@ringwright/partition/store';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { Ring } from '@ringwright/ring/ring';
@@ -15,7 +16,7 @@ import { finishProposals } from '@ringwright/server/coordinate/finish-proposals'
 import { finishProposal } from '@ringwright/server/coordinate/propose';
 import type { CoordinatorPorts } from '@ringwright/server/coordinate/with-newest-ring';
 import { confirmTakeover } from '@ringwright/server/moves/confirm-takeover';
-import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
+import { type DeviceCaller, writeByCall } from '@ringwright/server/peers/device-caller';
 import { InFlight } from '@ringwright/server/replica/in-flight';
 import { answerPrepare } from '@ringwright/server/replica/prepare-answer';
 import {
@@ -118,6 +119,12 @@ export class SimulatedDevice {
       await this.cluster.pause(3);
       return rows.map((row) => (this.state === 'absent' ? { kind: 'absent' } : this.put(row)));
     },
+    writeFor: (row: Row, caller: WriteCaller) => {
+      this.#store.write([row]).then(
+        ([outcome]) => caller.stored(outcome as WriteOutcome),
+        (error: unknown) => caller.failed(error),
+      );
+    },
   };
 
   /** As a partition file does it. */
@@ -189,7 +196,8 @@ export class SimulatedDevice {
       kind: { readonly method: string },
       request: unknown,
     ): Promise<unknown> => this.cluster.call(this, to.device, { method: kind.method, request });
-    return { call: call as DeviceCaller['call'] };
+    const typed = call as DeviceCaller['call'];
+    return { call: typed, write: writeByCall(typed) };
   }
 
   get coordinator(): CoordinatorPorts {

@@ -10,7 +10,7 @@ import { CopySource } from '@ringwright/server/copies/copy-answers';
 import { CopyThrottle } from '@ringwright/server/copies/copy-throttle';
 import { PartialCopies } from '@ringwright/server/copies/partial-copies';
 import { freeThrottle } from '@ringwright/server/copies/throttle-control';
-import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
+import { type DeviceCaller, writeByCall } from '@ringwright/server/peers/device-caller';
 import { answerFloorPromise, answerFloorRaise } from '@ringwright/server/replica/floor-answers';
 import { InFlight } from '@ringwright/server/replica/in-flight';
 import { answerKeys } from '@ringwright/server/replica/list-answers';
@@ -106,14 +106,13 @@ export class StoreDevice {
         },
       ],
     ]);
-    this.devices = {
-      call: async ({ device }, kind, request) => {
-        const target = cluster.devices[device];
-        if (target?.up !== true) throw new CodedError('PEER_UNREACHABLE', `d${device} is down`);
-        const answer = await target.answer(kind.method, kind.request.parse(request));
-        return kind.answer.parse(answer) as never;
-      },
+    const call: DeviceCaller['call'] = async ({ device }, kind, request) => {
+      const target = cluster.devices[device];
+      if (target?.up !== true) throw new CodedError('PEER_UNREACHABLE', `d${device} is down`);
+      const answer = await target.answer(kind.method, kind.request.parse(request));
+      return kind.answer.parse(answer) as never;
     };
+    this.devices = { call, write: writeByCall(call) };
   }
 
   async answer(method: string, request: unknown): Promise<unknown> {

@@ -2,12 +2,14 @@
 import { heldWalBytesMax } from '@ringwright/base/limits-copies';
 import { applyWrites } from './log/apply-writes.ts';
 import { checkpointPartition } from './log/checkpointer.ts';
-import type { LogBatch } from './log/log-batch.ts';
+import type { LogBatch, WriteCall } from './log/log-batch.ts';
 import type { StoreParts } from './parts/store-parts.ts';
 
 /** Batches come in the order of the log. */
 export function applyBatch(parts: StoreParts, batch: LogBatch): void {
   const { files, limits, memtables, checkpointer, fail } = parts;
+  // Told at the end: a caller may do anything, and fail, without the store being in the middle.
+  const done: WriteCall[] = [];
   try {
     const touched = applyWrites(batch.entries, {
       files,
@@ -15,7 +17,7 @@ export function applyBatch(parts: StoreParts, batch: LogBatch): void {
       answer: ({ call, index }, outcome) => {
         call.outcomes[index] = outcome;
         call.waiting -= 1;
-        if (call.waiting === 0) call.resolve(call.outcomes);
+        if (call.waiting === 0) done.push(call);
       },
       refuse: ({ call }, error) => call.reject(error),
     });
@@ -27,6 +29,7 @@ export function applyBatch(parts: StoreParts, batch: LogBatch): void {
     }
   } catch (error) {
     fail(error);
-    for (const { call } of batch.entries) call.reject(parts.failure);
+    for (const { call } of batch.entries) if (!done.includes(call)) call.reject(parts.failure);
   }
+  for (const call of done) call.resolve(call.outcomes);
 }

@@ -5,6 +5,14 @@ import type { Write, WriteOutcome } from './file/record.ts';
 import { bytesInBatch, type WriteCall } from './log/log-batch.ts';
 import { checkOpen, type StoreParts } from './parts/store-parts.ts';
 
+const ABSENT: WriteOutcome = { kind: 'absent' };
+
+/** Told once what became of a write: in a later turn, or at once when there is no file for it. */
+export interface WriteCaller {
+  readonly stored: (outcome: WriteOutcome) => void;
+  readonly failed: (error: unknown) => void;
+}
+
 /** As Store.write. One promise a call: this is the path of every single write. */
 export function queueWrites(
   parts: StoreParts,
@@ -13,15 +21,40 @@ export function queueWrites(
   return new Promise((resolve, reject) => {
     checkOpen(parts);
     for (const write of writes) checkWrite(write);
-    const outcomes = writes.map((): WriteOutcome => ({ kind: 'absent' }));
-    const call = { outcomes, waiting: 0, resolve, reject };
-    if (!parts.disk.low) queue(parts, writes, call);
-    else
-      parts.disk
-        .require(0)
-        .then(() => queue(parts, writes, call))
-        .catch(reject);
+    const outcomes = writes.map(() => ABSENT);
+    queueWhenRoom(parts, writes, { outcomes, waiting: 0, resolve, reject });
   });
+}
+
+/** As Store.writeFor: no promise at all. */
+export function queueWrite(parts: StoreParts, write: Write, caller: WriteCaller): void {
+  checkOpen(parts);
+  checkWrite(write);
+  let isTold = false;
+  const call: WriteCall = {
+    outcomes: [ABSENT],
+    waiting: 0,
+    resolve: ([outcome = ABSENT]) => {
+      isTold = true;
+      caller.stored(outcome);
+    },
+    // A file that is damaged refuses its writes, and so may the whole store after it.
+    reject: (error) => {
+      if (isTold) return;
+      isTold = true;
+      caller.failed(error);
+    },
+  };
+  queueWhenRoom(parts, [write], call);
+}
+
+function queueWhenRoom(parts: StoreParts, writes: readonly Write[], call: WriteCall): void {
+  if (!parts.disk.low) queue(parts, writes, call);
+  else
+    parts.disk
+      .require(0)
+      .then(() => queue(parts, writes, call))
+      .catch(call.reject);
 }
 
 function queue(parts: StoreParts, writes: readonly Write[], call: WriteCall): void {

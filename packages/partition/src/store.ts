@@ -30,7 +30,7 @@ import type {
 import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
 import { checkOpen, partitionOf, type StoreParts } from './parts/store-parts.ts';
 import { usePartition } from './parts/use-partition.ts';
-import { queueWrites } from './queue-writes.ts';
+import { queueWrite, queueWrites, type WriteCaller } from './queue-writes.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { rewriteLost } from './rewrite-lost.ts';
 import { type Scrubbed, scrubPartition } from './scrub-partition.ts';
@@ -58,12 +58,16 @@ export class Store {
   /**
    * Resolves when every write is durable on this disk and readable here; outcomes in the order
    * given. Rejects before anything is written: KEY_INVALID, VALUE_TOO_LARGE, VALUE_OUT_OF_RANGE,
-   * STORE_BUSY, DISK_FULL, STORE_CLOSED. STORE_FAILED and PARTITION_DAMAGED:
-   * each write may or may not be there after the store is reopened. A partition already known as
-   * damaged counts as absent.
+   * STORE_BUSY, DISK_FULL, STORE_CLOSED. STORE_FAILED and PARTITION_DAMAGED: each write may or may
+   * not be there after the store is reopened. A partition known as damaged counts as absent.
    */
   write(writes: readonly Write[]): Promise<readonly WriteOutcome[]> {
     return queueWrites(this.#parts, writes);
+  }
+
+  /** As `write` of one, whose caller is told instead of a promise. Throws what `write` rejects with. */
+  writeFor(write: Write, caller: WriteCaller): void {
+    queueWrite(this.#parts, write, caller);
   }
 
   /** Also a tombstone. Throws PARTITION_ABSENT, PARTITION_DAMAGED, RECORD_DAMAGED. */
@@ -210,10 +214,7 @@ export class Store {
     return highest;
   }
 
-  /**
-   * A staged copy of the file, of one moment; release it after use. Throws DISK_FULL,
-   * PARTITION_ABSENT.
-   */
+  /** A staged copy of the file, of one moment, to be released. Throws DISK_FULL, PARTITION_ABSENT. */
   async snapshot(keyspace: string, partition: number): Promise<Snapshot> {
     this.#checkUsable();
     return takeSnapshot(this.#parts, this.#partition(keyspace, partition));
@@ -269,9 +270,7 @@ export class Store {
     return { freeBytes: await disk.freeBytes(), totalBytes: await disk.totalBytes() };
   }
 
-  /**
-   * Waits for writes under way, checkpoints everything, and leaves an empty log. Safe to repeat.
-   */
+  /** Waits for writes under way, checkpoints everything, leaves an empty log. Safe to repeat. */
   close(): Promise<void> {
     this.#closing ??= closeStore(this.#parts);
     return this.#closing;

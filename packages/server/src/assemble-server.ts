@@ -32,6 +32,7 @@ import { DropGuard } from './moves/drop-guard.ts';
 import type { HeldFiles } from './moves/held-files.ts';
 import type { MoveControls } from './moves/move-controls.ts';
 import { Reconciler, type ReconcilerPorts } from './moves/reconciler.ts';
+import { ownWrites } from './own-writes.ts';
 import { type DeviceCaller, deviceCaller } from './peers/device-caller.ts';
 import { longMessageCame } from './peers/minor-gc.ts';
 import type { PeerMemory } from './peers/peer-memory.ts';
@@ -133,7 +134,7 @@ export async function assembleServer(
   const meetings = { answers, tls, log, monotonicMs, onConnect, onRefill: reconcileAll };
   const met = assemblePeers(own, meetings);
   const { peers, knownPeers, proven, followKeys, introduce, hearClock, ...greetings } = met;
-  const devices = deviceCaller({ peers, handlers });
+  const devices = deviceCaller({ peers, handlers, writeHere: (...args) => writeHere(...args) });
   const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);
   const calls = { devices: measureCopies(metrics, devices), inFlight, ...throttle.taking };
   const reconciler = createReconciler(
@@ -148,6 +149,7 @@ export async function assembleServer(
   const opening = reconciler.idle.bind(reconciler);
   const replica = { store, exchange, clock, inFlight, rounds, opened: opening };
   const requests = new RingRequests();
+  const writeHere = ownWrites({ replica, requests, throttle });
   const held = { identity, rings, forks, requests, store, reconciler };
   const parts = { ...held, controls, peers, trust, throttle };
   const status: StatusPorts = { ...parts, key: opened.key, scrubber, startedMs: nowMs(), nowMs };

@@ -57,8 +57,8 @@ export const orderBugs: readonly SeededBug[] = [
     patches: [
       {
         file: 'packages/server/src/coordinate/quorum-write.ts',
-        find: "answer.kind === 'stale' && (",
-        replace: 'false && (',
+        find: "if (kind === 'stale' && (",
+        replace: 'if (false && (',
       },
     ],
   },

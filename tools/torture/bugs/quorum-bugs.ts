@@ -15,8 +15,8 @@ export const quorumBugs: readonly SeededBug[] = [
     patches: [
       {
         file: coordinate,
-        find: 'quorumWrite(ports.devices, { active, slots, record, needed })',
-        replace: 'quorumWrite(ports.devices, { active, slots, record, needed: needed - 1 })',
+        find: 'writeToQuorum(ports.devices, { active, slots, record, needed },',
+        replace: 'writeToQuorum(ports.devices, { active, slots, record, needed: needed - 1 },',
       },
     ],
   },

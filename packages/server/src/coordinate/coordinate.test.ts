@@ -10,6 +10,7 @@ import {
   type SimulatedDevice,
   type SimulationOptions,
 } from '../../../../test/support/simulated-cluster.ts';
+import { writeByCall } from '../peers/device-caller.ts';
 import { changeKey } from './change-key.ts';
 import { coordinateRead, coordinateWrite } from './coordinate.ts';
 
@@ -204,7 +205,8 @@ describe('what is said of a write that failed', () => {
     const device = cluster.devices[4]!;
     const details = outcome === undefined ? {} : { outcome };
     const call = (): Promise<never> => Promise.reject(new CodedError(code, 'no', { details }));
-    const coordinator = { ...device.coordinator, devices: { call } };
+    const devices = { call, write: writeByCall(call) };
+    const coordinator = { ...device.coordinator, devices };
     const work = soon(coordinateWrite(coordinator, { ...about, value: key }));
     await expect(work).rejects.toMatchObject({
       code: 'NOT_ENOUGH_REPLICAS',

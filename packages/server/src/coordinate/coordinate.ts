@@ -11,9 +11,20 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 import { type Consistency, slotsNeeded } from './consistency.ts';
 import { finishProposal, type NewContent, propose } from './propose.ts';
 import { quorumRead } from './quorum-read.ts';
-import { type FailedWriteOutcome, mayBeStored, quorumWrite, UndecidedKey } from './quorum-write.ts';
+import {
+  type FailedWriteOutcome,
+  mayBeStored,
+  quorumWrite,
+  UndecidedKey,
+  writeToQuorum,
+} from './quorum-write.ts';
 import { tallySlots } from './slot-acks.ts';
-import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
+import {
+  type Attempt,
+  type CoordinatorPorts,
+  toldWithNewestRing,
+  withNewestRing,
+} from './with-newest-ring.ts';
 
 export interface KeyRequest {
   readonly keyspace: string;
@@ -33,49 +44,98 @@ export type Written = Pick<WireContent, 'ms' | 'tie' | 'origin'>;
  * (certainly nowhere) or `unknown` (it may appear later, once, at `details.stamp`). A linearizable
  * write is never superseded; it throws as propose.
  */
-export async function coordinateWrite(
+export function coordinateWrite(
   ports: CoordinatorPorts,
   request: KeyRequest & NewContent,
 ): Promise<Written> {
-  const { keyspace, key, value, expiresMs, consistency } = request;
-  if (request.session) checkClock(ports.clock, request.session);
-  if (consistency === 'linearizable') return writeByRounds(ports, request, null);
-  const issued = ports.issueStamp(ports.rings.get(keyspace), key);
-  // What is there is not waited for: this is the path of every write.
-  const stamp = issued instanceof Promise ? await issued : issued;
+  return new Promise((resolve, reject) => {
+    coordinateWriteFor(ports, request, (written, error) => {
+      if (written !== null) resolve(written);
+      else reject(error as Error);
+    });
+  });
+}
+
+/** Told once what became of a write: its stamps, or else the error of coordinateWrite. */
+export type ToldOfWritten = (written: Written | null, error: unknown) => void;
+
+/** As coordinateWrite, without a promise unless something is waited for. Throws nothing. */
+export function coordinateWriteFor(
+  ports: CoordinatorPorts,
+  request: KeyRequest & NewContent,
+  told: ToldOfWritten,
+): void {
+  const failed = (error: unknown): void => told(null, error);
+  try {
+    if (request.session) checkClock(ports.clock, request.session);
+    if (request.consistency === 'linearizable') {
+      writeByRounds(ports, request, null).then((written) => told(written, null), failed);
+      return;
+    }
+    const issued = ports.issueStamp(ports.rings.get(request.keyspace), request.key);
+    if (!(issued instanceof Promise)) writeStamped(ports, { ...request, stamp: issued }, told);
+    else issued.then((stamp) => writeStamped(ports, { ...request, stamp }, told)).catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+/** What is there is not waited for: this is the path of every write. */
+function writeStamped(
+  ports: CoordinatorPorts,
+  request: KeyRequest & NewContent & { readonly stamp: Stamp },
+  told: ToldOfWritten,
+): void {
+  const { keyspace, key, value, expiresMs, consistency, stamp } = request;
   const { ms, tie } = stamp;
   let earlier: FailedWriteOutcome = 'rejected';
-  const note = (error: unknown): void => {
-    if (mayBeStored(error)) earlier = 'unknown';
-  };
   // The stamp stays the same when the ring changes on the way: a retry stores the same record, not
   // a second one.
-  const attempt = (active: ActiveRing): ReturnType<typeof quorumWrite> => {
+  const attempt: Attempt<Stamp | null> = (active, toldOfAttempt) => {
     const partition = active.partitionOf(key);
     const slots = slotsOf(active.ring, partition);
     const needed = slotsNeeded(consistency, slots.length);
-    const bare = { partition, key, value, ms, tie };
-    const record = expiresMs ? { ...bare, expiresMs } : bare;
-    const spread = quorumWrite(ports.devices, { active, slots, record, needed });
-    spread.catch(note);
-    return spread;
-  };
-  let newer: Stamp | null;
-  try {
-    ({ newer } = await withNewestRing(ports, keyspace, attempt));
-  } catch (error) {
-    const failure = failedWrite(error, stamp, earlier);
-    if (!(error instanceof UndecidedKey) || !(failure instanceof CodedError)) throw failure;
-    const mine = failure.details.outcome === 'unknown' ? stamp : null;
-    return writeByRounds(ports, request, mine).catch((later: unknown) => {
-      const isNewer = later instanceof CodedError && later.code === 'KEY_OVERTAKEN';
-      throw isNewer ? superseded(stamp, String(later.details.newer)) : later;
+    const record = expiresMs
+      ? { partition, key, value, ms, tie, expiresMs }
+      : { partition, key, value, ms, tie };
+    writeToQuorum(ports.devices, { active, slots, record, needed }, (newer, error) => {
+      if (error !== null && mayBeStored(error)) earlier = 'unknown';
+      toldOfAttempt(newer, error);
     });
+  };
+  toldWithNewestRing(ports, { keyspace, attempt }, (newer, error) => {
+    if (error !== null) {
+      finishFailed(ports, request, { error, earlier })
+        .then((written) => told(written, null))
+        .catch((failure: unknown) => told(null, failure));
+      return;
+    }
+    // failpoint: coordinate.level-reached
+    if (newer === null) {
+      told(stamp, null);
+      return;
+    }
+    ports.clock.observe(newer);
+    told(null, superseded(stamp, formatStamp(newer)));
+  });
+}
+
+/** A write that a promise kept out is decided by rounds; any other failure says what is certain. */
+async function finishFailed(
+  ports: CoordinatorPorts,
+  request: KeyRequest & NewContent & { readonly stamp: Stamp },
+  { error, earlier }: { readonly error: unknown; readonly earlier: FailedWriteOutcome },
+): Promise<Written> {
+  const { stamp } = request;
+  const failure = failedWrite(error, stamp, earlier);
+  if (!(error instanceof UndecidedKey) || !(failure instanceof CodedError)) throw failure;
+  const mine = failure.details.outcome === 'unknown' ? stamp : null;
+  try {
+    return await writeByRounds(ports, request, mine);
+  } catch (later) {
+    const isNewer = later instanceof CodedError && later.code === 'KEY_OVERTAKEN';
+    throw isNewer ? superseded(stamp, String(later.details.newer)) : later;
   }
-  // failpoint: coordinate.level-reached
-  if (newer === null) return stamp;
-  ports.clock.observe(newer);
-  throw superseded(stamp, formatStamp(newer));
 }
 
 function superseded(stamp: Stamp, newer: string): CodedError {

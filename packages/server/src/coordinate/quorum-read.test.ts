@@ -7,7 +7,7 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import { recordRead, recordStamp } from '@ringwright/wire/records';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
-import type { DeviceCaller } from '../peers/device-caller.ts';
+import { type DeviceCaller, writeByCall } from '../peers/device-caller.ts';
 import type { WireContent } from '../replica/wire-record.ts';
 import { type GatheredRead, quorumRead } from './quorum-read.ts';
 
@@ -64,7 +64,8 @@ class Holders {
       };
       return device === this.self ? answer() : this.#travel(device, answer);
     };
-    return { call: call as DeviceCaller['call'] };
+    const typed = call as DeviceCaller['call'];
+    return { call: typed, write: writeByCall(typed) };
   }
 
   async #travel<T>(device: number, answer: () => T): Promise<T> {

@@ -3,12 +3,10 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { newcomersOf, type Slot } from '@ringwright/ring/slots-of';
 import { ringHeadSchema } from '@ringwright/wire/hello';
-import type { RequestOf } from '@ringwright/wire/message';
-import { recordWrite } from '@ringwright/wire/records';
-import type { DeviceCaller } from '../peers/device-caller.ts';
+import type { DeviceCaller, ToldOfWrite, WriteRequest } from '../peers/device-caller.ts';
 import type { WireContent } from '../replica/wire-record.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { slotDevices, tallySlots } from './slot-acks.ts';
+import { SmallMap, slotDevices, tallySlots } from './slot-acks.ts';
 
 export interface RecordToSpread extends WireContent {
   readonly partition: number;
@@ -33,68 +31,114 @@ export interface SpreadResult {
   readonly newer: Stamp | null;
 }
 
-/**
- * Resolves when `needed` slots have the record (or something newer) durably; the other devices go
- * on meanwhile. Rejects when `needed` cannot be reached any more: with OutdatedRing when a device
- * knows a newer ring, with UndecidedKey when a promise kept the record out, else with
- * NOT_ENOUGH_REPLICAS and what each device said.
- */
+/** What became of a write: the highest stamp that was answered 'stale', or else the error. */
+export type ToldOfQuorum = (newer: Stamp | null, error: unknown) => void;
+
+/** As writeToQuorum. Rejects with its error. */
 export function quorumWrite(devices: DeviceCaller, spread: Spread): Promise<SpreadResult> {
-  const { active, slots, record, needed, holders = [], exact = false } = spread;
-  const isKept = (kind: string): boolean => kind === 'promised' || (exact && kind === 'stale');
-  const request = requestOf(active, record);
-  const takers = slotDevices(slots);
-  // Devices of slots that the table does not have yet get the record too, and count for nothing.
-  takers.push(...newcomersOf(active.ring, record.partition));
-  const asked = takers.filter((device) => !holders.includes(device));
-  const answered = new Map<number, boolean>();
-  for (const holder of holders) answered.set(holder, true);
-  const said = new Map<number, string>();
-  let isStored = false;
-  let newer: Stamp | null = null;
-  let outdated: OutdatedRing | null = null;
   return new Promise((resolve, reject) => {
-    const finish = (): void => {
-      const tally = tallySlots(slots, answered, needed);
-      if (tally.acked >= needed) resolve({ newer });
-      else if (tally.possible < needed) fail(tally.acked);
-    };
-    const fail = (acked: number): void => {
-      const isOpen = said.size < asked.length;
-      const outcome = isOpen || isStored ? 'unknown' : 'rejected';
-      const tooFew = (): CodedError =>
-        tooFewSlots(acked, { slots: slots.length, needed, said, outcome });
-      if (outdated !== null) reject(new OutdatedRing(outdated, outdated.device, outcome));
-      else if ([...said.values()].some(isKept)) reject(new UndecidedKey(tooFew()));
-      else if (isStored || !isOpen) reject(tooFew());
-      // Else every answer so far is a certain refusal: with those still open that can be said.
-    };
-    for (const device of asked) {
-      Promise.resolve(devices.call({ active, device }, recordWrite, request)).then(
-        (answer) => {
-          answered.set(device, !isKept(answer.kind));
-          said.set(device, answer.kind);
-          isStored ||= answer.kind === 'stored';
-          if (answer.kind === 'stale' && (newer === null || compareStamps(answer, newer) > 0)) {
-            newer = { ms: answer.ms, tie: answer.tie };
-          }
-          finish();
-        },
-        (error: unknown) => {
-          answered.set(device, false);
-          said.set(device, error instanceof CodedError ? error.code : String(error));
-          isStored ||= mayBeStored(error);
-          outdated ??= outdatedRing(error, { active, device });
-          finish();
-        },
-      );
-    }
-    finish();
+    writeToQuorum(devices, spread, (newer, error) => {
+      if (error === null) resolve({ newer });
+      else reject(error as Error);
+    });
   });
 }
 
+/**
+ * Tells when `needed` slots have the record (or something newer) durably; the other devices go on
+ * meanwhile. Else, when `needed` cannot be reached any more: OutdatedRing when a device knows a
+ * newer ring, UndecidedKey when a promise kept the record out, else NOT_ENOUGH_REPLICAS and what
+ * each device said. `told` is called once. No promise: this is the path of every write.
+ */
+export function writeToQuorum(devices: DeviceCaller, spread: Spread, told: ToldOfQuorum): void {
+  const { active, slots, record, holders = noHolders } = spread;
+  const takers = slotDevices(slots);
+  // Devices of slots that the table does not have yet get the record too, and count for nothing.
+  takers.push(...newcomersOf(active.ring, record.partition));
+  const asked = holders.length === 0 ? takers : takers.filter((id) => !holders.includes(id));
+  const writing = new QuorumOfWrites(spread, asked, told);
+  const request = requestOf(active, record);
+  for (const device of asked) devices.write({ active, device }, request, writing.heard);
+  if (holders.length > 0 || asked.length === 0) writing.judge();
+}
+
+const noHolders: readonly number[] = [];
+
+/** The answers to one write, and what they come to. */
+class QuorumOfWrites {
+  readonly #spread: Spread;
+  readonly #asked: readonly number[];
+  readonly #told: ToldOfQuorum;
+  /** By device: whether it counts. */
+  readonly #answered = new SmallMap<boolean>();
+  /** By device: its answer's kind, or its error. */
+  readonly #said = new SmallMap<unknown>();
+  #isStored = false;
+  #isKept = false;
+  #isTold = false;
+  #newer: Stamp | null = null;
+
+  constructor(spread: Spread, asked: readonly number[], told: ToldOfQuorum) {
+    this.#spread = spread;
+    this.#asked = asked;
+    this.#told = told;
+    for (const holder of spread.holders ?? noHolders) this.#answered.set(holder, true);
+  }
+
+  readonly heard: ToldOfWrite = (device, answer, error) => {
+    if (this.#isTold) return;
+    if (answer === null) {
+      this.#answered.set(device, false);
+      this.#said.set(device, error);
+      this.#isStored ||= mayBeStored(error);
+    } else {
+      const { kind } = answer;
+      const isKept = kind === 'promised' || (kind === 'stale' && this.#spread.exact === true);
+      this.#isKept ||= isKept;
+      this.#answered.set(device, !isKept);
+      this.#said.set(device, kind);
+      this.#isStored ||= kind === 'stored';
+      if (kind === 'stale' && (this.#newer === null || compareStamps(answer, this.#newer) > 0)) {
+        this.#newer = { ms: answer.ms, tie: answer.tie };
+      }
+    }
+    this.judge();
+  };
+
+  judge(): void {
+    const { slots, needed } = this.#spread;
+    const tally = tallySlots(slots, this.#answered, needed);
+    if (tally.acked >= needed) this.#tell(null);
+    else if (tally.possible < needed) this.#fail(tally.acked);
+  }
+
+  #tell(error: unknown): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    this.#told(this.#newer, error);
+  }
+
+  #fail(acked: number): void {
+    const { active, slots, needed } = this.#spread;
+    const isOpen = this.#said.size < this.#asked.length;
+    const outcome = isOpen || this.#isStored ? 'unknown' : 'rejected';
+    const said = new Map<number, string>();
+    let outdated: OutdatedRing | null = null;
+    for (const [device, what] of this.#said.entries()) {
+      outdated ??= outdatedRing(what, { active, device });
+      said.set(device, what instanceof CodedError ? what.code : String(what));
+    }
+    const tooFew = (): CodedError =>
+      tooFewSlots(acked, { slots: slots.length, needed, said, outcome });
+    if (outdated !== null) this.#tell(new OutdatedRing(outdated, outdated.device, outcome));
+    else if (this.#isKept) this.#tell(new UndecidedKey(tooFew()));
+    else if (this.#isStored || !isOpen) this.#tell(tooFew());
+    // Else every answer so far is a certain refusal: with those still open that can be said.
+  }
+}
+
 /** Most records have neither expiry nor origin: one literal costs a fifth of copies of copies. */
-function requestOf({ ring }: ActiveRing, record: RecordToSpread): RequestOf<typeof recordWrite> {
+function requestOf({ ring }: ActiveRing, record: RecordToSpread): WriteRequest {
   const { partition, key, value, ms, tie, expiresMs, origin, repair } = record;
   const { keyspace, version: ringVersion } = ring;
   const isLong = expiresMs || origin || repair;

@@ -12,7 +12,7 @@ export interface SlotAcks {
 /** Tally of one write. `answered` is by device id: true acked, false failed, absent still open. */
 export function tallySlots(
   slots: readonly Slot[],
-  answered: ReadonlyMap<number, boolean>,
+  answered: { get(device: number): boolean | undefined },
   needed: number,
 ): SlotAcks {
   let acked = 0;
@@ -35,4 +35,28 @@ export function slotDevices(slots: readonly Slot[]): number[] {
     if (joiner !== null && !devices.includes(joiner)) devices.push(joiner);
   }
   return devices;
+}
+
+/** What is known of a handful of devices: two short lists cost a third of a Map. */
+export class SmallMap<Value> {
+  readonly #devices: number[] = [];
+  readonly #values: Value[] = [];
+
+  get size(): number {
+    return this.#devices.length;
+  }
+
+  get(device: number): Value | undefined {
+    const at = this.#devices.indexOf(device);
+    return at === -1 ? undefined : this.#values[at];
+  }
+
+  set(device: number, value: Value): void {
+    const at = this.#devices.indexOf(device);
+    this.#values[at === -1 ? this.#devices.push(device) - 1 : at] = value;
+  }
+
+  entries(): [device: number, value: Value][] {
+    return this.#devices.map((device, at) => [device, this.#values[at] as Value]);
+  }
 }

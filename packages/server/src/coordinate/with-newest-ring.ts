@@ -40,20 +40,60 @@ export function withNewestRing<T>(
   return tryCall(() => {
     const active = ports.rings.get(keyspace);
     const first = tryCall(() => attempt(active));
-    return first instanceof Promise ? follow(ports, keyspace, { attempt, first }) : first;
+    return first instanceof Promise ? follow(ports, active, { attempt, first }) : first;
   });
 }
 
-/** Counts as under way only what is waited for. `first` has begun in this turn. */
+/** What an attempt came to: its result, or the error. Called once. */
+export type ToldOfAttempt<T> = (result: T, error: unknown) => void;
+
+/** An attempt that tells, instead of a promise: see toldWithNewestRing. */
+export type Attempt<T> = (active: ActiveRing, told: ToldOfAttempt<T>) => void;
+
+/**
+ * As withNewestRing, for the path of every write: no promise, unless an attempt fails. Throws
+ * RING_UNKNOWN.
+ */
+export function toldWithNewestRing<T>(
+  ports: CoordinatorPorts,
+  { keyspace, attempt }: { readonly keyspace: string; readonly attempt: Attempt<T> },
+  told: ToldOfAttempt<T | null>,
+): void {
+  const active = ports.rings.get(keyspace);
+  const madeWith = { keyspace, ringVersion: active.ring.version };
+  ports.requests.begin('coordinated', madeWith);
+  attempt(active, (result, error) => {
+    ports.requests.end('coordinated', madeWith);
+    if (error === null) {
+      told(result, null);
+      return;
+    }
+    const again = (newest: ActiveRing): Promise<T> =>
+      new Promise((resolve, reject) => {
+        attempt(newest, (later, failure) => {
+          if (failure === null) resolve(later);
+          else reject(failure as Error);
+        });
+      });
+    const first = Promise.reject<T>(error as Error);
+    follow(ports, active, { attempt: again, first }).then(
+      (later) => told(later, null),
+      (failure: unknown) => told(null, failure),
+    );
+  });
+}
+
+/** Counts as under way only what is waited for. `first` was made with `firstRing`. */
 async function follow<T>(
   ports: CoordinatorPorts,
-  keyspace: string,
+  firstRing: ActiveRing,
   { attempt, first }: { attempt: (active: ActiveRing) => MaybePromise<T>; first: Promise<T> },
 ): Promise<T> {
+  const { keyspace } = firstRing.ring;
   let begun: Promise<T> | null = first;
   let waits = 0;
   for (let tries = 1; ; ) {
-    const active = ports.rings.get(keyspace);
+    const active: ActiveRing = begun === null ? ports.rings.get(keyspace) : firstRing;
     const madeWith = { keyspace, ringVersion: active.ring.version };
     ports.requests.begin('coordinated', madeWith);
     try {

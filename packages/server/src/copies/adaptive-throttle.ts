@@ -84,10 +84,15 @@ export class AdaptiveThrottle {
       this.#latency.add(0);
       return work;
     }
-    const begunMs = this.#ports.monotonicMs();
-    const end = (): void => this.#latency.add(this.#ports.monotonicMs() - begunMs);
+    const end = this.begin();
     work.then(end, end);
     return work;
+  }
+
+  /** A request begins; to be called when it has ended. */
+  begin(): () => void {
+    const begunMs = this.#ports.monotonicMs();
+    return () => this.#latency.add(this.#ports.monotonicMs() - begunMs);
   }
 
   /** To be called every throttleRoundMs. */

@@ -5,7 +5,8 @@ import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Caller, CallHandler } from '@ringwright/wire/call-channel';
-import type { MessageKind } from '@ringwright/wire/message';
+import type { AnswerOf, MessageKind, RequestOf } from '@ringwright/wire/message';
+import { recordWrite } from '@ringwright/wire/records';
 import type { z } from 'zod';
 import type { ActiveRing } from '../rings/active-ring.ts';
 
@@ -26,11 +27,37 @@ export interface DeviceCaller {
     kind: MessageKind<Request, Answer>,
     request: z.infer<Request>,
   ): MaybePromise<z.infer<Answer>>;
+
+  /**
+   * As `call` of recordWrite, whose caller is told instead of a promise: that is on the path of
+   * every write. `told` is called once, and may be in this turn. Throws nothing.
+   */
+  write(to: DeviceTarget, request: WriteRequest, told: ToldOfWrite): void;
+}
+
+export type WriteRequest = RequestOf<typeof recordWrite>;
+export type WriteAnswer = AnswerOf<typeof recordWrite>;
+/** What a device said of a write: its answer, or else the error. */
+export type ToldOfWrite = (device: number, answer: WriteAnswer | null, error: unknown) => void;
+
+/** `write` by means of `call`. */
+export function writeByCall(call: DeviceCaller['call']): DeviceCaller['write'] {
+  return (to, request, told) => {
+    Promise.resolve(call(to, recordWrite, request)).then(
+      (answer) => told(to.device, answer, null),
+      (error: unknown) => told(to.device, null, error),
+    );
+  };
 }
 
 interface CallerPorts {
   readonly peers: { connect(address: string): Caller };
   readonly handlers: ReadonlyMap<string, CallHandler>;
+  /** Writes of this device to itself. */
+  readonly writeHere: (
+    request: WriteRequest,
+    told: (answer: WriteAnswer | null, error: unknown) => void,
+  ) => void;
 }
 
 /** The caller that a device's own handlers see: it has nothing newer to fetch. */
@@ -38,18 +65,26 @@ export const ownCaller: Caller = {
   call: () => Promise.reject(new Error('a device does not call itself back')),
 };
 
-export function deviceCaller({ peers, handlers }: CallerPorts): DeviceCaller {
+export function deviceCaller({ peers, handlers, writeHere }: CallerPorts): DeviceCaller {
+  // Not async, and the answers are passed on as they are: this is on the path of every request.
+  const call: DeviceCaller['call'] = (to, kind, request) => {
+    const { active, device, timeoutMs = peerCallTimeoutMs } = to;
+    if (device === active.self) {
+      const handler = must(handlers.get(kind.method), `no handler of '${kind.method}'`);
+      const answer = tryCall(() => handler.answer(request, ownCaller));
+      // The answer of a kind's handler is of the kind.
+      return answer as MaybePromise<z.infer<typeof kind.answer>>;
+    }
+    const { ip, port } = must(active.ring.devices[device], `no device ${device} in the ring`);
+    return peers.connect(formatAddress({ ip, port })).call(kind, request, timeoutMs);
+  };
+  const writeThere = writeByCall(call);
   return {
-    // Not async, and the answers are passed on as they are: this is on the path of every request.
-    call({ active, device, timeoutMs = peerCallTimeoutMs }, kind, request) {
-      if (device === active.self) {
-        const handler = must(handlers.get(kind.method), `no handler of '${kind.method}'`);
-        const answer = tryCall(() => handler.answer(request, ownCaller));
-        // The answer of a kind's handler is of the kind.
-        return answer as MaybePromise<z.infer<typeof kind.answer>>;
-      }
-      const { ip, port } = must(active.ring.devices[device], `no device ${device} in the ring`);
-      return peers.connect(formatAddress({ ip, port })).call(kind, request, timeoutMs);
+    call,
+    write(to, request, told) {
+      const { active, device } = to;
+      if (device !== active.self) writeThere(to, request, told);
+      else writeHere(request, (answer, error) => told(device, answer, error));
     },
   };
 }

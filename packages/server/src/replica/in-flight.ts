@@ -1,24 +1,68 @@
 // Writes under way by partition: a fence has passed when those begun before it have ended.
 
+/** Writes between two fences: nothing joins them once the later fence was set. */
+export interface Cohort {
+  running: number;
+  isClosed: boolean;
+  /** Called when it is closed and the last one has ended. */
+  onEmpty: (() => void)[];
+}
+
 export class InFlight {
-  readonly #running = new Map<string, Set<Promise<unknown>>>();
+  /** The open cohort of each partition with writes under way. */
+  readonly #open = new Map<string, Map<number, Cohort>>();
+  /** Closed ones that have not ended. */
+  readonly #closed = new Map<string, Set<Cohort>>();
+
+  /** A write begins; `end` takes what is returned. No promise: this is the path of every write. */
+  begin(keyspace: string, partition: number): Cohort {
+    let partitions = this.#open.get(keyspace);
+    if (partitions === undefined) this.#open.set(keyspace, (partitions = new Map()));
+    let cohort = partitions.get(partition);
+    if (cohort === undefined) {
+      cohort = { running: 0, isClosed: false, onEmpty: [] };
+      partitions.set(partition, cohort);
+    }
+    cohort.running += 1;
+    return cohort;
+  }
+
+  end(cohort: Cohort): void {
+    cohort.running -= 1;
+    if (cohort.running > 0 || !cohort.isClosed) return;
+    for (const told of cohort.onEmpty.splice(0)) told();
+  }
 
   /** Counts `work` until it ends, and returns it. */
   track<T>(keyspace: string, partition: number, work: Promise<T>): Promise<T> {
-    const key = `${keyspace}/${partition}`;
-    const running = this.#running.get(key) ?? new Set();
-    this.#running.set(key, running);
-    running.add(work);
-    const end = (): void => {
-      running.delete(work);
-      if (running.size === 0) this.#running.delete(key);
-    };
+    const cohort = this.begin(keyspace, partition);
+    const end = (): void => this.end(cohort);
     work.then(end, end);
     return work;
   }
 
   /** Resolves when every write that is under way now has ended. */
   async drained(keyspace: string, partition: number): Promise<void> {
-    await Promise.allSettled([...(this.#running.get(`${keyspace}/${partition}`) ?? [])]);
+    const place = `${keyspace}/${partition}`;
+    const closed = this.#closed.get(place) ?? new Set<Cohort>();
+    const open = this.#open.get(keyspace)?.get(partition);
+    if (open !== undefined) {
+      this.#open.get(keyspace)?.delete(partition);
+      open.isClosed = true;
+      if (open.running > 0) closed.add(open);
+    }
+    if (closed.size > 0) this.#closed.set(place, closed);
+    await Promise.all([...closed].map((cohort) => this.#emptied(place, cohort)));
+  }
+
+  #emptied(place: string, cohort: Cohort): Promise<void> {
+    return new Promise((resolve) => {
+      cohort.onEmpty.push(() => {
+        const closed = this.#closed.get(place);
+        closed?.delete(cohort);
+        if (closed?.size === 0) this.#closed.delete(place);
+        resolve();
+      });
+    });
   }
 }

@@ -10,8 +10,8 @@ import type { Store } from '@ringwright/partition/store';
 import { type Duty, dutyKindOf } from '@ringwright/ring/duty-of';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
-import type { recordRead, recordStamp, recordWrite } from '@ringwright/wire/records';
-import { ownCaller } from '../peers/device-caller.ts';
+import type { recordRead, recordStamp } from '@ringwright/wire/records';
+import { ownCaller, type WriteAnswer, type WriteRequest } from '../peers/device-caller.ts';
 import { type ActiveRing, ringHead } from '../rings/active-ring.ts';
 import type { RingExchange } from '../rings/ring-exchange.ts';
 import { byteText } from './byte-text.ts';
@@ -28,6 +28,11 @@ export interface ReplicaPorts {
   /** Resolves when the files of a keyspace that can be opened now are open. */
   readonly opened: (keyspace: string) => Promise<void>;
 }
+
+/** Told what became of a write: the answer, or else the error. */
+type Told = (answer: WriteAnswer | null, error: unknown) => void;
+
+const STORED: WriteAnswer = { kind: 'stored' };
 
 interface PartitionRequest {
   readonly keyspace: string;
@@ -90,13 +95,33 @@ function fence(active: ActiveRing, { ringVersion, partition }: PartitionRequest)
 /** Stores a record; resolves when it is durable here. */
 export function answerWrite(
   ports: ReplicaPorts,
-  request: RequestOf<typeof recordWrite>,
+  request: WriteRequest,
   caller: Caller,
-): MaybePromise<AnswerOf<typeof recordWrite>> {
-  return andThen(passFence(ports, request, caller), (passed) => {
-    checkPlace(passed.active, request, caller);
-    return writePassed(ports, request, passed);
+): Promise<WriteAnswer> {
+  return new Promise((resolve, reject) => {
+    writeHere(ports, { request, caller }, (answer, error) => {
+      if (answer !== null) resolve(answer);
+      else reject(error as Error);
+    });
   });
+}
+
+/**
+ * As answerWrite, without a promise: a write costs what is on its way. `told` is called once, and
+ * may be in this turn; what the fence refuses is thrown.
+ */
+export function writeHere(
+  ports: ReplicaPorts,
+  { request, caller }: { readonly request: WriteRequest; readonly caller: Caller },
+  told: Told,
+): void {
+  const passed = passFence(ports, request, caller);
+  if (!(passed instanceof Promise)) writePassed(ports, { request, caller, ...passed }, told);
+  else {
+    passed
+      .then((fenced) => writePassed(ports, { request, caller, ...fenced }, told))
+      .catch((error: unknown) => told(null, error));
+  }
 }
 
 /**
@@ -119,25 +144,48 @@ export function checkPlace(
 
 function writePassed(
   ports: ReplicaPorts,
-  request: RequestOf<typeof recordWrite>,
-  { active, duty }: Fenced,
-): Promise<AnswerOf<typeof recordWrite>> {
+  passed: Fenced & { readonly request: WriteRequest; readonly caller: Caller },
+  told: Told,
+): void {
+  const { active, duty, request, caller } = passed;
+  checkPlace(active, request, caller);
   if (duty.kind === 'UNLOAD') throw notResponsible(active, request.partition);
   checkClock(ports.clock, request);
   const { keyspace, partition } = request;
   // What a holder has is no news to the holders: like a push it may pass, and floors refuse it.
   if (!request.repair) checkBarrier(ports.store, request);
-  const writing = ports.inFlight.track(keyspace, partition, ports.store.write([request]));
-  return writing.then(([outcome]) => storedAnswer(ports, { request, duty }, outcome));
+  const { inFlight } = ports;
+  const cohort = inFlight.begin(keyspace, partition);
+  const failed = (error: unknown): void => {
+    inFlight.end(cohort);
+    told(null, error);
+  };
+  const stored = (outcome: WriteOutcome): void => {
+    inFlight.end(cohort);
+    let answer: WriteAnswer;
+    try {
+      answer = storedAnswer(ports, { request, duty }, outcome);
+    } catch (error) {
+      told(null, error);
+      return;
+    }
+    told(answer, null);
+  };
+  try {
+    ports.store.writeFor(request, { stored, failed });
+  } catch (error) {
+    inFlight.end(cohort);
+    throw error;
+  }
 }
 
 function storedAnswer(
   ports: ReplicaPorts,
-  { request, duty }: Pick<Fenced, 'duty'> & { readonly request: RequestOf<typeof recordWrite> },
-  outcome: WriteOutcome | undefined,
-): AnswerOf<typeof recordWrite> {
+  { request, duty }: Pick<Fenced, 'duty'> & { readonly request: WriteRequest },
+  outcome: WriteOutcome,
+): WriteAnswer {
   const { keyspace, partition } = request;
-  if (outcome === undefined || outcome.kind === 'absent') throw filling(partition);
+  if (outcome.kind === 'absent') throw filling(partition);
   if (outcome.kind === 'promised') return outcome;
   ports.rounds.ended(() => roundName(request));
   // failpoint: write.stored
@@ -146,7 +194,7 @@ function storedAnswer(
   const complete = ports.store.marks(keyspace, partition)?.state === 'ready';
   if (duty.kind === 'SERVE' && !complete) throw filling(partition);
   if (outcome.kind === 'stale') return { kind: 'stale', ms: outcome.ms, tie: outcome.tie };
-  return { kind: 'stored' };
+  return STORED;
 }
 
 /** Reads a record; only a device that the table names and that has all records may answer. */
@@ -189,7 +237,7 @@ export function answerStamp(
  * The holders have closed off what is that old: only what is here already, or is answered with
  * something newer, may pass. Throws STAMP_TOO_OLD.
  */
-function checkBarrier(store: Store, request: RequestOf<typeof recordWrite>): void {
+function checkBarrier(store: Store, request: WriteRequest): void {
   const { keyspace, partition, key, ms } = request;
   const barrierMs = store.marks(keyspace, partition)?.barrierMs ?? 0;
   if (ms > barrierMs) return;

@@ -34,6 +34,7 @@ export function measurePartitions(
 /** The same caller, with the bytes of copied files counted. */
 export function measureCopies({ copiedBytes }: Metrics, devices: DeviceCaller): DeviceCaller {
   return {
+    ...devices,
     async call(to, kind, request) {
       const answer = await devices.call(to, kind, request);
       if (kind.method === copyRead.method)
