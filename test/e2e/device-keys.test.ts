@@ -90,10 +90,7 @@ test('keys are named under load; then strangers and revoked keys get nothing', a
   expect(answeredBefore).not.toContain('CALLER_UNPROVEN');
 
   const stop = writing(cluster);
-  for (const [id, server] of cluster.servers.entries()) {
-    const { key } = await server.status();
-    await cluster.quickly(['set-device', keyspace, `d${id}`, '--key', key]);
-  }
+  await cluster.quickly(['set-device', keyspace, 'all', '--ask-key']);
   await cluster.quickly(['commit', keyspace, '-m', 'keys']);
   await cluster.push();
   await versionReached(cluster, 2);
@@ -117,19 +114,23 @@ test('keys are named under load; then strangers and revoked keys get nothing', a
   expect(answers[3]).toBe('CALLER_UNPROVEN');
 
   // A server that answers with another key than the ring names is nobody.
-  await cluster.commit('set-device', 'd0', '--key', spkiOf(newKey()));
-  await cluster.push();
+  const wrongKey = spkiOf(newKey());
+  await cluster.commit('set-device', 'd0', '--key', wrongKey);
+  const { key } = await first.status();
+  await expect(cluster.push()).rejects.toThrow(
+    `proves the key ${keyIdOf(key)}, expected ${keyIdOf(wrongKey)}`,
+  );
   await waitFor('d0 to be left alone', {
     ask: () => last.status(),
     until: ({ peers }) =>
       peers.some(({ address, connected }) => address === first.address && !connected),
   });
-  await cluster.commit('set-device', 'd0', '--key', (await first.status()).key);
+  await cluster.commit('set-device', 'd0', '--key', key);
   await cluster.push();
 
   await expect.poll(() => asLast.connected).toBe(true);
   await cluster.commit('set-device', 'd3', '--key', spkiOf(newKey()));
-  await cluster.push();
+  await expect(cluster.push()).rejects.toThrow('proves the key');
   await expect.poll(() => asLast.connected, { timeout: 20_000 }).toBe(false);
 
   // Without keys everybody is believed as before: the audit of the cluster asks as nobody.

@@ -7,6 +7,7 @@ import {
   type Arguments,
   hideLoneDashes,
   optionalNumber,
+  optionalText,
   text,
   texts,
   usage,
@@ -51,6 +52,16 @@ const globalOptions: Readonly<Record<string, Options>> = {
     requiresArg: true,
     describe: 'password of the user that etcds://USER@HOST:PORT names; the path is remembered',
   },
+  ca: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'certificate of the authority of servers whose keys no ring names (RINGWRIGHT_CA)',
+  },
+  fingerprint: {
+    type: 'string',
+    requiresArg: true,
+    describe: 'SHA-256 of the public key of such a server, in hex (RINGWRIGHT_FINGERPRINT)',
+  },
   json: { type: 'boolean', default: false, describe: 'one JSON document on stdout' },
   'key-folder': {
     type: 'string',
@@ -94,6 +105,7 @@ const columnsMax = 160;
 export async function parseCommandLine(
   argv: readonly string[],
   columns: number = columnsElsewhere,
+  env: Readonly<Record<string, string | undefined>> = {},
 ): Promise<Parsed> {
   if (argv[0] === completionWord) {
     const known = { verbs, options: globalOptions, defaultRings };
@@ -113,7 +125,7 @@ export async function parseCommandLine(
       (args: Arguments) => {
         if (verb === undefined) return;
         requireValues({ ...globalOptions, ...verb.options }, args);
-        chosen = { verb, args: ringFirst(verb, args) };
+        chosen = { verb: proving(verb, env), args: ringFirst(verb, args) };
       },
     );
   }
@@ -134,6 +146,20 @@ export async function parseCommandLine(
   // Once a verb is loaded, what yargs finds wrong goes past fail().
   await parsing.catch((error: Error) => fail(null, error, argv));
   return chosen === undefined ? { kind: 'help', text: inGroups(help) } : { kind: 'run', ...chosen };
+}
+
+/** Servers that the verb asks have to prove who they are, where that is known. */
+function proving(verb: Verb, env: Readonly<Record<string, string | undefined>>): Verb {
+  return {
+    ...verb,
+    run: async (args, context) => {
+      const { withProofs } = await import('./servers/server-proofs.ts');
+      const ca = optionalText(args, 'ca') ?? env['RINGWRIGHT_CA'];
+      const fingerprint = optionalText(args, 'fingerprint') ?? env['RINGWRIGHT_FINGERPRINT'];
+      const trusted = { rings: context.rings, ca, fingerprint };
+      return withProofs(trusted, () => verb.run(args, context));
+    },
+  };
 }
 
 function newParser(argv: readonly string[], columns: number): Argv {

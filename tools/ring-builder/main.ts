@@ -44,7 +44,7 @@ let ringsOption = '';
 try {
   const { defaultRings, helpCommand, parseCommandLine } = await import('./command-line.ts');
   help = helpCommand(args);
-  const parsed = await parseCommandLine(args, process.stdout.columns);
+  const parsed = await parseCommandLine(args, process.stdout.columns, process.env);
   if (parsed.kind === 'help') {
     output.lines(parsed.text.split('\n'));
   } else {

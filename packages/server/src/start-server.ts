@@ -20,7 +20,7 @@ import { openHeadStore } from '@ringwright/head-store/open-head-store';
 import { securePort } from '@ringwright/node/link/secure-port';
 import { openStore } from '@ringwright/partition/open-store';
 import type { Store } from '@ringwright/partition/store';
-import { spkiOf } from '@ringwright/ring/trust/public-key';
+import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import type { Logger } from 'pino';
 import { assembleServer, type OpenedDevice, type ServerParts } from './assemble-server.ts';
 import { openClockFile } from './clocks/clock-file.ts';
@@ -166,7 +166,8 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   rounds.push(...repeatRounds({ ...parts, throttle }));
   rounds.push(repeat(() => tidy(options, { ...device, ...parts, log }), trashTickMs));
   const key = spkiOf(device.key);
-  log.info({ address: options.listen, data: options.data, key }, 'listening');
+  const about = { data: options.data, key, fingerprint: keyIdOf(key) };
+  log.info({ address: options.listen, ...about }, 'listening');
 }
 
 /** What a server does again and again; the functions returned end it. */

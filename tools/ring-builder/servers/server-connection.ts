@@ -2,19 +2,22 @@
 import { Link } from '@ringwright/node/link/link';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { meetServer } from '@ringwright/wire/meet-server';
+import { proofOf } from './server-proofs.ts';
 
 export const connectTimeoutMs = 3_000;
 
-/** Throws PEER_UNREACHABLE, WIRE_VERSION_UNKNOWN, and whatever `work` throws. */
+/** Throws PEER_UNREACHABLE, PEER_UNPROVEN, WIRE_VERSION_UNKNOWN, and whatever `work` throws. */
 export async function withServer<Result>(
   address: string,
   nowMs: number,
   work: (server: Caller) => Promise<Result>,
 ): Promise<Result> {
+  const proof = await proofOf(address);
   const link = new Link(address, {
     handlers: new Map(),
     monotonicMs: () => performance.now(),
     connectTimeoutMs,
+    proofOf: () => proof,
     greet: (_, caller) => meetServer(caller, { address, ms: nowMs, timeoutMs: connectTimeoutMs }),
   });
   try {

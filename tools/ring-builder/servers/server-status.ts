@@ -2,9 +2,11 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { errorFromDocument } from '@ringwright/base/remote-error';
+import { getHttp } from '@ringwright/node/link/get-http';
 import { loadStages } from '@ringwright/wire/moves';
 import { z } from 'zod';
 import { connectTimeoutMs } from './server-connection.ts';
+import { proofOf } from './server-proofs.ts';
 
 const loadSchema = z.object({
   partition: z.int(),
@@ -90,17 +92,22 @@ export async function serverStatus(
 ): Promise<ServerStatus> {
   const { sizesOf, timeoutMs = connectTimeoutMs } = options;
   const query = sizesOf === undefined ? '' : `?sizes=${sizesOf}`;
-  const answer = await fetch(`http://${address}/v1/status${query}`, {
-    signal: AbortSignal.timeout(timeoutMs),
-  }).catch((cause: unknown) => {
-    throw new CodedError('PEER_UNREACHABLE', `${address} cannot be reached`, { cause });
-  });
-  const document: unknown = await answer.json().catch(() => null);
-  if (!answer.ok) throw errorFromDocument(document);
+  const proof = await proofOf(address);
+  const answer = await getHttp(address, `/v1/status${query}`, { proof, timeoutMs });
+  const document = documentOf(answer.body);
+  if (answer.status !== 200) throw errorFromDocument(document);
   const parsed = statusSchema.safeParse(document);
   if (parsed.success) return parsed.data;
   const message = `${address} answered its status in a form unknown here`;
   throw new CodedError('PEER_FAILED', message, { details: { status: answer.status } });
+}
+
+function documentOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** The server's word on one ring, or why there is none. */

@@ -46,10 +46,26 @@ export async function proveServer(address: string, attempt: Attempt): Promise<Pr
   throw unproven(address, proof.keys, key);
 }
 
+/**
+ * The public key of the device that answers at an address, as SPKI bytes in base64. Whoever asks
+ * has nothing to compare it with yet. Throws PEER_UNREACHABLE.
+ */
+export async function askDeviceKey(address: string, timeoutMs: number): Promise<string> {
+  const proof: ServerProof = { by: 'device', keys: new Set() };
+  const socket = await handshake(address, { proof, identity: null, timeoutMs });
+  const certificate = socket.getPeerX509Certificate();
+  socket.destroy();
+  if (certificate === undefined) throw unproven(address, proof.keys, 'none');
+  return spkiOf(certificate).toString('base64');
+}
+
 /** The id of the key that a certificate is of. */
-export function keyIdOf({ publicKey }: X509Certificate): string {
-  const spki = publicKey.export({ format: 'der', type: 'spki' });
-  return createHash('sha256').update(spki).digest('hex');
+export function keyIdOf(certificate: X509Certificate): string {
+  return createHash('sha256').update(spkiOf(certificate)).digest('hex');
+}
+
+function spkiOf({ publicKey }: X509Certificate): Buffer {
+  return publicKey.export({ format: 'der', type: 'spki' });
 }
 
 /** Resolves when the connection is encrypted: the proof is still to be looked at. */

@@ -5,6 +5,7 @@ import type { Change } from '@ringwright/builder/state/change';
 import { parsePosition } from '@ringwright/ring/partitioner/hash-ends';
 import {
   type Arguments,
+  flag,
   optionalNumber,
   optionalText,
   text,
@@ -14,6 +15,7 @@ import {
 import { readInput } from '../../cli/read-input.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { requireKeys, withAskedKeys, withFingerprints } from './ask-keys.ts';
 import { checkDevice, devicesOfFile, devicesOfPairs, type NewDevice } from './read-devices.ts';
 
 const string = { type: 'string', requiresArg: true } as const;
@@ -29,26 +31,32 @@ export const verb: Verb = {
     weight: { ...string, describe: 'share of data wanted, relative to the other devices' },
     meta: { ...string, describe: 'any text about the device' },
     key: { ...string, describe: 'public key of the device, as its server prints it' },
+    'ask-key': { type: 'boolean', describe: 'ask the servers, which must run, for their keys' },
     tokens: { ...string, describe: 'where the device stands on the circle: .85 or .1,.6' },
     from: { ...string, describe: 'file with a JSON array or CSV of devices; - is stdin' },
   },
   examples: [
     ['$0 add cities r1z1-10.0.0.1:6200/sdb 100 r1z2-10.0.0.2:6200/sdb 100', 'two devices'],
     ['$0 add cities --zone 3 --ip 10.0.0.3 --port 6200 --device sdb --weight 100', 'in flags'],
+    ['$0 add cities r1z3-10.0.0.3:6200/sdb 100 --ask-key', 'one that proves who it is'],
     ['$0 add cities --from devices.csv', 'region,zone,ip,port,device,weight,meta,key'],
   ],
   run: async (args, context) => {
-    const devices = await devicesOf(args);
+    const given = await devicesOf(args);
+    const devices = flag(args, 'ask-key') ? await withAskedKeys(given) : given;
     const tokens = optionalText(args, 'tokens')?.split(',').map(parsePosition);
     if (tokens !== undefined && devices.length > 1) {
       throw usage(`--tokens are of one device, given ${devices.length}`);
     }
-    return stageAndAnswer(context, text(args, 'ring'), (state) =>
-      devices.map((device, at): Change => {
+    const ring = text(args, 'ring');
+    const answer = await stageAndAnswer(context, ring, (state) => {
+      requireKeys(ring, state.devices, devices);
+      return devices.map((device, at): Change => {
         const id = state.devices.length + at;
         return { kind: 'add', device: { id, ...device }, ...(tokens && { tokens }) };
-      }),
-    );
+      });
+    });
+    return withFingerprints(answer, devices);
   },
 };
 

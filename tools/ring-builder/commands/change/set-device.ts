@@ -1,9 +1,20 @@
 // ring-builder set-device: stages another address, zone, key or meta of a device.
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { Change } from '@ringwright/builder/state/change';
-import { type Arguments, optionalNumber, optionalText, text, usage } from '../../cli/arguments.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { stagedChanges } from '@ringwright/repository/folder/builder-file';
+import { openRing } from '@ringwright/repository/open-ring';
+import {
+  type Arguments,
+  flag,
+  optionalNumber,
+  optionalText,
+  text,
+  usage,
+} from '../../cli/arguments.ts';
+import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { deviceIdOf } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
+import { withAskedKeys, withFingerprints } from './ask-keys.ts';
 import { checkDevice } from './read-devices.ts';
 
 type Fields = Extract<Change, { kind: 'set-device' }>['fields'];
@@ -11,7 +22,9 @@ type Fields = Extract<Change, { kind: 'set-device' }>['fields'];
 const string = { type: 'string', requiresArg: true } as const;
 
 export const verb: Verb = {
-  positionals: { device: { describe: 'd3, 10.0.0.1:6200/sdb or r1z2-10.0.0.1:6200/sdb' } },
+  positionals: {
+    device: { describe: 'd3, 10.0.0.1:6200/sdb or r1z2-10.0.0.1:6200/sdb; all with --ask-key' },
+  },
   options: {
     region: { ...string, describe: 'region, a number' },
     zone: { ...string, describe: 'zone, a number' },
@@ -20,10 +33,15 @@ export const verb: Verb = {
     name: { ...string, describe: 'device name, such as sdb' },
     meta: { ...string, describe: 'any text about the device' },
     key: { ...string, describe: 'public key, as its server prints it; none takes it away' },
+    'ask-key': { type: 'boolean', describe: 'ask the server, which must run, for its key' },
   },
-  examples: [['$0 set-device cities d3 --ip 10.0.0.9 --zone 2', 'the machine got another address']],
+  examples: [
+    ['$0 set-device cities d3 --ip 10.0.0.9 --zone 2', 'the machine got another address'],
+    ['$0 set-device cities all --ask-key', 'from the next version on, devices prove who they are'],
+  ],
   run: async (args, context) => {
     const fields = fieldsOf(args);
+    if (flag(args, 'ask-key')) return setAskedKeys(args, fields, context);
     if (Object.keys(fields).length === 0) {
       throw usage('nothing to set', `ring-builder set-device ${text(args, 'ring')} d3 --zone 2`);
     }
@@ -40,6 +58,23 @@ export const verb: Verb = {
     });
   },
 };
+
+/** Throws USAGE beside other fields: those are of one device, and would be staged unseen. */
+async function setAskedKeys(args: Arguments, fields: Fields, context: Context): Promise<Answer> {
+  const [ring, reference] = [text(args, 'ring'), text(args, 'device')];
+  if (Object.keys(fields).length > 0) throw usage('--ask-key stands alone');
+  const opened = await openRing(context.rings, ring);
+  const state = applyChanges(opened.state, stagedChanges(opened.staged));
+  const ids = new Set(reference === 'all' ? [] : [deviceIdOf(state, reference)]);
+  const meant = state.devices.filter(
+    (device) => device?.state === 'active' && (ids.size === 0 || ids.has(device.id)),
+  );
+  const devices = await withAskedKeys(meant.flatMap((device) => device ?? []));
+  const answer = await stageAndAnswer(context, ring, () =>
+    devices.map(({ id, key }): Change => ({ kind: 'set-device', id, fields: { key } })),
+  );
+  return withFingerprints(answer, devices);
+}
 
 function fieldsOf(args: Arguments): Fields {
   const key = optionalText(args, 'key');

@@ -1,0 +1,50 @@
+// One GET over HTTP, over TLS where the server has something to prove.
+import { CodedError } from '@ringwright/base/coded-error';
+import { splitAddress } from '@ringwright/base/server-address';
+import { proveServer, type ServerProof } from './prove-server.ts';
+
+// An import would look at all that it exports, and so load what programs that only ask do not need.
+const { request } = process.getBuiltinModule('node:http');
+
+export interface GotHttp {
+  readonly status: number;
+  readonly body: string;
+}
+
+interface Asking {
+  readonly proof: ServerProof | null;
+  /** In all. */
+  readonly timeoutMs: number;
+}
+
+/** Throws PEER_UNREACHABLE, and PEER_UNPROVEN before anything was asked. */
+export async function getHttp(
+  address: string,
+  path: string,
+  { proof, timeoutMs }: Asking,
+): Promise<GotHttp> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const proven =
+    proof === null ? null : await proveServer(address, { proof, identity: null, timeoutMs });
+  const { ip: host, port } = splitAddress(address);
+  return new Promise((resolve, reject) => {
+    const fail = (cause: Error): void => {
+      const message = `${address} cannot be reached: ${cause.message}`;
+      reject(new CodedError('PEER_UNREACHABLE', message, { cause }));
+    };
+    const asked = request({
+      ...{ host, port, path, signal, headers: { host: address, connection: 'close' } },
+      ...(proven !== null && { createConnection: () => proven.socket }),
+    });
+    asked.once('error', fail);
+    asked.once('response', (answer) => {
+      const parts: Buffer[] = [];
+      answer.on('data', (part: Buffer) => parts.push(part));
+      answer.once('error', fail);
+      answer.once('end', () => {
+        resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(parts).toString() });
+      });
+    });
+    asked.end();
+  });
+}

@@ -1,0 +1,48 @@
+// The keys of devices, as their servers show them: nobody vouches for them but the operator, who
+// compares fingerprints.
+import { CodedError } from '@ringwright/base/coded-error';
+import { formatAddress } from '@ringwright/base/server-address';
+import { askDeviceKey } from '@ringwright/node/link/prove-server';
+import type { Device } from '@ringwright/ring/device';
+import { keyIdOf } from '@ringwright/ring/trust/public-key';
+import type { Answer } from '../../cli/verb.ts';
+import { fanOut } from '../../servers/fan-out.ts';
+import { connectTimeoutMs } from '../../servers/server-connection.ts';
+
+/** Each with the key that its server shows now. Throws PEER_UNREACHABLE. */
+export function withAskedKeys<One extends Pick<Device, 'ip' | 'port'>>(
+  devices: readonly One[],
+): Promise<(One & { readonly key: string })[]> {
+  return fanOut(devices, async (device) => {
+    const key = await askDeviceKey(formatAddress(device), connectTimeoutMs);
+    return { ...device, key };
+  });
+}
+
+/** What is staged, and the fingerprints to compare with what the servers say of themselves. */
+export function withFingerprints(
+  answer: Answer,
+  devices: readonly Pick<Device, 'ip' | 'port' | 'key'>[],
+): Answer {
+  const lines = devices.flatMap((device) => {
+    const { key } = device;
+    return key === undefined ? [] : [`${formatAddress(device)} has key ${keyIdOf(key)}`];
+  });
+  if (lines.length === 0) return answer;
+  const compare = 'compare with the fingerprint that each server logs when it starts';
+  return { ...answer, lines: [...answer.lines, ...lines, compare] };
+}
+
+/** Throws USAGE where a device would join without a key a ring whose devices have keys. */
+export function requireKeys(
+  ring: string,
+  present: readonly (Pick<Device, 'key'> | null)[],
+  added: readonly Pick<Device, 'key'>[],
+): void {
+  const isKeyed = present.some((device) => device?.key !== undefined);
+  if (!isKeyed || added.every(({ key }) => key !== undefined)) return;
+  throw new CodedError('USAGE', `the devices of ${ring} have keys: the new one needs one too`, {
+    hint: '--ask-key asks its server, which must run; --key names it',
+    details: { ring },
+  });
+}

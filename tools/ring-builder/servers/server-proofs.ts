@@ -1,0 +1,86 @@
+// What servers have to prove to a command: the keys that the folder's rings name for their
+// addresses; of other addresses, what the operator gave. It is the same for all that a command
+// does, however deep, so it stands beside the calls and not among their arguments.
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { readFile } from 'node:fs/promises';
+import { CodedError } from '@ringwright/base/coded-error';
+import { formatAddress } from '@ringwright/base/server-address';
+import type { ServerProof } from '@ringwright/node/link/prove-server';
+import { parseBuilderFile, stagedChanges } from '@ringwright/repository/folder/builder-file';
+import { listRings } from '@ringwright/repository/folder/list-rings';
+import { ringFolder } from '@ringwright/repository/folder/ring-folder';
+import type { Device } from '@ringwright/ring/device';
+import { keyIdOf } from '@ringwright/ring/trust/public-key';
+
+export interface Trusted {
+  /** The folder of rings. */
+  readonly rings: string;
+  /** File of certificates of authorities, PEM. */
+  readonly ca?: string | undefined;
+  /** SHA-256 of a server's public key, hex. */
+  readonly fingerprint?: string | undefined;
+}
+
+type KeysByAddress = ReadonlyMap<string, ReadonlySet<string>>;
+
+interface Proofs {
+  readonly trusted: Trusted;
+  /** Read once, when the first server is asked. */
+  keys: Promise<KeysByAddress> | null;
+}
+
+const current = new AsyncLocalStorage<Proofs>();
+
+/** Runs the work of a command: what it asks of servers asks for these proofs. */
+export function withProofs<Result>(trusted: Trusted, work: () => Result): Result {
+  return current.run({ trusted, keys: null }, work);
+}
+
+/** Null: the server has nothing to prove, and is spoken to without TLS. Throws USAGE. */
+export async function proofOf(address: string): Promise<ServerProof | null> {
+  const proofs = current.getStore();
+  if (proofs === undefined) return null;
+  proofs.keys ??= keysOfRings(proofs.trusted.rings);
+  const keys = (await proofs.keys).get(address);
+  if (keys !== undefined) return { by: 'device', keys };
+  const { ca, fingerprint } = proofs.trusted;
+  if (fingerprint !== undefined) return { by: 'key', keys: new Set([keyId(fingerprint)]) };
+  if (ca === undefined) return null;
+  const text = await readFile(ca, 'utf8').catch((cause: unknown) => {
+    throw new CodedError('USAGE', `--ca ${ca} cannot be read`, { cause });
+  });
+  return { by: 'authority', ca: text };
+}
+
+/** With or without the colons that some programs print. */
+function keyId(text: string): string {
+  const plain = text.replaceAll(':', '').toLowerCase();
+  if (/^[0-9a-f]{64}$/.test(plain)) return plain;
+  throw new CodedError(
+    'USAGE',
+    `--fingerprint ${text}: wanted the SHA-256 of a public key, in hex`,
+  );
+}
+
+/** As the heads name them, and as what is staged would. A file that cannot be read names none. */
+async function keysOfRings(rings: string): Promise<KeysByAddress> {
+  const all = new Map<string, Set<string>>();
+  const note = ({ ip, port, key }: Pick<Device, 'ip' | 'port' | 'key'>): void => {
+    if (key === undefined || key === '') return;
+    const address = formatAddress({ ip, port });
+    all.set(address, (all.get(address) ?? new Set<string>()).add(keyIdOf(key)));
+  };
+  for (const ring of await listRings(rings)) {
+    const text = await readFile(ringFolder(rings, ring).builder, 'utf8').catch(() => '');
+    const file = parseBuilderFile(text);
+    if (typeof file === 'string') continue; // who opens the ring is told
+    const { devices } = file.state;
+    for (const device of devices) if (device !== null) note(device);
+    for (const change of stagedChanges(file.staged)) {
+      if (change.kind === 'add') note(change.device);
+      const device = change.kind === 'set-device' ? devices[change.id] : null;
+      if (change.kind === 'set-device' && device) note({ ...device, ...change.fields });
+    }
+  }
+  return all;
+}
