@@ -36,7 +36,12 @@ const descriptionFields = {
 };
 
 /** Where the joiner's process connects to, at the source's address, and what lets it in, once. */
-const doorFields = { port: z.int().min(1).max(65_535), ticket: hex(64) };
+const doorFields = {
+  port: z.int().min(1).max(65_535),
+  ticket: hex(64),
+  /** What comes is encrypted under it, where the devices talk over TLS; null: it is not. */
+  cipherKey: z.nullable(hex(32)),
+};
 
 /** USAGE: no process gives copies there. */
 export const copyStart = messageKind({

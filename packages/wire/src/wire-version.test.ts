@@ -28,6 +28,7 @@ const frozen: Readonly<Record<number, string>> = {
   18: '94b81d8b43ed095fedeb21c0ad7856b82883fa198d14ed23873193c7dece38b0',
   19: 'f59e53b4c018dd66c921599cfefa45917266bea473254a120324293114ef6c8c',
   20: '949041f8778a865a27e36501c15a5a5f02fba1cb192573ae0e9b41129be09f57',
+  21: '0ae2b0acb29fe1ed9e27b38d154b3849bc16aea68682c6681e6553d22b2a7e93',
 };
 
 test('the messages are those of the wire version', () => {

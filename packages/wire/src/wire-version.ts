@@ -28,5 +28,6 @@
  *    (move-control); rates that are lent (copy-rate); files that lack what they acknowledged
  *    (digests).
  * 20: copies from process to process (copy-start, copy-go-on, copy-checksum).
+ * 21: they may be encrypted (copy-start, copy-go-on).
  */
-export const wireVersion = 20;
+export const wireVersion = 21;

@@ -12,6 +12,8 @@ export interface CopyGate {
   readonly port: number;
   /** 64 hex digits, good for one connection. */
   readonly ticket: string;
+  /** 32 hex digits: the bytes come encrypted under it, once. Null: as they are. */
+  readonly cipherKey: string | null;
 }
 
 /** Every copy has a number of its own, in the life of the process. */
@@ -21,7 +23,11 @@ export type CopyOrder =
   | { readonly kind: 'rates'; readonly given: number | null; readonly taken: number | null }
   | { readonly kind: 'give'; readonly id: number; readonly parts: readonly FilePart[]; key: string }
   /** Whoever brings the ticket gets the bytes from `offset` on. */
-  | { readonly kind: 'admit'; readonly id: number; ticket: string; offset: number }
+  | (Pick<CopyGate, 'ticket' | 'cipherKey'> & {
+      readonly kind: 'admit';
+      readonly id: number;
+      readonly offset: number;
+    })
   /** The files may be written to soon: what is given comes from copies in this directory. */
   | { readonly kind: 'detach'; readonly id: number; readonly directory: string }
   | { readonly kind: 'take'; readonly id: number; readonly parts: readonly FilePart[]; key: string }

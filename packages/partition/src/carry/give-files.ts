@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import {
   copyConnectionsMax,
   copyGreetMsMax,
@@ -18,6 +19,7 @@ import { greetingBytes, packHead, ticketOf } from './copy-greeting.ts';
 import type { CopyAnswer, CopyOrder, FilePart } from './copy-work.ts';
 import { PartFiles } from './part-files.ts';
 import type { RateGate } from './rate-gate.ts';
+import { streamCipher } from './stream-cipher.ts';
 
 interface Given {
   readonly id: number;
@@ -33,6 +35,7 @@ interface Given {
 interface Admission {
   readonly given: Given;
   readonly offset: number;
+  readonly cipherKey: string | null;
 }
 
 type Order<Kind extends CopyOrder['kind']> = Extract<CopyOrder, { kind: Kind }>;
@@ -70,9 +73,9 @@ export class GiveFiles {
     this.#given.set(id, { id, parts, files, checksum, summed: 0, socket: null });
   }
 
-  admit({ id, ticket, offset }: Order<'admit'>): void {
+  admit({ id, ticket, offset, cipherKey }: Order<'admit'>): void {
     const given = this.#given.get(id);
-    if (given !== undefined) this.#admitted.set(ticket, { given, offset });
+    if (given !== undefined) this.#admitted.set(ticket, { given, offset, cipherKey });
   }
 
   /** What is given from now on comes from copies; who reads does not notice. */
@@ -132,13 +135,14 @@ export class GiveFiles {
     return admission;
   }
 
-  async #give({ given, offset }: Admission, socket: Socket): Promise<void> {
+  async #give(admission: Admission, socket: Socket): Promise<void> {
+    const { given } = admission;
     given.socket?.destroy();
     given.socket = socket;
     socket.setTimeout(copySilenceMsMax);
     socket.setNoDelay(true);
     try {
-      await this.#send(given, socket, offset);
+      await this.#send(admission, socket);
     } catch (error) {
       socket.destroy();
       if (socket.destroyed && !this.#given.has(given.id)) return;
@@ -148,7 +152,8 @@ export class GiveFiles {
   }
 
   /** Resolves early when the connection breaks: whoever reads may come again. */
-  async #send(given: Given, socket: Socket, offset: number): Promise<void> {
+  async #send({ given, offset, cipherKey }: Admission, socket: Socket): Promise<void> {
+    const hide = streamCipher(cipherKey);
     const { bytes } = given.files;
     const pieces = [Buffer.allocUnsafeSlow(copyPieceBytes), Buffer.allocUnsafeSlow(copyPieceBytes)];
     // The next piece is read while the kernel takes the one before.
@@ -164,7 +169,7 @@ export class GiveFiles {
       if (socket.destroyed) return;
       const waitMs = this.#rate.passed(length);
       if (waitMs > 0) await delay(waitMs);
-      leaving = written(socket, read);
+      leaving = hide === null ? written(socket, read) : writtenOnce(socket, hide(read));
       if (at % copyReportBytes < length) this.#tell({ kind: 'sent', id: given.id, bytes: at });
     }
     await leaving;
@@ -185,6 +190,12 @@ function addNew(given: Given, read: Buffer, at: number): void {
   const fresh = read.subarray(Math.max(0, given.summed - at));
   given.checksum.take(fresh);
   given.summed = Math.max(given.summed, at + read.length);
+}
+
+/** The memory is freed then: the collector would come by too seldom. */
+async function writtenOnce(socket: Socket, bytes: Buffer): Promise<void> {
+  await written(socket, bytes);
+  freeOwnBytes(bytes);
 }
 
 /** Resolves when the kernel has it all, or the connection is gone. */

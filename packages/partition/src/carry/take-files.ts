@@ -1,5 +1,6 @@
 // Takes the bytes of copies from other processes into files, in a process beside the store.
 import { connect, type Socket } from 'node:net';
+import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import {
   copyConnectMsMax,
   copyReportBytes,
@@ -12,6 +13,7 @@ import { headBytes, lengthOf, packGreeting } from './copy-greeting.ts';
 import type { CopyAnswer, CopyOrder } from './copy-work.ts';
 import { PartFiles } from './part-files.ts';
 import type { RateGate } from './rate-gate.ts';
+import { type StreamCipher, streamCipher } from './stream-cipher.ts';
 
 interface Taken {
   readonly id: number;
@@ -30,6 +32,7 @@ type Order<Kind extends CopyOrder['kind']> = Extract<CopyOrder, { kind: Kind }>;
 interface Arrival {
   readonly taken: Taken;
   readonly socket: Socket;
+  readonly hide: StreamCipher | null;
   head: Buffer | null;
   /** What is wrong with it; then nothing more of it is taken. */
   fault: Error | null;
@@ -52,13 +55,14 @@ export class TakeFiles {
   }
 
   /** The socket reads into one piece of memory, which is written before the next read. */
-  fetch({ id, gate: { host, port, ticket } }: Order<'fetch'>): void {
+  fetch({ id, gate: { host, port, ticket, cipherKey } }: Order<'fetch'>): void {
     const taken = this.#taken.get(id);
     if (taken === undefined) return;
     const callback = (length: number): boolean => this.#arrived(arrival, memory, length);
     const memory = Buffer.allocUnsafeSlow(copyWriteBytes);
     const socket = connect({ host, port, onread: { buffer: memory, callback } });
-    const arrival: Arrival = { taken, socket, head: Buffer.alloc(0), fault: null };
+    const hide = streamCipher(cipherKey);
+    const arrival: Arrival = { taken, socket, hide, head: Buffer.alloc(0), fault: null };
     taken.socket = socket;
     socket.setTimeout(copyConnectMsMax, () => socket.destroy(new Error('nothing comes')));
     let wasOpen = false;
@@ -92,7 +96,7 @@ export class TakeFiles {
   #arrived(arrival: Arrival, memory: Buffer, length: number): boolean {
     try {
       const bytes = afterHead(arrival, memory.subarray(0, length));
-      this.#write(arrival.taken, bytes);
+      this.#writeShown(arrival, bytes);
     } catch (error) {
       arrival.fault = error instanceof Error ? error : new Error(String(error));
       arrival.socket.destroy();
@@ -101,6 +105,13 @@ export class TakeFiles {
     const waitMs = this.#rate.passed(length);
     if (waitMs > 0) setTimeout(() => arrival.socket.resume(), waitMs);
     return waitMs === 0;
+  }
+
+  #writeShown({ taken, hide }: Arrival, bytes: Buffer): void {
+    if (hide === null) return this.#write(taken, bytes);
+    const shown = hide(bytes);
+    this.#write(taken, shown);
+    freeOwnBytes(shown);
   }
 
   #write(taken: Taken, bytes: Buffer): void {

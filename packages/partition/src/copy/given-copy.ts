@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { copyHoldLookMs, copyHoldMsMax } from '@ringwright/base/limits-copies';
-import type { CopyReport, FilePart } from '../carry/copy-work.ts';
+import type { CopyGate, CopyReport, FilePart } from '../carry/copy-work.ts';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
@@ -23,10 +23,7 @@ interface Hold {
 }
 
 /** Where a joiner's process gets the bytes. */
-export interface CopyDoor {
-  readonly port: number;
-  readonly ticket: string;
-}
+export type CopyDoor = Omit<CopyGate, 'host'>;
 
 /** Until it is released the process has the file open. */
 export class GivenCopy {
@@ -35,6 +32,7 @@ export class GivenCopy {
   readonly key = randomBytes(KEY_BYTES).toString('hex');
   readonly #parts: StoreParts;
   readonly #partition: Partition;
+  readonly #isHidden: boolean;
   readonly #order: ReturnType<StoreParts['carrier']['begin']>;
   readonly #checksum = Promise.withResolvers<string>();
   #hold: Hold | null;
@@ -48,11 +46,17 @@ export class GivenCopy {
   constructor(
     parts: StoreParts,
     partition: Partition,
-    given: { description: CopyDescription; files: readonly FilePart[]; file: PartitionFile },
+    given: {
+      readonly description: CopyDescription;
+      readonly files: readonly FilePart[];
+      readonly file: PartitionFile;
+      readonly isHidden: boolean;
+    },
   ) {
     this.#parts = parts;
     this.#partition = partition;
     this.description = given.description;
+    this.#isHidden = given.isHidden;
     this.#checksum.promise.catch(() => undefined); // told to whoever asks for it
     this.#hold = this.#begin(given.file);
     try {
@@ -80,8 +84,9 @@ export class GivenCopy {
     if (this.#ended) throw new CodedError('MOVE_UNKNOWN', 'the copy is not given any more');
     const port = await this.#parts.carrier.port();
     const ticket = randomBytes(TICKET_BYTES).toString('hex');
-    this.#order({ kind: 'admit', ticket, offset });
-    return { port, ticket };
+    const cipherKey = this.#isHidden ? randomBytes(KEY_BYTES).toString('hex') : null;
+    this.#order({ kind: 'admit', ticket, offset, cipherKey });
+    return { port, ticket, cipherKey };
   }
 
   /**
@@ -172,10 +177,11 @@ export class GivenCopy {
 }
 
 /**
- * Nothing is synced and nothing copied: the process reads the file, and its WAL as far as it goes
- * now, while checkpoints wait. In WAL mode nothing but a checkpoint changes these bytes.
+ * `isHidden`: its bytes travel encrypted. Nothing is synced and nothing copied: the process reads
+ * the file, and its WAL as far as it goes now, while checkpoints wait. In WAL mode nothing but a
+ * checkpoint changes these bytes.
  */
-export function giveCopy(parts: StoreParts, partition: Partition): GivenCopy {
+export function giveCopy(parts: StoreParts, partition: Partition, isHidden: boolean): GivenCopy {
   checkOpen(parts);
   if (partition.gone) {
     const what = `${partition.keyspace}/${partition.partition} was dropped`;
@@ -194,7 +200,7 @@ export function giveCopy(parts: StoreParts, partition: Partition): GivenCopy {
       ...{ seq, rows, tombstones, digest },
       ...{ bytes: fileBytes + walBytes, walBytes },
     };
-    return new GivenCopy(parts, partition, { description, files, file });
+    return new GivenCopy(parts, partition, { description, files, file, isHidden });
   });
 }
 

@@ -1,6 +1,7 @@
 // Copies from process to process: what arrives, what does not, and what holds nothing up.
 import net from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { copyProxy } from '../../../../test/support/copy-proxy.ts';
 import { scratch, textOf, write } from '../../test/support/scratch-store.ts';
 import { greetingBytes, packGreeting } from '../carry/copy-greeting.ts';
 import type { Store } from '../store.ts';
@@ -42,16 +43,16 @@ async function begin(
   source: Store,
   target: Store,
 ): Promise<{ given: GivenCopy; taken: TakenCopy }> {
-  const given = source.copies.give(place0);
+  const given = source.copies.give(place0, false);
   const { description: about, key } = given;
   return { given, taken: await target.copies.take(about, key) };
 }
 
 const nobody = (): void => undefined;
 
-async function carry(given: GivenCopy, taken: TakenCopy, port?: number): Promise<string> {
+async function carry(given: GivenCopy, taken: TakenCopy): Promise<string> {
   const door = await given.door(taken.received);
-  return taken.fetch({ host, ...door, port: port ?? door.port }, nobody);
+  return taken.fetch({ host, ...door }, nobody);
 }
 
 test('a file with what is in its WAL only, and with what was written here meanwhile', async () => {
@@ -93,7 +94,7 @@ test('a large file goes on from where it was cut', async () => {
   });
   await new Promise<void>((resolve) => proxy.listen(0, host, resolve));
   const { port } = proxy.address() as net.AddressInfo;
-  await expect(taken.fetch({ host, port, ticket: door.ticket }, nobody)).rejects.toMatchObject({
+  await expect(taken.fetch({ host, ...door, port }, nobody)).rejects.toMatchObject({
     code: 'COPY_CUT',
   });
   proxy.close();
@@ -108,6 +109,8 @@ test('a large file goes on from where it was cut', async () => {
 test('a checkpoint while it is read: the copy is worth nothing', async () => {
   await using place = await stores(100, 1_000);
   const { source, target } = place;
+  // Nobody looks how long the WAL becomes.
+  vi.spyOn(globalThis, 'setInterval').mockImplementationOnce(() => setTimeout(nobody, 0));
   const { given, taken } = await begin(source, target);
   // More than a WAL may hold back.
   for (let at = 0; at < 40; at += 1) await source.write([write(`big-${at}`, MIB, 1_000 + at)]);
@@ -133,7 +136,7 @@ async function answerTo(port: number, bytes: Buffer): Promise<number> {
 
 test('a ticket is good once; others get nothing', async () => {
   await using place = await stores(100, 1_000);
-  const given = place.source.copies.give(place0);
+  const given = place.source.copies.give(place0, false);
   const { port, ticket } = await given.door(0);
   const second = await given.door(0);
   expect(await answerTo(port, Buffer.alloc(greetingBytes, 1))).toBe(0);
@@ -143,4 +146,27 @@ test('a ticket is good once; others get nothing', async () => {
   await expect(given.door(0)).rejects.toMatchObject({ code: 'MOVE_UNKNOWN' });
   await given.release();
   expect(await answerTo(port, packGreeting(second.ticket)), 'released').toBe(0);
+});
+
+test('an encrypted copy shows nothing on the way, and arrives', async () => {
+  await using place = await stores(500, 1_000);
+  const { source, target } = place;
+  const given = source.copies.give(place0, true);
+  const { description: about, key } = given;
+  const taken = await target.copies.take(about, key);
+  const door = await given.door(0);
+  let came = Buffer.alloc(0);
+  const proxy = await copyProxy(() => door.port);
+  proxy.pass = (bytes) => {
+    came = Buffer.concat([came, bytes]);
+    return bytes;
+  };
+  const found = await taken.fetch({ host, ...door, port: proxy.port }, nobody);
+  await taken.finish(found, await given.checksum());
+  await given.release();
+  await proxy[Symbol.asyncDispose]();
+  expect(came.length).toBeGreaterThan(about.bytes);
+  for (const shown of ['SQLite format 3', 'key-7', 'xxxxxxxx'])
+    expect(came.includes(shown)).toBe(false);
+  expect(target.info('test', 0)?.digest).toBe(source.info('test', 0)?.digest);
 });

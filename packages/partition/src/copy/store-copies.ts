@@ -12,10 +12,10 @@ export interface CopyPlace {
 
 export interface StoreCopies {
   /**
-   * The file as it is now, for the process of another server; release it after use. Throws
-   * PARTITION_ABSENT, PARTITION_DAMAGED.
+   * The file as it is now, for the process of another server, encrypted on the way if `isHidden`;
+   * release it after use. Throws PARTITION_ABSENT, PARTITION_DAMAGED.
    */
-  readonly give: (place: CopyPlace) => GivenCopy;
+  readonly give: (place: CopyPlace, isHidden: boolean) => GivenCopy;
   /**
    * Begins to take a copy for a partition that exists here; `key`: of its checksum. Throws
    * PARTITION_ABSENT, COPY_INVALID for a description that cannot be, DISK_FULL before the first
@@ -30,7 +30,7 @@ export interface StoreCopies {
 
 export function storeCopies(parts: StoreParts): StoreCopies {
   return {
-    give: (place) => giveCopy(parts, partitionOf(parts, place)),
+    give: (place, isHidden) => giveCopy(parts, partitionOf(parts, place), isHidden),
     take: async (about, key) => takeCopy(parts, partitionOf(parts, about), { about, key }),
     prepare: () => {
       parts.carrier.port().catch(() => undefined); // whoever needs it hears of it

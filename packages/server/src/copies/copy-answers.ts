@@ -76,9 +76,11 @@ export class CopySource {
     caller: Caller,
   ): Promise<AnswerOf<typeof copyStart>> {
     const { store } = this.#ports;
-    const { copy, content } = await this.#open(request, caller, () =>
-      this.#settled(request, () => store.copies.give(request)),
-    );
+    const { copy, content } = await this.#open(request, caller, ({ active }) => {
+      // All that is said to this device travels so, once a ring names its key.
+      const isHidden = active.self !== null && active.ring.devices[active.self]?.key !== undefined;
+      return this.#settled(request, () => store.copies.give(request, isHidden));
+    });
     try {
       const { keyspace: _k, partition: _p, walBytes = 0, ...about } = content.description;
       return { copy, ...about, walBytes, key: content.key, ...(await content.door(0)) };
@@ -122,7 +124,7 @@ export class CopySource {
   async #open<Content extends GivenCopy | Snapshot>(
     request: RequestOf<typeof copyOpen>,
     caller: Caller,
-    begin: () => Promise<Content>,
+    begin: (fenced: Fenced) => Promise<Content>,
   ): Promise<{ copy: string; content: Content }> {
     const fenced = await passFence(this.#ports, request, caller);
     checkSource(fenced, request);
@@ -134,7 +136,7 @@ export class CopySource {
     this.#opening.push(locality);
     try {
       // failpoint: copy-out.before-snapshot
-      const content = await begin();
+      const content = await begin(fenced);
       const copy = randomBytes(12).toString('hex');
       const lastUsedMs = this.#monotonicMs();
       this.#opened.set(copy, { content, asker, locality, lastUsedMs, sentBytes: 0 });

@@ -86,11 +86,11 @@ async function beginFetch(
     if (error instanceof CodedError && error.code === 'USAGE') return null;
     throw error;
   }
-  const { copy, key, port, ticket, ...described } = answer;
+  const { copy, key, port, ticket, cipherKey, ...described } = answer;
   const about = { keyspace, partition, ...described };
   try {
     const incoming = await store.copies.take(about, key);
-    const gate = { host, port, ticket };
+    const gate = { host, port, ticket, cipherKey };
     const name = { keyspace, partition, assignment, source };
     return { kind: 'fetched', ...name, copy, about, incoming, gate, noted: 0 };
   } catch (error) {
