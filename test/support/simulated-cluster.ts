@@ -7,7 +7,7 @@ import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { Write, WriteOutcome } from '@ringwright/partition/file/record';
 import type { RecordContent } from '@ringwright/partition/file/record-bytes';
-import type { WriteCaller } from '@ringwright/partition/queue-writes';
+import type { WriteCaller } from '@ringwright/partition/parts/queue-writes';
 import type { Store } from '@ringwright/partition/store';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import type { Ring } from '@ringwright/ring/ring';

@@ -6,13 +6,22 @@ import { valueBytesMax } from '@ringwright/base/limits';
 import { heldWalBytesMax } from '@ringwright/base/limits-copies';
 import Database from 'better-sqlite3';
 import { expect, test, vi } from 'vitest';
-import { copyPartition, cutWals, scratch, textOf, write } from '../test/support/scratch-store.ts';
+import {
+  copyPartition,
+  cutWals,
+  type Scratch,
+  scratch,
+  textOf,
+  write,
+} from '../test/support/scratch-store.ts';
 import { checkPartitionFile } from './audit/check-store.ts';
 import { KeyedChecksum } from './audit/keyed-checksum.ts';
 import { SideProcess } from './audit/side-process.ts';
 import type { CopyManifest } from './copy/copy-manifest.ts';
 import type { Snapshot } from './copy/snapshot.ts';
+import { OpenFiles } from './file/open-files.ts';
 import { PartitionFile } from './file/partition-file.ts';
+import { PartitionWal } from './file/partition-wal.ts';
 import { pageBytes } from './file/schema.ts';
 import { openStore } from './open-store.ts';
 import type { Store } from './store.ts';
@@ -294,6 +303,64 @@ test('a crash before and after the switch leaves one whole file and no second on
   expect(late.info('test', 0)).toMatchObject({ rows: 32, digest: target.info('test', 0)?.digest });
   expect(textOf(late, 'later')).toBe('kept');
   expect(existsSync(join(after.directory, 'partitions/test/0', old))).toBe(false);
+});
+
+test('what is written while copies are adopted outlives a power loss, as promises do', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const source = await from.open();
+  // Segments come and go all the time, and so do checkpoints of the present file.
+  const limits = { logSegmentBytesMax: 4_096, logSegmentsBehindMax: 0, walBytesMax: 16_384 };
+  const target = await to.open(limits);
+  await source.create('test', 0, 'ready');
+  await target.create('test', 0, 'filling');
+  await fill(source, 200, 50);
+  const promise = { ...write('promised there', null, 70), isPromise: true };
+  await source.write([promise]);
+  await target.write([{ ...write('promised here', null, 60), isPromise: true }]);
+  const acknowledged: string[] = [];
+  let isAdopting = true;
+  const writing = (async () => {
+    for (let i = 0; isAdopting; i += 1) {
+      const keys = Array.from({ length: 5 }, (_, j) => `mine-${i}-${j}`);
+      // More than a segment has room for.
+      await target.write(keys.map((key) => write(key, 'x'.repeat(1_000), 100 + i)));
+      acknowledged.push(...keys);
+    }
+  })();
+  const images: { image: Scratch; known: readonly string[] }[] = [];
+  const take = (): void => void images.push({ image: to.image(), known: [...acknowledged] });
+  // Between the switch on the disk and that in memory, and right after both.
+  const { value: replace } = Object.getOwnPropertyDescriptor(OpenFiles.prototype, 'replace')!;
+  const replacing = vi.spyOn(OpenFiles.prototype, 'replace');
+  const discarding = vi.spyOn(PartitionWal.prototype, 'discard').mockImplementation(() => take());
+  try {
+    for (let round = 0; round < 3; round += 1) {
+      replacing.mockImplementationOnce(function (this: OpenFiles, ...about) {
+        take();
+        Reflect.apply(replace as OpenFiles['replace'], this, about);
+      });
+      await copyPartition(source, target);
+    }
+  } finally {
+    replacing.mockRestore();
+    discarding.mockRestore();
+    isAdopting = false;
+  }
+  await writing;
+  const present = target.info('test', 0);
+  for (const { image, known } of images) {
+    cutWals(image.directory, () => 0);
+    const reopened = await image.open();
+    expect(reopened.damaged()).toEqual([]);
+    expect(known.filter((key) => textOf(reopened, key) === undefined)).toEqual([]);
+    expect(textOf(reopened, 'key-199')).toBe('x'.repeat(50));
+    expect(reopened.promises('test', 0).map(({ key }) => String(key))).toContain('promised here');
+  }
+  const last = images.at(-1)?.known ?? [];
+  expect(images[0]?.known.length).toBeLessThan(last.length);
+  expect(target.promises('test', 0)).toHaveLength(2);
+  expect(present).toMatchObject({ rows: 200 + acknowledged.length });
 });
 
 test('a partition dropped while its copy comes in stays dropped', async () => {

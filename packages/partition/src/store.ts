@@ -28,9 +28,9 @@ import type {
   WriteOutcome,
 } from './file/record.ts';
 import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
+import { queueWrite, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
 import { checkOpen, partitionOf, type StoreParts } from './parts/store-parts.ts';
 import { usePartition } from './parts/use-partition.ts';
-import { queueWrite, queueWrites, type WriteCaller } from './queue-writes.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { rewriteLost } from './rewrite-lost.ts';
 import { type Scrubbed, scrubPartition } from './scrub-partition.ts';

@@ -1,4 +1,5 @@
 // Bugs of the log and the files: what a power loss or a replay brings to light. Pure.
+import { adoptedThenCut } from '../scenarios/move-scenarios.ts';
 import { powerLoss, restingPartition } from '../scenarios/power-scenarios.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
@@ -42,8 +43,20 @@ export const durabilityBugs: readonly SeededBug[] = [
       },
       {
         file: 'packages/partition/src/log/checkpointer.ts',
-        find: 'needed = Math.min(needed, partition.dirtySince);',
-        replace: 'void partition;',
+        find: 'needed = Math.min(needed, dirtySince, keptSince);',
+        replace: 'void [dirtySince, keptSince];',
+      },
+    ],
+  },
+  {
+    name: 'switched-before-sync',
+    about: 'CURRENT names a copy whose identity and merged rows are not synced',
+    nemeses: [adoptedThenCut],
+    patches: [
+      {
+        file: 'packages/partition/src/copy/adopt-copy.ts',
+        find: 'if ((await copy.checkpointAside()) || copy.checkpoint(',
+        replace: 'if (copy !== null || copy.checkpoint(',
       },
     ],
   },

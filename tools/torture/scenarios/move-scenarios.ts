@@ -105,6 +105,21 @@ export const flippedCopy = scenarioOfMove('a flipped bit in a copy', async (abou
   throw new Broken(`damaged copy: ${joiner.name} has ${findings[0]?.code} in a file that it took`);
 });
 
+/** A power cut right after the switch to a copy leaves a file that can be used. */
+export const adoptedThenCut = scenarioOfMove('a power cut after a copy', async (about) => {
+  const { scenario, joiner } = about;
+  const before = joiner.fired().length;
+  joiner.set({ walShare: 0, failpoint: { name: 'copy-in.switched', action: 'cut', passes: 0 } });
+  const rollout = startRollout(scenario.stage, ['--step']);
+  await until(scenario, async () => joiner.fired().length > before);
+  joiner.set({ failpoint: null });
+  await until(scenario, () => isLoaded(scenario.stage));
+  rollout.kill();
+  await rollout.ended;
+  const damage = /damaged file replaced.*/.exec(joiner.server.logText());
+  if (damage !== null) throw new Broken(`damaged copy: ${joiner.name} says ${damage[0]}`);
+});
+
 /** A joiner whose move is cancelled gives up what it had copied. */
 export const cancelledJoin = scenarioOfMove('a join that is cancelled', async (about) => {
   const { scenario, joiner } = about;

@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
-import { replaceOwnFileNow, syncDirectory } from '@ringwright/node/durable-files';
+import { replaceOwnFile, syncDirectory } from '@ringwright/node/durable-files';
 import { dataPaths } from '../file/data-paths.ts';
 import type { HashedRecord } from '../file/memtable.ts';
 import { openDataFile } from '../file/open-files.ts';
@@ -14,13 +14,18 @@ import type { PartitionInfo } from '../file/partition-info.ts';
 import { recordsSince } from '../file/read-records.ts';
 import type { StoredPromise } from '../file/record.ts';
 import { hashRecord } from '../file/record-bytes.ts';
+import { queueWrites } from '../parts/queue-writes.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { usePartition } from '../parts/use-partition.ts';
 
 /**
- * `staged` holds data.db and nobody has it open. A crash before CURRENT is switched leaves the
- * present file in use and the copy beside it, to be removed at the next start; afterwards it is the
- * other way round.
+ * `staged` holds data.db and nobody has it open. The steps, none of which syncs on this thread:
+ * 1. The copy gets this device's identity, and all that the present file has; that is synced.
+ * 2. What comes from then on stays in the log, for both files: Partition.keptSince.
+ * 3. CURRENT is switched on the disk.
+ * 4. In one turn the copy gets what came meanwhile, and takes the place of the present file.
+ * A crash before the third leaves the present file in use and the copy beside it, to be removed at
+ * the next start; afterwards it is the other way round, and the log has what the copy lacks.
  */
 export async function adoptCopy(
   parts: StoreParts,
@@ -33,7 +38,9 @@ export async function adoptCopy(
   const directory = join(home, incarnation);
   await rename(staged, directory);
   await syncDirectory(home);
+  const old = partition.incarnation;
   let copy: PartitionFile | null = null;
+  partition.pins += 1;
   try {
     copy = openDataFile(join(directory, 'data.db'));
     const { state, barrierMs } = usePartition(parts, partition, (file) => file.info());
@@ -41,15 +48,17 @@ export async function adoptCopy(
     // failpoint: copy-in.taken-over
     // What is here already came before anybody counts on a promise of the copy.
     const promised = copy.promises.takeAll();
-    const merged = await mergeAllButLast(parts, partition, copy);
+    const merged = await mergeDurably(parts, partition, copy);
     checkAdoptable(parts, partition);
-    const old = partition.incarnation;
-    const present = switchNow(parts, partition, { copy, promised, merged, incarnation, home });
-    const info = copy.info();
+    // failpoint: copy-in.before-switch
+    await switchOnDisk(parts, home, incarnation);
+    // failpoint: copy-in.switched
+    const present = switchHere(parts, partition, { copy, merged, incarnation });
     await setImmediate();
     present.wal.discard();
     await removeOld(parts, home, old);
-    return info;
+    await promiseAll(parts, partition, promised);
+    return copy.info();
   } catch (error) {
     if (partition.file !== copy || copy === null) {
       copy?.wal.close();
@@ -57,34 +66,40 @@ export async function adoptCopy(
       if (parts.failure === null) await rm(directory, { recursive: true, force: true });
     }
     throw error;
+  } finally {
+    partition.pins -= 1;
+    partition.keptSince = clean;
   }
 }
 
 /**
  * Piece by piece, until only what came during the last turn can be left: at most a batch or two. It
- * ends because a piece is twice as large as the batch that can arrive per turn. Resolves to the
- * sequence merged.
+ * ends because a piece is twice as large as the batch that can arrive per turn. What was merged is
+ * synced, and what comes later is kept in the log. Resolves to the sequence merged.
  */
-async function mergeAllButLast(
+async function mergeDurably(
   parts: StoreParts,
   partition: Partition,
   copy: PartitionFile,
 ): Promise<number> {
-  partition.pins += 1;
-  try {
-    let merged = 0;
-    for (let more = true; more; ) {
-      checkAdoptable(parts, partition);
-      ({ lastSeq: merged, more } = mergePiece(parts, partition, { copy, from: merged }));
-      // What is merged is synced before the last turn, so that this has little to do.
-      const isLast = !more && merged > 0;
-      if (isLast || copy.wal.exceeds(parts.limits.walBytesMax)) copy.checkpoint('PASSIVE');
-      await setImmediate();
-    }
-    return merged;
-  } finally {
-    partition.pins -= 1;
+  let merged = 0;
+  for (let more = true; more; ) {
+    checkAdoptable(parts, partition);
+    // What is applied from now on comes from this segment or a later one.
+    partition.keptSince = parts.log.oldestNeeded;
+    ({ lastSeq: merged, more } = mergePiece(parts, partition, { copy, from: merged }));
+    // Those of the present file alone: the log may have forgotten them.
+    if (!more) takeMarks(parts, partition, copy);
+    if (!more || copy.wal.exceeds(parts.limits.walBytesMax)) await syncCopy(copy);
+    else await setImmediate();
   }
+  return merged;
+}
+
+async function syncCopy(copy: PartitionFile): Promise<void> {
+  // Without descriptors for syncs in the pool it is synced here.
+  if ((await copy.checkpointAside()) || copy.checkpoint('PASSIVE')) return;
+  throw new Error('the copy could not be checkpointed');
 }
 
 /** What goes wrong with the present file is its own, not the copy's. */
@@ -104,39 +119,68 @@ function mergePiece(
   return { lastSeq, more };
 }
 
+/** State, barrier and promises as the present file has them. */
+function takeMarks(parts: StoreParts, partition: Partition, copy: PartitionFile): void {
+  const present = usePartition(parts, partition, (file) => file);
+  const { state, barrierMs } = present.marks();
+  copy.change({ state, barrierMs, floorMs: 0 });
+  copy.apply(present.promises.all().map(promiseRow));
+}
+
+async function switchOnDisk(parts: StoreParts, home: string, incarnation: string): Promise<void> {
+  try {
+    await replaceOwnFile(currentFile(home), Buffer.from(currentText(incarnation)));
+  } catch (error) {
+    throw failed(parts, error);
+  }
+}
+
+/** Whether the old or the new name is on disk, or in use, is unknown: only reopening can tell. */
+function failed(parts: StoreParts, error: unknown): unknown {
+  parts.fail(error);
+  return parts.failure ?? error;
+}
+
 /** One turn of the event loop: no write can come between the last merged row and the switch. */
-function switchNow(
+function switchHere(
   parts: StoreParts,
   partition: Partition,
-  next: {
-    copy: PartitionFile;
-    promised: readonly StoredPromise[];
-    merged: number;
-    incarnation: string;
-    home: string;
-  },
+  next: { copy: PartitionFile; merged: number; incarnation: string },
 ): PartitionFile {
-  const { copy, promised, incarnation, home } = next;
-  let from = next.merged;
-  for (let more = true; more; )
-    ({ lastSeq: from, more } = mergePiece(parts, partition, { copy, from }));
-  const present = usePartition(parts, partition, (file) => file);
-  copy.apply([...promised, ...present.promises.all()].map(promiseRow));
-  // The log may then forget what was written before: the copy must be durable as a whole.
-  if (!copy.checkpoint('TRUNCATE')) throw new Error('the copy could not be checkpointed');
+  const { copy, incarnation } = next;
   try {
-    // failpoint: copy-in.before-switch
-    replaceOwnFileNow(currentFile(home), currentText(incarnation));
+    let from = next.merged;
+    for (let more = true; more; )
+      ({ lastSeq: from, more } = mergePiece(parts, partition, { copy, from }));
+    takeMarks(parts, partition, copy);
   } catch (error) {
-    // Whether the old or the new name is on disk is unknown: only reopening from disk can tell.
-    parts.fail(error);
-    throw parts.failure ?? error;
+    // Damage of the present file is of this partition alone.
+    throw partition.damage ?? failed(parts, error);
   }
-  // failpoint: copy-in.switched
+  const present = usePartition(parts, partition, (file) => file);
   partition.incarnation = incarnation;
-  partition.dirtySince = clean;
+  partition.dirtySince = partition.keptSince;
   parts.files.replace(partition, copy);
+  // A lost segment stands for nothing any more.
+  if (partition.dirtySince < parts.checkpointer.leftSegments) parts.checkpointer.request(partition);
   return present;
+}
+
+/**
+ * Promises of the source, by way of the log: the file has them with the rows that came before. A
+ * crash that loses them ends the load too, and the next one gets them again.
+ */
+async function promiseAll(
+  parts: StoreParts,
+  { keyspace, partition }: Partition,
+  promises: readonly StoredPromise[],
+): Promise<void> {
+  const about = { keyspace, partition, value: null, isPromise: true };
+  if (promises.length === 0) return;
+  await queueWrites(
+    parts,
+    promises.map(({ key, ms, tie }) => ({ ...about, key, ms, tie })),
+  );
 }
 
 function promiseRow(promise: StoredPromise): HashedRecord {

@@ -184,10 +184,11 @@ export function openDataFile(name: string): PartitionFile {
     throw new CodedError('PARTITION_DAMAGED', `${name} is missing`, { details: { file: name } });
   }
   restoreWal(name);
+  const isWalNew = !existsSync(`${name}-wal`);
   const db = openSqlite(name);
   try {
     upgradeFile(db);
-    const file = new PartitionFile(db);
+    const file = new PartitionFile(db, isWalNew);
     // It may be one of a thousand that are hardly used.
     file.cache.trim();
     return file;

@@ -49,12 +49,13 @@ export class PartitionFile {
   /** Its counters with the pending rows. */
   #tally: Tally;
 
-  constructor(db: Database.Database) {
+  /** `isWalNew`: there was no WAL when the file was opened. */
+  constructor(db: Database.Database, isWalNew = false) {
     this.db = db;
     // Before any statement on its tables: these may not be ours.
     this.#meta = readMeta(db);
     this.#sql = new PreparedStatements(db);
-    this.wal = new PartitionWal(this.#sql);
+    this.wal = new PartitionWal(this.#sql, { isNew: isWalNew });
     this.#tally = tallyOf(this.#meta);
     this.watermarks = new Watermarks(this.#sql);
     this.promises = new PreparedBallots(db);

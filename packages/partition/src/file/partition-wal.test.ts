@@ -42,10 +42,12 @@ class Subject {
     const about = { keyspace: 'test', partition: 0, incarnation: 'one', life: 'one' };
     writeFileSync(this.file, newPartitionBytes({ ...about, state: 'ready' }));
     this.db = openSqlite(this.file);
-    this.wal = new PartitionWal(new PreparedStatements(this.db), {
-      inPool: async (fd) => this.inPool(fd),
-      here: (fd) => this.here(fd),
-    });
+    const syncs = {
+      inPool: async (fd: number) => this.inPool(fd),
+      here: (fd: number) => this.here(fd),
+      folder: () => Promise.resolve(),
+    };
+    this.wal = new PartitionWal(new PreparedStatements(this.db), { isNew: true, syncs });
   }
 
   write(): void {

@@ -1,8 +1,10 @@
 // The write-ahead log of an open partition file: how long it is, and its way into the file.
 import { closeSync, fdatasync, fdatasyncSync, openSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { assert, must } from '@ringwright/base/assert';
+import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import { syncDirectory } from '@ringwright/node/durable-files';
 import type Database from 'better-sqlite3';
 import { keepWal } from './kept-wal.ts';
 import type { PreparedStatements } from './prepared-statements.ts';
@@ -29,13 +31,18 @@ interface Aside {
   overtaken: boolean;
 }
 
-/** fdatasync, in the pool and on this thread. */
+/** fdatasync, in the pool and on this thread, and the sync of a folder. */
 export interface Syncs {
   readonly inPool: (fd: number) => Promise<void>;
   readonly here: (fd: number) => void;
+  readonly folder: (directory: string) => Promise<void>;
 }
 
-const syncsOfSystem: Syncs = { inPool: promisify(fdatasync), here: fdatasyncSync };
+const syncsOfSystem: Syncs = {
+  inPool: promisify(fdatasync),
+  here: fdatasyncSync,
+  folder: syncDirectory,
+};
 
 /** What writes to an open file, moves its WAL or closes it goes through here. */
 export class PartitionWal {
@@ -44,8 +51,10 @@ export class PartitionWal {
   /** An upper bound of the bytes in the WAL, made exact when it grows large. */
   #bytes = 0;
   #aside: Aside | null = null;
-  /** All of it is in the synced file, and its header is gone from the disk. */
-  #isVoid = false;
+  /** There is none, or all of it is in the synced file and its header is gone from the disk. */
+  #isVoid: boolean;
+  /** Only SQLite's own sync of a header, or ours of the folder, makes the name of a new one last. */
+  #isNamed: boolean;
   /** A sync of the file has failed: whether the disk has what was moved nobody can say. */
   #isLost = false;
   /** The WAL has a second name, so SQLite may remove the first. */
@@ -58,9 +67,12 @@ export class PartitionWal {
   readonly #sql: PreparedStatements;
   readonly #syncs: Syncs;
 
-  constructor(sql: PreparedStatements, syncs = syncsOfSystem) {
+  /** `isNew`: there was no WAL when the file was opened. */
+  constructor(sql: PreparedStatements, { isNew = false, syncs = syncsOfSystem } = {}) {
     this.#sql = sql;
     this.#syncs = syncs;
+    this.#isVoid = isNew;
+    this.#isNamed = !isNew;
   }
 
   /** Whether a write would wait for the disk now, or make a checkpoint worthless. */
@@ -110,11 +122,12 @@ export class PartitionWal {
   /**
    * The same without waiting for the disk on this thread. False as well when it was overtaken: what
    * was written since may be in the WAL only. In this order, so that a power loss at any point
-   * leaves a whole WAL, or a whole file without a valid one: the WAL is synced; moved into the
-   * file; the file is synced; the WAL's header goes, and that is synced.
+   * leaves a whole WAL, or a whole file without a valid one: the WAL is synced, and its name when
+   * it is new; moved into the file; the file is synced; the WAL's header goes, and that is synced.
    */
   async checkpointAside(): Promise<boolean> {
-    assert(this.#aside === null, 'one checkpoint at a time');
+    // Another one runs.
+    if (this.#aside !== null) return false;
     this.#checkKept();
     const [, frames] = this.#run('NOOP');
     // Nor is it void then: SQLite may never have synced the name of it.
@@ -126,6 +139,8 @@ export class PartitionWal {
     this.#aside = aside;
     try {
       await this.#syncs.inPool(walFd);
+      if (!this.#isNamed) await this.#syncs.folder(dirname(db.name));
+      this.#isNamed = true;
       if (aside.overtaken) return false;
       // failpoint: checkpoint.wal-synced
       aside.at = 'file';

@@ -28,6 +28,8 @@ export interface Partition {
   usedAt: number;
   /** Number of the oldest log segment with writes that no checkpoint has synced; or `clean`. */
   dirtySince: number;
+  /** The oldest segment that a copy will need when it takes the place of the file; or `clean`. */
+  keptSince: number;
   /** The segment whose dictionary has this partition, and its index there. */
   logSegment: number;
   logIndex: number;
@@ -56,6 +58,7 @@ export function newPartition(place: {
     held: 0,
     usedAt: 0,
     dirtySince: clean,
+    keptSince: clean,
     logSegment: -1,
     logIndex: -1,
     damage: null,

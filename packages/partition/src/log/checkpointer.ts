@@ -105,7 +105,9 @@ export class Checkpointer {
   async #removeUnneeded(): Promise<void> {
     const { log, logDirectory, partitions } = this.#options;
     let needed = log.oldestNeeded;
-    for (const partition of partitions()) needed = Math.min(needed, partition.dirtySince);
+    for (const { dirtySince, keptSince } of partitions()) {
+      needed = Math.min(needed, dirtySince, keptSince);
+    }
     const segments = await listSegments(logDirectory);
     // failpoint: checkpoint.before-removal
     await removeSegments(

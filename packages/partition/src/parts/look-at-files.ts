@@ -92,8 +92,8 @@ function whyFinishedLost({
   checkpointer,
 }: Pick<StoreParts, 'log' | 'registry' | 'checkpointer'>): string | null {
   let oldest = log.currentSegment;
-  for (const { damage, dirtySince } of registry.all()) {
-    if (damage === null) oldest = Math.min(oldest, dirtySince);
+  for (const { damage, dirtySince, keptSince } of registry.all()) {
+    if (damage === null) oldest = Math.min(oldest, dirtySince, keptSince);
   }
   return log.whyFinishedLost(Math.max(oldest, checkpointer.leftSegments));
 }

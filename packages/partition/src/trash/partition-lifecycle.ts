@@ -5,7 +5,7 @@ import { dataPaths } from '../file/data-paths.ts';
 import { newPartition, type Partition } from '../file/partition.ts';
 import { createPartitionDirectory } from '../file/partition-directory.ts';
 import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
-import { damageError, isStoreFailure } from '../file/sqlite-errors.ts';
+import { damageError, isDamage, isStoreFailure } from '../file/sqlite-errors.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { moveToTrash } from './trash.ts';
 
@@ -59,6 +59,8 @@ export function dropPartition(
   return parts.mutex.run(turnName(partition), async () => {
     checkOpen(parts);
     if (partition.gone) return;
+    await syncFile(partition);
+    checkOpen(parts);
     // From here on writes find nothing, also those that are in the log but not yet applied.
     partition.gone = true;
     parts.registry.remove(partition);
@@ -89,4 +91,19 @@ export function dropPartition(
       throw parts.failure ?? error;
     }
   });
+}
+
+/** So that closing it has nothing to sync on this thread. */
+async function syncFile(partition: Partition): Promise<void> {
+  const { file, damage } = partition;
+  if (file === null || damage !== null) return;
+  partition.pins += 1;
+  try {
+    await file.checkpointAside();
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    partition.damage ??= damageError(error, partition);
+  } finally {
+    partition.pins -= 1;
+  }
 }

@@ -1,9 +1,9 @@
 // The way of writes into the log: checked, given room, answered when they are durable.
-import { checkWrite } from './file/check-write.ts';
-import type { Partition } from './file/partition.ts';
-import type { Write, WriteOutcome } from './file/record.ts';
-import { bytesInBatch, type WriteCall } from './log/log-batch.ts';
-import { checkOpen, type StoreParts } from './parts/store-parts.ts';
+import { checkWrite } from '../file/check-write.ts';
+import type { Partition } from '../file/partition.ts';
+import type { Write, WriteOutcome } from '../file/record.ts';
+import { bytesInBatch, type WriteCall } from '../log/log-batch.ts';
+import { checkOpen, type StoreParts } from './store-parts.ts';
 
 const ABSENT: WriteOutcome = { kind: 'absent' };
 
