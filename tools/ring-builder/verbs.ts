@@ -86,6 +86,11 @@ const lookBefore: readonly VerbEntry[] = [
     summary: 'a list of changes on paper, with figures for each step',
     load: () => import('./commands/ask/simulate.ts'),
   },
+  {
+    usage: 'compare <scenario>',
+    summary: 'ways to place data side by side: evenness, moves, scans, lookups; a picture',
+    load: () => import('./commands/ask/compare.ts'),
+  },
 ];
 
 const carryOut: readonly VerbEntry[] = [

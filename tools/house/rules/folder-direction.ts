@@ -10,7 +10,7 @@ const FOLDER_FILES_MAX = 40;
 /** Bottom first; '.' is the package's own folder. Folders of one line do not know each other. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'packages/ring/src': ['partitioner', '.', 'file', 'trust', 'audit'],
-  'packages/builder/src': ['state', 'shares', 'place', 'flow', 'certify', 'plan', 'ask'],
+  'packages/builder/src': ['state', 'shares', 'place', 'flow', 'certify', 'plan', 'ask compare'],
   'packages/repository/src': ['folder', 'shared', '.', 'verify'],
   'packages/partition/src': ['file', 'log', 'audit', 'carry', 'parts', 'trash', 'copy', '.'],
   'packages/node/src': ['.', 'link'],

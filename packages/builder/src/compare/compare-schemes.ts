@@ -1,0 +1,105 @@
+// Schemes of placement side by side: evenness, what a join and a leave move, what is scanned. Pure.
+import { murmur3 } from '@ringwright/ring/partitioner/murmur3';
+import type { Layout, Scheme, SchemeSettings } from './layout.ts';
+import { quotaTokens } from './quota-scheme.ts';
+import { ownBuilder, swiftLike } from './table-schemes.ts';
+import { equalArcs, modulo, oneToken, randomTokens } from './token-schemes.ts';
+
+export interface Comparison extends SchemeSettings {
+  readonly nodes: number;
+  /** Keys drawn to be counted. */
+  readonly keys: number;
+}
+
+export interface ChangeFigures {
+  /** Copies of keys that have to travel, of all there are. */
+  readonly moved: number;
+  /** Nodes whose stores are read key by key to find what travels. */
+  readonly scanned: readonly number[];
+  /** Whole files that travel instead. */
+  readonly files: number;
+}
+
+export interface SchemeFigures {
+  readonly name: string;
+  /** Keys of the fullest node, by the mean. */
+  readonly evenness: number;
+  /** After a join and a leave. */
+  readonly evennessAfter: number;
+  readonly join: ChangeFigures;
+  readonly leave: ChangeFigures;
+  readonly entries: number;
+  readonly layout: Layout;
+}
+
+export function schemesOf(settings: SchemeSettings): Scheme[] {
+  const makers = [modulo, oneToken, randomTokens, equalArcs, quotaTokens, swiftLike, ownBuilder];
+  return makers.map((make) => make(settings));
+}
+
+/** A node joins, then the first one leaves. */
+export function compareSchemes(asked: Comparison): SchemeFigures[] {
+  const nodes = Array.from({ length: asked.nodes }, (_, node) => node);
+  const joined = [...nodes, asked.nodes];
+  const steps = [nodes, joined, joined.slice(1)];
+  const hashes = hashesOf(asked);
+  return schemesOf(asked).map((scheme) => {
+    const [first, second, third] = scheme.layouts(steps) as [Layout, Layout, Layout];
+    return {
+      name: scheme.name,
+      evenness: evennessOf(first, hashes, nodes),
+      evennessAfter: evennessOf(third, hashes, steps[2]!),
+      join: changeBetween(first, second, { hashes, scheme }),
+      leave: changeBetween(second, third, { hashes, scheme }),
+      entries: first.entries,
+      layout: first,
+    };
+  });
+}
+
+export function hashesOf({ keys, seed }: Pick<Comparison, 'keys' | 'seed'>): Uint32Array {
+  return Uint32Array.from({ length: keys }, (_, at) => murmur3(Buffer.from(`key-${at}`), seed));
+}
+
+function evennessOf(layout: Layout, hashes: Uint32Array, nodes: readonly number[]): number {
+  const counts = new Map(nodes.map((node) => [node, 0]));
+  let copies = 0;
+  for (const hash of hashes) {
+    for (const node of layout.lists[layout.arcOf(hash)] ?? []) {
+      counts.set(node, (counts.get(node) ?? 0) + 1);
+      copies += 1;
+    }
+  }
+  return (Math.max(...counts.values()) * nodes.length) / copies;
+}
+
+/** Exported for examples that are given arc by arc. */
+export function changeBetween(
+  before: Layout,
+  after: Layout,
+  {
+    hashes,
+    scheme,
+  }: { readonly hashes: Iterable<number>; readonly scheme: { readonly isFixed: boolean } },
+): ChangeFigures {
+  let [moved, copies] = [0, 0];
+  const sources = new Set<number>();
+  for (const hash of hashes) {
+    const had = before.lists[before.arcOf(hash)] ?? [];
+    const has = after.lists[after.arcOf(hash)] ?? [];
+    copies += has.length;
+    const fresh = has.filter((node) => !had.includes(node));
+    moved += fresh.length;
+    // Where a list only grows or changes, the first that gives the key up has it to give.
+    if (fresh.length > 0) sources.add(had.find((node) => !has.includes(node)) ?? had[0]!);
+  }
+  const files = after.lists.reduce((sum, list, arc) => {
+    return sum + list.filter((node) => !before.lists[arc]?.includes(node)).length;
+  }, 0);
+  const { isFixed } = scheme;
+  return {
+    moved: moved / copies,
+    scanned: isFixed ? [] : [...sources].sort((a, b) => a - b),
+    files: isFixed ? files : 0,
+  };
+}

@@ -1,0 +1,102 @@
+// Schemes that keep a table of equal parts: one like Swift's builder, and the builder here. Pure.
+import { seededRandom } from '@ringwright/base/random';
+import { equalEnd } from '@ringwright/ring/partitioner/hash-ends';
+import type { Ring } from '@ringwright/ring/ring';
+import { nextRing } from '../plan/next-ring.ts';
+import { planVersion } from '../plan/plan-version.ts';
+import { applyChanges } from '../state/apply-changes.ts';
+import type { Change } from '../state/change.ts';
+import { createState } from '../state/create-state.ts';
+import { type Layout, layoutOf, type Scheme, type SchemeSettings } from './layout.ts';
+import { shuffled } from './quota-scheme.ts';
+
+/**
+ * Swift's rule without tiers: slots of nodes that left, and random slots of nodes that hold too
+ * much, each go to the node that wants most and has nothing of the partition.
+ */
+export function swiftLike({ replicas, partitions, seed }: SchemeSettings): Scheme {
+  const layouts = (steps: readonly (readonly number[])[]): Layout[] => {
+    const random = seededRandom(seed);
+    let table = Array.from({ length: partitions }, () => Array<number>(replicas).fill(-1));
+    return steps.map((nodes) => {
+      const share = (partitions * replicas) / nodes.length;
+      const counts = new Map(nodes.map((node) => [node, 0]));
+      for (const node of table.flat()) counts.set(node, (counts.get(node) ?? 0) + 1);
+      table = table.map((list) => [...list]);
+      for (const partition of shuffled([...table.keys()], random)) {
+        reassign(table[partition]!, { nodes, share, counts });
+      }
+      return tableLayout(table);
+    });
+  };
+  return { name: 'Swift-like', isFixed: true, layouts };
+}
+
+/** All slots of nodes that left, and one of a node above its share. */
+function reassign(
+  list: number[],
+  {
+    nodes,
+    share,
+    counts,
+  }: {
+    readonly nodes: readonly number[];
+    readonly share: number;
+    readonly counts: Map<number, number>;
+  },
+): void {
+  const countOf = (node: number): number => counts.get(node) ?? 0;
+  const gone = [...list.keys()].filter((at) => !nodes.includes(list[at]!));
+  const over = [...list.keys()].filter((at) => countOf(list[at]!) > Math.ceil(share));
+  for (const at of gone.length > 0 ? gone : over.slice(0, 1)) {
+    const others = nodes.filter((node) => !list.includes(node));
+    const to = others.reduce((least, node) => (countOf(node) < countOf(least) ? node : least));
+    counts.set(list[at]!, countOf(list[at]!) - 1);
+    counts.set(to, countOf(to) + 1);
+    list[at] = to;
+  }
+}
+
+/** Every node a device in a zone of its own, of equal weight. */
+export function ownBuilder({ replicas, partitions }: SchemeSettings): Scheme {
+  const layouts = (steps: readonly (readonly number[])[]): Layout[] => {
+    const partitioner = { kind: 'hash-intervals', hash: 'murmur3', partitions } as const;
+    const settings = { ring: 'compare', cluster: 'compare', minPartHours: 0, overload: 0 };
+    let state = createState({ ...settings, partitioner, replicas });
+    let head: Ring | null = null;
+    return steps.map((nodes) => {
+      const there = state.devices.flatMap((device) =>
+        device?.state === 'active' ? [device.id] : [],
+      );
+      state = applyChanges(state, [
+        ...nodes.filter((node) => !there.includes(node)).map(added),
+        ...there.filter((id) => !nodes.includes(id)).map((id): Change => ({ kind: 'remove', id })),
+      ]);
+      for (let left = true; left; ) {
+        const headId = head === null ? null : 'f'.repeat(64);
+        const from = { head, headId, state, direct: true };
+        const plan = planVersion(from);
+        head = nextRing(plan, from);
+        left = plan.movesLeft > 0;
+      }
+      const { table }: Pick<Ring, 'table'> = head!;
+      return tableLayout(
+        Array.from({ length: partitions }, (_, partition) =>
+          table.flatMap((row) => row[partition] ?? []),
+        ),
+      );
+    });
+  };
+  return { name: 'Ringwright', isFixed: true, layouts };
+}
+
+function added(id: number): Change {
+  const ip = `10.0.${id >> 8}.${id & 255}`;
+  const place = { region: 1, zone: id + 1, ip, port: 6200, device: 'sda' };
+  return { kind: 'add', device: { id, ...place, weight: 1, meta: '' } };
+}
+
+function tableLayout(table: readonly (readonly number[])[]): Layout {
+  const ends = table.map((_, index) => equalEnd(index, table.length));
+  return layoutOf(ends, table, table.flat().length);
+}

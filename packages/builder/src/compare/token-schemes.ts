@@ -1,0 +1,81 @@
+// Schemes in which tokens, or nothing but the number of nodes, decide. Pure.
+import { seededRandom } from '@ringwright/base/random';
+import { equalEnd } from '@ringwright/ring/partitioner/hash-ends';
+import {
+  byPosition,
+  clockwise,
+  type Layout,
+  layoutOf,
+  preferenceList,
+  type Scheme,
+  type SchemeSettings,
+  type Token,
+} from './layout.ts';
+
+/** Hash modulo the number of nodes; the next nodes hold the other replicas. */
+export function modulo({ replicas }: SchemeSettings): Scheme {
+  const layout = (nodes: readonly number[]): Layout => ({
+    ends: null,
+    lists: nodes.map((_, at) =>
+      Array.from({ length: replicas }, (_, step) => nodes[(at + step) % nodes.length]!),
+    ),
+    arcOf: (hash) => hash % nodes.length,
+    entries: nodes.length,
+  });
+  return { name: 'modulo N', isFixed: false, layouts: (steps) => steps.map(layout) };
+}
+
+/** Dynamo's first strategy: arcs end at random tokens, T of each node. */
+export function randomTokens(settings: SchemeSettings): Scheme {
+  const { replicas, tokens } = settings;
+  const name = `Dynamo S1 (${tokens} random tokens)`;
+  return {
+    name,
+    isFixed: false,
+    layouts: (steps) => steps.map((nodes) => layoutOfTokens(circleOf(nodes, settings), replicas)),
+  };
+}
+
+/** Shriek: one place a node, and arcs that end there. */
+export function oneToken(settings: SchemeSettings): Scheme {
+  const scheme = randomTokens({ ...settings, tokens: 1 });
+  return { ...scheme, name: 'Shriek (one token)' };
+}
+
+/** Dynamo's second strategy: equal arcs, each held by the first nodes after its end. */
+export function equalArcs(settings: SchemeSettings): Scheme {
+  const { replicas, partitions, tokens } = settings;
+  const ends = Array.from({ length: partitions }, (_, index) => equalEnd(index, partitions));
+  const layout = (nodes: readonly number[]): Layout => {
+    const circle = circleOf(nodes, settings);
+    const positions = circle.map(({ position }) => position);
+    const lists = ends.map((end) =>
+      preferenceList(circle, clockwise(positions, end - 1), replicas),
+    );
+    return layoutOf(ends, lists, circle.length);
+  };
+  const name = `Dynamo S2 (${tokens} tokens, equal parts)`;
+  return { name, isFixed: true, layouts: (steps) => steps.map(layout) };
+}
+
+/** Arcs that end at the tokens themselves. */
+export function layoutOfTokens(circle: readonly Token[], replicas: number): Layout {
+  const ends = circle.map(({ position }) => position);
+  const lists = circle.map((_, at) => preferenceList(circle, at, replicas));
+  return layoutOf(ends, lists, circle.length);
+}
+
+/** A node's tokens are its own, whoever else is there. */
+function circleOf(
+  nodes: readonly number[],
+  { tokens, seed }: Pick<SchemeSettings, 'tokens' | 'seed'>,
+): Token[] {
+  const taken = new Set<number>();
+  const circle = nodes.flatMap((node) => {
+    const random = seededRandom(seed * 65_537 + node);
+    return Array.from({ length: tokens }, () => ({ position: random.next(), node }));
+  });
+  return circle
+    .filter(({ position }) => !taken.has(position) && taken.add(position))
+    .sort(byPosition);
+}

@@ -1,0 +1,147 @@
+// ring-builder compare: schemes of placement side by side, as a table and as a picture.
+import fs from 'node:fs/promises';
+import { operatorFileBytesMax, partitionCountMax, replicaCountMax } from '@ringwright/base/limits';
+import { printTable } from '@ringwright/base/print-table';
+import {
+  type Comparison,
+  compareSchemes,
+  hashesOf,
+  type SchemeFigures,
+} from '@ringwright/builder/compare/compare-schemes';
+import { clockwise, type Layout } from '@ringwright/builder/compare/layout';
+import { issueSentence } from '@ringwright/ring/issue-sentence';
+import { z } from 'zod';
+import { optionalText, text, usage } from '../../cli/arguments.ts';
+import { readInput } from '../../cli/read-input.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { comparisonPicture } from './comparison-picture.ts';
+
+const form = `The scenario: one JSON object, all members optional, such as
+  {"nodes": 10, "replicas": 3, "partitions": 1024, "tokens": 64, "keys": 20000, "seed": 1}
+A node joins, then the first one leaves. tokens are those of each node (Dynamo's first two
+strategies), partitions the parts of equal size. Keys are hashed by murmur3.`;
+
+/** Schemes with nodes by the thousand are looked up one by one: minutes. */
+const nodesMax = 1_000;
+const keysMax = 1_000_000;
+const lookupsTimed = 20_000;
+/** A lookup by map takes nanoseconds, and a clock of milliseconds needs many of them. */
+const mapRounds = 20;
+
+const scenarioSchema = z.strictObject({
+  nodes: z.int().min(2).max(nodesMax).default(10),
+  replicas: z.int().min(1).max(replicaCountMax).default(3),
+  partitions: z
+    .int()
+    .min(1)
+    .max(2 ** 16)
+    .default(1_024),
+  tokens: z.int().min(1).max(1_024).default(64),
+  keys: z.int().min(1).max(keysMax).default(20_000),
+  seed: z.int().min(0).max(partitionCountMax).default(1),
+});
+
+export const verb: Verb = {
+  positionals: { scenario: { describe: 'a JSON file, - is stdin; its form is below' } },
+  options: {
+    svg: { type: 'string', requiresArg: true, describe: 'write the picture to this file' },
+  },
+  about: form,
+  examples: [
+    ['$0 compare scenario.json', 'modulo, Dynamo, Shriek, Swift and this builder in one table'],
+    ['$0 compare scenario.json --svg compare.svg', 'and as a picture'],
+  ],
+  run: async (args, context) => {
+    const path = text(args, 'scenario');
+    const asked = scenarioOf(await readInput(path, { bytesMax: operatorFileBytesMax }), path);
+    const schemes = compareSchemes(asked);
+    const hashes = hashesOf({ ...asked, keys: lookupsTimed });
+    const timed = schemes.map((scheme) => ({
+      ...scheme,
+      lookups: lookupTimes(scheme.layout, hashes, context.nowMs),
+    }));
+    const svg = optionalText(args, 'svg');
+    if (svg !== undefined) await fs.writeFile(svg, comparisonPicture(asked, schemes));
+    return {
+      json: {
+        ...asked,
+        schemes: timed.map(({ layout: _layout, ...figures }) => figures),
+        ...(svg !== undefined && { svg }),
+      },
+      lines: [
+        `${asked.nodes} nodes, ${asked.replicas} replicas, ${asked.partitions} partitions, ${asked.keys} keys; a node joins, one leaves`,
+        '',
+        ...tableOf(timed),
+        '',
+        'EVEN, AFTER: keys of the fullest node by the mean, first and after both changes',
+        'JOIN, LEAVE: copies that travel; SCAN: stores read key by key to find them; FILES: whole',
+        'MAP, WALK: ns a lookup, by the map and by the walk from token to token',
+        ...(svg === undefined ? [] : [`picture: ${svg}`]),
+      ],
+      next: 'ring-builder create RING …; or change the scenario and compare again',
+    };
+  },
+};
+
+function scenarioOf(content: Buffer, path: string): Comparison {
+  let value: unknown;
+  try {
+    value = JSON.parse(content.toString('utf8'));
+  } catch (error) {
+    throw usage(`${path} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const parsed = scenarioSchema.safeParse(value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const where = issue?.path.join('.') || 'its top level';
+    throw usage(`${path}: ${where} ${issue === undefined ? 'is wrong' : issueSentence(issue)}`);
+  }
+  const { nodes, replicas } = parsed.data;
+  if (replicas <= nodes) return parsed.data;
+  throw usage(`${path}: ${replicas} replicas on ${nodes} nodes, wanted as many nodes or more`);
+}
+
+interface LookupTimes {
+  readonly mapNs: number;
+  /** Null where there is no circle to walk. */
+  readonly walkNs: number | null;
+}
+
+function lookupTimes(
+  { arcOf, ends }: Layout,
+  hashes: Uint32Array,
+  nowMs: () => number,
+): LookupTimes {
+  const nsOf = (find: (hash: number) => number, rounds: number): number => {
+    let found = 0;
+    const start = nowMs();
+    for (let round = 0; round < rounds; round += 1) {
+      for (const hash of hashes) found += find(hash);
+    }
+    const ns = ((nowMs() - start) * 1e6) / (rounds * hashes.length);
+    // What was found is used, so that no compiler leaves the work out.
+    return found >= 0 ? Math.round(ns) : 0;
+  };
+  const walk = (circle: readonly number[]) => (hash: number) => clockwise(circle, hash - 1);
+  return { mapNs: nsOf(arcOf, mapRounds), walkNs: ends === null ? null : nsOf(walk(ends), 1) };
+}
+
+type TimedScheme = SchemeFigures & { readonly lookups: LookupTimes };
+
+function tableOf(schemes: readonly TimedScheme[]): string[] {
+  const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+  return printTable(schemes, [
+    { head: 'SCHEME', cell: ({ name }) => name },
+    { head: 'EVEN', cell: ({ evenness }) => evenness.toFixed(3) },
+    { head: 'AFTER', cell: ({ evennessAfter }) => evennessAfter.toFixed(3) },
+    { head: 'JOIN', cell: ({ join }) => percent(join.moved) },
+    { head: 'SCAN', cell: ({ join }) => join.scanned.length },
+    { head: 'FILES', cell: ({ join }) => join.files },
+    { head: 'LEAVE', cell: ({ leave }) => percent(leave.moved) },
+    { head: 'SCAN', cell: ({ leave }) => leave.scanned.length },
+    { head: 'FILES', cell: ({ leave }) => leave.files },
+    { head: 'ENTRIES', cell: ({ entries }) => entries },
+    { head: 'MAP', cell: ({ lookups }) => lookups.mapNs },
+    { head: 'WALK', cell: ({ lookups }) => lookups.walkNs ?? '-' },
+  ]);
+}
