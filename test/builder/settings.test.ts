@@ -185,7 +185,7 @@ test.each<[string, Change, string]>([
     { kind: 'pin', pin: { partition: 0, on: [1], off: [1] } },
     'named twice',
   ],
-  ['an unknown device', { kind: 'pin', pin: { partition: 0, on: [77], off: [] } }, 'device 77'],
+  ['an unknown device', { kind: 'pin', pin: { partition: 0, on: [77], off: [] } }, 'd77'],
   [
     'a ramp without end',
     { kind: 'ramp', id: 0, ramp: { target: 1, step: 1, fromHour: 5, untilHour: 5 } },

@@ -133,9 +133,8 @@ test('a refill with too few sources says so, and is forced', { timeout: 120_000 
   expect(missed.length).toBeGreaterThan(0);
 });
 
-test('a file that all holders lose while it is open is written anew', {
-  timeout: 120_000,
-}, async () => {
+/** Three servers that all have a record, the path of its key, and its partition. */
+async function keptByAll() {
   const cluster = await clusterForTest({ servers: 3, partitions: 8 });
   const [first] = cluster.servers;
   const key = `/v1/${keyspace}/kept`;
@@ -144,7 +143,13 @@ test('a file that all holders lose while it is open is written anew', {
   const lookup = await cluster.builder.json<{ keys: readonly { partition: number }[] }>([
     ...['lookup', keyspace, 'kept'],
   ]);
-  const partition = lookup.keys[0]?.partition ?? -1;
+  return { cluster, first, key, partition: lookup.keys[0]?.partition ?? -1 };
+}
+
+test('a file that all holders lose while it is open is written anew', {
+  timeout: 120_000,
+}, async () => {
+  const { cluster, first, key, partition } = await keptByAll();
   for (const server of cluster.servers) await deleteFile(server, partition);
   expect((await cluster.builder.answer('health')).exit).toBe(1);
   await waitFor('all files to be whole again', {
@@ -167,15 +172,7 @@ test('a file that all holders lose while it is open is written anew', {
 });
 
 test('a file that all holders lose for good is never complete again by itself', async () => {
-  const cluster = await clusterForTest({ servers: 3, partitions: 8 });
-  const [first] = cluster.servers;
-  const key = `/v1/${keyspace}/kept`;
-  const put = { method: 'PUT', path: `${key}?consistency=all`, body: 'kept' } as const;
-  expect((await askServer(first!.place.port, put)).status).toBe(204);
-  const lookup = await cluster.builder.json<{ keys: readonly { partition: number }[] }>([
-    ...['lookup', keyspace, 'kept'],
-  ]);
-  const partition = lookup.keys[0]?.partition ?? -1;
+  const { cluster, key, partition } = await keptByAll();
   for (const server of cluster.servers) await loseFile(server, partition);
   expect((await cluster.builder.answer('health')).exit).toBe(1);
   const stuck = await waitFor('the holders to find each other filling', {

@@ -24,13 +24,29 @@ async function serversOf(count: number) {
   });
   await Promise.all(servers.map((server) => server.start()));
   const builder = await ringBuilderIn(folder);
+  /** Pushes it while `away` does not run, and starts that one as soon as `member` has the ring. */
+  const pushWithout = async (
+    name: string,
+    { member, away }: { readonly member: ServerUnderTest; readonly away: ServerUnderTest },
+  ): Promise<void> => {
+    // It waits until what took the ring is ready, which needs both.
+    const pushing = builder.run(['push', name, '--json']);
+    await waitFor(`${member.place.device} to be given ${name}`, {
+      ask: () => member.status(),
+      until: ({ rings }) => rings.some(({ ring: held }) => held === name),
+    });
+    await away.start();
+    const { exit, stdout } = await pushing;
+    const { accepted, unreachable } = JSON.parse(stdout);
+    expect({ exit, accepted, unreachable }).toEqual({ exit: 4, accepted: 1, unreachable: 1 });
+  };
   const ring = async (name: string, members: readonly ServerUnderTest[]): Promise<void> => {
     const counts = ['--partitions', '4', '--replicas', '2', '--min-part-hours', '0'];
     await builder.json(['create', name, ...counts]);
     await builder.json(['add', name, ...members.flatMap(({ text }) => [text, '1'])]);
     await builder.json(['commit', name, '-m', 'first']);
   };
-  return { folder, servers, builder, ring };
+  return { folder, servers, builder, ring, pushWithout };
 }
 
 /** Resolves when these rings are active there, as `name version` each. */
@@ -45,14 +61,13 @@ async function holds(server: ServerUnderTest, expected: readonly string[]): Prom
 }
 
 test('a member of one ring gets another that names it; a wiped one gets both', async () => {
-  const { servers, builder, ring } = await serversOf(3);
+  const { servers, builder, ring, pushWithout } = await serversOf(3);
   const [sa, sb, sc] = servers as [ServerUnderTest, ServerUnderTest, ServerUnderTest];
   await ring('aa', [sa, sb]);
   await builder.json('push aa');
   await sb.kill();
   await ring('bb', [sc, sb]);
-  expect((await builder.run('push bb')).exit).toBe(4);
-  await sb.start();
+  await pushWithout('bb', { member: sc, away: sb });
   await holds(sb, ['aa 1', 'bb 1']);
   await waitFor('both replicas to take a write', {
     ask: async () => {
@@ -69,7 +84,7 @@ test('a member of one ring gets another that names it; a wiped one gets both', a
 }, 90_000);
 
 test('a member gets the ring in which all addresses are new', async () => {
-  const { servers, builder, ring } = await serversOf(2);
+  const { servers, builder, ring, pushWithout } = await serversOf(2);
   await ring('cc', servers);
   await builder.json('push cc');
   const ports = await freePorts(2);
@@ -81,8 +96,7 @@ test('a member gets the ring in which all addresses are new', async () => {
   await builder.json(['commit', 'cc', '-m', 'moved']);
   const [sa, sb] = servers.slice(2) as [ServerUnderTest, ServerUnderTest];
   await sa.start();
-  expect((await builder.run('push cc')).exit).toBe(4);
-  await sb.start();
+  await pushWithout('cc', { member: sa, away: sb });
   await holds(sb, ['cc 2']);
   expect((await sb.status()).rings[0]?.device).not.toBeNull();
 }, 90_000);

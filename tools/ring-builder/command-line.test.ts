@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { parseCommandLine } from './command-line.ts';
 import { verbGroups, verbs } from './verbs.ts';
 
@@ -30,13 +30,16 @@ test('the options of a command come before those of every command', async () => 
   expect(help.indexOf('--help'), 'of every command').toBeGreaterThan(places.at(-1) ?? 0);
 });
 
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
 test('the help is of one language wherever it is read', async () => {
   vi.stubEnv('LC_ALL', 'de_DE.UTF-8');
   const parsed = await parseCommandLine(['commit', '--help']);
   expect(parsed.kind === 'help' && parsed.text).toMatch(/^Options:$/m);
   expect(parsed.kind === 'help' && parsed.text).toMatch(/^Examples:$/m);
   await expect(parseCommandLine(['comit'])).rejects.toThrow('unknown command comit');
-  vi.unstubAllEnvs();
 });
 
 test('bare, the help lists every command and the exit codes', async () => {

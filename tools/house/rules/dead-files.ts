@@ -18,8 +18,9 @@ export function checkDeadFiles(
   const used = new Set<string>();
   for (const source of files) {
     for (const { specifier } of source.imports) {
-      const target = resolve(source.file, specifier, workspaces);
-      if (target !== null && (!source.isTest || isTestSupport(target))) used.add(target);
+      for (const target of resolve(source.file, specifier, workspaces)) {
+        if (!source.isTest || isTestSupport(target)) used.add(target);
+      }
     }
   }
   return files
@@ -37,9 +38,11 @@ function isTestSupport(file: string): boolean {
   return /(^|\/)test\//.test(file) && !file.includes('.test.');
 }
 
-function resolve(from: string, specifier: string, workspaces: readonly Workspace[]): string | null {
-  if (specifier.startsWith('.')) return path.posix.join(path.posix.dirname(from), specifier);
+/** The file, as far as its name tells: exports have no endings. */
+function resolve(from: string, specifier: string, workspaces: readonly Workspace[]): string[] {
+  if (specifier.startsWith('.')) return [path.posix.join(path.posix.dirname(from), specifier)];
   const other = workspaces.find((workspace) => workspace.name === packageOfSpecifier(specifier));
-  if (other === undefined) return null;
-  return `${other.folder}/src${specifier.slice(other.name.length)}.ts`;
+  if (other === undefined) return [];
+  const name = `${other.folder}/src${specifier.slice(other.name.length)}`;
+  return [`${name}.ts`, `${name}.mjs`];
 }

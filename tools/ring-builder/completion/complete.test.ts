@@ -1,6 +1,6 @@
 // Completion: what is offered where, and that a real bash offers it.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { symlink } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type RingBuilderHere, ringBuilderHere } from '../../../test/support/ring-builder-here.ts';
@@ -66,7 +66,9 @@ test('a script for each shell, with how to install it at its top', async () => {
     expect(shown).toBe(scripts[shell]);
     expect(shown.split('\n').slice(0, 3).join('\n')).toContain(`ring-builder completion ${shell}`);
     if (spawnSync(shell, ['-c', 'true']).error === undefined) {
-      execFileSync(shell, ['-n'], { input: shown });
+      const file = join(tool.folder, shell);
+      await writeFile(file, shown);
+      execFileSync(shell, ['-n', file]);
     } else console.log(`skipped: there is no ${shell} here to read its script`);
   }
   expect(await tool.refusal('completion csh')).toEqual({ exit: 2, code: 'USAGE' });

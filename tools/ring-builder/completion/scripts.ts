@@ -38,7 +38,8 @@ function __ring_builder_complete
   set -l words (commandline -opc)
   set -l program $words[1]
   set -e words[1]
-  set -l found ($program ${completionWord} fish $words (commandline -ct) 2>/dev/null)
+  set -l found ($program ${completionWord} fish $words (commandline -ct) 2>/dev/null \\
+    | string match -v '')
   if test (count $found) -gt 0
     printf '%s\\n' $found | string replace ':' \\t
   else

@@ -206,6 +206,7 @@ test('what weights forbid is said with the overload that would mend it', () => {
   ]);
   const plan = planVersion({ head: null, headId: null, state: grown });
   const warning = plan.warnings.find(({ code }) => code === 'DISPERSION_UNREACHABLE');
+  expect(warning?.message).toMatch(/^zone r1z\d+ wants \d\.\d{3} replicas of each partition/);
   const overload = warning?.details?.['requiredOverload'] as number;
   expect(overload).toBeGreaterThan(0);
   const mended = applyChanges(grown, [{ kind: 'set', settings: { overload } }]);

@@ -1,10 +1,13 @@
 // What an operator should know before committing a plan. Pure; warnings never change an exit code.
+import { must } from '@ringwright/base/assert';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
+import type { Device } from '@ringwright/ring/device';
 import type { PlacementProblem } from '../place/placement-problem.ts';
 import { requiredOverload } from '../shares/required-overload.ts';
 import { SHARE_EPSILON } from '../shares/shares.ts';
 import type { BuilderState } from '../state/builder-state.ts';
+import { tierKinds, tierName } from '../state/tier-name.ts';
 import { tierNames } from '../state/tier-tree.ts';
 import { devicePlans, type PlanOutcome } from './plan-devices.ts';
 
@@ -37,7 +40,7 @@ function overShare(
     {
       code: 'DEVICE_OVER_SHARE',
       message:
-        `device ${worst.id} will hold ${worst.after} slots, ` +
+        `d${worst.id} will hold ${worst.after} slots, ` +
         `its share is ${worst.share.toFixed(2)}${others}`,
       details: { id: worst.id, after: worst.after, share: worst.share, devices: over.length },
     },
@@ -46,7 +49,8 @@ function overShare(
 
 function undispersed(state: BuilderState, { tree, shares }: PlacementProblem): Finding[] {
   const findings: Finding[] = [];
-  for (let level = 1; level < tierNames.length - 1; level += 1) {
+  for (const tier of tierKinds.slice(0, -1)) {
+    const level = tierNames.indexOf(tier);
     let worst = -1;
     let worstExcess = SHARE_EPSILON;
     for (let v = 0; v < tree.firstLeaf; v += 1) {
@@ -56,14 +60,13 @@ function undispersed(state: BuilderState, { tree, shares }: PlacementProblem): F
       worstExcess = excess;
     }
     if (worst < 0) continue;
-    const tier = tierNames[level]!;
     const needed = requiredOverload(tree, shares);
     const remedy =
       needed === null ? 'no overload helps' : `an overload of ${needed} would let it fit`;
     findings.push({
       code: 'DISPERSION_UNREACHABLE',
       message:
-        `a ${tier} (that of device ${firstDevice(tree, worst)}) wants ` +
+        `${tier} ${tierName(deviceIn(state, tree, worst), tier)} wants ` +
         `${shares.wanted[worst]!.toFixed(3)} replicas of each partition, where ` +
         `${shares.caps[worst]} is the most for dispersion; ${remedy}`,
       details: {
@@ -78,10 +81,11 @@ function undispersed(state: BuilderState, { tree, shares }: PlacementProblem): F
   return findings;
 }
 
-function firstDevice(tree: PlacementProblem['tree'], node: number): number {
+/** Any of a failure domain: all have its name. */
+function deviceIn(state: BuilderState, tree: PlacementProblem['tree'], node: number): Device {
   let v = node;
   while (v < tree.firstLeaf) v = tree.firstChild[v]!;
-  return tree.deviceIds[v - tree.firstLeaf]!;
+  return must(state.devices[tree.deviceIds[v - tree.firstLeaf]!], 'the tree has no holes');
 }
 
 function movingTwice({ partitionsMovingTwice: count }: PlanOutcome): Finding[] {

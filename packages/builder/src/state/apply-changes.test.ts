@@ -52,8 +52,8 @@ function refusal(work: () => unknown): CodedError {
 }
 
 const refused: readonly (readonly [string, Change, string, string])[] = [
-  ['an id beyond the list', { kind: 'remove', id: 7 }, 'DEVICE_UNKNOWN', 'device 7'],
-  ['a twin address', add(3, { device: 'd1', zone: 9 }), 'DEVICE_DUPLICATE', 'device 1'],
+  ['an id beyond the list', { kind: 'remove', id: 7 }, 'DEVICE_UNKNOWN', 'd7'],
+  ['a twin address', add(3, { device: 'd1', zone: 9 }), 'DEVICE_DUPLICATE', 'd1'],
   ['an id that is not next', add(5), 'DEVICE_INVALID', '5 is not the next one, 3'],
   ['a negative weight', add(3, { weight: -1 }), 'VALUE_OUT_OF_RANGE', '-1'],
   ['weight NaN', { kind: 'set-weight', id: 1, weight: NaN }, 'VALUE_OUT_OF_RANGE', 'NaN'],
@@ -70,7 +70,7 @@ const refused: readonly (readonly [string, Change, string, string])[] = [
     'renaming onto a twin',
     { kind: 'set-device', id: 1, fields: { device: 'd2' } },
     'DEVICE_DUPLICATE',
-    'device 2',
+    'd2',
   ],
   [
     'min-part-hours -1',
@@ -101,7 +101,7 @@ test.each(refused.map(([what, ...rest]) => ({ what, rest })))(
 
 test('an unknown device is answered with the ids there are', () => {
   const error = refusal(() => applyChanges(threeDevices(), [{ kind: 'remove', id: 9 }]));
-  expect(error.hint).toContain('0, 1, 2');
+  expect(error.hint).toContain('d0, d1, d2');
   expect(error.details).toEqual({ id: 9, devices: [0, 1, 2] });
 });
 

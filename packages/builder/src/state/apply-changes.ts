@@ -47,7 +47,7 @@ function applyOne(state: MutableState, change: Change, addresses: Map<string, nu
       return;
     case 'set-weight': {
       const device = activeDevice(state, change.id);
-      checkWeight(change.weight, `device ${change.id}`);
+      checkWeight(change.weight, `d${change.id}`);
       const { ramp: _ramp, ...fields } = device;
       state.devices[change.id] = { ...fields, weight: change.weight };
       return;
@@ -151,10 +151,13 @@ function activeDevice(state: BuilderState, id: number): BuilderDevice {
   const device = state.devices[id];
   if (device?.state === 'active') return device;
   const ids = state.devices.flatMap((one) => (one?.state === 'active' ? [one.id] : []));
-  const shown = ids.slice(0, IDS_SHOWN_MAX).join(', ');
+  const shown = ids
+    .slice(0, IDS_SHOWN_MAX)
+    .map((known) => `d${known}`)
+    .join(', ');
   const more = ids.length > IDS_SHOWN_MAX ? ` and ${ids.length - IDS_SHOWN_MAX} more` : '';
   const why = device?.state === 'removed' ? 'is removed already' : 'is not in the ring';
-  throw new CodedError('DEVICE_UNKNOWN', `device ${id} ${why}`, {
+  throw new CodedError('DEVICE_UNKNOWN', `d${id} ${why}`, {
     hint: ids.length === 0 ? 'the ring has no devices' : `there are ${shown}${more}`,
     details: { id, devices: ids },
   });
@@ -169,7 +172,7 @@ function claimAddress(device: Device, addresses: Map<string, number>): void {
   const key = address(device);
   const twin = addresses.get(key);
   if (twin !== undefined) {
-    throw new CodedError('DEVICE_DUPLICATE', `${formatDevice(device)} is device ${twin} already`, {
+    throw new CodedError('DEVICE_DUPLICATE', `${formatDevice(device)} is d${twin} already`, {
       hint: 'a removed device keeps its address until its slots have moved away',
       details: { twin },
     });

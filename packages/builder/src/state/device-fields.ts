@@ -17,12 +17,12 @@ export function checkWeight(weight: number, name: string): void {
 
 /** Refuses a ramp that would not move or not end: VALUE_OUT_OF_RANGE. */
 export function checkRamp({ target, step, fromHour, untilHour }: WeightRamp, id: number): void {
-  checkWeight(target, `device ${id}`);
+  checkWeight(target, `d${id}`);
   const hours = Number.isInteger(fromHour) && Number.isInteger(untilHour) && fromHour >= 0;
   if (step > 0 && step <= deviceWeightMax && hours && untilHour > fromHour) return;
   throw new CodedError(
     'VALUE_OUT_OF_RANGE',
-    `the ramp of device ${id} has step ${step} and hours ${fromHour} to ${untilHour}`,
+    `the ramp of d${id} has step ${step} and hours ${fromHour} to ${untilHour}`,
     { details: { id, step: String(step), fromHour, untilHour } },
   );
 }

@@ -16,7 +16,7 @@ export function checkPin(state: BuilderState, { partition, on, off }: Pin): void
       : on.length > Math.floor(state.replicas)
         ? `partition ${partition} on ${on.length} devices, it has ${Math.floor(state.replicas)}`
         : new Set([...on, ...off]).size < on.length + off.length
-          ? `device ${both ?? on[0] ?? off[0]} is named twice for partition ${partition}`
+          ? `d${both ?? on[0] ?? off[0]} is named twice for partition ${partition}`
           : (state.pins?.length ?? 0) >= pinCountMax
             ? `${pinCountMax} partitions are pinned already, the most there may be`
             : null;

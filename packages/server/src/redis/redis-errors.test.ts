@@ -29,8 +29,8 @@ test.each<[ErrorCode, string | undefined, string]>([
   expect(textOf(failed(code, outcome))).toBe(text);
 });
 
-/** MSET of these keys on a ring of one device, which says of each what its name says. */
-async function mset(...keys: readonly string[]): Promise<string> {
+/** On a ring of one device, which says of each key what its name says. */
+async function answerTo(...words: readonly string[]): Promise<string> {
   const active = activeOn(servedRing({ replicas: 1, devices: 1, power: 0 }), 0);
   const call = (_to: unknown, _kind: unknown, { key }: { key: Uint8Array }): Promise<unknown> => {
     const name = Buffer.from(key).toString();
@@ -39,15 +39,13 @@ async function mset(...keys: readonly string[]): Promise<string> {
   };
   const coordinator = {
     rings: { get: () => active, list: () => [active] },
-    clock: { machineMs: () => active.activatedMs },
+    clock: { machineMs: () => active.activatedMs, nowMs: () => active.activatedMs },
     issueStamp: () => ({ ms: 1, tie: 0 }),
     requests: new RingRequests(),
     devices: { call },
   };
-  const request = ['MSET', ...keys.flatMap((key) => [key, 'value'])].map((word) =>
-    Buffer.from(word),
-  );
-  const about = { words: request.slice(1), keyspace: 'cities', consistency: 'one' };
+  const request = words.map((word) => Buffer.from(word));
+  const about = { args: request.slice(1), keyspace: 'cities', consistency: 'one' };
   const redisCall = { ports: { coordinator }, client: {}, ...about } as unknown as RedisCall;
   try {
     const reply = await findCommand(request).command.run(redisCall);
@@ -55,6 +53,10 @@ async function mset(...keys: readonly string[]): Promise<string> {
   } catch (error) {
     return textOf(error);
   }
+}
+
+function mset(...keys: readonly string[]): Promise<string> {
+  return answerTo('MSET', ...keys.flatMap((key) => [key, 'value']));
 }
 
 test('an MSET wrote nothing when each of its keys was refused', async () => {
@@ -66,4 +68,9 @@ test('an MSET of which some may be there does not say that nothing is', async ()
   expect(await mset('full1', 'stored1')).toMatch(/1 of 2 keys failed.*; a write may still appear$/);
   expect(await mset('full1', 'lost1')).toMatch(/2 of 2 keys failed.*; a write may still appear$/);
   expect(await mset('', 'stored1')).toBe('ERR a key of 0 bytes, allowed are 1 to 1024');
+});
+
+test('a DEL tells of all its keys, not of the first that failed', async () => {
+  expect(await answerTo('DEL', 'full1', 'full2')).toMatch(/2 of 2 keys failed, the first: /);
+  expect(await answerTo('DEL', 'lost1')).not.toMatch(/1 of 1/);
 });

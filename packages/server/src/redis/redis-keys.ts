@@ -52,15 +52,29 @@ async function mset(call: RedisCall): Promise<RespReply> {
     const [key, value] = [keyOf(args[at]), args[at + 1] ?? new Uint8Array()];
     values.set(byteText(key), [key, value]);
   }
+  await forEachKey([...values.values()], ([key, value]) => writeContent(call, key, { value }));
+  return okReply;
+}
+
+/** All are tried; what failed, and whether it may yet happen, is told of all of them. */
+async function forEachKey<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => MaybePromise<Result>,
+): Promise<Result[]> {
   const failures: unknown[] = [];
-  await inWaves([...values.values()], redisKeysAtOnce, ([key, value]) =>
-    writeContent(call, key, { value }).catch((error: unknown) => void failures.push(error)),
-  );
-  if (failures.length === 0) return okReply;
+  const results = await inWaves(items, redisKeysAtOnce, async (item): Promise<Result[]> => {
+    try {
+      return [await work(item)];
+    } catch (error) {
+      failures.push(error);
+      return [];
+    }
+  });
   const [first] = failures;
-  if (!(first instanceof CodedError)) throw first;
-  const message = `${failures.length} of ${values.size} keys failed, the first: ${first.message}`;
-  const isNowhere = failures.length === values.size && !failures.some(mayBeStored);
+  if (failures.length === 0) return results.flatMap((one) => one);
+  if (!(first instanceof CodedError) || items.length === 1) throw first;
+  const message = `${failures.length} of ${items.length} keys failed, the first: ${first.message}`;
+  const isNowhere = failures.length === items.length && !failures.some(mayBeStored);
   const outcome = isNowhere ? 'rejected' : 'unknown';
   throw new CodedError(first.code, message, { details: { ...first.details, outcome } });
 }
@@ -73,10 +87,11 @@ async function countKeys(
   return integerReply(there.filter(Boolean).length);
 }
 
-/** A key named twice is deleted once. */
-function del(call: RedisCall): Promise<RespReply> {
+/** Not atomic. A key named twice is deleted once. */
+async function del(call: RedisCall): Promise<RespReply> {
   const keys = new Map(call.args.map((key) => [byteText(key), key]));
-  return countKeys([...keys.values()], (key) => deleteKey(call, key));
+  const there = await forEachKey([...keys.values()], (key) => deleteKey(call, key));
+  return integerReply(there.filter(Boolean).length);
 }
 
 /** A key named twice counts twice, as in Redis. */
