@@ -100,6 +100,7 @@ export function lyingHello(random: Random, victim: Victim): RequestOf<typeof hel
     ms: pick(random, [0, victim.nowMs + 59_000, 2 ** 48 - 1]),
     rings: Array.from({ length: pick(random, [0, 1, 24, 1_000]) }, ring),
     remembered: random.below(4) === 0 ? null : life(),
+    access: random.below(4) === 0 ? null : { epoch: 1, version: 1 + random.below(1_000) },
   };
 }
 

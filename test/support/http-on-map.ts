@@ -9,6 +9,7 @@ import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
 import type { ActiveRing } from '@ringwright/server/rings/active-ring';
 import { RingRequests } from '@ringwright/server/rings/ring-requests';
 import { createMetrics } from '@ringwright/server/telemetry/metrics';
+import { openGuard } from './open-guard.ts';
 import { activeOn, servedRing } from './served-ring.ts';
 
 const active = activeOn(servedRing({ replicas: 1, devices: 1, power: 0 }), 0);
@@ -46,6 +47,7 @@ export class HttpOnMap {
         reconciler: { draining: () => new Map(), progress: () => [] },
       },
       metrics: createMetrics(),
+      guard: openGuard(),
       allowsHost: allowedHosts(names),
       onBug: (error: unknown) => this.bugs.push(error),
     } as unknown as HttpPorts;

@@ -1,4 +1,5 @@
 // The command line: which verb, with which arguments. The only file that knows yargs.
+import { verbNeeds } from '@ringwright/access/verb-needs';
 import { CodedError } from '@ringwright/base/coded-error';
 import { versionAnswer } from '@ringwright/base/program-version';
 import { usageSentence } from '@ringwright/base/usage-sentence';
@@ -7,7 +8,6 @@ import {
   type Arguments,
   hideLoneDashes,
   optionalNumber,
-  optionalText,
   text,
   texts,
   usage,
@@ -16,6 +16,7 @@ import { isNumberName } from './cli/number-ranges.ts';
 import type { Verb, VerbEntry } from './cli/verb.ts';
 import { complete } from './completion/complete.ts';
 import { completionWord } from './completion/scripts.ts';
+import { proving } from './proving-verb.ts';
 import { verbGroups, verbs } from './verbs.ts';
 
 export const defaultRings = 'rings';
@@ -61,6 +62,11 @@ const globalOptions: Readonly<Record<string, Options>> = {
     type: 'string',
     requiresArg: true,
     describe: 'SHA-256 of the public key of such a server, in hex (RINGWRIGHT_FINGERPRINT)',
+  },
+  'token-file': {
+    type: 'string',
+    requiresArg: true,
+    describe: 'what to show to servers (RING_BUILDER_TOKEN_FILE, or RING_BUILDER_TOKEN itself)',
   },
   json: { type: 'boolean', default: false, describe: 'one JSON document on stdout' },
   'key-folder': {
@@ -148,20 +154,6 @@ export async function parseCommandLine(
   return chosen === undefined ? { kind: 'help', text: inGroups(help) } : { kind: 'run', ...chosen };
 }
 
-/** Servers that the verb asks have to prove who they are, where that is known. */
-function proving(verb: Verb, env: Readonly<Record<string, string | undefined>>): Verb {
-  return {
-    ...verb,
-    run: async (args, context) => {
-      const { withProofs } = await import('./servers/server-proofs.ts');
-      const ca = optionalText(args, 'ca') ?? env['RINGWRIGHT_CA'];
-      const fingerprint = optionalText(args, 'fingerprint') ?? env['RINGWRIGHT_FINGERPRINT'];
-      const trusted = { rings: context.rings, ca, fingerprint };
-      return withProofs(trusted, () => verb.run(args, context));
-    },
-  };
-}
-
 function newParser(argv: readonly string[], columns: number): Argv {
   return (
     yargs()
@@ -234,8 +226,16 @@ function describeVerb(line: Argv, verb: Verb, usage: string): Argv {
     line.option(name, { ...options, group: ownGroup, requiresArg: options.type === 'string' });
   }
   for (const [command, what] of verb.examples) line.example(command, what);
-  if (verb.about !== undefined) line.epilogue(`${verb.about}\n\n${exitCodes}`);
+  const about = [verb.about, needSentence(usage)].filter((one) => one !== undefined);
+  if (about.length > 0) line.epilogue([...about, exitCodes].join('\n\n'));
   return line;
+}
+
+/** What the command needs of servers on which somebody has granted anything. */
+function needSentence(usage: string): string | undefined {
+  const need = verbNeeds[usage.split(' ', 1)[0] ?? ''];
+  if (need !== 'operator' && need !== 'metrics') return undefined;
+  return `Where servers ask for a token, it needs the role ${need} (ring-builder access).`;
 }
 
 /**

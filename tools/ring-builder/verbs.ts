@@ -242,6 +242,11 @@ const sign: readonly VerbEntry[] = [
     load: () => import('./commands/sign/beacon.ts'),
   },
   {
+    usage: 'access <action> [names..]',
+    summary: 'tokens: who may read, write, operate; signed and sent to all servers',
+    load: () => import('./commands/sign/access.ts'),
+  },
+  {
     usage: 'settle <ring>',
     summary: 'after a fork: tell every server that the history here is the right one',
     load: () => import('./commands/carry-out/settle.ts'),

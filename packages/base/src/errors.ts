@@ -95,6 +95,16 @@ export const errorCatalogue = {
   SIGNING_KEY_UNKNOWN: kind(2, 404, 'no such signing key is known or its private half is not here'),
   SIGNING_KEY_EXISTS: kind(2, 409, 'a signing key of this name is here already'),
   SIGNING_KEY_LOCKED: kind(2, 401, 'the passphrase of a signing key is missing, weak or wrong'),
+  // Access: whoever asks
+  ACCESS_INVALID: kind(5, 422, 'an access document is not of the right form or not rightly signed'),
+  ACCESS_OLDER: kind(5, 409, 'the access document is older than the one in force'),
+  ACCESS_FORK: kind(5, 409, 'another access document of the same version is in force'),
+  ACCESS_UNKNOWN: kind(2, 404, 'nobody has granted anything in this rings folder'),
+  TOKEN_MISSING: kind(5, 401, 'the request needs a token, and came without one'),
+  TOKEN_REFUSED: kind(5, 401, 'the token is unknown, revoked, expired or not the right secret'),
+  PERMISSION_MISSING: kind(5, 403, 'the token does not have the role that the request needs'),
+  TOKEN_UNKNOWN: kind(2, 404, 'no token of this name is granted'),
+  TOKEN_EXISTS: kind(2, 409, 'a token of this name is granted already'),
   // Repositories: ring-builder; roll-out goes on after HEAD_MOVED and LOCK_HELD
   HEAD_MOVED: kind(3, 409, 'the head is another version than the one this work was based on'),
   STAGED_MOVED: kind(3, 409, 'other changes were staged meanwhile than the ones planned with'),

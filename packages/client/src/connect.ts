@@ -17,6 +17,8 @@ export interface ConnectOptions {
   readonly session?: string | null;
   /** Longest wait for one server's answer in ms; default: 10,000. */
   readonly timeoutMs?: number;
+  /** ID.SECRET that ring-builder access grant made; where servers ask for none it is not needed. */
+  readonly token?: string;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface ConnectOptions {
  * `addresses` are servers to ask first, in this order: `localhost`, `10.0.0.1:6201`, `[::1]:6200`;
  * without a port it is 6200. Throws USAGE for what is no address, PEER_UNREACHABLE when none
  * answers, RING_UNKNOWN when those that answer do not have the keyspace, WIRE_VERSION_UNKNOWN,
- * NAME_INVALID, SESSION_INVALID.
+ * NAME_INVALID, SESSION_INVALID, TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING.
  */
 export async function connect(
   addresses: readonly string[],
@@ -38,10 +40,10 @@ export async function connect(
 ): Promise<Client> {
   const { consistency = 'quorum', timeoutMs = clientCallTimeoutMs } = options;
   const keyspace = checkKeyspaceName(options.keyspace);
-  const token = options.session ?? null;
-  const session = token === null ? null : parseSessionToken(token);
+  const seen = options.session ?? null;
+  const session = seen === null ? null : parseSessionToken(seen);
   const seeds = addresses.map(serverAddress);
-  const follower = new RingFollower(seeds, { keyspace, timeoutMs });
+  const follower = new RingFollower(seeds, { keyspace, timeoutMs, token: options.token ?? null });
   let last: unknown = new CodedError('PEER_UNREACHABLE', 'connect() was given no address');
   for (const address of seeds) {
     try {

@@ -11,6 +11,7 @@ import { serverChoice } from './server-choice.ts';
 interface FollowerSettings {
   readonly keyspace: string;
   readonly timeoutMs: number;
+  readonly token: string | null;
 }
 
 const monotonicMs = (): number => performance.now();
@@ -90,11 +91,12 @@ export class RingFollower {
   }
 
   #linkTo(address: string): Link {
-    const { timeoutMs } = this.#settings;
+    const { timeoutMs, token } = this.#settings;
     const link = new Link(address, {
       handlers: NO_HANDLERS,
       monotonicMs,
       connectTimeoutMs: timeoutMs,
+      token: () => token,
       greet: (_, caller) => meetServer(caller, { address, ms: 0, timeoutMs }),
     });
     this.#links.set(address, link);

@@ -199,7 +199,12 @@ function noRootKey(allowed: readonly string[]): CodedError {
 /** trust.json is locked as a ring is, and has no other files. */
 const nowhere = { builder: '', log: '', versions: '', receipts: '' };
 
-async function withTrustLock<T>(rings: string, author: Author, work: () => Promise<T>): Promise<T> {
+/** For what lies beside the rings: trust.json and access.json. Throws LOCK_HELD. */
+export async function withTrustLock<T>(
+  rings: string,
+  author: Author,
+  work: () => Promise<T>,
+): Promise<T> {
   await mkdir(rings, { recursive: true });
   const folder = { ring: 'trust.json', path: rings, ...nowhere };
   return withRingLock(folder, author, work);

@@ -21,6 +21,8 @@ interface Around {
   /** Shown to servers whose key a ring names. */
   readonly tls: TlsIdentity;
   readonly log: Logger;
+  /** Shown to members of rings. */
+  readonly token: string | null;
   /** For pauses, which a step of the machine's clock must not stretch. */
   readonly monotonicMs: () => number;
   readonly onConnect: () => void;
@@ -45,7 +47,7 @@ export interface PeerParts {
 
 export function assemblePeers(own: Own, around: Around): PeerParts {
   const { identity, generation, rings } = own;
-  const { answers, tls, log, monotonicMs, onConnect, onRefill } = around;
+  const { answers, tls, log, token, monotonicMs, onConnect, onRefill } = around;
   const meet = (address: string) => peers.connect(address).connect();
   const proven = new ProvenPeers({
     list: () => rings.list(),
@@ -77,6 +79,8 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
     identity: tls,
     proofOf: (address) => proven.proofOf(address),
     onProven: (channel, key) => proven.note(channel, key),
+    // To nobody else. Whoever shows a token hears only those who showed one with the role peer.
+    token: (address) => (knownPeers.isNamed(address) || knownPeers.isHeard(address) ? token : null),
     greet: (address, caller) => greet(introduce, address, caller),
     onConnect,
   });

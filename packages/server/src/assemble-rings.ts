@@ -49,7 +49,7 @@ export async function assembleRings(opened: OpenedDevice, around: Around): Promi
   const onRefuse = ({ code }: CodedError): void => metrics.ringRefusals.inc({ code });
   const ports = { cache, identity, nowMs, trust, forks, onActivate, onRefuse };
   const rings = new Rings(ports, cached);
-  const trustExchange = new TrustExchange(trust, log);
+  const trustExchange = new TrustExchange(trust, opened.access, log);
   const deltas = new RelayedDeltas(cache);
   const exchange = new RingExchange(rings, {
     trust: trustExchange,

@@ -13,8 +13,11 @@ import { printReceipt } from '@ringwright/ring/trust/move-receipt';
 import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import type { CallHandler } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
+import type { Guard } from './access/guard.ts';
+import { createGuard } from './assemble-guard.ts';
 import { assemblePeers, type PeerParts } from './assemble-peers.ts';
 import { assembleRings } from './assemble-rings.ts';
+import { createScrubber } from './assemble-scrubber.ts';
 import type { ClockFile } from './clocks/clock-file.ts';
 import { PeerClocks } from './clocks/peer-clocks.ts';
 import { proveClock } from './clocks/prove-clock.ts';
@@ -40,7 +43,7 @@ import type { Peers } from './peers/peers.ts';
 import type { ProvenPeers } from './peers/proven-peers.ts';
 import type { FloorPorts } from './repair/raise-floor.ts';
 import { Replicator } from './repair/replicate.ts';
-import { Scrubber } from './repair/scrubber.ts';
+import type { Scrubber } from './repair/scrubber.ts';
 import { InFlight } from './replica/in-flight.ts';
 import { RoundQueue } from './replica/round-queue.ts';
 import { type ActiveRing, addressOf } from './rings/active-ring.ts';
@@ -50,6 +53,7 @@ import type { Rings } from './rings/rings.ts';
 import { measureCopies } from './status/measure-store.ts';
 import { readiness, type StatusPorts } from './status/status.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import type { AccessStore } from './trust/access-store.ts';
 import type { TrustStore } from './trust/trust-store.ts';
 
 /** What a server has on its disk: opened before, closed after everything else. */
@@ -61,6 +65,7 @@ export interface OpenedDevice {
   readonly clockFile: ClockFile;
   readonly memory: PeerMemory;
   readonly trust: TrustStore;
+  readonly access: AccessStore;
   readonly controls: MoveControls;
   readonly onceComplete: OnceComplete;
   readonly held: HeldFiles;
@@ -84,11 +89,19 @@ export interface ServerParts extends Pick<PeerParts, 'greetPeers' | 'meetHolders
   readonly scrubber: Scrubber;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
+  readonly guard: Guard;
 }
 
 const nowMs = (): number => Date.now();
 /** For waits and pauses, which a step of the machine's clock must not stretch. */
 const monotonicMs = (): number => performance.now();
+
+interface Surroundings {
+  readonly log: Logger;
+  readonly throttle: AdaptiveThrottle;
+  /** What this server shows to others; null: nothing, so others need show it nothing either. */
+  readonly token: string | null;
+}
 
 /**
  * Loads the rings of the disk and joins the parts. The reconciler follows rings that are
@@ -96,13 +109,16 @@ const monotonicMs = (): number => performance.now();
  */
 export async function assembleServer(
   opened: OpenedDevice,
-  { log, throttle }: { readonly log: Logger; readonly throttle: AdaptiveThrottle },
+  { log, throttle, token }: Surroundings,
 ): Promise<ServerParts> {
   const { identity, store, trust, controls } = opened;
   const { clock, peerClocks, stamps } = createClocks(opened);
   const metrics = createMetrics();
   const handlers = new Map<string, CallHandler>();
   const answers = { handlers, budget: new AnswerBudget(), onLongMessage: longMessageCame };
+  // Whom the tool could not reach hears of it from the others at once.
+  const onChange = (): void => void greetings.greetPeers();
+  const guard = createGuard(opened, { metrics, log, isStrict: token !== null, onChange });
   const inFlight = new InFlight();
   const unknownPeers = new Set<string>();
   const onActivate = (active: ActiveRing): void => {
@@ -115,32 +131,29 @@ export async function assembleServer(
   };
   const callBack: CallBack = (caller) => knownPeers.callBack(caller);
   const around = { metrics, log, nowMs, monotonicMs, onActivate, callBack };
-  const { rings, forks, exchange, relay, trustExchange, ...gate } = await assembleRings(
-    opened,
-    around,
-  );
+  const ringParts = await assembleRings(opened, around);
+  const { rings, forks, exchange, relay, trustExchange, ...gate } = ringParts;
   const reconcileAll = (): void => {
     for (const active of rings.list()) reconciler.reconcile(active.ring.keyspace);
   };
   // Without rings nobody knows yet what this device should hold.
   const isComplete = (): boolean => rings.list().length > 0 && readiness(status).ready;
   const times = { clock, peerClocks, nowMs };
-  const own = { ...opened, ...times, rings, exchange, relay, unknownPeers, isComplete };
+  const known = { guard, trustExchange, unknownPeers, isComplete };
+  const own = { ...opened, ...times, ...known, rings, exchange, relay };
   const onConnect = (): void => {
     replicator.forget();
     reconcileAll();
   };
   const { tls } = opened;
-  const meetings = { answers, tls, log, monotonicMs, onConnect, onRefill: reconcileAll };
+  const meetings = { answers, tls, log, token, monotonicMs, onConnect, onRefill: reconcileAll };
   const met = assemblePeers(own, meetings);
   const { peers, knownPeers, proven, followKeys, introduce, hearClock, ...greetings } = met;
   const devices = deviceCaller({ peers, handlers, writeHere: (...args) => writeHere(...args) });
   const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);
   const calls = { devices: measureCopies(metrics, devices), inFlight, ...throttle.taking };
-  const reconciler = createReconciler(
-    { ...opened, ...calls, decide },
-    { ...gate, rings, unknownPeers, log },
-  );
+  const files = { ...opened, ...calls, decide };
+  const reconciler = createReconciler(files, { ...gate, rings, unknownPeers, log });
   const replicator = createReplicator({ store, devices, decide, reconciler }, metrics, log);
   // A floor is not raised by a clock that is ahead of the others.
   const floors = { store, devices, nowMs: () => nowMs() - peerClocks.aheadMs(nowMs()), ...gate };
@@ -156,11 +169,12 @@ export async function assembleServer(
   const asked = { rings, requests, devices, clock, stamps };
   const coordinator = coordinatorPorts(asked, { exchange, peers, peerClocks, hearClock });
   const copies = new CopySource({ ...replica, monotonicMs, ...throttle.giving });
-  const edges = { clients: { coordinator, metrics }, moves: parts, trust: trustExchange, proven };
+  const clients = { coordinator, metrics };
+  const edges = { guard, proven, clients, moves: parts, trust: trustExchange };
   const answering = { replica, introduce, copies, throttle, scrubber, trash: parts };
   fillHandlers(handlers, { ...answering, ...edges });
   const work = { reconciler, replicator, copies, floors, scrubber, ...greetings };
-  return { ...work, rings, peers, proven, answers, coordinator, stamps, status, metrics };
+  return { ...work, rings, peers, proven, answers, coordinator, stamps, status, metrics, guard };
 }
 
 function createClocks({ store, clockFile }: OpenedDevice) {
@@ -246,18 +260,6 @@ function createReconciler(
     guard: new DropGuard(join(directory, 'drops')),
     onRepair: ({ sentence, ...repair }) => log.info(repair, sentence),
     onError: (step, error) => log.warn({ ...step, error }, 'duty failed, will be tried again'),
-  });
-}
-
-function createScrubber(store: Store, reconciler: Reconciler, log: Logger): Scrubber {
-  return new Scrubber({
-    ...{ store, monotonicMs, nowMs },
-    onFindings: (keyspace, partition, findings) => {
-      log.error({ keyspace, partition, findings }, 'partition file damaged');
-      reconciler.reconcile(keyspace);
-    },
-    onLogLost: (err) => log.error({ err }, 'commit log lost: it begins anew'),
-    onError: (error) => log.warn({ err: error }, 'partition file not scrubbed'),
   });
 }
 

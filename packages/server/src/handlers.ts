@@ -1,5 +1,6 @@
 // What this server answers on the wire, by method.
-import { assert } from '@ringwright/base/assert';
+import { messageNeeds, type NeedsOf } from '@ringwright/access/message-needs';
+import { assert, must } from '@ringwright/base/assert';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { Answering, Caller, CallHandler } from '@ringwright/wire/call-channel';
 import { coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
@@ -25,6 +26,7 @@ import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from '@ringwri
 import { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
 import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { z } from 'zod';
+import type { Guard } from './access/guard.ts';
 import { answerGet, answerPut, type ClientPorts } from './coordinate/client-answers.ts';
 import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { CopySource } from './copies/copy-answers.ts';
@@ -55,6 +57,7 @@ import type { TrustExchange } from './trust/trust-exchange.ts';
 
 interface HandlerPorts {
   readonly proven: Pick<ProvenPeers, 'requireMember'>;
+  readonly guard: Guard;
   readonly replica: ReplicaPorts;
   readonly introduce: IntroducePorts;
   readonly copies: CopySource;
@@ -81,6 +84,7 @@ export function fillHandlers(
   handlers: Map<string, CallHandler>,
   {
     proven,
+    guard,
     replica,
     introduce,
     copies,
@@ -99,8 +103,8 @@ export function fillHandlers(
     run: (request: z.infer<Request>, caller: Caller) => MaybePromise<z.infer<Answer>>,
     options: Pick<CallHandler, 'givesAway'> = {},
   ): void => {
-    // The channel passes only requests that have passed kind.request.
-    handlers.set(kind.method, { request: kind.request, answer: run as Answering, ...options });
+    const guarded = guardedAnswer(guard, kind.method, run as Answering);
+    handlers.set(kind.method, { request: kind.request, answer: guarded, ...options });
   };
   const ofDevices = <Request extends z.ZodType<MadeWith>, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
@@ -166,3 +170,18 @@ function betweenDevices<Request extends MadeWith, Answer>(
     return answered;
   };
 }
+/** The channel passes only requests that have passed the schema of their kind. */
+function guardedAnswer(guard: Guard, method: string, answer: Answering): Answering {
+  const needs = must(needsByMethod.get(method), `no line of '${method}' in message-needs.ts`);
+  return (request, caller) => {
+    guard.requireOf(caller, needs, request);
+    return answer(request, caller);
+  };
+}
+
+const needsByMethod: ReadonlyMap<string, NeedsOf<unknown>> = new Map(
+  Object.entries(messageKinds).map(([name, { method }]) => {
+    // Each is of the requests of its own kind, and is given no others.
+    return [method, messageNeeds[name as keyof typeof messageKinds] as NeedsOf<unknown>];
+  }),
+);

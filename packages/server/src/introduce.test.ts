@@ -9,6 +9,7 @@ import type { Generation, hello } from '@ringwright/wire/hello';
 import type { RequestOf } from '@ringwright/wire/message';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { openGuard } from '../../../test/support/open-guard.ts';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
 import { activeOn, identityOf, servedRing } from '../../../test/support/served-ring.ts';
 import { PeerClocks } from './clocks/peer-clocks.ts';
@@ -35,6 +36,7 @@ const saying = (said: Partial<Said>): Said => ({
   ms: nowMs,
   rings: [],
   remembered: null,
+  access: null,
   ...said,
 });
 
@@ -75,6 +77,9 @@ async function device({ hasRing = true, cooldown }: DeviceShape = {}) {
   );
   const ports: IntroducePorts = {
     identity,
+    guard: openGuard(),
+    trustExchange: { align: () => Promise.resolve() },
+    access: { head: null },
     memory,
     clock,
     peerClocks,

@@ -1,5 +1,7 @@
 // The hello of a connection, on both of its ends: who is there, which rings each has, and what its
 // clock says.
+
+import { anyToken, role } from '@ringwright/access/need';
 import type { HybridClock } from '@ringwright/base/hybrid-clock';
 import { clockAheadMsMax, peerCallTimeoutMs } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';
@@ -7,8 +9,11 @@ import type { Link } from '@ringwright/node/link/link';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { checkWireVersion } from '@ringwright/wire/check-wire-version';
 import { type Generation, hello } from '@ringwright/wire/hello';
+import { clientHello } from '@ringwright/wire/meet-server';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { wireVersion } from '@ringwright/wire/wire-version';
+import { credentialFrom } from './access/credential.ts';
+import type { Guard } from './access/guard.ts';
 import type { PeerClocks } from './clocks/peer-clocks.ts';
 import type { DeviceIdentity } from './device/device-identity.ts';
 import type { KnownPeers } from './peers/known-peers.ts';
@@ -20,8 +25,13 @@ import { ringHead } from './rings/active-ring.ts';
 import type { RingExchange } from './rings/ring-exchange.ts';
 import type { RingRelay } from './rings/ring-relay.ts';
 import type { Rings } from './rings/rings.ts';
+import type { AccessStore } from './trust/access-store.ts';
+import type { TrustExchange } from './trust/trust-exchange.ts';
 
 export interface IntroducePorts extends RefillPorts {
+  readonly guard: Guard;
+  readonly trustExchange: Pick<TrustExchange, 'align'>;
+  readonly access: Pick<AccessStore, 'head'>;
   readonly identity: DeviceIdentity;
   readonly rings: Rings;
   readonly exchange: RingExchange;
@@ -53,9 +63,12 @@ export async function answerHello(
   caller: Caller,
 ): Promise<AnswerOf<typeof hello>> {
   checkWireVersion(request.wireVersion);
+  const { knownPeers, guard } = ports;
+  if (!guard.allows(caller, anyToken)) return bareIntroduction(ports);
+  // Whoever is no peer is taken for a tool, whatever it says to be.
+  if (!guard.allows(caller, role('peer'))) return introduction(ports, '');
   const { address, remembered } = request;
-  const { knownPeers, proven } = ports;
-  if (proven.speaksFor(caller, address) && knownPeers.hear(caller, address)) {
+  if (ports.proven.speaksFor(caller, address) && knownPeers.hear(caller, address)) {
     if (wasPutBack(ports, address, remembered)) {
       // While it is being greeted it will be heard anyway, and each end would wait for the other.
       if (!knownPeers.isGreeting(address)) await knownPeers.insist(address);
@@ -73,11 +86,15 @@ export async function answerHello(
  * it is used. What the other end lacks is sent to it meanwhile.
  */
 export function greet(ports: IntroducePorts, address: string, peer: Caller): Promise<void> {
+  // What is called from there, on this connection, is called by a member of a ring.
+  const isPeer = (): boolean => ports.knownPeers.isNamed(address);
+  ports.guard.show(peer, { ...credentialFrom(address, null), isPeer });
   return ports.knownPeers.whileGreeting(address, async () => {
     const answer = await peer.call(hello, introduction(ports, address), peerCallTimeoutMs);
     checkWireVersion(answer.wireVersion);
     const said = { ...answer, address };
     const isNamed = ports.knownPeers.isNamed(address);
+    if (isNamed) await ports.trustExchange.align(answer.access, peer);
     if (isNamed) await takeIn(ports, said);
     const refusals = await ports.exchange.catchUpAll(answer.rings, peer, address);
     for (const error of refusals) ports.onRingRefused(address, error);
@@ -168,7 +185,14 @@ function introduction(ports: IntroducePorts, to: string): RequestOf<typeof hello
       return { ...ringHead(active), signers: ports.rings.signers(active) };
     }),
     remembered: ports.memory.recall(to),
+    access: ports.access.head,
   };
+}
+
+/** For whoever shows no good token: that a server is here, and nothing else. */
+function bareIntroduction(ports: IntroducePorts): RequestOf<typeof hello> {
+  const address = formatAddress(ports.identity.address);
+  return { ...clientHello(ports.nowMs()), address };
 }
 
 /** A peer's clock moves this one forward, unless it is wrong by more than any write may be. */

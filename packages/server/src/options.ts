@@ -86,6 +86,11 @@ const optionsSchema = z.strictObject({
     .max(16)
     .default([])
     .describe('trust.json, or the id of a root: only rings signed by its keys; may be repeated'),
+  tokenFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('token with the role peer, shown to other servers; who shows none gets nothing here'),
   copyRate: sizeField
     .pipe(z.int().min(copyRateMin, `wanted ${copyRateMin / 1024}KiB/s or more`))
     .optional()

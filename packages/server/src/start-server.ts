@@ -1,8 +1,6 @@
 // Starts a server: opens the directory, assembles the parts, listens; and ends it all in order.
-import { randomBytes } from 'node:crypto';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { CodedError } from '@ringwright/base/coded-error';
 import { replicationIntervalMs } from '@ringwright/base/limits';
@@ -18,29 +16,24 @@ import { splitAddress } from '@ringwright/base/server-address';
 import { checkAccess } from '@ringwright/head-store/etcd-request';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
 import { securePort } from '@ringwright/node/link/secure-port';
-import { openStore } from '@ringwright/partition/open-store';
 import type { Store } from '@ringwright/partition/store';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
+import type { Caller } from '@ringwright/wire/call-channel';
 import type { Logger } from 'pino';
+import { credentialOf } from './access/credential.ts';
+import { readServerToken } from './access/server-token.ts';
 import { assembleServer, type OpenedDevice, type ServerParts } from './assemble-server.ts';
-import { openClockFile } from './clocks/clock-file.ts';
 import { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { CopySource } from './copies/copy-answers.ts';
 import { processorIdle } from './copies/processor-idle.ts';
 import { prepareDataDirectory } from './device/data-directory.ts';
-import { DeviceGeneration } from './device/device-generation.ts';
-import { loadIdentity } from './device/device-identity.ts';
-import { loadDeviceKey, tlsIdentityOf } from './device/device-key.ts';
-import { OnceComplete } from './device/once-complete.ts';
 import { allowedHosts } from './http/allowed-hosts.ts';
 import { createHttp } from './http/http.ts';
 import { acceptWire } from './http/wire-endpoint.ts';
 import { addressesOf, listen, redisAddress, requireFree } from './listen.ts';
 import { noteListening } from './listening-file.ts';
-import { HeldFiles } from './moves/held-files.ts';
-import { MoveControls } from './moves/move-controls.ts';
+import { openDevice } from './open-device.ts';
 import type { ServerOptions } from './options.ts';
-import { PeerMemory } from './peers/peer-memory.ts';
 import { createRedis } from './redis/redis-endpoint.ts';
 import { raiseFloors } from './repair/raise-floor.ts';
 import { repeat } from './repeat.ts';
@@ -49,7 +42,6 @@ import { followRingFiles, requireSources } from './rings/ring-files.ts';
 import { followHeads } from './rings/ring-heads.ts';
 import { startFailure } from './start-failure.ts';
 import { tellTrust } from './tell-trust.ts';
-import { TrustStore } from './trust/trust-store.ts';
 
 export interface RunningServer {
   /** `ip:port` it listens on. */
@@ -94,34 +86,6 @@ export async function startServer(
   return { address: options.listen, close: () => opened.disposeAsync() };
 }
 
-async function openDevice(
-  { data, listen: address, advertise, device, trust: given, copyListen }: ServerOptions,
-  onFailure: (error: CodedError) => void,
-): Promise<OpenedDevice> {
-  const identity = await loadIdentity(data, splitAddress(advertise ?? address), device);
-  const newIncarnation = (): string => randomBytes(12).toString('hex');
-  const { ip: host } = splitAddress(copyListen ?? address);
-  const copies = { host, port: copyListen === undefined ? 0 : splitAddress(copyListen).port };
-  const store = await openStore({ directory: data, newIncarnation, onFailure, copies });
-  try {
-    const generation = await DeviceGeneration.begin(data, identity.born);
-    const memory = await PeerMemory.load(data);
-    const clockFile = await openClockFile(data);
-    const trustPorts = { directory: join(data, 'trust'), nowMs: () => Date.now() };
-    const trust = await TrustStore.load(trustPorts, given);
-    const controls = await MoveControls.load(data);
-    const onceComplete = await OnceComplete.load(data);
-    const held = await HeldFiles.load(data);
-    const key = await loadDeviceKey(data);
-    const files = { generation, clockFile, memory, trust, controls, onceComplete, held, key };
-    const tls = tlsIdentityOf(key);
-    return { directory: data, identity, store, tls, ...files };
-  } catch (error) {
-    await store.close();
-    throw error;
-  }
-}
-
 interface Running {
   readonly device: OpenedDevice;
   /** Takes what ends the parts. */
@@ -131,8 +95,9 @@ interface Running {
 
 async function runServer(options: ServerOptions, { device, opened, log }: Running): Promise<void> {
   tellTrust(device.trust, log);
+  const token = await readServerToken(options.tokenFile);
   const throttle = createThrottle(device.store, options.copyRate ?? null);
-  const parts = await assembleServer(device, { log, throttle });
+  const parts = await assembleServer(device, { log, throttle, token });
   const rounds: (() => Promise<void>)[] = [];
   // The store is closed after them: whatever still ran may have written to it.
   opened.defer(() => parts.stamps.close());
@@ -149,7 +114,11 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   const http = createHttp({ ...parts, allowsHost: allowedHosts(hostNames(options)), onBug });
   opened.defer(() => endHttp(http));
   opened.defer(
-    acceptWire(http, { ...parts.answers, onProven: parts.proven.accept.bind(parts.proven) }),
+    acceptWire(http, {
+      ...parts.answers,
+      onProven: parts.proven.accept.bind(parts.proven),
+      onChannel: showsTo(parts),
+    }),
   );
   const { tls } = device;
   const onRefused = (from: string, reason: string): void =>
@@ -168,6 +137,17 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   const key = spkiOf(device.key);
   const about = { data: options.data, key, fingerprint: keyIdOf(key) };
   log.info({ address: options.listen, ...about }, 'listening');
+}
+
+/** Calls of a connection come with what the request that opened it has shown. */
+function showsTo({
+  guard,
+  proven,
+}: ServerParts): (channel: Caller, request: IncomingMessage) => void {
+  return (channel, request) => {
+    // A key that a ring names is as good as a token with the role peer.
+    guard.show(channel, { ...credentialOf(request), isPeer: () => proven.isMember(channel) });
+  };
 }
 
 /** What a server does again and again; the functions returned end it. */

@@ -30,6 +30,10 @@ export const generationSchema = z.strictObject({
 });
 export type Generation = z.infer<typeof generationSchema>;
 
+/** Of the access document that is in force; null: none, or the sender tells nobody unknown. */
+export const accessHeadSchema = z.strictObject({ epoch: versionField, version: versionField });
+export type AccessHead = z.infer<typeof accessHeadSchema>;
+
 const introduction = {
   wireVersion: z.int().min(1),
   /** `ip:port` other servers reach this one at; empty for a tool. */
@@ -43,6 +47,7 @@ const introduction = {
   rings: z.array(ringHeldSchema).max(HELLO_RINGS_MAX),
   /** What the sender remembers of the receiver's directory; null when they never met. */
   remembered: z.nullable(generationSchema),
+  access: z.nullable(accessHeadSchema),
 };
 
 export const hello = messageKind({

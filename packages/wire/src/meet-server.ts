@@ -7,7 +7,7 @@ import { wireVersion } from './wire-version.ts';
 
 /** It has no address, no data and no rings; no server goes by its clock. */
 export function clientHello(ms: number): RequestOf<typeof hello> {
-  const nobody = { address: '', life: null, remembered: null, settled: false };
+  const nobody = { address: '', life: null, remembered: null, settled: false, access: null };
   return { wireVersion, ...nobody, ms, rings: [] };
 }
 

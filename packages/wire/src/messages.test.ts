@@ -14,6 +14,7 @@ import {
   ttlMsMax,
   valueBytesMax,
 } from '@ringwright/base/limits';
+import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
 import { copyRateMin, trashListMax } from '@ringwright/base/limits-copies';
 import {
   forceReasonCharactersMax,
@@ -52,6 +53,7 @@ const introduction = {
   address: 'x'.repeat(300),
   life,
   remembered: life,
+  access: { epoch: 1, version: 1 },
   settled: false,
   ms: stampMsMax,
   rings: Array(1_000).fill(held),
@@ -111,8 +113,8 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   [
     'hello answer',
     kinds.hello.answer,
-    { ...introduction, life: null, remembered: null },
-    [{ remembered: 7 }, { remembered: { ...life, more: 1 } }],
+    { ...introduction, life: null, remembered: null, access: null },
+    [{ remembered: 7 }, { access: { version: 1 } }, { remembered: { ...life, more: 1 } }],
   ],
   [
     'ring-offer',
@@ -166,12 +168,14 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     {
       roots: Buffer.alloc(trustFileBytesMax),
       beacons: Array(64).fill(Buffer.alloc(beaconBytesMax)),
+      access: Buffer.alloc(accessDocumentBytesMax),
     },
     [
       { roots: Buffer.alloc(trustFileBytesMax + 1) },
       { roots: Buffer.alloc(0) },
       { beacons: [Buffer.alloc(beaconBytesMax + 1)] },
       { beacons: Array(65).fill(Buffer.alloc(1)) },
+      { access: Buffer.alloc(accessDocumentBytesMax + 1) },
     ],
   ],
   [
@@ -184,7 +188,7 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
   [
     'trust-fetch answer',
     kinds.trustFetch.answer,
-    { roots: [Buffer.alloc(trustFileBytesMax)], beacons: [] },
+    { roots: [Buffer.alloc(trustFileBytesMax)], beacons: [], access: null },
     [{ roots: ['text'] }],
   ],
   [

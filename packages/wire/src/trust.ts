@@ -1,6 +1,7 @@
-// Trust documents and beacons on the wire: given by the tool, relayed by peers. They are signed, so
-// it does not matter who brings them. Pure.
+// Trust documents, beacons and access documents on the wire: given by the tool, relayed by peers.
+// They are signed, so it does not matter who brings them. Pure.
 import { beaconBytesMax, trustFileBytesMax } from '@ringwright/base/limits';
+import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
 import { z } from 'zod';
 import { bytesField, ringIdField, versionField } from './fields.ts';
 import { messageKind } from './message.ts';
@@ -12,6 +13,7 @@ const TRUSTS_MAX = 16;
 
 const rootsField = bytesField('roots', 1, trustFileBytesMax);
 const beaconField = bytesField('beacon', 1, beaconBytesMax);
+const accessField = z.nullable(bytesField('access', 1, accessDocumentBytesMax));
 
 /** "This is whom to trust, and what is newest": answered with the roots that are in force then. */
 export const trustOffer = messageKind({
@@ -19,6 +21,7 @@ export const trustOffer = messageKind({
   request: z.strictObject({
     roots: z.nullable(rootsField),
     beacons: z.array(beaconField).max(BEACONS_MAX),
+    access: accessField,
   }),
   answer: z.strictObject({
     trusted: z
@@ -34,12 +37,13 @@ export const trustOffer = messageKind({
   }),
 });
 
-/** What the peer trusts, root by root, and the beacons it holds. */
+/** What the peer trusts, root by root, the beacons it holds, and the access document in force. */
 export const trustFetch = messageKind({
   method: 'trust-fetch',
   request: z.strictObject({}),
   answer: z.strictObject({
     roots: z.array(rootsField).max(TRUSTS_MAX),
     beacons: z.array(beaconField).max(BEACONS_MAX),
+    access: accessField,
   }),
 });

@@ -29,5 +29,6 @@
  *    (digests).
  * 20: copies from process to process (copy-start, copy-go-on, copy-checksum).
  * 21: they may be encrypted (copy-start, copy-go-on).
+ * 22: the access document with roots and beacons (trust), and which one is in force (hello).
  */
-export const wireVersion = 21;
+export const wireVersion = 22;

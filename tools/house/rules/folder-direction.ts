@@ -18,6 +18,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'device',
     'trust',
+    'access',
     'rings',
     'peers',
     'clocks',

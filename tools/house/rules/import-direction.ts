@@ -11,6 +11,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['packages/builder'],
   ['packages/swift'],
   ['packages/wire'],
+  ['packages/access'],
   ['packages/node'],
   ['packages/head-store'],
   ['packages/repository', 'packages/partition'],

@@ -1,4 +1,4 @@
-// Rule: base, ring, builder, swift and wire know no clock, chance, files or network. Pure.
+// Rule: base, ring, builder, swift, wire and access know no clock, chance, files or network. Pure.
 import type { Complaint } from '../complaint.ts';
 import type { SourceFile } from '../source-file.ts';
 
@@ -8,6 +8,7 @@ const PURE_FOLDERS = [
   'packages/builder/',
   'packages/swift/',
   'packages/wire/',
+  'packages/access/',
 ];
 /** Of Node only what computes: hashing (and later signatures), compression, and Buffer. */
 const NODE_MODULES_ALLOWED = new Set(['node:crypto', 'node:zlib', 'node:buffer']);

@@ -131,6 +131,13 @@ const says =
   (text: string, command: (ring: string, version: number) => string): Advise =>
   ({ ring: { keyspace, version } }) => ({ command: command(keyspace, version), text });
 
+const token: Advise = ({ ring: { keyspace } }) => ({
+  command: `push ${keyspace}`,
+  text:
+    'show a token with the role: --token-file FILE, or RING_BUILDER_TOKEN_FILE; ' +
+    'ring-builder access list shows who has which, access grant NAME --operator --metrics makes one',
+});
+
 /** The worst first: of several servers, the first of these that one of them says is answered. */
 const table = new Map<ErrorCode, Advise>([
   ['RING_FORK', fork],
@@ -158,6 +165,10 @@ const table = new Map<ErrorCode, Advise>([
   ['TRUST_INVALID', trust],
   ['TRUST_EXPIRED', says('the root has to be made anew', () => 'key list')],
   ['BEACON_EXPIRED', says('a new beacon lets servers drop again', (ring) => `beacon ${ring}`)],
+  ['TOKEN_MISSING', token],
+  ['TOKEN_REFUSED', token],
+  ['PERMISSION_MISSING', token],
+  ['ACCESS_OLDER', older],
   ['DISK_FULL', says('those disks need room', (ring) => `reconcile ${ring}`)],
   ['RING_UNKNOWN', says('those servers were not given this version', (ring) => `push ${ring}`)],
   ['PEER_UNREACHABLE', absent],

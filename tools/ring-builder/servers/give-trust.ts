@@ -11,6 +11,8 @@ export interface TrustDocuments {
   /** trust.json as it is. */
   readonly roots: Uint8Array;
   readonly beacons: readonly Uint8Array[];
+  /** access.json as it is; null: nobody has granted anything. */
+  readonly access: Uint8Array | null;
 }
 
 export interface GiveOutcome {
@@ -24,8 +26,8 @@ export interface GiveOutcome {
 const giveTimeoutMs = 10_000;
 
 export async function offerTrust(server: Caller, documents: TrustDocuments): Promise<void> {
-  const { roots, beacons } = documents;
-  await server.call(trustOffer, { roots, beacons: [...beacons] }, giveTimeoutMs);
+  const { roots, beacons, access } = documents;
+  await server.call(trustOffer, { roots, beacons: [...beacons], access }, giveTimeoutMs);
 }
 
 export function giveTrust(

@@ -1,6 +1,7 @@
-// What servers have to prove to a command: the keys that the folder's rings name for their
-// addresses; of other addresses, what the operator gave. It is the same for all that a command
-// does, however deep, so it stands beside the calls and not among their arguments.
+// What servers have to prove to a command, and what it shows to them. They prove the keys that the
+// folder's rings name for their addresses; at other addresses, what the operator gave. It is the
+// same for all that a command does, however deep, so it stands beside the calls and not among their
+// arguments.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFile } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -19,6 +20,8 @@ export interface Trusted {
   readonly ca?: string | undefined;
   /** SHA-256 of a server's public key, hex. */
   readonly fingerprint?: string | undefined;
+  /** ID.SECRET that is shown to every server; null: nothing. */
+  readonly token?: string | null;
 }
 
 type KeysByAddress = ReadonlyMap<string, ReadonlySet<string>>;
@@ -50,6 +53,10 @@ export async function proofOf(address: string): Promise<ServerProof | null> {
     throw new CodedError('USAGE', `--ca ${ca} cannot be read`, { cause });
   });
   return { by: 'authority', ca: text };
+}
+
+export function shownToken(): string | null {
+  return current.getStore()?.trusted.token ?? null;
 }
 
 /** With or without the colons that some programs print. */

@@ -6,7 +6,7 @@ import { getHttp } from '@ringwright/node/link/get-http';
 import { loadStages } from '@ringwright/wire/moves';
 import { z } from 'zod';
 import { connectTimeoutMs } from './server-connection.ts';
-import { proofOf } from './server-proofs.ts';
+import { proofOf, shownToken } from './server-proofs.ts';
 
 const loadSchema = z.object({
   partition: z.int(),
@@ -93,7 +93,11 @@ export async function serverStatus(
   const { sizesOf, timeoutMs = connectTimeoutMs } = options;
   const query = sizesOf === undefined ? '' : `?sizes=${sizesOf}`;
   const proof = await proofOf(address);
-  const answer = await getHttp(address, `/v1/status${query}`, { proof, timeoutMs });
+  const answer = await getHttp(address, `/v1/status${query}`, {
+    proof,
+    timeoutMs,
+    token: shownToken(),
+  });
   const document = documentOf(answer.body);
   if (answer.status !== 200) throw errorFromDocument(document);
   const parsed = statusSchema.safeParse(document);

@@ -1,5 +1,6 @@
 // Beacons from the tool: the word of a beacon key that a version is the newest, for a while.
 
+import { accessToGive } from '@ringwright/repository/folder/access-file';
 import { headOf, readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { readTrust } from '@ringwright/repository/folder/trust-file';
@@ -31,7 +32,7 @@ export async function makeBeacon(
   return printBeacon(signedDocument(payload, [signPayload(key, payload)]));
 }
 
-/** trust.json, and a beacon when the version is the head and a beacon key is here. */
+/** trust.json, access.json when enough have signed it, and a beacon when the version is the head and a beacon key is here. */
 export async function trustToGive(
   context: Context,
   version: StoredVersion,
@@ -42,5 +43,6 @@ export async function trustToGive(
   const isHead = headOf(entries)?.id === version.id;
   const given = { version, minutes: beaconMinutes };
   const beacon = isHead ? await makeBeacon(context, found.trust, given) : null;
-  return { roots: found.bytes, beacons: beacon === null ? [] : [beacon] };
+  const access = await accessToGive(context.rings, found.trust);
+  return { roots: found.bytes, beacons: beacon === null ? [] : [beacon], access };
 }

@@ -1,6 +1,7 @@
 // One GET over HTTP, over TLS where the server has something to prove.
 import { CodedError } from '@ringwright/base/coded-error';
 import { splitAddress } from '@ringwright/base/server-address';
+import { bearer } from './bearer.ts';
 import { proveServer, type ServerProof } from './prove-server.ts';
 
 // An import would look at all that it exports, and so load what programs that only ask do not need.
@@ -13,6 +14,8 @@ export interface GotHttp {
 
 interface Asking {
   readonly proof: ServerProof | null;
+  /** Shown to the server; null or absent: nothing. */
+  readonly token?: string | null;
   /** In all. */
   readonly timeoutMs: number;
 }
@@ -21,7 +24,7 @@ interface Asking {
 export async function getHttp(
   address: string,
   path: string,
-  { proof, timeoutMs }: Asking,
+  { proof, timeoutMs, token = null }: Asking,
 ): Promise<GotHttp> {
   const signal = AbortSignal.timeout(timeoutMs);
   const proven =
@@ -33,7 +36,8 @@ export async function getHttp(
       reject(new CodedError('PEER_UNREACHABLE', message, { cause }));
     };
     const asked = request({
-      ...{ host, port, path, signal, headers: { host: address, connection: 'close' } },
+      ...{ host, port, path, signal },
+      headers: { host: address, connection: 'close', ...bearer(token) },
       ...(proven !== null && { createConnection: () => proven.socket }),
     });
     asked.once('error', fail);

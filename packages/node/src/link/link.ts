@@ -8,6 +8,7 @@ import { socketSettings } from '@ringwright/wire/socket-settings';
 import { socketUrl } from '@ringwright/wire/socket-url';
 import { WebSocket } from 'ws';
 import type { z } from 'zod';
+import { bearer } from './bearer.ts';
 import { keepAlive } from './keep-alive.ts';
 import {
   type ProvenServer,
@@ -31,6 +32,8 @@ export interface LinkPorts extends Answers {
   readonly identity?: TlsIdentity;
   /** The other end of a channel has proven a key. */
   readonly onProven?: (channel: CallChannel, key: string) => void;
+  /** What is shown to the server there; null or absent: nothing. */
+  readonly token?: (address: string) => string | null;
 }
 
 export class Link implements Caller {
@@ -126,6 +129,7 @@ export class Link implements Caller {
       ...socketSettings,
       handshakeTimeout: this.#ports.connectTimeoutMs,
       ...(proven && { createConnection: () => proven.socket }),
+      headers: bearer(this.#ports.token?.(this.address) ?? null),
     });
     this.#socket = socket;
     this.#key = proven?.key ?? null;

@@ -26,6 +26,7 @@ export function answerError(response: ServerResponse, error: unknown): void {
     return;
   }
   if (error instanceof CodedError) {
+    if (error.http === 401) response.setHeader('www-authenticate', 'Bearer');
     if (error.http === 503) response.setHeader('retry-after', retryAfterSeconds);
     answerJson(response, error.http, error.toJSON());
     return;

@@ -1,6 +1,7 @@
 // Many gets, puts and deletes in one request: POST /v1/_batch/KEYSPACE, with an answer per item.
 // No keyspace name begins with `_`, so the path can never be a key's.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Need } from '@ringwright/access/need';
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
 import {
@@ -32,6 +33,8 @@ import { sessionHeader, sessionOf } from './http-session.ts';
 export const batchSegment = '_batch';
 
 export interface BatchPorts {
+  /** Throws what the guard throws, for whoever sent the batch. */
+  readonly requireItem: (needs: readonly Need[]) => void;
   readonly coordinator: CoordinatorPorts;
   readonly metrics: Pick<Metrics, 'batchItems' | 'sessionEscalations'>;
   readonly onBug: (error: unknown) => void;
@@ -95,16 +98,26 @@ export async function answerBatch(
 }
 
 async function answerItem(batch: Batch, item: BatchItem): Promise<ItemAnswer> {
-  const answer = await (item.op === 'get' ? readItem(batch, item) : writeItem(batch, item)).catch(
-    (error: unknown): ItemAnswer => {
-      if (error instanceof CodedError) return { status: error.http, error: error.toJSON() };
-      batch.ports.onBug(error);
-      const message = 'the server failed; its log has the reason';
-      return { status: 500, error: { code: 'INTERNAL', message, hint: '', details: {} } };
-    },
-  );
+  const answer = await permittedItem(batch, item).catch((error: unknown): ItemAnswer => {
+    if (error instanceof CodedError) return { status: error.http, error: error.toJSON() };
+    batch.ports.onBug(error);
+    const message = 'the server failed; its log has the reason';
+    return { status: 500, error: { code: 'INTERNAL', message, hint: '', details: {} } };
+  });
   batch.ports.metrics.batchItems.inc({ op: item.op, status: answer.status });
   return answer;
+}
+
+async function permittedItem(batch: Batch, item: BatchItem): Promise<ItemAnswer> {
+  batch.ports.requireItem(itemNeeds(batch.keyspace, item));
+  return item.op === 'get' ? readItem(batch, item) : writeItem(batch, item);
+}
+
+function itemNeeds(keyspace: string, { op, key, condition }: BatchItem): readonly Need[] {
+  const read: Need = { kind: 'data', role: 'read', keyspace, key };
+  if (op === 'get') return [read];
+  const write: Need = { ...read, role: 'write' };
+  return condition === undefined ? [write] : [write, read];
 }
 
 async function writeItem(

@@ -1,9 +1,12 @@
 // The HTTP side of a server: which path goes where.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { type Need, role } from '@ringwright/access/need';
 import { CodedError } from '@ringwright/base/coded-error';
 import { httpConnectionsMax } from '@ringwright/base/limits-rings';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { partitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
+import { type Credential, credentialOf } from '../access/credential.ts';
+import type { Guard } from '../access/guard.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import { partitionDuty } from '../moves/partition-duty.ts';
 import { measurePartitions } from '../status/measure-store.ts';
@@ -16,9 +19,11 @@ import { discardBody } from './http-body.ts';
 import { answerInspect, inspectSegment } from './http-inspect.ts';
 import { answerKey } from './http-keys.ts';
 import { answerList, listSegment } from './http-list.ts';
+import { httpNeeds } from './http-needs.ts';
 import { readyAnswer } from './ready-answer.ts';
 
 export interface HttpPorts {
+  readonly guard: Guard;
   readonly coordinator: CoordinatorPorts;
   readonly status: StatusPorts;
   readonly metrics: Metrics;
@@ -78,6 +83,8 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
   const path = mark === -1 ? url : url.slice(0, mark);
   const query = mark === -1 ? '' : url.slice(mark + 1);
   if (path !== anyHostPath) checkHost(exchange.request, ports.allowsHost);
+  const credential = credentialOf(exchange.request);
+  requireNeeds(ports.guard, credential, { ...exchange, path });
   const key = /^\/v1\/([^/]+)\/(.*)$/s.exec(path);
   if (key?.[1] === 'rings') {
     checkReading(exchange.request, path);
@@ -93,14 +100,26 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
     exchange.response.once('close', () => end({ status: exchange.response.statusCode }));
     const target = { keyspace: key[1] ?? '', keyPath: key[2] ?? '', query };
     if (target.keyspace === batchSegment) {
-      return answerBatch(ports, { keyspace: target.keyPath, query }, exchange);
+      const requireItem = (needs: readonly Need[]): void => ports.guard.require(credential, needs);
+      return answerBatch({ ...ports, requireItem }, { keyspace: target.keyPath, query }, exchange);
     }
     if (target.keyspace === listSegment) {
       return answerList(ports.coordinator, { keyspace: target.keyPath, query }, exchange);
     }
     return answerKey(ports, target, exchange);
   }
-  return answerService(ports, { ...exchange, path, query });
+  const isKnown = ports.guard.allowsTo(credential, role('metrics', 'operator'));
+  return answerService(ports, { ...exchange, path, query, isKnown });
+}
+
+/** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING, KEY_INVALID, NAME_INVALID. */
+function requireNeeds(
+  guard: Guard,
+  credential: Credential,
+  { request, path }: Pick<Exchange, 'request'> & { readonly path: string },
+): void {
+  if (!guard.demands) return;
+  guard.require(credential, httpNeeds(request.method ?? '', path, request.headers));
 }
 
 /** Says nothing but that a server is here, to whatever a load balancer calls it. */
@@ -123,16 +142,18 @@ function checkReading({ method }: IncomingMessage, path: string): void {
 
 async function answerService(
   ports: HttpPorts,
-  asked: Exchange & { readonly path: string; readonly query: string },
+  asked: Exchange & { readonly path: string; readonly query: string; readonly isKnown: boolean },
 ): Promise<void> {
-  const { request, response, path, query } = asked;
+  const { request, response, path, query, isKnown } = asked;
   if (servicePaths.has(path)) checkReading(request, path);
   switch (path) {
     case '/healthz':
       return answerJson(response, 200, { ok: true });
     case '/readyz': {
       const state = readyAnswer(ports.status, new URLSearchParams(query).get('ring'));
-      return answerJson(response, state.ready ? 200 : 503, state);
+      // Which rings are here is told to those who may know it.
+      const told = isKnown ? state : { ready: state.ready };
+      return answerJson(response, state.ready ? 200 : 503, told);
     }
     case '/v1/status':
       return answerJson(response, 200, await statusDocument(ports.status, query));

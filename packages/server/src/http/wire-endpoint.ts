@@ -17,12 +17,14 @@ interface WirePorts extends Answers {
    * called when it is closed.
    */
   readonly onProven?: (caller: Caller, key: string, end: () => void) => () => void;
+  /** Told of each connection, with the request that opened it. */
+  readonly onChannel?: (channel: Caller, request: IncomingMessage) => void;
 }
 
 /** Accepts connections on the HTTP server's port; the function returned closes them all. */
 export function acceptWire(
   http: Server,
-  { budget = new AnswerBudget(), onProven, ...answers }: WirePorts,
+  { budget = new AnswerBudget(), onProven, onChannel, ...answers }: WirePorts,
   connectionsMax = wireConnectionsMax,
 ): () => void {
   const sockets = new WebSocketServer({ noServer: true, ...socketSettings });
@@ -37,6 +39,7 @@ export function acceptWire(
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const peer = `${request.socket.remoteAddress}:${request.socket.remotePort}`;
       const channel = socketChannel(webSocket, peer, { ...answers, budget });
+      onChannel?.(channel, request);
       const key = keyShown(request);
       if (key !== null && onProven !== undefined) {
         const end = (): void =>

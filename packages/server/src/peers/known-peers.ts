@@ -57,6 +57,11 @@ export class KnownPeers {
     return this.#ports.rings.list().some(({ ring }) => addressesIn(ring).has(address));
   }
 
+  /** Whether a server without any ring was told by a caller that it is to be found there. */
+  isHeard(address: string): boolean {
+    return this.#unknown.has(address);
+  }
+
   /** Whether this directory refilled at the word of the server there, in the life of this process. */
   hasBelieved(address: string): boolean {
     return this.#believed.has(address);

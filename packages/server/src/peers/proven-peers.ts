@@ -50,6 +50,12 @@ export class ProvenPeers {
     return keys.size === 0 ? null : { by: 'device', keys };
   }
 
+  /** Whether a caller proved a key that an active ring names. */
+  isMember(caller: Caller): boolean {
+    const key = this.#keys.get(caller);
+    return key !== undefined && this.#isNamed(key);
+  }
+
   /** Whether a caller may speak in the name of the server at an address. */
   speaksFor(caller: Caller, address: string): boolean {
     const keys = this.#keysAt(address);

@@ -1,5 +1,7 @@
 // A command of the Redis protocol: its form, what it does to which words, and what it is given.
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
+import type { Credential } from '../access/credential.ts';
+import type { Guard } from '../access/guard.ts';
 import type { Consistency } from '../coordinate/consistency.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import type { RespReply, RespVersion } from './resp-reply.ts';
@@ -15,9 +17,11 @@ export interface RedisClient {
   keyspace: string | null;
   consistency: Consistency;
   protocol: RespVersion;
+  credential: Credential;
 }
 
 export interface RedisPorts {
+  readonly guard: Guard;
   readonly coordinator: CoordinatorPorts;
   readonly cursors: ScanCursors;
   readonly about: RedisAbout;
@@ -57,6 +61,8 @@ export interface RedisCommand {
   readonly effect: 'none' | 'read' | 'write' | 'swap';
   /** Words after the name with which a command that writes reads too. */
   readonly swapsWith?: (args: RespRequest) => boolean;
+  /** Of commands about no key: what they need instead of any token. */
+  readonly needs?: 'nothing' | 'keyspace';
   readonly run: (call: RedisCall) => MaybePromise<RespReply>;
 }
 

@@ -1,5 +1,7 @@
 // Commands about the connection: PING, ECHO, HELLO, AUTH, CLIENT, SELECT and our own level.
+import { isToken, parseToken } from '@ringwright/access/token';
 import { redisClientNameCharactersMax } from '@ringwright/base/limits';
+import { credentialFrom } from '../access/credential.ts';
 import { parseConsistency } from '../coordinate/consistency.ts';
 import { integerOf, lowerOf, syntaxError, textOf, unknownSubcommand } from './redis-args.ts';
 import { type RedisCall, type RedisCommand, RedisRefusal } from './redis-command.ts';
@@ -14,6 +16,7 @@ import {
   type RespReply,
   textReply,
 } from './resp-reply.ts';
+import type { RespRequest } from './resp-requests.ts';
 
 function ping({ args }: RedisCall): RespReply {
   if (args.length > 1) throw new RedisRefusal("ERR wrong number of arguments for 'ping' command");
@@ -35,9 +38,12 @@ function hello(call: RedisCall): RespReply {
     if (option === 'setname' && at + 1 < args.length) {
       setName(call, args[at + 1]);
       at += 2;
-    } else if (option === 'auth' && at + 2 < args.length) throw noPassword();
-    else throw syntaxError();
+    } else if (option === 'auth' && at + 2 < args.length) {
+      showToken(call, args.slice(at + 1, at + 3));
+      at += 3;
+    } else throw syntaxError();
   }
+  ports.guard.requireToken(client.credential);
   client.protocol = version;
   return {
     kind: 'map',
@@ -54,8 +60,21 @@ function hello(call: RedisCall): RespReply {
   };
 }
 
-function auth(): RespReply {
-  throw noPassword();
+/** AUTH id secret, or AUTH id.secret for clients that know no user names. */
+function auth(call: RedisCall): RespReply {
+  if (call.args.length > 2) throw syntaxError();
+  showToken(call, call.args);
+  return okReply;
+}
+
+/** What is wrong takes away what was shown before, as in Redis it would not: nobody is surprised. */
+function showToken({ client, ports }: RedisCall, args: RespRequest): void {
+  if (!ports.guard.demands) throw noPassword();
+  const [id, secret] = [textOf(args[0]), textOf(args[1])];
+  const token = args.length === 1 ? parseToken(id) : { id, secret };
+  const isOne = token !== null && isToken(token);
+  client.credential = credentialFrom(client.address, isOne ? token : 'unreadable');
+  ports.guard.requireToken(client.credential);
 }
 
 function noPassword(): RedisRefusal {
@@ -108,10 +127,10 @@ const alone = { keys: 'none', effect: 'none' } as const;
 export const connectionCommands: Readonly<Record<string, RedisCommand>> = {
   ping: { arity: -1, ...alone, run: ping },
   echo: { arity: 2, ...alone, run: echo },
-  hello: { arity: -1, ...alone, run: hello },
-  auth: { arity: -2, ...alone, run: auth },
+  hello: { arity: -1, ...alone, needs: 'nothing', run: hello },
+  auth: { arity: -2, ...alone, needs: 'nothing', run: auth },
   select: { arity: 2, ...alone, run: select },
   client: { arity: -2, ...alone, run: clientCommand },
-  quit: { arity: -1, ...alone, run: () => okReply },
+  quit: { arity: -1, ...alone, needs: 'nothing', run: () => okReply },
   'ringwright.consistency': { arity: -1, ...alone, run: consistency },
 };

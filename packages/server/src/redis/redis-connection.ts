@@ -8,6 +8,7 @@ import { byteText } from '../replica/byte-text.ts';
 import { keysOf, type RedisClient, type RedisPorts } from './redis-command.ts';
 import { type FoundCommand, findCommand } from './redis-commands.ts';
 import { failureReply } from './redis-errors.ts';
+import { requireCommand } from './redis-needs.ts';
 import { encodeReply, errorReply, type RespReply } from './resp-reply.ts';
 import { RespProtocolError, type RespRequest, RespRequests } from './resp-requests.ts';
 
@@ -112,13 +113,13 @@ export class RedisConnection {
     const { keyspace, consistency } = this.#client;
     const args = request.slice(1);
     const effect = command.swapsWith?.(args) ? 'swap' : command.effect;
-    const run = (overtaken: () => boolean): MaybePromise<RespReply> => {
-      const [ports, client] = [this.#ports, this.#client];
-      return command.run({ ports, client, args, keyspace, consistency, overtaken });
-    };
-    this.#run(name, () =>
-      effect === 'none' ? run(never) : this.#order.run(keysOf(command, args), effect, run),
-    );
+    const call = { ports: this.#ports, client: this.#client, args, keyspace, consistency };
+    const run = (overtaken: () => boolean): MaybePromise<RespReply> =>
+      command.run({ ...call, overtaken });
+    this.#run(name, () => {
+      requireCommand(command, { ...call, effect });
+      return effect === 'none' ? run(never) : this.#order.run(keysOf(command, args), effect, run);
+    });
     if (name === 'quit') this.#ending = true;
   }
 

@@ -1,6 +1,8 @@
 // The port of the Redis protocol: accepts connections, counts them, ends them all.
 import { createServer, type Server, type Socket } from 'node:net';
 import { redisConnectionsMax } from '@ringwright/base/limits';
+import { credentialFrom } from '../access/credential.ts';
+import type { Guard } from '../access/guard.ts';
 import type { Consistency } from '../coordinate/consistency.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -23,6 +25,7 @@ export interface RedisEndpoint {
 }
 
 interface EndpointPorts {
+  readonly guard: Guard;
   readonly coordinator: CoordinatorPorts;
   readonly metrics: Metrics;
   readonly nowMs: () => number;
@@ -46,6 +49,7 @@ export function createRedis(ports: EndpointPorts, settings: RedisSettings): Redi
     return timer;
   };
   const connection: ConnectionPorts = {
+    guard: ports.guard,
     coordinator: ports.coordinator,
     cursors: new ScanCursors(startedMs),
     about,
@@ -82,5 +86,6 @@ export function createRedis(ports: EndpointPorts, settings: RedisSettings): Redi
 
 function newClient(id: number, socket: Socket, { consistency }: RedisSettings): RedisClient {
   const address = `${socket.remoteAddress}:${socket.remotePort}`;
-  return { id, address, name: '', keyspace: null, consistency, protocol: 2 };
+  const credential = credentialFrom(address, null);
+  return { id, address, name: '', keyspace: null, consistency, protocol: 2, credential };
 }

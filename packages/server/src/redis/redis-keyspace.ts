@@ -5,7 +5,10 @@ import { type RedisCall, RedisRefusal } from './redis-command.ts';
 import { okReply, type RespReply } from './resp-reply.ts';
 
 /** Throws a refusal when nothing says which keyspace is meant. */
-export function currentKeyspace({ ports, keyspace }: RedisCall): string {
+export function currentKeyspace({
+  ports,
+  keyspace,
+}: Pick<RedisCall, 'ports' | 'keyspace'>): string {
   const chosen = keyspace ?? ports.about.keyspace;
   if (chosen !== null) return chosen;
   const rings = ports.coordinator.rings.list();

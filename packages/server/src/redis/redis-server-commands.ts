@@ -93,8 +93,8 @@ const alone = { keys: 'none', effect: 'none' } as const;
 export const serverCommands: Readonly<Record<string, RedisCommand>> = {
   config: { arity: -2, ...alone, run: config },
   info: { arity: -1, ...alone, run: info },
-  dbsize: { arity: 1, ...alone, run: dbsize },
-  scan: { arity: -2, ...alone, run: scan },
+  dbsize: { arity: 1, ...alone, needs: 'keyspace', run: dbsize },
+  scan: { arity: -2, ...alone, needs: 'keyspace', run: scan },
   flushall: { arity: -1, ...alone, run: refuseWrites },
   flushdb: { arity: -1, ...alone, run: refuseWrites },
 };

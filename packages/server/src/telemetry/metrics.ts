@@ -15,6 +15,7 @@ export interface Metrics {
   readonly copyRate: Gauge;
   readonly heldDrops: Gauge<'ring'>;
   readonly ringRefusals: Counter<'code'>;
+  readonly refusedRequests: Counter<'code'>;
   readonly redisSeconds: Histogram<'command'>;
   readonly redisConnections: Gauge;
   readonly redisProtocolErrors: Counter;
@@ -76,6 +77,12 @@ export function createMetrics(): Metrics {
     ringRefusals: new Counter({
       name: 'ringwright_ring_refusals_total',
       help: 'Rings refused, by code',
+      labelNames: ['code'],
+      registers,
+    }),
+    refusedRequests: new Counter({
+      name: 'ringwright_refused_requests_total',
+      help: 'Requests without a token, with a bad one, or with one that may not do this',
       labelNames: ['code'],
       registers,
     }),

@@ -1,24 +1,30 @@
-// Trust documents and beacons on the wire: taken from the tool and from peers, handed on to peers.
+// Trust documents, beacons and the access document on the wire: taken from the tool and from peers,
+// handed on to peers.
 
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import type { Caller } from '@ringwright/wire/call-channel';
+import type { AccessHead } from '@ringwright/wire/hello';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { Logger } from 'pino';
+import type { AccessStore } from './access-store.ts';
 import type { TrustStore } from './trust-store.ts';
 
 export class TrustExchange {
   readonly #store: TrustStore;
+  readonly #access: AccessStore;
   readonly #log: Pick<Logger, 'warn' | 'info'>;
 
-  constructor(store: TrustStore, log: Pick<Logger, 'warn' | 'info'>) {
+  constructor(store: TrustStore, access: AccessStore, log: Pick<Logger, 'warn' | 'info'>) {
     this.#store = store;
+    this.#access = access;
     this.#log = log;
   }
 
-  /** Throws what offerRoots and offerBeacon throw; what came before in the request stays. */
+  /** Throws what the stores throw; what came before in the request stays. */
   async offer(request: RequestOf<typeof trustOffer>): Promise<AnswerOf<typeof trustOffer>> {
     if (request.roots !== null) await this.#store.offerRoots(request.roots);
+    if (request.access !== null) await this.#access.offer(request.access);
     for (const beacon of request.beacons) await this.#store.offerBeacon(beacon);
     return {
       trusted: this.#store.trusts().map(({ id, root }) => {
@@ -29,20 +35,21 @@ export class TrustExchange {
   }
 
   fetch(): AnswerOf<typeof trustFetch> {
-    return this.#store.documents();
+    return { ...this.#store.documents(), access: this.#access.current?.bytes ?? null };
   }
 
   /** Gives a peer what is here, before a ring that it needs it for; a refusal is no failure. */
   async give(peer: Caller): Promise<void> {
-    const { roots, beacons } = this.#store.documents();
+    const { roots, beacons, access } = this.fetch();
     const offers = [
-      ...roots.map((document) => ({ roots: document, beacons: [] })),
-      ...beacons.map((beacon) => ({ roots: null, beacons: [beacon] })),
+      ...roots.map((document) => ({ roots: document, beacons: [], access: null })),
+      ...(access === null ? [] : [{ roots: null, beacons: [], access }]),
+      ...beacons.map((beacon) => ({ roots: null, beacons: [beacon], access: null })),
     ];
     for (const offer of offers) {
       await peer.call(trustOffer, offer, peerCallTimeoutMs).catch((error: unknown) => {
         // What it has may be newer.
-        this.#log.info({ error }, 'trust document or beacon refused by a peer');
+        this.#log.info({ error }, 'signed document refused by a peer');
       });
     }
   }
@@ -50,15 +57,28 @@ export class TrustExchange {
   /** Takes what a peer has and this server does not; a refusal is told and is no failure. */
   async catchUp(peer: Caller): Promise<void> {
     if (!this.#store.demands) return;
-    const { roots, beacons } = await peer.call(trustFetch, {}, peerCallTimeoutMs);
+    const { roots, beacons, access } = await peer.call(trustFetch, {}, peerCallTimeoutMs);
     const offers = [
       ...roots.map((bytes) => () => this.#store.offerRoots(bytes)),
+      ...(access === null ? [] : [() => this.#access.offer(access)]),
       ...beacons.map((bytes) => () => this.#store.offerBeacon(bytes)),
     ];
     for (const offer of offers) {
       await offer().catch((error: unknown) => {
-        this.#log.warn({ error }, 'trust document or beacon of a peer refused');
+        this.#log.warn({ error }, 'signed document of a peer refused');
       });
     }
   }
+
+  /** After a hello: whoever has the older access document gets the newer one. */
+  async align(theirs: AccessHead | null, peer: Caller): Promise<void> {
+    const ahead = compareHeads(this.#access.head, theirs);
+    if (ahead > 0) await this.give(peer);
+    if (ahead < 0) await this.catchUp(peer);
+  }
+}
+
+/** Above 0: the first is newer. */
+function compareHeads(a: AccessHead | null, b: AccessHead | null): number {
+  return (a?.epoch ?? 0) - (b?.epoch ?? 0) || (a?.version ?? 0) - (b?.version ?? 0);
 }

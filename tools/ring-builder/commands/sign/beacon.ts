@@ -2,6 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
+import { accessToGive } from '@ringwright/repository/folder/access-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { requireTrust } from '@ringwright/repository/folder/trust-file';
 import { optionalNumber, text } from '../../cli/arguments.ts';
@@ -33,7 +34,9 @@ export const verb: Verb = {
       });
     }
     const targets = ringTargets(version.ring, version.state);
-    const servers = await giveTrust(targets, { roots: bytes, beacons: [beacon] }, context.nowMs());
+    const access = await accessToGive(context.rings, trust);
+    const documents = { roots: bytes, beacons: [beacon], access };
+    const servers = await giveTrust(targets, documents, context.nowMs());
     const failed = servers.filter(({ outcome }) => outcome !== 'accepted');
     const away = failed.some(({ outcome }) => outcome === 'unreachable');
     return {

@@ -1,0 +1,110 @@
+// The access document: who may do what in a cluster, signed as rings are. Pure.
+import { canonicalJson } from '@ringwright/base/canonical-json';
+import { CodedError } from '@ringwright/base/coded-error';
+import { ringSignatureCountMax } from '@ringwright/base/limits';
+import {
+  accessChangeCharactersMax,
+  accessDocumentBytesMax,
+  accessPayloadBytesMax,
+  accessTokensMax,
+  accessVersionMax,
+  tokenGrantsMax,
+} from '@ringwright/base/limits-access';
+import { firstComplaint } from '@ringwright/ring/device-fields';
+import { signatureSchema } from '@ringwright/ring/file/ring-envelope';
+import { sha256 } from '@ringwright/ring/file/ring-manifest';
+import type { Payload } from '@ringwright/ring/trust/dsse';
+import { payloadOf, type SignedDocument } from '@ringwright/ring/trust/signed-document';
+import { z } from 'zod';
+import { grantSchema } from './grant.ts';
+import { tokenIdPattern } from './token.ts';
+
+export const accessType = 'application/vnd.ringwright.access+json';
+
+const hash = z.string().regex(/^[0-9a-f]{64}$/);
+
+const tokenSchema = z.strictObject({
+  id: z.string().regex(tokenIdPattern),
+  /** Of the secret (token.ts). */
+  hash,
+  /** Milliseconds since 1970, UTC; null: never. */
+  expiresMs: z.int().min(0).nullable(),
+  grants: z.array(grantSchema).min(1).max(tokenGrantsMax),
+});
+
+export type GrantedToken = z.infer<typeof tokenSchema>;
+
+const accessSchema = z.strictObject({
+  cluster: z.string().min(1).max(128),
+  /** Of the root: raised after a compromise, and counted before the version. */
+  epoch: z.int().min(1),
+  /** 1, 2, 3 …: servers take none that is lower than theirs. */
+  version: z.int().min(1).max(accessVersionMax),
+  /** Id of the document before; null for the first. */
+  previous: hash.nullable(),
+  /** By whom, when and what: for lists and logs. */
+  by: z.string().max(128),
+  ms: z.int().min(0),
+  change: z.string().max(accessChangeCharactersMax),
+  /** By id, in its order. */
+  tokens: z.array(tokenSchema).max(accessTokensMax),
+});
+
+export type AccessDocument = z.infer<typeof accessSchema>;
+
+const fileSchema = z.strictObject({
+  payload: z.string().max(accessPayloadBytesMax),
+  payloadType: z.literal(accessType),
+  signatures: z.array(signatureSchema).max(ringSignatureCountMax),
+});
+
+export function accessPayload(document: AccessDocument): Payload {
+  return { type: accessType, bytes: Buffer.from(canonicalJson(document)) };
+}
+
+/** SHA-256 (hex) of the signed bytes. */
+export function accessIdOf({ bytes }: Payload): string {
+  return sha256(bytes);
+}
+
+/** The signed document of a file, of which nobody has verified anything. Throws ACCESS_INVALID. */
+export function parseAccessFile(bytes: Uint8Array): SignedDocument {
+  if (bytes.length > accessDocumentBytesMax) {
+    throw accessInvalid(`${bytes.length} bytes, at most ${accessDocumentBytesMax}`);
+  }
+  const parsed = fileSchema.safeParse(parseJson(Buffer.from(bytes).toString('utf8')));
+  if (!parsed.success) throw accessInvalid(`wrong in ${firstComplaint(parsed.error)}`);
+  return parsed.data;
+}
+
+/** Throws ACCESS_INVALID. Whether anybody signed it is for openAccess to see, before this. */
+export function decodeAccess(file: SignedDocument): AccessDocument {
+  const parsed = accessSchema.safeParse(parseJson(file.payload));
+  if (!parsed.success) throw accessInvalid(`wrong in ${firstComplaint(parsed.error)}`);
+  const document = parsed.data;
+  const spelled = Buffer.from(accessPayload(document).bytes);
+  if (!spelled.equals(payloadOf(file).bytes)) throw accessInvalid('not in its one spelling');
+  for (const [index, { id }] of document.tokens.entries()) {
+    const before = document.tokens[index - 1];
+    if (before !== undefined && before.id >= id) throw accessInvalid(`token ${id} out of order`);
+  }
+  return document;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw accessInvalid('it is not JSON');
+  }
+}
+
+export function accessInvalid(
+  sentence: string,
+  details: Readonly<Record<string, unknown>> = {},
+): CodedError {
+  return new CodedError('ACCESS_INVALID', `access document: ${sentence}`, {
+    hint: 'ring-builder access list shows the one of the rings folder; access push sends it',
+    details,
+  });
+}

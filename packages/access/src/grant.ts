@@ -1,0 +1,49 @@
+// A grant: one role, and what it holds for. Pure.
+import { grantPrefixBytesMax } from '@ringwright/base/limits-access';
+import { keyspaceNamePattern } from '@ringwright/ring/keyspace-name';
+import { z } from 'zod';
+
+/** Stands for every keyspace, those to come included. */
+export const everyKeyspace = '*';
+
+/** Roles on records: each of a keyspace, and of the keys that begin with a prefix. */
+export const dataRoles = ['read', 'write'] as const;
+/** Roles on a whole cluster. */
+export const clusterRoles = ['operator', 'metrics', 'peer'] as const;
+
+export type DataRole = (typeof dataRoles)[number];
+export type ClusterRole = (typeof clusterRoles)[number];
+
+const prefixSchema = z
+  .string()
+  .refine((text) => Buffer.byteLength(text) <= grantPrefixBytesMax, 'is too long')
+  // A lone surrogate would stand for another prefix than the one that is shown.
+  .refine((text) => Buffer.from(text).toString() === text, 'no valid text');
+
+export const grantSchema = z.discriminatedUnion('role', [
+  z.strictObject({
+    role: z.enum(dataRoles),
+    keyspace: z.string().regex(keyspaceNamePattern).or(z.literal(everyKeyspace)),
+    /** Of keys, in UTF-8; empty for all. */
+    prefix: prefixSchema,
+  }),
+  z.strictObject({ role: z.enum(clusterRoles) }),
+]);
+
+export type Grant = z.infer<typeof grantSchema>;
+export type DataGrant = Extract<Grant, { readonly keyspace: string }>;
+
+/** `read notes/user:`, `write *`, `operator`. */
+export function grantText(grant: Grant): string {
+  if (!('keyspace' in grant)) return grant.role;
+  const { role, keyspace, prefix } = grant;
+  return `${role} ${keyspace}${prefix === '' ? '' : `/${prefix}`}`;
+}
+
+/** Of `KEYSPACE[/PREFIX]` as it is typed; null: no name of a keyspace. */
+export function dataGrantOf(role: DataRole, place: string): DataGrant | null {
+  const at = place.indexOf('/');
+  const [keyspace, prefix] = at === -1 ? [place, ''] : [place.slice(0, at), place.slice(at + 1)];
+  const parsed = grantSchema.safeParse({ role, keyspace, prefix });
+  return parsed.success && 'keyspace' in parsed.data ? parsed.data : null;
+}

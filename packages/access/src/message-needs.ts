@@ -1,0 +1,58 @@
+// What each message between servers, clients and the tool needs: one line for each. Pure.
+import type { RequestOf } from '@ringwright/wire/message';
+import type { messageKinds } from '@ringwright/wire/messages';
+import { anyToken, type Need, nothing, role } from './need.ts';
+
+type Kinds = typeof messageKinds;
+
+/** Of the request, where it depends on it: all of the needs have to be met. */
+export type NeedsOf<Request> = readonly Need[] | ((request: Request) => readonly Need[]);
+
+const peer = [role('peer')];
+const operator = [role('operator')];
+const giveRing = [role('operator', 'peer')];
+
+/** The compiler refuses a message without a line here. */
+export const messageNeeds: { readonly [Name in keyof Kinds]: NeedsOf<RequestOf<Kinds[Name]>> } = {
+  // What it says of the caller is only heard from peers, and who has no token is told of no ring.
+  hello: [nothing],
+  // The documents are signed: that is the credential, or nobody could ever grant the first token.
+  trustOffer: [nothing],
+  trustFetch: [anyToken],
+  ringOffer: giveRing,
+  ringDelta: giveRing,
+  ringChunk: giveRing,
+  ringFetch: ({ keyspace }) => [{ kind: 'ring', keyspace }],
+  ringSettle: operator,
+  recordWrite: peer,
+  recordRead: peer,
+  recordStamp: peer,
+  recordPrepare: peer,
+  digests: peer,
+  offer: peer,
+  push: peer,
+  rowsSince: peer,
+  promises: peer,
+  floorPromise: peer,
+  floorRaise: peer,
+  copyOpen: peer,
+  copyRead: peer,
+  copyClose: peer,
+  copyRate: operator,
+  copyStart: peer,
+  copyGoOn: peer,
+  copyChecksum: peer,
+  trashList: operator,
+  trashRestore: operator,
+  confirmDrops: operator,
+  keysAfter: peer,
+  coordinatePut: ({ keyspace, key, condition }) => {
+    const write: Need = { kind: 'data', role: 'write', keyspace, key };
+    // A condition tells what is there.
+    return condition === null ? [write] : [write, { ...write, role: 'read' }];
+  },
+  coordinateGet: ({ keyspace, key }) => [{ kind: 'data', role: 'read', keyspace, key }],
+  moveControl: operator,
+  moveReceipts: operator,
+  filesLook: [role('operator', 'metrics')],
+};

@@ -1,0 +1,68 @@
+// Is this access document by those we trust? Signatures over raw bytes, before it is parsed. Pure.
+
+import { signersOf } from '@ringwright/ring/trust/dsse';
+import { payloadOf, type SignedDocument } from '@ringwright/ring/trust/signed-document';
+import { requireUnexpired } from '@ringwright/ring/trust/trust-chain';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
+import {
+  type AccessDocument,
+  accessIdOf,
+  accessInvalid,
+  decodeAccess,
+  type GrantedToken,
+  parseAccessFile,
+} from './access-document.ts';
+
+/** A document whose signatures hold, ready to be asked. */
+export interface Access {
+  readonly document: AccessDocument;
+  readonly id: string;
+  /** As it was given, signatures and all. */
+  readonly bytes: Uint8Array;
+  readonly tokens: ReadonlyMap<string, GrantedToken>;
+}
+
+/**
+ * The ring keys sign it, as many as a ring version needs: whoever may replace all servers of a ring
+ * may say who reads it. Throws ACCESS_INVALID, TRUST_EXPIRED.
+ */
+export function openAccess(bytes: Uint8Array, trusts: readonly Trust[], nowMs: number): Access {
+  const file = parseAccessFile(bytes);
+  const payload = payloadOf(file);
+  const signed = trusts.filter((trust) => {
+    return accessSigners(file, trust).size >= trust.root.roles.ring.threshold;
+  });
+  if (signed.length === 0) {
+    const roots = trusts.map(({ id, root }) => `${id} of cluster '${root.cluster}'`);
+    throw accessInvalid(`it lacks valid signatures of ring keys under root ${roots.join(' or ')}`, {
+      carried: file.signatures.length,
+    });
+  }
+  const document = decodeAccess(file);
+  const trust = signed.find(({ root }) => root.cluster === document.cluster);
+  if (trust === undefined) throw accessInvalid(`it is of cluster '${document.cluster}'`);
+  requireUnexpired(trust, nowMs);
+  if (document.epoch !== trust.root.epoch) {
+    throw accessInvalid(`it is of epoch ${document.epoch}, the root is in ${trust.root.epoch}`);
+  }
+  return { document, id: accessIdOf(payload), bytes, tokens: byId(document) };
+}
+
+/** Ids of the ring keys that have signed. */
+export function accessSigners(
+  file: SignedDocument,
+  { keys }: Pick<Trust, 'keys'>,
+): ReadonlySet<string> {
+  return signersOf(payloadOf(file), file.signatures, keys.ring);
+}
+
+/** Of bytes that were verified before they were stored. Throws ACCESS_INVALID. */
+export function storedAccess(bytes: Uint8Array): Access {
+  const file = parseAccessFile(bytes);
+  const document = decodeAccess(file);
+  return { document, id: accessIdOf(payloadOf(file)), bytes, tokens: byId(document) };
+}
+
+function byId({ tokens }: AccessDocument): ReadonlyMap<string, GrantedToken> {
+  return new Map(tokens.map((token) => [token.id, token]));
+}

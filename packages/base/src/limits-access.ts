@@ -1,0 +1,28 @@
+// Limits of access documents and tokens, as limits.ts.
+import { assert } from './assert.ts';
+import { ringSignatureCountMax, transferChunkBytesMax } from './limits.ts';
+
+const KIB = 1024;
+
+/** Programs and people of one cluster: each is some 300 bytes with two grants. */
+export const accessTokensMax = 512;
+/** One program reads and writes some prefixes of some keyspaces. */
+export const tokenGrantsMax = 16;
+/** Bytes of a prefix: half of the longest key. */
+export const grantPrefixBytesMax = 512;
+/** What the last change was, in the words of the tool. */
+export const accessChangeCharactersMax = 512;
+/** The signed bytes: each server holds two copies, and one message carries them. */
+export const accessPayloadBytesMax = 160 * KIB;
+/** As JSON in JSON, with its signatures: every quotation mark takes a second byte. */
+export const accessDocumentBytesMax = 240 * KIB;
+/** A server of the future refuses a number that no operator ever counts to. */
+export const accessVersionMax = 2 ** 31 - 1;
+/** Random bytes of a secret: nobody guesses them, so a plain hash of them may be stored. */
+export const tokenSecretBytes = 32;
+
+assert(accessDocumentBytesMax <= transferChunkBytesMax, 'an access document fits one field');
+assert(
+  accessPayloadBytesMax * 1.4 + ringSignatureCountMax * 256 <= accessDocumentBytesMax,
+  'a payload fits its document',
+);

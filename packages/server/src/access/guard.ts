@@ -1,0 +1,143 @@
+// Who may do what on this server: each request is held against the access document in force. A
+// server without one, which no operator has asked for one, is open, as on a laptop.
+import type { GrantedToken } from '@ringwright/access/access-document';
+import { authenticate, hasExpired, tokenRefused } from '@ringwright/access/authenticate';
+import type { Grant } from '@ringwright/access/grant';
+import type { NeedsOf } from '@ringwright/access/message-needs';
+import { type Need, needText } from '@ringwright/access/need';
+import type { Access } from '@ringwright/access/open-access';
+import { permits } from '@ringwright/access/permits';
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Caller } from '@ringwright/wire/call-channel';
+import { type Credential, credentialFrom } from './credential.ts';
+
+export interface Refusal {
+  readonly from: string;
+  /** Id of the token that was shown, whether it is good or not; null: none. */
+  readonly token: string | null;
+  readonly code: CodedError['code'];
+  readonly needs: string;
+}
+
+export interface GuardPorts {
+  readonly access: () => Access | null;
+  /** Whether nobody is let in before the first access document has come. */
+  readonly isStrict: boolean;
+  readonly nowMs: () => number;
+  readonly onRefusal: (refusal: Refusal) => void;
+  readonly onUse: (token: string) => void;
+}
+
+/** What was found of a credential under one document: looked up again under the next. */
+interface Known {
+  readonly access: Access | null;
+  readonly token: GrantedToken | null;
+}
+
+const peerGrants: readonly Grant[] = [{ role: 'peer' }];
+const noOne = credentialFrom('', null);
+
+export class Guard {
+  readonly #ports: GuardPorts;
+  readonly #shown = new WeakMap<Caller, Credential>();
+  readonly #known = new WeakMap<Credential, Known>();
+
+  constructor(ports: GuardPorts) {
+    this.#ports = ports;
+  }
+
+  /** False: everybody may do everything. */
+  get demands(): boolean {
+    return this.#ports.isStrict || this.#ports.access() !== null;
+  }
+
+  /** From now on this is what calls of a connection come with. */
+  show(caller: Caller, credential: Credential): void {
+    this.#shown.set(caller, credential);
+  }
+
+  /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING. */
+  requireOf<Request>(caller: Caller, needs: NeedsOf<Request>, request: Request): void {
+    if (!this.demands) return; // before all else: this is on the path of every message
+    const credential = this.#shown.get(caller) ?? noOne;
+    this.require(credential, typeof needs === 'function' ? needs(request) : needs);
+  }
+
+  /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING. */
+  require(credential: Credential, needs: readonly Need[]): void {
+    if (!this.demands) return;
+    for (const need of needs) {
+      if (this.#allows(credential, need)) continue;
+      const error = this.#refusal(credential, need);
+      const token = typeof credential.token === 'object' ? credential.token?.id : undefined;
+      const { from } = credential;
+      this.#ports.onRefusal({
+        from,
+        token: token ?? null,
+        code: error.code,
+        needs: needText(need),
+      });
+      throw error;
+    }
+  }
+
+  /** Whether a caller may: for answers that say less to others. */
+  allows(caller: Caller, need: Need): boolean {
+    return !this.demands || this.#allows(this.#shown.get(caller) ?? noOne, need);
+  }
+
+  /** The same for a request of its own. */
+  allowsTo(credential: Credential, need: Need): boolean {
+    return !this.demands || this.#allows(credential, need);
+  }
+
+  /** Throws TOKEN_MISSING, TOKEN_REFUSED: whether the token itself is good. */
+  requireToken(credential: Credential): void {
+    this.require(credential, [{ kind: 'token' }]);
+  }
+
+  #allows(credential: Credential, need: Need): boolean {
+    if (need.kind === 'nothing') return true;
+    if (credential.isPeer() && permits(peerGrants, need)) return true;
+    return permits(this.#grantedTo(credential)?.grants ?? null, need);
+  }
+
+  #grantedTo(credential: Credential): GrantedToken | null {
+    const access = this.#ports.access();
+    const found = this.#known.get(credential);
+    const known = found?.access === access ? found : this.#lookUp(credential, access);
+    return known.token !== null && hasExpired(known.token, this.#ports.nowMs())
+      ? null
+      : known.token;
+  }
+
+  #lookUp(credential: Credential, access: Access | null): Known {
+    const known = { access, token: this.#find(credential, access) };
+    this.#known.set(credential, known);
+    if (known.token !== null) this.#ports.onUse(known.token.id);
+    return known;
+  }
+
+  #find({ token }: Credential, access: Access | null): GrantedToken | null {
+    if (access === null || token === null || token === 'unreadable') return null;
+    return authenticate(access, token, this.#ports.nowMs());
+  }
+
+  #refusal(credential: Credential, need: Need): CodedError {
+    const needs = needText(need);
+    if (credential.token === null && !credential.isPeer()) {
+      const wanted = need.kind === 'token' ? needs : `a token with ${needs}`;
+      return new CodedError('TOKEN_MISSING', `this needs ${wanted}`, {
+        hint: 'ring-builder access grant makes one; show it as Authorization: Bearer ID.SECRET',
+        details: { needs },
+      });
+    }
+    const granted = this.#grantedTo(credential);
+    if (granted === null && !credential.isPeer()) return tokenRefused();
+    const who = granted === null ? 'a peer' : `token ${granted.id}`;
+    return new CodedError('PERMISSION_MISSING', `${who} may not do this: it needs ${needs}`, {
+      hint: 'ring-builder access list shows who may do what',
+      details: { token: granted?.id ?? null, needs },
+    });
+  }
+}

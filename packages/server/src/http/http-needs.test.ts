@@ -1,0 +1,46 @@
+import { needText } from '@ringwright/access/need';
+import { expect, test } from 'vitest';
+import { httpNeeds } from './http-needs.ts';
+
+const table: readonly (readonly [request: string, needs: string, headers?: object])[] = [
+  ['GET /healthz', 'nothing'],
+  ['GET /readyz', 'nothing'],
+  ['GET /v1/status', 'metrics or operator'],
+  ['GET /metrics', 'metrics or operator'],
+  ['GET /v1/duty/notes/7', 'metrics or operator'],
+  ['GET /v1/_inspect/', 'operator'],
+  ['GET /v1/_inspect/notes/7', 'operator'],
+  ['GET /v1/rings/notes', 'read or write notes'],
+  ['POST /v1/_batch/notes', 'read or write notes'],
+  ['GET /v1/_keys/notes', 'read all of notes'],
+  ['GET /v1/notes/a', 'read this key of notes'],
+  ['HEAD /v1/notes/a%2Fb', 'read this key of notes'],
+  ['PUT /v1/notes/a', 'write this key of notes'],
+  ['DELETE /v1/notes/a', 'write this key of notes'],
+  // What a condition answers tells of what is there.
+  ['PUT /v1/notes/a', 'write this key of notes + read this key of notes', { 'if-match': '*' }],
+  [
+    'DELETE /v1/notes/a',
+    'write this key of notes + read this key of notes',
+    { 'if-none-match': '*' },
+  ],
+  ['GET /', 'a token'],
+  ['GET /v1/notes', 'a token'],
+  ['GET //v1/status', 'a token'],
+];
+
+test('every path has its needs, and what is unknown needs a token', () => {
+  for (const [request, needs, headers = {}] of table) {
+    const [method = '', path = ''] = request.split(' ');
+    const found = httpNeeds(method, path, { ...headers })
+      .map(needText)
+      .join(' + ');
+    expect([request, found]).toEqual([request, needs]);
+  }
+});
+
+test('the key that is looked at is the one that is decoded', () => {
+  const [need] = httpNeeds('GET', '/v1/notes/%61%2e%2e/b', {});
+  expect(need).toMatchObject({ kind: 'data', key: Buffer.from('a../b') });
+  expect(() => httpNeeds('GET', '/v1/notes/%zz', {})).toThrow();
+});

@@ -1,0 +1,53 @@
+// What each path of the HTTP side needs: one line for each. Items of a batch are looked at one by
+// one, when they are read. Pure.
+import { anyToken, type Need, nothing, role } from '@ringwright/access/need';
+import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
+import { batchSegment } from './http-batch.ts';
+import { inspectSegment } from './http-inspect.ts';
+import { listSegment } from './http-list.ts';
+import { keyOfPath } from './key-path.ts';
+
+const look = [role('metrics', 'operator')];
+
+const byService: Readonly<Record<string, readonly Need[]>> = {
+  // For load balancers: a server is here, and it can be asked.
+  '/healthz': [nothing],
+  '/readyz': [nothing],
+  '/v1/status': look,
+  '/metrics': look,
+};
+
+const bySegment: Readonly<Record<string, (rest: string) => readonly Need[]>> = {
+  rings: (name) => [{ kind: 'ring', keyspace: name }],
+  duty: () => look,
+  [inspectSegment]: () => [role('operator')],
+  [listSegment]: (keyspace) => [{ kind: 'data', role: 'read', keyspace, key: null }],
+  [batchSegment]: (keyspace) => [{ kind: 'ring', keyspace }],
+};
+
+/** `headers`: those of conditions make a write tell what is there. Throws KEY_INVALID. */
+export function httpNeeds(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, unknown>>,
+): readonly Need[] {
+  const service = byService[path];
+  if (service !== undefined) return service;
+  const [, segment, rest = ''] = /^\/v1\/([^/]+)\/(.*)$/s.exec(path) ?? [];
+  if (segment === undefined) return [anyToken];
+  const own = bySegment[segment];
+  if (own !== undefined) return own(rest);
+  return keyNeeds(method, { keyspace: checkKeyspaceName(segment), key: keyOfPath(rest) }, headers);
+}
+
+function keyNeeds(
+  method: string,
+  about: { readonly keyspace: string; readonly key: Uint8Array },
+  headers: Readonly<Record<string, unknown>>,
+): readonly Need[] {
+  const read: Need = { kind: 'data', role: 'read', ...about };
+  if (method !== 'PUT' && method !== 'DELETE') return [read];
+  const write: Need = { ...read, role: 'write' };
+  const isConditional = 'if-match' in headers || 'if-none-match' in headers;
+  return isConditional ? [write, read] : [write];
+}

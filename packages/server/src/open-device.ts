@@ -1,0 +1,57 @@
+// What a server has on its disk, opened in order.
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { CodedError } from '@ringwright/base/coded-error';
+import { splitAddress } from '@ringwright/base/server-address';
+import { openStore } from '@ringwright/partition/open-store';
+import { type OpenedDevice } from './assemble-server.ts';
+import { openClockFile } from './clocks/clock-file.ts';
+import { DeviceGeneration } from './device/device-generation.ts';
+import { loadIdentity } from './device/device-identity.ts';
+import { loadDeviceKey, tlsIdentityOf } from './device/device-key.ts';
+import { OnceComplete } from './device/once-complete.ts';
+import { HeldFiles } from './moves/held-files.ts';
+import { MoveControls } from './moves/move-controls.ts';
+import type { ServerOptions } from './options.ts';
+import { PeerMemory } from './peers/peer-memory.ts';
+import { AccessStore } from './trust/access-store.ts';
+import { TrustStore } from './trust/trust-store.ts';
+
+export async function openDevice(
+  { data, listen: address, advertise, device, trust: given, copyListen }: ServerOptions,
+  onFailure: (error: CodedError) => void,
+): Promise<OpenedDevice> {
+  const identity = await loadIdentity(data, splitAddress(advertise ?? address), device);
+  const newIncarnation = (): string => randomBytes(12).toString('hex');
+  const { ip: host } = splitAddress(copyListen ?? address);
+  const copies = { host, port: copyListen === undefined ? 0 : splitAddress(copyListen).port };
+  const store = await openStore({ directory: data, newIncarnation, onFailure, copies });
+  try {
+    const generation = await DeviceGeneration.begin(data, identity.born);
+    const memory = await PeerMemory.load(data);
+    const clockFile = await openClockFile(data);
+    const trustPorts = { directory: join(data, 'trust'), nowMs: () => Date.now() };
+    const trust = await TrustStore.load(trustPorts, given);
+    const access = await AccessStore.load({ ...trustPorts, trusts: () => trust.trusts() });
+    const controls = await MoveControls.load(data);
+    const onceComplete = await OnceComplete.load(data);
+    const held = await HeldFiles.load(data);
+    const key = await loadDeviceKey(data);
+    const files = {
+      generation,
+      clockFile,
+      memory,
+      trust,
+      access,
+      controls,
+      onceComplete,
+      held,
+      key,
+    };
+    const tls = tlsIdentityOf(key);
+    return { directory: data, identity, store, tls, ...files };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

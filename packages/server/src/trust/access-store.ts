@@ -1,0 +1,81 @@
+// The access document in force: verified when it is offered, never rolled back, on disk before it
+// counts.
+import { join } from 'node:path';
+import { judgeAccess } from '@ringwright/access/judge-access';
+import { type Access, openAccess, storedAccess } from '@ringwright/access/open-access';
+import { CodedError } from '@ringwright/base/coded-error';
+import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
+import { makeDirectory, replaceOwnFile } from '@ringwright/node/durable-files';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
+import type { AccessHead } from '@ringwright/wire/hello';
+
+export interface AccessPorts {
+  readonly directory: string;
+  readonly nowMs: () => number;
+  readonly trusts: () => readonly Trust[];
+}
+
+export class AccessStore {
+  readonly #ports: AccessPorts;
+  #current: Access | null;
+  #turn: Promise<unknown> = Promise.resolve();
+  #onChange: (access: Access) => void = () => undefined;
+
+  private constructor(ports: AccessPorts, current: Access | null) {
+    this.#ports = ports;
+    this.#current = current;
+  }
+
+  /**
+   * What was in force before a restart still is, also when its root has expired since or is trusted
+   * no more: a server that forgot it would be open to everybody. Throws ACCESS_INVALID.
+   */
+  static async load(ports: AccessPorts): Promise<AccessStore> {
+    const file = fileIn(ports.directory);
+    const bytes = await readRegularFile(file, accessDocumentBytesMax).catch(onlyMissing);
+    return new AccessStore(ports, bytes === null ? null : storedAccess(bytes));
+  }
+
+  get current(): Access | null {
+    return this.#current;
+  }
+
+  get head(): AccessHead | null {
+    if (this.#current === null) return null;
+    const { epoch, version } = this.#current.document;
+    return { epoch, version };
+  }
+
+  /** `hear`: told of each document that comes into force. */
+  onChange(hear: (access: Access) => void): void {
+    this.#onChange = hear;
+  }
+
+  /** In force, and on disk, when it resolves. Throws ACCESS_ codes, TRUST_EXPIRED, TRUST_UNKNOWN. */
+  offer(bytes: Uint8Array): Promise<void> {
+    const turn = this.#turn.then(() => this.#take(bytes));
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #take(bytes: Uint8Array): Promise<void> {
+    const trusts = this.#ports.trusts();
+    if (trusts.length === 0) {
+      throw new CodedError('TRUST_UNKNOWN', 'this server trusts no root, so nobody may grant', {
+        hint: 'start it with ring-server --trust and the trust.json of the rings folder',
+      });
+    }
+    const access = openAccess(bytes, trusts, this.#ports.nowMs());
+    if (judgeAccess(this.#current, access) === 'same') return;
+    await makeDirectory(this.#ports.directory);
+    await replaceOwnFile(fileIn(this.#ports.directory), bytes);
+    this.#current = access;
+    this.#onChange(access);
+  }
+}
+
+function fileIn(directory: string): string {
+  return join(directory, 'access.json');
+}

@@ -1,0 +1,192 @@
+// Real servers with an access document, and the real tool: who gets in, who does not, and when.
+import fs from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
+import { verbNeeds } from '@ringwright/access/verb-needs';
+import { connect } from '@ringwright/client/connect';
+import { Redis } from 'ioredis';
+import { expect, onTestFinished, test } from 'vitest';
+import { verbs } from '../../tools/ring-builder/verbs.ts';
+import { askServer, refusalOf } from '../support/ask-server.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
+import { ServerUnderTest } from '../support/server-under-test.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+/** Some forty commands and three servers. */
+const slow = { timeout: 180_000 };
+
+interface Secured {
+  readonly folder: string;
+  readonly tool: RingBuilder;
+  readonly servers: readonly ServerUnderTest[];
+  readonly args: readonly string[];
+  readonly redisPort: number;
+  /** A new token, as it is shown. */
+  readonly grant: (name: string, ...grants: string[]) => Promise<string>;
+}
+
+async function securedCluster(): Promise<Secured> {
+  const folder = await fs.mkdtemp(path.join(os.tmpdir(), 'ringwright-access-'));
+  onTestFinished(() => fs.rm(folder, { recursive: true, force: true }));
+  const token = path.join(folder, 'ada.token');
+  const environment = {
+    RING_BUILDER_KEYS: path.join(folder, 'keys'),
+    RING_BUILDER_PASSPHRASE: 'correct horse',
+    RING_BUILDER_TOKEN_FILE: token,
+  };
+  const first = await ringBuilderIn(folder, {
+    options: [],
+    environment: { ...environment, RING_BUILDER_TOKEN_FILE: '' },
+  });
+  await first.json('key generate ada');
+  await first.json('access grant servers --peer --out peer.token');
+  await first.json('access grant ada --operator --metrics --out ada.token');
+  const tool = await ringBuilderIn(folder, { options: [], environment });
+  const [redisPort = 0, ...ports] = await freePorts(4);
+  const trust = path.join(folder, 'rings', 'trust.json');
+  const args = ['--trust', trust, '--token-file', path.join(folder, 'peer.token')];
+  const servers = ports.map((port, index) => {
+    const device = `sd${index + 1}`;
+    return new ServerUnderTest({ device, zone: index + 1, port, data: path.join(folder, device) });
+  });
+  onTestFinished(async () => {
+    for (const server of servers) await server.kill();
+  });
+  for (const [index, server] of servers.entries()) {
+    await server.start(index === 0 ? [...args, '--redis-port', String(redisPort)] : args);
+  }
+  await tool.json('create notes --partitions 8 --replicas 3 --min-part-hours 0');
+  await tool.json(['add', 'notes', ...servers.flatMap(({ text }) => [text, '1'])]);
+  await tool.json('commit notes -m first');
+  await tool.json('push notes');
+  const grant = async (name: string, ...grants: string[]): Promise<string> =>
+    (await tool.json<{ token: string }>(['access', 'grant', name, ...grants])).token;
+  return { folder, tool, servers, args, redisPort, grant };
+}
+
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+
+async function codeAt(
+  port: number,
+  token: string | null,
+  about: { method?: 'GET' | 'PUT'; path: string; body?: string },
+): Promise<string> {
+  const answer = await askServer(port, { ...about, ...(token !== null && bearer(token)) });
+  return answer.status < 400 ? String(answer.status) : refusalOf(answer).code;
+}
+
+test('the tool, clients and strangers at secured servers', slow, async () => {
+  const { folder, tool, servers, args, redisPort, grant } = await securedCluster();
+  const [a, b, c] = servers.map(({ place }) => place.port);
+  if (a === undefined || b === undefined || c === undefined) throw new Error('three servers');
+  const oldDocument = await fs.readFile(path.join(folder, 'rings', 'access.json'));
+  const app = await grant('app', '--read', 'notes', '--write', 'notes/shop:');
+  const other = await grant('other', '--read', 'elsewhere', '--write', 'elsewhere');
+
+  // HTTP: a stranger, a wrong secret, another keyspace, a prefix that differs by its last byte.
+  const put = (key: string) => ({ method: 'PUT' as const, path: `/v1/notes/${key}`, body: 'x' });
+  const get = { path: '/v1/notes/shop:1' };
+  expect(await codeAt(a, null, get)).toBe('TOKEN_MISSING');
+  expect(await codeAt(a, `${app.slice(0, -1)}A`, get)).toMatch(/TOKEN_REFUSED|KEY_UNKNOWN/);
+  expect(await codeAt(a, `x${app}`, get)).toBe('TOKEN_REFUSED');
+  expect(await codeAt(a, other, get)).toBe('PERMISSION_MISSING');
+  expect(await codeAt(a, app, put('shop:1'))).toBe('204');
+  expect(await codeAt(b, app, put('shop9'))).toBe('PERMISSION_MISSING');
+  expect(await codeAt(c, app, get)).toBe('200');
+  expect(await codeAt(c, app, { path: '/v1/status' })).toBe('PERMISSION_MISSING');
+  const stranger = await askServer(a, { path: '/readyz' });
+  expect(JSON.parse(stranger.bytes.toString())).toEqual({ ready: true });
+  const items = {
+    items: [
+      { op: 'get', key: 'shop:1' },
+      { op: 'put', key: 'shop', value: 'x' },
+    ],
+  };
+  const batch = await askServer(b, {
+    method: 'POST',
+    path: '/v1/_batch/notes',
+    body: JSON.stringify(items),
+    headers: { authorization: `Bearer ${app}`, 'content-type': 'application/json' },
+  });
+  expect(JSON.parse(batch.bytes.toString())).toMatchObject({
+    items: [{ status: 200 }, { status: 403, error: { code: 'PERMISSION_MISSING' } }],
+  });
+
+  // The client package, and Redis.
+  const addresses = servers.map(({ address }) => address);
+  await expect(connect(addresses, { keyspace: 'notes' })).rejects.toMatchObject({
+    code: 'TOKEN_MISSING',
+  });
+  await using client = await connect(addresses, { keyspace: 'notes', token: app });
+  await client.put('shop:2', 'two');
+  await expect(client.put('sho', 'x')).rejects.toMatchObject({ code: 'PERMISSION_MISSING' });
+  const [id = '', secret = ''] = app.split('.');
+  const redis = new Redis({ port: redisPort, username: id, password: secret, lazyConnect: true });
+  onTestFinished(() => redis.disconnect());
+  expect(await redis.get('shop:2')).toBe('two');
+  await expect(redis.set('sho', 'x')).rejects.toThrow(/^NOPERM/);
+  const nobody = new Redis({ port: redisPort, retryStrategy: () => null, enableReadyCheck: false });
+  onTestFinished(() => nobody.disconnect());
+  nobody.on('error', () => undefined);
+  await expect(nobody.get('shop:2')).rejects.toThrow(/^NOAUTH/);
+  await expect(redis.auth(id, 'x'.repeat(43))).rejects.toThrow(/^WRONGPASS/);
+  await expect(redis.get('shop:2'), 'a wrong secret forgets the right one').rejects.toThrow();
+  await redis.auth(id, secret);
+
+  // Every command that asks servers, without a token and with one that is for something else.
+  const commands: Readonly<Record<string, string>> = {
+    push: 'push notes',
+    rollout: 'rollout notes --yes',
+    moves: 'moves notes rate 1MB',
+    reconcile: 'reconcile notes',
+    trash: 'trash notes list',
+    health: 'health',
+    servers: 'servers notes',
+    settle: 'settle notes -m why --yes',
+  };
+  expect(Object.keys(verbNeeds)).toEqual(verbs.map(({ usage }) => usage.split(' ', 1)[0]));
+  const asking = Object.keys(verbNeeds).filter((verb) =>
+    ['operator', 'metrics'].includes(verbNeeds[verb] ?? ''),
+  );
+  expect(Object.keys(commands).sort()).toEqual(asking.sort());
+  const environment = { RING_BUILDER_TOKEN_FILE: '', RING_BUILDER_TOKEN: app };
+  const asApp = await ringBuilderIn(folder, { options: [], environment });
+  for (const [verb, command] of Object.entries(commands)) {
+    const { exit, stdout, stderr } = await asApp.run(`${command} --json`);
+    expect([verb, exit], stderr).not.toEqual([verb, 0]);
+    expect(`${stdout}${stderr}`, verb).toMatch(/PERMISSION_MISSING|needs (operator|metrics)/);
+  }
+
+  // Revoked: on every server within a second, on connections that are open too.
+  const startMs = performance.now();
+  const revoked = await tool.json<{ servers: { outcome: string }[] }>('access revoke app');
+  expect(revoked.servers.map(({ outcome }) => outcome)).toEqual(Array(3).fill('accepted'));
+  expect(performance.now() - startMs).toBeLessThan(15_000);
+  for (const port of [a, b, c]) expect(await codeAt(port, app, get)).toBe('TOKEN_REFUSED');
+  await expect(client.get('shop:2')).rejects.toMatchObject({ code: 'TOKEN_REFUSED' });
+  await expect(redis.get('shop:2')).rejects.toThrow(/^WRONGPASS/);
+
+  // An old document that is pushed again, and a server that slept, or was wiped, meanwhile.
+  const present = await fs.readFile(path.join(folder, 'rings', 'access.json'));
+  await fs.writeFile(path.join(folder, 'rings', 'access.json'), oldDocument);
+  const replayed = await tool.answer<{ servers: { code?: string }[] }>('access push');
+  expect(replayed.document.servers.map(({ code }) => code)).toEqual(Array(3).fill('ACCESS_OLDER'));
+  await fs.writeFile(path.join(folder, 'rings', 'access.json'), present);
+  const [, sleeper, wiped] = servers;
+  if (sleeper === undefined || wiped === undefined) throw new Error('three servers');
+  await sleeper.kill();
+  await wiped.kill();
+  await fs.rm(wiped.place.data, { recursive: true });
+  const late = await tool.answer<{ exit: number }>('access revoke other');
+  expect(late.exit).toBe(4);
+  await sleeper.start(args);
+  await wiped.start(args);
+  for (const server of [sleeper, wiped]) {
+    await waitFor(`${server.place.device} to know of the last revocation`, {
+      ask: () => codeAt(server.place.port, other, { path: '/v1/rings/notes' }),
+      until: (code) => code === 'TOKEN_REFUSED',
+    });
+    expect(server.logText()).toContain('"msg":"access document in force"');
+  }
+});

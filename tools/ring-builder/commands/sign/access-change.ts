@@ -1,0 +1,86 @@
+// ring-builder access revoke, push and sign; and what is said of every access document that was
+// changed: whether it waits for signatures, and which servers have it.
+import { withoutTokens } from '@ringwright/access/change-access';
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import { changeAccess, requireAccess, signAccess } from '@ringwright/repository/change-access';
+import type { RingsAccess } from '@ringwright/repository/folder/access-file';
+import { requireTrust } from '@ringwright/repository/folder/trust-file';
+import { usage } from '../../cli/arguments.ts';
+import type { Answer, Context } from '../../cli/verb.ts';
+import { type GiveOutcome, giveTrust } from '../../servers/give-trust.ts';
+import { allTargets } from '../../versions/all-targets.ts';
+import { ringKey } from '../../versions/signing.ts';
+import { authorOf } from '../../versions/stage-verb.ts';
+
+export async function revokeAnswer(context: Context, names: readonly string[]): Promise<Answer> {
+  if (names.length === 0) throw usage('no token named', 'ring-builder access revoke NAME');
+  const access = await changeAccess(context.rings, authorOf(context), {
+    key: await ringKey(context),
+    change: `revoke ${names.join(' ')}`,
+    next: (before, about) => withoutTokens(before, names, about),
+  });
+  const lines = [`${counted(names.length, 'token')} revoked: ${names.join(' ')}`];
+  return changedAnswer(context, access, { json: { revoked: names }, lines });
+}
+
+export async function pushAnswer(context: Context): Promise<Answer> {
+  const access = await requireAccess(context.rings);
+  return changedAnswer(context, access, { json: {}, lines: [] });
+}
+
+export async function signAnswer(context: Context): Promise<Answer> {
+  const access = await signAccess(context.rings, authorOf(context), await ringKey(context));
+  return changedAnswer(context, access, { json: {}, lines: ['the access document is signed'] });
+}
+
+/** Sent at once where enough have signed it. */
+export async function changedAnswer(
+  context: Context,
+  { document, signers, needed, bytes }: RingsAccess,
+  about: { readonly json: object; readonly lines: readonly string[] },
+): Promise<Answer> {
+  const { version } = document;
+  const missing = Math.max(0, needed - signers.length);
+  if (missing > 0) {
+    return {
+      json: { ...about.json, version, missing, servers: [], changed: true },
+      lines: [...about.lines, `access document ${version} waits: ${missing} more must sign it`],
+      next: context.next('access sign'),
+    };
+  }
+  const { bytes: roots } = await requireTrust(context.rings);
+  const targets = await allTargets(context.rings);
+  const documents = { roots, beacons: [], access: bytes };
+  const servers = await giveTrust(targets, documents, context.nowMs());
+  const failed = servers.filter(({ outcome }) => outcome !== 'accepted');
+  return {
+    json: { ...about.json, version, missing, servers, changed: true },
+    lines: [...about.lines, sentLine(version, servers), ...failedLines(failed)],
+    next: context.next(failed.length > 0 ? 'access push' : 'access list'),
+    exit: exitOf(failed),
+  };
+}
+
+function sentLine(version: number, servers: readonly GiveOutcome[]): string {
+  const took = servers.filter(({ outcome }) => outcome === 'accepted').length;
+  return `access document ${version}: in force on ${took} of ${counted(servers.length, 'server')}`;
+}
+
+function failedLines(failed: readonly GiveOutcome[]): string[] {
+  if (failed.length === 0) return [];
+  const away = failed.some(({ outcome }) => outcome === 'unreachable');
+  return [
+    ...printTable(failed, [
+      { head: 'SERVER', cell: ({ address }) => address },
+      { head: 'CODE', cell: ({ code }) => code ?? '' },
+      { head: 'WHY', cell: ({ message }) => message ?? '' },
+    ]),
+    ...(away ? ['those that were away get it from the others when they are back'] : []),
+  ];
+}
+
+function exitOf(failed: readonly GiveOutcome[]): number {
+  if (failed.length === 0) return 0;
+  return failed.some(({ outcome }) => outcome === 'unreachable') ? 4 : 5;
+}

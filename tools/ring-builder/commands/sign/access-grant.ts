@@ -1,0 +1,88 @@
+// ring-builder access grant: a new token; its secret is shown once, and only its hash is kept.
+import { randomBytes } from 'node:crypto';
+import type { GrantedToken } from '@ringwright/access/access-document';
+import { withToken } from '@ringwright/access/change-access';
+import {
+  clusterRoles,
+  type DataRole,
+  dataGrantOf,
+  dataRoles,
+  type Grant,
+  grantText,
+} from '@ringwright/access/grant';
+import { newToken, tokenHash, tokenIdPattern, tokenText } from '@ringwright/access/token';
+import { CodedError } from '@ringwright/base/coded-error';
+import { tokenSecretBytes } from '@ringwright/base/limits-access';
+import { writeNewFile } from '@ringwright/node/durable-files';
+import { changeAccess } from '@ringwright/repository/change-access';
+import {
+  type Arguments,
+  flag,
+  optionalNumber,
+  optionalText,
+  texts,
+  usage,
+} from '../../cli/arguments.ts';
+import type { Answer, Context } from '../../cli/verb.ts';
+import { ringKey } from '../../versions/signing.ts';
+import { authorOf } from '../../versions/stage-verb.ts';
+import { changedAnswer } from './access-change.ts';
+
+export async function grantAnswer(
+  args: Arguments,
+  context: Context,
+  names: readonly string[],
+): Promise<Answer> {
+  const [id = '', ...more] = names;
+  if (more.length > 0 || id === '') throw usage('one token at a time: access grant NAME --read …');
+  if (!tokenIdPattern.test(id)) {
+    throw new CodedError('NAME_INVALID', `token name ${JSON.stringify(id)} is not [a-z0-9-]`, {
+      hint: 'such as shop, or ada-2: at most 63 characters, beginning with a-z or 0-9',
+    });
+  }
+  const grants = grantsOf(args);
+  const days = optionalNumber(args, 'days');
+  const expiresMs = days === undefined ? null : context.nowMs() + days * 86_400_000;
+  const token = newToken(id, randomBytes(tokenSecretBytes));
+  const granted: GrantedToken = { id, hash: tokenHash(token), expiresMs, grants };
+  const out = optionalText(args, 'out');
+  // Before it counts: a token that nobody has seen would have to be revoked.
+  if (out !== undefined) await writeToken(out, tokenText(token));
+  const said = grants.map(grantText).join(', ');
+  const access = await changeAccess(context.rings, authorOf(context), {
+    key: await ringKey(context),
+    change: `grant ${id}: ${said}`,
+    next: (before, about) => withToken(before, granted, about),
+  });
+  const shown = out === undefined ? { token: tokenText(token) } : { file: out };
+  return changedAnswer(context, access, {
+    json: { granted: id, grants: grants.map(grantText), expiresMs, ...shown },
+    lines: [
+      `token ${id}: ${said}`,
+      out === undefined
+        ? `${tokenText(token)}   (shown this once: only its hash is kept)`
+        : `it is in ${out}, which only its owner may read`,
+    ],
+  });
+}
+
+function grantsOf(args: Arguments): Grant[] {
+  const onData = dataRoles.flatMap((role) => texts(args, role).map((one) => placeOf(role, one)));
+  const onCluster = clusterRoles.filter((role) => flag(args, role)).map((role) => ({ role }));
+  const grants = [...onData, ...onCluster];
+  if (grants.length > 0) return grants;
+  throw usage('a token for nothing: --read, --write, --operator, --metrics or --peer');
+}
+
+function placeOf(role: DataRole, place: string): Grant {
+  const grant = dataGrantOf(role, place);
+  if (grant !== null) return grant;
+  throw usage(`--${role} ${place}: wanted KEYSPACE, KEYSPACE/PREFIX, or * for every keyspace`);
+}
+
+async function writeToken(file: string, text: string): Promise<void> {
+  await writeNewFile(file, `${text}\n`).catch((cause: NodeJS.ErrnoException) => {
+    const hint = cause.code === 'EEXIST' ? 'it is there already: name a new file' : undefined;
+    throw new CodedError('FILE_UNFIT', `--out ${file}: ${cause.message}`, { hint, cause });
+  });
+}

@@ -1,0 +1,48 @@
+// ring-builder access: tokens, what each may do, and the signed document that tells all servers.
+import { text, texts, usage } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { pushAnswer, revokeAnswer, signAnswer } from './access-change.ts';
+import { grantAnswer } from './access-grant.ts';
+import { listAnswer } from './access-list.ts';
+
+const string = { type: 'string', requiresArg: true } as const;
+const place = { ...string, array: true } as const;
+
+export const verb: Verb = {
+  positionals: {
+    action: {
+      describe: 'grant, revoke, list, push or sign',
+      choices: ['grant', 'revoke', 'list', 'push', 'sign'],
+    },
+    names: { describe: 'grant: name of the new token; revoke: names' },
+  },
+  options: {
+    read: { ...place, describe: 'grant: KEYSPACE[/PREFIX] whose records it reads; * for all' },
+    write: { ...place, describe: 'grant: KEYSPACE[/PREFIX] whose records it writes; * for all' },
+    operator: { type: 'boolean', default: false, describe: 'grant: pushes, moves, drops, rates' },
+    metrics: { type: 'boolean', default: false, describe: 'grant: status and metrics' },
+    peer: { type: 'boolean', default: false, describe: 'grant: for ring-server --token-file' },
+    days: { ...string, describe: 'grant: how long it is good (default: until it is revoked)' },
+    out: { ...string, describe: 'grant: file for the token, mode 0600; without it it is printed' },
+  },
+  examples: [
+    ['$0 access grant servers --peer --out peer.token', 'what servers show to each other'],
+    ['$0 access grant ada --operator --metrics --out ada.token', 'then RING_BUILDER_TOKEN_FILE'],
+    ['$0 access grant shop --read notes --write notes/shop:', 'reads all, writes below a prefix'],
+    ['$0 access revoke shop', 'within a second on every server that can be reached'],
+    ['$0 access list', 'who may do what, and until when'],
+  ],
+  about:
+    'Granting signs with a ring key and sends to the servers of all rings here. Before that\n' +
+    'everybody may do everything. Operators show their token by --token-file FILE,\n' +
+    'RING_BUILDER_TOKEN_FILE or RING_BUILDER_TOKEN.',
+  run: async (args, context) => {
+    const names = texts(args, 'names');
+    const action = text(args, 'action');
+    if (action === 'grant') return grantAnswer(args, context, names);
+    if (action === 'revoke') return revokeAnswer(context, names);
+    if (names.length > 0) throw usage(`access ${action} takes no names, not ${names.join(' ')}`);
+    if (action === 'list') return listAnswer(context);
+    return action === 'push' ? pushAnswer(context) : signAnswer(context);
+  },
+};

@@ -1,0 +1,21 @@
+// A verb as it is run: what servers have to prove to it, and what it shows to them.
+import { optionalText } from './cli/arguments.ts';
+import type { Verb } from './cli/verb.ts';
+
+/** Servers that the verb asks have to prove who they are, where that is known. */
+export function proving(verb: Verb, env: Readonly<Record<string, string | undefined>>): Verb {
+  return {
+    ...verb,
+    run: async (args, context) => {
+      const [{ withProofs }, { tokenToShow }] = await Promise.all([
+        import('./servers/server-proofs.ts'),
+        import('./cli/token-place.ts'),
+      ]);
+      const ca = optionalText(args, 'ca') ?? env['RINGWRIGHT_CA'];
+      const fingerprint = optionalText(args, 'fingerprint') ?? env['RINGWRIGHT_FINGERPRINT'];
+      const token = await tokenToShow(args, env);
+      const trusted = { rings: context.rings, ca, fingerprint, token };
+      return withProofs(trusted, () => verb.run(args, context));
+    },
+  };
+}
