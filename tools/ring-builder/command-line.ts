@@ -13,6 +13,7 @@ import {
   usage,
 } from './cli/arguments.ts';
 import { isNumberName } from './cli/number-ranges.ts';
+import { flagOption, textOption } from './cli/option-forms.ts';
 import type { Verb, VerbEntry } from './cli/verb.ts';
 import { complete } from './completion/complete.ts';
 import { completionWord } from './completion/scripts.ts';
@@ -22,71 +23,42 @@ import { verbGroups, verbs } from './verbs.ts';
 export const defaultRings = 'rings';
 
 const globalOptions: Readonly<Record<string, Options>> = {
-  rings: { type: 'string', requiresArg: true, default: defaultRings, describe: 'folder of rings' },
-  store: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'where heads are recorded for several machines: etcd://HOST:PORT,…; remembered',
-  },
-  'ring-stores': {
-    type: 'string',
-    requiresArg: true,
-    describe: 'with --store: folders DIR,DIR,DIR that are to hold the files of new rings',
-  },
-  'store-ca': {
-    type: 'string',
-    requiresArg: true,
-    describe: 'with etcds://: certificate of its authority; remembered (RINGWRIGHT_STORE_CA)',
-  },
-  'store-cert': {
-    type: 'string',
-    requiresArg: true,
-    describe: 'certificate to show to the store; remembered (RINGWRIGHT_STORE_CERT)',
-  },
-  'store-key': {
-    type: 'string',
-    requiresArg: true,
-    describe: 'the key of that certificate; remembered (RINGWRIGHT_STORE_KEY)',
-  },
-  'store-password-file': {
-    type: 'string',
-    requiresArg: true,
-    describe: 'password of the user that etcds://USER@HOST:PORT names; the path is remembered',
-  },
-  ca: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'certificate of the authority of servers whose keys no ring names (RINGWRIGHT_CA)',
-  },
-  fingerprint: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'SHA-256 of the public key of such a server, in hex (RINGWRIGHT_FINGERPRINT)',
-  },
-  'token-file': {
-    type: 'string',
-    requiresArg: true,
-    describe: 'what to show to servers (RING_BUILDER_TOKEN_FILE, or RING_BUILDER_TOKEN itself)',
-  },
-  json: { type: 'boolean', default: false, describe: 'one JSON document on stdout' },
-  'key-folder': {
-    type: 'string',
-    requiresArg: true,
-    describe: 'folder of private keys (default RING_BUILDER_KEYS, or ~/.config/ringwright/keys)',
-  },
-  'sign-as': { type: 'string', requiresArg: true, describe: 'name of the ring key to sign with' },
-  'passphrase-file': {
-    type: 'string',
-    requiresArg: true,
-    describe:
-      'file with the passphrase of the keys (default RING_BUILDER_PASSPHRASE, or it is asked for)',
-  },
-  author: {
-    type: 'string',
-    requiresArg: true,
-    describe: 'who does it, for the log (default RINGWRIGHT_AUTHOR, SUDO_USER or your account)',
-  },
-  yes: { type: 'boolean', default: false, describe: 'confirm what is dangerous' },
+  rings: textOption('folder of rings', { default: defaultRings }),
+  store: textOption(
+    'where heads are recorded for several machines: etcd://HOST:PORT,…; remembered',
+  ),
+  'ring-stores': textOption(
+    'with --store: folders DIR,DIR,DIR that are to hold the files of new rings',
+  ),
+  'store-ca': textOption(
+    'with etcds://: certificate of its authority; remembered (RINGWRIGHT_STORE_CA)',
+  ),
+  'store-cert': textOption('certificate to show to the store; remembered (RINGWRIGHT_STORE_CERT)'),
+  'store-key': textOption('the key of that certificate; remembered (RINGWRIGHT_STORE_KEY)'),
+  'store-password-file': textOption(
+    'password of the user that etcds://USER@HOST:PORT names; the path is remembered',
+  ),
+  ca: textOption(
+    'certificate of the authority of servers whose keys no ring names (RINGWRIGHT_CA)',
+  ),
+  fingerprint: textOption(
+    'SHA-256 of the public key of such a server, in hex (RINGWRIGHT_FINGERPRINT)',
+  ),
+  'token-file': textOption(
+    'what to show to servers (RING_BUILDER_TOKEN_FILE, or RING_BUILDER_TOKEN itself)',
+  ),
+  json: flagOption('one JSON document on stdout'),
+  'key-folder': textOption(
+    'folder of private keys (default RING_BUILDER_KEYS, or ~/.config/ringwright/keys)',
+  ),
+  'sign-as': textOption('name of the ring key to sign with'),
+  'passphrase-file': textOption(
+    'file with the passphrase of the keys (default RING_BUILDER_PASSPHRASE, or it is asked for)',
+  ),
+  author: textOption(
+    'who does it, for the log (default RINGWRIGHT_AUTHOR, SUDO_USER or your account)',
+  ),
+  yes: flagOption('confirm what is dangerous'),
 };
 
 const ownGroup = 'Options:';

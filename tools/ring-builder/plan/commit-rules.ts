@@ -10,6 +10,7 @@ import { unprovedPartitions } from '@ringwright/repository/shared/move-proof';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { usage } from '../cli/arguments.ts';
+import { textOption } from '../cli/option-forms.ts';
 import type { LackingRoom } from './lacking-room.ts';
 
 /** Enough of a digest to type; `--plan` takes any start of this length or more. */
@@ -46,11 +47,9 @@ export function commitOptions(
   return `-m TEXT --plan ${digest.slice(0, digestCharactersMin)}${reason}${room}`;
 }
 
-export const replicasAtOnceOption = {
-  type: 'string',
-  requiresArg: true,
-  describe: 'refuse when more replicas of one partition move than this; only removals move two',
-} as const;
+export const replicasAtOnceOption = textOption(
+  'refuse when more replicas of one partition move than this; only removals move two',
+);
 
 /** Throws TOO_MANY_AT_ONCE with the partitions of which more slots move than `most`. */
 export function requireReplicasAtOnce(plan: Plan, most: number | undefined): void {

@@ -3,6 +3,7 @@ import type { Finding } from '@ringwright/base/finding';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { isDue } from '@ringwright/builder/state/step-ramps';
 import { MS_PER_HOUR } from '../cli/hours.ts';
+import { flagOption } from '../cli/option-forms.ts';
 
 export interface RampRow {
   readonly id: number;
@@ -17,11 +18,9 @@ export interface RampRow {
   readonly phase: 'before' | 'due' | 'over';
 }
 
-export const stepRampsOption = {
-  type: 'boolean',
-  default: false,
-  describe: 'take the next step of every ramp whose window is open; otherwise ramps wait',
-} as const;
+export const stepRampsOption = flagOption(
+  'take the next step of every ramp whose window is open; otherwise ramps wait',
+);
 
 export function rampRows({ devices }: BuilderState, nowMs: number): RampRow[] {
   const nowHours = nowMs / MS_PER_HOUR;

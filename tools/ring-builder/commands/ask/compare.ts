@@ -12,6 +12,7 @@ import { clockwise, type Layout } from '@ringwright/builder/compare/layout';
 import { issueSentence } from '@ringwright/ring/issue-sentence';
 import { z } from 'zod';
 import { optionalText, text, usage } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
 import { readInput } from '../../cli/read-input.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { comparisonPicture } from './comparison-picture.ts';
@@ -44,7 +45,7 @@ const scenarioSchema = z.strictObject({
 export const verb: Verb = {
   positionals: { scenario: { describe: 'a JSON file, - is stdin; its form is below' } },
   options: {
-    svg: { type: 'string', requiresArg: true, describe: 'write the picture to this file' },
+    svg: textOption('write the picture to this file'),
   },
   about: form,
   examples: [

@@ -8,6 +8,7 @@ import { requiredOverload } from '@ringwright/builder/shares/required-overload';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { optionalText, text } from '../../cli/arguments.ts';
+import { flagOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 import { versionOf } from '../../versions/version-reference.ts';
@@ -17,7 +18,7 @@ const ROWS_SHOWN_MAX = 60;
 export const verb: Verb = {
   positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
   options: {
-    'exit-code': { type: 'boolean', default: false, describe: 'exit with 1 when slots lie wrong' },
+    'exit-code': flagOption('exit with 1 when slots lie wrong'),
   },
   examples: [['$0 dispersion cities', 'partitions with 0, 1, 2 … replicas in each domain']],
   run: async (args, context) => {

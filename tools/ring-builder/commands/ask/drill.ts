@@ -7,6 +7,7 @@ import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { type TierKind, tierName } from '@ringwright/builder/state/tier-name';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { text, texts, usage } from '../../cli/arguments.ts';
+import { flagOption } from '../../cli/option-forms.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { type AskedSizes, askSizes } from '../../plan/known-sizes.ts';
@@ -25,7 +26,7 @@ export const verb: Verb = {
     names: { describe: 'd3 or 10.0.0.1:6200/sdb; 10.0.0.1; r1z2 or 2; r1 or 1' },
   },
   options: {
-    offline: { type: 'boolean', default: false, describe: 'do not ask servers for sizes' },
+    offline: flagOption('do not ask servers for sizes'),
   },
   examples: [
     ['$0 drill cities zone r1z2', 'partitions below quorum, extra load, whether it fits'],

@@ -7,6 +7,7 @@ import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import { parseNumber, text, texts } from '../../cli/arguments.ts';
+import { flagOption } from '../../cli/option-forms.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { askSizes } from '../../plan/known-sizes.ts';
@@ -16,7 +17,7 @@ import { ringTargets } from '../../servers/ring-targets.ts';
 export const verb: Verb = {
   positionals: { overloads: { describe: 'values to try: 0 0.05 0.1; default: a few that matter' } },
   options: {
-    offline: { type: 'boolean', default: false, describe: 'do not ask servers for sizes' },
+    offline: flagOption('do not ask servers for sizes'),
   },
   examples: [
     ['$0 frontier cities', 'dispersion, fullest device and slots moved for some overloads'],

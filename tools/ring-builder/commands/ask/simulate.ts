@@ -4,6 +4,7 @@ import { operatorFileBytesMax } from '@ringwright/base/limits';
 import { printTable } from '@ringwright/base/print-table';
 import { type StepFigures, simulate } from '@ringwright/builder/ask/simulate';
 import { text, usage } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
 import { readInput } from '../../cli/read-input.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { readScenario } from './read-scenario.ts';
@@ -21,7 +22,7 @@ tools/bench, with servers and weights, are read too: tools/ring-builder/SCENARIO
 export const verb: Verb = {
   positionals: { scenario: { describe: 'a JSON file, - is stdin; its form is below' } },
   options: {
-    step: { type: 'string', requiresArg: true, describe: 'only this one of alternative steps' },
+    step: textOption('only this one of alternative steps'),
   },
   about: form,
   examples: [

@@ -4,6 +4,7 @@ import { readVersion, type StoredVersion } from '@ringwright/repository/folder/r
 import { openRing } from '@ringwright/repository/open-ring';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import { flag, text, usage } from '../../cli/arguments.ts';
+import { flagOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { type PreparedPlan, preparePlan } from '../../plan/prepare-plan.ts';
 import { deviceIdOf } from '../../versions/device-reference.ts';
@@ -17,7 +18,7 @@ export const verb: Verb = {
     what: { describe: 'a partition (12), a device (d3, 10.0.0.1:6200/sdb) or a key' },
   },
   options: {
-    'as-key': { type: 'boolean', default: false, describe: 'it is a key, whatever it looks like' },
+    'as-key': flagOption('it is a key, whatever it looks like'),
   },
   examples: [
     ['$0 why cities 12', 'the slots of partition 12'],

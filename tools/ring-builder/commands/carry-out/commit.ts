@@ -6,6 +6,7 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { readTrust } from '@ringwright/repository/folder/trust-file';
 import { openRing } from '@ringwright/repository/open-ring';
 import { flag, optionalNumber, optionalText, text } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { type CommitArgs, commitPlan, ringOf } from '../../plan/commit-plan.ts';
 import {
@@ -20,36 +21,18 @@ import { stepRampsOption } from '../../versions/ramps.ts';
 
 export const verb: Verb = {
   options: {
-    message: {
-      alias: 'm',
-      type: 'string',
-      requiresArg: true,
-      demandOption: true,
-      describe: 'why, for the log',
-    },
-    plan: { type: 'string', requiresArg: true, describe: 'digest of the plan that was reviewed' },
-    direct: {
-      type: 'boolean',
-      default: false,
-      describe: 'straight to the final table: for rings that no server has loaded',
-    },
+    message: textOption('why, for the log', { alias: 'm', demandOption: true }),
+    plan: textOption('digest of the plan that was reviewed'),
+    direct: flagOption('straight to the final table: for rings that no server has loaded'),
     'step-ramps': stepRampsOption,
     'max-replicas-at-once': replicasAtOnceOption,
-    override: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'why a large change is right; it is logged, and stands for a second signature',
-    },
-    overfill: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'why disks will do that have too little room for their moves; it is logged',
-    },
-    unproved: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'why partitions that were forced to join may move again; it is logged',
-    },
+    override: textOption(
+      'why a large change is right; it is logged, and stands for a second signature',
+    ),
+    overfill: textOption(
+      'why disks will do that have too little room for their moves; it is logged',
+    ),
+    unproved: textOption('why partitions that were forced to join may move again; it is logged'),
   },
   examples: [
     ['$0 commit cities -m "zone 3 joins"', 'plans and commits'],

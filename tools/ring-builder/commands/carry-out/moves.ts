@@ -7,6 +7,7 @@ import { readVersion, type StoredVersion } from '@ringwright/repository/folder/r
 import type { Move } from '@ringwright/ring/move';
 import { type MoveAction, moveActions } from '@ringwright/wire/moves';
 import { optionalText, parseNumber, text, texts, usage } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { askMoves } from '../../moves/ask-moves.ts';
 import { cancelAnswer } from '../../moves/cancel-moves.ts';
@@ -36,11 +37,9 @@ export const verb: Verb = {
     },
   },
   options: {
-    reason: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'force: why the partition may lose writes; it is in the receipt and in the log',
-    },
+    reason: textOption(
+      'force: why the partition may lose writes; it is in the receipt and in the log',
+    ),
   },
   about: `ASSIGNMENT is the number of a move, which no other move of the ring ever has: it tells a
 move from a later one of the same slot, in lists, logs and receipts. Moves are named by partition.

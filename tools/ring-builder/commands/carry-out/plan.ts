@@ -2,6 +2,7 @@
 import { counted } from '@ringwright/base/counted';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { flag, optionalNumber, optionalText, text } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { parseBytes } from '../../cli/print-bytes.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { plannedGuard } from '../../plan/commit-plan.ts';
@@ -22,20 +23,12 @@ import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
 export const verb: Verb = {
   options: {
-    direct: { type: 'boolean', default: false, describe: 'as commit --direct would do it' },
-    offline: { type: 'boolean', default: false, describe: 'do not ask servers for sizes' },
-    partitions: {
-      type: 'boolean',
-      default: false,
-      describe: 'list what moves: partition, replica, from and to',
-    },
+    direct: flagOption('as commit --direct would do it'),
+    offline: flagOption('do not ask servers for sizes'),
+    partitions: flagOption('list what moves: partition, replica, from and to'),
     'step-ramps': stepRampsOption,
     'max-replicas-at-once': replicasAtOnceOption,
-    rate: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'what a device sends or receives a second, for the time it takes: 50MB/s',
-    },
+    rate: textOption('what a device sends or receives a second, for the time it takes: 50MB/s'),
   },
   examples: [
     ['$0 plan cities', 'moves per device and tier, risks, warnings, and the digest for commit'],

@@ -14,6 +14,7 @@ import {
   texts,
   usage,
 } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { situationOf } from '../../health/situation-of.ts';
@@ -50,16 +51,10 @@ export const verb: Verb = {
       default: 'all',
       describe: 'wait for all servers, a majority of every partition, or one whole zone',
     },
-    canary: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'so many servers first; the others only when these accepted and are ready',
-    },
-    'keep-going': {
-      type: 'boolean',
-      default: false,
-      describe: `go on after one has refused; without it the ${serversAtOnceMax} asked at once are the last`,
-    },
+    canary: textOption('so many servers first; the others only when these accepted and are ready'),
+    'keep-going': flagOption(
+      `go on after one has refused; without it the ${serversAtOnceMax} asked at once are the last`,
+    ),
   },
   examples: [
     ['$0 push cities', 'sends the head to every server of the ring'],

@@ -9,6 +9,7 @@ import {
   text,
   usage,
 } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { parseWindow } from '../../cli/parse-window.ts';
 import { printBytes, printSeconds } from '../../cli/print-bytes.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
@@ -26,52 +27,25 @@ const EXIT_WAITS = 6;
 
 export const verb: Verb = {
   options: {
-    step: {
-      type: 'boolean',
-      default: false,
-      describe: 'stop after each version, so that somebody looks before the next',
-    },
-    'max-moves': {
-      type: 'string',
-      requiresArg: true,
-      describe: 'moves that copy at once; the others wait for theirs to be finalized',
-    },
-    waves: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'stop when so many versions have finalized moves',
-    },
-    rate: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'bytes a second that each server may give, and take, such as 50MB/s, until it ends',
-    },
-    window: {
-      type: 'string',
-      requiresArg: true,
-      describe:
-        'hours of this machine in which new waves begin, such as 22-6; outside them it only ends what runs',
-    },
-    'confirm-drops': {
-      type: 'boolean',
-      default: false,
-      describe: 'let servers drop what they hold back: many files that no move explains',
-    },
-    'stall-timeout': {
-      type: 'string',
-      requiresArg: true,
-      describe: `seconds without any progress after which it gives up (default ${STALL_SECONDS})`,
-    },
-    override: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'why a later wave that the change guard stops is right; logged',
-    },
-    'skip-down': {
-      type: 'boolean',
-      default: false,
-      describe: 'go on without servers that cannot be reached; they are fenced until they catch up',
-    },
+    step: flagOption('stop after each version, so that somebody looks before the next'),
+    'max-moves': textOption('moves that copy at once; the others wait for theirs to be finalized'),
+    waves: textOption('stop when so many versions have finalized moves'),
+    rate: textOption(
+      'bytes a second that each server may give, and take, such as 50MB/s, until it ends',
+    ),
+    window: textOption(
+      'hours of this machine in which new waves begin, such as 22-6; outside them it only ends what runs',
+    ),
+    'confirm-drops': flagOption(
+      'let servers drop what they hold back: many files that no move explains',
+    ),
+    'stall-timeout': textOption(
+      `seconds without any progress after which it gives up (default ${STALL_SECONDS})`,
+    ),
+    override: textOption('why a later wave that the change guard stops is right; logged'),
+    'skip-down': flagOption(
+      'go on without servers that cannot be reached; they are fenced until they catch up',
+    ),
   },
   examples: [
     ['$0 rollout cities', 'pushes, waits for the copies, finalizes, waits for the drops'],

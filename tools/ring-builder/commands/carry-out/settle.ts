@@ -5,6 +5,7 @@ import { printTable } from '@ringwright/base/print-table';
 import { appendPush } from '@ringwright/repository/append-push';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { text } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { situationOf } from '../../health/situation-of.ts';
 import { adviceOn } from '../../servers/advice.ts';
@@ -27,13 +28,10 @@ const answers: Readonly<Record<SettleOutcome['outcome'], string>> = {
 
 export const verb: Verb = {
   options: {
-    message: {
+    message: textOption('why this history is the right one, for the log and the servers', {
       alias: 'm',
-      type: 'string',
-      requiresArg: true,
       demandOption: true,
-      describe: 'why this history is the right one, for the log and the servers',
-    },
+    }),
   },
   examples: [
     ['$0 settle cities -m "the other commit was never reviewed" --yes', 'servers drop data again'],

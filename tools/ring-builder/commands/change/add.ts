@@ -12,28 +12,27 @@ import {
   texts,
   usage,
 } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { readInput } from '../../cli/read-input.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 import { requireKeys, withAskedKeys, withFingerprints } from './ask-keys.ts';
 import { checkDevice, devicesOfFile, devicesOfPairs, type NewDevice } from './read-devices.ts';
 
-const string = { type: 'string', requiresArg: true } as const;
-
 export const verb: Verb = {
   positionals: { devices: { describe: 'device and weight in turn: r1z2-10.0.0.1:6200/sdb 100' } },
   options: {
-    region: { ...string, describe: 'region, a number' },
-    zone: { ...string, describe: 'zone, a number' },
-    ip: { ...string, describe: 'address of the server' },
-    port: { ...string, describe: 'port of the server' },
-    device: { ...string, describe: 'device name, such as sdb' },
-    weight: { ...string, describe: 'share of data wanted, relative to the other devices' },
-    meta: { ...string, describe: 'any text about the device' },
-    key: { ...string, describe: 'public key of the device, as its server prints it' },
-    'ask-key': { type: 'boolean', describe: 'ask the servers, which must run, for their keys' },
-    tokens: { ...string, describe: 'where the device stands on the circle: .85 or .1,.6' },
-    from: { ...string, describe: 'file with a JSON array or CSV of devices; - is stdin' },
+    region: textOption('region, a number'),
+    zone: textOption('zone, a number'),
+    ip: textOption('address of the server'),
+    port: textOption('port of the server'),
+    device: textOption('device name, such as sdb'),
+    weight: textOption('share of data wanted, relative to the other devices'),
+    meta: textOption('any text about the device'),
+    key: textOption('public key of the device, as its server prints it'),
+    'ask-key': flagOption('ask the servers, which must run, for their keys'),
+    tokens: textOption('where the device stands on the circle: .85 or .1,.6'),
+    from: textOption('file with a JSON array or CSV of devices; - is stdin'),
   },
   examples: [
     ['$0 add cities r1z1-10.0.0.1:6200/sdb 100 r1z2-10.0.0.2:6200/sdb 100', 'two devices'],

@@ -4,28 +4,21 @@ import { createState } from '@ringwright/builder/state/create-state';
 import { createRing } from '@ringwright/repository/create-ring';
 import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import { parseNumber, text } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { partitionerOptions, typedPartitioner } from './typed-partitioner.ts';
-
-const string = { type: 'string', requiresArg: true } as const;
 
 export const verb: Verb = {
   options: {
     ...partitionerOptions,
-    replicas: {
-      ...string,
-      demandOption: true,
-      describe: 'devices per partition, such as 3 or 2.5',
-    },
-    placement: {
-      ...string,
+    replicas: textOption('devices per partition, such as 3 or 2.5', { demandOption: true }),
+    placement: textOption('by weights, or by a clockwise walk over the tokens of devices', {
       choices: ['shares', 'tokens'],
       default: 'shares',
-      describe: 'by weights, or by a clockwise walk over the tokens of devices',
-    },
-    'min-part-hours': { ...string, default: '0', describe: 'hours a partition rests after a move' },
-    overload: { ...string, default: '0', describe: 'share above its weight for dispersion: 0.1' },
-    cluster: { ...string, default: 'default', describe: 'servers of another cluster refuse it' },
+    }),
+    'min-part-hours': textOption('hours a partition rests after a move', { default: '0' }),
+    overload: textOption('share above its weight for dispersion: 0.1', { default: '0' }),
+    cluster: textOption('servers of another cluster refuse it', { default: 'default' }),
   },
   examples: [
     ['$0 create cities --partition-power 8 --replicas 3', '256 partitions, as Swift counts'],

@@ -1,6 +1,7 @@
 // ring-builder maintenance: stages that devices get nothing, and usually that they keep all.
 import type { Change } from '@ringwright/builder/state/change';
 import { flag, text, texts, usage } from '../../cli/arguments.ts';
+import { flagOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { deviceIdOf } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
@@ -8,8 +9,8 @@ import { stageAndAnswer } from '../../versions/stage-verb.ts';
 export const verb: Verb = {
   positionals: { devices: { describe: 'd3, 10.0.0.1:6200/sdb or r1z2-10.0.0.1:6200/sdb' } },
   options: {
-    'no-target': { type: 'boolean', describe: 'only give them nothing; they may give slots away' },
-    off: { type: 'boolean', describe: 'back to normal' },
+    'no-target': flagOption('only give them nothing; they may give slots away'),
+    off: flagOption('back to normal'),
   },
   examples: [
     ['$0 maintenance cities d3 d4', 'they stay as they are: nothing comes, nothing goes'],

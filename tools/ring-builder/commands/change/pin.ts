@@ -1,16 +1,15 @@
 // ring-builder pin: stages devices that must, or must not, hold a partition.
 import { parseNumber, text, texts, usage } from '../../cli/arguments.ts';
+import { listOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { deviceIdOf } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
-const devices = { type: 'string', array: true, requiresArg: true } as const;
-
 export const verb: Verb = {
   positionals: { partition: { describe: 'its number; ring-builder lookup finds that of a key' } },
   options: {
-    on: { ...devices, describe: 'devices that must hold it' },
-    off: { ...devices, describe: 'devices that must not' },
+    on: listOption('devices that must hold it'),
+    off: listOption('devices that must not'),
   },
   examples: [
     ['$0 pin cities 17 --on d3', 'one of the replicas of partition 17 is on d3'],

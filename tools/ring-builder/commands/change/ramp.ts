@@ -10,11 +10,11 @@ import {
   usage,
 } from '../../cli/arguments.ts';
 import { MS_PER_HOUR } from '../../cli/hours.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
 import { deviceIdOf } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
-const number = { type: 'string', requiresArg: true } as const;
 const PERCENT = 10;
 const HOURS = 720;
 
@@ -24,10 +24,10 @@ export const verb: Verb = {
     weight: { describe: 'where it shall arrive; not with --off' },
   },
   options: {
-    percent: { ...number, describe: `of the way, in one version (default ${PERCENT})` },
-    'in-hours': { ...number, describe: 'the window opens so many hours from now (default 0)' },
-    hours: { ...number, describe: `and stays open so long (default ${HOURS})` },
-    off: { type: 'boolean', describe: 'the weight stays where it is now' },
+    percent: textOption(`of the way, in one version (default ${PERCENT})`),
+    'in-hours': textOption('the window opens so many hours from now (default 0)'),
+    hours: textOption(`and stays open so long (default ${HOURS})`),
+    off: flagOption('the weight stays where it is now'),
   },
   examples: [
     [

@@ -11,6 +11,7 @@ import {
   text,
   usage,
 } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { deviceIdOf } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
@@ -19,21 +20,19 @@ import { checkDevice } from './read-devices.ts';
 
 type Fields = Extract<Change, { kind: 'set-device' }>['fields'];
 
-const string = { type: 'string', requiresArg: true } as const;
-
 export const verb: Verb = {
   positionals: {
     device: { describe: 'd3, 10.0.0.1:6200/sdb or r1z2-10.0.0.1:6200/sdb; all with --ask-key' },
   },
   options: {
-    region: { ...string, describe: 'region, a number' },
-    zone: { ...string, describe: 'zone, a number' },
-    ip: { ...string, describe: 'address of the server' },
-    port: { ...string, describe: 'port of the server' },
-    name: { ...string, describe: 'device name, such as sdb' },
-    meta: { ...string, describe: 'any text about the device' },
-    key: { ...string, describe: 'public key, as its server prints it; none takes it away' },
-    'ask-key': { type: 'boolean', describe: 'ask the server, which must run, for its key' },
+    region: textOption('region, a number'),
+    zone: textOption('zone, a number'),
+    ip: textOption('address of the server'),
+    port: textOption('port of the server'),
+    name: textOption('device name, such as sdb'),
+    meta: textOption('any text about the device'),
+    key: textOption('public key, as its server prints it; none takes it away'),
+    'ask-key': flagOption('ask the server, which must run, for its key'),
   },
   examples: [
     ['$0 set-device cities d3 --ip 10.0.0.9 --zone 2', 'the machine got another address'],

@@ -2,21 +2,19 @@
 import type { Change } from '@ringwright/builder/state/change';
 import { headOf, readLog } from '@ringwright/repository/folder/read-log';
 import { flag, optionalNumber, text, usage } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
-const string = { type: 'string', requiresArg: true } as const;
-
 export const verb: Verb = {
   options: {
-    replicas: { ...string, describe: 'replicas of each partition; 2.5: of every second one three' },
-    'min-part-hours': { ...string, describe: 'hours a partition rests after a move; 0: none' },
-    'zones-min': { ...string, describe: 'distinct zones of every partition, at least; 0: no rule' },
-    'pretend-min-part-hours-passed': {
-      type: 'boolean',
-      describe: 'versions up to the head count as old enough to move again',
-    },
-    overload: { ...string, describe: 'share above its weight for dispersion: 0.1 is 10 %' },
+    replicas: textOption('replicas of each partition; 2.5: of every second one three'),
+    'min-part-hours': textOption('hours a partition rests after a move; 0: none'),
+    'zones-min': textOption('distinct zones of every partition, at least; 0: no rule'),
+    'pretend-min-part-hours-passed': flagOption(
+      'versions up to the head count as old enough to move again',
+    ),
+    overload: textOption('share above its weight for dispersion: 0.1 is 10 %'),
   },
   examples: [
     ['$0 set cities --replicas 2.5', 'half of the partitions get a third replica'],

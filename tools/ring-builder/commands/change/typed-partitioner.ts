@@ -10,38 +10,31 @@ import {
   type RangesPartitioner,
 } from '@ringwright/ring/partitioner/partitioner';
 import { type Arguments, optionalNumber, optionalText, text, usage } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
 
-const string = { type: 'string', requiresArg: true } as const;
 const kinds = ['md5-shift', 'murmur3-mod', 'hash-intervals', 'ranges'] as const;
 
 export const partitionerOptions = {
-  'partition-power': { ...string, describe: 'partitions = 2 to this power (not of ranges)' },
-  partitions: { ...string, describe: 'number of partitions; a power of two with md5-shift' },
-  partitioner: {
-    ...string,
+  'partition-power': textOption('partitions = 2 to this power (not of ranges)'),
+  partitions: textOption('number of partitions; a power of two with md5-shift'),
+  partitioner: textOption('which function maps a key to its partition', {
     choices: kinds,
     default: 'md5-shift',
-    describe: 'which function maps a key to its partition',
-  },
-  'hash-prefix': { ...string, describe: 'text before each key (md5-shift)' },
-  'hash-suffix': { ...string, describe: 'text after each key (md5-shift)' },
-  hash: {
-    ...string,
+  }),
+  'hash-prefix': textOption('text before each key (md5-shift)'),
+  'hash-suffix': textOption('text after each key (md5-shift)'),
+  hash: textOption('which 32-bit hash (hash-intervals); default: murmur3', {
     choices: intervalHashes,
-    describe: 'which 32-bit hash (hash-intervals); default: murmur3',
-  },
-  'hash-key': {
-    ...string,
-    describe: `hash only what precedes this text, or is in ${braceTag} (hash-intervals)`,
-  },
-  tokens: {
-    ...string,
-    describe: 'where intervals end: 0,.25,.5 or random:SEED (hash-intervals); default: equally',
-  },
-  boundaries: {
-    ...string,
-    describe: 'where ranges begin but the first: g,n,t; a comma in a key is %2C (ranges)',
-  },
+  }),
+  'hash-key': textOption(
+    `hash only what precedes this text, or is in ${braceTag} (hash-intervals)`,
+  ),
+  tokens: textOption(
+    'where intervals end: 0,.25,.5 or random:SEED (hash-intervals); default: equally',
+  ),
+  boundaries: textOption(
+    'where ranges begin but the first: g,n,t; a comma in a key is %2C (ranges)',
+  ),
 } as const;
 
 /** Options that only some partitioners have. */

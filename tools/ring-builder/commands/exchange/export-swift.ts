@@ -18,6 +18,7 @@ import {
 import { encodeSwiftRing } from '@ringwright/swift/swift-ring-file';
 import { encodeSwiftBuilder } from '@ringwright/swift/write-swift-builder';
 import { flag, optionalText, text, usage } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { versionOf } from '../../versions/version-reference.ts';
 
@@ -27,17 +28,10 @@ export const verb: Verb = {
     version: { describe: '7, @~1 or the start of an id; default: the head' },
   },
   options: {
-    format: {
-      type: 'string',
-      requiresArg: true,
+    format: textOption('of a ring file: 1 for every Swift (default), 2 for those that know it', {
       choices: ['1', '2'],
-      describe: 'of a ring file: 1 for every Swift (default), 2 for those that know it',
-    },
-    builder: {
-      type: 'boolean',
-      default: false,
-      describe: 'for swift-ring-builder instead, as for any FILE that ends in .builder',
-    },
+    }),
+    builder: flagOption('for swift-ring-builder instead, as for any FILE that ends in .builder'),
   },
   examples: [
     ['$0 export-swift objects object.ring.gz', 'the head, for the servers of Swift'],

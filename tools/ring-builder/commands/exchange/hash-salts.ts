@@ -1,14 +1,13 @@
 // Hash prefix and suffix as options give them: text, or hex where the bytes are no text. Pure.
 import { type Arguments, optionalText, usage } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 
-const string = { type: 'string', requiresArg: true } as const;
-
 export const saltOptions: NonNullable<Verb['options']> = {
-  'hash-prefix': { ...string, describe: 'swift_hash_path_prefix of swift.conf' },
-  'hash-suffix': { ...string, describe: 'swift_hash_path_suffix of swift.conf' },
-  'hash-prefix-hex': { ...string, describe: 'the same as bytes in hex, where they are no text' },
-  'hash-suffix-hex': { ...string, describe: 'the same as bytes in hex, where they are no text' },
+  'hash-prefix': textOption('swift_hash_path_prefix of swift.conf'),
+  'hash-suffix': textOption('swift_hash_path_suffix of swift.conf'),
+  'hash-prefix-hex': textOption('the same as bytes in hex, where they are no text'),
+  'hash-suffix-hex': textOption('the same as bytes in hex, where they are no text'),
 };
 
 /** Hex of the bytes; empty when not given. */

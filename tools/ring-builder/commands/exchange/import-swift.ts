@@ -4,6 +4,7 @@ import { swiftPayloadBytesMax } from '@ringwright/base/limits';
 import { importSwift } from '@ringwright/swift/import-swift';
 import { readSwiftFile } from '@ringwright/swift/swift-file';
 import { text } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
 import { readInput } from '../../cli/read-input.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { addImported } from './add-imported.ts';
@@ -13,12 +14,7 @@ export const verb: Verb = {
   positionals: { file: { describe: 'object.ring.gz or object.builder; - is stdin' } },
   options: {
     ...saltOptions,
-    cluster: {
-      type: 'string',
-      requiresArg: true,
-      default: 'default',
-      describe: 'servers of another cluster refuse it',
-    },
+    cluster: textOption('servers of another cluster refuse it', { default: 'default' }),
   },
   examples: [
     ['$0 import-swift objects object.builder --hash-suffix changeme', 'with settings and history'],

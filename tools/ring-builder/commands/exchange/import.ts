@@ -2,6 +2,7 @@
 import { importJsonBytesMax } from '@ringwright/base/limits';
 import { importJson } from '@ringwright/builder/state/import-json';
 import { optionalText, text } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
 import { readInput } from '../../cli/read-input.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { addImported } from './add-imported.ts';
@@ -14,17 +15,10 @@ const form =
 
 export const verb: Verb = {
   options: {
-    'from-json': {
-      type: 'string',
-      requiresArg: true,
-      demandOption: true,
-      describe: form,
-    },
-    cluster: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'servers of another cluster refuse it; else that of the file, or "default"',
-    },
+    'from-json': textOption(form, { demandOption: true }),
+    cluster: textOption(
+      'servers of another cluster refuse it; else that of the file, or "default"',
+    ),
   },
   examples: [
     [

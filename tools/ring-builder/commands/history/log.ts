@@ -4,25 +4,21 @@ import type { LogEntry } from '@ringwright/repository/folder/log-entry';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { flag, optionalNumber, optionalText, text, usage } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { parseTime } from '../../cli/parse-time.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { guardLines } from '../../versions/version-story.ts';
 import { readStat, type VersionStat } from './version-stat.ts';
 
-const string = { type: 'string', requiresArg: true } as const;
-
 export const verb: Verb = {
   options: {
-    limit: { alias: 'n', type: 'string', requiresArg: true, describe: 'at most so many entries' },
-    commands: { type: 'boolean', default: false, describe: 'with the commands that were staged' },
-    stat: { type: 'boolean', default: false, describe: 'with devices and slots of each version' },
-    author: { ...string, describe: 'only entries of this person: alice, or alice@db1' },
-    device: {
-      ...string,
-      describe: 'only versions that changed this device or moved its slots: d3',
-    },
-    since: { ...string, describe: 'not before: 2026-11-21, 2026-11-21T08:00 (UTC), 36h, 7d' },
-    until: { ...string, describe: 'not after, in the same forms' },
+    limit: textOption('at most so many entries', { alias: 'n' }),
+    commands: flagOption('with the commands that were staged'),
+    stat: flagOption('with devices and slots of each version'),
+    author: textOption('only entries of this person: alice, or alice@db1'),
+    device: textOption('only versions that changed this device or moved its slots: d3'),
+    since: textOption('not before: 2026-11-21, 2026-11-21T08:00 (UTC), 36h, 7d'),
+    until: textOption('not after, in the same forms'),
   },
   examples: [
     ['$0 log cities -n 10', 'the last ten entries'],

@@ -1,6 +1,7 @@
 // What prune and archive share: which versions go, and the answer.
 import { pruneVersions } from '@ringwright/repository/prune-versions';
 import { type Arguments, parseNumber, text } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
@@ -29,9 +30,6 @@ export async function pruneAndAnswer(
   };
 }
 
-export const keepOption = {
-  type: 'string',
-  requiresArg: true,
+export const keepOption = textOption('how many of the newest versions stay', {
   demandOption: true,
-  describe: 'how many of the newest versions stay',
-} as const;
+});

@@ -1,17 +1,14 @@
 // ring-builder rebase: stages again, on the new head, what was staged on an older one.
 import { rebaseRing } from '@ringwright/repository/rebase-ring';
 import { flag, optionalText, text } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
   options: {
-    onto: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'rings folder of the other operator, whose newer versions are fetched first',
-    },
-    drop: { type: 'boolean', default: false, describe: 'leave out commands that no longer fit' },
+    onto: textOption('rings folder of the other operator, whose newer versions are fetched first'),
+    drop: flagOption('leave out commands that no longer fit'),
   },
   examples: [
     ['$0 rebase cities', 'after git brought a newer log and versions into this folder'],

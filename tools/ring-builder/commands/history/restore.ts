@@ -6,6 +6,7 @@ import { openRing } from '@ringwright/repository/open-ring';
 import { type Restored, restoreRing } from '@ringwright/repository/restore-ring';
 import { takeStored } from '@ringwright/repository/shared/pull-head';
 import { flag, optionalText, text, usage } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { quoteWord } from '../../cli/quote-command.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
@@ -14,22 +15,12 @@ import { type RestoreSource, restoreSource } from './restore-source.ts';
 export const verb: Verb = {
   positionals: { ring: { describe: 'its name; checked for a file, needed for all else' } },
   options: {
-    from: {
-      type: 'string',
-      requiresArg: true,
-      demandOption: true,
-      describe: 'a .ring file, a server as IP:PORT, another folder of rings, or store (--store)',
-    },
-    replace: {
-      type: 'boolean',
-      default: false,
-      describe: 'in the place of the ring that is here, which is kept in RINGS/.replaced',
-    },
-    trust: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'trust.json, or the id of a root: the ring must be signed by its keys',
-    },
+    from: textOption(
+      'a .ring file, a server as IP:PORT, another folder of rings, or store (--store)',
+      { demandOption: true },
+    ),
+    replace: flagOption('in the place of the ring that is here, which is kept in RINGS/.replaced'),
+    trust: textOption('trust.json, or the id of a root: the ring must be signed by its keys'),
   },
   about: `--replace is the way out for the folder whose history lost: after a fork that was settled
 for the other one, or when git or a store brought another history. What it replaces stays a folder

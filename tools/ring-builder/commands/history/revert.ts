@@ -7,6 +7,7 @@ import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import type { Ring } from '@ringwright/ring/ring';
 import { optionalText, text } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import {
   type CommitArgs,
@@ -32,23 +33,16 @@ import { type PreparedRevert, prepareRevert } from './prepare-revert.ts';
 export const verb: Verb = {
   positionals: { version: { describe: 'the version to go back to: 7, @~1 or the start of an id' } },
   options: {
-    message: {
+    message: textOption('why, for the log; without it the plan is shown and nothing is done', {
       alias: 'm',
-      type: 'string',
-      requiresArg: true,
-      describe: 'why, for the log; without it the plan is shown and nothing is done',
-    },
-    plan: { type: 'string', requiresArg: true, describe: 'digest of the plan that was reviewed' },
-    override: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'why a large change is right; it is logged, and stands for a second signature',
-    },
-    overfill: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'why disks will do that have too little room for their moves; it is logged',
-    },
+    }),
+    plan: textOption('digest of the plan that was reviewed'),
+    override: textOption(
+      'why a large change is right; it is logged, and stands for a second signature',
+    ),
+    overfill: textOption(
+      'why disks will do that have too little room for their moves; it is logged',
+    ),
   },
   examples: [
     ['$0 revert cities 7', 'what it would do; changes nothing'],

@@ -6,6 +6,7 @@ import {
   verifyRepository,
 } from '@ringwright/repository/verify/verify-repository';
 import { flag, optionalText, text } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { versionOf } from '../../versions/version-reference.ts';
@@ -16,15 +17,8 @@ type Receipts = Verification['receipts'];
 export const verb: Verb = {
   positionals: { version: { describe: 'with --optimal: 7, @~1 or the start of an id' } },
   options: {
-    trust: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'id of a root that trust.json must hold, as told by somebody else',
-    },
-    optimal: {
-      type: 'boolean',
-      describe: 'prove that no ring with the guarantees can be reached with fewer moves',
-    },
+    trust: textOption('id of a root that trust.json must hold, as told by somebody else'),
+    optimal: flagOption('prove that no ring with the guarantees can be reached with fewer moves'),
   },
   examples: [
     ['$0 verify cities', 'exit code 1 when anything was found'],

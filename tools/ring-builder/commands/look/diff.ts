@@ -7,6 +7,7 @@ import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { diffRings, type RingDiff } from '@ringwright/ring/diff-rings';
 import { flag, optionalText, text } from '../../cli/arguments.ts';
+import { flagOption } from '../../cli/option-forms.ts';
 import { printBytes } from '../../cli/print-bytes.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { askSizes } from '../../plan/known-sizes.ts';
@@ -24,8 +25,8 @@ export const verb: Verb = {
     to: { describe: 'version; default: the head' },
   },
   options: {
-    bytes: { type: 'boolean', default: false, describe: 'ask servers how large the files are' },
-    'exit-code': { type: 'boolean', default: false, describe: 'exit with 1 when they differ' },
+    bytes: flagOption('ask servers how large the files are'),
+    'exit-code': flagOption('exit with 1 when they differ'),
   },
   examples: [
     ['$0 diff cities 3 7 --bytes', 'with bytes, from what servers hold now'],

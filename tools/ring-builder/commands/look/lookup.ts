@@ -13,6 +13,7 @@ import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { optionalNumber, optionalText, text, texts, usage } from '../../cli/arguments.ts';
+import { listOption, textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
 import { versionAt } from '../../versions/version-at.ts';
@@ -22,18 +23,11 @@ export const verb: Verb = {
     keys: { describe: 'keys, as they are; after -- also keys that begin with a dash' },
   },
   options: {
-    at: {
-      type: 'string',
-      requiresArg: true,
-      describe: 'version (7, @~1) or time (2026-11-21T08:00Z, 36h ago as 36h); default: the head',
-    },
-    position: {
-      type: 'string',
-      requiresArg: true,
-      array: true,
-      describe: 'in place of a key: a place on the circle of hashes, .73 or 0xbae147ae',
-    },
-    handoffs: { type: 'string', requiresArg: true, default: '3', describe: 'how many to list' },
+    at: textOption(
+      'version (7, @~1) or time (2026-11-21T08:00Z, 36h ago as 36h); default: the head',
+    ),
+    position: listOption('in place of a key: a place on the circle of hashes, .73 or 0xbae147ae'),
+    handoffs: textOption('how many to list', { default: '3' }),
   },
   examples: [
     ['$0 lookup cities DE/Berlin/Berlin', 'partition, devices in order, first handoffs'],

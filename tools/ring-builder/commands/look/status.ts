@@ -14,6 +14,7 @@ import { type OpenedRing, openRing } from '@ringwright/repository/open-ring';
 import { unprovedPartitions } from '@ringwright/repository/shared/move-proof';
 import { stagedCommands } from '@ringwright/repository/stage-changes';
 import { flag, text } from '../../cli/arguments.ts';
+import { flagOption } from '../../cli/option-forms.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
 import { movesNow } from '../../health/moves-now.ts';
 import { standingOf } from '../../health/situation-of.ts';
@@ -25,7 +26,6 @@ import { rampLines, rampRows } from '../../versions/ramps.ts';
 import { trustOf } from '../../versions/signing.ts';
 import { describeChange } from '../../versions/stage-verb.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
-
 import {
   type DeviceStanding,
   deviceStandings,
@@ -37,7 +37,7 @@ const DEVICES_SHOWN_MAX = 50;
 
 export const verb: Verb = {
   options: {
-    offline: { type: 'boolean', default: false, describe: 'do not ask servers how far moves are' },
+    offline: flagOption('do not ask servers how far moves are'),
   },
   examples: [['$0 status cities', 'devices with what is staged for them, what to type next']],
   run: async (args, context) => {

@@ -1,5 +1,6 @@
 // ring-builder access: tokens, what each may do, and the signed document that tells all servers.
 import { text, texts, usage } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { pushAnswer, revokeAnswer, signAnswer } from './access-change.ts';
 import { grantAnswer } from './access-grant.ts';
@@ -19,11 +20,11 @@ export const verb: Verb = {
   options: {
     read: { ...place, describe: 'grant: KEYSPACE[/PREFIX] whose records it reads; * for all' },
     write: { ...place, describe: 'grant: KEYSPACE[/PREFIX] whose records it writes; * for all' },
-    operator: { type: 'boolean', default: false, describe: 'grant: pushes, moves, drops, rates' },
-    metrics: { type: 'boolean', default: false, describe: 'grant: status and metrics' },
-    peer: { type: 'boolean', default: false, describe: 'grant: for ring-server --token-file' },
-    days: { ...string, describe: 'grant: how long it is good (default: until it is revoked)' },
-    out: { ...string, describe: 'grant: file for the token, mode 0600; without it it is printed' },
+    operator: flagOption('grant: pushes, moves, drops, rates'),
+    metrics: flagOption('grant: status and metrics'),
+    peer: flagOption('grant: for ring-server --token-file'),
+    days: textOption('grant: how long it is good (default: until it is revoked)'),
+    out: textOption('grant: file for the token, mode 0600; without it it is printed'),
   },
   examples: [
     ['$0 access grant servers --peer --out peer.token', 'what servers show to each other'],

@@ -7,6 +7,7 @@ import { readVersion } from '@ringwright/repository/folder/read-version';
 import { requireTrust } from '@ringwright/repository/folder/trust-file';
 import { optionalNumber, text } from '../../cli/arguments.ts';
 import { numberRanges } from '../../cli/number-ranges.ts';
+import { textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { giveTrust } from '../../servers/give-trust.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
@@ -14,11 +15,9 @@ import { beaconMinutes, makeBeacon } from '../../versions/sign-beacon.ts';
 
 export const verb: Verb = {
   options: {
-    minutes: {
-      type: 'string',
-      requiresArg: true,
-      describe: `how long it is good (default ${beaconMinutes}, at most ${numberRanges.minutes.most})`,
-    },
+    minutes: textOption(
+      `how long it is good (default ${beaconMinutes}, at most ${numberRanges.minutes.most})`,
+    ),
   },
   examples: [['$0 beacon cities', 'from cron every five minutes: frozen servers then show']],
   run: async (args, context) => {

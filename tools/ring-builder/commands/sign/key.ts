@@ -1,11 +1,10 @@
 // ring-builder key: signing keys, and the root of trust that says whose count.
 import { text, texts, usage } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { generateAnswer } from './key-generate.ts';
 import { listAnswer } from './key-list.ts';
 import { revokeAnswer, trustAnswer } from './key-trust.ts';
-
-const string = { type: 'string', requiresArg: true } as const;
 
 export const verb: Verb = {
   positionals: {
@@ -16,38 +15,18 @@ export const verb: Verb = {
     names: { describe: 'generate: name of the new key; revoke: names or ids' },
   },
   options: {
-    role: {
-      ...string,
+    role: textOption('generate: what the key is for (default ring)', {
       choices: ['ring', 'root', 'beacon'],
-      describe: 'generate: what the key is for (default ring)',
-    },
-    cluster: {
-      ...string,
-      describe: 'generate: cluster of the first root (default: that of the rings here)',
-    },
-    add: { ...string, array: true, describe: 'trust: ROLE:NAME=PUBLIC, a line of key generate' },
-    threshold: { ...string, array: true, describe: 'trust: ROLE=N, signatures that are needed' },
-    large: { ...string, describe: 'trust: N, ring signatures that a large change needs' },
-    'moved-share': {
-      ...string,
-      describe: 'trust: share of the slots above which it is large: 0.05',
-    },
-    'allow-override': {
-      ...string,
-      choices: ['yes', 'no'],
-      describe: 'trust: may a reason stand for them',
-    },
-    days: { ...string, describe: 'generate, trust: how long the root is good (default 365)' },
-    'raise-epoch': {
-      type: 'boolean',
-      default: false,
-      describe: 'trust: what was signed before counts no more',
-    },
-    sign: {
-      type: 'boolean',
-      default: false,
-      describe: 'trust: add a signature to the root that waits',
-    },
+    }),
+    cluster: textOption('generate: cluster of the first root (default: that of the rings here)'),
+    add: textOption('trust: ROLE:NAME=PUBLIC, a line of key generate', { array: true }),
+    threshold: textOption('trust: ROLE=N, signatures that are needed', { array: true }),
+    large: textOption('trust: N, ring signatures that a large change needs'),
+    'moved-share': textOption('trust: share of the slots above which it is large: 0.05'),
+    'allow-override': textOption('trust: may a reason stand for them', { choices: ['yes', 'no'] }),
+    days: textOption('generate, trust: how long the root is good (default 365)'),
+    'raise-epoch': flagOption('trust: what was signed before counts no more'),
+    sign: flagOption('trust: add a signature to the root that waits'),
   },
   examples: [
     ['$0 key generate ada', 'turns signing on: root, ring and beacon keys, and trust.json'],
