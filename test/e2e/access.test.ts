@@ -4,14 +4,14 @@ import os from 'node:os';
 import path from 'node:path';
 import { verbNeeds } from '@ringwright/access/verb-needs';
 import { connect } from '@ringwright/client/connect';
+import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { verbs } from '../../tools/ring-builder/verbs.ts';
 import { askServer, refusalOf } from '../support/ask-server.ts';
-import { freePorts } from '../support/free-ports.ts';
 import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 /** Some forty commands and three servers. */
 const slow = { timeout: 180_000 };

@@ -3,10 +3,10 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Bytes, Client } from '@ringwright/client/client';
 import { connect } from '@ringwright/client/connect';
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const textOf = (bytes: Uint8Array | undefined): string | null =>
   bytes === undefined ? null : Buffer.from(bytes).toString();

@@ -1,10 +1,11 @@
 // A server whose clock is an hour ahead stores nothing that the others would refuse, also right
 // after its start, when it has heard nobody.
+
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { askServer, refusalOf } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const hourAhead = 'const now = Date.now; Date.now = () => now() + 3_600_000;';
 const node = {

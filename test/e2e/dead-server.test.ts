@@ -1,8 +1,9 @@
 // A server that dies and does not come back: one rollout brings its change to the end without it.
+
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import { killRolloutAt } from '../support/killed-rollout.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 interface Ended {
   readonly exit: number | null;

@@ -4,6 +4,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:cryp
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { Link } from '@ringwright/node/link/link';
+import { waitFor } from '@ringwright/node/wait-for';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import { tlsIdentityOf } from '@ringwright/server/device/device-key';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -15,7 +16,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 /** Somebody on the wire of a server, with a key or without TLS. */
 async function callerAt(server: ServerUnderTest, key: KeyObject | null): Promise<Link> {

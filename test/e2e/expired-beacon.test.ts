@@ -3,10 +3,10 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { ringBuilderIn } from '../support/ring-builder-program.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 /** Some twenty processes start one after the other, on a machine that may be busy. */
 const limit = { timeout: 180_000 };

@@ -1,9 +1,10 @@
 // Two of three holders are gone: a move that cannot be proved is forced with a reason, which stays
 // in its receipt, in the log, and in the way of the next change.
+
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 test('a forced join needs a reason, is logged, and gates the next change', {
   timeout: 240_000,

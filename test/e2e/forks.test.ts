@@ -2,12 +2,12 @@
 // that outlives restarts, nothing is dropped, and one command ends it.
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { ringBuilderIn } from '../support/ring-builder-program.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 /** Some twenty processes start one after the other, on a machine that may be busy. */
 const limit = { timeout: 180_000 };

@@ -3,11 +3,11 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { waitFor } from '@ringwright/node/wait-for';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askServer, refusalOf } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { type ServerUnderTest, serverProgram } from '../support/server-under-test.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 /** Above the reserve of 256 MiB that a store keeps, by room for the test's own files. */
 const DISK_BYTES = 400 * 2 ** 20;

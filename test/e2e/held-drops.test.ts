@@ -1,5 +1,7 @@
 // A ring that takes partitions away without moves: they are held until an operator lets them go,
 // also over a SIGKILL; what was dropped can be listed, and comes back as a filling file.
+
+import { waitFor } from '@ringwright/node/wait-for';
 import { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
 import { expect, test } from 'vitest';
 import { withServer } from '../../tools/ring-builder/servers/server-connection.ts';
@@ -7,7 +9,6 @@ import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
 import { Traffic } from '../support/traffic.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const timeoutMs = 20_000;
 

@@ -5,11 +5,11 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { httpBatchBytesMax, valueBytesMax } from '@ringwright/base/limits';
 import { programVersion } from '@ringwright/base/program-version';
+import { waitFor } from '@ringwright/node/wait-for';
 import { wireVersion } from '@ringwright/wire/wire-version';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { askServer, type Response, refusalOf } from '../support/ask-server.ts';
 import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 let cluster: Cluster;
 beforeAll(async () => {

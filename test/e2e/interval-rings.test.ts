@@ -3,11 +3,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { connect } from '@ringwright/client/connect';
+import { freePorts } from '@ringwright/node/free-ports';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
-import { freePorts } from '../support/free-ports.ts';
 import { serverProgram } from '../support/server-under-test.ts';
 
 const words = (typed: string): string[] => ['--partitioner', ...typed.split(' ')];

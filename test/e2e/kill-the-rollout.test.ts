@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import { killRolloutAt } from '../support/killed-rollout.ts';
 import { Traffic } from '../support/traffic.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 /** The file of a version is there, perhaps before the log names it: caught within microseconds. */
 async function written(cluster: Cluster, version: number): Promise<void> {

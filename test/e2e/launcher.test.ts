@@ -2,11 +2,11 @@
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, onTestFinished, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
-import { freePorts } from '../support/free-ports.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const modules = path.join(import.meta.dirname, '../../node_modules');
 const linkOf = (name: string): string => path.join(modules, '.bin', name);

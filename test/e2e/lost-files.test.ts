@@ -2,11 +2,11 @@
 // sees it, and they are written anew, or refill from the other holders.
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 interface Reconciled {
   readonly slots: number;

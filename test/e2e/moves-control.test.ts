@@ -1,9 +1,10 @@
 // The operator in control of single moves: paused over a restart, resumed, cancelled, with receipts
 // that add up to what the rings say.
+
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import { Traffic } from '../support/traffic.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 interface Listed {
   readonly version: number;

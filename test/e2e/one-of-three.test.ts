@@ -1,9 +1,10 @@
 // One of three servers is dead or stopped: quorum goes on without an error, `all` says why not.
+
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { askServer, refusalOf } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { Traffic } from '../support/traffic.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const path = `/v1/${keyspace}/asked-of-all?consistency=all`;
 

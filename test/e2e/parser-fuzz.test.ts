@@ -4,13 +4,13 @@ import fs from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 import { seededRandom } from '@ringwright/base/random';
+import { freePorts } from '@ringwright/node/free-ports';
 import { joinFrame, packEnvelope } from '@ringwright/wire/frame';
 import { messageKinds } from '@ringwright/wire/messages';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
-import { freePorts } from '../support/free-ports.ts';
 import {
   binaryMessage,
   hostileHttp,

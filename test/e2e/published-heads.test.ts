@@ -1,13 +1,13 @@
 // Real servers that follow a head in a real etcd: what is committed they load, without a push.
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { makeCertificates, opensslHere } from '../support/certificates.ts';
 import { type EtcdCluster, etcdHere, startEtcd } from '../support/etcd-cluster.ts';
-import { freePorts } from '../support/free-ports.ts';
 import { ringBuilderIn } from '../support/ring-builder-program.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 let etcd: EtcdCluster | undefined;
 

@@ -5,6 +5,7 @@ import { constants } from 'node:fs';
 import { cp, type FileHandle, mkdir, mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { waitFor } from '@ringwright/node/wait-for';
 import { catchUp } from '@ringwright/repository/catch-up';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
@@ -16,7 +17,6 @@ import { type EtcdCluster, etcdHere, startEtcd } from '../support/etcd-cluster.t
 import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
 import { storeAgainstHead } from '../support/shared-repository.ts';
 import { author } from '../support/small-repository.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const racers = 10;
 const ring = 'cities';

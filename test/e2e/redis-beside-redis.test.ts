@@ -2,11 +2,11 @@
 // are answered alike.
 import { spawn } from 'node:child_process';
 import { type Random, seededRandom } from '@ringwright/base/random';
+import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePorts } from '../support/free-ports.ts';
 import { isInstalled, redisCluster } from '../support/redis-server.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const hasRedis = await isInstalled('redis-server');
 if (!hasRedis) console.log('redis-server is not installed: nothing to compare with');

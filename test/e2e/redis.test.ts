@@ -2,14 +2,14 @@
 import path from 'node:path';
 import { redisPipelineMax, valueBytesMax } from '@ringwright/base/limits';
 import { seededRandom } from '@ringwright/base/random';
+import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { keyspace } from '../support/cluster.ts';
-import { freePorts } from '../support/free-ports.ts';
 import { isInstalled, RawConnection, redisCluster, runProgram } from '../support/redis-server.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const hasTools = await isInstalled('redis-cli');
 if (!hasTools)

@@ -1,4 +1,6 @@
 // A request held open over a change of the ring: `servers` shows it on the old version to its end.
+
+import { waitFor } from '@ringwright/node/wait-for';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { sendRing } from '@ringwright/wire/send-ring';
 import { expect, test } from 'vitest';
@@ -7,7 +9,6 @@ import { verb } from '../../tools/ring-builder/commands/look/servers.ts';
 import { withServer } from '../../tools/ring-builder/servers/server-connection.ts';
 import { askServer } from '../support/ask-server.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 interface Line {
   readonly address: string;

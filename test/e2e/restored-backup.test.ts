@@ -1,11 +1,11 @@
 // Data directories that are copied aside and put back: one of them refills, because its peers know
 // better; all of them together are simply an older state.
 import fs from 'node:fs/promises';
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const keys = Array.from({ length: 24 }, (_, index) => `kept/${index}`);
 const refills = 'data put back from a backup: it refills';

@@ -1,9 +1,10 @@
 // A revert in mid-move is free of copying wherever the old file still exists: the old holders take
 // only the records that they missed. Also when they have restarted meanwhile.
+
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const keys = Array.from({ length: 200 }, (_, index) => `kept/${index}`);
 

@@ -2,11 +2,11 @@
 import { mkdirSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
 import { Traffic } from '../support/traffic.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 /** A version without moves: only a device's meta changes. */
 async function anotherVersion(cluster: Cluster): Promise<number> {

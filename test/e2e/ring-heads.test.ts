@@ -3,6 +3,7 @@ import { rename } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { openAccess } from '@ringwright/head-store/store-access';
+import { waitFor } from '@ringwright/node/wait-for';
 import { commitVersion } from '@ringwright/repository/commit-version';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { followHeads } from '@ringwright/server/rings/ring-heads';
@@ -11,7 +12,6 @@ import { type EtcdCluster, etcdHere, startEtcd } from '../support/etcd-cluster.t
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { sharedRepository } from '../support/shared-repository.ts';
 import { nextVersion, stageDevices } from '../support/small-repository.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 let etcd: EtcdCluster | undefined;
 

@@ -3,6 +3,7 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { waitFor } from '@ringwright/node/wait-for';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { expect, test } from 'vitest';
 import type { Context } from '../../tools/ring-builder/cli/verb.ts';
@@ -10,7 +11,6 @@ import { watchMoves } from '../../tools/ring-builder/moves/watch-moves.ts';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
 import { ringBuilderHere } from '../support/ring-builder-here.ts';
 import { ringBuilderIn } from '../support/ring-builder-program.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const limit = { timeout: 180_000 };
 

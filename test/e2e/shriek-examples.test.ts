@@ -1,15 +1,15 @@
 // The worked examples of Shriek's text, a join and a leave, on real servers, by the commands that
 // an operator types: each device ends with just the keys that the text says.
 import { join as joinPath } from 'node:path';
+import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
 import { openStore } from '@ringwright/partition/open-store';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
-import { freePorts } from '../support/free-ports.ts';
 import { ringBuilderHere } from '../support/ring-builder-here.ts';
 import { scratchFolder } from '../support/scratch-folder.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 /** Places on Shriek's circle in hundredths, as in its text. */
 type Keys = Readonly<Record<number, readonly number[]>>;

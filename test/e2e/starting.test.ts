@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
+import { freePorts } from '@ringwright/node/free-ports';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, endCluster, keyspace, startCluster } from '../support/cluster.ts';
-import { freePorts } from '../support/free-ports.ts';
 import { type LogLine, ServerUnderTest } from '../support/server-under-test.ts';
 
 let cluster: Cluster;

@@ -1,8 +1,9 @@
 // The operator's view of files: reconcile tells ring from disks, held drops go by a word, and what
 // was dropped comes back by name.
+
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, test } from 'vitest';
 import { clusterForTest, keyspace } from '../support/cluster.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 interface Reconciled {
   readonly counts: readonly { kind: string; count: number }[];

@@ -2,13 +2,13 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { waitFor } from '@ringwright/node/wait-for';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { ServerStatus } from '@ringwright/server/status/status';
 import { expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
 import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 /** Forty commands and four servers. */
 const slow = { timeout: 180_000 };

@@ -3,12 +3,12 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import { join } from 'node:path';
+import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
 import { expect, onTestFinished, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
-import { freePorts } from '../support/free-ports.ts';
 import { ringBuilderIn } from '../support/ring-builder-program.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 /** Servers sa, sb, ..., that run, and a builder whose rings they have none of. */
 async function serversOf(count: number) {

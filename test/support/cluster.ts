@@ -3,18 +3,18 @@
 import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
 import { checkStore } from '@ringwright/partition/audit/check-store';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { onTestFinished } from 'vitest';
 import type { Context } from '../../tools/ring-builder/cli/verb.ts';
-import { freePorts } from './free-ports.ts';
 import { unequalReplicas } from './replica-digests.ts';
 import { type RingBuilderHere, ringBuilderHere } from './ring-builder-here.ts';
 import { type RingBuilder, ringBuilderIn } from './ring-builder-program.ts';
 import { ServerUnderTest } from './server-under-test.ts';
-import { waitFor } from './wait-for.ts';
 
 export const keyspace = 'notes';
 

@@ -3,9 +3,9 @@
 import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
+import { waitFor } from '@ringwright/node/wait-for';
 import { askServer, type Response, refusalOf } from './ask-server.ts';
 import { type RegisterOperation, unexplained } from './linearizable.ts';
-import { waitFor } from './wait-for.ts';
 
 type State = string | null;
 type Operation = RegisterOperation<State> & { readonly key: string };

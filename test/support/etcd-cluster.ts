@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { postEtcd } from '@ringwright/head-store/etcd-request';
 import { openAccess, type StoreAccess } from '@ringwright/head-store/store-access';
-import { freePorts } from './free-ports.ts';
-import { waitFor } from './wait-for.ts';
+import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
 
 export interface EtcdCluster {
   /** Without a prefix. */

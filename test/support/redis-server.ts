@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
 import { text } from 'node:stream/consumers';
+import { freePorts } from '@ringwright/node/free-ports';
 import { type Cluster, clusterForTest } from './cluster.ts';
-import { freePorts } from './free-ports.ts';
 
 export interface RedisCluster {
   readonly cluster: Cluster;

@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
+import { waitFor } from '@ringwright/node/wait-for';
 import type { ServerStatus } from '@ringwright/server/status/status';
 import { askServer } from './ask-server.ts';
-import { waitFor } from './wait-for.ts';
 
 export const serverProgram = path.join(import.meta.dirname, '../../tools/ring-server/launcher.mjs');
 

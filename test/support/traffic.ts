@@ -2,9 +2,9 @@
 import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
+import { waitFor } from '@ringwright/node/wait-for';
 import { askRecord } from './ask-record.ts';
 import { describe, type Operation, violationsOf } from './history.ts';
-import { waitFor } from './wait-for.ts';
 
 /** Four clients then have some 150 requests a second answered: faults take longer than ten. */
 const PAUSE_MS = 20;

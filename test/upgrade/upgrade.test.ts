@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { trustLifeDaysMax } from '@ringwright/base/limits';
+import { waitFor } from '@ringwright/node/wait-for';
 import { checkStore } from '@ringwright/partition/audit/check-store';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { unpackFrame } from '@ringwright/wire/frame';
@@ -14,7 +15,6 @@ import { askServer } from '../support/ask-server.ts';
 import { unequalReplicas } from '../support/replica-digests.ts';
 import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
-import { waitFor } from '../support/wait-for.ts';
 import { type Left, passphrase, serversOf } from './left.ts';
 import { sayAgain, type WireLine } from './record-wire.ts';
 

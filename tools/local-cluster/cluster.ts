@@ -1,7 +1,7 @@
 // The servers of the story: started together, ended together, so that nothing is left running.
 import { must } from '@ringwright/base/assert';
+import { freePorts } from '@ringwright/node/free-ports';
 import { failure } from './failure.ts';
-import { freePorts } from './free-ports.ts';
 import { ServerProcess } from './server-process.ts';
 
 /** Zones of the servers: two in each of three, and the one that joins in a fourth. */

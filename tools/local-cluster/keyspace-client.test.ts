@@ -1,8 +1,8 @@
 // The client against small servers that answer, refuse, hang up or are not there.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { freePorts } from '@ringwright/node/free-ports';
 import { afterEach, expect, test } from 'vitest';
-import { freePorts } from './free-ports.ts';
 import { KeyspaceClient } from './keyspace-client.ts';
 
 const open: (() => void)[] = [];

@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
+import { waitFor } from '@ringwright/node/wait-for';
 import { failure } from './failure.ts';
-import { waitUntil } from './wait-until.ts';
 
 const SERVER_MAIN = path.resolve(import.meta.dirname, '../ring-server/launcher.mjs');
 const READY_MS_MAX = 20_000;
@@ -53,16 +53,14 @@ export class ServerProcess {
 
   /** Resolves once /readyz answers 200; throws with the end of the log when the process ends first. */
   async ready(): Promise<void> {
-    const check = async (): Promise<boolean> => {
-      if (!this.isRunning) {
-        throw failure(`${this.place.device} ended before it was ready: ${this.#lastArgs()}`);
-      }
-      return (await statusOf(`http://${this.address}/readyz`)) === 200;
-    };
-    await waitUntil(check, {
-      what: `${this.place.device} to be ready on ${this.address} (log: ${this.#logFile})`,
-      deadlineMs: READY_MS_MAX,
-    });
+    const what = `${this.place.device} to be ready on ${this.address} (log: ${this.#logFile})`;
+    const isReady = async (): Promise<boolean> =>
+      (await statusOf(`http://${this.address}/readyz`)) === 200;
+    const ask = async (): Promise<boolean> => !this.isRunning || isReady();
+    await waitFor(what, { ask, until: Boolean, deadlineMs: READY_MS_MAX, failure });
+    if (!this.isRunning) {
+      throw failure(`${this.place.device} ended before it was ready: ${this.#lastWords()}`);
+    }
   }
 
   /** The way a machine dies: no goodbye, nothing flushed. */
@@ -85,7 +83,7 @@ export class ServerProcess {
     this.#child.kill('SIGKILL');
   }
 
-  #lastArgs(): string {
+  #lastWords(): string {
     return fs.readFileSync(this.#logFile, 'utf8').trim().split('\n').slice(-5).join('\n');
   }
 }

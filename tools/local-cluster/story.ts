@@ -1,8 +1,10 @@
 // The story in acts: load, join under traffic, kill, compare. Each act returns what it saw.
 import { must } from '@ringwright/base/assert';
 import { seededRandom } from '@ringwright/base/random';
+import { waitFor } from '@ringwright/node/wait-for';
 import type { Cities } from './cities.ts';
 import type { Cluster } from './cluster.ts';
+import { failure } from './failure.ts';
 import type { Figures } from './figures.ts';
 import { countAt, fieldAt, numberAt } from './json-field.ts';
 import { KeyspaceClient } from './keyspace-client.ts';
@@ -13,7 +15,6 @@ import { readBack } from './read-back.ts';
 import type { JsonObject, RingBuilder } from './ring-builder.ts';
 import type { ServerProcess } from './server-process.ts';
 import { startTraffic, type Traffic } from './traffic.ts';
-import { waitUntil } from './wait-until.ts';
 
 const KEYSPACE = 'cities';
 const REPLICAS = 3;
@@ -156,10 +157,8 @@ async function killOne({ cluster, narrator }: Stage, traffic: Traffic): Promise<
   await victim.killHard();
   const goesOn = (): boolean =>
     seen.writes - writesBefore >= WRITES_AFTER_KILL && seen.reads - readsBefore >= READS_AFTER_KILL;
-  await waitUntil(goesOn, {
-    what: `${WRITES_AFTER_KILL} writes and ${READS_AFTER_KILL} reads without the killed server`,
-    deadlineMs: AFTER_KILL_MS_MAX,
-  });
+  const what = `${WRITES_AFTER_KILL} writes and ${READS_AFTER_KILL} reads without that server`;
+  await waitFor(what, { ask: goesOn, until: Boolean, deadlineMs: AFTER_KILL_MS_MAX, failure });
   await traffic.stop();
   const writes = (seen.writes - writesBefore).toLocaleString('en');
   const reads = (seen.reads - readsBefore).toLocaleString('en');

@@ -3,6 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '@ringwright/base/random';
 import type { Stage } from './stage.ts';
 
+/** Between two looks at servers: what faults bring about takes longer. */
+const LOOK_MS = 100;
+
 export interface Nemesis {
   /** By which `--nemesis` asks for it. */
   readonly letter: string;
@@ -33,6 +36,18 @@ export class Broken extends Error {}
 /** Resolves after a time, or at once when the signal is aborted. */
 export async function lasts(ms: number, signal: AbortSignal): Promise<void> {
   await delay(ms, null, { signal }).catch(() => undefined);
+}
+
+/** Resolves when it is so, when the time is up, or when the signal is aborted. */
+export async function until(
+  signal: AbortSignal,
+  isSo: () => boolean | Promise<boolean>,
+  withinMs = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  const deadline = performance.now() + withinMs;
+  while (!signal.aborted && performance.now() < deadline && !(await isSo())) {
+    await lasts(LOOK_MS, signal);
+  }
 }
 
 /** One of these. */

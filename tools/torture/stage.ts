@@ -1,9 +1,10 @@
 // Where it all happens: real servers with a proxy before each, one ring, and who suffers now.
 import path from 'node:path';
+import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
 import { checkStore } from '@ringwright/partition/audit/check-store';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
-import { freePorts } from '../../test/support/free-ports.ts';
 import type { Operation } from '../../test/support/history.ts';
 import { unequalReplicas } from '../../test/support/replica-digests.ts';
 import {
@@ -11,9 +12,7 @@ import {
   type RingBuilder,
   ringBuilderIn,
 } from '../../test/support/ring-builder-program.ts';
-import { waitFor } from '../../test/support/wait-for.ts';
 import { calm, environment } from './control.ts';
-import { Mutex } from './mutex.ts';
 import { Network } from './network.ts';
 import type { SourcePatch } from './source-patches.ts';
 import { copyHost, Victim } from './victim.ts';
@@ -189,4 +188,18 @@ export function patchedNode(patches: readonly SourcePatch[]): NodeShape {
     options: ['--no-warnings', '--import', preload],
     environment: { [environment.patches]: JSON.stringify(patches) },
   };
+}
+
+/** Something that only one may have at a time; the others wait in order. */
+class Mutex {
+  #last: Promise<void> = Promise.resolve();
+
+  /** Resolves with the function that gives it back. */
+  async take(): Promise<() => void> {
+    const before = this.#last;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#last = promise;
+    await before;
+    return resolve;
+  }
 }

@@ -1,14 +1,16 @@
 // Workers over all interfaces at once, every operation recorded. Values are unique.
+
+import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
+import { askRecord } from '../../test/support/ask-record.ts';
 import type { Operation } from '../../test/support/history.ts';
-import { httpClient } from './clients/http-client.ts';
 import { packageClient } from './clients/package-client.ts';
 import { redisClient } from './clients/redis-client.ts';
 import type { WorkerClient } from './clients/worker-client.ts';
 import { pick } from './nemesis.ts';
 import { noted } from './noted.ts';
-import type { Stage } from './stage.ts';
+import { keyspace, type Stage } from './stage.ts';
 
 /** Leaves the servers some of two cores. */
 const PAUSE_MS = 5;
@@ -143,4 +145,17 @@ function withoutFiller(value: string | null): string | null {
   if (value === null) return null;
   const [, name = value, filler = ''] = /^(v\d+ of \S+ )(\.*)$/.exec(value) ?? [];
   return [60, LARGE_CHARACTERS].includes(filler.length) ? name : value;
+}
+
+/** A worker's client over HTTP: any server, a connection kept to each. */
+function httpClient(stage: Stage, random: Random): WorkerClient {
+  const agent = new http.Agent({ keepAlive: true });
+  return {
+    levels: ['quorum', 'quorum', 'quorum', 'all'],
+    async ask(question) {
+      const { port } = pick(random, stage.victims).place;
+      return { ...(await askRecord({ ...question, port, keyspace, agent })), port };
+    },
+    close: () => agent.destroy(),
+  };
 }

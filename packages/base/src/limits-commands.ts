@@ -16,5 +16,3 @@ export const rampPercentMin = 0.01;
 export const beaconMinutesMin = 0.001;
 /** A minute and a half: a root that is good for less is over before it is pushed. */
 export const trustLifeDaysMin = 0.001;
-/** Sizes and rates are whole numbers of bytes, exact up to here. */
-export const sizeBytesMax = Number.MAX_SAFE_INTEGER;

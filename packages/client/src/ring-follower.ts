@@ -2,10 +2,13 @@
 import { must } from '@ringwright/base/assert';
 import { clientAvoidMs } from '@ringwright/base/limits';
 import { Link } from '@ringwright/node/link/link';
+import { decodeRing } from '@ringwright/ring/file/ring-file';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
+import type { Ring } from '@ringwright/ring/ring';
+import { slotsOf } from '@ringwright/ring/slots-of';
 import type { CallChannel } from '@ringwright/wire/call-channel';
 import { fetchRing } from '@ringwright/wire/fetch-ring';
 import { meetServer } from '@ringwright/wire/meet-server';
-import { type KnownRing, knownRing } from './known-ring.ts';
 import { serverChoice } from './server-choice.ts';
 
 interface FollowerSettings {
@@ -118,4 +121,33 @@ export class RingFollower {
     }, this.#settings.timeoutMs);
     timer.unref();
   }
+}
+
+/** The ring as a client knows it: which servers hold a key. */
+interface KnownRing {
+  readonly version: number;
+  /** Addresses of the devices that serve a key's reads, in replica order. */
+  readonly holdersOf: (key: Uint8Array) => string[];
+  /** Addresses of all devices. */
+  readonly addresses: readonly string[];
+}
+
+/**
+ * The ring of a ring file. Its signatures are not looked at: a wrong ring makes a client ask the
+ * wrong server, which coordinates the request by its own ring all the same.
+ */
+function knownRing(file: Uint8Array): KnownRing {
+  const { ring } = decodeRing(file);
+  const addresses = ring.devices.map((device) => (device === null ? null : addressOf(device)));
+  const partitionOf = partitionerOf(ring.partitioner);
+  return {
+    version: ring.version,
+    holdersOf: (key) =>
+      slotsOf(ring, partitionOf(key)).flatMap(({ device }) => addresses[device] ?? []),
+    addresses: [...new Set(addresses.filter((address) => address !== null))],
+  };
+}
+
+function addressOf({ ip, port }: NonNullable<Ring['devices'][number]>): string {
+  return ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`;
 }

@@ -5,10 +5,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type EtcdCluster, etcdHere, startEtcd } from '../../../test/support/etcd-cluster.ts';
-import { freePorts } from '../../../test/support/free-ports.ts';
-import { waitFor } from '../../../test/support/wait-for.ts';
 import type { HeadStore } from './head-store.ts';
 import { openHeadStore } from './open-head-store.ts';
 

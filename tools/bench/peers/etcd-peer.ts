@@ -1,8 +1,8 @@
 // An etcd of three members, where it is installed.
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { freePorts } from '@ringwright/node/free-ports';
 import { versionOf } from '../measure/finished-program.ts';
-import { freePorts } from '../measure/free-ports.ts';
 import { startProgram } from '../measure/started-program.ts';
 
 const names = ['one', 'two', 'three'];

@@ -2,8 +2,8 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { freePorts } from '@ringwright/node/free-ports';
 import { outputOf, versionOf } from '../measure/finished-program.ts';
-import { freePorts } from '../measure/free-ports.ts';
 import { type StartedProgram, startProgram } from '../measure/started-program.ts';
 import { answersOn } from './redis-peer.ts';
 

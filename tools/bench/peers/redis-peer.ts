@@ -1,8 +1,8 @@
 // A redis-server that syncs before every answer, where it is installed.
 import fs from 'node:fs/promises';
 import net from 'node:net';
+import { freePorts } from '@ringwright/node/free-ports';
 import { versionOf } from '../measure/finished-program.ts';
-import { freePorts } from '../measure/free-ports.ts';
 import { startProgram } from '../measure/started-program.ts';
 
 export interface RedisPeer {

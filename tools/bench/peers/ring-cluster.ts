@@ -1,8 +1,8 @@
 // Real ring-servers with one ring, started, given the ring and ready, by the programs people use.
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { freePorts } from '@ringwright/node/free-ports';
 import { outputOf } from '../measure/finished-program.ts';
-import { freePorts } from '../measure/free-ports.ts';
 import { type StartedProgram, startProgram } from '../measure/started-program.ts';
 
 const serverMain = path.resolve(import.meta.dirname, '../../ring-server/launcher.mjs');

@@ -1,13 +1,13 @@
 // A ring judged by what its servers answered: how many have it, and what is wrong. Pure.
 import { must } from '@ringwright/base/assert';
+import { counted } from '@ringwright/base/counted';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { saidBy } from '../moves/ask-moves.ts';
-import { moveRows } from '../moves/move-rows.ts';
+import { type MoveRow, moveRows } from '../moves/move-rows.ts';
 import { adviceOn, type Situation } from '../servers/advice.ts';
 import type { Answers } from '../servers/ask-servers.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
 import { ringIn } from '../servers/server-status.ts';
-import { moveTroubles } from './move-troubles.ts';
 import { type AskedServer, serverTroubles } from './server-troubles.ts';
 import { byWeight, type Trouble } from './trouble.ts';
 
@@ -74,4 +74,37 @@ function withAdvice(head: JudgedHead, asked: readonly AskedServer[]): Trouble[] 
     const advice = must(adviceOn(head, same), 'there is one at least');
     return { ...trouble, command: advice.command, hint: advice.text };
   });
+}
+
+/** A rollout that runs commits its next version within seconds after the last copy is there. */
+const stalledAfterMs = 5 * 60_000;
+
+const running = new Set<MoveRow['stage']>(['reserving', 'copying', 'verifying', 'catching-up']);
+
+/** One at most: which moves, `moves list` tells. */
+function moveTroubles(
+  { ring: { keyspace }, committedMs }: JudgedHead,
+  moves: readonly MoveRow[],
+  nowMs: number,
+): Trouble[] {
+  const stalled = (why: string, command: string): Trouble[] => [
+    { ring: keyspace, address: null, kind: 'stalled', why, command },
+  ];
+  const failed = moves.filter(({ stage }) => stage === 'failed');
+  const [first] = failed;
+  if (first !== undefined) {
+    const all = counted(failed.length, 'move');
+    const why = `${all} failed; partition ${first.partition}: ${first.reason}`;
+    return stalled(why, `moves ${keyspace} list`);
+  }
+  const open = moves.filter(({ stage }) => stage !== 'paused');
+  const isOld = nowMs - committedMs > stalledAfterMs;
+  if (open.length === 0 || !isOld || open.some(({ stage }) => running.has(stage))) return [];
+  const said = open.find(({ reason }) => reason !== '');
+  const told = said === undefined ? '' : `; partition ${said.partition}: ${said.reason}`;
+  const since = `${new Date(committedMs).toISOString().slice(0, 19)}Z`;
+  return stalled(
+    `${counted(open.length, 'move')}, none copies, no version since ${since}${told}`,
+    `rollout ${keyspace}`,
+  );
 }

@@ -1,10 +1,10 @@
 // A rate lent to a real server: said again, given back, and told of where it cannot be.
 import { join } from 'node:path';
+import { freePorts } from '@ringwright/node/free-ports';
+import { waitFor } from '@ringwright/node/wait-for';
 import { beforeAll, expect, test } from 'vitest';
-import { freePorts } from '../../../test/support/free-ports.ts';
 import { scratchFolder } from '../../../test/support/scratch-folder.ts';
 import { ServerUnderTest } from '../../../test/support/server-under-test.ts';
-import { waitFor } from '../../../test/support/wait-for.ts';
 import { askCopyRates, ratesText, setCopyRates } from './copy-rates.ts';
 import { lendRate } from './lend-rate.ts';
 

@@ -1,7 +1,8 @@
 // A joiner that dies between "loaded" and its receipt ends no rollout: it loads again.
+
+import { freePorts } from '@ringwright/node/free-ports';
 import { auditRing } from '@ringwright/ring/audit/audit-ring';
 import { expect, test } from 'vitest';
-import { freePorts } from '../../../test/support/free-ports.ts';
 import { moveVersions, servedRing } from '../../../test/support/served-ring.ts';
 import type { Context } from '../cli/verb.ts';
 import { provenMoves } from './proven-moves.ts';

@@ -1,9 +1,10 @@
 // What a rollout has seen of its moves so far, shown as a board after every look.
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
+import { giveTrust } from '../servers/give-trust.ts';
 import { ringTargets } from '../servers/ring-targets.ts';
+import { beaconMinutes, trustToGive } from '../versions/sign-beacon.ts';
 import { askMoves } from './ask-moves.ts';
-import { keepBeacon } from './keep-beacon.ts';
 import { noMoveRate, observe } from './move-rate.ts';
 import { type MoveRow, moveRows, type Said } from './move-rows.ts';
 import { drawBoard } from './print-board.ts';
@@ -46,5 +47,29 @@ export function watchMoves(context: Context, finished: () => number): MoveWatch 
       show(head, doing);
       return { said, rows };
     },
+  };
+}
+
+/** Twice more before it runs out, should a server not be reached. */
+const renewMs = (beaconMinutes * 60_000) / 3;
+
+/**
+ * A rollout may take longer than a beacon lives. The function returned gives servers a fresh one of
+ * the head, at most every third of a beacon's life; nothing where no beacon key is here. The push
+ * of the head gave the first.
+ */
+function keepBeacon(context: Context): (head: StoredVersion) => Promise<void> {
+  let givenMs = context.nowMs();
+  return async (head) => {
+    const now = context.nowMs();
+    if (now - givenMs < renewMs) return;
+    givenMs = now;
+    const trust = await trustToGive(context, head);
+    if (trust === null || trust.beacons.length === 0) return;
+    const told = await giveTrust(ringTargets(head.ring, head.state), trust, now);
+    const failed = told.filter(({ outcome }) => outcome !== 'accepted');
+    if (failed.length === 0) return;
+    const names = failed.map(({ address, code }) => `${address} (${code})`).join(', ');
+    context.tell(`${head.ring.keyspace}: no fresh beacon at ${names}`);
   };
 }

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Random } from '@ringwright/base/random';
-import { lasts, type Nemesis, pick } from '../nemesis.ts';
+import { lasts, type Nemesis, pick, until } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 
@@ -10,7 +10,6 @@ const TROUBLE_MS_MAX = 5_000;
 const SLOW_SYNC_MS_MAX = 800;
 /** Two cycles of the scrub at the speed of a torture run, and a refill. */
 const REPAIR_MS_MAX = 20_000;
-const LOOK_MS = 100;
 const FILLER = '....';
 /** Longer than the filler of a small value: the next hit is in another record. */
 const FLIP_EVERY_BYTES = 64;
@@ -44,11 +43,6 @@ export const flips: Nemesis = nemesisOf('flipped bits', [
   { name: 'disk: flipped bits', loses: true, suffer: flipBits },
 ]);
 
-/** Nothing but wiped devices. */
-export const wipes: Nemesis = nemesisOf('wiped devices', [
-  { name: 'disk: wiped', loses: true, suffer: wipe },
-]);
-
 function nemesisOf(name: string, from: readonly Trouble[]): Nemesis {
   return {
     letter: 'd',
@@ -66,7 +60,7 @@ function nemesisOf(name: string, from: readonly Trouble[]): Nemesis {
 /** The server ends by itself after it, and its supervisor starts it again. */
 async function failSync({ victim, signal }: Strike): Promise<void> {
   victim.set({ syncFails: true });
-  await until(() => !victim.control.syncFails, { ms: TROUBLE_MS_MAX, signal });
+  await until(signal, () => !victim.control.syncFails, TROUBLE_MS_MAX);
   victim.set({ syncFails: false });
 }
 
@@ -101,7 +95,7 @@ async function flipBits({ victim, random, signal }: Strike): Promise<void> {
   const current = currentOf(partition);
   const isHit = flip(path.join(partition, current.trim(), 'data.db'), random);
   await victim.start();
-  if (isHit) await until(() => currentOf(partition) !== current, { ms: REPAIR_MS_MAX, signal });
+  if (isHit) await until(signal, () => currentOf(partition) !== current, REPAIR_MS_MAX);
   await isWhole(victim, signal);
 }
 
@@ -127,16 +121,5 @@ async function isWhole({ server }: Victim, signal: AbortSignal): Promise<void> {
     const status = await server.status().catch(() => null);
     return status !== null && status.ready && status.rings.length > 0;
   };
-  await until(isReady, { ms: Number.POSITIVE_INFINITY, signal });
-}
-
-/** Resolves when it is so, when the time is up, or when the signal is aborted. */
-async function until(
-  isSo: () => boolean | Promise<boolean>,
-  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
-): Promise<void> {
-  const deadline = performance.now() + ms;
-  while (!signal.aborted && performance.now() < deadline && !(await isSo())) {
-    await lasts(LOOK_MS, signal);
-  }
+  await until(signal, isReady);
 }

@@ -1,7 +1,7 @@
 // SIGKILL and power cuts, of one server or of all, at any moment or at a failpoint.
 
 import type { Random } from '@ringwright/base/random';
-import { waitFor } from '../../../test/support/wait-for.ts';
+import { waitFor } from '@ringwright/node/wait-for';
 import { lasts, type Nemesis, pick } from '../nemesis.ts';
 import { failpointNames } from '../source-patches.ts';
 import type { Stage } from '../stage.ts';

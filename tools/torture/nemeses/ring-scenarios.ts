@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { askRecord } from '../../../test/support/ask-record.ts';
-import { Broken, lasts, type Nemesis } from '../nemesis.ts';
+import { Broken, lasts, type Nemesis, until } from '../nemesis.ts';
 import { outside } from '../network.ts';
 import { headOf, rollOut, startRollout } from '../rings/operator.ts';
 import { proveRings } from '../rings/prove-rings.ts';
@@ -15,7 +15,6 @@ import { keyspace, type Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 
 const SERVERS_IN_RING = 4;
-const LOOK_MS = 200;
 /** Keys that are written on one side of a split and read on the other. */
 const PROBES = 40;
 const PROBE_PAUSE_MS = 1_000;
@@ -221,8 +220,4 @@ export async function victimOf(stage: Stage, device: number): Promise<Victim> {
 async function versionOn({ server }: Victim): Promise<number> {
   const { rings } = await server.status();
   return rings.find((ring) => ring.ring === keyspace)?.version ?? 0;
-}
-
-async function until(signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {
-  while (!signal.aborted && !(await isSo())) await lasts(LOOK_MS, signal);
 }

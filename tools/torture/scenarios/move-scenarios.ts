@@ -9,7 +9,7 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import { askServer } from '../../../test/support/ask-server.ts';
 import { CopyFault } from '../copy-fault.ts';
 import { isLoaded, leave, victimOf } from '../nemeses/ring-scenarios.ts';
-import { Broken, lasts, type Nemesis } from '../nemesis.ts';
+import { Broken, type Nemesis, until } from '../nemesis.ts';
 import { outside } from '../network.ts';
 import { headOf, startRollout, type } from '../rings/operator.ts';
 import { proveRings } from '../rings/prove-rings.ts';
@@ -21,7 +21,6 @@ import type { Victim } from '../victim.ts';
 import { keysOf, Scenario } from './scenario.ts';
 
 const SERVERS = 4;
-const LOOK_MS = 100;
 const STEP_MS_MAX = 30_000;
 /** A file that is to go goes within a second or two. */
 const DROP_MS_MAX = 10_000;
@@ -44,7 +43,7 @@ export const plainJoin = scenarioOfMove('a join', async ({ scenario, source, mov
   const faults = receiptFaults(readReceipts(stage));
   if (faults.length > 0) throw new Broken(faults.join('; '));
   const file = path.join(place.data, 'partitions', keyspace, String(move.partition));
-  await until(scenario, async () => !fs.existsSync(file), DROP_MS_MAX);
+  await until(scenario.signal, () => !fs.existsSync(file), DROP_MS_MAX);
   if (!fs.existsSync(file) || scenario.signal.aborted) return;
   throw new Broken(`orphan: ${source.name} keeps partition ${move.partition}, which it gave up`);
 });
@@ -59,7 +58,7 @@ export const staleCoordinator = scenarioOfMove('an old ring after a takeover', a
   scenario.hold([near, source], [far, source], [joiner, source]);
   stage.network.rule(outside, source.place.number, { held: true });
   const rollout = startRollout(stage, ['--skip-down', '--step']);
-  await until(scenario, () => serves(joiner, move.partition));
+  await until(scenario.signal, () => serves(joiner, move.partition), STEP_MS_MAX);
   scenario.hold([near, far], [joiner, far]);
   await scenario.askAll(near, { text: 'after' });
   scenario.hold([source, near]);
@@ -76,14 +75,14 @@ export const writtenMeanwhile = scenarioOfMove('writes during a copy', async (ab
   const stall = new CopyFault({ how: 'stall', place: 'head' }, seededRandom(1));
   network.harmCopies(joiner.place.number, stall);
   await startRollout(scenario.stage, ['--step']).ended;
-  await until(scenario, async () => stall.isFired);
+  await until(scenario.signal, () => stall.isFired, STEP_MS_MAX);
   scenario.hold([near, far], [source, far]);
   await scenario.askAll(near, { text: 'after' });
   scenario.hold([near, joiner], [source, joiner]);
   network.harmCopies(joiner.place.number, null);
-  await until(scenario, () => isLoaded(scenario.stage));
+  await until(scenario.signal, () => isLoaded(scenario.stage), STEP_MS_MAX);
   const rollout = startRollout(scenario.stage, ['--step']);
-  await until(scenario, () => serves(joiner, move.partition));
+  await until(scenario.signal, () => serves(joiner, move.partition), STEP_MS_MAX);
   scenario.hold([joiner, near]);
   await scenario.askAll(joiner, {});
   rollout.kill();
@@ -111,9 +110,9 @@ export const adoptedThenCut = scenarioOfMove('a power cut after a copy', async (
   const before = joiner.fired().length;
   joiner.set({ walShare: 0, failpoint: { name: 'copy-in.switched', action: 'cut', passes: 0 } });
   const rollout = startRollout(scenario.stage, ['--step']);
-  await until(scenario, async () => joiner.fired().length > before);
+  await until(scenario.signal, () => joiner.fired().length > before, STEP_MS_MAX);
   joiner.set({ failpoint: null });
-  await until(scenario, () => isLoaded(scenario.stage));
+  await until(scenario.signal, () => isLoaded(scenario.stage), STEP_MS_MAX);
   rollout.kill();
   await rollout.ended;
   const damage = /damaged file replaced.*/.exec(joiner.server.logText());
@@ -129,7 +128,7 @@ export const cancelledJoin = scenarioOfMove('a join that is cancelled', async (a
   await type(stage, 'push');
   const home = path.join(joiner.server.place.data, 'partitions', keyspace);
   const files = (): readonly string[] => (fs.existsSync(home) ? fs.readdirSync(home) : []);
-  await until(scenario, async () => files().length === 0, DROP_MS_MAX);
+  await until(scenario.signal, () => files().length === 0, DROP_MS_MAX);
   if (files().length === 0 || scenario.signal.aborted) return;
   throw new Broken(`orphan: ${joiner.name} keeps partition ${files().join()} of a cancelled move`);
 });
@@ -170,7 +169,7 @@ function scenarioOfMove(name: string, play: (about: MoveScenario) => Promise<voi
 /** The joiner has all of the partition; the table does not name it yet. */
 async function initialized({ scenario }: MoveScenario): Promise<void> {
   await startRollout(scenario.stage, ['--step']).ended;
-  await until(scenario, () => isLoaded(scenario.stage));
+  await until(scenario.signal, () => isLoaded(scenario.stage), STEP_MS_MAX);
 }
 
 async function serves({ place }: Victim, partition: number): Promise<boolean> {
@@ -181,15 +180,4 @@ async function serves({ place }: Victim, partition: number): Promise<boolean> {
 
 interface Duty {
   readonly here: { readonly duty: string; readonly file: { readonly state: string } | null } | null;
-}
-
-async function until(
-  { signal }: Scenario,
-  isSo: () => Promise<boolean>,
-  withinMs = STEP_MS_MAX,
-): Promise<void> {
-  const deadline = performance.now() + withinMs;
-  while (!signal.aborted && performance.now() < deadline && !(await isSo())) {
-    await lasts(LOOK_MS, signal);
-  }
 }

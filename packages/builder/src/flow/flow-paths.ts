@@ -1,8 +1,8 @@
 // Augments along shortest paths: a blocking flow, depth first with current-arc pointers. Pure.
 import { setSlot } from '../place/draw-leaf.ts';
 import { findLeaf } from '../place/find-leaf.ts';
-import { type LeafIndex, leafIndex } from '../place/leaf-index.ts';
-import { enterPartition, leavePartition } from '../place/rebalance-work.ts';
+import type { Placement } from '../place/placement.ts';
+import { enterPartition, leavePartition, replicasOf } from '../place/rebalance-work.ts';
 import { addLeaf, hasRoom, removeLeaf } from '../place/slot-rules.ts';
 import { COST, droppedLeaves, type FlowGraph, slotOf, tailCost } from './flow-graph.ts';
 import { findRoundable, shiftQuota } from './rounding-arcs.ts';
@@ -172,4 +172,34 @@ function applyArc({ work }: FlowGraph, arc: Arc): boolean {
   leavePartition(work, partition);
   if (legal) setSlot(work, { partition, slot }, to);
   return legal;
+}
+
+/** By leaf, the partitions that have it. */
+interface LeafIndex {
+  /** Leaf i has partitions[start[i]] up to partitions[start[i + 1]]. */
+  readonly start: Int32Array;
+  readonly partitions: Int32Array;
+}
+
+function leafIndex(placement: Placement, partitions: Int32Array): LeafIndex {
+  const { leaf, none, width } = placement;
+  const start = new Int32Array(none + 2);
+  for (const partition of partitions) {
+    const first = partition * width;
+    for (let slot = first; slot < first + replicasOf(placement, partition); slot += 1) {
+      start[leaf[slot]! + 1]! += 1;
+    }
+  }
+  for (let i = 1; i < start.length; i += 1) start[i]! += start[i - 1]!;
+  const next = start.slice();
+  const list = new Int32Array(start[none + 1]!);
+  for (const partition of partitions) {
+    const first = partition * width;
+    for (let slot = first; slot < first + replicasOf(placement, partition); slot += 1) {
+      const at = leaf[slot]!;
+      list[next[at]!] = partition;
+      next[at]! += 1;
+    }
+  }
+  return { start, partitions: list };
 }

@@ -3,9 +3,9 @@
 // any bijection is legal, and the least paired of the next few slots in a shuffled queue is taken.
 import { type Random, seededRandom } from '@ringwright/base/random';
 import type { TierTree } from '../state/tier-tree.ts';
-import { spreadFirstRows } from './first-rows.ts';
 import { emptyPairCounts, type PairCounts } from './pair-counts.ts';
 import { emptyPlacement, type Placement } from './placement.ts';
+import { replicasOf } from './rebalance-work.ts';
 import { type Classes, wrapAround } from './wrap-around.ts';
 
 /** Slots of the queue looked at for each partition: 8 gives 0.05 of a random ring's variance. */
@@ -150,4 +150,25 @@ function shuffledSlots(work: Work, v: number, length: number): Int32Array {
     queue[j] = kept;
   }
   return queue;
+}
+
+/**
+ * Swaps slots within partitions. Placement fills low zones into row 0; clients ask row 0 first, so
+ * without this some devices would get three times the reads of others.
+ */
+function spreadFirstRows(placement: Placement, quotas: Int32Array): void {
+  const { partitions, width, leaf } = placement;
+  const taken = new Float64Array(quotas.length);
+  for (let partition = 0; partition < partitions; partition += 1) {
+    const start = partition * width;
+    const end = start + replicasOf(placement, partition);
+    let best = start;
+    for (let slot = start + 1; slot < end; slot += 1) {
+      if (taken[leaf[slot]!]! < taken[leaf[best]!]!) best = slot;
+    }
+    const first = leaf[best]!;
+    leaf[best] = leaf[start]!;
+    leaf[start] = first;
+    taken[first]! += 1 / quotas[first]!;
+  }
 }

@@ -12,9 +12,9 @@ import { applyChanges } from '../state/apply-changes.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import type { Change } from '../state/change.ts';
 import { createState } from '../state/create-state.ts';
-import { capMoves } from './cap-moves.ts';
 import { nextRing } from './next-ring.ts';
 import { planVersion } from './plan-version.ts';
+import { capMoves } from './steady-moves.ts';
 
 const ID = 'b'.repeat(64);
 

@@ -1,8 +1,6 @@
 // Which moves of a wave can be made so that no device holds more than before and after all. Pure.
-
 import { loadsOf, type Placement } from '../place/placement.ts';
 import type { TierTree } from '../state/tier-tree.ts';
-import { capMoves } from './cap-moves.ts';
 import type { PlannedMove } from './plan.ts';
 
 export interface SteadyLimits<Move> {
@@ -152,4 +150,26 @@ function exchangeInRings<Move extends PlannedMove>({ waiting, taken, most }: Sea
       if (taken.size + ring.length <= most) for (const one of ring) taken.add(one);
     }
   }
+}
+
+/**
+ * At most `most` of the moves, in order: those `first` says, then the others evenly from all over
+ * the ring, so that every device gets its part of this version.
+ */
+export function capMoves<Move extends PlannedMove>(
+  moves: readonly Move[],
+  most: number,
+  first: (move: Move) => boolean,
+): readonly Move[] {
+  if (moves.length <= most) return moves;
+  const urgent = moves.filter(first);
+  if (urgent.length >= most) return urgent.slice(0, most);
+  const room = most - urgent.length;
+  const others = moves.length - urgent.length;
+  let seen = 0;
+  return moves.filter((move) => {
+    if (first(move)) return true;
+    seen += 1;
+    return Math.floor((seen * room) / others) > Math.floor(((seen - 1) * room) / others);
+  });
 }

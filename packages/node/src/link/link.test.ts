@@ -8,7 +8,7 @@ import { messageKind } from '@ringwright/wire/message';
 import { expect, onTestFinished, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { z } from 'zod';
-import { freePorts } from '../../../../test/support/free-ports.ts';
+import { freePorts } from '../free-ports.ts';
 import { Link, type LinkPorts } from './link.ts';
 import { socketChannel } from './socket-channel.ts';
 

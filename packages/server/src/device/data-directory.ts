@@ -1,6 +1,6 @@
 // The data directory of a device, before anything in it is opened: there, writable, and its own.
 import { constants } from 'node:fs';
-import { access, chmod, mkdir, readdir, stat } from 'node:fs/promises';
+import { access, chmod, mkdir, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { diskError } from '@ringwright/base/disk-error';
@@ -9,7 +9,6 @@ import { requirePrivate } from '@ringwright/node/read-regular-file';
 import { dataPaths } from '@ringwright/partition/file/data-paths';
 import { identityFile } from './device-identity.ts';
 import { deviceKeyFile } from './device-key.ts';
-import { requireMountPoint } from './mount-point.ts';
 
 /** A line for the log: how a mode was, and what came of it. */
 export interface ModeNote {
@@ -97,5 +96,33 @@ function tryChmod(path: string, mode: number): Promise<boolean> {
   return chmod(path, mode).then(
     () => true,
     () => false,
+  );
+}
+
+/**
+ * An empty folder left behind by a disk that is not there would be filled, and the machine's own
+ * disk with it (Swift's mount_check). Throws DATA_DIR_NOT_MOUNTED, also where there is no such
+ * directory.
+ */
+async function requireMountPoint(directory: string): Promise<void> {
+  const real = await realpath(directory).catch(() => null);
+  if (real !== null && (await mountPoints()).has(real)) return;
+  const why = real === null ? 'is not there' : 'is not a mount point of its own';
+  throw new CodedError('DATA_DIR_NOT_MOUNTED', `${directory} ${why}: its disk is not mounted`, {
+    hint: `findmnt ${directory} shows what is; mount the disk there, or leave out --mount-check`,
+    details: { directory },
+  });
+}
+
+/** As the kernel lists them for this process; see proc_pid_mountinfo(5). */
+async function mountPoints(): Promise<ReadonlySet<string>> {
+  const lines = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
+  return new Set(lines.map((line) => unescapePath(line.split(' ')[4] ?? '')));
+}
+
+/** Blanks and the like are written as a backslash and three octal digits. */
+function unescapePath(path: string): string {
+  return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
   );
 }

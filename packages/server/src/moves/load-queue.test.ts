@@ -2,11 +2,11 @@
 // is cut goes on, and every partition is loaded in the end.
 import { CodedError } from '@ringwright/base/coded-error';
 import { copiesFromServerMax } from '@ringwright/base/limits-copies';
+import { waitFor } from '@ringwright/node/wait-for';
 import { copyClose, copyOpen, copyRead } from '@ringwright/wire/copies';
 import { expect, test } from 'vitest';
 import { moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
-import { waitFor } from '../../../../test/support/wait-for.ts';
 import { freeThrottle } from '../copies/throttle-control.ts';
 import { OnceComplete } from '../device/once-complete.ts';
 import type { LoadsView } from './load-notes.ts';

@@ -1,6 +1,7 @@
 // ring-builder lookup: where keys are.
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyBytesMax, lookupKeyBytesMax } from '@ringwright/base/limits';
+import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Device } from '@ringwright/ring/device';
@@ -14,9 +15,10 @@ import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { optionalNumber, optionalText, text, texts, usage } from '../../cli/arguments.ts';
 import { listOption, textOption } from '../../cli/option-forms.ts';
+import { isTime, parseTime } from '../../cli/parse-time.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
-import { versionAt } from '../../versions/version-at.ts';
+import { versionOf } from '../../versions/version-reference.ts';
 
 export const verb: Verb = {
   positionals: {
@@ -118,4 +120,24 @@ function keyBytes(key: string): Uint8Array {
       details: { bytes: bytes.length, max: lookupKeyBytesMax },
     },
   );
+}
+
+/** Throws RING_EMPTY, RING_VERSION_UNKNOWN; also when the ring had no version at that time. */
+function versionAt(
+  ring: string,
+  entries: readonly LogEntry[],
+  { given, nowMs }: { readonly given: string | undefined; readonly nowMs: number },
+): number {
+  const isPoint = given !== undefined && (isTime(given) || /^\d{1,6}[mhdw]$/.test(given));
+  if (!isPoint) return versionOf(ring, entries, given);
+  const ms = parseTime(given, nowMs, '--at');
+  const made = entries.filter(makesVersion);
+  const last = made.findLast(({ time }) => Date.parse(time) <= ms);
+  if (last !== undefined) return last.version;
+  const first = made[0];
+  const when = new Date(ms).toISOString();
+  throw new CodedError('RING_VERSION_UNKNOWN', `ring ${ring} had no version at ${when}`, {
+    hint: first === undefined ? 'it has none yet' : `version ${first.version} is of ${first.time}`,
+    details: { ring, at: when },
+  });
 }

@@ -9,12 +9,18 @@ interface Wait<Answer> {
   readonly ask: () => Answer | Promise<Answer>;
   readonly until: (answer: Awaited<Answer>) => boolean;
   readonly deadlineMs?: number;
+  /** What to throw at the deadline. */
+  readonly failure?: (sentence: string) => Error;
+}
+
+function tooLong(sentence: string): Error {
+  return new Error(sentence);
 }
 
 /** The first answer that is the one waited for. An `ask` that throws counts as not yet. */
 export async function waitFor<Answer>(
   what: string,
-  { ask, until, deadlineMs = DEADLINE_MS }: Wait<Answer>,
+  { ask, until, deadlineMs = DEADLINE_MS, failure = tooLong }: Wait<Answer>,
 ): Promise<Awaited<Answer>> {
   const deadline = performance.now() + deadlineMs;
   for (;;) {
@@ -27,7 +33,7 @@ export async function waitFor<Answer>(
       seen = error;
     }
     if (performance.now() > deadline) {
-      throw new Error(`waited ${deadlineMs / 1_000} s for ${what}; last seen: ${String(seen)}`);
+      throw failure(`waited ${deadlineMs / 1_000} s for ${what}; last seen: ${String(seen)}`);
     }
     await delay(POLL_MS);
   }
