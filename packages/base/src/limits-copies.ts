@@ -107,16 +107,15 @@ export const calmP99MsUnknown = 50;
 export const loopDelayMsMax = 100;
 /** How often the delay is looked at. */
 export const loopDelayResolutionMs = 20;
-/** Requests need so much of the machine's processors idle: with less they wait for each other. */
-export const processorSpareMin = 0.1;
-/** Copies may go faster again when there is so much more that they cannot use it up at once. */
-export const processorSpareMuch = 0.25;
-/** Where requests have little to spare, a cooldown is as long as the file took: half of the time. */
-export const copyCooldownTimesCrowded = 1;
+/** Where one file at a time is too much, a cooldown is as long as the file took: half of the time. */
+export const copyCooldownTimesFirst = 1;
 /** Where they suffer, at most so many times: a fifth of what one file at a time takes. */
 export const copyCooldownTimesMax = 4;
-/** No cooldown is longer: a thousand files are still copied within a quarter of an hour. */
-export const copyCooldownMsMax = 500;
+/**
+ * No cooldown is longer: the bytes are carried by a process that stands back, so what is left to
+ * requests is a few ms for each file. A thousand files are still copied within two minutes.
+ */
+export const copyCooldownMsMax = 100;
 /** The longest a source lets a chunk wait for its rate; then it says when to ask again. */
 export const copyReadWaitMsMax = 1_000;
 /** A throttle looks again after so long, in case its rate was changed. */

@@ -25,7 +25,6 @@ import { readServerToken } from './access/server-token.ts';
 import { assembleServer, type OpenedDevice, type ServerParts } from './assemble-server.ts';
 import { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { CopySource } from './copies/copy-answers.ts';
-import { processorIdle } from './copies/processor-idle.ts';
 import { prepareDataDirectory } from './device/data-directory.ts';
 import { allowedHosts } from './http/allowed-hosts.ts';
 import { createHttp } from './http/http.ts';
@@ -209,8 +208,7 @@ function createThrottle(store: Store, rate: number | null): AdaptiveThrottle {
   const ports = {
     monotonicMs: () => performance.now(),
     loopDelayMs,
-    idleShare: processorIdle(),
-    onRate: (given: number | null) => store.copies.setRates({ given, taken: given }),
+    onAllowed: (given: number | null) => store.copies.setRates({ given, taken: given }),
   };
   return new AdaptiveThrottle(ports, rate);
 }

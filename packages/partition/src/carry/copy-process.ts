@@ -71,11 +71,11 @@ export class CopyProcess {
     return this.#port ?? Promise.reject(lost('it is not started'));
   }
 
-  /** The function returned gives orders of this copy; `end` is the last. */
+  /** The function returned gives orders of this copy; `end` is the last. Throws STORE_CLOSED. */
   begin(task: CopyTask): (order: TaskOrder) => void {
     const id = this.#nextId++;
     this.#tasks.set(id, task);
-    clearTimeout(this.#idleTimer);
+    this.#hold(this.#started());
     return (order) => {
       if (!this.#tasks.has(id)) return;
       // The form of an order is that without its number, with it.
@@ -111,18 +111,20 @@ export class CopyProcess {
     };
     child.once('error', ({ message }) => gone(message));
     child.once('exit', (code, signal) => gone(`it ended with ${code ?? signal}`));
-    standBack(child);
     const { host, port } = this.#options;
     const ports = Promise.withResolvers<number>();
     ports.promise.catch(noMatter); // told to whoever asks for it
     this.#port = ports.promise;
     this.#heard = (answer) => {
-      if (answer.kind === 'listening') ports.resolve(answer.port);
-      else if (answer.kind === 'not-listening') ports.reject(lost(answer.message));
+      if (answer.kind === 'listening') {
+        // Not before: where requests leave nothing of the processor it would never start.
+        standBack(child);
+        ports.resolve(answer.port);
+      } else if (answer.kind === 'not-listening') ports.reject(lost(answer.message));
     };
     child.send({ kind: 'listen', host, port } satisfies CopyOrder, noMatter);
     child.send({ kind: 'rates', ...this.#rates } satisfies CopyOrder, noMatter);
-    this.#idleUnlessBusy(child);
+    this.#hold(child);
     return child;
   }
 
@@ -134,14 +136,19 @@ export class CopyProcess {
 
   #end(id: number): void {
     this.#tasks.delete(id);
-    if (this.#child !== null) this.#idleUnlessBusy(this.#child);
+    if (this.#child !== null) this.#hold(this.#child);
   }
 
-  #idleUnlessBusy(child: ChildProcess): void {
+  /** It holds this process while it has work; then it is idle. */
+  #hold(child: ChildProcess): void {
     clearTimeout(this.#idleTimer);
+    if (this.#tasks.size > 0) {
+      child.ref();
+      child.channel?.ref();
+      return;
+    }
     child.unref();
     child.channel?.unref();
-    if (this.#tasks.size > 0) return;
     this.#idleTimer = setTimeout(() => this.#stop('it was idle'), this.#options.idleMsMax);
     this.#idleTimer.unref();
   }

@@ -15,6 +15,8 @@ const MIB = 1024 * 1024;
 class World {
   ms = 0;
   loopDelayMs = 0;
+  /** What processes were told. */
+  allowed: number | null = null;
   readonly throttle: AdaptiveThrottle;
 
   constructor(rate: number | null) {
@@ -22,8 +24,7 @@ class World {
     const ports = {
       monotonicMs: () => this.ms,
       loopDelayMs,
-      idleShare: () => 1,
-      onRate: () => undefined,
+      onAllowed: (rate: number | null) => void (this.allowed = rate),
     };
     this.throttle = new AdaptiveThrottle(ports, rate);
   }
@@ -108,6 +109,18 @@ test('loans are bounded; those that have ended leave room', () => {
   lend('0')();
   world.ms += copyLoanMs;
   expect(lend('one more')).not.toThrow();
+});
+
+test('processes that stand back hear what is allowed, and of nothing else', async () => {
+  const world = new World(50 * MIB);
+  expect(world.allowed).toBe(50 * MIB);
+  for (let round = 0; round < 8; round += 1) await world.turn(200, 40 * MIB);
+  expect(world.throttle.status().inForce).toBeLessThan(50 * MIB);
+  expect(world.allowed).toBe(50 * MIB);
+  world.throttle.lend('a rollout', 9 * MIB);
+  expect(world.allowed).toBe(9 * MIB);
+  world.throttle.lend('a rollout', null);
+  expect(world.allowed).toBe(50 * MIB);
 });
 
 test('requests that suffer halve it; an operator may still allow less', async () => {

@@ -16,10 +16,8 @@ export interface AdaptiveThrottlePorts {
   readonly monotonicMs: () => number;
   /** How late the event loop came to its work since the last call. */
   readonly loopDelayMs: () => number;
-  /** Of the processors of the machine since the last call: ThrottleSample. */
-  readonly idleShare: () => number;
-  /** Of the bytes that another process gives and takes, in each direction. */
-  readonly onRate: (rate: number | null) => void;
+  /** For processes that stand back by themselves: what the operator allows, in each direction. */
+  readonly onAllowed: (rate: number | null) => void;
 }
 
 /** Rates in bytes per second and direction; null: no limit. */
@@ -101,7 +99,6 @@ export class AdaptiveThrottle {
     this.#state = nextThrottle(this.#state, {
       p99Ms: this.#latency.p99Ms(throttleRequestsMin),
       loopDelayMs: this.#ports.loopDelayMs(),
-      idleShare: this.#ports.idleShare(),
       copiedBytesPerSecond: (copied * 1_000) / throttleRoundMs,
       isGivingUp: this.#isGivingUp,
     });
@@ -115,7 +112,7 @@ export class AdaptiveThrottle {
     const { loads, cooldownTimes } = this.#state;
     const [loan, inForce] = [this.#loan(), this.#inForce()];
     const lentMs = loan === null ? null : Math.ceil(loan.endsMs - this.#ports.monotonicMs());
-    const allowed = loan === null ? this.#own : loan.rate;
+    const allowed = this.#allowed();
     return { allowed, lentMs, inForce, loads, restTimes: cooldownTimes, foregroundP99Ms };
   }
 
@@ -139,9 +136,14 @@ export class AdaptiveThrottle {
     return loanInForce(this.#loans, this.#ports.monotonicMs());
   }
 
+  #allowed(): number | null {
+    const loan = this.#loan();
+    return loan === null ? this.#own : loan.rate;
+  }
+
   #inForce(): number | null {
     const { rate } = this.#state;
-    const allowed = this.#loan()?.rate ?? this.#own;
+    const allowed = this.#allowed();
     if (rate === null || allowed === null) return rate ?? allowed;
     return Math.min(rate, allowed);
   }
@@ -150,8 +152,9 @@ export class AdaptiveThrottle {
     const rate = this.#inForce();
     this.taken.setRate(rate);
     this.given.setRate(rate);
-    if (rate === this.#told) return;
-    this.#told = rate;
-    this.#ports.onRate(rate);
+    const allowed = this.#allowed();
+    if (allowed === this.#told) return;
+    this.#told = allowed;
+    this.#ports.onAllowed(allowed);
   }
 }

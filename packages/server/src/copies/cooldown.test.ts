@@ -2,19 +2,19 @@ import { copyCooldownMsMax } from '@ringwright/base/limits-copies';
 import { expect, test } from 'vitest';
 import { Cooldown } from './cooldown.ts';
 
-test('so many times as long as it took, at most the longest; shorter work cuts no rest', () => {
+test('so many times as long as it took, at most the longest; shorter work cuts no cooldown', () => {
   let [nowMs, cooldownTimes] = [1_000, 2];
   const cooldown = new Cooldown({
     monotonicMs: () => nowMs,
     loadThrottle: () => ({ loads: 1, cooldownTimes }),
   });
   expect([cooldown.leftMs, cooldown.untilMs < nowMs]).toEqual([0, true]);
-  nowMs += 60;
-  cooldown.after(nowMs - 60);
-  expect([cooldown.leftMs, cooldown.untilMs]).toEqual([120, nowMs + 120]);
+  nowMs += 40;
+  cooldown.after(nowMs - 40);
+  expect([cooldown.leftMs, cooldown.untilMs]).toEqual([80, nowMs + 80]);
   nowMs += 20;
   cooldown.after(nowMs - 1);
-  expect(cooldown.leftMs).toBe(100);
+  expect(cooldown.leftMs).toBe(60);
   cooldown.after(nowMs - 3_600_000);
   expect(cooldown.leftMs).toBe(copyCooldownMsMax);
   nowMs += copyCooldownMsMax + 1;

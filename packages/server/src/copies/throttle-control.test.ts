@@ -3,14 +3,11 @@ import {
   calmP99MsUnknown,
   copiesInMax,
   copyCooldownMsMax,
-  copyCooldownTimesCrowded,
   copyCooldownTimesMax,
   copyRateFloor,
   copyRateFree,
   foregroundP99MsMax,
   loopDelayMsMax,
-  processorSpareMin,
-  processorSpareMuch,
   throttleCalmRounds,
   throttleWindowRounds,
 } from '@ringwright/base/limits-copies';
@@ -26,7 +23,7 @@ import {
 
 const MIB = 1024 * 1024;
 const calm: ThrottleSample = {
-  ...{ p99Ms: 4, loopDelayMs: 1, idleShare: 1 },
+  ...{ p99Ms: 4, loopDelayMs: 1 },
   ...{ copiedBytesPerSecond: 0, isGivingUp: false },
 };
 const stressed: ThrottleSample = { ...calm, p99Ms: 120, copiedBytesPerSecond: 80 * MIB };
@@ -139,80 +136,10 @@ describe('how many at once', () => {
   });
 });
 
-describe('the processor', () => {
+test('the requests have ended: no cooldown any more', () => {
   const copying: ThrottleSample = { ...calm, copiedBytesPerSecond: 80 * MIB };
-  const short = { ...copying, idleShare: processorSpareMin / 2 };
-  const freeLoads = { loads: null, cooldownTimes: 0 };
-
-  test('short while requests are served: at once one at a time, with pauses', () => {
-    expect(after([short])).toMatchObject({
-      loads: 1,
-      cooldownTimes: copyCooldownTimesCrowded,
-      rate: null,
-    });
-    const long = Array<ThrottleSample>(4 * throttleWindowRounds).fill(short);
-    expect(after(long).cooldownTimes, 'nobody suffers').toBe(copyCooldownTimesCrowded);
-    expect(after(long.map((one) => ({ ...one, p99Ms: 120 }))).cooldownTimes).toBe(
-      copyCooldownTimesMax,
-    );
-  });
-
-  test('requests suffer no longer: pauses shrink, as far as the processor is not short', () => {
-    const long = Array<ThrottleSample>(4 * throttleWindowRounds).fill({ ...short, p99Ms: 120 });
-    for (const idleShare of [0, (processorSpareMin + processorSpareMuch) / 2]) {
-      const well = Array<ThrottleSample>(20).fill({ ...short, idleShare });
-      expect(after([...long, ...well])).toMatchObject({
-        loads: 1,
-        cooldownTimes: copyCooldownTimesCrowded,
-      });
-    }
-    expect(after([...long, ...Array<ThrottleSample>(20).fill(copying)])).toMatchObject(freeLoads);
-  });
-
-  test('without requests copies take all of it', () => {
-    expect(after([{ ...short, p99Ms: null }])).toMatchObject(freeLoads);
-  });
-
-  test('the requests have ended: no rest any more', () => {
-    const paused = after(Array<ThrottleSample>(4 * throttleWindowRounds).fill(short));
-    expect(after([{ ...short, p99Ms: null }], paused).cooldownTimes).toBe(0);
-  });
-
-  test('giving up files takes it too', () => {
-    const drain = { ...short, copiedBytesPerSecond: 0, isGivingUp: true };
-    expect(after([calm, drain])).toMatchObject({
-      loads: 1,
-      cooldownTimes: copyCooldownTimesCrowded,
-    });
-  });
-
-  test('little of it is left before the first copy: it begins with pauses', () => {
-    const little = { ...calm, idleShare: (processorSpareMin + processorSpareMuch) / 2 };
-    expect(after([little])).toMatchObject({ loads: 1, cooldownTimes: copyCooldownTimesCrowded });
-  });
-
-  test.each([
-    { bear: 'all that copies leave: half of the time', needed: 0, least: 0.45, most: 0.55 },
-    {
-      bear: 'less than a fifth: less',
-      needed: 0.2,
-      least: 1 / (1 + copyCooldownTimesMax),
-      most: 0.4,
-    },
-  ])('copies of 50 % beside requests of 70 % that bear $bear', ({ needed, least, most }) => {
-    let state = nextThrottle(freeThrottle, { ...calm, idleShare: 0.3 });
-    let done = 0;
-    const turns = 300;
-    for (let turn = 0; turn < turns; turn += 1) {
-      const share = Math.min(1, (state.loads ?? copiesInMax) / (1 + state.cooldownTimes));
-      const left = 1 - 0.7 - 0.5 * share;
-      const p99Ms = left < needed ? 90 : 4;
-      state = nextThrottle(state, { ...copying, idleShare: Math.max(0, left), p99Ms });
-      done += share;
-    }
-    expect(done / turns).toBeGreaterThan(least);
-    expect(done / turns).toBeLessThan(most);
-  });
+  const cooling: ThrottleState = { ...freeThrottle, loads: 1, cooldownTimes: 4 };
+  expect(after([{ ...copying, p99Ms: null }], cooling).cooldownTimes).toBe(0);
 });
 
 test('requests that suffer above 30 MiB/s: copies settle below, and use most of it', () => {
@@ -238,7 +165,6 @@ const samples = fc.array(
   fc.record({
     p99Ms: fc.option(fc.double({ min: 0, max: 1_000, noNaN: true })),
     loopDelayMs: fc.double({ min: 0, max: 300, noNaN: true }),
-    idleShare: fc.double({ min: 0, max: 1, noNaN: true }),
     isGivingUp: fc.boolean(),
     copiedBytesPerSecond: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 2 ** 31 })),
   }),

@@ -5,14 +5,12 @@ import {
   calmP99MsUnknown,
   copiesInMax,
   copyCooldownMsMax,
-  copyCooldownTimesCrowded,
+  copyCooldownTimesFirst,
   copyCooldownTimesMax,
   copyRateFloor,
   copyRateFree,
   foregroundP99MsMax,
   loopDelayMsMax,
-  processorSpareMin,
-  processorSpareMuch,
   throttleCalmRounds,
   throttleWindowRounds,
 } from '@ringwright/base/limits-copies';
@@ -41,8 +39,6 @@ export interface ThrottleSample {
   readonly p99Ms: number | null;
   /** How late the event loop came to its work. */
   readonly loopDelayMs: number;
-  /** Of the processors of the machine, 0 to 1. */
-  readonly idleShare: number;
   /** Given and taken since the last round. */
   readonly copiedBytesPerSecond: number;
   /** Files were given up, which copies nothing. */
@@ -71,29 +67,10 @@ export function nextThrottle(last: ThrottleState, sample: ThrottleSample): Throt
   const { copiedBytesPerSecond: copied, isGivingUp } = sample;
   if (copied === 0 && !isGivingUp) return { ...idle(before, sample), heldRounds };
   const state = { ...before, idleRounds: 0, heldRounds };
-  if (!isStressed(state, sample)) return { ...state, ...goesWell(state, sample) };
+  if (!isStressed(state, sample)) return { ...state, ...recovered(state) };
   if (heldRounds > 0) return state;
   const rate = copied > 0 ? slower(state, copied) : state.rate;
-  return { ...state, rate, ...fewer(state, sample), heldRounds: throttleWindowRounds };
-}
-
-/**
- * Requests do not suffer. Where they have little of the processor left they soon would, before
- * anything here shows it: one file at a time, with the least cooldown, and nothing gets faster than
- * that before there is plenty.
- */
-function goesWell(
-  state: ThrottleState,
-  sample: ThrottleSample,
-): LoadThrottle & Pick<ThrottleState, 'rate'> {
-  const next = recovered(state);
-  if (!isCrowded(sample, processorSpareMuch)) return next;
-  const isShort = isCrowded(sample, processorSpareMin);
-  const least = isShort
-    ? copyCooldownTimesCrowded
-    : Math.min(state.cooldownTimes, copyCooldownTimesCrowded);
-  const loads = isShort ? 1 : state.loads;
-  return { ...next, loads, cooldownTimes: Math.max(next.cooldownTimes, least) };
+  return { ...state, rate, ...fewer(state), heldRounds: throttleWindowRounds };
 }
 
 /** Half of what really went: a rate that nobody reached would have to be halved many times. */
@@ -108,25 +85,18 @@ export function cooldownMs({ cooldownTimes }: LoadThrottle, tookMs: number): num
 
 /**
  * A round without copies. What requests suffer from in a gap, or shortly after, they suffer from
- * copies: it is not calm. Where there are requests, the next copies begin one at a time, and with
- * cooldowns unless they have plenty of processor.
+ * copies: it is not calm. Where there are requests, the next copies begin one at a time.
  */
 function idle(state: ThrottleState, sample: ThrottleSample): ThrottleState {
   const idleRounds = Math.min(state.idleRounds + 1, throttleCalmRounds);
   if (idleRounds === throttleCalmRounds) {
     const loads = sample.p99Ms === null ? null : 1;
-    const cooldownTimes = isCrowded(sample, processorSpareMuch) ? copyCooldownTimesCrowded : 0;
     const { rate } = recovered(state);
-    return { ...state, rate, ...learned(state, sample), loads, cooldownTimes, idleRounds };
+    return { ...state, rate, ...learned(state, sample), loads, cooldownTimes: 0, idleRounds };
   }
-  return isStressed(state, sample) || isCrowded(sample, processorSpareMuch)
+  return isStressed(state, sample)
     ? { ...state, idleRounds }
     : { ...state, ...recovered(state), idleRounds };
-}
-
-/** Requests are served, and less than this share of the processors is left. */
-function isCrowded({ p99Ms, idleShare }: ThrottleSample, spare: number): boolean {
-  return p99Ms !== null && idleShare < spare;
 }
 
 /** Both may be twice what they are while nothing is copied: a slow disk is slow without copies. */
@@ -139,15 +109,12 @@ function isStressed(
   return p99Ms !== null && p99Ms > Math.max(foregroundP99MsMax, 2 * usualMs);
 }
 
-/**
- * Half as many at once, down to one; then one at a time with a cooldown that doubles. Where the
- * processor is short, so at once: each file less gives requests little of it back.
- */
-function fewer({ loads, cooldownTimes }: ThrottleState, sample: ThrottleSample): LoadThrottle {
-  if (loads !== 1 && !isCrowded(sample, processorSpareMin)) {
+/** Half as many at once, down to one; then one at a time with a cooldown that doubles. */
+function fewer({ loads, cooldownTimes }: ThrottleState): LoadThrottle {
+  if (loads !== 1) {
     return { loads: Math.max(1, Math.floor((loads ?? copiesInMax) / 2)), cooldownTimes: 0 };
   }
-  const longer = Math.max(2 * cooldownTimes, copyCooldownTimesCrowded);
+  const longer = Math.max(2 * cooldownTimes, copyCooldownTimesFirst);
   return { loads: 1, cooldownTimes: Math.min(longer, copyCooldownTimesMax) };
 }
 
