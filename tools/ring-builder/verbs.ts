@@ -1,5 +1,6 @@
 // The table of commands, in groups: usage, one line, and the file that does it, loaded when it is
 // asked for. The help and the README's table have its groups and its order.
+import { ask } from './ask-verbs.ts';
 import type { VerbEntry } from './cli/verb.ts';
 
 const change: readonly VerbEntry[] = [
@@ -136,39 +137,6 @@ const watch: readonly VerbEntry[] = [
     usage: 'servers <ring>',
     summary: 'which server has which version in memory, and why',
     load: () => import('./commands/look/servers.ts'),
-  },
-];
-
-const ask: readonly VerbEntry[] = [
-  {
-    usage: 'why <ring> <what>',
-    summary: 'which rule placed a slot, which version moved it, what blocks it',
-    load: () => import('./commands/ask/why.ts'),
-  },
-  {
-    usage: 'lookup <ring> [keys..]',
-    summary: 'partition, devices in order and handoffs of keys',
-    load: () => import('./commands/look/lookup.ts'),
-  },
-  {
-    usage: 'balance <ring> [version]',
-    summary: 'shares against slots held, per tier and device',
-    load: () => import('./commands/ask/balance.ts'),
-  },
-  {
-    usage: 'dispersion <ring> [version]',
-    summary: 'how replicas lie in regions, zones and servers',
-    load: () => import('./commands/ask/dispersion.ts'),
-  },
-  {
-    usage: 'drill <ring> <tier> <names..>',
-    summary: 'what a failure would do, on paper',
-    load: () => import('./commands/ask/drill.ts'),
-  },
-  {
-    usage: 'table <ring> [version]',
-    summary: 'the whole table: partitions to devices',
-    load: () => import('./commands/look/table.ts'),
   },
 ];
 

@@ -7,8 +7,13 @@ import { shortened } from '@ringwright/base/shortened';
 import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
 import { formatDevice } from '@ringwright/ring/device';
 import { parseDevice } from '@ringwright/ring/parse-device';
+import { selectorOf } from './device-selector.ts';
 
 const IDS_SHOWN_MAX = 10;
+
+/** Of words that name devices, for help. */
+export const devicesHelp =
+  'd3, 10.0.0.1:6200/sdb, r1z2-10.0.0.1:6200/sdb; or many: r1z2, @10.0.0.1, name=sdb, weight<5';
 
 /**
  * The id of the one device that is meant; whether it may change, applyChanges says. Throws
@@ -33,12 +38,52 @@ export function deviceIdOf(state: BuilderState, reference: string): number {
   throw new CodedError('DEVICE_UNKNOWN', message, {
     hint:
       found.length > 0
-        ? `name one: ${shown}${more}`
+        ? `name one: ${shown}${more}; ${found[0]?.device === reference ? 'name=' : '@'}${reference} means all`
         : there.length === 0
           ? `ring-builder add ${ring} r1z1-10.0.0.1:6200/sdb 100; it has no devices yet`
           : `ring-builder status ${ring} lists them; there are ${shown}${more}`,
     details: { ring, device: given, devices: there.map((device) => device.id) },
   });
+}
+
+/**
+ * The ids of the devices that words mean, each once: those that a selector selects, or the one that
+ * a word names. A bare name that several devices have is refused: `name=sdb` means them all. Throws
+ * DEVICE_UNKNOWN, DEVICE_INVALID.
+ */
+export function deviceIdsOf(state: BuilderState, words: readonly string[]): number[] {
+  return [...new Set(words.flatMap((word) => idsOf(state, word)))];
+}
+
+function idsOf(state: BuilderState, word: string): number[] {
+  const selects = isName(state, word) ? null : selectorOf(word);
+  if (selects === null) return [deviceIdOf(state, word)];
+  const found = selectedDevices(state, selects);
+  if (found.length > 0) return found.map(({ id }) => id);
+  const { ring } = state;
+  throw new CodedError('DEVICE_UNKNOWN', `ring ${ring} has no device that is ${word}`, {
+    hint: `ring-builder search ${ring} all lists them`,
+    details: { ring, selector: word },
+  });
+}
+
+export function selectedDevices(
+  { devices }: Pick<BuilderState, 'devices'>,
+  selects: (device: BuilderDevice) => boolean,
+): BuilderDevice[] {
+  return devices.flatMap((device) => (device !== null && selects(device) ? [device] : []));
+}
+
+/** Devices of a word of `search`: of a selector, or all that a bare part names. */
+export function searched(state: BuilderState, word: string): BuilderDevice[] {
+  const selects = isName(state, word) ? null : selectorOf(word);
+  return selects === null ? devicesMeant(state, word) : selectedDevices(state, selects);
+}
+
+/** An id, a device written in full, or the very name of one, whatever else it could mean. */
+function isName({ devices }: BuilderState, word: string): boolean {
+  if (/^d\d+$/.test(word) || /^r\d+z\d+-/.test(word)) return true;
+  return devices.some((device) => device?.device === word);
 }
 
 /** By id, in Swift's form, by `IP:PORT/NAME`, or by any part of that which stands alone. */

@@ -12,7 +12,7 @@ import { printBytes } from '../../cli/print-bytes.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { type AskedSizes, askSizes } from '../../plan/known-sizes.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
-import { deviceIdOf } from '../../versions/device-reference.ts';
+import { deviceIdsOf } from '../../versions/device-reference.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
 
 const SURVIVORS_SHOWN_MAX = 30;
@@ -78,7 +78,7 @@ function devicesOf(state: BuilderState, tier: TierKind, names: readonly string[]
   if (names.length === 0)
     throw usage(`no ${tier} named`, `ring-builder drill ${state.ring} ${tier} NAME`);
   const there = state.devices.filter((device) => device !== null);
-  if (tier === 'device') return names.map((name) => deviceIdOf(state, name));
+  if (tier === 'device') return deviceIdsOf(state, names);
   return names.flatMap((name) => {
     const found = there.filter(
       (device) => tierName(device, tier) === name || shortName(device, tier) === name,

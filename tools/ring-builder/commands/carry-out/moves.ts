@@ -20,6 +20,7 @@ import { isDeviceWord, namedMoves } from '../../moves/named-moves.ts';
 import { noteControl } from '../../moves/note-control.ts';
 import { movesTable } from '../../moves/print-board.ts';
 import { rateAnswer } from '../../moves/rate-answer.ts';
+import { withSelected } from '../../moves/selected-devices.ts';
 import { printMoves } from '../../plan/print-moves.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
@@ -49,6 +50,7 @@ A rate is 256KiB/s or more.`,
     ['$0 moves cities pause all', 'joiners stop copying, also over a restart'],
     ['$0 moves cities resume 17 18', 'partitions 17 and 18 go on'],
     ['$0 moves cities cancel d5', 'all moves to d5 and from it, when it will not come back'],
+    ['$0 moves cities pause @10.0.0.1', 'those to and from the devices of a server'],
     ['$0 moves cities cancel 17', 'the slot stays where it is, and none moves in its place'],
     ['$0 moves cities cancel all', 'the rest of the change, later waves too'],
     ['$0 moves cities rate 50MB/s', 'what each server may give, and take; none lifts it'],
@@ -66,8 +68,9 @@ A rate is 256KiB/s or more.`,
       const reason = requireForce(context, { ring, which, reason: optionalText(args, 'reason') });
       return force(context, head, { which, reason });
     }
-    if (action === 'cancel') return cancelAnswer(context, head, which);
-    const named = namedMoves(head.ring, head.ring.moves, which);
+    const selected = withSelected(head, which);
+    if (action === 'cancel') return cancelAnswer(context, head, selected);
+    const named = namedMoves(head.ring, head.ring.moves, selected);
     const moves = action === 'pause' ? await notYetAvailable(head, named) : named;
     const asked = { action, moves, reason: null };
     const outcomes = await controlMoves(head.ring, asked, context.nowMs());

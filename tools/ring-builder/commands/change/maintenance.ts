@@ -3,11 +3,11 @@ import type { Change } from '@ringwright/builder/state/change';
 import { flag, text, texts, usage } from '../../cli/arguments.ts';
 import { flagOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { deviceIdOf } from '../../versions/device-reference.ts';
+import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
-  positionals: { devices: { describe: 'd3, 10.0.0.1:6200/sdb or r1z2-10.0.0.1:6200/sdb' } },
+  positionals: { devices: { describe: devicesHelp } },
   options: {
     'no-target': flagOption('only give them nothing; they may give slots away'),
     off: flagOption('back to normal'),
@@ -25,7 +25,7 @@ export const verb: Verb = {
     }
     const hold = off ? null : noTarget ? 'no-target' : 'maintenance';
     return stageAndAnswer(context, text(args, 'ring'), (state) =>
-      devices.map((device): Change => ({ kind: 'hold', id: deviceIdOf(state, device), hold })),
+      deviceIdsOf(state, devices).map((id): Change => ({ kind: 'hold', id, hold })),
     );
   },
 };

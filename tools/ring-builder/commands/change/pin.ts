@@ -2,7 +2,7 @@
 import { parseNumber, text, texts, usage } from '../../cli/arguments.ts';
 import { listOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { deviceIdOf } from '../../versions/device-reference.ts';
+import { deviceIdsOf } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
@@ -24,8 +24,8 @@ export const verb: Verb = {
         kind: 'pin',
         pin: {
           partition,
-          on: on.map((device) => deviceIdOf(state, device)),
-          off: off.map((device) => deviceIdOf(state, device)),
+          on: deviceIdsOf(state, on),
+          off: deviceIdsOf(state, off),
         },
       },
     ]);

@@ -1,5 +1,6 @@
 // ring-builder ramp: stages a weight that is reached by steps of later versions.
 import type { WeightRamp } from '@ringwright/builder/state/builder-state';
+import type { Change } from '@ringwright/builder/state/change';
 import {
   type Arguments,
   flag,
@@ -12,7 +13,7 @@ import {
 import { MS_PER_HOUR } from '../../cli/hours.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
-import { deviceIdOf } from '../../versions/device-reference.ts';
+import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 const PERCENT = 10;
@@ -20,7 +21,7 @@ const HOURS = 720;
 
 export const verb: Verb = {
   positionals: {
-    device: { describe: 'd3, 10.0.0.1:6200/sdb or r1z2-10.0.0.1:6200/sdb' },
+    device: { describe: devicesHelp },
     weight: { describe: 'where it shall arrive; not with --off' },
   },
   options: {
@@ -42,12 +43,15 @@ export const verb: Verb = {
     const device = text(args, 'device');
     const asked = flag(args, 'off') ? null : rampOf(args, context, ring);
     return stageAndAnswer(context, ring, (state) => {
-      const id = deviceIdOf(state, device);
-      if (asked === null) return [{ kind: 'ramp', id, ramp: null }];
-      const { percent, ...ramp } = asked;
-      const way = Math.abs(ramp.target - (state.devices[id]?.weight ?? 0));
-      if (way === 0) throw usage(`d${id} has weight ${ramp.target} already: there is no way to go`);
-      return [{ kind: 'ramp', id, ramp: { ...ramp, step: (way * percent) / 100 } }];
+      return deviceIdsOf(state, [device]).map((id): Change => {
+        if (asked === null) return { kind: 'ramp', id, ramp: null };
+        const { percent, ...ramp } = asked;
+        const way = Math.abs(ramp.target - (state.devices[id]?.weight ?? 0));
+        if (way === 0) {
+          throw usage(`d${id} has weight ${ramp.target} already: there is no way to go`);
+        }
+        return { kind: 'ramp', id, ramp: { ...ramp, step: (way * percent) / 100 } };
+      });
     });
   },
 };

@@ -6,21 +6,21 @@ import { openRing } from '@ringwright/repository/open-ring';
 import { text, texts } from '../../cli/arguments.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { asCommands, commandsWithout } from '../../servers/gone-for-good.ts';
-import { deviceIdOf } from '../../versions/device-reference.ts';
+import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
-  positionals: { devices: { describe: 'd3, 10.0.0.1:6200/sdb or r1z2-10.0.0.1:6200/sdb' } },
+  positionals: { devices: { describe: devicesHelp } },
   examples: [
     ['$0 remove cities d3', 'by device id'],
     ['$0 remove cities 10.0.0.1:6200/sdb', 'by address; set-weight 0 drains more gently'],
+    ['$0 remove cities r1z2,weight=0', 'all drained devices of a zone'],
   ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const removed: number[] = [];
     const answer = await stageAndAnswer(context, ring, (state) =>
-      texts(args, 'devices').map((reference): Change => {
-        const id = deviceIdOf(state, reference);
+      deviceIdsOf(state, texts(args, 'devices')).map((id): Change => {
         removed.push(id);
         return { kind: 'remove', id };
       }),

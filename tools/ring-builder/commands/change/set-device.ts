@@ -13,7 +13,7 @@ import {
 } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
-import { deviceIdOf } from '../../versions/device-reference.ts';
+import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 import { withAskedKeys, withFingerprints } from './ask-keys.ts';
 import { checkDevice } from './read-devices.ts';
@@ -22,7 +22,7 @@ type Fields = Extract<Change, { kind: 'set-device' }>['fields'];
 
 export const verb: Verb = {
   positionals: {
-    device: { describe: 'd3, 10.0.0.1:6200/sdb or r1z2-10.0.0.1:6200/sdb; all with --ask-key' },
+    device: { describe: `${devicesHelp}; all with --ask-key` },
   },
   options: {
     region: textOption('region, a number'),
@@ -46,14 +46,15 @@ export const verb: Verb = {
     }
     const reference = text(args, 'device');
     return stageAndAnswer(context, text(args, 'ring'), (state) => {
-      const id = deviceIdOf(state, reference);
-      const { region, zone, ip, port, device, weight, meta, key } = {
-        ...state.devices[id],
-        ...fields,
-      };
-      const named = { region, zone, ip, port, device, weight, meta };
-      checkDevice({ ...named, ...(key && { key }) }, `device d${id}`);
-      return [{ kind: 'set-device', id, fields }];
+      return deviceIdsOf(state, [reference]).map((id): Change => {
+        const { region, zone, ip, port, device, weight, meta, key } = {
+          ...state.devices[id],
+          ...fields,
+        };
+        const named = { region, zone, ip, port, device, weight, meta };
+        checkDevice({ ...named, ...(key && { key }) }, `device d${id}`);
+        return { kind: 'set-device', id, fields };
+      });
     });
   },
 };
@@ -64,7 +65,7 @@ async function setAskedKeys(args: Arguments, fields: Fields, context: Context): 
   if (Object.keys(fields).length > 0) throw usage('--ask-key stands alone');
   const opened = await openRing(context.rings, ring);
   const state = applyChanges(opened.state, stagedChanges(opened.staged));
-  const ids = new Set(reference === 'all' ? [] : [deviceIdOf(state, reference)]);
+  const ids = new Set(reference === 'all' ? [] : deviceIdsOf(state, [reference]));
   const meant = state.devices.filter(
     (device) => device?.state === 'active' && (ids.size === 0 || ids.has(device.id)),
   );

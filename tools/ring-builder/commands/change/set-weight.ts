@@ -3,7 +3,7 @@ import { counted } from '@ringwright/base/counted';
 import type { Change } from '@ringwright/builder/state/change';
 import { parseNumber, text, texts, usage } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { deviceIdOf } from '../../versions/device-reference.ts';
+import { deviceIdsOf } from '../../versions/device-reference.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
@@ -11,6 +11,7 @@ export const verb: Verb = {
   examples: [
     ['$0 set-weight cities d3 150', 'by device id'],
     ['$0 set-weight cities 10.0.0.1:6200/sdb 0 d4 50', 'two devices; weight 0 drains'],
+    ['$0 set-weight cities @10.0.0.1 0', 'all devices of a server'],
   ],
   run: async (args, context) => {
     const pairs = texts(args, 'pairs');
@@ -24,7 +25,7 @@ export const verb: Verb = {
       pairs.flatMap((reference, at): Change[] => {
         if (at % 2 === 1) return [];
         const weight = parseNumber(pairs[at + 1] ?? '', 'weight', `weight of ${reference}`);
-        return [{ kind: 'set-weight', id: deviceIdOf(state, reference), weight }];
+        return deviceIdsOf(state, [reference]).map((id) => ({ kind: 'set-weight', id, weight }));
       }),
     );
   },

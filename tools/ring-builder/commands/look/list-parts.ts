@@ -1,0 +1,50 @@
+// ring-builder list-parts: which partitions devices hold, and how many of the replicas.
+import { counted } from '@ringwright/base/counted';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import type { Ring } from '@ringwright/ring/ring';
+import { text, texts } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { deviceIdsOf, devicesHelp } from '../../versions/device-reference.ts';
+import { stateOf } from '../../versions/state-of-version.ts';
+
+interface HeldPartition {
+  readonly partition: number;
+  /** By replica index, the devices asked for that hold it. */
+  readonly slots: readonly { readonly replica: number; readonly device: number }[];
+}
+
+export const verb: Verb = {
+  positionals: { devices: { describe: devicesHelp } },
+  examples: [
+    ['$0 list-parts cities d3', 'the partitions of a device'],
+    ['$0 list-parts cities r1z2', 'those of a zone: 2 means that it has two of the replicas'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const head = await readVersion(context.rings, ring, 'head');
+    const devices = deviceIdsOf(stateOf(head), texts(args, 'devices'));
+    const partitions = partitionsOf(head.ring, new Set(devices));
+    const { version } = head.ring;
+    return {
+      json: { ring, version, devices, partitions },
+      lines: [
+        `# ${ring} version ${version}: partition, then how many replicas ${devices.map((id) => `d${id}`).join(' ')} hold`,
+        ...partitions.map(({ partition, slots }) => `${partition} ${slots.length}`),
+        `# ${counted(partitions.length, 'partition')} of ${head.ring.partitions}`,
+      ],
+      next: context.next(`why ${ring} ${partitions[0]?.partition ?? 0}`),
+    };
+  },
+};
+
+function partitionsOf({ table, partitions }: Ring, devices: ReadonlySet<number>): HeldPartition[] {
+  const held: HeldPartition[] = [];
+  for (let partition = 0; partition < partitions; partition += 1) {
+    const slots = table.flatMap((row, replica) => {
+      const device = row[partition];
+      return device !== undefined && devices.has(device) ? [{ replica, device }] : [];
+    });
+    if (slots.length > 0) held.push({ partition, slots });
+  }
+  return held;
+}

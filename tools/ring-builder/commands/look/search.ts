@@ -1,0 +1,54 @@
+// ring-builder search: the devices that a selector means, staged changes included.
+import { counted } from '@ringwright/base/counted';
+import { printTable } from '@ringwright/base/print-table';
+import { slotsPerDevice } from '@ringwright/builder/plan/plan-devices';
+import { applyChanges } from '@ringwright/builder/state/apply-changes';
+import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
+import { stagedChanges } from '@ringwright/repository/folder/builder-file';
+import { readVersion } from '@ringwright/repository/folder/read-version';
+import { openRing } from '@ringwright/repository/open-ring';
+import { text, texts } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { nameDevice, searched, selectedDevices } from '../../versions/device-reference.ts';
+import { selectorForm } from '../../versions/device-selector.ts';
+
+export const verb: Verb = {
+  positionals: { devices: { describe: 'a selector; of several words each adds what it means' } },
+  about: `A selector: ${selectorForm}. Every command that takes devices takes selectors.`,
+  examples: [
+    ['$0 search cities r1z2', 'the devices of a zone'],
+    ['$0 search cities @10.0.0.1,weight=0', 'those of a server that are drained'],
+    ['$0 search cities sdb meta=rack7', 'those called sdb, and those with rack7 in their meta'],
+  ],
+  run: async (args, context) => {
+    const ring = text(args, 'ring');
+    const opened = await openRing(context.rings, ring);
+    const state = applyChanges(opened.state, stagedChanges(opened.staged));
+    const words = texts(args, 'devices');
+    const found = devicesOf(state, words);
+    const head = opened.head === null ? null : await readVersion(context.rings, ring, 'head');
+    const slots = slotsPerDevice(head?.ring.table ?? [], state.devices.length);
+    const devices = found.map((device) => ({ ...device, slots: slots[device.id] ?? 0 }));
+    return {
+      json: { ring, selectors: words, devices },
+      lines: [
+        ...printTable(devices, [
+          { head: 'DEVICE', cell: nameDevice },
+          { head: 'WEIGHT', cell: ({ weight }) => weight },
+          { head: 'SLOTS', cell: (device) => device.slots },
+          { head: 'STATE', cell: ({ state: is, hold }) => hold ?? is },
+          { head: 'META', cell: ({ meta }) => meta },
+        ]),
+        `${counted(devices.length, 'device')} of ${ring}`,
+      ],
+      exit: devices.length === 0 ? 1 : 0,
+      next: context.next(`list-parts ${ring} ${words.join(' ')}`),
+    };
+  },
+};
+
+/** By id, each once. */
+function devicesOf(state: BuilderState, words: readonly string[]): BuilderDevice[] {
+  const ids = new Set(words.flatMap((word) => searched(state, word).map(({ id }) => id)));
+  return selectedDevices(state, ({ id }) => ids.has(id));
+}
