@@ -25,6 +25,7 @@ export const messageNeeds: { readonly [Name in keyof Kinds]: NeedsOf<RequestOf<K
   ringFetch: ({ keyspace }) => [{ kind: 'ring', keyspace }],
   ringSettle: operator,
   recordWrite: peer,
+  recordsWrite: peer,
   recordRead: peer,
   recordStamp: peer,
   recordPrepare: peer,

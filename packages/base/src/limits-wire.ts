@@ -14,6 +14,12 @@ export const frameBytesAim = 256 * KIB;
 export const frameValuesMax = 2 ** 18;
 /** Calls and answers in one frame: at 50 us for a call that is refused, 50 ms. */
 export const frameCallsMax = 1_024;
+/** Writes in one message: those of one turn, and what a device appends to its log in 20 ms. */
+export const batchedWritesMax = 1_024;
+/** Of one message with many writes: it is a frame by itself. */
+export const batchedWritesBytesMax = frameBytesAim;
+/** A write with more has a message of its own, where its value is copied once less. */
+export const batchedWriteBytesMax = 8 * KIB;
 /** Arrays and maps inside each other: a record in a list takes five, details of an error a few more. */
 export const frameDepthMax = 16;
 /** Fields of one map: the largest message has ten. */

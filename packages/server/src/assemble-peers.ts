@@ -4,6 +4,7 @@ import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import type { Answers } from '@ringwright/node/link/socket-channel';
+import { manyWritesVersion } from '@ringwright/wire/wire-version';
 import type { Logger } from 'pino';
 import { greet, greetAgain, greetPeers, type IntroducePorts } from './introduce.ts';
 import { KnownPeers } from './peers/known-peers.ts';
@@ -13,7 +14,14 @@ import { ProvenPeers } from './peers/proven-peers.ts';
 
 type Own = Omit<
   IntroducePorts,
-  'knownPeers' | 'proven' | 'pause' | 'mutex' | 'onRefill' | 'onUnheard' | 'onRingRefused'
+  | 'knownPeers'
+  | 'proven'
+  | 'wireVersions'
+  | 'pause'
+  | 'mutex'
+  | 'onRefill'
+  | 'onUnheard'
+  | 'onRingRefused'
 >;
 
 interface Around {
@@ -34,6 +42,8 @@ export interface PeerParts {
   readonly peers: Peers;
   readonly knownPeers: KnownPeers;
   readonly proven: ProvenPeers;
+  /** Whether the server there takes many writes in one message. */
+  readonly takesMany: (address: string) => boolean;
   /** To be called when a ring was activated: connections follow the keys that it names. */
   readonly followKeys: () => void;
   readonly introduce: IntroducePorts;
@@ -62,6 +72,7 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
     ...own,
     knownPeers,
     proven,
+    wireVersions: new Map(),
     pause: (ms) => delay(ms, undefined, { ref: false }),
     mutex: new KeyedMutex(),
     onRefill: (remembered, partitions) => {
@@ -88,6 +99,7 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
     peers,
     knownPeers,
     proven,
+    takesMany: (address) => (introduce.wireVersions.get(address) ?? 0) >= manyWritesVersion,
     followKeys: () => followKeys(peers, proven),
     introduce,
     hearClock: (address) => {

@@ -149,7 +149,7 @@ export async function assembleServer(
   const meetings = { answers, tls, log, token, monotonicMs, onConnect, onRefill: reconcileAll };
   const met = assemblePeers(own, meetings);
   const { peers, knownPeers, proven, followKeys, introduce, hearClock, ...greetings } = met;
-  const devices = deviceCaller({ peers, handlers, writeHere: (...args) => writeHere(...args) });
+  const devices = deviceCaller({ ...met, handlers, writeHere: (...to) => writeHere(...to) });
   const decide: FinishProposal = (keyspace, key) => finishProposal(coordinator, keyspace, key);
   const calls = { devices: measureCopies(metrics, devices), inFlight, ...throttle.taking };
   const files = { ...opened, ...calls, decide };

@@ -20,7 +20,13 @@ import { keysAfter } from '@ringwright/wire/listing';
 import type { AnswerOf, MessageKind, RequestOf } from '@ringwright/wire/message';
 import { messageKinds } from '@ringwright/wire/messages';
 import { moveControl, moveReceipts } from '@ringwright/wire/moves';
-import { recordPrepare, recordRead, recordStamp, recordWrite } from '@ringwright/wire/records';
+import {
+  recordPrepare,
+  recordRead,
+  recordStamp,
+  recordsWrite,
+  recordWrite,
+} from '@ringwright/wire/records';
 import { digests, offer, promises, push, rowsSince } from '@ringwright/wire/replication';
 import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from '@ringwright/wire/rings';
 import { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
@@ -52,6 +58,7 @@ import {
   answerPush,
   answerRows,
 } from './replica/replication-answers.ts';
+import { answerWrites } from './replica/write-answers.ts';
 import type { MadeWith, RingRequests } from './rings/ring-requests.ts';
 import type { TrustExchange } from './trust/trust-exchange.ts';
 
@@ -119,6 +126,7 @@ export function fillHandlers(
   answer(trustOffer, (request) => trust.offer(request));
   answer(trustFetch, () => trust.fetch());
   ofDevices(recordWrite, (request, caller) => timed(answerWrite(replica, request, caller)));
+  ofDevices(recordsWrite, (request, caller) => timed(answerWrites(replica, request, caller)));
   ofDevices(recordRead, (request, caller) => timed(answerRead(replica, request, caller)));
   ofDevices(recordStamp, (request, caller) => timed(answerStamp(replica, request, caller)));
   ofDevices(recordPrepare, (request, caller) => timed(answerPrepare(replica, request, caller)));

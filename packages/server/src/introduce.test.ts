@@ -102,6 +102,7 @@ async function device({ hasRing = true, cooldown }: DeviceShape = {}) {
       ...(cooldown !== undefined && { cooldown }),
     }),
     proven: { speaksFor: () => true },
+    wireVersions: new Map(),
     unknownPeers: new Set(),
     nowMs: () => nowMs,
     isComplete: () => true,

@@ -7,7 +7,7 @@ import { clockAheadMsMax, peerCallTimeoutMs } from '@ringwright/base/limits';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Link } from '@ringwright/node/link/link';
 import type { Caller } from '@ringwright/wire/call-channel';
-import { checkWireVersion } from '@ringwright/wire/check-wire-version';
+import { commonWireVersion, helloInCommonVersion } from '@ringwright/wire/check-wire-version';
 import { type Generation, hello } from '@ringwright/wire/hello';
 import { clientHello } from '@ringwright/wire/meet-server';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
@@ -37,6 +37,8 @@ export interface IntroducePorts extends RefillPorts {
   readonly exchange: RingExchange;
   readonly relay: Pick<RingRelay, 'send'>;
   readonly memory: PeerMemory;
+  /** What is spoken with each server, by address, since it was last greeted. */
+  readonly wireVersions: Map<string, number>;
   readonly clock: HybridClock;
   readonly peerClocks: PeerClocks;
   readonly nowMs: () => number;
@@ -62,7 +64,15 @@ export async function answerHello(
   request: RequestOf<typeof hello>,
   caller: Caller,
 ): Promise<AnswerOf<typeof hello>> {
-  checkWireVersion(request.wireVersion);
+  const version = commonWireVersion(request.wireVersion);
+  return { ...(await heardHello(ports, request, caller)), wireVersion: version };
+}
+
+async function heardHello(
+  ports: IntroducePorts,
+  request: RequestOf<typeof hello>,
+  caller: Caller,
+): Promise<AnswerOf<typeof hello>> {
   const { knownPeers, guard } = ports;
   if (!guard.allows(caller, anyToken)) return bareIntroduction(ports);
   // Whoever is no peer is taken for a tool, whatever it says to be.
@@ -90,8 +100,11 @@ export function greet(ports: IntroducePorts, address: string, peer: Caller): Pro
   const isPeer = (): boolean => ports.knownPeers.isNamed(address);
   ports.guard.show(peer, { ...credentialFrom(address, null), isPeer });
   return ports.knownPeers.whileGreeting(address, async () => {
-    const answer = await peer.call(hello, introduction(ports, address), peerCallTimeoutMs);
-    checkWireVersion(answer.wireVersion);
+    const answer = await helloInCommonVersion((version) => {
+      const own = { ...introduction(ports, address), wireVersion: version };
+      return peer.call(hello, own, peerCallTimeoutMs);
+    });
+    ports.wireVersions.set(address, commonWireVersion(answer.wireVersion));
     const said = { ...answer, address };
     const isNamed = ports.knownPeers.isNamed(address);
     if (isNamed) await ports.trustExchange.align(answer.access, peer);
@@ -169,7 +182,12 @@ export async function greetPeers(ports: IntroducePorts, peers: Peers): Promise<v
   const isNamed = (address: string): boolean => ports.knownPeers.isNamed(address);
   ports.peerClocks.keep(isNamed);
   // A server without any ring has only such peers: its first ring may come from one of them.
-  if (ports.rings.list().length > 0) peers.keep(isNamed);
+  if (ports.rings.list().length > 0) {
+    peers.keep(isNamed);
+    for (const address of ports.wireVersions.keys()) {
+      if (!isNamed(address)) ports.wireVersions.delete(address);
+    }
+  }
   await Promise.allSettled(peers.list().map((peer) => greetPeer(ports, peer)));
 }
 

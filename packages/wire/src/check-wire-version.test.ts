@@ -1,12 +1,14 @@
+import { CodedError } from '@ringwright/base/coded-error';
 import { programVersion } from '@ringwright/base/program-version';
 import { expect, test } from 'vitest';
-import { checkWireVersion } from './check-wire-version.ts';
-import { wireVersion } from './wire-version.ts';
+import { commonWireVersion, helloInCommonVersion } from './check-wire-version.ts';
+import { oldestWireVersion, wireVersion } from './wire-version.ts';
 
 test('an end of another version is refused, and told the release of this one', () => {
-  expect(checkWireVersion(wireVersion)).toBeUndefined();
-  for (const theirs of [1, wireVersion - 1, wireVersion + 1]) {
-    expect(() => checkWireVersion(theirs, '10.0.0.1:6200')).toThrow(
+  expect(commonWireVersion(wireVersion)).toBe(wireVersion);
+  expect(commonWireVersion(oldestWireVersion)).toBe(oldestWireVersion);
+  for (const theirs of [1, oldestWireVersion - 1, wireVersion + 1]) {
+    expect(() => commonWireVersion(theirs, '10.0.0.1:6200')).toThrow(
       expect.objectContaining({
         code: 'WIRE_VERSION_UNKNOWN',
         message: expect.stringMatching(
@@ -16,4 +18,35 @@ test('an end of another version is refused, and told the release of this one', (
       }),
     );
   }
+});
+
+/** A program that takes its own version only, as those before this one did. */
+function strict(own: number): { said: number[]; say: (version: number) => Promise<number> } {
+  const said: number[] = [];
+  const say = (version: number): Promise<number> => {
+    said.push(version);
+    if (version === own) return Promise.resolve(own);
+    const details = { theirs: version, wireVersion: own };
+    return Promise.reject(new CodedError('WIRE_VERSION_UNKNOWN', 'no', { details }));
+  };
+  return { said, say };
+}
+
+test('a program of the version before is greeted in that version', async () => {
+  const older = strict(oldestWireVersion);
+  expect(await helloInCommonVersion(older.say)).toBe(oldestWireVersion);
+  expect(older.said).toEqual([wireVersion, oldestWireVersion]);
+});
+
+test.each([oldestWireVersion - 1, wireVersion + 1])('one of version %d is not', async (own) => {
+  const other = strict(own);
+  await expect(helloInCommonVersion(other.say)).rejects.toMatchObject({
+    code: 'WIRE_VERSION_UNKNOWN',
+  });
+  expect(other.said).toEqual([wireVersion]);
+});
+
+test('another failure is not tried again', async () => {
+  const away = () => Promise.reject(new CodedError('PEER_UNREACHABLE', 'away'));
+  await expect(helloInCommonVersion(away)).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });
 });

@@ -1,6 +1,6 @@
 // The hello of a program that is no server: of a client, of the tool. Pure.
 import type { Caller } from './call-channel.ts';
-import { checkWireVersion } from './check-wire-version.ts';
+import { commonWireVersion, helloInCommonVersion } from './check-wire-version.ts';
 import { hello } from './hello.ts';
 import type { RequestOf } from './message.ts';
 import { wireVersion } from './wire-version.ts';
@@ -19,6 +19,8 @@ export async function meetServer(
   server: Caller,
   { address, ms, timeoutMs }: { address: string; ms: number; timeoutMs: number },
 ): Promise<void> {
-  const answer = await server.call(hello, clientHello(ms), timeoutMs);
-  checkWireVersion(answer.wireVersion, address);
+  const answer = await helloInCommonVersion((version) =>
+    server.call(hello, { ...clientHello(ms), wireVersion: version }, timeoutMs),
+  );
+  commonWireVersion(answer.wireVersion, address);
 }

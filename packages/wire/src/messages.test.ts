@@ -1,4 +1,5 @@
 // Every message at the limits of its fields: the largest passes, one more is refused.
+
 import {
   beaconBytesMax,
   deviceCountMax,
@@ -21,6 +22,7 @@ import {
   receiptBytesMax,
   receiptsPerAnswerMax,
 } from '@ringwright/base/limits-moves';
+import { batchedWritesBytesMax, batchedWritesMax } from '@ringwright/base/limits-wire';
 import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
 import { describe, expect, test } from 'vitest';
 import type { z } from 'zod';
@@ -215,6 +217,18 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     kinds.recordWrite.answer,
     { kind: 'promised', ...stamp },
     [{ kind: 'absent' }, { kind: 'stored' }],
+  ],
+  [
+    'writes',
+    kinds.recordsWrite.request,
+    { keyspace, ringVersion: 1, writes: Buffer.alloc(batchedWritesBytesMax) },
+    [{ writes: Buffer.alloc(0) }, { writes: Buffer.alloc(batchedWritesBytesMax + 1) }],
+  ],
+  [
+    'writes answer',
+    kinds.recordsWrite.answer,
+    { kinds: Buffer.alloc(batchedWritesMax), stamps: [stamp], errors: [{ code: 'USAGE' }] },
+    [{ kinds: Buffer.alloc(batchedWritesMax + 1) }, { stamps: [{ ms: 1 }] }, { errors: null }],
   ],
   ['read', kinds.recordRead.request, { ...about, key }, [{ value: null }]],
   [

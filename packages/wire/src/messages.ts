@@ -14,7 +14,7 @@ import { floorPromise, floorRaise } from './floors.ts';
 import { hello } from './hello.ts';
 import { keysAfter } from './listing.ts';
 import { moveControl, moveReceipts } from './moves.ts';
-import { recordPrepare, recordRead, recordStamp, recordWrite } from './records.ts';
+import { recordPrepare, recordRead, recordStamp, recordsWrite, recordWrite } from './records.ts';
 import { digests, offer, promises, push, rowsSince } from './replication.ts';
 import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from './rings.ts';
 import { confirmDrops, trashList, trashRestore } from './trash.ts';
@@ -30,6 +30,7 @@ export const messageKinds = {
   trustOffer,
   trustFetch,
   recordWrite,
+  recordsWrite,
   recordRead,
   recordStamp,
   recordPrepare,

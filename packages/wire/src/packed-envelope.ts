@@ -40,7 +40,8 @@ export function packOne(envelope: Envelope): Packed {
   );
 }
 
-function errorDocument(error: unknown): ErrorDocument {
+/** How an error travels. */
+export function errorDocument(error: unknown): ErrorDocument {
   if (!(error instanceof CodedError)) {
     return { code: 'PEER_FAILED', message: shortened(String(error)), hint: '', details: {} };
   }

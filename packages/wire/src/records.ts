@@ -1,13 +1,17 @@
 // Reads and writes of single records, from the coordinator to the device of a slot. Pure.
+import { batchedWritesBytesMax, batchedWritesMax } from '@ringwright/base/limits-wire';
 import { z } from 'zod';
 import {
+  bytesField,
   contentFields,
   keyField,
+  keyspaceField,
   msField,
   partitionFields,
   recordFields,
   stampField,
   tieField,
+  versionField,
 } from './fields.ts';
 import { messageKind } from './message.ts';
 
@@ -27,6 +31,28 @@ export const recordWrite = messageKind({
     repair: z.optional(z.literal(true)),
   }),
   answer: z.union([z.strictObject({ kind: z.literal('stored') }), staleAnswer, promisedAnswer]),
+});
+
+/** What became of one of many writes; `failed`: its error is the next one of the answer's. */
+export const writeKinds = ['stored', 'stale', 'promised', 'failed'] as const;
+
+/**
+ * Many writes of one turn (packed-writes.ts), each with an outcome of its own. `kinds` has an index
+ * of writeKinds for each write; `stamps` are those of the stale and the promised ones in that
+ * order, `errors` those of the failed ones.
+ */
+export const recordsWrite = messageKind({
+  method: 'writes',
+  request: z.strictObject({
+    keyspace: keyspaceField,
+    ringVersion: versionField,
+    writes: bytesField('writes', 1, batchedWritesBytesMax),
+  }),
+  answer: z.strictObject({
+    kinds: bytesField('kinds', 1, batchedWritesMax),
+    stamps: z.array(stampField).max(batchedWritesMax),
+    errors: z.array(z.unknown()).max(batchedWritesMax),
+  }),
 });
 
 /** Expired records are given as they are: whoever asks decides at one moment for all answers. */

@@ -30,5 +30,10 @@
  * 20: copies from process to process (copy-start, copy-go-on, copy-checksum).
  * 21: they may be encrypted (copy-start, copy-go-on).
  * 22: the access document with roots and beacons (trust), and which one is in force (hello).
+ * 23: many writes in one message (writes).
  */
-export const wireVersion = 22;
+export const wireVersion = 23;
+/** The oldest version that is understood as well: what it lacks is not sent to it. */
+export const oldestWireVersion = 22;
+/** From here on a server takes many writes in one message. */
+export const manyWritesVersion = 23;

@@ -1,6 +1,6 @@
 // Bugs of the coordinator: counting, writing back, and what clients are told. Pure.
 import { part } from '../nemeses/part.ts';
-import { halfWritten, missedWrite } from '../scenarios/quorum-scenarios.ts';
+import { burst, halfWritten, missedWrite } from '../scenarios/quorum-scenarios.ts';
 import { wipedDevice } from '../scenarios/repair-scenarios.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
@@ -17,6 +17,19 @@ export const quorumBugs: readonly SeededBug[] = [
         file: coordinate,
         find: 'writeToQuorum(ports.devices, { active, slots, record, needed },',
         replace: 'writeToQuorum(ports.devices, { active, slots, record, needed: needed - 1 },',
+      },
+    ],
+  },
+  {
+    name: 'batch-first-only',
+    about: 'of many writes in one message only the first is stored, and all are acknowledged',
+    nemeses: [burst],
+    patches: [
+      {
+        file: 'packages/server/src/replica/write-answers.ts',
+        find: 'for (const [index, write] of writes.entries()) begin(write, index);',
+        replace:
+          "for (const [index, write] of writes.entries()) { if (index === 0) begin(write, 0); else note(index, { kind: 'stored' }); }",
       },
     ],
   },

@@ -50,6 +50,13 @@ export const missedWrite = scenarioOf('a device that missed a write', async (sce
   scenario.lose([a, c]);
 });
 
+/** Writes of many keys at once, read where one message brought them all. */
+export const burst = scenarioOf('many writes in one message', async (scenario) => {
+  const [a] = scenario.cast;
+  await scenario.askAll(a, { text: 'together' });
+  await readWithout(scenario);
+});
+
 /** A record arrives when a newer one has long been acknowledged. */
 export const lateArrival = scenarioOf('a record that arrives late', async (scenario) => {
   const [a, b, c] = scenario.cast;

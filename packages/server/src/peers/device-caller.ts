@@ -6,9 +6,10 @@ import { type MaybePromise, tryCall } from '@ringwright/base/maybe-promise';
 import { formatAddress } from '@ringwright/base/server-address';
 import type { Caller, CallHandler } from '@ringwright/wire/call-channel';
 import type { AnswerOf, MessageKind, RequestOf } from '@ringwright/wire/message';
-import { recordWrite } from '@ringwright/wire/records';
+import { recordsWrite, recordWrite } from '@ringwright/wire/records';
 import type { z } from 'zod';
 import type { ActiveRing } from '../rings/active-ring.ts';
+import { WriteBatches } from './write-batches.ts';
 
 export interface DeviceTarget {
   readonly active: ActiveRing;
@@ -53,6 +54,8 @@ export function writeByCall(call: DeviceCaller['call']): DeviceCaller['write'] {
 interface CallerPorts {
   readonly peers: { connect(address: string): Caller };
   readonly handlers: ReadonlyMap<string, CallHandler>;
+  /** Whether the server there takes many writes in one message. */
+  readonly takesMany: (address: string) => boolean;
   /** Writes of this device to itself. */
   readonly writeHere: (
     request: WriteRequest,
@@ -65,7 +68,7 @@ export const ownCaller: Caller = {
   call: () => Promise.reject(new Error('a device does not call itself back')),
 };
 
-export function deviceCaller({ peers, handlers, writeHere }: CallerPorts): DeviceCaller {
+export function deviceCaller({ peers, handlers, ...writing }: CallerPorts): DeviceCaller {
   // Not async, and the answers are passed on as they are: this is on the path of every request.
   const call: DeviceCaller['call'] = (to, kind, request) => {
     const { active, device, timeoutMs = peerCallTimeoutMs } = to;
@@ -75,16 +78,28 @@ export function deviceCaller({ peers, handlers, writeHere }: CallerPorts): Devic
       // The answer of a kind's handler is of the kind.
       return answer as MaybePromise<z.infer<typeof kind.answer>>;
     }
-    const { ip, port } = must(active.ring.devices[device], `no device ${device} in the ring`);
-    return peers.connect(formatAddress({ ip, port })).call(kind, request, timeoutMs);
+    return peers.connect(addressIn(active, device)).call(kind, request, timeoutMs);
   };
-  const writeThere = writeByCall(call);
+  const { takesMany, writeHere } = writing;
+  const batches = new WriteBatches({
+    one: (address, request) => peers.connect(address).call(recordWrite, request, peerCallTimeoutMs),
+    many: (address, request) =>
+      peers.connect(address).call(recordsWrite, request, peerCallTimeoutMs),
+    takesMany,
+    defer: (work) => void setImmediate(work),
+  });
   return {
     call,
-    write(to, request, told) {
-      const { active, device } = to;
-      if (device !== active.self) writeThere(to, request, told);
-      else writeHere(request, (answer, error) => told(device, answer, error));
+    write({ active, device }, request, told) {
+      const tell = (answer: WriteAnswer | null, error: unknown): void =>
+        told(device, answer, error);
+      if (device === active.self) writeHere(request, tell);
+      else batches.add(addressIn(active, device), request, tell);
     },
   };
+}
+
+function addressIn({ ring }: ActiveRing, device: number): string {
+  const { ip, port } = must(ring.devices[device], `no device ${device} in the ring`);
+  return formatAddress({ ip, port });
 }

@@ -1,0 +1,123 @@
+// Many writes in one message, against what each was told: nobody hears of another one's outcome.
+import { CodedError } from '@ringwright/base/coded-error';
+import { batchedWriteBytesMax } from '@ringwright/base/limits-wire';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import { unpackWrites } from '@ringwright/wire/packed-writes';
+import { type recordsWrite, type recordWrite, writeKinds } from '@ringwright/wire/records';
+import { expect, test } from 'vitest';
+import { WriteBatches } from './write-batches.ts';
+
+type Many = AnswerOf<typeof recordsWrite>;
+
+function setup(answer: (keys: string[]) => Many | CodedError, takesMany = true) {
+  const messages: string[][] = [];
+  const turns: (() => void)[] = [];
+  const batches = new WriteBatches({
+    one: (address, { key }) => {
+      messages.push([address, Buffer.from(key).toString()]);
+      return Promise.resolve({ kind: 'stored' });
+    },
+    many: (address, { ringVersion, writes }: RequestOf<typeof recordsWrite>) => {
+      const keys = unpackWrites(writes)!.map(({ key }) => Buffer.from(key).toString());
+      messages.push([`${address} v${ringVersion}`, ...keys]);
+      const given = answer(keys);
+      return given instanceof CodedError ? Promise.reject(given) : Promise.resolve(given);
+    },
+    takesMany: () => takesMany,
+    defer: (work) => void turns.push(work),
+  });
+  const told: string[] = [];
+  const add = (
+    address: string,
+    key: string,
+    options: { version?: number; bytes?: number } = {},
+  ) => {
+    const { version: ringVersion = 1, bytes = 1 } = options;
+    const request: RequestOf<typeof recordWrite> = {
+      ...{ keyspace: 'cities', ringVersion, partition: 0, key: Buffer.from(key) },
+      ...{ value: Buffer.alloc(bytes), ms: 1, tie: 0 },
+    };
+    batches.add(address, request, (found, error) => {
+      const code = error instanceof CodedError ? error.code : String(error);
+      told.push(`${key} ${found === null ? code : found.kind}`);
+    });
+  };
+  const endTurn = async (): Promise<void> => {
+    for (const turn of turns.splice(0)) turn();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { add, endTurn, messages, told };
+}
+
+const stored = (keys: string[]): Many => {
+  return { kinds: new Uint8Array(keys.length), stamps: [], errors: [] };
+};
+
+test('the writes of a turn go in one message to each server, those of the next apart', async () => {
+  const { add, endTurn, messages, told } = setup(stored);
+  for (const key of ['a', 'b']) for (const address of ['one', 'two']) add(address, key);
+  expect(messages).toEqual([]);
+  await endTurn();
+  add('one', 'c');
+  await endTurn();
+  expect(messages).toEqual([
+    ['one v1', 'a', 'b'],
+    ['two v1', 'a', 'b'],
+    ['one', 'c'],
+  ]);
+  expect(told.sort()).toEqual(['a stored', 'a stored', 'b stored', 'b stored', 'c stored']);
+});
+
+test('each write has its own outcome', async () => {
+  const document = new CodedError('PARTITION_FILLING', 'not yet').toJSON();
+  const kinds = ['stored', 'failed', 'stale', 'stored', 'promised'] as const;
+  const { add, endTurn, told } = setup(() => ({
+    kinds: Uint8Array.from(kinds.map((kind) => writeKinds.indexOf(kind))),
+    stamps: [
+      { ms: 7, tie: 1 },
+      { ms: 8, tie: 2 },
+    ],
+    errors: [document],
+  }));
+  for (const key of ['a', 'b', 'c', 'd', 'e']) add('one', key);
+  await endTurn();
+  expect(told).toEqual(['a stored', 'b PARTITION_FILLING', 'c stale', 'd stored', 'e promised']);
+});
+
+test('a message that is lost, or answered for some only, leaves no write untold', async () => {
+  const lost = setup(() => new CodedError('PEER_TIMEOUT', 'lost'));
+  for (const key of ['a', 'b']) lost.add('one', key);
+  await lost.endTurn();
+  expect(lost.told).toEqual(['a PEER_TIMEOUT', 'b PEER_TIMEOUT']);
+  const cut = setup(() => ({ kinds: Uint8Array.of(0, 1, 9), stamps: [], errors: [] }));
+  for (const key of ['a', 'b', 'c', 'd']) cut.add('one', key);
+  await cut.endTurn();
+  expect(cut.told).toEqual(['a stored', 'b PEER_FAILED', 'c PEER_FAILED', 'd PEER_FAILED']);
+});
+
+test('to a server that takes one at a time, and with a long value, each goes alone', async () => {
+  const older = setup(stored, false);
+  for (const key of ['a', 'b']) older.add('one', key);
+  expect(older.messages).toEqual([
+    ['one', 'a'],
+    ['one', 'b'],
+  ]);
+  const { add, endTurn, messages } = setup(stored);
+  add('one', 'long', { bytes: batchedWriteBytesMax });
+  for (const key of ['a', 'b']) add('one', key);
+  await endTurn();
+  expect(messages).toEqual([
+    ['one', 'long'],
+    ['one v1', 'a', 'b'],
+  ]);
+});
+
+test('writes made with two versions of a ring do not share a message', async () => {
+  const { add, endTurn, messages } = setup(stored);
+  for (const version of [1, 1, 2, 2]) add('one', `k${version}`, { version });
+  await endTurn();
+  expect(messages).toEqual([
+    ['one v1', 'k1', 'k1'],
+    ['one v2', 'k2', 'k2'],
+  ]);
+});

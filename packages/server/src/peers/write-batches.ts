@@ -1,0 +1,124 @@
+// The writes of one turn to one server, in one message: each keeps an outcome of its own.
+import {
+  batchedWriteBytesMax,
+  batchedWritesBytesMax,
+  batchedWritesMax,
+} from '@ringwright/base/limits-wire';
+import { errorFromDocument } from '@ringwright/base/remote-error';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import { packedWriteBytes, packWrites } from '@ringwright/wire/packed-writes';
+import { type recordsWrite, type recordWrite, writeKinds } from '@ringwright/wire/records';
+
+type WriteRequest = RequestOf<typeof recordWrite>;
+type WriteAnswer = AnswerOf<typeof recordWrite>;
+type Told = (answer: WriteAnswer | null, error: unknown) => void;
+
+export interface WriteBatchPorts {
+  readonly one: (address: string, request: WriteRequest) => Promise<WriteAnswer>;
+  readonly many: (
+    address: string,
+    request: RequestOf<typeof recordsWrite>,
+  ) => Promise<AnswerOf<typeof recordsWrite>>;
+  /** Whether the server there takes many at once. */
+  readonly takesMany: (address: string) => boolean;
+  /** Runs `work` when the turn ends. */
+  readonly defer: (work: () => void) => void;
+}
+
+interface Batch {
+  readonly address: string;
+  readonly requests: WriteRequest[];
+  readonly told: Told[];
+  bytes: number;
+}
+
+export class WriteBatches {
+  readonly #ports: WriteBatchPorts;
+  /** By address. */
+  readonly #gathering = new Map<string, Batch>();
+  #isDeferred = false;
+
+  constructor(ports: WriteBatchPorts) {
+    this.#ports = ports;
+  }
+
+  /** `told` is called once, in a later turn. */
+  add(address: string, request: WriteRequest, told: Told): void {
+    const bytes = packedWriteBytes(request);
+    if (bytes > batchedWriteBytesMax || !this.#ports.takesMany(address)) {
+      this.#sendOne(address, request, told);
+      return;
+    }
+    const batch = this.#batchFor(address, request, bytes);
+    batch.requests.push(request);
+    batch.told.push(told);
+    batch.bytes += bytes;
+    if (this.#isDeferred) return;
+    this.#isDeferred = true;
+    this.#ports.defer(() => {
+      this.#isDeferred = false;
+      for (const gathered of this.#gathering.values()) this.#send(gathered);
+      this.#gathering.clear();
+    });
+  }
+
+  /** One with room, of the same ring. */
+  #batchFor(address: string, request: WriteRequest, bytes: number): Batch {
+    const batch = this.#gathering.get(address);
+    if (batch !== undefined) {
+      const [first] = batch.requests;
+      const isSame =
+        first?.keyspace === request.keyspace && first.ringVersion === request.ringVersion;
+      const hasRoom =
+        batch.bytes + bytes <= batchedWritesBytesMax && batch.requests.length < batchedWritesMax;
+      if (isSame && hasRoom) return batch;
+      this.#send(batch);
+    }
+    const next: Batch = { address, requests: [], told: [], bytes: 0 };
+    this.#gathering.set(address, next);
+    return next;
+  }
+
+  #sendOne(address: string, request: WriteRequest, told: Told): void {
+    this.#ports.one(address, request).then(
+      (answer) => told(answer, null),
+      (error: unknown) => told(null, error),
+    );
+  }
+
+  #send({ address, requests, told }: Batch): void {
+    const [first] = requests;
+    const [toldFirst] = told;
+    if (first === undefined || toldFirst === undefined) return;
+    if (requests.length === 1) {
+      this.#sendOne(address, first, toldFirst);
+      return;
+    }
+    const { keyspace, ringVersion } = first;
+    const writes = packWrites(requests);
+    this.#ports.many(address, { keyspace, ringVersion, writes }).then(
+      (answer) => tellAll(told, answer),
+      (error: unknown) => {
+        for (const tell of told) tell(null, error);
+      },
+    );
+  }
+}
+
+/** What is not answered, or not as it should be, counts as failed without a word on the outcome. */
+function tellAll(
+  told: readonly Told[],
+  { kinds, stamps, errors }: AnswerOf<typeof recordsWrite>,
+): void {
+  const stamp = stamps.values();
+  const error = errors.values();
+  for (const [index, tell] of told.entries()) {
+    const kind = writeKinds[kinds[index] ?? -1];
+    if (kind === 'stored') tell({ kind }, null);
+    else if (kind === 'stale' || kind === 'promised') {
+      const { value } = stamp.next();
+      if (value === undefined) tell(null, errorFromDocument(null));
+      else tell({ kind, ...value }, null);
+    } else tell(null, errorFromDocument(error.next().value));
+  }
+}

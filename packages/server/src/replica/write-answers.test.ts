@@ -1,0 +1,54 @@
+// One message with many writes at a device: one that fails fails alone, and the others are stored.
+import { packWrites } from '@ringwright/wire/packed-writes';
+import { writeKinds } from '@ringwright/wire/records';
+import { expect, test } from 'vitest';
+import { servedRing } from '../../../../test/support/served-ring.ts';
+import { firstMs, StoreCluster } from '../../../../test/support/store-cluster.ts';
+import { answerWrites } from './write-answers.ts';
+
+const nobody = { call: () => Promise.reject(new Error('rings come otherwise')) };
+const about = { keyspace: 'cities', ringVersion: 1 };
+
+test('each write is stored, refused or kept out by itself', async () => {
+  const ring = servedRing({ devices: 3, power: 2 });
+  await using cluster = await StoreCluster.open([ring]);
+  const [device] = cluster.devices;
+  const { partitionOf } = device!.active;
+  const keys = Array.from({ length: 64 }, (_, index) => Buffer.from(`key ${index}`));
+  const of = (partition: number): Buffer[] => keys.filter((key) => partitionOf(key) === partition);
+  for (const partition of [0, 1]) await cluster.create(partition, [0]);
+  const [first, second] = of(0);
+  const write = (partition: number, key: Buffer, ms = firstMs) => {
+    return { partition, key, value: Buffer.from('value'), ms, tie: 0 };
+  };
+  await device!.store.write([
+    { ...about, ...write(0, second!, firstMs + 5) },
+    { ...about, ...write(1, of(1)[0]!, firstMs + 9), value: null, isPromise: true },
+  ]);
+  const writes = [
+    write(0, first!),
+    write(0, second!), // older than what is there
+    write(1, of(1)[0]!), // older than a promise
+    write(2, of(2)[0]!), // no file
+    write(0, of(1)[1]!), // of another partition
+    write(1, of(1)[1]!),
+  ];
+  const request = { ...about, writes: packWrites(writes) };
+  const answer = await answerWrites(device!.replica, request, nobody);
+  expect([...answer.kinds].map((kind) => writeKinds[kind])).toEqual([
+    ...['stored', 'stale', 'promised', 'failed', 'failed', 'stored'],
+  ]);
+  expect(answer.stamps).toEqual([
+    { ms: firstMs + 5, tie: 0 },
+    { ms: firstMs + 9, tie: 0 },
+  ]);
+  expect(answer.errors).toMatchObject([{ code: 'PARTITION_FILLING' }, { code: 'KEY_MISPLACED' }]);
+  expect(device!.value(0, first!.toString())).toBe('value');
+  expect(device!.value(1, of(1)[1]!.toString())).toBe('value');
+  expect(device!.value(0, of(1)[1]!.toString())).toBeNull();
+});
+
+test('bytes that are no writes are refused as a whole', () => {
+  const request = { ...about, writes: Uint8Array.of(1, 2, 3) };
+  expect(() => answerWrites({} as never, request, nobody)).toThrow('no writes');
+});
