@@ -162,6 +162,7 @@ const wrongForServer: readonly (readonly [option: string, ...values: string[]])[
   ['redis-consistency', 'most'],
   ['trust'],
   ['token-file'],
+  ['copy-listen', 'here:port', '10.0.0.1:70000', '6200', '/tmp'],
   ['copy-rate', '0', '-1', 'NaN', '1e300', '100000', '50MB/h', `${'9'.repeat(40)}TB`],
   ['trash-hours', '-1', 'NaN', '1e300', '1e999', '0x10'],
   ['trash-bytes', '-1', 'NaN', '1e300', `${'9'.repeat(40)}TB`],

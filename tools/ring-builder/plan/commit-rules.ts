@@ -47,6 +47,15 @@ export function commitOptions(
   return `-m TEXT --plan ${digest.slice(0, digestCharactersMin)}${reason}${room}`;
 }
 
+/** Of commit and revert: which plan is meant, and why it is right all the same. */
+export const reviewedPlanOptions = {
+  plan: textOption('digest of the plan that was reviewed'),
+  override: textOption(
+    'why a large change is right; it is logged, and stands for a second signature',
+  ),
+  overfill: textOption('why disks will do that have too little room for their moves; it is logged'),
+};
+
 export const replicasAtOnceOption = textOption(
   'refuse when more replicas of one partition move than this; only removals move two',
 );

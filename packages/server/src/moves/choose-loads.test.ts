@@ -47,7 +47,7 @@ describe('the order', () => {
     expect(chosen(all).wait).toEqual(['1 device']);
   });
 
-  test('paused and resting ones keep nobody back', () => {
+  test('paused ones and those in a cooldown keep nobody back', () => {
     const all = [
       load(1, { paused: true, priority: 9 }),
       load(2, { notBeforeMs: 1_700, priority: 8 }),
@@ -91,7 +91,7 @@ describe('requests suffer', () => {
     expect(chosen(all, [null, null], { ...noRule, loads: 2 }).start).toEqual([]);
   });
 
-  test('with a rest: none, and the next when it is over', () => {
+  test('with a cooldown: none, and the next when it is over', () => {
     const rule = { loads: 1, startAtMs: 1_100 };
     expect(chosen(all, [], rule)).toMatchObject({ start: [], wakeAtMs: 1_100 });
     const cooling = { ...rule, startAtMs: 1_000 };

@@ -263,7 +263,7 @@ function waitText({ source }: WaitingLoad, why: Exclude<WaitReason, 'cooldown'>)
   }
 }
 
-/** One that rests shows what its last attempt said. */
+/** One in a cooldown shows what its last attempt said. */
 function showWaiting(waiting: WaitingLoad, why: WaitReason): void {
   if (why === 'cooldown') return;
   const stage = why === 'paused' ? 'paused' : 'queued';

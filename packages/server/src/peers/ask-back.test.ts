@@ -19,7 +19,7 @@ function asking() {
   return { askBack, greeted, cooldowns, answers, flush };
 }
 
-test('a thousand who say so at once are one greeting, and one more after a rest', async () => {
+test('a thousand who say so at once are one greeting, and one more after a cooldown', async () => {
   const { askBack, greeted, cooldowns, answers, flush } = asking();
   const first = askBack.ask('a');
   await flush();

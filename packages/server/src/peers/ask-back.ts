@@ -1,5 +1,5 @@
 // What a hello says is asked again at the address it names: once for all that say so meanwhile, and
-// with a rest after each, so that nobody can make this server call another one all the time.
+// with a cooldown after each, so that nobody can make this server call another one all the time.
 
 export interface AskBackPorts {
   /** Greets the server there on a connection of this server's own. */
@@ -12,7 +12,7 @@ export class AskBack {
   readonly #ports: AskBackPorts;
   /** By address: the greeting that has not begun yet. */
   readonly #next = new Map<string, Promise<void>>();
-  /** By address: the last greeting, rest included. */
+  /** By address: the last greeting, cooldown included. */
   readonly #last = new Map<string, Promise<unknown>>();
 
   constructor(ports: AskBackPorts) {

@@ -14,6 +14,7 @@ import {
   requireDigest,
   requireProved,
   requireReplicasAtOnce,
+  reviewedPlanOptions,
 } from '../../plan/commit-rules.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../../plan/prepare-plan.ts';
 import { requireRoom } from '../../plan/require-room.ts';
@@ -22,16 +23,10 @@ import { stepRampsOption } from '../../versions/ramps.ts';
 export const verb: Verb = {
   options: {
     message: textOption('why, for the log', { alias: 'm', demandOption: true }),
-    plan: textOption('digest of the plan that was reviewed'),
     direct: flagOption('straight to the final table: for rings that no server has loaded'),
     'step-ramps': stepRampsOption,
     'max-replicas-at-once': replicasAtOnceOption,
-    override: textOption(
-      'why a large change is right; it is logged, and stands for a second signature',
-    ),
-    overfill: textOption(
-      'why disks will do that have too little room for their moves; it is logged',
-    ),
+    ...reviewedPlanOptions,
     unproved: textOption('why partitions that were forced to join may move again; it is logged'),
   },
   examples: [

@@ -17,7 +17,7 @@ import {
   plannedGuard,
   requireCommittable,
 } from '../../plan/commit-plan.ts';
-import { commitOptions, requireDigest } from '../../plan/commit-rules.ts';
+import { commitOptions, requireDigest, reviewedPlanOptions } from '../../plan/commit-rules.ts';
 import { guardWarnings } from '../../plan/guard-warnings.ts';
 import { sizesFor } from '../../plan/known-sizes.ts';
 import { roomFirst } from '../../plan/lacking-room.ts';
@@ -36,13 +36,7 @@ export const verb: Verb = {
     message: textOption('why, for the log; without it the plan is shown and nothing is done', {
       alias: 'm',
     }),
-    plan: textOption('digest of the plan that was reviewed'),
-    override: textOption(
-      'why a large change is right; it is logged, and stands for a second signature',
-    ),
-    overfill: textOption(
-      'why disks will do that have too little room for their moves; it is logged',
-    ),
+    ...reviewedPlanOptions,
   },
   examples: [
     ['$0 revert cities 7', 'what it would do; changes nothing'],
