@@ -1,5 +1,6 @@
 // What the servers say of the moves of a head, in the few lines that status has for it.
 import { CodedError } from '@ringwright/base/coded-error';
+import { isPeerCode } from '@ringwright/base/errors';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
 import { askMoves } from '../moves/ask-moves.ts';
@@ -13,7 +14,7 @@ import { situationOf } from './situation-of.ts';
 export interface MovesNow {
   /** Stages with the moves that are in them; files to drop are not among them. */
   readonly stages: Readonly<Partial<Record<MoveStage, number>>>;
-  /** Servers that a move goes to, or comes from, and that do not answer. */
+  /** Servers that do not answer. */
   readonly silent: readonly Plight[];
   /** What to type instead of rollout, for Context.next; null: rollout. */
   readonly instead: string | null;
@@ -27,11 +28,10 @@ export async function movesNow(context: Context, head: StoredVersion): Promise<M
   const targets = ringTargets(ring, state);
   const said = await askMoves(ring, targets);
   const rows = moveRows(ring, said).filter(({ assignment }) => assignment !== null);
-  const ends = new Set(ring.moves.flatMap(({ from, to }) => [from, to]));
   const silent = targets.flatMap(({ address, devices }): Plight[] => {
-    const moving = devices.filter((id) => ends.has(id));
-    const status = moving.map((id) => said.get(id)).find((one) => one !== undefined);
-    return status instanceof CodedError ? [{ address, devices: moving, code: status.code }] : [];
+    const status = devices.map((id) => said.get(id)).find((one) => one !== undefined);
+    const isAway = status instanceof CodedError && isPeerCode(status.code);
+    return isAway ? [{ address, devices, code: status.code }] : [];
   });
   const { rates, unanswered } = ratesBy(targets, said);
   const held = ratesText(rates, rates.size + unanswered.length);

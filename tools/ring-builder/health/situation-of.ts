@@ -1,6 +1,6 @@
 // What the advice on a version depends on besides the servers: its log, the trust of the folder.
 import type { LogEntry } from '@ringwright/repository/folder/log-entry';
-import { readLog } from '@ringwright/repository/folder/read-log';
+import { lastVersionEntry, readLog } from '@ringwright/repository/folder/read-log';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Context } from '../cli/verb.ts';
 import type { Situation } from '../servers/advice.ts';
@@ -19,10 +19,14 @@ export async function standingOf(
   context: Context,
   { signing }: Pick<StoredVersion, 'signing'>,
   entries: readonly LogEntry[],
-): Promise<Pick<Situation, 'pushed' | 'signing'>> {
+): Promise<Pick<Situation, 'pushed' | 'takenByAll' | 'signing'>> {
   const isSigning = (await trustOf(context)) !== null;
+  const push = lastPush(entries);
+  const head = lastVersionEntry(entries);
+  const isToAll = push !== null && push.accepted !== null && push.accepted === push.servers;
   return {
-    pushed: lastPush(entries) !== null,
+    pushed: push !== null,
+    takenByAll: isToAll && push.version === head?.version,
     signing: isSigning ? (signing === null ? 'missing' : 'on') : 'off',
   };
 }

@@ -32,6 +32,7 @@ test.each<[ErrorCode, Situation, string, string]>([
   ['BEACON_EXPIRED', signed, 'beacon cities', 'drop again'],
   ['DISK_FULL', still, 'reconcile cities', 'room'],
   ['RING_UNKNOWN', still, 'push cities', 'not given'],
+  ['RING_UNKNOWN', { ...still, takenByAll: true }, 'reconcile cities', 'have it no more'],
   ['WIRE_VERSION_UNKNOWN', still, 'push cities --keep-going', 'log'],
   ['PEER_TIMEOUT', still, 'push cities', 'remove cities d1 && ring-builder commit'],
   [

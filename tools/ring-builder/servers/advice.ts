@@ -17,6 +17,8 @@ export interface Situation {
   readonly ring: Pick<Ring, 'keyspace' | 'version' | 'devices' | 'moves'>;
   /** Whether any server was ever given the ring. */
   readonly pushed: boolean;
+  /** The log says that all servers took this very version. */
+  readonly takenByAll?: boolean;
   /** off: this folder has no trust.json. missing: the version was made before it had one. */
   readonly signing: 'off' | 'missing' | 'on';
 }
@@ -39,16 +41,16 @@ const absent: Advise = ({ ring, pushed }, plights) => {
   const again = `${ring.moves.length > 0 ? 'rollout' : 'push'} ${keyspace}`;
   const start = `start ${named(plights)}, then ring-builder ${again}`;
   if (!pushed) return { command: `push ${keyspace}`, text: start };
-  const joining = plights
-    .flatMap(({ devices }) => devices)
-    .filter((id) => ring.moves.some(({ to }) => to === id));
-  if (joining.length > 0) {
+  const gone = plights.flatMap(({ devices }) => devices);
+  const joining = gone.filter((id) => ring.moves.some(({ to }) => to === id));
+  // Where nobody answers, it is not the servers.
+  const isSome = ring.devices.some((device) => device !== null && !gone.includes(device.id));
+  if (joining.length > 0 && isSome) {
     const [command] = commandsWithout(ring, joining);
     const waits = `${start}, which waits for it: moves go there`;
     return { command, text: `${waits}${withoutForGood(ring, joining)}` };
   }
   const without = `rollout ${keyspace} --skip-down`;
-  const gone = plights.flatMap(({ devices }) => devices);
   const goOn = `${start}; to go on without: ring-builder ${without}`;
   const from = ring.moves.filter((move) => move.from !== null && gone.includes(move.from)).length;
   const source =
@@ -138,6 +140,16 @@ const token: Advise = ({ ring: { keyspace } }) => ({
     'ring-builder access list shows who has which, access grant NAME --operator --metrics makes one',
 });
 
+const unknown: Advise = ({ ring: { keyspace }, takenByAll = false }) => {
+  const push = `push ${keyspace}`;
+  if (!takenByAll) return { command: push, text: 'those servers were not given this version' };
+  const text =
+    'those servers had this version and have it no more: is it the right data directory, and is ' +
+    'its disk mounted? Where it was emptied, peers give the ring within seconds, and its files ' +
+    `refill; if they do not: ring-builder ${push}`;
+  return { command: `reconcile ${keyspace}`, text };
+};
+
 /** The worst first: of several servers, the first of these that one of them says is answered. */
 const table = new Map<ErrorCode, Advise>([
   ['RING_FORK', fork],
@@ -170,7 +182,7 @@ const table = new Map<ErrorCode, Advise>([
   ['PERMISSION_MISSING', token],
   ['ACCESS_OLDER', older],
   ['DISK_FULL', says('those disks need room', (ring) => `reconcile ${ring}`)],
-  ['RING_UNKNOWN', says('those servers were not given this version', (ring) => `push ${ring}`)],
+  ['RING_UNKNOWN', unknown],
   ['PEER_UNREACHABLE', absent],
 ]);
 

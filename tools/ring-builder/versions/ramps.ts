@@ -44,6 +44,16 @@ export function rampLines(rows: readonly RampRow[], step: string): string[] {
   );
 }
 
+/** Of a --step-ramps for which nothing was due. */
+export function whyNoStep(ring: string, rows: readonly RampRow[]): string[] {
+  if (rows.length === 0) {
+    return [`no device is on its way: ring-builder ramp ${ring} DEVICE WEIGHT begins a ramp`];
+  }
+  const again = `ring-builder ramp ${ring} DEVICE WEIGHT opens another window`;
+  const isOver = rows.some(({ phase }) => phase === 'over');
+  return [...rampLines(rows, `plan ${ring} --step-ramps`), ...(isOver ? [again] : [])];
+}
+
 /** What a plan says of them; `after` is the state that would be committed. */
 export function rampFindings(rows: readonly RampRow[], after: BuilderState): Finding[] {
   return rows

@@ -51,10 +51,12 @@ test('a wave that rests is left, and the minute is told at which it may go', asy
   expect(left.next.moves).toEqual([]);
   const drains = { left: [], isLeftToDown: false };
   const outcome = { head, end: 'done', drains, totals: { ...noTotals }, paused: 0 } as const;
-  const answer = rolloutAnswer(context, outcome, { waits: left, advice: null });
+  const again = ' --step --max-moves 2';
+  const answer = rolloutAnswer(context, outcome, { waits: left, advice: null, again });
   expect(answer.json).toMatchObject({ end: 'resting', movesLeft: plan.movesLeft });
   expect(answer.json).toMatchObject({ restsUntil: until });
-  expect([answer.exit, answer.next]).toEqual([6, 'ring-builder rollout cities']);
+  const next = `ring-builder rollout cities${again}`;
+  expect([answer.exit, answer.next]).toEqual([6, next]);
   expect(answer.lines.join('\n')).toContain(`after ${until.slice(0, 16)}Z`);
   ring.later(24);
   expect((await landed(ring)).left).toMatchObject({ restsUntil: null });

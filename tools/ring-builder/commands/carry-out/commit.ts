@@ -18,7 +18,7 @@ import {
 } from '../../plan/commit-rules.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../../plan/prepare-plan.ts';
 import { requireRoom } from '../../plan/require-room.ts';
-import { stepRampsOption } from '../../versions/ramps.ts';
+import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
 
 export const verb: Verb = {
   options: {
@@ -46,7 +46,7 @@ export const verb: Verb = {
     const prepared = await preparePlan(context, ring, { direct, stepRamps, signs });
     requireDigest(prepared.plan, optionalText(args, 'plan'), prepared.opened.head);
     requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
-    if (!prepared.changed && !signs) return nothingToDo(context, prepared);
+    if (!prepared.changed && !signs) return nothingToDo(context, prepared, { stepRamps });
     if (direct && !context.yes) requireUnpushed(ring, prepared);
     const override = optionalText(args, 'override') ?? null;
     const reason = optionalText(args, 'unproved') ?? null;
@@ -89,7 +89,11 @@ async function isFirstSigned({ rings }: Context, ring: string): Promise<boolean>
   return (await readVersion(rings, ring, 'head')).signing === null;
 }
 
-function nothingToDo(context: Context, { opened, direct }: PreparedPlan): Answer {
+function nothingToDo(
+  context: Context,
+  { opened, direct, state }: PreparedPlan,
+  { stepRamps }: { readonly stepRamps: boolean },
+): Answer {
   const { ring, head } = opened;
   return {
     json: {
@@ -102,7 +106,10 @@ function nothingToDo(context: Context, { opened, direct }: PreparedPlan): Answer
       direct,
       changed: false,
     },
-    lines: [`${ring}: nothing to do; the head stays version ${head?.version}`],
+    lines: [
+      `${ring}: nothing to do; the head stays version ${head?.version}`,
+      ...(stepRamps ? whyNoStep(ring, rampRows(state, context.nowMs())) : []),
+    ],
     next: context.next(`status ${ring}`),
   };
 }

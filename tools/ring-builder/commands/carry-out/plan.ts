@@ -18,7 +18,7 @@ import { planWanted, readWanted, type Wanted } from '../../plan/prepare-plan.ts'
 import { printMoves } from '../../plan/print-moves.ts';
 import { planDocument, printPlan, withWarnings } from '../../plan/print-plan.ts';
 import { effectWarnings, planEffects, printEffects } from '../../plan/print-plan-effects.ts';
-import { stepRampsOption } from '../../versions/ramps.ts';
+import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
 import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
 export const verb: Verb = {
@@ -64,7 +64,10 @@ export const verb: Verb = {
       json: { ...planDocument(plan), direct, changed, ...shown, brake: guard },
       lines: changed
         ? printPlan(plan, state, [...printEffects(effects, head?.ring ?? null), ...moves])
-        : [`${ring}: a commit would have nothing to do`],
+        : [
+            `${ring}: a commit would have nothing to do`,
+            ...(asked.stepRamps ? whyNoStep(ring, rampRows(state, context.nowMs())) : []),
+          ],
       next: context.next(
         changed
           ? (roomFirst(lacking) ??

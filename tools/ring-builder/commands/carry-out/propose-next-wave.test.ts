@@ -58,7 +58,7 @@ test('later waves: shown by the plan, kept by every version, cancelled by name',
     exit: 3,
     code: 'MOVE_UNKNOWN',
   });
-  expect(await tool.json<Status>('status cities')).toMatchObject({
+  expect(await tool.json<Status>('status cities --offline')).toMatchObject({
     movesLeft: one.movesLeft,
     cancelled: [named],
     next: 'ring-builder rollout cities',

@@ -31,6 +31,7 @@ const [a, b, c, other] = [0, 1, 2, 3];
 test('disks as the ring says', () => {
   expect(reconcileRing(ring, listed(asAssigned(ring)))).toEqual({
     findings: [],
+    joining: 0,
     slots: 24,
     complete: 24,
   });
@@ -88,9 +89,14 @@ test('a move in flight: the joiner has a part, and that is no surplus', () => {
   const disks = asAssigned(ring);
   expect(reconcileRing(moving, listed(disks)).findings).toEqual([]);
   disks.get(other)?.set(5, { ...ready, state: 'filling' });
-  const [found] = reconcileRing(moving, listed(disks)).findings;
-  expect(found).toMatchObject({ kind: 'partial', device: other });
-  expect(found?.command).toBe(`moves ${ring.keyspace} list 5`);
+  expect(reconcileRing(moving, listed(disks))).toMatchObject({ findings: [], joining: 1 });
+  const damaged = listed(disks).map((one) =>
+    one.device === other ? { ...one, damaged: new Map([[5, 'data.db is gone']]) } : one,
+  );
+  expect(reconcileRing(moving, damaged)).toMatchObject({
+    findings: [{ kind: 'damaged', device: other }],
+    joining: 0,
+  });
 });
 
 test('a damaged file counts as none, whatever the device said of it before', () => {

@@ -56,6 +56,8 @@ export interface DiskFinding {
 
 export interface Reconciliation {
   readonly findings: readonly DiskFinding[];
+  /** Files that joiners have of moves in flight: as the ring says. */
+  readonly joining: number;
   /** Slots of the table whose devices have answered, and those among them with a complete file. */
   readonly slots: number;
   readonly complete: number;
@@ -65,7 +67,7 @@ export interface Reconciliation {
 export function reconcileRing(ring: Ring, listings: readonly DiskListing[]): Reconciliation {
   const byDevice = new Map(listings.map((listing) => [listing.device, listing]));
   const findings: DiskFinding[] = [];
-  let [slots, complete] = [0, 0];
+  let [slots, complete, joining] = [0, 0, 0];
   for (let partition = 0; partition < ring.partitions; partition += 1) {
     const holders = slotsOf(ring, partition).map(({ device }) => device);
     const answered = holders.filter((device) => byDevice.has(device));
@@ -83,6 +85,7 @@ export function reconcileRing(ring: Ring, listings: readonly DiskListing[]): Rec
     };
     const here: DiskFinding[] = [];
     for (const listing of listings) {
+      if (isJoining(ring, listing, partition)) joining += 1;
       const finding = findingOf(ring, listing, { partition, isWhole, others });
       if (finding !== null) here.push(finding);
     }
@@ -91,7 +94,12 @@ export function reconcileRing(ring: Ring, listings: readonly DiskListing[]): Rec
     }
     findings.push(...here);
   }
-  return { findings, slots, complete };
+  return { findings, joining, slots, complete };
+}
+
+function isJoining(ring: Ring, { device, files, damaged }: DiskListing, partition: number) {
+  if (!files.has(partition) || damaged.has(partition)) return false;
+  return dutyOf(ring, partition, device).kind === 'LOAD';
 }
 
 function fileOf(
@@ -153,11 +161,7 @@ function findingOf(ring: Ring, listing: DiskListing, place: Place): DiskFinding 
     const kind = place.isWhole ? 'duplicated' : 'unassigned';
     return { kind, ...about, why, command: `rollout ${keyspace}` };
   }
-  if (duty.kind === 'LOAD') {
-    if (file === undefined) return null;
-    const why = `on its way here, ${duty.move.state}`;
-    return { kind: 'partial', ...about, why, command: `moves ${keyspace} list ${partition}` };
-  }
+  if (duty.kind === 'LOAD') return null;
   if (file === undefined) {
     const why = 'it opens or refills the file when it has the ring and its peers';
     return { kind: 'absent', ...about, why, command: `push ${keyspace}` };

@@ -30,18 +30,23 @@ export const verb: Verb = {
     const { ring, state, id } = await readVersion(context.rings, name, 'head');
     const targets = ringTargets(ring, state);
     const { listings, away } = await listDisks(ring, targets, context.nowMs());
-    const { findings, slots, complete } = reconcileRing(ring, listings);
+    const { findings, joining, slots, complete } = reconcileRing(ring, listings);
     const worst = findings.toSorted((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
     const counts = kinds.map((kind) => of(kind, findings)).filter(({ count }) => count > 0);
     const first = worst[0];
     return {
       json: {
-        ...{ ring: name, version: ring.version, id, slots, complete, counts },
+        ...{ ring: name, version: ring.version, id, slots, complete, joining, counts },
         findings: worst.map((one) => ({ ...one, command: context.next(one.command) })),
         away,
       },
       lines: [
         `${name} version ${ring.version}: ${complete} of ${counted(slots, 'slot')} with a complete file`,
+        ...(joining > 0
+          ? [
+              `${counted(joining, 'file')} beside that ${joining === 1 ? 'is' : 'are'} filled by moves, as planned`,
+            ]
+          : []),
         ...counts.map(
           ({ kind, count, bytes }) => `${kind}: ${counted(count, 'file')}, ${printBytes(bytes)}`,
         ),
@@ -50,7 +55,10 @@ export const verb: Verb = {
         ...(worst.length > FINDINGS_SHOWN_MAX ? [`… ${worst.length} in all`] : []),
       ],
       next: context.next(
-        first?.command ?? (away.length > 0 ? `servers ${name}` : `status ${name}`),
+        first?.command ??
+          (away.length > 0
+            ? `servers ${name}`
+            : `${ring.moves.length > 0 ? 'rollout' : 'status'} ${name}`),
       ),
       exit: findings.length > 0 ? 1 : away.length > 0 ? 4 : 0,
     };

@@ -1,6 +1,8 @@
 // ring-builder rollout: drives the moves of the head to their end.
 import { counted } from '@ringwright/base/counted';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { readLog } from '@ringwright/repository/folder/read-log';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import {
   type Arguments,
   flag,
@@ -12,10 +14,13 @@ import {
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { parseWindow } from '../../cli/parse-window.ts';
 import { printBytes, printSeconds } from '../../cli/print-bytes.ts';
+import { quoteWord } from '../../cli/quote-command.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
 import { situationOf } from '../../health/situation-of.ts';
 import { parseRate } from '../../moves/copy-rates.ts';
 import { type Advice, adviceOn } from '../../servers/advice.ts';
+import { deviceStandings, drainedLines } from '../../versions/device-standings.ts';
+import { rampLines, rampRows } from '../../versions/ramps.ts';
 import { type WavesLeft, wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 import { type RolloutEnd, type RolloutOptions, type RolloutOutcome, rollOut } from './roll-out.ts';
 
@@ -72,6 +77,8 @@ export const verb: Verb = {
       code === undefined ? [] : [{ address, devices, code }],
     );
     return rolloutAnswer(context, outcome, {
+      again: givenOptions(args),
+      standing: head.state === null ? [] : standingLines(context, head, head.state),
       waits: wavesLeft(head, entries, context.nowMs()),
       advice: adviceOn(await situationOf(context, head), plights),
     });
@@ -95,7 +102,19 @@ function windowOf(args: Arguments): RolloutOptions['window'] {
 export function rolloutAnswer(
   context: Context,
   { head, end: stopped, drains, totals, paused }: RolloutOutcome,
-  { waits, advice }: { readonly waits: WavesLeft; readonly advice: Advice | null },
+  {
+    waits,
+    advice,
+    again = '',
+    standing = [],
+  }: {
+    readonly waits: WavesLeft;
+    readonly advice: Advice | null;
+    /** The options that were given, for the command that goes on. */
+    readonly again?: string;
+    /** Of ramps and drained devices, told when nothing is left to do. */
+    readonly standing?: readonly string[];
+  },
 ): Answer {
   const { movesLeft, movesNotNoted, restsUntil } = waits;
   const end = stopped === 'done' && restsUntil !== null ? 'resting' : stopped;
@@ -125,13 +144,14 @@ export function rolloutAnswer(
       ...wavesLeftLines(keyspace, waits),
       ...endLines[end]({ inFlight: moves.length, paused, isLeftToDown: drains.isLeftToDown }),
       ...(advice === null ? [] : [advice.text]),
+      ...(end === 'done' ? standing : []),
     ],
     next: context.next(
       advice !== null && !drains.isLeftToDown
         ? advice.command
         : end === 'done' && movesNotNoted > 0
           ? `plan ${keyspace}`
-          : nextCommand(keyspace, end),
+          : nextCommand(keyspace, end, again),
     ),
     exit: end === 'paused' || end === 'resting' ? EXIT_WAITS : end === 'drains' ? 4 : 0,
   };
@@ -164,8 +184,34 @@ const endLines: Readonly<Record<AnsweredEnd, (figures: EndFigures) => readonly s
   ],
 };
 
-function nextCommand(ring: string, end: AnsweredEnd): string {
+function nextCommand(ring: string, end: AnsweredEnd, again: string): string {
   if (end === 'done') return `servers ${ring}`;
-  if (end === 'step') return `rollout ${ring} --step`;
-  return end === 'paused' ? `moves ${ring} resume all` : `rollout ${ring}`;
+  return end === 'paused' ? `moves ${ring} resume all` : `rollout ${ring}${again}`;
+}
+
+/** As typed; not --override, which is a word on one wave. */
+function givenOptions(args: Arguments): string {
+  return Object.entries(verb.options ?? {})
+    .filter(([name]) => name !== 'override')
+    .map(([name, { type }]) => {
+      if (type === 'boolean') return flag(args, name) ? ` --${name}` : '';
+      const value = optionalText(args, name);
+      return value === undefined ? '' : ` --${name} ${quoteWord(value)}`;
+    })
+    .join('');
+}
+
+/** What comes after it of a change that takes several rollouts. */
+function standingLines(
+  context: Context,
+  { ring }: StoredVersion,
+  state: BuilderState,
+): readonly string[] {
+  const { keyspace } = ring;
+  const step = context.next(`plan ${keyspace} --step-ramps`);
+  const devices = deviceStandings(state, state, ring);
+  return [
+    ...rampLines(rampRows(state, context.nowMs()), step),
+    ...drainedLines(devices, (names) => context.next(`remove ${keyspace} ${names}`)),
+  ];
 }

@@ -30,6 +30,14 @@ export const verb: Verb = {
     hours: textOption(`and stays open so long (default ${HOURS})`),
     off: flagOption('the weight stays where it is now'),
   },
+  about: `Each step is a version of its own, taken by commit --step-ramps while the window is open
+(UTC); no other commit takes one. A drain over several nights, in four steps:
+  once:        ring-builder ramp cities d3 0 --percent 25
+               ring-builder commit cities -m 'd3 is drained'          (nothing moves yet)
+  each night:  ring-builder commit cities -m 'd3, next step' --step-ramps
+               ring-builder rollout cities --window 22-6 --rate 50MB/s
+  in the end:  status says that d3 is drained; then remove cities d3, commit and rollout.
+If the window closes too early, the weight stays; ramp again opens another.`,
   examples: [
     [
       '$0 ramp cities d3 100 --percent 20',

@@ -1,8 +1,11 @@
 // What status says of servers that moves wait for, and of devices that may leave; and what the
 // commands on the way out name next.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { appendPush } from '@ringwright/repository/append-push';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import {
   type RingBuilderHere,
   ringBuilderHere,
@@ -11,10 +14,17 @@ import {
 /** Nobody listens there. */
 const devices = [1, 2, 3].map((n) => `r1z${n}-127.0.0.1:${n}/sdb 1`).join(' ');
 
+/** One of the servers is one that answers, and has no ring. */
 async function pushed(): Promise<RingBuilderHere> {
+  const answer = { address: '', ready: false, rings: [], refusals: [] };
+  const server = createServer((_, response) => void response.end(JSON.stringify(answer)));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
   const tool = await ringBuilderHere();
   await tool.json('create cities --partitions 8 --replicas 2 --min-part-hours 0');
-  await tool.json(`add cities ${devices}`);
+  await tool.json(`add cities ${devices.replace('127.0.0.1:1/', `127.0.0.1:${port}/`)}`);
   const { id } = await tool.json<{ id: string }>('commit cities -m first');
   const place = { rings: join(tool.folder, 'rings'), ring: 'cities' };
   const entry = { time: '2026-11-21T03:00:00.000Z', user: 'ada', message: '', details: {} };
@@ -27,7 +37,7 @@ test('a joiner that died in mid-move: every command names the way out', async ()
   await tool.json('add cities r1z4-127.0.0.1:4/sdb 1');
   await tool.json('commit cities -m joins');
   const status = await tool.answer('status cities');
-  expect(status.json).toMatchObject({ inFlight: 4, stages: { failed: 4 }, silent: { length: 4 } });
+  expect(status.json).toMatchObject({ inFlight: 4, stages: { failed: 4 }, silent: { length: 3 } });
   expect(status.lines).toContain('127.0.0.1:4 does not answer: d3');
   expect(status.lines.join('\n')).toContain('if it will not come back: ring-builder moves cities');
   expect(status.next).toBe('ring-builder moves cities cancel d3');
@@ -56,4 +66,18 @@ test('a device that was drained may leave; one that is empty for now may not', a
   await tool.json('ramp cities d2 5');
   await tool.json('commit cities -m back');
   expect(await tool.text('status cities')).toContain('ring-builder remove cities d1\n');
+});
+
+test('a step that is not due says why: no ramp, or a window that is closed', async () => {
+  const tool = await ringBuilderHere();
+  await tool.json('create cities --partitions 8 --replicas 1 --min-part-hours 0');
+  await tool.json(`add cities ${devices}`);
+  await tool.json('commit cities -m first');
+  const step = (verb: string) => tool.text(`${verb} cities --step-ramps`);
+  expect(await step('plan')).toContain('ring-builder ramp cities DEVICE WEIGHT begins a ramp');
+  await tool.json('ramp cities d1 0 --in-hours 5 --hours 2');
+  await tool.json('commit cities -m tonight');
+  for (const verb of ['plan', 'commit -m step']) {
+    expect(await step(verb)).toMatch(/ramp d1: weight 1 to 0 by 0.1 a step, .* not open yet/);
+  }
 });

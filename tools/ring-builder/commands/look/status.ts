@@ -21,17 +21,17 @@ import { standingOf } from '../../health/situation-of.ts';
 import { type Advice, adviceOnCode } from '../../servers/advice.ts';
 import { cancelledSince, printPartitions } from '../../versions/cancelled-since.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
-import { lastPush, pushLine } from '../../versions/last-push.ts';
-import { rampLines, rampRows } from '../../versions/ramps.ts';
-import { trustOf } from '../../versions/signing.ts';
-import { describeChange } from '../../versions/stage-verb.ts';
-import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 import {
   type DeviceStanding,
   deviceStandings,
   drainedLines,
   standingText,
-} from './device-standings.ts';
+} from '../../versions/device-standings.ts';
+import { lastPush, pushLine } from '../../versions/last-push.ts';
+import { rampLines, rampRows } from '../../versions/ramps.ts';
+import { trustOf } from '../../versions/signing.ts';
+import { describeChange } from '../../versions/stage-verb.ts';
+import { wavesLeft, wavesLeftLines } from '../../versions/waves-left.ts';
 
 const DEVICES_SHOWN_MAX = 50;
 
