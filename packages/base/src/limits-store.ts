@@ -100,3 +100,11 @@ assert(
 );
 assert(logBatchBytesMax * 4 <= logSegmentBytesMax, 'a segment holds several batches');
 assert(logBatchBytesMax <= logQueueBytesMax, 'a batch fits the queue');
+
+/**
+ * So long files are checkpointed when a server stops; the log has what the others lack, and the
+ * next start replays it. Whoever stops a server waits 2 s.
+ */
+export const leavingMsMax = 1_000;
+/** Enough for the threads of the pool, and for the file system to sync several in one go. */
+export const filesSyncedAtOnce = 8;

@@ -11,15 +11,9 @@ import type { StoreParts } from './parts/store-parts.ts';
  * replayed.
  */
 export async function closeStore(parts: StoreParts): Promise<void> {
-  const { log, mutex, audits, copies, carrier, checkpointer, files, registry, root, lock } = parts;
-  parts.closed = true;
+  const { log, files, lock } = parts;
   try {
-    await log.drained();
-    await mutex.idle();
-    audits.close();
-    copies.close();
-    carrier.close();
-    await checkpointer.stop();
+    await endWork(parts);
     for (const partition of [...files.all()]) {
       if (parts.failure !== null || partition.damage !== null) files.abandon(partition);
       else {
@@ -29,19 +23,38 @@ export async function closeStore(parts: StoreParts): Promise<void> {
       }
       await setImmediate();
     }
-    for (const partition of registry.all()) {
-      if (partition.damage !== null) orFail(parts, () => noteIfReplaced(root, partition));
-    }
+    keepReplaced(parts);
     await log.close();
-    const needed = [...registry.all()].some(({ dirtySince }) => dirtySince !== clean);
-    if (parts.failure === null && !needed) {
-      const directory = dataPaths.log(root);
-      await removeSegments(directory, await listSegments(directory));
-    }
+    await removeNeedlessLog(parts);
   } finally {
     lock.release();
   }
   if (parts.failure !== null) throw parts.failure;
+}
+
+/** Takes no more calls, and waits for what is under way. */
+export async function endWork(parts: StoreParts): Promise<void> {
+  const { log, mutex, audits, copies, carrier, checkpointer } = parts;
+  parts.closed = true;
+  await log.drained();
+  await mutex.idle();
+  audits.close();
+  copies.close();
+  carrier.close();
+  await checkpointer.stop();
+}
+
+export function keepReplaced(parts: StoreParts): void {
+  for (const partition of parts.registry.all()) {
+    if (partition.damage !== null) orFail(parts, () => noteIfReplaced(parts.root, partition));
+  }
+}
+
+export async function removeNeedlessLog({ root, registry, failure }: StoreParts): Promise<void> {
+  const isNeeded = [...registry.all()].some(({ dirtySince }) => dirtySince !== clean);
+  if (failure !== null || isNeeded) return;
+  const directory = dataPaths.log(root);
+  await removeSegments(directory, await listSegments(directory));
 }
 
 function orFail(parts: StoreParts, work: () => void): void {

@@ -27,6 +27,7 @@ import type {
   Write,
   WriteOutcome,
 } from './file/record.ts';
+import { leaveStore } from './leave-store.ts';
 import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
 import { queueWrite, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
 import { checkOpen, partitionOf, type StoreParts } from './parts/store-parts.ts';
@@ -45,7 +46,7 @@ export class Store {
   readonly copies: StoreCopies;
   readonly directory: string;
   readonly #parts: StoreParts;
-  #closing: Promise<void> | null = null;
+  #closing: Promise<boolean> | null = null;
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
@@ -134,7 +135,6 @@ export class Store {
 
   /** Durably promises what PartitionInfo.barrierMs says; never lowered. The server keeps it. */
   async promiseFloor(keyspace: string, partition: number, ms: number): Promise<void> {
-    this.#checkUsable();
     await changeMarks(this.#parts, this.#partition(keyspace, partition), { barrierMs: ms });
   }
 
@@ -156,7 +156,6 @@ export class Store {
 
   /** Durable, and shown, when it resolves. Throws PARTITION_ABSENT, PARTITION_DAMAGED. */
   async setState(keyspace: string, partition: number, state: PartitionState): Promise<void> {
-    this.#checkUsable();
     await changeMarks(this.#parts, this.#partition(keyspace, partition), { state });
   }
 
@@ -271,8 +270,14 @@ export class Store {
   }
 
   /** Waits for writes under way, checkpoints everything, leaves an empty log. Safe to repeat. */
-  close(): Promise<void> {
-    this.#closing ??= closeStore(this.#parts);
+  async close(): Promise<void> {
+    this.#closing ??= closeStore(this.#parts).then(() => true);
+    await this.#closing;
+  }
+
+  /** Instead of `close`, for a process that exits then: see leaveStore. */
+  leave(withinMs: number): Promise<boolean> {
+    this.#closing ??= leaveStore(this.#parts, withinMs);
     return this.#closing;
   }
 

@@ -11,7 +11,7 @@ import {
   trashTickMs,
 } from '@ringwright/base/limits-copies';
 import { peerGreetMs } from '@ringwright/base/limits-rings';
-import { scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits-store';
+import { leavingMsMax, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/limits-store';
 import { splitAddress } from '@ringwright/base/server-address';
 import { checkAccess } from '@ringwright/head-store/etcd-request';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
@@ -47,6 +47,11 @@ export interface RunningServer {
   readonly address: string;
   /** Stops taking requests, ends what is under way, checkpoints and closes the store. */
   close(): Promise<void>;
+  /**
+   * The same in short time, for a process that exits then. Whether all is in the partition files;
+   * else the next start replays the log.
+   */
+  leave(): Promise<boolean>;
 }
 
 interface Surroundings {
@@ -76,13 +81,22 @@ export async function startServer(
       log.warn({ path: note.path, mode: note.mode }, note.message);
     }
     const device = await openDevice(options, onFailure);
-    opened.defer(() => device.store.close());
+    const end = { isLeaving: false, isWhole: true };
+    opened.defer(async () => {
+      if (end.isLeaving) end.isWhole = await device.store.leave(leavingMsMax);
+      else await device.store.close();
+    });
     await runServer(options, { device, opened, log });
+    const leave = async (): Promise<boolean> => {
+      end.isLeaving = true;
+      await opened.disposeAsync();
+      return end.isWhole;
+    };
+    return { address: options.listen, close: () => opened.disposeAsync(), leave };
   } catch (error) {
     await opened.disposeAsync().catch((also: unknown) => log.error({ error: also }, 'not closed'));
     throw await startFailure(error, options.data);
   }
-  return { address: options.listen, close: () => opened.disposeAsync() };
 }
 
 interface Running {

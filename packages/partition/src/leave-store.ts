@@ -1,0 +1,61 @@
+// Ends a store together with its process: what there is time for is checkpointed, the log keeps the
+// rest. Nothing is closed: the system does that, and SQLite would sync each file on this thread.
+import { setImmediate } from 'node:timers/promises';
+import { filesSyncedAtOnce } from '@ringwright/base/limits-store';
+import { endWork, keepReplaced, removeNeedlessLog } from './close-store.ts';
+import { lostError, whyPartitionLost } from './file/lost-file.ts';
+import { clean, type Partition } from './file/partition.ts';
+import { damageError, isDamage } from './file/sqlite-errors.ts';
+import type { StoreParts } from './parts/store-parts.ts';
+
+/**
+ * Begins no checkpoint after `withinMs`. True when the files hold everything, and the log is empty.
+ * The directory stays locked until the process ends. Rejects with STORE_FAILED.
+ */
+export async function leaveStore(parts: StoreParts, withinMs: number): Promise<boolean> {
+  await endWork(parts);
+  const endsAt = performance.now() + withinMs;
+  const open = [...parts.files.all()];
+  // Even without time: another file in its place would be used by the next start.
+  for (const partition of open) lookAt(parts, partition);
+  const queue = open.values();
+  const work = async (): Promise<void> => {
+    for (const partition of queue) {
+      if (parts.failure !== null || performance.now() > endsAt) return;
+      await settle(parts, partition);
+    }
+  };
+  await Promise.all(Array.from({ length: filesSyncedAtOnce }, work));
+  keepReplaced(parts);
+  await parts.log.close();
+  await removeNeedlessLog(parts);
+  if (parts.failure !== null) throw parts.failure;
+  return [...parts.registry.all()].every(({ dirtySince }) => dirtySince === clean);
+}
+
+/** A file that is not the one in use any more is damaged, and its log stays. */
+function lookAt(parts: StoreParts, partition: Partition): void {
+  if (partition.damage !== null) return;
+  try {
+    const why = whyPartitionLost(parts.root, partition);
+    if (why !== null) partition.damage = lostError(partition, why);
+  } catch (error) {
+    if (isDamage(error)) partition.damage = damageError(error, partition);
+    else parts.fail(error);
+  }
+}
+
+/** Its rows, its changes and its watermarks go into the file, which is synced in the pool. */
+async function settle(parts: StoreParts, partition: Partition): Promise<void> {
+  const { file, damage } = partition;
+  if (file === null || damage !== null) return;
+  try {
+    if (partition.dirtySince === clean && file.isFlushed) return;
+    // failpoint: leave.before-checkpoint
+    if (await file.checkpointAside()) partition.dirtySince = clean;
+    await setImmediate();
+  } catch (error) {
+    if (isDamage(error)) partition.damage ??= damageError(error, partition);
+    else parts.fail(error);
+  }
+}
