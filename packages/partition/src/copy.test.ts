@@ -363,6 +363,34 @@ test('what is written while copies are adopted outlives a power loss, as promise
   expect(present).toMatchObject({ rows: 200 + acknowledged.length });
 });
 
+test('a file that nobody has written to is never opened: its copy takes its place', async () => {
+  await using from = scratch();
+  await using to = scratch();
+  const source = await from.open();
+  const target = await to.open();
+  await source.create('test', 0, 'ready');
+  await fill(source, 30, 50);
+  const opening = vi.spyOn(OpenFiles.prototype, 'replace');
+  try {
+    const made = await target.create('test', 0, 'filling');
+    expect(target.info('test', 0)).toEqual(made);
+    expect(opening).toHaveBeenCalledTimes(0);
+    await using beside = to.image();
+    expect((await beside.open()).info('test', 0)).toEqual(made);
+    opening.mockClear();
+    await copyPartition(source, target);
+    expect(opening).toHaveBeenCalledTimes(1);
+  } finally {
+    opening.mockRestore();
+  }
+  const { rows, digest } = source.info('test', 0)!;
+  expect(target.info('test', 0)).toMatchObject({ rows, digest, state: 'filling' });
+  await target.setState('test', 0, 'ready');
+  await using after = to.image();
+  cutWals(after.directory, () => 0);
+  expect((await after.open()).info('test', 0)).toEqual(target.info('test', 0));
+});
+
 test('a partition dropped while its copy comes in stays dropped', async () => {
   await using from = scratch();
   const source = await from.open();

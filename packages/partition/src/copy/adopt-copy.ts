@@ -2,6 +2,7 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replaceOwnFile, syncDirectory } from '@ringwright/node/durable-files';
 import { dataPaths } from '../file/data-paths.ts';
@@ -10,7 +11,7 @@ import { openDataFile } from '../file/open-files.ts';
 import { clean, type Partition } from '../file/partition.ts';
 import { currentFile, currentText } from '../file/partition-directory.ts';
 import type { PartitionFile } from '../file/partition-file.ts';
-import type { PartitionInfo } from '../file/partition-info.ts';
+import type { PartitionInfo, PartitionMarks } from '../file/partition-info.ts';
 import { recordsSince } from '../file/read-records.ts';
 import type { StoredPromise } from '../file/record.ts';
 import { hashRecord } from '../file/record-bytes.ts';
@@ -43,7 +44,7 @@ export async function adoptCopy(
   partition.pins += 1;
   try {
     copy = openDataFile(join(directory, 'data.db'));
-    const { state, barrierMs } = usePartition(parts, partition, (file) => file.info());
+    const { state, barrierMs } = marksOf(parts, partition);
     copy.takeOver({ incarnation, life: partition.life, state, barrierMs });
     // failpoint: copy-in.taken-over
     // What is here already came before anybody counts on a promise of the copy.
@@ -55,7 +56,7 @@ export async function adoptCopy(
     // failpoint: copy-in.switched
     const present = switchHere(parts, partition, { copy, merged, incarnation });
     await setImmediate();
-    present.wal.discard();
+    present?.wal.discard();
     await removeOld(parts, home, old);
     await promiseAll(parts, partition, promised);
     return copy.info();
@@ -108,6 +109,7 @@ function mergePiece(
   partition: Partition,
   { copy, from }: { copy: PartitionFile; from: number },
 ): { lastSeq: number; more: boolean } {
+  if (partition.isUntouched) return { lastSeq: from, more: false };
   const { mergeRowsMax: rowsMax, mergeBytesMax: bytesMax } = parts.limits;
   const { rows, lastSeq, more } = usePartition(parts, partition, (present) =>
     recordsSince(present, from, { rowsMax, bytesMax }),
@@ -121,10 +123,20 @@ function mergePiece(
 
 /** State, barrier and promises as the present file has them. */
 function takeMarks(parts: StoreParts, partition: Partition, copy: PartitionFile): void {
-  const present = usePartition(parts, partition, (file) => file);
-  const { state, barrierMs } = present.marks();
+  const { state, barrierMs } = marksOf(parts, partition);
   copy.change({ state, barrierMs, floorMs: 0 });
-  copy.apply(present.promises.all().map(promiseRow));
+  const promises = presentFile(parts, partition)?.promises.all() ?? [];
+  copy.apply(promises.map(promiseRow));
+}
+
+/** Null: it is as empty as it was made, and need not be opened. */
+function presentFile(parts: StoreParts, partition: Partition): PartitionFile | null {
+  return partition.isUntouched ? null : usePartition(parts, partition, (file) => file);
+}
+
+function marksOf(parts: StoreParts, partition: Partition): PartitionMarks {
+  const { infoWhenClosed } = partition;
+  return presentFile(parts, partition)?.marks() ?? must(infoWhenClosed, 'known when it was made');
 }
 
 async function switchOnDisk(parts: StoreParts, home: string, incarnation: string): Promise<void> {
@@ -146,7 +158,7 @@ function switchHere(
   parts: StoreParts,
   partition: Partition,
   next: { copy: PartitionFile; merged: number; incarnation: string },
-): PartitionFile {
+): PartitionFile | null {
   const { copy, incarnation } = next;
   try {
     let from = next.merged;
@@ -157,7 +169,7 @@ function switchHere(
     // Damage of the present file is of this partition alone.
     throw partition.damage ?? failed(parts, error);
   }
-  const present = usePartition(parts, partition, (file) => file);
+  const present = presentFile(parts, partition);
   partition.incarnation = incarnation;
   partition.dirtySince = partition.keptSince;
   parts.files.replace(partition, copy);

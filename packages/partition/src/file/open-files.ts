@@ -121,6 +121,7 @@ export class OpenFiles {
   /** Takes up an open file, in the place of one before it, which the caller has closed. */
   replace(partition: Partition, file: PartitionFile): void {
     partition.file = file;
+    partition.isUntouched = false;
     partition.seen = seeFiles(file.db.name);
     this.#open.add(partition);
     if (this.#cacheBytes < fileCacheBytesMax) file.cache.limit(this.#cacheBytes);

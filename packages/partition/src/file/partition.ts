@@ -18,6 +18,8 @@ export interface Partition {
   file: PartitionFile | null;
   /** What its names led to when it was opened or closed; null before the first time. */
   seen: SeenFiles | null;
+  /** Made by this process and never opened: its file is empty, and nothing was promised in it. */
+  isUntouched: boolean;
   /** The last known info while the file is closed. */
   infoWhenClosed: PartitionInfo | null;
   /** While above 0 the file must not be closed. */
@@ -53,6 +55,7 @@ export function newPartition(place: {
     life: '',
     file: null,
     seen: null,
+    isUntouched: false,
     infoWhenClosed: null,
     pins: 0,
     held: 0,

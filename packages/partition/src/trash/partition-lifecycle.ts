@@ -1,7 +1,10 @@
 // The beginning and the end of a partition on this device. Both are one rename: never half done.
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { dataPaths } from '../file/data-paths.ts';
+import { seeFiles } from '../file/file-identity.ts';
+import { newPartitionInfo } from '../file/new-partition-file.ts';
 import { newPartition, type Partition } from '../file/partition.ts';
 import { createPartitionDirectory } from '../file/partition-directory.ts';
 import type { PartitionInfo, PartitionState } from '../file/partition-info.ts';
@@ -31,10 +34,17 @@ export function createPartition(
     const life = incarnation;
     const staged = parts.stagingPath('create');
     // failpoint: create.before
-    await createPartitionDirectory(parts.root, staged, { ...wanted, incarnation, life });
+    const made = { ...wanted, incarnation, life };
+    await createPartitionDirectory(parts.root, staged, made);
     const entry = newPartition({ keyspace, partition, incarnation });
     // failpoint: create.made
-    const info = openNew(parts, entry);
+    // It is opened when it is needed: for many a joiner's file a copy comes first.
+    const info = newPartitionInfo(made);
+    const home = dataPaths.partition(parts.root, keyspace, partition);
+    entry.seen = seeFiles(join(home, incarnation, 'data.db'));
+    entry.life = life;
+    entry.isUntouched = true;
+    entry.infoWhenClosed = info;
     parts.registry.add(entry);
     return info;
   });
