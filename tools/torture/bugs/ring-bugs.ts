@@ -183,6 +183,29 @@ export const ringBugs: readonly SeededBug[] = [
         replace: "if (found === '')",
       },
       {
+        file: 'packages/partition/src/copy/taken-copy.ts',
+        find: 'if (found !== checksum) {',
+        replace: "if (found === '') {",
+      },
+      {
+        file: 'packages/partition/src/copy/verify-copy.ts',
+        find: 'if (first === undefined) return;',
+        replace: 'if (first !== null) return;',
+      },
+    ],
+  },
+  {
+    name: 'copy-of-another',
+    about: 'a process gives the file of another partition, and nobody compares whose it is',
+    nemeses: [plainJoin],
+    patches: [
+      {
+        file: 'packages/partition/src/copy/given-copy.ts',
+        find: 'const walBytes = file.wal.holdStill();\n    const { name } = file.db;',
+        replace:
+          'const other = [...parts.registry.all()].find((one) => one !== partition && one.file !== null)?.file ?? file; other.flush(); const walBytes = other.wal.holdStill(); const { name } = other.db;',
+      },
+      {
         file: 'packages/partition/src/copy/verify-copy.ts',
         find: 'if (first === undefined) return;',
         replace: 'if (first !== null) return;',

@@ -1,0 +1,104 @@
+// A carrier that dies, hangs, cannot listen or is idle ends its copies, and nothing else.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest';
+import { CopyProcess, type CopyTask } from './copy-process.ts';
+import type { CopyReport } from './copy-work.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'carriers-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const here = { host: '127.0.0.1', port: 0, idleMsMax: 60_000 };
+const order = { kind: 'take', parts: [], key: '' } as const;
+
+function carrier(options: Partial<ConstructorParameters<typeof CopyProcess>[0]> = {}): CopyProcess {
+  const made = new CopyProcess({ ...here, ...options });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+/** Listens at a port that it makes up, and does this with every order to take. */
+function program(name: string, onTake: string): URL {
+  const file = join(folder, `${name}.mjs`);
+  writeFileSync(
+    file,
+    `process.on('message', (order) => {
+       if (order.kind === 'listen') process.send({ kind: 'listening', port: 7 });
+       if (order.kind === 'take') { ${onTake} }
+     });
+     process.on('disconnect', () => process.exit());`,
+  );
+  return pathToFileURL(file);
+}
+
+/** What becomes of one copy: its first report, or the code of what ended it. */
+function outcome(): { readonly task: CopyTask; readonly ended: Promise<string> } {
+  const { promise: ended, resolve } = Promise.withResolvers<string>();
+  const onReport = ({ kind }: CopyReport): void => resolve(kind);
+  return { task: { onReport, onLost: ({ code }) => resolve(code) }, ended };
+}
+
+test('it dies: all its copies end, and the next one has a new process', async () => {
+  const made = carrier({
+    program: program(
+      'dies',
+      'if (order.key) process.send({ kind: "synced", id: order.id }); else process.exit(3);',
+    ),
+  });
+  const lost = [outcome(), outcome()];
+  const orders = lost.map(({ task }) => made.begin(task));
+  orders[0]?.(order);
+  expect(await Promise.all(lost.map(({ ended }) => ended))).toEqual(['COPY_CUT', 'COPY_CUT']);
+  expect(made.running).toBe(false);
+  orders[1]?.(order); // of a copy that is over: it reaches nobody
+  expect(made.running).toBe(false);
+  const next = outcome();
+  made.begin(next.task)({ ...order, key: 'ab' });
+  expect(await next.ended).toBe('synced');
+});
+
+test('it hangs: who waits kills it', async () => {
+  const made = carrier({ program: program('hangs', 'for (;;);') });
+  const hanging = outcome();
+  made.begin(hanging.task)(order);
+  expect(await made.port()).toBe(7);
+  made.kill();
+  expect(await hanging.ended).toBe('COPY_CUT');
+});
+
+test('it listens where it was told; a port that is taken is said to be', async () => {
+  const free = carrier();
+  const port = await free.port();
+  expect(port).toBeGreaterThan(0);
+  await new Promise<void>((resolve) => {
+    const socket = net.connect(port, here.host, () => socket.destroy());
+    socket.once('close', () => resolve());
+  });
+  const second = carrier({ port });
+  await expect(second.port()).rejects.toMatchObject({ code: 'COPY_CUT' });
+}, 30_000);
+
+test('without work it goes, with the next it comes', async () => {
+  const made = carrier({ idleMsMax: 1, program: program('idle', '') });
+  const busy = outcome();
+  const tell = made.begin(busy.task);
+  await made.port();
+  expect(made.running, 'it has work').toBe(true);
+  tell({ kind: 'end' });
+  await vi.waitFor(() => expect(made.running).toBe(false));
+  made.begin(busy.task);
+  expect(await made.port()).toBe(7);
+});
+
+test('after the end nothing begins', async () => {
+  const made = carrier();
+  const cut = outcome();
+  made.begin(cut.task);
+  made.close();
+  expect(await cut.ended).toBe('COPY_CUT');
+  expect(() => made.begin(cut.task)).toThrow(expect.objectContaining({ code: 'STORE_CLOSED' }));
+  await expect(made.port()).rejects.toMatchObject({ code: 'STORE_CLOSED' });
+});
