@@ -46,8 +46,8 @@ export const copyWriteBytes = 256 * 1024;
 export const copySyncBytes = 64 * 1024 * 1024;
 /** Read by the source's process at once: fewer turns of its event loop than pieces of 256 KiB. */
 export const copyPieceBytes = 1024 * 1024;
-/** How often a process says how far it is. */
-export const copyReportBytes = 4 * 1024 * 1024;
+/** How often a process says how far a copy is: then one that an operator stops ends. */
+export const copyReportMs = 250;
 /** To connect to the process of a source: a machine that drops what comes must not be waited for. */
 export const copyConnectMsMax = 5_000;
 /** For a port that another process has: the one of a server that was killed ends within this. */

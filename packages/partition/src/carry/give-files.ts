@@ -10,7 +10,7 @@ import {
   copyHoldLookMs,
   copyListenMsMax,
   copyPieceBytes,
-  copyReportBytes,
+  copyReportMs,
   copySilenceMsMax,
   copyWriteBytes,
 } from '@ringwright/base/limits-copies';
@@ -156,12 +156,13 @@ export class GiveFiles {
     const hide = streamCipher(cipherKey);
     const { bytes } = given.files;
     const pieces = [Buffer.allocUnsafeSlow(copyPieceBytes), Buffer.allocUnsafeSlow(copyPieceBytes)];
+    let toldMs = performance.now();
     // The next piece is read while the kernel takes the one before.
     let leaving = written(socket, packHead(bytes - offset));
     for (let at = offset; at < bytes; ) {
       const [piece = Buffer.alloc(0)] = pieces;
       pieces.reverse();
-      const length = await given.files.read(piece, at);
+      const length = await given.files.read(piece.subarray(0, this.#rate.pieceBytes), at);
       const read = piece.subarray(0, length);
       addNew(given, read, at);
       at += length;
@@ -170,7 +171,9 @@ export class GiveFiles {
       const waitMs = this.#rate.passed(length);
       if (waitMs > 0) await delay(waitMs);
       leaving = hide === null ? written(socket, read) : writtenOnce(socket, hide(read));
-      if (at % copyReportBytes < length) this.#tell({ kind: 'sent', id: given.id, bytes: at });
+      if (performance.now() - toldMs < copyReportMs) continue;
+      toldMs = performance.now();
+      this.#tell({ kind: 'sent', id: given.id, bytes: at });
     }
     await leaving;
     if (socket.destroyed) return;

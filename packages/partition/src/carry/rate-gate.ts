@@ -1,4 +1,5 @@
 // Holds bytes back to a rate that operators set, in a process that copies.
+import { copyPieceBytes, copyWriteBytes } from '@ringwright/base/limits-copies';
 import { debtMs, newBucket, refill, take } from '@ringwright/base/token-bucket';
 
 export class RateGate {
@@ -8,6 +9,11 @@ export class RateGate {
   setRate(rate: number | null): void {
     this.#refill();
     this.#rate = rate;
+  }
+
+  /** Bytes that pass at once: with a rate few, or some copy would wait for long behind others. */
+  get pieceBytes(): number {
+    return this.#rate === null ? copyPieceBytes : copyWriteBytes;
   }
 
   /** These bytes have passed; gives how long to wait before more do. */

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import {
   copyConnectMsMax,
-  copyReportBytes,
+  copyReportMs,
   copySilenceMsMax,
   copySyncBytes,
   copyWriteBytes,
@@ -23,6 +23,8 @@ interface Taken {
   /** Of what was written before; a failure of the disk fails the last sync too. */
   lastSync: Promise<void>;
   syncedFrom: number;
+  /** When it was last said how far it is. */
+  toldMs: number;
   socket: Socket | null;
 }
 
@@ -50,7 +52,13 @@ export class TakeFiles {
 
   take({ id, parts, key }: Order<'take'>): void {
     const files = PartFiles.open(parts, 'wx');
-    const state = { received: 0, lastSync: Promise.resolve(), syncedFrom: 0, socket: null };
+    const state = {
+      received: 0,
+      lastSync: Promise.resolve(),
+      syncedFrom: 0,
+      toldMs: performance.now(),
+      socket: null,
+    };
     this.#taken.set(id, { id, files, checksum: KeyedChecksum.of(key), ...state });
   }
 
@@ -118,9 +126,9 @@ export class TakeFiles {
     if (bytes.length === 0) return;
     taken.files.write(bytes, taken.received);
     taken.checksum.take(bytes);
-    const before = taken.received;
     taken.received += bytes.length;
-    if (Math.floor(taken.received / copyReportBytes) > Math.floor(before / copyReportBytes)) {
+    if (performance.now() - taken.toldMs > copyReportMs) {
+      taken.toldMs = performance.now();
       this.#tell({ kind: 'received', id: taken.id, bytes: taken.received });
     }
     if (taken.received - taken.syncedFrom < copySyncBytes) return;

@@ -148,6 +148,27 @@ test('a ticket is good once; others get nothing', async () => {
   expect(await answerTo(port, packGreeting(second.ticket)), 'released').toBe(0);
 });
 
+test('a rate is kept to at either end', async () => {
+  await using place = await stores(1_500, 1_000);
+  const { source, target } = place;
+  const rate = 1024 * 1024;
+  for (const [given, taken] of [
+    [rate, null],
+    [null, rate],
+  ] as const) {
+    source.copies.setRates({ given, taken: null });
+    target.copies.setRates({ given: null, taken });
+    const copy = await begin(source, target);
+    const startedMs = performance.now();
+    const found = await carry(copy.given, copy.taken);
+    const leastMs = ((copy.given.description.bytes - 2 * 256 * 1024) / rate) * 1_000;
+    expect(performance.now() - startedMs).toBeGreaterThan(leastMs * 0.9);
+    expect(found).toBe(await copy.given.checksum());
+    await copy.given.release();
+    await copy.taken.discard();
+  }
+}, 30_000);
+
 test('an encrypted copy shows nothing on the way, and arrives', async () => {
   await using place = await stores(500, 1_000);
   const { source, target } = place;
