@@ -1,5 +1,5 @@
 // The process beside a store that gives and takes copies: no byte of them passes through this one.
-import { type ChildProcess, execFile, fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { CodedError } from '@ringwright/base/coded-error';
 import { sideProcessPriority } from '@ringwright/base/limits-copies';
@@ -165,7 +165,7 @@ export class CopyProcess {
   }
 }
 
-/** The scheduler gives it what others leave, of processor and of disk. */
+/** Linux takes the priority at the disk from that at the processor. */
 function standBack({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
@@ -173,8 +173,6 @@ function standBack({ pid }: ChildProcess): void {
   } catch {
     // This process stands back further than that, and may not raise another.
   }
-  // Of util-linux: Node has no call for it. Without it the disk goes by the priority above.
-  execFile('ionice', ['-c', '3', '-p', String(pid)], noMatter);
 }
 
 function lost(why: string): CodedError {
