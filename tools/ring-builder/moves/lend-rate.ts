@@ -44,7 +44,8 @@ export async function lendRate(
   const first = lend();
   saying = first;
   for (const { address, reason } of await first) {
-    context.tell(`${address} has not heard of the rate, and goes at its own: ${reason}`);
+    const why = reason.startsWith(address) ? reason : `${address}: ${reason}`;
+    context.tell(`${why}; it has not heard of the rate, and goes at its own`);
   }
   const signal = over.signal;
   const goOn = async (): Promise<void> => {

@@ -15,6 +15,7 @@ import {
 import type { OpenedRing } from '@ringwright/repository/open-ring';
 import { type Ring, slotCount } from '@ringwright/ring/ring';
 import type { Context } from '../cli/verb.ts';
+import { lastPush } from '../versions/last-push.ts';
 import { ringKey, tellSigned, trustOf } from '../versions/signing.ts';
 import { authorOf } from '../versions/stage-verb.ts';
 import { requireSound } from './commit-rules.ts';
@@ -131,8 +132,15 @@ export async function commitPlan(
       `committed ${ring} version ${version} (${id.slice(0, 12)})${back}: ${howOf(given, next)}`,
       ...signed.lines,
     ],
-    next: signed.next ?? context.next(`${inFlight > 0 ? 'rollout' : 'push'} ${ring}`),
+    next:
+      signed.next ?? context.next(`${isRolledOut(given, inFlight) ? 'rollout' : 'push'} ${ring}`),
   };
+}
+
+/** Moves, and devices that leave a ring which servers have, take a rollout. */
+function isRolledOut({ opened, state }: PlanToCommit, inFlight: number): boolean {
+  const leaves = state.devices.some((device) => device?.state === 'removed');
+  return inFlight > 0 || (leaves && lastPush(opened.entries) !== null);
 }
 
 /** Of a revert: whether its moves lead to the old placement, and not only near it. */

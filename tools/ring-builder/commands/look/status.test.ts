@@ -47,6 +47,9 @@ test('a joiner that died in mid-move: every command names the way out', async ()
   expect(cancelled.next).toBe('ring-builder remove cities d3');
   expect(cancelled.lines.at(-1)).toMatch(/^d3 does not answer: when it is back, rollout goes on/);
   expect((await tool.answer('remove cities d3')).next).toBe('ring-builder plan cities');
+  // It leaves by a rollout, though no slot moves.
+  const committed = await tool.answer('commit cities -m gone --override test');
+  expect(committed.next).toBe('ring-builder rollout cities');
 });
 
 test('a device that was drained may leave; one that is empty for now may not', async () => {
