@@ -13,7 +13,6 @@ import { serverProgram } from '../support/server-under-test.ts';
 const words = (typed: string): string[] => ['--partitioner', ...typed.split(' ')];
 
 const shapes: [string, readonly string[]][] = [
-  ['equal intervals', words('hash-intervals --partitions 7')],
   [
     'drawn intervals of tenants',
     words('hash-intervals --hash jenkins --partitions 12 --tokens random:3 --hash-key /'),
