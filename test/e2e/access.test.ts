@@ -167,6 +167,16 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
   await expect(client.get('shop:2')).rejects.toMatchObject({ code: 'TOKEN_REFUSED' });
   await expect(redis.get('shop:2')).rejects.toThrow(/^WRONGPASS/);
 
+  // What every server noted of it, gathered; and the chain of one that does not run.
+  const noted = await tool.json<{ lines: { kind: string; who: string; what: string }[] }>(
+    'access log',
+  );
+  const said = noted.lines.map(({ kind, who, what }) => `${kind} ${who} ${what}`).join('\n');
+  expect(said).toMatch(/access .*revoke app/);
+  expect(said).toMatch(/refused nobody at .*TOKEN_MISSING/);
+  expect(said).toMatch(/refused app at .*PERMISSION_MISSING: needs write this key of notes/);
+  expect(said).toMatch(/ring-offer ada at .*keyspace notes/);
+
   // An old document that is pushed again, and a server that slept, or was wiped, meanwhile.
   const present = await fs.readFile(path.join(folder, 'rings', 'access.json'));
   await fs.writeFile(path.join(folder, 'rings', 'access.json'), oldDocument);

@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { checkStore } from '@ringwright/partition/audit/check-store';
+import { checkAuditLog } from '@ringwright/server/audit/audit-files';
 import { requireData } from './require-data.ts';
 
 export interface CheckedData {
@@ -22,7 +23,8 @@ export async function checkData(args: readonly string[]): Promise<CheckedData> {
     );
   }
   await requireData(directory, hint);
-  return { directory, findings: await checkStore(directory) };
+  const findings = await checkStore(directory);
+  return { directory, findings: [...findings, ...(await checkAuditLog(directory))] };
 }
 
 export function printCheck({ directory, findings }: CheckedData): string {

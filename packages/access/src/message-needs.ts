@@ -53,6 +53,7 @@ export const messageNeeds: { readonly [Name in keyof Kinds]: NeedsOf<RequestOf<K
     return condition === null ? [write] : [write, { ...write, role: 'read' }];
   },
   coordinateGet: ({ keyspace, key }) => [{ kind: 'data', role: 'read', keyspace, key }],
+  auditRead: operator,
   moveControl: operator,
   moveReceipts: operator,
   filesLook: [role('operator', 'metrics')],

@@ -23,6 +23,7 @@ export const verbNeeds: Readonly<Record<string, VerbNeed>> = {
   plan: 'folder',
   frontier: 'folder',
   simulate: 'folder',
+  compare: 'folder',
   commit: 'folder',
   push: 'operator',
   rollout: 'operator',

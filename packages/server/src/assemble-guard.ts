@@ -1,13 +1,16 @@
 // The guard of a server: what it asks, and whom it tells of refusals.
+import { repeatedLineMsMin } from '@ringwright/base/limits';
 import type { Logger } from 'pino';
 import { credentialFrom } from './access/credential.ts';
 import { Guard } from './access/guard.ts';
+import type { AuditLog } from './audit/audit-log.ts';
 import { ownCaller } from './peers/device-caller.ts';
 import type { Metrics } from './telemetry/metrics.ts';
+import { RepeatedLines } from './telemetry/repeated-lines.ts';
 import type { AccessStore } from './trust/access-store.ts';
 
 export function createGuard(
-  { access }: { readonly access: AccessStore },
+  { access, audit }: { readonly access: AccessStore; readonly audit: AuditLog },
   around: {
     readonly metrics: Metrics;
     readonly log: Logger;
@@ -16,6 +19,9 @@ export function createGuard(
   },
 ): Guard {
   const { metrics, log, isStrict, onChange } = around;
+  // Of the same refusal one line, and then how many there were.
+  const repeats = new RepeatedLines(() => performance.now());
+  setInterval(() => repeats.tell(), repeatedLineMsMin / 2).unref();
   const guard = new Guard({
     access: () => access.current,
     isStrict,
@@ -23,11 +29,17 @@ export function createGuard(
     onUse: () => undefined,
     onRefusal: ({ code, from, token, needs }) => {
       metrics.refusedRequests.inc({ code });
+      repeats.offer(`${from.replace(/:\d+$/, '')} ${token} ${code} ${needs}`, (repeated) => {
+        const times = repeated === 0 ? '' : ` (${repeated} more)`;
+        const who = `${token ?? 'nobody'} at ${from}`;
+        audit.note({ kind: 'refused', who, what: `${code}: needs ${needs}${times}` });
+      });
       log.info({ stranger: from, token, code, needs }, 'request refused');
     },
   });
   access.onChange(({ id, document }) => {
     const { version, by, change } = document;
+    audit.note({ kind: 'access', who: by, what: `${version}, ${id}: ${change}` });
     log.warn({ version, id, by, change }, 'access document in force');
     onChange();
   });

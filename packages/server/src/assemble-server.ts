@@ -18,6 +18,8 @@ import { createGuard } from './assemble-guard.ts';
 import { assemblePeers, type PeerParts } from './assemble-peers.ts';
 import { assembleRings } from './assemble-rings.ts';
 import { createScrubber } from './assemble-scrubber.ts';
+import { activated, dropped } from './audit/audit-events.ts';
+import type { AuditLog } from './audit/audit-log.ts';
 import type { ClockFile } from './clocks/clock-file.ts';
 import { PeerClocks } from './clocks/peer-clocks.ts';
 import { proveClock } from './clocks/prove-clock.ts';
@@ -66,6 +68,7 @@ export interface OpenedDevice {
   readonly memory: PeerMemory;
   readonly trust: TrustStore;
   readonly access: AccessStore;
+  readonly audit: AuditLog;
   readonly controls: MoveControls;
   readonly onceComplete: OnceComplete;
   readonly held: HeldFiles;
@@ -123,6 +126,7 @@ export async function assembleServer(
   const unknownPeers = new Set<string>();
   const onActivate = (active: ActiveRing): void => {
     noteActivation(active, metrics, log);
+    opened.audit.note(activated(active));
     // Not in the turn of the swap: at start the reconciler is not there yet.
     setImmediate(() => {
       followKeys();
@@ -170,7 +174,7 @@ export async function assembleServer(
   const coordinator = coordinatorPorts(asked, { exchange, peers, peerClocks, hearClock });
   const copies = new CopySource({ ...replica, monotonicMs, ...throttle.giving });
   const clients = { coordinator, metrics };
-  const edges = { guard, proven, clients, moves: parts, trust: trustExchange };
+  const edges = { guard, audit: opened.audit, proven, clients, moves: parts, trust: trustExchange };
   const answering = { replica, introduce, copies, throttle, scrubber, trash: parts };
   fillHandlers(handlers, { ...answering, ...edges });
   const work = { reconciler, replicator, copies, floors, scrubber, ...greetings };
@@ -231,6 +235,7 @@ function coordinatorPorts(
 function createReconciler(
   {
     store,
+    audit,
     controls,
     onceComplete,
     held,
@@ -239,7 +244,7 @@ function createReconciler(
     directory,
     ...calls
   }: Pick<OpenedDevice, 'store' | 'controls' | 'onceComplete' | 'held'> &
-    Pick<OpenedDevice, 'identity' | 'key' | 'directory'> &
+    Pick<OpenedDevice, 'audit' | 'identity' | 'key' | 'directory'> &
     Pick<ReconcilerPorts, 'devices' | 'decide' | 'inFlight'> &
     AdaptiveThrottle['taking'],
   around: {
@@ -258,6 +263,7 @@ function createReconciler(
     isUnknownPeer: (active, device) => unknownPeers.has(addressOf(active, device)),
     monotonicMs,
     guard: new DropGuard(join(directory, 'drops')),
+    onDropped: (...place) => audit.note(dropped(...place)),
     onRepair: ({ sentence, ...repair }) => log.info(repair, sentence),
     onError: (step, error) => log.warn({ ...step, error }, 'duty failed, will be tried again'),
   });

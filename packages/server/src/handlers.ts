@@ -2,6 +2,7 @@
 import { messageNeeds, type NeedsOf } from '@ringwright/access/message-needs';
 import { assert, must } from '@ringwright/base/assert';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
+import { auditRead } from '@ringwright/wire/audit';
 import type { Answering, Caller, CallHandler } from '@ringwright/wire/call-channel';
 import { coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
 import {
@@ -33,6 +34,8 @@ import { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
 import { trustFetch, trustOffer } from '@ringwright/wire/trust';
 import type { z } from 'zod';
 import type { Guard } from './access/guard.ts';
+import type { AuditLog } from './audit/audit-log.ts';
+import { auditedWords, isAudited } from './audit/audit-messages.ts';
 import { answerGet, answerPut, type ClientPorts } from './coordinate/client-answers.ts';
 import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { CopySource } from './copies/copy-answers.ts';
@@ -63,6 +66,7 @@ import type { MadeWith, RingRequests } from './rings/ring-requests.ts';
 import type { TrustExchange } from './trust/trust-exchange.ts';
 
 interface HandlerPorts {
+  readonly audit: Pick<AuditLog, 'note' | 'read'>;
   readonly proven: Pick<ProvenPeers, 'requireMember'>;
   readonly guard: Guard;
   readonly replica: ReplicaPorts;
@@ -92,6 +96,7 @@ export function fillHandlers(
   {
     proven,
     guard,
+    audit,
     replica,
     introduce,
     copies,
@@ -110,13 +115,14 @@ export function fillHandlers(
     run: (request: z.infer<Request>, caller: Caller) => MaybePromise<z.infer<Answer>>,
     options: Pick<CallHandler, 'givesAway'> = {},
   ): void => {
-    const guarded = guardedAnswer(guard, kind.method, run as Answering);
+    const guarded = guardedAnswer({ guard, audit }, kind.method, run as Answering);
     handlers.set(kind.method, { request: kind.request, answer: guarded, ...options });
   };
   const ofDevices = <Request extends z.ZodType<MadeWith>, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
     run: (request: z.infer<Request>, caller: Caller) => MaybePromise<z.infer<Answer>>,
   ): void => answer(kind, betweenDevices(clients.coordinator.requests, proven, run));
+  answer(auditRead, async ({ before, limit }) => ({ lines: await audit.read(before, limit) }));
   answer(hello, (request, caller) => answerHello(introduce, request, caller));
   answer(ringOffer, (request, caller) => exchange.offer(request, caller));
   answer(ringDelta, (request, caller) => exchange.delta(request, caller));
@@ -179,10 +185,19 @@ function betweenDevices<Request extends MadeWith, Answer>(
   };
 }
 /** The channel passes only requests that have passed the schema of their kind. */
-function guardedAnswer(guard: Guard, method: string, answer: Answering): Answering {
+function guardedAnswer(
+  { guard, audit }: Pick<HandlerPorts, 'guard' | 'audit'>,
+  method: string,
+  answer: Answering,
+): Answering {
   const needs = must(needsByMethod.get(method), `no line of '${method}' in message-needs.ts`);
+  const isNoted = isAudited(method);
   return (request, caller) => {
     guard.requireOf(caller, needs, request);
+    if (isNoted) {
+      const who = guard.nameOf(caller);
+      audit.note({ kind: method, who, what: auditedWords(request) });
+    }
     return answer(request, caller);
   };
 }

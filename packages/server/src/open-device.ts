@@ -2,9 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { CodedError } from '@ringwright/base/coded-error';
+import { programVersion } from '@ringwright/base/program-version';
 import { splitAddress } from '@ringwright/base/server-address';
 import { openStore } from '@ringwright/partition/open-store';
+import type { Trust } from '@ringwright/ring/trust/trust-root';
+import type { Logger } from 'pino';
 import { type OpenedDevice } from './assemble-server.ts';
+import { AuditLog } from './audit/audit-log.ts';
 import { openClockFile } from './clocks/clock-file.ts';
 import { DeviceGeneration } from './device/device-generation.ts';
 import { loadIdentity } from './device/device-identity.ts';
@@ -17,9 +21,15 @@ import { PeerMemory } from './peers/peer-memory.ts';
 import { AccessStore } from './trust/access-store.ts';
 import { TrustStore } from './trust/trust-store.ts';
 
+export interface DeviceSurroundings {
+  readonly log: Logger;
+  /** Told once when the store fails: the process should end and start again from disk. */
+  readonly onFailure: (error: CodedError) => void;
+}
+
 export async function openDevice(
   { data, listen: address, advertise, device, trust: given, copyListen }: ServerOptions,
-  onFailure: (error: CodedError) => void,
+  { log, onFailure }: DeviceSurroundings,
 ): Promise<OpenedDevice> {
   const identity = await loadIdentity(data, splitAddress(advertise ?? address), device);
   const newIncarnation = (): string => randomBytes(12).toString('hex');
@@ -30,7 +40,13 @@ export async function openDevice(
     const generation = await DeviceGeneration.begin(data, identity.born);
     const memory = await PeerMemory.load(data);
     const clockFile = await openClockFile(data);
-    const trustPorts = { directory: join(data, 'trust'), nowMs: () => Date.now() };
+    const nowMs = (): number => Date.now();
+    const onTrouble = (error: unknown): void => log.warn({ error }, 'audit log not written');
+    const audit = await AuditLog.load({ data, nowMs, onTrouble });
+    audit.note({ kind: 'start', who: 'this server', what: `release ${programVersion}` });
+    const onRoot = ({ root, id: rootId }: Trust): void =>
+      audit.note({ kind: 'trust', who: 'this server', what: `root ${root.version}, ${rootId}` });
+    const trustPorts = { directory: join(data, 'trust'), nowMs, onRoot };
     const trust = await TrustStore.load(trustPorts, given);
     const access = await AccessStore.load({ ...trustPorts, trusts: () => trust.trusts() });
     const controls = await MoveControls.load(data);
@@ -43,6 +59,7 @@ export async function openDevice(
       memory,
       trust,
       access,
+      audit,
       controls,
       onceComplete,
       held,

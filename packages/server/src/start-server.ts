@@ -2,7 +2,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { hostname } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { CodedError } from '@ringwright/base/coded-error';
 import { replicationIntervalMs } from '@ringwright/base/limits';
 import {
   loopDelayResolutionMs,
@@ -31,7 +30,7 @@ import { createHttp } from './http/http.ts';
 import { acceptWire } from './http/wire-endpoint.ts';
 import { addressesOf, listen, redisAddress, requireFree } from './listen.ts';
 import { noteListening } from './listening-file.ts';
-import { openDevice } from './open-device.ts';
+import { type DeviceSurroundings, openDevice } from './open-device.ts';
 import type { ServerOptions } from './options.ts';
 import { createRedis } from './redis/redis-endpoint.ts';
 import { raiseFloors } from './repair/raise-floor.ts';
@@ -54,12 +53,6 @@ export interface RunningServer {
   leave(): Promise<boolean>;
 }
 
-interface Surroundings {
-  readonly log: Logger;
-  /** Told once when the store fails: the process should end and start again from disk. */
-  readonly onFailure: (error: CodedError) => void;
-}
-
 /**
  * Resolves when requests are answered. Throws USAGE, RINGS_UNKNOWN, FILE_UNFIT, LISTEN_FAILED,
  * DATA_DIR_IN_USE,
@@ -68,7 +61,7 @@ interface Surroundings {
  */
 export async function startServer(
   options: ServerOptions,
-  { log, onFailure }: Surroundings,
+  { log, onFailure }: DeviceSurroundings,
 ): Promise<RunningServer> {
   if (options.store !== undefined) openHeadStore(options.store);
   await checkAccess(options.storeAccess);
@@ -80,7 +73,7 @@ export async function startServer(
     for (const note of await prepareDataDirectory(options.data, options)) {
       log.warn({ path: note.path, mode: note.mode }, note.message);
     }
-    const device = await openDevice(options, onFailure);
+    const device = await openDevice(options, { log, onFailure });
     const end = { isLeaving: false, isWhole: true };
     opened.defer(async () => {
       if (end.isLeaving) end.isWhole = await device.store.leave(leavingMsMax);
@@ -115,6 +108,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   // The store is closed after them: whatever still ran may have written to it.
   opened.defer(() => parts.stamps.close());
   opened.defer(() => device.memory.close());
+  opened.defer(() => device.audit.flush());
   opened.defer(() => parts.copies.close());
   opened.defer(async () => {
     for (const stop of rounds) await stop();

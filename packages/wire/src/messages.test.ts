@@ -16,6 +16,7 @@ import {
   valueBytesMax,
 } from '@ringwright/base/limits';
 import { accessDocumentBytesMax } from '@ringwright/base/limits-access';
+import { auditAnswerLinesMax, auditLineBytesMax } from '@ringwright/base/limits-audit';
 import { copyRateMin, trashListMax } from '@ringwright/base/limits-copies';
 import {
   forceReasonCharactersMax,
@@ -455,6 +456,21 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
       { damaged: [{ partition: 0, reason: 'x'.repeat(damageCharactersMax + 1) }] },
       { log: 'x'.repeat(damageCharactersMax + 1) },
       { count: -1 },
+    ],
+  ],
+  [
+    'audit-read',
+    kinds.auditRead.request,
+    { before: most, limit: auditAnswerLinesMax },
+    [{ before: 0 }, { limit: 0 }, { limit: auditAnswerLinesMax + 1 }],
+  ],
+  [
+    'audit-read answer',
+    kinds.auditRead.answer,
+    { lines: Array(auditAnswerLinesMax).fill('x'.repeat(auditLineBytesMax)) },
+    [
+      { lines: Array(auditAnswerLinesMax + 1).fill('') },
+      { lines: ['x'.repeat(auditLineBytesMax + 1)] },
     ],
   ],
 ];

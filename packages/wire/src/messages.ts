@@ -1,4 +1,5 @@
 // The closed list of message kinds, by method. Pure.
+import { auditRead } from './audit.ts';
 import { coordinateGet, coordinatePut } from './coordination.ts';
 import {
   copyChecksum,
@@ -57,4 +58,5 @@ export const messageKinds = {
   moveControl,
   moveReceipts,
   filesLook,
+  auditRead,
 } as const;

@@ -31,6 +31,7 @@ const frozen: Readonly<Record<number, string>> = {
   21: '0ae2b0acb29fe1ed9e27b38d154b3849bc16aea68682c6681e6553d22b2a7e93',
   22: 'b17b5309a7ac3b74badecde6c9bef92cb2cea2a30c21ecabd48f2d142e5487aa',
   23: '6b40feb61409f85fa6aef19cd98e0f7c43015370c7eff1173d2e7e53dac07296',
+  24: 'cc4ef2b86feeb6eb01df1673948cfff4aeaf3da5cd5dd263843a99f31b52eb45',
 };
 
 test('the messages are those of the wire version', () => {

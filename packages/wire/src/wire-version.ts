@@ -31,8 +31,9 @@
  * 21: they may be encrypted (copy-start, copy-go-on).
  * 22: the access document with roots and beacons (trust), and which one is in force (hello).
  * 23: many writes in one message (writes).
+ * 24: the audit log is read (audit-read).
  */
-export const wireVersion = 23;
+export const wireVersion = 24;
 /** The oldest version that is understood as well: what it lacks is not sent to it. */
 export const oldestWireVersion = 22;
 /** From here on a server takes many writes in one message. */

@@ -17,6 +17,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'packages/server/src': [
     'telemetry',
     'device',
+    'audit',
     'trust',
     'access',
     'rings',

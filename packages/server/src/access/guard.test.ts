@@ -96,7 +96,12 @@ test('every message but the first and the signed ones is refused without a token
   const { guard, grant } = guarded([]);
   const handlers = new Map<string, CallHandler>();
   const parts = { introduce: nothingBehind, copies: nothingBehind, throttle: nothingBehind };
-  const more = { trash: nothingBehind, trust: nothingBehind, moves: nothingBehind };
+  const more = {
+    audit: nothingBehind,
+    trash: nothingBehind,
+    trust: nothingBehind,
+    moves: nothingBehind,
+  };
   const rest = {
     proven: nothingBehind,
     replica: nothingBehind,

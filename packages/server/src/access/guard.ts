@@ -56,6 +56,13 @@ export class Guard {
     this.#shown.set(caller, credential);
   }
 
+  /** Who asks, for logs: the token, if it is good, and where it comes from. */
+  nameOf(caller: Caller): string {
+    const credential = this.#shown.get(caller) ?? noOne;
+    const token = this.#grantedTo(credential)?.id;
+    return token === undefined ? credential.from : `${token} at ${credential.from}`;
+  }
+
   /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING. */
   requireOf<Request>(caller: Caller, needs: NeedsOf<Request>, request: Request): void {
     if (!this.demands) return; // before all else: this is on the path of every message

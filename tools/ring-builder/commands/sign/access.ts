@@ -5,6 +5,7 @@ import type { Verb } from '../../cli/verb.ts';
 import { pushAnswer, revokeAnswer, signAnswer } from './access-change.ts';
 import { grantAnswer } from './access-grant.ts';
 import { listAnswer } from './access-list.ts';
+import { logAnswer } from './access-log.ts';
 
 const string = { type: 'string', requiresArg: true } as const;
 const place = { ...string, array: true } as const;
@@ -12,8 +13,8 @@ const place = { ...string, array: true } as const;
 export const verb: Verb = {
   positionals: {
     action: {
-      describe: 'grant, revoke, list, push or sign',
-      choices: ['grant', 'revoke', 'list', 'push', 'sign'],
+      describe: 'grant, revoke, list, log, push or sign',
+      choices: ['grant', 'revoke', 'list', 'log', 'push', 'sign'],
     },
     names: { describe: 'grant: name of the new token; revoke: names' },
   },
@@ -31,6 +32,7 @@ export const verb: Verb = {
     ['$0 access grant ada --operator --metrics --out ada.token', 'then RING_BUILDER_TOKEN_FILE'],
     ['$0 access grant shop --read notes --write notes/shop:', 'reads all, writes below a prefix'],
     ['$0 access revoke shop', 'within a second on every server that can be reached'],
+    ['$0 access log', 'what the servers noted: grants, refusals, pushes, drops, rates'],
     ['$0 access list', 'who may do what, and until when'],
   ],
   about:
@@ -44,6 +46,7 @@ export const verb: Verb = {
     if (action === 'revoke') return revokeAnswer(context, names);
     if (names.length > 0) throw usage(`access ${action} takes no names, not ${names.join(' ')}`);
     if (action === 'list') return listAnswer(context);
+    if (action === 'log') return logAnswer(context);
     return action === 'push' ? pushAnswer(context) : signAnswer(context);
   },
 };

@@ -1,0 +1,137 @@
+// What happened on a server that somebody may ask about later: who granted, pushed, dropped, set
+// rates, and who was refused. Written behind the requests, off the serving thread's path.
+import { appendFile, truncate } from 'node:fs/promises';
+import {
+  type AuditEvent,
+  type AuditHead,
+  auditStart,
+  headAfter,
+  parseLine,
+  printLine,
+} from '@ringwright/access/audit-line';
+import {
+  auditAnswerLinesMax,
+  auditFileBytesMax,
+  auditFlushMs,
+  auditWaitingMax,
+} from '@ringwright/base/limits-audit';
+import { makeDirectory } from '@ringwright/node/durable-files';
+import {
+  auditFile,
+  auditFolder,
+  listAuditFiles,
+  readAuditFile,
+  removeOldFiles,
+} from './audit-files.ts';
+
+interface AuditPorts {
+  readonly data: string;
+  readonly nowMs: () => number;
+  /** The disk did not take lines; they are counted as lost. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+interface Waiting extends AuditEvent {
+  readonly ms: number;
+}
+
+export class AuditLog {
+  readonly #ports: AuditPorts;
+  #head: AuditHead = auditStart;
+  /** The file that is written; null: the next line begins one. */
+  #file: { readonly path: string; bytes: number } | null = null;
+  #waiting: Waiting[] = [];
+  #lost = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(ports: AuditPorts) {
+    this.#ports = ports;
+  }
+
+  /** Goes on where the last line of the disk ends; half a line of a crash is cut off. */
+  static async load(ports: AuditPorts): Promise<AuditLog> {
+    const log = new AuditLog(ports);
+    await makeDirectory(auditFolder(ports.data));
+    const path = (await listAuditFiles(auditFolder(ports.data))).at(-1);
+    if (path !== undefined) await log.#goOn(path);
+    return log;
+  }
+
+  /** Kept within auditFlushMs; never throws, and never waits for the disk. */
+  note(event: AuditEvent): void {
+    if (this.#waiting.length >= auditWaitingMax) {
+      this.#lost += 1;
+      return;
+    }
+    this.#waiting.push({ ...event, ms: this.#ports.nowMs() });
+    this.#timer ??= setTimeout(() => void this.flush(), auditFlushMs).unref();
+  }
+
+  /** Resolves when what was noted is in the file. */
+  flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  /** The newest lines below `before`, oldest first; null: the newest of all. */
+  async read(before: number | null, limit: number): Promise<string[]> {
+    await this.flush();
+    const wanted = Math.min(limit, auditAnswerLinesMax);
+    const found: string[] = [];
+    for (const file of (await listAuditFiles(auditFolder(this.#ports.data))).toReversed()) {
+      const lines = await readAuditFile(file);
+      const older = lines.filter((text) => (parseLine(text)?.seq ?? 0) < (before ?? Infinity));
+      found.unshift(...older.slice(Math.max(0, older.length - (wanted - found.length))));
+      if (found.length >= wanted) break;
+    }
+    return found;
+  }
+
+  async #goOn(path: string): Promise<void> {
+    const lines = await readAuditFile(path);
+    const bytes = lines.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
+    await truncate(path, bytes);
+    const last = lines.at(-1);
+    const line = last === undefined ? null : parseLine(last);
+    if (last !== undefined && line !== null) this.#head = headAfter(last, line);
+    this.#file = { path, bytes };
+  }
+
+  async #write(): Promise<void> {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    if (this.#lost > 0) {
+      const what = `${this.#lost} lines were not kept: too many at once`;
+      waiting.push({ kind: 'lost', who: 'this server', what, ms: this.#ports.nowMs() });
+      this.#lost = 0;
+    }
+    if (waiting.length === 0) return;
+    const before = this.#head;
+    const lines = waiting.map(({ ms, ...event }) => {
+      const text = printLine(event, ms, this.#head);
+      this.#head = headAfter(text, { seq: this.#head.seq + 1 });
+      return text;
+    });
+    try {
+      await this.#append(before.seq + 1, `${lines.join('\n')}\n`);
+    } catch (error) {
+      this.#head = before;
+      this.#lost += lines.length;
+      this.#ports.onTrouble(error);
+    }
+  }
+
+  async #append(firstSeq: number, text: string): Promise<void> {
+    const folder = auditFolder(this.#ports.data);
+    if (this.#file === null || this.#file.bytes >= auditFileBytesMax) {
+      this.#file = { path: auditFile(folder, firstSeq), bytes: 0 };
+    }
+    const isNew = this.#file.bytes === 0;
+    await appendFile(this.#file.path, text, { mode: 0o600 });
+    this.#file.bytes += Buffer.byteLength(text);
+    if (isNew) await removeOldFiles(folder);
+  }
+}

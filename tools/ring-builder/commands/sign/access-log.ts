@@ -1,0 +1,61 @@
+// ring-builder access log: what the audit logs of all servers say, in the order of time.
+
+import { type AuditLine, checkChain, parseLine } from '@ringwright/access/audit-line';
+import { CodedError } from '@ringwright/base/coded-error';
+import { counted } from '@ringwright/base/counted';
+import { auditAnswerLinesMax } from '@ringwright/base/limits-audit';
+import { printTable } from '@ringwright/base/print-table';
+import { auditRead } from '@ringwright/wire/audit';
+import type { Answer, Context } from '../../cli/verb.ts';
+import { fanOut } from '../../servers/fan-out.ts';
+import { withServer } from '../../servers/server-connection.ts';
+import { allTargets } from '../../versions/all-targets.ts';
+
+interface Asked {
+  readonly server: string;
+  readonly lines: readonly AuditLine[];
+  /** Why there are none, or what is wrong with their chain; empty: all is well. */
+  readonly trouble: string;
+}
+
+const answerMs = 10_000;
+
+export async function logAnswer(context: Context): Promise<Answer> {
+  const targets = await allTargets(context.rings);
+  const asked = await fanOut(targets, ({ address }) => ask(address, context.nowMs()));
+  const rows = asked
+    .flatMap(({ server, lines }) => lines.map((line) => ({ server, ...line })))
+    .sort((a, b) => a.ms - b.ms);
+  const troubles = asked.filter(({ trouble }) => trouble !== '');
+  return {
+    json: { lines: rows, servers: asked.map(({ server, trouble }) => ({ server, trouble })) },
+    lines: [
+      ...printTable(rows, [
+        { head: 'TIME', cell: ({ ms }) => new Date(ms).toISOString() },
+        { head: 'SERVER', cell: ({ server }) => server },
+        { head: 'KIND', cell: ({ kind }) => kind },
+        { head: 'WHO', cell: ({ who }) => who },
+        { head: 'WHAT', cell: ({ what }) => what },
+      ]),
+      ...troubles.map(({ server, trouble }) => `${server}: ${trouble}`),
+      `the newest ${counted(rows.length, 'line')} of ${counted(asked.length, 'server')}`,
+    ],
+    next: context.next('access list'),
+    exit: troubles.length > 0 ? 4 : 0,
+  };
+}
+
+async function ask(server: string, nowMs: number): Promise<Asked> {
+  try {
+    const request = { before: null, limit: auditAnswerLinesMax };
+    const { lines } = await withServer(server, nowMs, (one) =>
+      one.call(auditRead, request, answerMs),
+    );
+    const [finding] = checkChain(lines);
+    const parsed = lines.flatMap((text) => parseLine(text) ?? []);
+    return { server, lines: parsed, trouble: finding?.message ?? '' };
+  } catch (error) {
+    if (!(error instanceof CodedError)) throw error;
+    return { server, lines: [], trouble: `${error.code}: ${error.message}` };
+  }
+}
