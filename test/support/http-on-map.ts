@@ -5,7 +5,7 @@ import { HybridClock } from '@ringwright/base/hybrid-clock';
 import { allowedHosts } from '@ringwright/server/http/allowed-hosts';
 import { createHttp, type HttpPorts } from '@ringwright/server/http/http';
 import { acceptWire } from '@ringwright/server/http/wire-endpoint';
-import type { DeviceCaller } from '@ringwright/server/peers/device-caller';
+import { type DeviceCaller, writeByCall } from '@ringwright/server/peers/device-caller';
 import type { ActiveRing } from '@ringwright/server/rings/active-ring';
 import { RingRequests } from '@ringwright/server/rings/ring-requests';
 import { createMetrics } from '@ringwright/server/telemetry/metrics';
@@ -37,7 +37,8 @@ export class HttpOnMap {
   constructor(names: readonly string[] = []) {
     const clock = new HybridClock(() => 1_763_692_800_000);
     const issueStamp = ({ tieDevice }: ActiveRing) => Promise.resolve(clock.next(tieDevice));
-    const devices = { call: this.#call.bind(this) } as unknown as DeviceCaller;
+    const call = this.#call.bind(this) as unknown as DeviceCaller['call'];
+    const devices = { call, write: writeByCall(call) };
     // Only what the routes of the tests touch is there.
     this.ports = {
       coordinator: { rings, requests: new RingRequests(), devices, clock, issueStamp },

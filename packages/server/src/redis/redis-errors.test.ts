@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { expect, test } from 'vitest';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
+import { type DeviceCaller, writeByCall } from '../peers/device-caller.ts';
 import { RingRequests } from '../rings/ring-requests.ts';
 import type { RedisCall } from './redis-command.ts';
 import { findCommand } from './redis-commands.ts';
@@ -42,7 +43,7 @@ async function answerTo(...words: readonly string[]): Promise<string> {
     clock: { machineMs: () => active.activatedMs, nowMs: () => active.activatedMs },
     issueStamp: () => ({ ms: 1, tie: 0 }),
     requests: new RingRequests(),
-    devices: { call },
+    devices: { call, write: writeByCall(call as unknown as DeviceCaller['call']) },
   };
   const request = words.map((word) => Buffer.from(word));
   const about = { args: request.slice(1), keyspace: 'cities', consistency: 'one' };
