@@ -96,7 +96,7 @@ test('an old copy of the folder: what it is told to type is not what is refused'
   const folder = path.join(cluster.folder, 'old');
   await fs.cp(path.join(cluster.folder, 'twin'), folder, { recursive: true });
   const old = await ringBuilderIn(folder);
-  const restore = new RegExp(`Next: ring-builder restore ${keyspace} --from 127[^ ]+ --rings NEW`);
+  const restore = new RegExp(`Next: ring-builder restore ${keyspace} --from 127[^ ]+ --replace`);
   for (const verb of ['health', `servers ${keyspace}`, `push ${keyspace}`]) {
     expect((await old.run(verb)).stdout).toMatch(restore);
   }
