@@ -2,6 +2,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import { hostname } from 'node:os';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { role } from '@ringwright/access/need';
 import { replicationIntervalMs } from '@ringwright/base/limits';
 import {
   loopDelayResolutionMs,
@@ -125,6 +126,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
       ...parts.answers,
       onProven: parts.proven.accept.bind(parts.proven),
       onChannel: showsTo(parts),
+      isKnown: knows(parts),
     }),
   );
   const { tls } = device;
@@ -144,6 +146,16 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   const key = spkiOf(device.key);
   const about = { data: options.data, key, fingerprint: keyIdOf(key) };
   log.info({ address: options.listen, ...about }, 'listening');
+}
+
+/** Where somebody has granted anything, by what is shown; else by the addresses of the rings. */
+function knows({ guard, rings }: ServerParts): (request: IncomingMessage) => boolean {
+  const known = role('peer', 'operator');
+  return (request) => {
+    if (guard.demands && guard.allowsTo(credentialOf(request), known)) return true;
+    const ip = request.socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
+    return rings.list().some(({ ring }) => ring.devices.some((device) => device?.ip === ip));
+  };
 }
 
 /** Calls of a connection come with what the request that opened it has shown. */

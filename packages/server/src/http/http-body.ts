@@ -2,6 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { CodedError } from '@ringwright/base/coded-error';
 import { valueBytesMax } from '@ringwright/base/limits';
+import { httpBodiesBytesMax } from '@ringwright/base/limits-listeners';
+import { ByteBudget, type HeldBytes } from '../access/byte-budget.ts';
 
 interface BodyLimit {
   readonly bytesMax: number;
@@ -14,6 +16,7 @@ export async function readBody(
   request: IncomingMessage,
   limit: BodyLimit = { bytesMax: valueBytesMax, refuse: tooLarge },
 ): Promise<Uint8Array> {
+  const held = heldBy(request);
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limit.bytesMax) throw limit.refuse(announced);
   const chunks: Buffer[] = [];
@@ -23,9 +26,20 @@ export async function readBody(
     const data = chunk as Buffer; // no encoding is set on the request: chunks are buffers
     bytes += data.length;
     if (bytes > limit.bytesMax) throw limit.refuse(bytes);
+    held.hold(bytes);
     chunks.push(data);
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** Of all listeners of this process. */
+const bodies = new ByteBudget(httpBodiesBytesMax);
+
+/** Until the connection has its answer, or is gone. */
+function heldBy(request: IncomingMessage): HeldBytes {
+  const held = bodies.connection(() => request.socket.destroy());
+  request.once('close', () => held.leave());
+  return held;
 }
 
 /** A refused body is read on for so long: closing under a client that sends hides the answer. */

@@ -2,6 +2,11 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type Need, role } from '@ringwright/access/need';
 import { CodedError } from '@ringwright/base/coded-error';
+import {
+  httpHeadersMsMax,
+  httpLateCheckMs,
+  httpSilentMsMax,
+} from '@ringwright/base/limits-listeners';
 import { httpConnectionsMax } from '@ringwright/base/limits-rings';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { partitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
@@ -20,6 +25,7 @@ import { answerInspect, inspectSegment } from './http-inspect.ts';
 import { answerKey } from './http-keys.ts';
 import { answerList, listSegment } from './http-list.ts';
 import { httpNeeds } from './http-needs.ts';
+import { givePlaces } from './http-places.ts';
 import { readyAnswer } from './ready-answer.ts';
 
 export interface HttpPorts {
@@ -45,12 +51,19 @@ const HEADER_BYTES_MAX = 8 * 1024;
 const { createServer } = process.getBuiltinModule('node:http');
 
 export function createHttp(ports: HttpPorts): Server {
-  const settings = { maxHeaderSize: HEADER_BYTES_MAX, requestTimeout: REQUEST_TIMEOUT_MS };
+  const settings = {
+    maxHeaderSize: HEADER_BYTES_MAX,
+    headersTimeout: httpHeadersMsMax,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: httpLateCheckMs,
+  };
   const server = createServer(settings, (request, response) => {
     void answer(ports, { request, response });
   });
   server.keepAliveTimeout = REQUEST_TIMEOUT_MS;
   server.maxConnections = httpConnectionsMax;
+  server.timeout = httpSilentMsMax;
+  givePlaces(server);
   return server;
 }
 

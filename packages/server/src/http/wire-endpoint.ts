@@ -1,6 +1,7 @@
 // The WebSocket endpoint /v1/wire: other servers and the tool call in here.
 import type { IncomingMessage, Server } from 'node:http';
 import { TLSSocket } from 'node:tls';
+import { wirePerAddressMax, wireReservedMax } from '@ringwright/base/limits-listeners';
 import { wireConnectionsMax } from '@ringwright/base/limits-rings';
 import { keepAlive } from '@ringwright/node/link/keep-alive';
 import { keyIdOf } from '@ringwright/node/link/prove-server';
@@ -9,9 +10,12 @@ import { AnswerBudget } from '@ringwright/wire/answer-budget';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { socketSettings } from '@ringwright/wire/socket-settings';
 import { WebSocketServer } from 'ws';
+import { type Guest, Places } from '../access/places.ts';
 import { malformationOf } from './check-request.ts';
 
 interface WirePorts extends Answers {
+  /** Whether a caller is a member of a ring, or an operator: places are kept for them. */
+  readonly isKnown?: (request: IncomingMessage) => boolean;
   /**
    * Told of a caller that proved a key, and how to end its connection. The function returned is
    * called when it is closed.
@@ -24,14 +28,22 @@ interface WirePorts extends Answers {
 /** Accepts connections on the HTTP server's port; the function returned closes them all. */
 export function acceptWire(
   http: Server,
-  { budget = new AnswerBudget(), onProven, onChannel, ...answers }: WirePorts,
+  { budget = new AnswerBudget(), onProven, onChannel, isKnown, ...answers }: WirePorts,
   connectionsMax = wireConnectionsMax,
 ): () => void {
+  const places = new Places({
+    max: connectionsMax,
+    reserved: isKnown === undefined ? 0 : Math.min(wireReservedMax, connectionsMax >> 3),
+    perAddressMax: wirePerAddressMax,
+  });
   const sockets = new WebSocketServer({ noServer: true, ...socketSettings });
   http.on('upgrade', (request, socket, head) => {
     // Nobody else listens from here on: without this a reset connection would end the process.
     socket.on('error', () => socket.destroy());
-    const refusal = refusalOf(request, sockets.clients.size < connectionsMax);
+    const form = refusalOf(request);
+    const place = form === null ? places.enter(guestOf(request, isKnown)) : null;
+    const refusal = form ?? (place === null ? '503 Service Unavailable' : null);
+    if (place !== null) request.socket.once('close', () => place.leave());
     if (refusal !== null) {
       socket.end(`HTTP/1.1 ${refusal}\r\nconnection: close\r\n\r\n`);
       return;
@@ -65,11 +77,21 @@ function keyShown({ socket }: IncomingMessage): string | null {
  * Web pages may open sockets to any address, this machine's own included; browsers say so, whatever
  * the page calls the server. Programs may call it by any name.
  */
-function refusalOf(request: IncomingMessage, hasRoom: boolean): string | null {
+function refusalOf(request: IncomingMessage): string | null {
   const { url, headers } = request;
   if (malformationOf(request) !== null) return '400 Bad Request';
   if (url !== '/v1/wire') return '404 Not Found';
   const { origin, 'sec-fetch-site': site } = headers;
   if (origin !== undefined || site !== undefined) return '403 Forbidden';
-  return hasRoom ? null : '503 Service Unavailable';
+  return null;
+}
+
+/** None is ended for another: clients and servers keep theirs for long, and pings find dead ones. */
+function guestOf(request: IncomingMessage, isKnown: WirePorts['isKnown']): Guest {
+  return {
+    address: request.socket.remoteAddress ?? '',
+    isKnown: () => isKnown?.(request) === true,
+    isBusy: () => true,
+    end: () => undefined,
+  };
 }

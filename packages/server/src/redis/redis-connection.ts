@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import { redisOutputBytesMax, redisPipelineMax } from '@ringwright/base/limits';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
+import type { HeldBytes } from '../access/byte-budget.ts';
 import { KeyOrder } from '../coordinate/key-order.ts';
 import { byteText } from '../replica/byte-text.ts';
 import { keysOf, type RedisClient, type RedisPorts } from './redis-command.ts';
@@ -17,6 +18,13 @@ export interface ConnectionPorts extends RedisPorts {
   readonly onCommand: (name: string, seconds: number) => void;
   readonly onProtocolError: () => void;
   readonly onBug: (error: unknown) => void;
+}
+
+/** What the connection takes of what all of them share. */
+export interface RedisShare {
+  readonly held: HeldBytes;
+  /** A request of it came. */
+  readonly onRequest: () => void;
 }
 
 /** The place of one answer among the others; null until it is there. */
@@ -39,6 +47,7 @@ export class RedisConnection {
   readonly #client: RedisClient;
   readonly #requests = new RespRequests();
   readonly #order = new KeyOrder();
+  readonly #share: RedisShare;
   /** Answers that have not left, in the order of their requests. */
   #answers: Answer[] = [];
   #running = 0;
@@ -48,8 +57,9 @@ export class RedisConnection {
   /** The other end has sent all it will; it may still be reading. */
   #inputEnded = false;
 
-  constructor(socket: Socket, client: RedisClient, ports: ConnectionPorts) {
+  constructor(socket: Socket, client: RedisClient, ports: ConnectionPorts & RedisShare) {
     this.#socket = socket;
+    this.#share = ports;
     this.#client = client;
     this.#ports = ports;
     socket.setNoDelay(true);
@@ -69,6 +79,11 @@ export class RedisConnection {
     socket.on('error', () => undefined);
   }
 
+  /** Requests are under way, or answers wait to leave. */
+  get isBusy(): boolean {
+    return this.#running > 0 || this.#answers.length > 0;
+  }
+
   /** Starts what may start; stops reading the socket while too much is under way. */
   #pump(): void {
     for (let more = true; more && !this.#ending && this.#hasRoom(); this.#flush()) {
@@ -82,6 +97,7 @@ export class RedisConnection {
     if (this.#hasRoom()) this.#socket.resume();
     else this.#socket.pause();
     this.#flush();
+    this.#share.held.hold(this.#requests.begunBytes + this.#socket.writableLength);
   }
 
   #hasRoom(): boolean {
@@ -102,6 +118,8 @@ export class RedisConnection {
   }
 
   #begin(request: RespRequest): void {
+    this.#share.held.cameOn();
+    this.#share.onRequest();
     let found: FoundCommand;
     try {
       found = findCommand(request);

@@ -1,8 +1,11 @@
 // The port of the Redis protocol: accepts connections, counts them, ends them all.
 import { createServer, type Server, type Socket } from 'node:net';
 import { redisConnectionsMax } from '@ringwright/base/limits';
+import { redisHeldBytesMax, redisPerAddressMax } from '@ringwright/base/limits-listeners';
+import { ByteBudget } from '../access/byte-budget.ts';
 import { credentialFrom } from '../access/credential.ts';
 import type { Guard } from '../access/guard.ts';
+import { Places } from '../access/places.ts';
 import type { Consistency } from '../coordinate/consistency.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -32,10 +35,18 @@ interface EndpointPorts {
   readonly onBug: (error: unknown) => void;
 }
 
+const placeRules = {
+  max: redisConnectionsMax,
+  reserved: 0,
+  perAddressMax: redisPerAddressMax,
+};
+
 /** Nothing listens yet: the caller does, so that a port in use is told of like any other. */
 export function createRedis(ports: EndpointPorts, settings: RedisSettings): RedisEndpoint {
   const { metrics, nowMs } = ports;
   const sockets = new Set<Socket>();
+  const places = new Places(placeRules);
+  const budget = new ByteBudget(redisHeldBytesMax);
   let [nextId, commands] = [1, 0];
   const startedMs = nowMs();
   const counts = { connections: () => sockets.size, commands: () => commands };
@@ -62,17 +73,30 @@ export function createRedis(ports: EndpointPorts, settings: RedisSettings): Redi
   };
   // Half-open connections stay until their answers have left: `redis-cli < file` closes first.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    if (sockets.size >= redisConnectionsMax) {
+    let served: RedisConnection | null = null;
+    const end = (): void => void socket.destroy();
+    const place = places.enter({
+      address: socket.remoteAddress ?? '',
+      isKnown: () => false,
+      isBusy: () => served?.isBusy === true,
+      end,
+    });
+    if (place === null) {
       socket.end('-ERR max number of clients reached\r\n');
       return;
     }
+    const held = budget.connection(end);
     sockets.add(socket);
     metrics.redisConnections.set(sockets.size);
     socket.once('close', () => {
       sockets.delete(socket);
+      place.leave();
+      held.leave();
       metrics.redisConnections.set(sockets.size);
     });
-    new RedisConnection(socket, newClient(nextId++, socket, settings), connection);
+    const share = { held, onRequest: () => place.used() };
+    const client = newClient(nextId++, socket, settings);
+    served = new RedisConnection(socket, client, { ...connection, ...share });
   });
   return {
     server,

@@ -43,6 +43,11 @@ export class RespRequests {
     return this.#end - this.#start;
   }
 
+  /** Bytes that are held for a request that is not whole yet. */
+  get begunBytes(): number {
+    return this.heldBytes + this.#requestBytes;
+  }
+
   /**
    * Takes the next bytes of the stream. Requests read from them are views of `chunk` or of memory
    * that is written once: they stay as they are.

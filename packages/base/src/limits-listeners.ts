@@ -1,0 +1,32 @@
+// Limits of listeners, as limits.ts: what strangers may take of a server, one by one and together.
+import { assert } from './assert.ts';
+import { httpBatchBytesMax, redisConnectionsMax, redisRequestBytesMax } from './limits.ts';
+import { httpConnectionsMax, wireConnectionsMax } from './limits-rings.ts';
+
+const MIB = 1024 * 1024;
+
+/** Wire connections kept for members of rings and operators: a rollout of hundreds of servers. */
+export const wireReservedMax = 512;
+/** From one address that no ring names: a machine with many programs, or a gateway of them. */
+export const wirePerAddressMax = 1_024;
+export const httpPerAddressMax = 2_048;
+export const redisPerAddressMax = 250;
+/** Kept back from Node's own limit, at which it closes connections without looking at them. */
+export const httpSpareConnections = 64;
+/** Headers have this long to arrive: one packet, or two on a bad line. */
+export const httpHeadersMsMax = 10_000;
+/** How often Node looks for those that are late. */
+export const httpLateCheckMs = 2_000;
+/** A connection over which nothing comes and nothing goes: its reader is gone. */
+export const httpSilentMsMax = 60_000;
+/** Bodies of all requests under way: 32 of the largest batches, 256 of the largest values. */
+export const httpBodiesBytesMax = 256 * MIB;
+/** Halves of requests and unread answers of all Redis connections: 16 of the largest requests. */
+export const redisHeldBytesMax = 256 * MIB;
+
+assert(wireReservedMax < wireConnectionsMax, 'strangers have places too');
+assert(wirePerAddressMax < wireConnectionsMax - wireReservedMax, 'one address does not take all');
+assert(httpPerAddressMax < httpConnectionsMax - httpSpareConnections, 'nor here');
+assert(redisPerAddressMax < redisConnectionsMax, 'nor here');
+assert(httpBodiesBytesMax >= 16 * httpBatchBytesMax, 'large batches pass side by side');
+assert(redisHeldBytesMax >= 8 * redisRequestBytesMax, 'large requests too');

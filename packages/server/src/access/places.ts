@@ -1,0 +1,88 @@
+// Places for connections of one listener: so many in all and from one address, some of them kept
+// for those that the server knows. When all are taken, the oldest idle stranger makes room.
+import { isIP } from 'node:net';
+
+export interface PlaceRules {
+  readonly max: number;
+  /** Of these, only for guests that are known: members of rings, operators. */
+  readonly reserved: number;
+  /** From one address; this machine's own programs and known guests are not counted. */
+  readonly perAddressMax: number;
+}
+
+export interface Guest {
+  /** IP address. */
+  readonly address: string;
+  readonly isKnown: () => boolean;
+  /** Something is under way: it is not ended for the sake of another. */
+  readonly isBusy: () => boolean;
+  readonly end: () => void;
+}
+
+export interface Place {
+  /** It did something: others are older now. */
+  used(): void;
+  leave(): void;
+}
+
+export class Places {
+  readonly #rules: PlaceRules;
+  /** The one that did nothing for the longest time comes first. */
+  readonly #guests = new Set<Guest>();
+  readonly #byAddress = new Map<string, number>();
+
+  constructor(rules: PlaceRules) {
+    this.#rules = rules;
+  }
+
+  get taken(): number {
+    return this.#guests.size;
+  }
+
+  /** Null: there is no place, and nobody who could leave. */
+  enter(guest: Guest): Place | null {
+    const { max, reserved, perAddressMax } = this.#rules;
+    const isKnown = guest.isKnown();
+    const { address } = guest;
+    const isCounted = !isKnown && !isLoopback(address);
+    const isCrowd = isCounted && (this.#byAddress.get(address) ?? 0) >= perAddressMax;
+    if (isCrowd && !this.#endOldest((other) => other.address === address)) return null;
+    const isFull = this.#guests.size >= (isKnown ? max : max - reserved);
+    if (isFull && !this.#endOldest(() => true)) return null;
+    this.#guests.add(guest);
+    if (isCounted) this.#count(address, 1);
+    let isHere = true;
+    return {
+      used: () => {
+        if (this.#guests.delete(guest)) this.#guests.add(guest);
+      },
+      leave: () => {
+        this.#guests.delete(guest);
+        if (isHere && isCounted) this.#count(address, -1);
+        isHere = false;
+      },
+    };
+  }
+
+  #endOldest(isWanted: (guest: Guest) => boolean): boolean {
+    for (const guest of this.#guests) {
+      if (!isWanted(guest) || guest.isBusy() || guest.isKnown()) continue;
+      this.#guests.delete(guest);
+      guest.end();
+      return true;
+    }
+    return false;
+  }
+
+  #count(address: string, by: number): void {
+    const count = (this.#byAddress.get(address) ?? 0) + by;
+    if (count > 0) this.#byAddress.set(address, count);
+    else this.#byAddress.delete(address);
+  }
+}
+
+/** This machine's own: 127.0.0.0/8 and ::1, also as IPv4 in IPv6. */
+function isLoopback(address: string): boolean {
+  const plain = address.replace(/^::ffff:/, '');
+  return plain === '::1' || (isIP(plain) === 4 && plain.startsWith('127.'));
+}
