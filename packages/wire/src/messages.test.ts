@@ -79,6 +79,7 @@ const dropped = {
 };
 const chunk = Buffer.alloc(transferChunkBytesMax);
 const copy = 'c'.repeat(64);
+const door = { port: 65_535, ticket: 'a'.repeat(64), cipherKey: null };
 const manifest = {
   copy,
   sourceIncarnation: 'i'.repeat(64),
@@ -89,6 +90,8 @@ const manifest = {
   tombstones: most,
   digest: '0'.repeat(16),
 };
+const { seal: _, ...description } = manifest;
+const started = { ...description, walBytes: most, key: 'a'.repeat(32) };
 const client = { keyspace, key, consistency: 'quorum', session: { ...stamp, weak: true } };
 const wanted = Array.from({ length: offerRowsMax }, (_, index) => index);
 
@@ -328,6 +331,21 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     [{ assignment: -1 }, { device: deviceCountMax }],
   ],
   ['copy-open answer', kinds.copyOpen.answer, manifest, [{ seal: 'g'.repeat(64) }]],
+  [
+    'copy-start answer',
+    kinds.copyStart.answer,
+    { ...started, ...door },
+    [{ key: 'g'.repeat(32) }, { walBytes: -1 }, { port: 0 }, { ticket: 'a'.repeat(63) }],
+  ],
+  ['copy-go-on', kinds.copyGoOn.request, { copy, offset: most }, [{ offset: -1 }, { copy: '' }]],
+  ['copy-go-on answer', kinds.copyGoOn.answer, door, [{ port: 65_536 }, { cipherKey: '' }]],
+  ['copy-checksum', kinds.copyChecksum.request, { copy }, [{ copy: '' }, { copy: `${copy}c` }]],
+  [
+    'copy-checksum answer',
+    kinds.copyChecksum.answer,
+    { checksum: 'a'.repeat(64) },
+    [{ checksum: 'g'.repeat(64) }, { checksum: '' }],
+  ],
   ['copy-read', kinds.copyRead.request, { copy, offset: most, length: 0 }, [{ offset: 2 ** 53 }]],
   ['copy-read answer', kinds.copyRead.answer, { data: chunk }, [{ data: [1, 2] }]],
   ['copy-close', kinds.copyClose.request, { copy }, [{ copy: '' }, { copy: `${copy}c` }]],
