@@ -7,6 +7,7 @@ import { startProgram } from '../measure/started-program.ts';
 
 export interface RedisPeer {
   readonly port: number;
+  readonly pid: number;
   readonly version: string;
   readonly stop: () => Promise<void>;
 }
@@ -25,7 +26,7 @@ export async function startRedis(folder: string): Promise<RedisPeer | null> {
     logFile: `${folder}.log`,
     isUp: () => answersOn(port),
   });
-  return { port, version, stop: program.stop };
+  return { port, pid: program.pid, version, stop: program.stop };
 }
 
 export function answersOn(port: number): Promise<boolean> {

@@ -1,8 +1,10 @@
 // bench:store, one device against a Redis server that syncs always; one client for both.
 import path from 'node:path';
+import { must } from '@ringwright/base/assert';
 import { type Aim, type Comparison, comparison, withoutPeer } from '../measure/comparison.ts';
 import { outputOf } from '../measure/finished-program.ts';
 import { median } from '../measure/median.ts';
+import { processCost } from '../measure/process-cost.ts';
 import {
   type LoadFigures,
   type RedisLoad,
@@ -82,13 +84,15 @@ async function besideRedis(
   const shape = { folder: clusterFolder, servers: 1, partitions, replicas: 1, nodeArgs };
   const cluster = await startCluster(shape);
   const redis = await startRedis(redisFolder);
-  const ports = [cluster.servers[0]?.redisPort ?? 0, ...(redis === null ? [] : [redis.port])];
+  const server = must(cluster.servers[0], 'one server was started');
+  const ours = { port: server.redisPort, pid: server.program.pid };
+  const sides: Side[] = redis === null ? [ours] : [ours, redis];
   const rows: Comparison[] = [];
   try {
     for (const one of cases) {
       tell(nameOf(one));
-      const [ours = [], theirs = null] = await alternate(one, ports, sizes);
-      rows.push(...rowsOf(section, one, { ours, theirs }));
+      const [mine = [], theirs = null] = await alternate(one, sides, sizes);
+      rows.push(...rowsOf(section, one, { ours: mine, theirs }));
     }
   } finally {
     await Promise.all([cluster.stop(), redis?.stop()]);
@@ -96,24 +100,50 @@ async function besideRedis(
   return rows;
 }
 
-/** Each port in turn, round after round, so that a slow spell of the machine hits all. */
+interface Side {
+  readonly port: number;
+  readonly pid: number;
+}
+
+interface Figures extends LoadFigures {
+  /** Processor of the server for one request, all its threads. */
+  readonly cpuUs: number;
+  /** Given to the file system for each byte of the keys and values that it was sent. */
+  readonly writtenPerByte: number;
+}
+
+/** redis-benchmark's own: `key:` and twelve digits. */
+const KEY_BYTES = 16;
+
+async function measured(load: RedisLoad, { pid }: Side): Promise<Figures> {
+  const before = await processCost(pid);
+  const figures = await redisBenchmark(load);
+  const after = await processCost(pid);
+  const { requests, valueBytes } = load;
+  const cpuUs = (1e6 * (after.cpuSeconds - before.cpuSeconds)) / requests;
+  const written = after.writtenBytes - before.writtenBytes;
+  return { ...figures, cpuUs, writtenPerByte: written / (requests * (KEY_BYTES + valueBytes)) };
+}
+
+/** Each side in turn, round after round, so that a slow spell of the machine hits all. */
 async function alternate(
   { op, pipeline, valueBytes }: Case,
-  ports: readonly number[],
+  sides: readonly Side[],
   { seconds, rounds, keys }: StoreSection['sizes'],
-): Promise<LoadFigures[][]> {
+): Promise<Figures[][]> {
   const load = { op, pipeline, valueBytes, keys };
   // What is read has been written with values of this size.
   const fill = { ...load, op: 'set', pipeline: 16, requests: fillRequests(load) } as const;
   const requests: number[] = [];
-  for (const port of ports) {
+  for (const { port } of sides) {
     if (load.op === 'get') await redisBenchmark({ ...fill, port });
     requests.push(await requestsFor({ ...load, port }, seconds));
   }
-  const figures: LoadFigures[][] = ports.map(() => []);
+  const figures: Figures[][] = sides.map(() => []);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [index, port] of ports.entries()) {
-      figures[index]?.push(await redisBenchmark({ ...load, port, requests: requests[index] ?? 0 }));
+    for (const [index, side] of sides.entries()) {
+      const whole = { ...load, port: side.port, requests: requests[index] ?? 0 };
+      figures[index]?.push(await measured(whole, side));
     }
   }
   return figures;
@@ -130,18 +160,29 @@ function nameOf({ op, pipeline, valueBytes }: Case): string {
 }
 
 interface Both {
-  readonly ours: readonly LoadFigures[];
-  readonly theirs: readonly LoadFigures[] | null;
+  readonly ours: readonly Figures[];
+  readonly theirs: readonly Figures[] | null;
 }
 
+const measures = {
+  perSecond: { what: '', unit: '/s' },
+  p50Ms: { what: ', median', unit: 'ms' },
+  p99Ms: { what: ', p99', unit: 'ms' },
+  cpuUs: { what: ', processor of the server', unit: 'us a request' },
+  writtenPerByte: { what: ', written', unit: 'bytes per byte stored' },
+} as const;
+
 function rowsOf(section: string, one: Case, { ours, theirs }: Both): Comparison[] {
-  const row = (name: keyof LoadFigures, unit: string, aim: Aim | null): Comparison => {
-    const of = (figures: readonly LoadFigures[]): number =>
+  const row = (name: keyof Figures, aim: Aim | null): Comparison => {
+    const of = (figures: readonly Figures[]): number =>
       median(figures.map((figure) => figure[name]));
-    const what = `${nameOf(one)}${name === 'p99Ms' ? ', p99' : ''}`;
-    const given = { section, what, unit, figure: of(ours), aim };
+    const { what, unit } = measures[name];
+    const given = { section, what: `${nameOf(one)}${what}`, unit, figure: of(ours), aim };
     if (theirs === null) return withoutPeer(given, 'redis-server');
     return comparison({ ...given, beside: { name: 'Redis, fsync always', figure: of(theirs) } });
   };
-  return [row('perSecond', '/s', one.aim), row('p99Ms', 'ms', null)];
+  const rows = [row('perSecond', one.aim), row('p99Ms', null), row('cpuUs', null)];
+  const written = row('writtenPerByte', null);
+  // A file system in memory counts none.
+  return one.op === 'set' && written.figure > 0 ? [...rows, written] : rows;
 }
