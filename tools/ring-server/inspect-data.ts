@@ -3,8 +3,12 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { errorFromDocument } from '@ringwright/base/remote-error';
+import { type GotHttp, getHttp } from '@ringwright/node/link/get-http';
+import type { ServerProof } from '@ringwright/node/link/prove-server';
 import { withStoreView } from '@ringwright/partition/inspect-store';
+import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import { storedIdentity } from '@ringwright/server/device/device-identity';
+import { loadDeviceKey } from '@ringwright/server/device/device-key';
 import { inspectSegment } from '@ringwright/server/http/http-inspect';
 import { type Inspection, inspect } from '@ringwright/server/http/inspection';
 import { readListening } from '@ringwright/server/listening-file';
@@ -71,11 +75,11 @@ async function askServer(
   born: string,
 ): Promise<Inspection> {
   const path = [ring, partition].filter((part) => part !== null).join('/');
-  const url = `http://${address}/v1/${inspectSegment}/${path}`;
+  const url = `/v1/${inspectSegment}/${path}`;
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(peerCallTimeoutMs) });
-    const answer: unknown = await response.json();
-    if (!response.ok) throw errorFromDocument(answer);
+    const { status, body } = await getOwn(address, url, directory);
+    const answer: unknown = JSON.parse(body);
+    if (status !== 200) throw errorFromDocument(answer);
     const { born: its, device: _, ...inspection } = answer as Inspection & Record<string, unknown>;
     if (its === born) return inspection;
     throw new Error('another server listens there');
@@ -88,6 +92,17 @@ async function askServer(
       cause,
     });
   }
+}
+
+/** Its own server proves the key that lies in the directory; one of an older release has no TLS. */
+async function getOwn(address: string, path: string, directory: string): Promise<GotHttp> {
+  const key = keyIdOf(spkiOf(await loadDeviceKey(directory)));
+  const timeoutMs = peerCallTimeoutMs;
+  const proof: ServerProof = { by: 'device', keys: new Set([key]) };
+  return getHttp(address, path, { proof, timeoutMs }).catch((error: unknown) => {
+    if (!(error instanceof CodedError) || error.code !== 'PEER_UNREACHABLE') throw error;
+    return getHttp(address, path, { proof: null, timeoutMs });
+  });
 }
 
 function notListening(directory: string, cause: CodedError): CodedError {

@@ -155,6 +155,8 @@ export const errorCatalogue = {
   PEER_BUSY: maybeTryOther(4, 503, 'too many bytes wait for the other server'),
   PEER_FAILED: maybeTryOther(4, 502, 'the other server failed or answered in a form unknown here'),
   PEER_UNPROVEN: tryOther(4, 502, 'the other end proves another key or certificate than expected'),
+  INSECURE_LISTEN: kind(5, 409, 'a server would listen to other machines without TLS or trust'),
+  TLS_BUNDLE_INVALID: kind(2, 400, 'the file has no key and certificate that belong together'),
   // Never PEER_: it is the word of the one that was called.
   CALLER_UNPROVEN: tryOther(4, 403, 'only a device whose key the ring names may ask for this'),
   WIRE_VERSION_UNKNOWN: tryOther(4, 426, 'the other end speaks another version of the wire format'),

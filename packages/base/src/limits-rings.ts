@@ -44,6 +44,10 @@ export const httpConnectionsMax = 8_192;
 export const firstByteMsMax = 30_000;
 /** A handshake takes two round trips; who needs longer holds a place that others want. */
 export const tlsHandshakeMsMax = 10_000;
+/** A key, its certificate and those of some issuers have 10 KB. */
+export const tlsBundleBytesMax = 256 * 1024;
+/** A bundle that was replaced is shown within this time. */
+export const tlsBundlePollMs = 1_000;
 /** Names a server may be called by: each domain of them is compared with every request's. */
 export const allowedHostsMax = 64;
 /** Addresses that a server without any ring calls back, because their hellos say so. */

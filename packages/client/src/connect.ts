@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { clientCallTimeoutMs } from '@ringwright/base/limits';
 import { serverAddress } from '@ringwright/base/server-address';
 import { parseSessionToken } from '@ringwright/base/session-token';
+import { keyFingerprint, type ServerProof } from '@ringwright/node/link/prove-server';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import type { ConsistencyLevel } from '@ringwright/wire/coordination';
 import { Client } from './client.ts';
@@ -19,6 +20,13 @@ export interface ConnectOptions {
   readonly timeoutMs?: number;
   /** ID.SECRET that ring-builder access grant made; where servers ask for none it is not needed. */
   readonly token?: string;
+  /**
+   * Certificates (PEM) of the authority that vouches for the servers: they are spoken to over TLS
+   * alone. Servers whose keys the ring names have to prove those.
+   */
+  readonly ca?: string;
+  /** SHA-256 of the public keys of `addresses`, in hex: for servers without an authority. */
+  readonly fingerprint?: string | readonly string[];
 }
 
 /**
@@ -31,8 +39,9 @@ export interface ConnectOptions {
  *
  * `addresses` are servers to ask first, in this order: `localhost`, `10.0.0.1:6201`, `[::1]:6200`;
  * without a port it is 6200. Throws USAGE for what is no address, PEER_UNREACHABLE when none
- * answers, RING_UNKNOWN when those that answer do not have the keyspace, WIRE_VERSION_UNKNOWN,
- * NAME_INVALID, SESSION_INVALID, TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING.
+ * answers, PEER_UNPROVEN when one proves another key or certificate, RING_UNKNOWN when those that
+ * answer do not have the keyspace, WIRE_VERSION_UNKNOWN, NAME_INVALID, SESSION_INVALID,
+ * TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING.
  */
 export async function connect(
   addresses: readonly string[],
@@ -43,7 +52,8 @@ export async function connect(
   const seen = options.session ?? null;
   const session = seen === null ? null : parseSessionToken(seen);
   const seeds = addresses.map(serverAddress);
-  const follower = new RingFollower(seeds, { keyspace, timeoutMs, token: options.token ?? null });
+  const [token, proof] = [options.token ?? null, proofOf(options)];
+  const follower = new RingFollower(seeds, { keyspace, timeoutMs, token, proof });
   let last: unknown = new CodedError('PEER_UNREACHABLE', 'connect() was given no address');
   for (const address of seeds) {
     try {
@@ -55,4 +65,12 @@ export async function connect(
   }
   follower.close();
   throw last;
+}
+
+function proofOf({ ca, fingerprint }: ConnectOptions): ServerProof | null {
+  if (fingerprint !== undefined) {
+    const keys = typeof fingerprint === 'string' ? [fingerprint] : fingerprint;
+    return { by: 'key', keys: new Set(keys.map(keyFingerprint)) };
+  }
+  return ca === undefined ? null : { by: 'authority', ca };
 }

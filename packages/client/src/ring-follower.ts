@@ -2,10 +2,12 @@
 import { must } from '@ringwright/base/assert';
 import { clientAvoidMs } from '@ringwright/base/limits';
 import { Link } from '@ringwright/node/link/link';
+import type { ServerProof } from '@ringwright/node/link/prove-server';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
+import { keyIdOf } from '@ringwright/ring/trust/public-key';
 import type { CallChannel } from '@ringwright/wire/call-channel';
 import { fetchRing } from '@ringwright/wire/fetch-ring';
 import { meetServer } from '@ringwright/wire/meet-server';
@@ -15,6 +17,8 @@ interface FollowerSettings {
   readonly keyspace: string;
   readonly timeoutMs: number;
   readonly token: string | null;
+  /** What servers have to prove whose keys no ring names; null: nothing, without TLS. */
+  readonly proof: ServerProof | null;
 }
 
 const monotonicMs = (): number => performance.now();
@@ -70,6 +74,9 @@ export class RingFollower {
     this.#ring = ring;
     const wanted = new Set([...ring.addresses, ...this.#seeds]);
     for (const [address, link] of this.#links) {
+      const keys = ring.keysAt(address);
+      // It proved what connect() was given, or nothing: from now on it proves what the ring names.
+      if (keys !== undefined && !keys.has(link.key ?? '')) link.renew(this.#settings.timeoutMs);
       if (wanted.has(address)) continue;
       this.#links.delete(address);
       this.#avoidUntilMs.delete(address);
@@ -100,10 +107,17 @@ export class RingFollower {
       monotonicMs,
       connectTimeoutMs: timeoutMs,
       token: () => token,
+      proofOf: () => this.#proofOf(address),
       greet: (_, caller) => meetServer(caller, { address, ms: 0, timeoutMs }),
     });
     this.#links.set(address, link);
     return link;
+  }
+
+  /** The keys that the ring names count for more than what connect() was given. */
+  #proofOf(address: string): ServerProof | null {
+    const keys = this.#ring?.keysAt(address);
+    return keys === undefined ? this.#settings.proof : { by: 'device', keys };
   }
 
   /** False while it was slow or away a moment ago. */
@@ -130,6 +144,8 @@ interface KnownRing {
   readonly holdersOf: (key: Uint8Array) => string[];
   /** Addresses of all devices. */
   readonly addresses: readonly string[];
+  /** Ids of the keys that the server at an address has to prove; undefined: it has none. */
+  readonly keysAt: (address: string) => ReadonlySet<string> | undefined;
 }
 
 /**
@@ -139,12 +155,19 @@ interface KnownRing {
 function knownRing(file: Uint8Array): KnownRing {
   const { ring } = decodeRing(file);
   const addresses = ring.devices.map((device) => (device === null ? null : addressOf(device)));
+  const keys = new Map<string, Set<string>>();
+  for (const device of ring.devices) {
+    if (device?.key === undefined) continue;
+    const address = addressOf(device);
+    keys.set(address, (keys.get(address) ?? new Set<string>()).add(keyIdOf(device.key)));
+  }
   const partitionOf = partitionerOf(ring.partitioner);
   return {
     version: ring.version,
     holdersOf: (key) =>
       slotsOf(ring, partitionOf(key)).flatMap(({ device }) => addresses[device] ?? []),
     addresses: [...new Set(addresses.filter((address) => address !== null))],
+    keysAt: (address) => keys.get(address),
   };
 }
 

@@ -1,5 +1,6 @@
 // The parts of a server that have to do with others: connections, greetings, whom it believes.
 import { setTimeout as delay } from 'node:timers/promises';
+import { CodedError } from '@ringwright/base/coded-error';
 import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
@@ -22,12 +23,14 @@ type Own = Omit<
   | 'onRefill'
   | 'onUnheard'
   | 'onRingRefused'
->;
+> & {
+  /** Shown to servers whose key a ring names. */
+  readonly tls: TlsIdentity;
+};
 
 interface Around {
   readonly answers: Answers;
-  /** Shown to servers whose key a ring names. */
-  readonly tls: TlsIdentity;
+  readonly demandsTls: boolean;
   readonly log: Logger;
   /** Shown to members of rings. */
   readonly token: string | null;
@@ -56,8 +59,8 @@ export interface PeerParts {
 }
 
 export function assemblePeers(own: Own, around: Around): PeerParts {
-  const { identity, generation, rings } = own;
-  const { answers, tls, log, token, monotonicMs, onConnect, onRefill } = around;
+  const { identity, generation, rings, tls } = own;
+  const { answers, demandsTls, log, token, monotonicMs, onConnect, onRefill } = around;
   const meet = (address: string) => peers.connect(address).connect();
   const proven = new ProvenPeers({
     list: () => rings.list(),
@@ -88,7 +91,7 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
     monotonicMs,
     connectTimeoutMs: peerCallTimeoutMs,
     identity: tls,
-    proofOf: (address) => proven.proofOf(address),
+    proofOf: (address) => proven.proofOf(address) ?? plain(address, demandsTls),
     onProven: (channel, key) => proven.note(channel, key),
     // To nobody else. Whoever shows a token hears only those who showed one with the role peer.
     token: (address) => (knownPeers.isNamed(address) || knownPeers.isHeard(address) ? token : null),
@@ -131,4 +134,13 @@ function followKeys(peers: Peers, proven: ProvenPeers): void {
     peer.renew(isPlain || proof === null ? peerCallTimeoutMs : 0);
   }
   proven.endRevoked();
+}
+
+/** Throws PEER_UNPROVEN where nothing is said without TLS. */
+function plain(address: string, demandsTls: boolean): null {
+  if (!demandsTls) return null;
+  throw new CodedError('PEER_UNPROVEN', `no ring names the key of ${address}, and --tls is given`, {
+    hint: 'ring-builder set-device RING all --ask-key',
+    details: { address },
+  });
 }

@@ -16,8 +16,8 @@ import type { Logger } from 'pino';
 import type { Guard } from './access/guard.ts';
 import { createGuard } from './assemble-guard.ts';
 import { assemblePeers, type PeerParts } from './assemble-peers.ts';
+import { createReplicator, createScrubber } from './assemble-repair.ts';
 import { assembleRings } from './assemble-rings.ts';
-import { createScrubber } from './assemble-scrubber.ts';
 import { activated, dropped } from './audit/audit-events.ts';
 import type { AuditLog } from './audit/audit-log.ts';
 import type { ClockFile } from './clocks/clock-file.ts';
@@ -38,13 +38,13 @@ import type { HeldFiles } from './moves/held-files.ts';
 import type { MoveControls } from './moves/move-controls.ts';
 import { Reconciler, type ReconcilerPorts } from './moves/reconciler.ts';
 import { ownWrites } from './own-writes.ts';
-import { type DeviceCaller, deviceCaller } from './peers/device-caller.ts';
+import { deviceCaller } from './peers/device-caller.ts';
 import { longMessageCame } from './peers/minor-gc.ts';
 import type { PeerMemory } from './peers/peer-memory.ts';
 import type { Peers } from './peers/peers.ts';
 import type { ProvenPeers } from './peers/proven-peers.ts';
 import type { FloorPorts } from './repair/raise-floor.ts';
-import { Replicator } from './repair/replicate.ts';
+import type { Replicator } from './repair/replicate.ts';
 import type { Scrubber } from './repair/scrubber.ts';
 import { InFlight } from './replica/in-flight.ts';
 import { RoundQueue } from './replica/round-queue.ts';
@@ -104,6 +104,10 @@ interface Surroundings {
   readonly throttle: AdaptiveThrottle;
   /** What this server shows to others; null: nothing, so others need show it nothing either. */
   readonly token: string | null;
+  /** Nothing is said without TLS, to other servers either. */
+  readonly demandsTls: boolean;
+  /** Other machines reach it without TLS or trust: an operator wanted it so. */
+  readonly insecure: boolean;
 }
 
 /**
@@ -112,7 +116,7 @@ interface Surroundings {
  */
 export async function assembleServer(
   opened: OpenedDevice,
-  { log, throttle, token }: Surroundings,
+  { log, throttle, token, demandsTls, insecure }: Surroundings,
 ): Promise<ServerParts> {
   const { identity, store, trust, controls } = opened;
   const { clock, peerClocks, stamps } = createClocks(opened);
@@ -122,8 +126,7 @@ export async function assembleServer(
   // Whom the tool could not reach hears of it from the others at once.
   const onChange = (): void => void greetings.greetPeers();
   const guard = createGuard(opened, { metrics, log, isStrict: token !== null, onChange });
-  const inFlight = new InFlight();
-  const unknownPeers = new Set<string>();
+  const [inFlight, unknownPeers] = [new InFlight(), new Set<string>()];
   const onActivate = (active: ActiveRing): void => {
     noteActivation(active, metrics, log);
     opened.audit.note(activated(active));
@@ -149,8 +152,8 @@ export async function assembleServer(
     replicator.forget();
     reconcileAll();
   };
-  const { tls } = opened;
-  const meetings = { answers, tls, log, token, monotonicMs, onConnect, onRefill: reconcileAll };
+  const onRefill = reconcileAll;
+  const meetings = { answers, demandsTls, log, token, monotonicMs, onConnect, onRefill };
   const met = assemblePeers(own, meetings);
   const { peers, knownPeers, proven, followKeys, introduce, hearClock, ...greetings } = met;
   const devices = deviceCaller({ ...met, handlers, writeHere: (...to) => writeHere(...to) });
@@ -162,14 +165,14 @@ export async function assembleServer(
   // A floor is not raised by a clock that is ahead of the others.
   const floors = { store, devices, nowMs: () => nowMs() - peerClocks.aheadMs(nowMs()), ...gate };
   const scrubber = createScrubber(store, reconciler, log);
-  const rounds = new RoundQueue();
   const opening = reconciler.idle.bind(reconciler);
-  const replica = { store, exchange, clock, inFlight, rounds, opened: opening };
+  const replica = { store, exchange, clock, inFlight, rounds: new RoundQueue(), opened: opening };
   const requests = new RingRequests();
   const writeHere = ownWrites({ replica, requests, throttle });
   const held = { identity, rings, forks, requests, store, reconciler };
   const parts = { ...held, controls, peers, trust, throttle };
-  const status: StatusPorts = { ...parts, key: opened.key, scrubber, startedMs: nowMs(), nowMs };
+  const told = { key: opened.key, demandsTls, insecure };
+  const status: StatusPorts = { ...parts, ...told, scrubber, startedMs: nowMs(), nowMs };
   const asked = { rings, requests, devices, clock, stamps };
   const coordinator = coordinatorPorts(asked, { exchange, peers, peerClocks, hearClock });
   const copies = new CopySource({ ...replica, monotonicMs, ...throttle.giving });
@@ -266,28 +269,5 @@ function createReconciler(
     onDropped: (...place) => audit.note(dropped(...place)),
     onRepair: ({ sentence, ...repair }) => log.info(repair, sentence),
     onError: (step, error) => log.warn({ ...step, error }, 'duty failed, will be tried again'),
-  });
-}
-
-function createReplicator(
-  parts: {
-    readonly store: Store;
-    readonly devices: DeviceCaller;
-    readonly decide: FinishProposal;
-    readonly reconciler: Reconciler;
-  },
-  metrics: Metrics,
-  log: Logger,
-): Replicator {
-  return new Replicator({
-    ...parts,
-    nowMs,
-    onBehind: async (keyspace, partition) => {
-      log.warn({ keyspace, partition }, 'file behind the floor of its peers: it refills');
-      await parts.store.setState(keyspace, partition, 'filling');
-      parts.reconciler.reconcile(keyspace);
-    },
-    onPushed: (rows) => metrics.replicatedRows.inc(rows),
-    onError: (device, error) => log.debug({ device, error }, 'replication waits'),
   });
 }

@@ -57,6 +57,17 @@ const optionsSchema = z.strictObject({
     .max(allowedHostsMax)
     .default([])
     .describe('name that HTTP clients call this server by, or .DOMAIN; may be repeated'),
+  tls: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'serve TLS alone: a PEM file with a key and its certificates, read again when it is replaced; or own, the certificate of the device itself',
+    ),
+  insecureListen: z
+    .boolean()
+    .default(false)
+    .describe('listen off loopback without --tls and --trust: whoever reaches the port may do all'),
   device: deviceNameSchema.optional().describe('device name, where several share an address'),
   rings: z.string().min(1).optional().describe('folder of ring folders, watched for new versions'),
   store: z

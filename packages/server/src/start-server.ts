@@ -15,7 +15,6 @@ import { leavingMsMax, scrubTickMs, tombstoneRoundMs } from '@ringwright/base/li
 import { splitAddress } from '@ringwright/base/server-address';
 import { checkAccess } from '@ringwright/head-store/etcd-request';
 import { openHeadStore } from '@ringwright/head-store/open-head-store';
-import { securePort } from '@ringwright/node/link/secure-port';
 import type { Store } from '@ringwright/partition/store';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';
 import type { Caller } from '@ringwright/wire/call-channel';
@@ -33,9 +32,11 @@ import { addressesOf, listen, redisAddress, requireFree } from './listen.ts';
 import { noteListening } from './listening-file.ts';
 import { type DeviceSurroundings, openDevice } from './open-device.ts';
 import type { ServerOptions } from './options.ts';
+import { PortSecurity } from './port-security.ts';
 import { createRedis } from './redis/redis-endpoint.ts';
 import { raiseFloors } from './repair/raise-floor.ts';
 import { repeat } from './repeat.ts';
+import { isInsecure, requireSecure } from './require-secure.ts';
 import type { ActiveRing } from './rings/active-ring.ts';
 import { followRingFiles, requireSources } from './rings/ring-files.ts';
 import { followHeads } from './rings/ring-heads.ts';
@@ -65,6 +66,7 @@ export async function startServer(
   { log, onFailure }: DeviceSurroundings,
 ): Promise<RunningServer> {
   if (options.store !== undefined) openHeadStore(options.store);
+  requireSecure(options);
   await checkAccess(options.storeAccess);
   await requireSources({ folder: options.rings, files: options.ring });
   await requireFree(addressesOf(options));
@@ -104,7 +106,12 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   tellTrust(device.trust, log);
   const token = await readServerToken(options.tokenFile);
   const throttle = createThrottle(device.store, options.copyRate ?? null);
-  const parts = await assembleServer(device, { log, throttle, token });
+  const around = { device: device.tls, log, nowMs: () => Date.now() };
+  const security = await PortSecurity.open(options.tls, around);
+  const { demandsTls } = security;
+  const insecure = isInsecure(options);
+  const parts = await assembleServer(device, { log, throttle, token, demandsTls, insecure });
+  parts.metrics.insecureListen.set(insecure ? 1 : 0);
   const rounds: (() => Promise<void>)[] = [];
   // The store is closed after them: whatever still ran may have written to it.
   opened.defer(() => parts.stamps.close());
@@ -121,6 +128,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   const onBug = (error: unknown): void => log.error({ error }, 'request failed');
   const http = createHttp({ ...parts, allowsHost: allowedHosts(hostNames(options)), onBug });
   opened.defer(() => endHttp(http));
+  opened.defer(() => security.close());
   opened.defer(
     acceptWire(http, {
       ...parts.answers,
@@ -129,17 +137,13 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
       isKnown: knows(parts),
     }),
   );
-  const { tls } = device;
-  const onRefused = (from: string, reason: string): void =>
-    log.info({ from, reason }, 'connection refused');
-  const port = securePort(http, { device: tls, identity: tls, servesPlain: true, onRefused });
-  opened.defer(() => port.close());
+  security.guard(http);
   await parts.meetHolders();
   await listen(http, options.listen);
   const onTrouble = (error: unknown): void =>
     log.warn({ error }, 'server.json not written: inspect will not find this server by itself');
   opened.defer(await noteListening(options.data, options.listen, onTrouble));
-  opened.defer(await openRedis(options, { ...parts, onBug }, log));
+  opened.defer(await openRedis(options, { ...parts, onBug }, { security, log }));
   opened.defer(await followRings(options, (bytes) => parts.rings.adopt(bytes), log));
   rounds.push(...repeatRounds({ ...parts, throttle }));
   rounds.push(repeat(() => tidy(options, { ...device, ...parts, log }), trashTickMs));
@@ -263,12 +267,13 @@ async function followRings(
 async function openRedis(
   { redisPort: port, redisKeyspace, redisConsistency, listen: address, device }: ServerOptions,
   ports: Omit<Parameters<typeof createRedis>[0], 'nowMs'>,
-  log: Logger,
+  { security, log }: { readonly security: PortSecurity; readonly log: Logger },
 ): Promise<() => Promise<void>> {
   if (port === undefined) return () => Promise.resolve();
   const keyspace = redisKeyspace ?? null;
   const settings = { device: device ?? address, port, keyspace, consistency: redisConsistency };
   const redis = createRedis({ ...ports, nowMs: () => Date.now() }, settings);
+  if (security.demandsTls) security.guard(redis.server);
   await listen(redis.server, redisAddress(address, port));
   log.info({ port, keyspace }, 'listening for the Redis protocol');
   return () => redis.close();

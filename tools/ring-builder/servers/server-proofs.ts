@@ -6,12 +6,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFile } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
-import type { ServerProof } from '@ringwright/node/link/prove-server';
+import { keyFingerprint, type ServerProof } from '@ringwright/node/link/prove-server';
 import { parseBuilderFile, stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { listRings } from '@ringwright/repository/folder/list-rings';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
 import type { Device } from '@ringwright/ring/device';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
+import type { Answer } from '../cli/verb.ts';
 
 export interface Trusted {
   /** The folder of rings. */
@@ -30,13 +31,25 @@ interface Proofs {
   readonly trusted: Trusted;
   /** Read once, when the first server is asked. */
   keys: Promise<KeysByAddress> | null;
+  /** Servers that other machines reach without TLS or trust. */
+  readonly insecure: Set<string>;
 }
 
 const current = new AsyncLocalStorage<Proofs>();
 
 /** Runs the work of a command: what it asks of servers asks for these proofs. */
-export function withProofs<Result>(trusted: Trusted, work: () => Result): Result {
-  return current.run({ trusted, keys: null }, work);
+export async function withProofs(trusted: Trusted, work: () => Promise<Answer>): Promise<Answer> {
+  const insecure = new Set<string>();
+  const answer = await current.run({ trusted, keys: null, insecure }, work);
+  if (insecure.size === 0) return answer;
+  const servers = [...insecure].sort().join(', ');
+  const warning = `unprotected (--insecure-listen): whoever reaches ${servers} may do all`;
+  return { ...answer, lines: [...answer.lines, warning] };
+}
+
+/** A server said that it was started with --insecure-listen. */
+export function noteInsecure(address: string): void {
+  current.getStore()?.insecure.add(address);
 }
 
 /** Null: the server has nothing to prove, and is spoken to without TLS. Throws USAGE. */
@@ -47,7 +60,7 @@ export async function proofOf(address: string): Promise<ServerProof | null> {
   const keys = (await proofs.keys).get(address);
   if (keys !== undefined) return { by: 'device', keys };
   const { ca, fingerprint } = proofs.trusted;
-  if (fingerprint !== undefined) return { by: 'key', keys: new Set([keyId(fingerprint)]) };
+  if (fingerprint !== undefined) return { by: 'key', keys: new Set([keyFingerprint(fingerprint)]) };
   if (ca === undefined) return null;
   const text = await readFile(ca, 'utf8').catch((cause: unknown) => {
     throw new CodedError('USAGE', `--ca ${ca} cannot be read`, { cause });
@@ -57,16 +70,6 @@ export async function proofOf(address: string): Promise<ServerProof | null> {
 
 export function shownToken(): string | null {
   return current.getStore()?.trusted.token ?? null;
-}
-
-/** With or without the colons that some programs print. */
-function keyId(text: string): string {
-  const plain = text.replaceAll(':', '').toLowerCase();
-  if (/^[0-9a-f]{64}$/.test(plain)) return plain;
-  throw new CodedError(
-    'USAGE',
-    `--fingerprint ${text}: wanted the SHA-256 of a public key, in hex`,
-  );
 }
 
 /** As the heads name them, and as what is staged would. A file that cannot be read names none. */

@@ -6,7 +6,7 @@ import { getHttp } from '@ringwright/node/link/get-http';
 import { loadStages } from '@ringwright/wire/moves';
 import { z } from 'zod';
 import { connectTimeoutMs } from './server-connection.ts';
-import { proofOf, shownToken } from './server-proofs.ts';
+import { noteInsecure, proofOf, shownToken } from './server-proofs.ts';
 
 const loadSchema = z.object({
   partition: z.int(),
@@ -60,6 +60,8 @@ const ringSchema = z.object({
 const statusSchema = z.object({
   address: z.string(),
   ready: z.boolean(),
+  /** Of servers of this release on. */
+  insecure: z.optional(z.boolean()),
   rings: z.array(ringSchema),
   disk: z.object({ freeBytes: z.number(), totalBytes: z.number().optional() }).optional(),
   /** The commit log was lost and began anew. */
@@ -101,7 +103,10 @@ export async function serverStatus(
   const document = documentOf(answer.body);
   if (answer.status !== 200) throw errorFromDocument(document);
   const parsed = statusSchema.safeParse(document);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    if (parsed.data.insecure === true) noteInsecure(address);
+    return parsed.data;
+  }
   const message = `${address} answered its status in a form unknown here`;
   throw new CodedError('PEER_FAILED', message, { details: { status: answer.status } });
 }

@@ -195,3 +195,21 @@ test('a plain request in small pieces is served whole', async () => {
   const [response] = (await once(other.end(), 'response')) as [NodeJS.ReadableStream];
   expect(String((await once(response, 'data'))[0])).toBe('/whole');
 });
+
+test('a link that had nothing to ask for connects once it has', async () => {
+  const { port } = await listening();
+  let proof: ServerProof | null = null;
+  let monotonicMs = 1_000;
+  const link = linkTo(port, null, {
+    monotonicMs: () => monotonicMs,
+    proofOf: () => {
+      if (proof === null) throw new Error('no key is known');
+      return proof;
+    },
+  });
+  await expect(link.connect()).rejects.toThrow('no key is known');
+  expect(link.pausedMs).toBeGreaterThan(0);
+  proof = byDevice;
+  monotonicMs += link.pausedMs;
+  expect(await link.call(double, 3, 10_000)).toBe(6);
+});

@@ -89,8 +89,13 @@ export class Link implements Caller {
     if (this.#channel !== null) return this.#channel;
     if (this.#closed || this.pausedMs > 0)
       return Promise.reject(this.#unreachable('cannot be reached'));
-    this.#channel = this.#open();
-    return this.#channel;
+    const opening = this.#open();
+    this.#channel = opening;
+    // What fails before a socket is there has nobody else to forget it.
+    opening.catch(() => {
+      if (this.#channel === opening) this.#channel = null;
+    });
+    return opening;
   }
 
   /** Calls under way are rejected, and later ones too. */
@@ -101,12 +106,16 @@ export class Link implements Caller {
   }
 
   /**
-   * The next call makes a new connection, at which the server proves what is asked of it by then.
+   * The next call makes a new connection, at once, at which the server proves what is asked of it
+   * by then.
    * Calls under way on the present one have `graceMs` to be answered.
    */
   renew(graceMs: number): void {
     const socket = this.#socket;
-    if (socket === null) return;
+    if (socket === null) {
+      this.#pauseEndsMs = 0;
+      return;
+    }
     this.#channel = null;
     this.#socket = null;
     this.#connected = false;

@@ -3,6 +3,7 @@ import { createHash, type X509Certificate } from 'node:crypto';
 import { connect, type TLSSocket } from 'node:tls';
 import { CodedError } from '@ringwright/base/coded-error';
 import { splitAddress } from '@ringwright/base/server-address';
+import { shortened } from '@ringwright/base/shortened';
 
 /**
  * What a server has to prove. `device`: one of these keys, with the certificate that it makes
@@ -57,6 +58,14 @@ export async function askDeviceKey(address: string, timeoutMs: number): Promise<
   socket.destroy();
   if (certificate === undefined) throw unproven(address, proof.keys, 'none');
   return spkiOf(certificate).toString('base64');
+}
+
+/** The id of a key as people type it, with or without colons. Throws USAGE. */
+export function keyFingerprint(text: string): string {
+  const plain = text.replaceAll(':', '').toLowerCase();
+  if (/^[0-9a-f]{64}$/.test(plain)) return plain;
+  const message = `fingerprint ${shortened(text)}: wanted the SHA-256 of a public key, in hex`;
+  throw new CodedError('USAGE', message);
 }
 
 /** The id of the key that a certificate is of. */

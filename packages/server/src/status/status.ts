@@ -50,6 +50,8 @@ export interface StatusPorts {
   readonly scrubber: Pick<Scrubber, 'logLoss'>;
   /** The device's own, private. */
   readonly key: KeyObject;
+  readonly demandsTls: boolean;
+  readonly insecure: boolean;
   readonly startedMs: number;
   readonly nowMs: () => number;
 }
@@ -102,6 +104,10 @@ export interface ServerStatus {
   readonly device: string | null;
   /** Public key of the device, as a ring names it: SPKI bytes in base64. */
   readonly key: string;
+  /** Connections without TLS are refused. */
+  readonly demandsTls: boolean;
+  /** It listens to other machines without TLS or trust: --insecure-listen. */
+  readonly insecure: boolean;
   readonly uptimeMs: number;
   readonly nowMs: number;
   readonly ready: boolean;
@@ -124,6 +130,8 @@ export function serverStatus(ports: StatusPorts): ServerStatus {
     address: formatAddress(ports.identity.address),
     device: ports.identity.name,
     key: spkiOf(ports.key),
+    demandsTls: ports.demandsTls,
+    insecure: ports.insecure,
     uptimeMs: ports.nowMs() - ports.startedMs,
     nowMs: ports.nowMs(),
     ready: rings.every(({ notReady }) => notReady === 0),

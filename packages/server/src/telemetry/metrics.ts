@@ -14,6 +14,7 @@ export interface Metrics {
   readonly copiedBytes: Counter;
   readonly copyRate: Gauge;
   readonly heldDrops: Gauge<'ring'>;
+  readonly insecureListen: Gauge;
   readonly ringRefusals: Counter<'code'>;
   readonly refusedRequests: Counter<'code'>;
   readonly redisSeconds: Histogram<'command'>;
@@ -102,6 +103,11 @@ function copyMetrics(registers: Registry[]) {
     copyRate: new Gauge({
       name: 'ringwright_copy_rate_bytes_per_second',
       help: 'Limit of copies in each direction; 0: none',
+      registers,
+    }),
+    insecureListen: new Gauge({
+      name: 'ringwright_insecure_listen',
+      help: 'Whether it listens to other machines without TLS or trust',
       registers,
     }),
     heldDrops: new Gauge({

@@ -1,0 +1,85 @@
+// TLS before the ports of a server: what is shown there, and bundles that are replaced on disk.
+import type { Server } from 'node:net';
+import { tlsBundlePollMs } from '@ringwright/base/limits-rings';
+import type { TlsIdentity } from '@ringwright/node/link/prove-server';
+import { type SecurePort, securePort } from '@ringwright/node/link/secure-port';
+import type { Logger } from 'pino';
+import { repeat } from './repeat.ts';
+import { readTlsBundle, type TlsBundle } from './tls-bundle.ts';
+
+/** For `--tls`: the certificate that the device makes of its own key, as rings name it. */
+export const ownCertificate = 'own';
+
+interface Around {
+  readonly device: TlsIdentity;
+  readonly log: Logger;
+  readonly nowMs: () => number;
+}
+
+export class PortSecurity {
+  /** Whether connections without TLS are refused. */
+  readonly demandsTls: boolean;
+  readonly #around: Around;
+  readonly #ports: SecurePort[] = [];
+  #identity: TlsIdentity;
+  #stop: () => Promise<void> = () => Promise.resolve();
+
+  private constructor(around: Around, demandsTls: boolean, identity: TlsIdentity) {
+    this.#around = around;
+    this.demandsTls = demandsTls;
+    this.#identity = identity;
+  }
+
+  /** `tls`: the option; without it plain connections are served too. Throws as readTlsBundle. */
+  static async open(tls: string | undefined, around: Around): Promise<PortSecurity> {
+    if (tls === undefined || tls === ownCertificate) {
+      return new PortSecurity(around, tls !== undefined, around.device);
+    }
+    const bundle = await readTlsBundle(tls, around.nowMs());
+    const security = new PortSecurity(around, true, bundle.identity);
+    security.#follow(tls, bundle);
+    return security;
+  }
+
+  /** Before the server listens. */
+  guard(server: Server): void {
+    const { device, log } = this.#around;
+    const port = securePort(server, {
+      device,
+      identity: this.#identity,
+      servesPlain: !this.demandsTls,
+      onRefused: (from, reason) => log.info({ from, reason }, 'connection refused'),
+    });
+    this.#ports.push(port);
+  }
+
+  async close(): Promise<void> {
+    await this.#stop();
+    for (const port of this.#ports) port.close();
+  }
+
+  /** Looks at the content: a file that was written anew with the same content is no news. */
+  #follow(file: string, first: TlsBundle): void {
+    const { log, nowMs } = this.#around;
+    const tell = ({ names, endsMs }: TlsBundle): void =>
+      log.info({ file, names, ends: new Date(endsMs).toISOString() }, 'certificate shown');
+    tell(first);
+    let refusedBefore = '';
+    this.#stop = repeat(async () => {
+      try {
+        const bundle = await readTlsBundle(file, nowMs());
+        refusedBefore = '';
+        const { key, cert } = bundle.identity;
+        if (key === this.#identity.key && cert === this.#identity.cert) return;
+        for (const port of this.#ports) port.show(bundle.identity);
+        this.#identity = bundle.identity;
+        tell(bundle);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (reason !== refusedBefore)
+          log.warn({ file, error }, 'the certificate before stays shown');
+        refusedBefore = reason;
+      }
+    }, tlsBundlePollMs);
+  }
+}

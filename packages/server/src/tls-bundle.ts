@@ -1,0 +1,54 @@
+// A bundle: the key and the certificates of a server in one PEM file, so that one rename replaces
+// both.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { CodedError } from '@ringwright/base/coded-error';
+import { tlsBundleBytesMax } from '@ringwright/base/limits-rings';
+import type { TlsIdentity } from '@ringwright/node/link/prove-server';
+import { readPrivateFile } from '@ringwright/node/read-regular-file';
+
+export interface TlsBundle {
+  readonly identity: TlsIdentity;
+  /** Host names and IP addresses that clients may call the server by. */
+  readonly names: string;
+  readonly endsMs: number;
+}
+
+const keyPattern = /-----BEGIN ([A-Z ]*)PRIVATE KEY-----[^-]+-----END \1PRIVATE KEY-----/g;
+const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** Throws FILE_UNFIT, TLS_BUNDLE_INVALID. */
+export async function readTlsBundle(file: string, nowMs: number): Promise<TlsBundle> {
+  const bytes = await readPrivateFile(file, tlsBundleBytesMax).catch((cause: unknown) => {
+    if (cause instanceof CodedError) throw cause;
+    throw invalid(file, cause instanceof Error ? cause.message : String(cause));
+  });
+  const text = bytes.toString('utf8');
+  const keys = text.match(keyPattern) ?? [];
+  const certificates = text.match(certificatePattern) ?? [];
+  const [key] = keys;
+  const [first] = certificates;
+  if (key === undefined || keys.length > 1) throw invalid(file, `it has ${keys.length} keys`);
+  if (first === undefined) throw invalid(file, 'it has no certificate');
+  const certificate = parsed(file, () => new X509Certificate(first));
+  const fits = parsed(file, () => certificate.checkPrivateKey(createPrivateKey(key)));
+  if (!fits) throw invalid(file, 'its first certificate is of another key');
+  const endsMs = certificate.validToDate.getTime();
+  if (endsMs <= nowMs) throw invalid(file, `its certificate ended on ${certificate.validTo}`);
+  const identity = { key, cert: certificates.join('\n') };
+  return { identity, names: certificate.subjectAltName ?? '', endsMs };
+}
+
+function parsed<Result>(file: string, parse: () => Result): Result {
+  try {
+    return parse();
+  } catch (cause) {
+    throw invalid(file, cause instanceof Error ? cause.message : String(cause));
+  }
+}
+
+function invalid(file: string, why: string): CodedError {
+  return new CodedError('TLS_BUNDLE_INVALID', `the bundle ${file} cannot be used: ${why}`, {
+    hint: 'a bundle is one PEM file: a private key, its certificate, then those of its issuers',
+    details: { file },
+  });
+}
