@@ -1,5 +1,6 @@
 // A line of the audit log: who did what, when, chained to the line before by its hash. Pure.
 import { createHash } from 'node:crypto';
+import { assert } from '@ringwright/base/assert';
 import { canonicalJson } from '@ringwright/base/canonical-json';
 import type { Finding } from '@ringwright/base/finding';
 import { auditLineBytesMax } from '@ringwright/base/limits-audit';
@@ -30,13 +31,23 @@ export interface AuditHead {
   readonly hash: string;
 }
 
-/** Three of them, of which JSON makes six times as many bytes at most. */
-const TEXT_CHARACTERS_MAX = Math.floor(auditLineBytesMax / 20) - 10;
+/** Characters of each, of which JSON makes six times as many bytes at most. */
+const shown = { kind: 32, who: 72, what: 190 };
+
+const FURTHER_BYTES_MAX = 160;
+
+assert(
+  6 * (shown.kind + shown.who + shown.what) + FURTHER_BYTES_MAX <= auditLineBytesMax,
+  'a line has no more bytes than it may have',
+);
 
 export function printLine(event: AuditEvent, ms: number, head: AuditHead): string {
   const { kind, who, what } = event;
-  const cut = (text: string): string => text.slice(0, TEXT_CHARACTERS_MAX);
-  const about = { kind: cut(kind), who: cut(who), what: cut(what) };
+  const about = {
+    kind: kind.slice(0, shown.kind),
+    who: who.slice(0, shown.who),
+    what: what.slice(0, shown.what),
+  };
   return canonicalJson({ ...about, ms, seq: head.seq + 1, prev: head.hash });
 }
 

@@ -39,7 +39,7 @@ export function createGuard(
   });
   access.onChange(({ id, document }) => {
     const { version, by, change } = document;
-    audit.note({ kind: 'access', who: by, what: `${version}, ${id}: ${change}` });
+    audit.note({ kind: 'access', who: by, what: `${version}, ${id.slice(0, 12)}: ${change}` });
     log.warn({ version, id, by, change }, 'access document in force');
     onChange();
   });

@@ -45,7 +45,11 @@ export async function openDevice(
     const audit = await AuditLog.load({ data, nowMs, onTrouble });
     audit.note({ kind: 'start', who: 'this server', what: `release ${programVersion}` });
     const onRoot = ({ root, id: rootId }: Trust): void =>
-      audit.note({ kind: 'trust', who: 'this server', what: `root ${root.version}, ${rootId}` });
+      audit.note({
+        kind: 'trust',
+        who: 'this server',
+        what: `root ${root.version}, ${rootId.slice(0, 12)}`,
+      });
     const trustPorts = { directory: join(data, 'trust'), nowMs, onRoot };
     const trust = await TrustStore.load(trustPorts, given);
     const access = await AccessStore.load({ ...trustPorts, trusts: () => trust.trusts() });

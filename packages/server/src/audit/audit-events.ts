@@ -7,7 +7,7 @@ const who = 'this server';
 
 export function activated(active: { readonly ring: Ring; readonly id: string }): AuditEvent {
   const { keyspace, version } = active.ring;
-  return { kind: 'ring', who, what: `${keyspace} ${version}, ${active.id}: active` };
+  return { kind: 'ring', who, what: `${keyspace} ${version}, ${active.id.slice(0, 12)}: active` };
 }
 
 export function dropped(keyspace: string, partition: number): AuditEvent {

@@ -10,7 +10,7 @@ const noted: ReadonlySet<string> = new Set([
   'move-control',
 ]);
 
-const SHOWN_CHARACTERS = 64;
+const SHOWN_CHARACTERS = 24;
 
 export function isAudited(method: string): boolean {
   return noted.has(method);
