@@ -55,7 +55,8 @@ export async function askDeviceKey(address: string, timeoutMs: number): Promise<
   const proof: ServerProof = { by: 'device', keys: new Set() };
   const socket = await handshake(address, { proof, identity: null, timeoutMs });
   const certificate = socket.getPeerX509Certificate();
-  socket.destroy();
+  // The end of the handshake leaves first: the server would wait for it.
+  socket.end(() => socket.destroy());
   if (certificate === undefined) throw unproven(address, proof.keys, 'none');
   return spkiOf(certificate).toString('base64');
 }
