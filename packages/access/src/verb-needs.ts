@@ -34,6 +34,8 @@ export const verbNeeds: Readonly<Record<string, VerbNeed>> = {
   servers: 'metrics',
   why: 'folder',
   lookup: 'folder',
+  search: 'folder',
+  'list-parts': 'folder',
   balance: 'folder',
   dispersion: 'folder',
   drill: 'folder',
