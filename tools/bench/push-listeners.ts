@@ -62,7 +62,7 @@ function handlersOf(rings: ListenerRings): Map<string, CallHandler> {
   const introduction = { wireVersion, address: '', life: null, settled: true, remembered: null };
   const kinds: [typeof hello | typeof ringOffer | typeof ringDelta | typeof ringChunk, unknown][] =
     [
-      [hello, () => ({ ...introduction, ms: Date.now(), rings: [] })],
+      [hello, () => ({ ...introduction, ms: Date.now(), rings: [], access: null })],
       [ringOffer, exchange.offer.bind(exchange)],
       [ringDelta, exchange.delta.bind(exchange)],
       [ringChunk, exchange.chunk.bind(exchange)],

@@ -135,7 +135,7 @@ describe('after a fork', () => {
     const { rings, forks } = await forked(folder.path);
     await rings.settle(head(versions[1]!), 'the other one was a test');
     expect(forks.alarm('cities')).toBeNull();
-    expect(await adopted(rings, bytesOf(twin))).toBe('RING_FORK');
+    expect(await adopted(rings, bytesOf(twin))).toBe('RING_FORK_SETTLED');
     expect(forks.alarm('cities')).toBeNull();
     expect(await adopted(rings, version(4))).toBe('version 4');
     const restarted = await start(folder.path);
