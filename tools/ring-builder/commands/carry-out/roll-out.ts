@@ -30,8 +30,6 @@ import { waitForLoads } from './wait-loads.ts';
 
 /** Hours begin on the minute at the earliest: somebody who looks sees that it goes on. */
 const hoursPollMs = 1_000;
-/** A server that was away at the end of an earlier wave is not waited for as long again. */
-const downAgainMsMax = 1_000;
 /** Nobody who waits for one lock is without an answer for longer. */
 const lockAnewMs = 5_000;
 
@@ -205,11 +203,11 @@ async function waitForHours(rollout: Rollout, head: StoredVersion): Promise<bool
 
 async function drain(rollout: Rollout, head: StoredVersion): Promise<Ended | null> {
   const { context, options, totals, watch } = rollout;
-  const downMsMax = totals.leftToDown > 0 ? { downMsMax: downAgainMsMax } : {};
-  const drains = await waitForDrains(context, { head, watch, ...options, ...downMsMax });
+  const leftBefore = totals.leftTo;
+  const drains = await waitForDrains(context, { head, watch, ...options, leftBefore });
   const isLeft = drains.left.length > 0;
   if (isLeft && !drains.isLeftToDown) return { end: 'drains', drains };
-  if (isLeft) totals.leftToDown += 1;
+  totals.leftTo = new Set([...leftBefore, ...drains.left.map(({ address }) => address)]);
   const isOver = whyStop(rollout, { kind: 'drain' });
   const waits = isOver === null && isOutside(rollout) && (await isWaveLeft(context, head));
   if (waits && (await waitForHours(rollout, head))) return null;

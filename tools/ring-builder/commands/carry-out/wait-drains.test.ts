@@ -1,8 +1,11 @@
 // Files that old holders have yet to give up: waited for as long as waiting helps.
+import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { expect, test } from 'vitest';
 import { idOf, servedRing } from '../../../../test/support/served-ring.ts';
 import type { Context } from '../../cli/verb.ts';
+import { ringTargets } from '../../servers/ring-targets.ts';
 import type { RingStatus } from '../../servers/server-status.ts';
 import { waitForDrains } from './wait-drains.ts';
 
@@ -23,8 +26,17 @@ function holds(...partitions: number[]): RingStatus {
   } as unknown as RingStatus;
 }
 
-/** Device 0 is down; `third`: what device 3 says. */
-async function wait(third: Said, skipDown: boolean, first: Said = () => down) {
+interface Wait {
+  /** What device 0 says; without it, that it is down. */
+  readonly first?: Said;
+  /** Device 0 is removed: what it does not say is no trouble. */
+  readonly isRemoved?: boolean;
+  readonly leftBefore?: readonly number[];
+}
+
+/** `third`: what device 3 says. */
+async function wait(third: Said, skipDown: boolean, options: Wait = {}) {
+  const { first = () => down, isRemoved = false, leftBefore = [] } = options;
   let [looks, nowMs] = [0, 0];
   const context = { nowMs: () => nowMs } as unknown as Context;
   const watch = {
@@ -32,14 +44,22 @@ async function wait(third: Said, skipDown: boolean, first: Said = () => down) {
     look: () => {
       looks += 1;
       setTimeout(() => void (nowMs += LOOK_MS)); // in the pause after it
-      const said = [first(looks), holds(), holds(), third(looks)];
-      return Promise.resolve({ said: new Map(said.entries()), rows: [] });
+      const said = new Map([first(looks), holds(), holds(), third(looks)].entries());
+      if (isRemoved && said.get(0) instanceof Error) said.delete(0);
+      return Promise.resolve({ said, rows: [] });
     },
   };
   const bytes = Buffer.alloc(0);
-  const head = { ring, id: idOf(ring), bytes, state: null, signing: null, extraSections: [] };
-  const options = { stallMs: STALL_MS, skipDown, confirmDrops: false };
-  const { left } = await waitForDrains(context, { head, watch, ...options });
+  const states = ring.devices.map((_, id) => ({
+    state: isRemoved && id === 0 ? 'removed' : 'active',
+  }));
+  const state = { devices: states } as unknown as BuilderState;
+  const head = { ring, id: idOf(ring), bytes, state, signing: null, extraSections: [] };
+  const addresses = ringTargets(ring, state).map(({ address }) => address);
+  const { left } = await waitForDrains(context, {
+    ...{ head, watch, stallMs: STALL_MS, skipDown, confirmDrops: false },
+    leftBefore: new Set(leftBefore.map((id) => must(addresses[id], 'a server of the ring'))),
+  });
   const codes = left.map(({ code }) => code);
   return { seconds: nowMs / 1_000, left: left.map(({ partitions }) => partitions), codes };
 }
@@ -64,18 +84,30 @@ test('what can go is waited for', async () => {
 test('what a fork holds back waits for a word, not for time', async () => {
   const fork = { version: 1, id: 'a', other: 'b', settled: null };
   const held = { ...holds(2), fork } as unknown as RingStatus;
-  const ended = await wait(
-    () => held,
-    false,
-    () => holds(),
-  );
+  const ended = await wait(() => held, false, { first: () => holds() });
   expect(ended).toMatchObject({ left: [1], codes: ['RING_FORK'] });
   expect(ended.seconds).toBeLessThan(5);
   const settled = { ...held, fork: { ...fork, settled: {} } } as unknown as RingStatus;
-  const waits = await wait(
-    (look) => (look < 20 ? settled : holds()),
-    false,
-    () => holds(),
-  );
+  const waits = await wait((look) => (look < 20 ? settled : holds()), false, {
+    first: () => holds(),
+  });
   expect(waits).toMatchObject({ left: [], codes: [] });
+});
+
+test('a removed server that is silent may be back: it is waited for', async () => {
+  const isBack: Said = (look) => (look < 4 ? down : look < 30 ? holds(1) : holds());
+  const back = await wait(() => holds(), false, { first: isBack, isRemoved: true });
+  expect(back.left).toEqual([]);
+  expect(back.seconds).toBeGreaterThan(14);
+  const gone = await wait(() => holds(), false, { isRemoved: true });
+  expect(gone).toMatchObject({ left: [0], codes: ['PEER_UNREACHABLE'] });
+  expect(gone.seconds).toBeGreaterThanOrEqual(10);
+  expect(gone.seconds).toBeLessThan(STALL_MS / 1_000);
+});
+
+test('only the server that an earlier wave left alone is waited for more shortly', async () => {
+  const again = await wait(() => holds(), false, { isRemoved: true, leftBefore: [0] });
+  expect(again.seconds).toBeLessThan(5);
+  const another = await wait(() => holds(), false, { isRemoved: true, leftBefore: [3] });
+  expect(another.seconds).toBeGreaterThanOrEqual(10);
 });

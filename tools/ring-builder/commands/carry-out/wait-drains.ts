@@ -14,6 +14,8 @@ import { heldDrops, letGo } from './held-drops.ts';
  * slow has answered by then, and most that restart are back.
  */
 const downMsMaxFirst = 10_000;
+/** A server to which an earlier wave left something is not waited for as long again. */
+const downMsMaxAgain = 1_000;
 
 export interface Drains {
   /** Partitions still to be given up, by address. */
@@ -44,35 +46,49 @@ export async function waitForDrains(
     readonly skipDown: boolean;
     /** Let go what servers hold back, as soon as it is seen. */
     readonly confirmDrops: boolean;
-    /** How long a server may be away before what waits for it is left to it. */
-    readonly downMsMax?: number;
+    /** Addresses of servers to which an earlier wave left something. */
+    readonly leftBefore: ReadonlySet<string>;
   },
 ): Promise<Drains> {
-  const { head, watch, stallMs, skipDown, confirmDrops, downMsMax = downMsMaxFirst } = wanted;
+  const { head, watch, stallMs, skipDown, confirmDrops, leftBefore } = wanted;
   const targets = ringTargets(head.ring, head.state);
-  let downFromMs: number | null = null;
+  const isSilent = silenceOf(context.nowMs, { leftBefore, stallMs });
   const { answer } = await waitUntil({
     ask: async () => {
       const look = await watch.look(head, 'old holders give up');
       const held = confirmDrops ? heldDrops(targets, look.said) : [];
       if (held.length > 0) await letGo(held, head.ring.keyspace, context.nowMs());
-      const now = context.nowMs();
-      downFromMs = waitsForDown(head, look, skipDown) ? (downFromMs ?? now) : null;
-      return {
-        left: leftOn(head, targets, look),
-        downMs: downFromMs === null ? null : now - downFromMs,
-      };
+      const left = leftOn(head, targets, look);
+      const isLeftToDown = isSilent(left) && waitsForDown(head, look, skipDown);
+      return { left, isLeftToDown };
     },
-    isDone: ({ left, downMs }) =>
-      left.every(({ code }) => code === 'RING_FORK') || (downMs !== null && downMs >= downMsMax),
+    isDone: ({ left, isLeftToDown }) =>
+      left.every(({ code }) => code === 'RING_FORK') || isLeftToDown,
     progressOf: ({ left }) => left.map(({ partitions }) => partitions).join(),
     stallMs,
     pollMs: watchPauseMs,
     nowMs: context.nowMs,
     tell: () => undefined, // the board says more
   });
-  const { left, downMs } = answer;
-  return { left, isLeftToDown: left.length > 0 && downMs !== null };
+  return { left: answer.left, isLeftToDown: answer.left.length > 0 && answer.isLeftToDown };
+}
+
+/** To be told each look: whether every server that is away has been so for as long as it is waited for. */
+function silenceOf(
+  nowMs: () => number,
+  { leftBefore, stallMs }: { readonly leftBefore: ReadonlySet<string>; readonly stallMs: number },
+): (left: Drains['left']) => boolean {
+  let awayFromMs = new Map<string, number>();
+  return (left) => {
+    const now = nowMs();
+    const away = left.filter(({ code }) => code === 'PEER_UNREACHABLE');
+    awayFromMs = new Map(away.map(({ address }) => [address, awayFromMs.get(address) ?? now]));
+    return [...awayFromMs].every(
+      ([address, fromMs]) =>
+        now - fromMs >=
+        Math.min(leftBefore.has(address) ? downMsMaxAgain : downMsMaxFirst, stallMs),
+    );
+  };
 }
 
 /**
@@ -94,6 +110,8 @@ function waitsForDown({ ring }: StoredVersion, { said }: Look, skipDown: boolean
   });
 }
 
+const removedReason = 'its devices were removed, and it cannot be reached';
+
 function leftOn(
   { ring }: StoredVersion,
   targets: readonly Target[],
@@ -101,7 +119,10 @@ function leftOn(
 ): Drains['left'] {
   return targets.flatMap(({ address, devices }): Drains['left'] => {
     const status = devices.map((id) => said.get(id)).find((one) => one !== undefined);
-    if (status === undefined) return [];
+    if (status === undefined) {
+      // Removed, and silent: it may be gone for good, or be back in a moment with files to give up.
+      return [{ address, devices, partitions: 0, reason: removedReason, code: 'PEER_UNREACHABLE' }];
+    }
     if (status instanceof Error) {
       const code = status instanceof CodedError ? { code: status.code } : {};
       return [{ address, devices, partitions: 0, reason: status.message, ...code }];
