@@ -34,17 +34,15 @@ async function securedCluster(): Promise<Secured> {
     RING_BUILDER_PASSPHRASE: 'correct horse',
     RING_BUILDER_TOKEN_FILE: token,
   };
-  const first = await ringBuilderIn(folder, {
-    options: [],
-    environment: { ...environment, RING_BUILDER_TOKEN_FILE: '' },
-  });
+  const first = await ringBuilderIn(folder, { ...environment, RING_BUILDER_TOKEN_FILE: '' });
   await first.json('key generate ada');
-  await first.json('access grant servers --peer --out peer.token');
-  await first.json('access grant ada --operator --metrics --out ada.token');
-  const tool = await ringBuilderIn(folder, { options: [], environment });
+  const ofPeers = path.join(folder, 'peer.token');
+  await first.json(`access grant servers --peer --out ${ofPeers}`);
+  await first.json(`access grant ada --operator --metrics --out ${token}`);
+  const tool = await ringBuilderIn(folder, environment);
   const [redisPort = 0, ...ports] = await freePorts(4);
   const trust = path.join(folder, 'rings', 'trust.json');
-  const args = ['--trust', trust, '--token-file', path.join(folder, 'peer.token')];
+  const args = ['--trust', trust, '--token-file', ofPeers];
   const servers = ports.map((port, index) => {
     const device = `sd${index + 1}`;
     return new ServerUnderTest({ device, zone: index + 1, port, data: path.join(folder, device) });
@@ -149,7 +147,7 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
   );
   expect(Object.keys(commands).sort()).toEqual(asking.sort());
   const environment = { RING_BUILDER_TOKEN_FILE: '', RING_BUILDER_TOKEN: app };
-  const asApp = await ringBuilderIn(folder, { options: [], environment });
+  const asApp = await ringBuilderIn(folder, environment);
   for (const [verb, command] of Object.entries(commands)) {
     const { exit, stdout, stderr } = await asApp.run(`${command} --json`);
     expect([verb, exit], stderr).not.toEqual([verb, 0]);

@@ -6,7 +6,7 @@ import { waitFor } from '@ringwright/node/wait-for';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { makeCertificates, opensslHere } from '../support/certificates.ts';
 import { type EtcdCluster, etcdHere, startEtcd } from '../support/etcd-cluster.ts';
-import { ringBuilderIn } from '../support/ring-builder-program.ts';
+import { ringBuilderIn, ringBuilderProgramIn } from '../support/ring-builder-program.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
 
 let etcd: EtcdCluster | undefined;
@@ -66,7 +66,7 @@ test('a store that is none ends the server before it opens anything', async () =
 test.skipIf(!etcdHere || !opensslHere)(
   'over TLS: the working copy remembers where the files lie, and no secret',
   async () => {
-    const builder = await ringBuilderIn();
+    const builder = await ringBuilderProgramIn();
     const { ca, cert, key } = await makeCertificates(builder.folder);
     const secured = await startEtcd({ ca, cert, key });
     onTestFinished(() => secured.close());

@@ -14,7 +14,7 @@ import { stage } from '@ringwright/repository/stage-changes';
 import { verifyRepository } from '@ringwright/repository/verify/verify-repository';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type EtcdCluster, etcdHere, startEtcd } from '../support/etcd-cluster.ts';
-import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
+import { type RingBuilder, ringBuilderProgramIn } from '../support/ring-builder-program.ts';
 import { storeAgainstHead } from '../support/shared-repository.ts';
 import { author } from '../support/small-repository.ts';
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => etcd?.close());
 
 async function firstVersion(options = ''): Promise<RingBuilder> {
-  const tool = await ringBuilderIn();
+  const tool = await ringBuilderProgramIn();
   await tool.json(`create ${ring} --partition-power 4 --replicas 2${options}`);
   await tool.json(`add ${ring} ${devices}`);
   await tool.json(`commit ${ring} -m first`);
@@ -59,7 +59,7 @@ async function race(tools: readonly RingBuilder[], options = ''): Promise<number
   spawnSync('mkfifo', paths);
   const gated = await Promise.all(
     tools.map(({ folder }, at) =>
-      ringBuilderIn(folder, {
+      ringBuilderProgramIn(folder, {
         options: ['--import', `data:text/javascript,${encodeURIComponent(gate)}`],
         environment: { GATE: paths[at] ?? '' },
       }),
@@ -131,7 +131,7 @@ for (const [kind, here, urlOf] of kinds) {
       Array.from({ length: racers }, async (_, at) => {
         const folder = join(root, `racer-${at}`);
         await cp(first.folder, folder, { recursive: true });
-        return ringBuilderIn(folder);
+        return ringBuilderProgramIn(folder);
       }),
     );
     const places = copies.map(({ folder }) => join(folder, 'rings'));

@@ -10,9 +10,7 @@ import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import { onTestFinished } from 'vitest';
-import type { Context } from '../../tools/ring-builder/cli/verb.ts';
 import { unequalReplicas } from './replica-digests.ts';
-import { type RingBuilderHere, ringBuilderHere } from './ring-builder-here.ts';
 import { type RingBuilder, ringBuilderIn } from './ring-builder-program.ts';
 import { ServerUnderTest } from './server-under-test.ts';
 
@@ -37,7 +35,6 @@ export class Cluster implements AsyncDisposable {
   /** Servers that were given the ring. */
   readonly #coordinators: ServerUnderTest[] = [];
   readonly #extra: NonNullable<Shape['extra']>;
-  #here: RingBuilderHere | null = null;
 
   constructor(builder: RingBuilder, extra: NonNullable<Shape['extra']> = () => []) {
     this.folder = builder.folder;
@@ -100,12 +97,10 @@ export class Cluster implements AsyncDisposable {
     return this.head();
   }
 
-  /** A command that a test is not about: in this process, so that none is started for it. */
+  /** A command that a test is not about: it must end with 0. */
   async quickly(args: readonly string[]): Promise<void> {
-    this.#here ??= await ringBuilderHere({ rings: this.rings, keys: keysHere(), nowMs: Date.now });
-    const { exit = 0, lines } = await this.#here.answer(args);
-    if (exit === 0) return;
-    throw new Error(`ring-builder ${args.join(' ')} ended with ${exit}: ${lines.join('; ')}`);
+    const { exit, stderr } = await this.builder.run(args);
+    if (exit !== 0) throw new Error(`ring-builder ${args.join(' ')} ended with ${exit}: ${stderr}`);
   }
 
   /** Resolves when the log names a version at least this high: the version is committed. */
@@ -195,11 +190,4 @@ async function createRing(cluster: Cluster, shape: Shape): Promise<void> {
   await cluster.quickly(['create', keyspace, ...partitioner, ...rules]);
   const devices = cluster.servers.flatMap(({ text }) => [text, '1']);
   await cluster.commit('add', ...devices);
-}
-
-/** As the program finds them where a test has set the environment. */
-function keysHere(): Context['keys'] {
-  const { RING_BUILDER_KEYS: folder = '', RING_BUILDER_PASSPHRASE: passphrase = null } =
-    process.env;
-  return { folder, name: null, passphrase: () => Promise.resolve(passphrase) };
 }

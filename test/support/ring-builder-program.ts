@@ -1,9 +1,13 @@
-// Runs the real ring-builder program in a scratch folder.
+// ring-builder in a scratch folder, as it is typed: words in, exit code and what it prints out. A
+// command runs in this process, with all that the program does but its start, which costs more
+// than most commands; or as a process of its own.
 import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { Terminal } from '../../tools/ring-builder/cli/terminal.ts';
+import { runCommand } from '../../tools/ring-builder/run-command.ts';
 
 const program = join(import.meta.dirname, '../../tools/ring-builder/launcher.mjs');
 
@@ -31,20 +35,57 @@ export interface NodeShape {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export async function ringBuilderIn(folder?: string, node?: NodeShape): Promise<RingBuilder> {
-  const cwd = folder ?? (await mkdtemp(join(tmpdir(), 'ring-builder-')));
-  const run = async (typed: string | readonly string[], stdin = ''): Promise<Ended> => {
-    const args = typeof typed === 'string' ? typed.split(' ') : typed;
-    const env = { ...process.env, ...node?.environment };
-    const child = spawn(process.execPath, [...(node?.options ?? []), program, ...args], {
-      cwd,
-      env,
+/** Commands in this process. Files are named in full: only `--rings` lies in the folder. */
+export async function ringBuilderIn(
+  folder?: string,
+  environment: NodeShape['environment'] = {},
+): Promise<RingBuilder> {
+  const home = folder ?? (await scratch());
+  return ringBuilderBy(home, async (args) => {
+    const [stdout, stderr]: [string[], string[]] = [[], []];
+    const terminalTo = (lines: string[]): Terminal =>
+      new Terminal({ write: (line) => lines.push(line), colors: false });
+    const exit = await runCommand(args, {
+      folder: home,
+      env: { ...process.env, ...environment },
+      output: terminalTo(stdout),
+      errors: terminalTo(stderr),
+      columns: undefined,
+      screen: () => null,
+      askPassphrase: () => Promise.resolve(null),
+      beforeInterrupt: () => () => () => undefined,
     });
+    return { exit, stdout: stdout.join(''), stderr: stderr.join('') };
+  });
+}
+
+/** Each command is a process: where signals, standard input, races or Node itself matter. */
+export async function ringBuilderProgramIn(
+  folder?: string,
+  node?: NodeShape,
+): Promise<RingBuilder> {
+  const cwd = folder ?? (await scratch());
+  const env = { ...process.env, ...node?.environment };
+  return ringBuilderBy(cwd, async (args, stdin) => {
+    const words = [...(node?.options ?? []), program, ...args];
+    const child = spawn(process.execPath, words, { cwd, env });
     const exited = new Promise<number | null>((resolve) => child.on('close', resolve));
     child.stdin.end(stdin);
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
     return { exit: await exited, stdout, stderr };
-  };
+  });
+}
+
+function scratch(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'ring-builder-'));
+}
+
+function ringBuilderBy(
+  folder: string,
+  runWords: (args: readonly string[], stdin: string) => Promise<Ended>,
+): RingBuilder {
+  const run = (typed: string | readonly string[], stdin = ''): Promise<Ended> =>
+    runWords(typeof typed === 'string' ? typed.split(' ') : typed, stdin);
   const answer = async <T>(typed: string | readonly string[]) => {
     const args = typeof typed === 'string' ? typed.split(' ') : typed;
     const { exit, stdout, stderr } = await run(['--json', ...args]);
@@ -57,5 +98,5 @@ export async function ringBuilderIn(folder?: string, node?: NodeShape): Promise<
     const command = typeof typed === 'string' ? typed : typed.join(' ');
     throw new Error(`ring-builder ${command} ended with ${exit}: ${stderr}`);
   };
-  return { folder: cwd, run, answer, json };
+  return { folder, run, answer, json };
 }

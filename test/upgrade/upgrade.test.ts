@@ -13,7 +13,7 @@ import { unpackFrame } from '@ringwright/wire/frame';
 import { afterAll, expect, test } from 'vitest';
 import { askServer } from '../support/ask-server.ts';
 import { unequalReplicas } from '../support/replica-digests.ts';
-import { type RingBuilder, ringBuilderIn } from '../support/ring-builder-program.ts';
+import { type RingBuilder, ringBuilderProgramIn } from '../support/ring-builder-program.ts';
 import type { ServerUnderTest } from '../support/server-under-test.ts';
 import { type Left, passphrase, serversOf } from './left.ts';
 import { sayAgain, type WireLine } from './record-wire.ts';
@@ -88,7 +88,7 @@ test.each(fs.readdirSync(archives))(
     process.env['RING_BUILDER_KEYS'] = path.join(folder, 'keys');
     process.env['RING_BUILDER_PASSPHRASE'] = passphrase;
     const left = JSON.parse(fs.readFileSync(path.join(folder, 'left.json'), 'utf8')) as Left;
-    const tool = await ringBuilderIn(folder);
+    const tool = await ringBuilderProgramIn(folder);
     const servers = serversOf(folder);
     for (const keyspace of keyspaces) await isSound(tool, keyspace);
     for (const { place } of servers) expect(await checkStore(place.data)).toEqual([]);

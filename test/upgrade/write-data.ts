@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { trustLifeDaysMax } from '@ringwright/base/limits';
 import { askServer } from '../support/ask-server.ts';
-import { ringBuilderIn } from '../support/ring-builder-program.ts';
+import { ringBuilderProgramIn } from '../support/ring-builder-program.ts';
 import { ServerUnderTest } from '../support/server-under-test.ts';
 import { expiredBy, type Left, passphrase, serversOf } from './left.ts';
 import { recordWire } from './record-wire.ts';
@@ -20,7 +20,7 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'ringwright-upgrade-'));
 fs.mkdirSync(path.join(folder, 'data'));
 process.env['RING_BUILDER_KEYS'] = path.join(folder, 'keys');
 process.env['RING_BUILDER_PASSPHRASE'] = passphrase;
-const tool = await ringBuilderIn(folder);
+const tool = await ringBuilderProgramIn(folder);
 const servers = serversOf(folder);
 const [sd1, sd2, sd3, sd4] = servers as [
   ServerUnderTest,

@@ -1,10 +1,14 @@
-// The real program in scratch folders: its JSON, exit codes, bad input, races, determinism.
+// What is typed, in scratch folders: its JSON, exit codes, bad input, races, determinism.
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
-import { type RingBuilder, ringBuilderIn } from '../../test/support/ring-builder-program.ts';
+import {
+  type RingBuilder,
+  ringBuilderIn,
+  ringBuilderProgramIn,
+} from '../../test/support/ring-builder-program.ts';
 import { filesOf } from '../../test/support/small-repository.ts';
 
 const create = 'create cities --partition-power 5 --replicas 3';
@@ -148,7 +152,7 @@ test.concurrent('the same commands give the same ring files in any folder', {
 });
 
 test.concurrent('of two committers that race exactly one wins', { timeout: 60_000 }, async () => {
-  const tool = await ringBuilderIn();
+  const tool = await ringBuilderProgramIn();
   await tool.json(create);
   await tool.json(`add cities ${devices}`);
   const args = 'commit cities -m race --json';
@@ -171,9 +175,10 @@ test.concurrent('devices come from JSON and CSV, from a file and from stdin', {
     join(tool.folder, 'd.csv'),
     'zone,region,ip,port,device,weight,meta\n1,1,10.0.0.1,6200,sdb,100,"a, b"\n\n2,1,::1,6200,sdb,5.5,\n',
   );
-  await tool.json('add cities --from d.csv');
+  const program = await ringBuilderProgramIn(tool.folder);
+  await program.json('add cities --from d.csv');
   const one = { region: 1, zone: 3, ip: 'host-3', port: 6200, device: 'sdb', weight: 100 };
-  expect((await tool.run('add cities --from -', JSON.stringify([one]))).exit).toBe(0);
+  expect((await program.run('add cities --from -', JSON.stringify([one]))).exit).toBe(0);
   await tool.json('add cities --zone 4 --ip 10.0.0.4 --port 6200 --device sdb --weight 1');
   const { devices: found } = await tool.json('status cities');
   expect(found).toMatchObject([
@@ -182,7 +187,7 @@ test.concurrent('devices come from JSON and CSV, from a file and from stdin', {
     { id: 2, ip: 'host-3', meta: '' },
     { id: 3, region: 1, zone: 4 },
   ]);
-  const bad = await tool.run('add cities --from - --json', '[{"region":1}]');
+  const bad = await program.run('add cities --from - --json', '[{"region":1}]');
   expect(JSON.parse(bad.stderr)).toMatchObject({ code: 'DEVICE_INVALID' });
   await tool.json('set-weight cities d0 7 [::1]:6200/sdb 8');
   await tool.json('set-device cities host-3:6200/sdb --meta rack-7');

@@ -10,7 +10,7 @@ import { unequalReplicas } from '../../test/support/replica-digests.ts';
 import {
   type NodeShape,
   type RingBuilder,
-  ringBuilderIn,
+  ringBuilderProgramIn,
 } from '../../test/support/ring-builder-program.ts';
 import { calm, environment } from './control.ts';
 import { Network } from './network.ts';
@@ -57,7 +57,10 @@ export class Stage implements AsyncDisposable {
 
   /** Servers that run and serve version 1 of a ring. */
   static async open(shape: StageShape): Promise<Stage> {
-    const stage = new Stage(shape, await ringBuilderIn(shape.folder, patchedNode(shape.bug)));
+    const stage = new Stage(
+      shape,
+      await ringBuilderProgramIn(shape.folder, patchedNode(shape.bug)),
+    );
     try {
       for (let count = 0; count < shape.servers; count += 1) await stage.#newVictim();
       const starting = Promise.all(stage.victims.map((victim) => victim.start()));

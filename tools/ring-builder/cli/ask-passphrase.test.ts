@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { hasTerminals, inTerminal, type Typed } from '../../../test/support/in-terminal.ts';
-import { ringBuilderIn } from '../../../test/support/ring-builder-program.ts';
+import { ringBuilderProgramIn } from '../../../test/support/ring-builder-program.ts';
 
 const program = join(import.meta.dirname, '../launcher.mjs');
 const secret = 'correct-horse-battery';
@@ -38,7 +38,7 @@ test.skipIf(!hasTerminals)('asked twice for a new key, once to sign, and never s
   expect(made.exit, made.shown).toBe(0);
   expect(made.shown).toContain('signing is on');
 
-  const tool = await ringBuilderIn(folder);
+  const tool = await ringBuilderProgramIn(folder);
   await tool.json('create cities --partitions 8 --replicas 1');
   await tool.json('add cities r1z1-10.0.0.1:6200/a 1');
   const wrong = await type('commit cities -m first', enter('passphrase: ', 'not-the-right-one'));
@@ -58,7 +58,7 @@ test.skipIf(!hasTerminals)('asked twice for a new key, once to sign, and never s
 });
 
 test('where nobody can be asked, nobody is', async () => {
-  const tool = await ringBuilderIn();
+  const tool = await ringBuilderProgramIn();
   const { exit, stderr } = await tool.run('key generate ada --key-folder keys');
   expect([exit, stderr]).toEqual([2, expect.stringContaining('SIGNING_KEY_LOCKED')]);
   expect(stderr).not.toContain('passphrase: ');

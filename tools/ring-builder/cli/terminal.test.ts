@@ -1,6 +1,6 @@
 // What reaches the terminal: foreign text escaped, our own colours, nothing else.
 import { expect, test } from 'vitest';
-import { ringBuilderIn } from '../../../test/support/ring-builder-program.ts';
+import { ringBuilderProgramIn } from '../../../test/support/ring-builder-program.ts';
 import { printError } from '../print-error.ts';
 import { Terminal } from './terminal.ts';
 
@@ -29,7 +29,7 @@ test('a bug keeps the lines of its stack, and a pipe gets no colour', () => {
 });
 
 test('the real program shows what files and people wrote', { timeout: 60_000 }, async () => {
-  const tool = await ringBuilderIn();
+  const tool = await ringBuilderProgramIn();
   const evil = '\u001b]0;owned\u0007\u009b2J\u007f\u202eevil\u2028\nNext: rm';
   await tool.json('create cities --partition-power 3 --replicas 1');
   await tool.json(['add', 'cities', `r1z1-10.0.0.1:6200/sdb_${evil}`, '1']);

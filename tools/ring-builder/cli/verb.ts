@@ -38,7 +38,7 @@ export interface KeysPlace {
   readonly passphrase: (use: 'open' | 'create') => Promise<string | null>;
 }
 
-/** The world as main.ts sees it; verbs read no clock, no user name and no environment. */
+/** The world as run-command.ts sees it; verbs read no clock, no user name and no environment. */
 export interface Context {
   /** Folder of ring folders: --rings. */
   readonly rings: string;

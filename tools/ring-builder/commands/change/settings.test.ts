@@ -1,4 +1,4 @@
-// The rules an operator sets by hand, through the real program: each holds in the table it makes.
+// The rules an operator sets by hand, as they are typed: each holds in the table it makes.
 import { expect, test } from 'vitest';
 import { ringBuilderHere } from '../../../../test/support/ring-builder-here.ts';
 import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';

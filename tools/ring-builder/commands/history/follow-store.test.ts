@@ -1,4 +1,4 @@
-// Two operators with copies of their own, through the real program; with a real etcd where it is.
+// Two operators with copies of their own; with a real etcd where it is.
 import { mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

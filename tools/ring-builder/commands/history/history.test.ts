@@ -1,4 +1,5 @@
-// The real program: questions about a ring, filters of the log, revert, rebase, archive, restore.
+// Commands as they are typed: questions about a ring, filters of the log, revert, rebase, archive,
+// restore.
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { appendPush } from '@ringwright/repository/append-push';
@@ -58,7 +59,8 @@ test.concurrent('questions answer in JSON and change nothing', slow, async () =>
     ['simulate missing.json', 2, 'USAGE'],
     ['revert cities 9', 2, 'RING_VERSION_UNKNOWN'],
   ] as const) {
-    const ended = await tool.run(`${args} --json`);
+    const typed = args.replace('--from rings', `--from ${tool.folder}/rings`);
+    const ended = await tool.run(`${typed} --json`);
     expect(ended, args).toMatchObject({ exit, stdout: '' });
     expect(JSON.parse(ended.stderr), args).toMatchObject({ code });
   }
@@ -140,16 +142,17 @@ test.concurrent(
     await second.json('commit cities -m smaller');
     const fetched = await first.json(`rebase cities --onto ${join(second.folder, 'rings')}`);
     expect(fetched).toMatchObject({ fetched: [3], onto: { version: 3 }, staged: [] });
-    expect(await first.json('archive cities --keep 1 --to old')).toMatchObject({
+    const old = join(first.folder, 'old');
+    expect(await first.json(`archive cities --keep 1 --to ${old}`)).toMatchObject({
       versions: [1, 2],
     });
     expect(await first.json('show cities 1')).toMatchObject({ version: 1 });
     expect(await first.json('verify cities')).toMatchObject({ ok: true });
-    await first.json('restore --from old/cities/0000002.ring --rings anew');
+    await first.json(`restore --from ${old}/cities/0000002.ring --rings anew`);
     const states = ['rings', 'anew'].map((rings) => first.json(`show cities 2 --rings ${rings}`));
     const [kept, restored] = await Promise.all(states);
     expect(restored?.['id']).toBe(kept?.['id']);
-    await rm(join(first.folder, 'old'), { recursive: true });
+    await rm(old, { recursive: true });
     const gone = await first.run('show cities 2 --json');
     expect(JSON.parse(gone.stderr)).toMatchObject({ code: 'RING_VERSION_PRUNED' });
     expect(await first.json('verify cities')).toMatchObject({ ok: true, versions: 3 });
@@ -179,7 +182,7 @@ test.concurrent('a scenario is simulated, its refused step answers no', slow, as
     ],
   };
   await writeFile(join(tool.folder, 's.json'), JSON.stringify(scenario));
-  const ended = await tool.run('simulate s.json --json');
+  const ended = await tool.run(`simulate ${tool.folder}/s.json --json`);
   expect(ended.exit).toBe(1);
   const [run] = JSON.parse(ended.stdout).runs;
   expect(run.steps).toMatchObject([

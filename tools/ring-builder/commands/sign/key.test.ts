@@ -1,4 +1,4 @@
-// The real program with keys: one command turns signing on, and what it refuses.
+// With keys: one command turns signing on, and what it refuses.
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -111,5 +111,6 @@ const refused = [
 test.concurrent.for(refused)('%s ends with %i and %s', async ([args, exit, code], { expect }) => {
   const tool = await ringBuilderIn();
   const keys = args.includes('--key-folder') ? '' : ' --key-folder keys';
-  expect(await codeOf(tool, `${args}${keys}`)).toEqual([exit, code]);
+  const typed = `${args}${keys}`.replace('--key-folder ', `--key-folder ${tool.folder}/`);
+  expect(await codeOf(tool, typed)).toEqual([exit, code]);
 });

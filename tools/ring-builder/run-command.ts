@@ -1,0 +1,99 @@
+// One command as it was typed: parses, calls, prints, and answers the exit code; nothing else.
+//
+// A new command is a line in verbs.ts and a file commands/<verb>.ts that exports `verb: Verb`
+// (verb.ts): its options, its examples, and `run(args, context)`, which returns an Answer: the
+// document of --json, lines for people, and the next command to type. Verbs never print and never
+// exit; they throw CodedError. Heavy packages may be imported at the top of a verb's file, because
+// only the file of the verb that was typed is loaded.
+import { hostname, userInfo } from 'node:os';
+import path from 'node:path';
+import { type Arguments, flag, optionalText, text } from './cli/arguments.ts';
+import { authorName } from './cli/author-name.ts';
+import { Display, type Screen } from './cli/display.ts';
+import { keysPlace } from './cli/keys-place.ts';
+import { quoteCommand, quoteWord } from './cli/quote-command.ts';
+import type { Terminal } from './cli/terminal.ts';
+import type { Answer, Context } from './cli/verb.ts';
+import { followStore } from './commands/history/follow-store.ts';
+import { nameRings } from './name-rings.ts';
+import { printError } from './print-error.ts';
+
+/** What a process has, and a test stands in for. */
+export interface Surroundings {
+  /** Where the folder of rings lies; empty: where the process is. */
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly output: Terminal;
+  readonly errors: Terminal;
+  /** Of the window that help is read in. */
+  readonly columns: number | undefined;
+  /** Where progress is drawn; null: nobody watches. */
+  readonly screen: () => Screen | null;
+  readonly askPassphrase: (use: { readonly isNew: boolean }) => Promise<string | null>;
+  readonly beforeInterrupt: (display: Display) => Context['atInterrupt'];
+}
+
+export async function runCommand(args: readonly string[], world: Surroundings): Promise<number> {
+  const { env, output, errors, screen } = world;
+  const inJson = args.slice(0, endOfOptions(args)).includes('--json');
+  const display = new Display({ terminal: errors, screen, inJson, nowMs: Date.now });
+  /** What helps with wrong usage that names no command itself. */
+  let help = 'ring-builder --help';
+  /** What was typed of --rings, for the commands that are printed; empty for the default. */
+  let ringsOption = '';
+  try {
+    const { defaultRings, helpCommand, parseCommandLine } = await import('./command-line.ts');
+    help = helpCommand(args);
+    const parsed = await parseCommandLine(args, world.columns, env);
+    if (parsed.kind === 'help') {
+      output.lines(parsed.text.split('\n'));
+      return 0;
+    }
+    const rings = text(parsed.args, 'rings');
+    ringsOption = rings === defaultRings ? '' : ` --rings ${quoteWord(rings)}`;
+    const context: Context = {
+      rings: path.isAbsolute(rings) ? rings : path.join(world.folder, rings),
+      yes: flag(parsed.args, 'yes'),
+      command: quoteCommand(['ring-builder', ...args]),
+      user: userOf(parsed.args, env),
+      keys: await keysPlace(parsed.args, env, world.askPassphrase),
+      nowMs: Date.now,
+      tell: (line) => display.tell(nameRings(line, ringsOption)),
+      show: (drawing) => display.show(drawing),
+      localHour: () => new Date().getHours(),
+      timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+      atInterrupt: world.beforeInterrupt(display),
+      next: (command) =>
+        `ring-builder ${command}${command.includes(' --rings ') ? '' : ringsOption}`,
+    };
+    await followStore(parsed.args, context, env);
+    const answer = await parsed.verb.run(parsed.args, context).finally(() => display.end());
+    output.lines(inJson ? [JSON.stringify(answer.json)] : linesOf(answer, ringsOption));
+    return answer.exit ?? 0;
+  } catch (error) {
+    const { exit, lines } = printError(error, { inJson, ringsOption, help });
+    errors.lines(lines);
+    return exit;
+  }
+}
+
+function userOf(args: Arguments, env: Surroundings['env']): string {
+  return authorName({
+    given: optionalText(args, 'author'),
+    env,
+    account: () => userInfo().username,
+    uid: process.getuid?.(),
+    host: hostname(),
+  });
+}
+
+function linesOf({ lines, next, quotes = false }: Answer, ringsOption: string): readonly string[] {
+  const named = quotes ? lines : lines.map((line) => nameRings(line, ringsOption));
+  return next === undefined ? named : [...named, '', `Next: ${next}`];
+}
+
+/** What follows a lone -- is text, whatever it looks like. */
+function endOfOptions(args: readonly string[]): number {
+  const at = args.indexOf('--');
+  return at < 0 ? args.length : at;
+}
