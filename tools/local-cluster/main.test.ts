@@ -7,8 +7,8 @@ import { afterAll, expect, test } from 'vitest';
 import type { Figures } from './figures.ts';
 
 const MAIN = path.join(import.meta.dirname, 'main.ts');
-const RECORDS = 3_000;
-const PARTITIONS = 32;
+const RECORDS = 1_000;
+const PARTITIONS = 16;
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'local-cluster-test-'));
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
@@ -110,7 +110,8 @@ test.each([
   const run = await start(
     [...small, ...kept],
     (stderr, pid) => {
-      if (pressed === 0 && stderr.includes('2. ')) {
+      // All servers run, and nothing more of the story is needed.
+      if (pressed === 0 && stderr.includes('$ ring-builder create')) {
         pressed = 1;
         for (const server of pidsIn(home)) process.kill(server, 'SIGSTOP');
         process.kill(pid, 'SIGINT');

@@ -113,8 +113,13 @@ describe('a store without its WALs, as after a power loss', () => {
     expect(store.info('test', 0)).toMatchObject({ seq: KEYS.length, rows: KEYS.length });
   });
 
-  test('cut at every byte of the last two frames keeps every frame before', async () => {
-    for (let length = starts.at(-3) ?? 0; length < bytes.length; length += 1) {
+  // What is read of a log cut at any byte, the tests above try; this is what a store makes of it.
+  test('cut in the last two frames, and at their ends, keeps every frame before', async () => {
+    const from = starts.at(-3) ?? 0;
+    const every = Array.from({ length: bytes.length - from }, (_, at) => from + at);
+    const isNear = (length: number): boolean =>
+      starts.some((start) => Math.abs(start - length) <= 1);
+    for (const length of every.filter((one, at) => at % 7 === 0 || isNear(one))) {
       await using image = place.image();
       cutWals(image.directory, () => 0);
       truncateSync(logFiles(image.directory)[0] ?? '', length);
@@ -127,7 +132,7 @@ describe('a store without its WALs, as after a power loss', () => {
       cutWals(second.directory, () => 0);
       expect(textOf(await second.open(), 'new')).toBe('x');
     }
-  }, 120_000);
+  });
 
   test('or with any part of them, finds the same content and numbers', async () => {
     await using many = scratch();
