@@ -1,6 +1,6 @@
 // Act two: every record is written through the cluster, many at once.
 import { must } from '@ringwright/base/assert';
-import { inParallel } from './in-parallel.ts';
+import { inWaves } from '@ringwright/base/in-waves';
 import type { KeyspaceClient } from './keyspace-client.ts';
 import type { Ledger } from './ledger.ts';
 import { progressBar } from './progress-bar.ts';
@@ -13,7 +13,7 @@ export async function loadRecords(client: KeyspaceClient, ledger: Ledger): Promi
   const bar = progressBar('loading  ', ledger.entries.length);
   let done = 0;
   try {
-    await inParallel(ledger.entries.length, WRITES_AT_ONCE, async (index) => {
+    await inWaves([...ledger.entries.keys()], WRITES_AT_ONCE, async (index) => {
       const entry = must(ledger.entries[index], `no record ${index}`);
       const { unanswered } = await client.put(entry.key, entry.value);
       if (unanswered > 0) ledger.unsure[index] = 1;

@@ -1,5 +1,5 @@
 // Act five: every record is read back and compared with what was acknowledged.
-import { inParallel } from './in-parallel.ts';
+import { inWaves } from '@ringwright/base/in-waves';
 import type { KeyspaceClient } from './keyspace-client.ts';
 import type { Ledger } from './ledger.ts';
 import { progressBar } from './progress-bar.ts';
@@ -19,7 +19,7 @@ export async function readBack(client: KeyspaceClient, ledger: Ledger): Promise<
   const wrong: string[] = [];
   let done = 0;
   try {
-    await inParallel(ledger.entries.length, READS_AT_ONCE, async (index) => {
+    await inWaves([...ledger.entries.keys()], READS_AT_ONCE, async (index) => {
       const { verdict } = await readAndJudge(client, ledger, index);
       if (verdict !== 'right') wrong.push(describe(ledger, index, verdict));
       done += 1;
