@@ -57,7 +57,6 @@ export function checkPatches(patches: readonly SourcePatch[]): void {
   }
 }
 
-/** The names of all failpoints in the packages, sorted. */
 export function failpointNames(): string[] {
   const files = fs.globSync('packages/*/src/**/*.ts', { cwd: root });
   const names = files.flatMap((file) => {

@@ -22,7 +22,6 @@ export function tokenText({ id, secret }: Token): string {
   return `${id}.${secret}`;
 }
 
-/** Null when the word has not the form of a token. */
 export function parseToken(word: string): Token | null {
   const at = word.indexOf('.');
   const token = { id: word.slice(0, at), secret: word.slice(at + 1) };

@@ -33,7 +33,6 @@ export function formatStamp(stamp: Stamp): string {
   return `${stamp.ms}.${stampCounter(stamp)}.${stamp.tie % DEVICE_SPAN}`;
 }
 
-/** The stamp of a text form, or null when it is none. */
 export function parseStamp(text: string): Stamp | null {
   const match = /^(\d{1,15})\.(\d{1,5})\.(\d{1,8})$/.exec(text);
   if (match === null) return null;

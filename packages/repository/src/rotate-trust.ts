@@ -113,7 +113,6 @@ async function requireNoneWaits(rings: string, { root }: Trust): Promise<void> {
   });
 }
 
-/** The root that waits for signatures, or null. */
 export async function waitingRoot(rings: string): Promise<Rotation | null> {
   const bytes = await readRegularFile(pendingPath(rings), trustFileBytesMax).catch(onlyMissing);
   return bytes === null ? null : rotationOf(rings, parsePending(bytes));

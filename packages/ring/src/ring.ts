@@ -19,7 +19,6 @@ export interface Ring {
   /** Ring id (64 hex digits) of version - 1; null for version 1. */
   readonly parent: string | null;
   readonly partitioner: Partitioner;
-  /** Number of partitions. */
   readonly partitions: number;
   /** Replicas wanted per partition; may be fractional (2.5: every second partition has three). */
   readonly replicas: number;
@@ -40,7 +39,6 @@ export function slotCount(partitions: number, replicas: number): number {
   return Math.round(partitions * replicas);
 }
 
-/** Slots of one partition. */
 export function slotsAt({ table }: Pick<Ring, 'table'>, partition: number): number {
   let slots = 0;
   for (const row of table) if (partition < row.length) slots += 1;

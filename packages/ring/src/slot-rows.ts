@@ -14,7 +14,6 @@ export function zeroRow(length: number, deviceCount: number): SlotRow {
   return deviceIdBytes(deviceCount) === 2 ? new Uint16Array(length) : new Uint32Array(length);
 }
 
-/** Rows of zeros for this many partitions and replicas. */
 export function zeroTable(partitions: number, replicas: number, deviceCount: number): SlotRow[] {
   return rowLengths(partitions, replicas).map((length) => zeroRow(length, deviceCount));
 }

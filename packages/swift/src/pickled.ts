@@ -54,7 +54,6 @@ export interface PickledInstance {
   readonly members: Map<string, Pickled>;
 }
 
-/** A number of either kind, or undefined. */
 export function numberOf(value: Pickled | undefined): number | undefined {
   if (typeof value === 'object' && value?.kind === 'float') return value.value;
   return typeof value === 'number' ? value : undefined;

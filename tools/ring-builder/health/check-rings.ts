@@ -40,7 +40,6 @@ export async function checkRings(
   });
 }
 
-/** The head, where there is one that can be read. */
 async function readHead(context: Context, name: string): Promise<RingHealth | JudgedHead> {
   const unasked = { ring: name, judged: null, troubles: [] };
   try {

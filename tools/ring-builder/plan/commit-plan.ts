@@ -24,7 +24,9 @@ import { requireSound } from './commit-rules.ts';
 export interface PlanToCommit {
   readonly opened: OpenedRing;
   readonly plan: Plan;
+  /** Staged changes applied; removed devices without slots gone, if no server has the ring. */
   readonly state: BuilderState;
+  /** Straight to the final table: asked for, or no server can have loaded the ring. */
   readonly direct: boolean;
   /** The version it was planned from; null before the first. */
   readonly head: { readonly ring: Ring; readonly id: string } | null;

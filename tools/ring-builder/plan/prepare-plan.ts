@@ -3,7 +3,6 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import type { Finding } from '@ringwright/base/finding';
 import { moveCount } from '@ringwright/builder/plan/later-waves';
-import type { Plan } from '@ringwright/builder/plan/plan';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
 import { applyChanges } from '@ringwright/builder/state/apply-changes';
 import type { BuilderState } from '@ringwright/builder/state/builder-state';
@@ -22,18 +21,13 @@ import { cancelledFindings } from '../versions/cancelled-since.ts';
 import { lastPush } from '../versions/last-push.ts';
 import { rampFindings, rampRows } from '../versions/ramps.ts';
 import { notNotedFindings } from '../versions/waves-left.ts';
+import type { PlanToCommit } from './commit-plan.ts';
 
 /** From here on planning takes a second or more, so it is announced (780,000 took 0.2 s). */
 const SLOTS_ANNOUNCED_MIN = 3_000_000;
 
-export interface PreparedPlan {
-  readonly opened: OpenedRing;
+export interface PreparedPlan extends PlanToCommit {
   readonly head: StoredVersion | null;
-  /** Staged changes applied; removed devices without slots gone, if no server has the ring. */
-  readonly state: BuilderState;
-  readonly plan: Plan;
-  /** Straight to the final table: asked for, or no server can have loaded the ring. */
-  readonly direct: boolean;
   /** False when a commit would have nothing to do. */
   readonly changed: boolean;
 }

@@ -52,7 +52,6 @@ export const ringChanges: readonly RingChange[] = [
   },
 ];
 
-/** The change of this name. */
 export function changeOf(name: string): RingChange {
   const found = ringChanges.find((change) => change.name === name);
   if (found === undefined) throw new Error(`no change is named ${name}`);

@@ -28,7 +28,6 @@ export function createFlowGraph(
   return { work, targets, ...scope, labels: new Int32Array(work.tree.nodes) };
 }
 
-/** Whether the partition had the leaf before the rebalance. */
 export function hadLeaf({ before }: RebalanceWork, partition: number, leaf: number): boolean {
   const start = partition * before.width;
   const end = start + replicasOf(before, partition);

@@ -50,7 +50,6 @@ export function pinnedBounds(
   return bounds;
 }
 
-/** Bounds of a partition, by node. */
 export function boundsOf(targets: Targets, partition: number): Bounds {
   const own = targets.own?.get(partition);
   if (own === undefined) return targets;

@@ -14,7 +14,7 @@ export interface NextRingFrom {
   readonly headId: string | null;
   readonly state: BuilderState;
   /** Go straight to the final table: for rings that no server has loaded. */
-  readonly direct: boolean;
+  readonly direct?: boolean;
 }
 
 /** Version 1, or the version after `head`. The plan must have been made from this very input. */

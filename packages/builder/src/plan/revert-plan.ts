@@ -7,19 +7,18 @@ import { placementProblem } from '../place/placement-problem.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { moveCount, rememberedWaves, takeWave } from './later-waves.ts';
 import { liftFindings } from './lift-findings.ts';
+import type { NextRingFrom } from './next-ring.ts';
 import type { Plan, PlannedMove } from './plan.ts';
 import { devicePlans, slotsPerDevice } from './plan-devices.ts';
 import { planDigest } from './plan-digest.ts';
 import { steadyWaves } from './steady-moves.ts';
 
-export interface RevertInput {
+export interface RevertInput extends NextRingFrom {
   /** Without moves in flight: they are cancelled first. */
   readonly head: Ring;
   readonly headId: string;
-  readonly state: BuilderState;
   /** The version to go back to. */
   readonly old: Ring;
-  readonly direct?: boolean;
 }
 
 /**

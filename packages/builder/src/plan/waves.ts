@@ -18,7 +18,6 @@ export interface WaveLimits {
   readonly rules: SlotRules;
 }
 
-/** The first wave from `before` towards `wanted`. */
 export function firstWave(before: Placement, wanted: Placement, limits: WaveLimits): Wave {
   // Mostly nothing has to wait: then no copy of 100 MB is made.
   let { leaf } = wanted;

@@ -32,7 +32,6 @@ export function withPin(pins: readonly Pin[], pin: Pin): Pin[] {
   return kept.sort((a, b) => a.partition - b.partition);
 }
 
-/** Whether a pin wants the partition on the device. */
 export function isPinned({ pins }: BuilderState, partition: number, device: number): boolean {
   return pins?.some((pin) => pin.partition === partition && pin.on.includes(device)) === true;
 }

@@ -69,7 +69,6 @@ export function keyFingerprint(text: string): string {
   throw new CodedError('USAGE', message);
 }
 
-/** The id of the key that a certificate is of. */
 export function keyIdOf(certificate: X509Certificate): string {
   return createHash('sha256').update(spkiOf(certificate)).digest('hex');
 }

@@ -4,11 +4,12 @@ import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import type Database from 'better-sqlite3';
-import { type Digest, emptyDigest, formatDigest, toggleRow } from '../file/digest.ts';
+import { emptyDigest, formatDigest, toggleRow } from '../file/digest.ts';
 import { readMeta } from '../file/partition-meta.ts';
 import { type FullRow, rowContent, statements } from '../file/partition-statements.ts';
 import { isRowHash, matchesHash } from '../file/record-bytes.ts';
 import type { MetaRow } from '../file/schema.ts';
+import type { Tally } from '../file/tally.ts';
 
 /** Findings reported one by one; a file in shreds is not worth a longer list. */
 const FINDINGS_MAX = 20;
@@ -41,18 +42,9 @@ export function auditPartitionFile(db: Database.Database): PartitionAudit {
   }
 }
 
-interface Counted {
-  rows: number;
-  tombstones: number;
-  bytes: number;
-  seq: number;
-  highest_ms: number;
-  digest: Digest;
-}
-
 function auditRows(db: Database.Database, meta: MetaRow): Finding[] {
   const findings: Finding[] = [];
-  const counted: Counted = {
+  const counted: Tally = {
     rows: 0,
     tombstones: 0,
     bytes: 0,
@@ -74,7 +66,7 @@ function freeValue([, , , , value]: FullRow): void {
   if (value instanceof Uint8Array && value.length >= FREED_BYTES_MIN) freeOwnBytes(value);
 }
 
-function countRow(row: FullRow, counted: Counted): Finding | null {
+function countRow(row: FullRow, counted: Tally): Finding | null {
   const [seq, , ms, , value, hash] = row;
   if (value === null) counted.tombstones += 1;
   else {
@@ -111,7 +103,7 @@ function auditKeys(db: Database.Database, count: number): Finding[] {
   ];
 }
 
-function compareCounters(counted: Counted, meta: MetaRow): Finding[] {
+function compareCounters(counted: Tally, meta: MetaRow): Finding[] {
   const findings: Finding[] = [];
   const differs = (name: string, found: number | string, kept: number | string): void => {
     const message = `${name} is ${found}, the file says ${kept}`;

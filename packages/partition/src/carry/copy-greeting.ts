@@ -14,7 +14,6 @@ export function packGreeting(ticket: string): Buffer {
   return Buffer.concat([MAGIC, Buffer.from(ticket, 'hex')]);
 }
 
-/** The ticket; null when these bytes begin no greeting. */
 export function ticketOf(greeting: Buffer): string | null {
   if (greeting.length !== greetingBytes || !beginsRightly(greeting)) return null;
   return greeting.toString('hex', MAGIC.length);
@@ -27,7 +26,6 @@ export function packHead(bytes: number): Buffer {
   return head;
 }
 
-/** The length; null when these bytes are no head. */
 export function lengthOf(head: Buffer): number | null {
   if (head.length !== headBytes || !beginsRightly(head)) return null;
   return Number(head.readBigUInt64BE(MAGIC.length));

@@ -1,13 +1,10 @@
 // A change of what a partition file says about itself. It comes through the log, in one order with
 // records, and is durable with them. Pure.
-import { type PartitionState, partitionStates } from './partition-info.ts';
+import { type PartitionMarks, type PartitionState, partitionStates } from './partition-info.ts';
 
-export interface MarksChange {
-  /** Null: it stays. */
+/** State null: it stays. Barrier and floor are never lowered. */
+export interface MarksChange extends Omit<PartitionMarks, 'state'> {
   readonly state: PartitionState | null;
-  /** Neither is ever lowered. */
-  readonly barrierMs: number;
-  readonly floorMs: number;
 }
 
 // state 1 (0: it stays) | barrier ms 6 | floor ms 6, big-endian
@@ -21,7 +18,6 @@ export function encodeMarksChange(change: MarksChange, target: Buffer, offset: n
   return target.writeUIntBE(floorMs, at, 6);
 }
 
-/** Whether the bytes in [start, end) are a change. */
 export function isMarksChange(source: Buffer, start: number, end: number): boolean {
   return end - start === marksChangeBytes && (source[start] ?? 255) <= partitionStates.length;
 }

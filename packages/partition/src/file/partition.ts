@@ -14,13 +14,11 @@ export interface Partition {
   /** From create to drop, over all adopted copies. Each frame of the log names it. */
   life: string;
   incarnation: string;
-  /** Open connection, or null. */
   file: PartitionFile | null;
   /** What its names led to when it was opened or closed; null before the first time. */
   seen: SeenFiles | null;
   /** Made by this process and never opened: its file is empty, and nothing was promised in it. */
   isUntouched: boolean;
-  /** The last known info while the file is closed. */
   infoWhenClosed: PartitionInfo | null;
   /** While above 0 the file must not be closed. */
   pins: number;

@@ -72,7 +72,6 @@ function flagsOf({ value, expiresMs, origin, isPromise }: EncodableRecord): numb
   return options | (value === null ? TOMBSTONE : 0);
 }
 
-/** Whether the bytes in [start, end) are a record. */
 export function isRecord(source: Buffer, start: number, end: number): boolean {
   if (end - start < FIXED_BYTES) return false;
   const at = stampAt(source, start);
@@ -122,7 +121,6 @@ const LONG_VALUE_BYTES = 16 * 1024;
 
 let scratch = Buffer.allocUnsafe(4096);
 
-/** The row hash of a record. */
 export function hashRecord(record: RecordContent): Buffer {
   const { value } = record;
   if (value !== null && value.length >= LONG_VALUE_BYTES) return hashLong(record, value);

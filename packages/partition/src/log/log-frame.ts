@@ -29,7 +29,6 @@ export function encodeSegmentHeader(number: number, salt: Buffer): Buffer {
   return header;
 }
 
-/** Null when the bytes are no whole segment header. */
 export function decodeSegmentHeader(bytes: Buffer): SegmentHeader | null {
   if (bytes.length < segmentHeaderBytes || !bytes.subarray(0, 8).equals(SEGMENT_MAGIC)) return null;
   const seed = bytes.readUInt32BE(CHECKED_HEADER_BYTES);

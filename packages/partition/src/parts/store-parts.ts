@@ -38,7 +38,6 @@ export interface StoreParts {
   readonly stagingPath: (purpose: string) => string;
   /** Set by the store: what happens to a batch once it is durable. */
   onDurable: (batch: LogBatch) => void;
-  /** Closing or closed. */
   closed: boolean;
   /** Why the store takes no more calls, or null. */
   failure: CodedError | null;

@@ -8,7 +8,6 @@ export interface Pruning {
   readonly archive: string | null;
 }
 
-/** The note that a version's file was pruned, or null. */
 export function pruningOf(entries: readonly LogEntry[], version: number): Pruning | null {
   for (const { kind, details } of entries) {
     if (kind !== 'prune') continue;

@@ -66,7 +66,6 @@ export function extendLog(log: RingLog, entry: Omit<LogEntry, 'previous'>): Ring
   };
 }
 
-/** The last entry that made a version, or null. */
 export function lastVersionEntry(entries: readonly LogEntry[]): LogEntry | null {
   return entries.findLast(makesVersion) ?? null;
 }

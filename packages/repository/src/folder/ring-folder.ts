@@ -43,7 +43,6 @@ export function receiptsFileName(version: number): string {
   return `${String(version).padStart(7, '0')}.jsonl`;
 }
 
-/** The version a file name stands for, or null when it is no version's file. */
 export function versionOfFileName(name: string): number | null {
   const version = /^\d{7,10}\.ring$/.test(name) ? Number(name.slice(0, -'.ring'.length)) : 0;
   return version > 0 && versionFileName(version) === name ? version : null;

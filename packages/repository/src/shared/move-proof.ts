@@ -91,7 +91,6 @@ export function proofFindings(
   return findings;
 }
 
-/** Whether a receipt is that of this move of this ring. */
 export function isOfMove(
   receipt: MoveReceipt,
   move: Move,

@@ -57,7 +57,6 @@ export function isIntervals(partitioner: Partitioner): partitioner is IntervalPa
   return partitioner.kind === 'hash-intervals' || partitioner.kind === 'ranges';
 }
 
-/** Number of partitions that the settings of a partitioner make. */
 export function partitionCountOf(partitioner: Partitioner): number {
   return partitioner.kind === 'md5-shift' ? 2 ** partitioner.power : partitioner.partitions;
 }

@@ -5,7 +5,6 @@ import type { RangesPartitioner } from './partitioner.ts';
 /** The first bytes of keys, compared as one number before all of their bytes. */
 const headBytes = 6;
 
-/** The partitioner as a function of the key. */
 export function rangeOfKey({ starts, ids }: RangesPartitioner): (key: Uint8Array) => number {
   const keys = starts.map(keyOfText);
   const heads = Float64Array.from(keys, headOf);

@@ -115,7 +115,6 @@ export class DrainQueue {
     return lists.sort((a, b) => failures(a) - failures(b))[0]?.shift();
   }
 
-  /** What is known of the drains of a keyspace. */
   seen(keyspace: string): DrainsView {
     return this.#of(keyspace);
   }

@@ -56,7 +56,6 @@ export class DropGuard {
     return new Set(next.held);
   }
 
-  /** How many partitions of a keyspace are held. */
   heldCount(keyspace: string): number {
     return this.#notes.get(keyspace)?.held.length ?? 0;
   }

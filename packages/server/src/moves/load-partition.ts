@@ -7,10 +7,7 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import { rowsSince } from '@ringwright/wire/replication';
 import { type FinishProposal, finishProposals } from '../coordinate/finish-proposals.ts';
 import { copyPartition } from '../copies/copy-partition.ts';
-import type { CopyResult } from '../copies/copy-task.ts';
-import type { CopyThrottle } from '../copies/copy-throttle.ts';
-import type { PartialCopies } from '../copies/partial-copies.ts';
-import type { DeviceCaller } from '../peers/device-caller.ts';
+import type { CopyPorts, CopyResult } from '../copies/copy-task.ts';
 import { filling } from '../replica/replica.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { catchUpFile } from './catch-up-file.ts';
@@ -18,11 +15,7 @@ import type { LoadProgress } from './load-progress.ts';
 import { sourcesOf, stateAt, suffices, tooFew } from './refill-sources.ts';
 import { takeRows } from './take-rows.ts';
 
-export interface LoadPorts {
-  readonly store: Store;
-  readonly devices: DeviceCaller;
-  readonly throttle: CopyThrottle;
-  readonly partial: PartialCopies;
+export interface LoadPorts extends CopyPorts {
   readonly decide: FinishProposal;
 }
 

@@ -26,7 +26,6 @@ export interface LoadQueuePorts extends Omit<LoadPorts, 'partial'>, CooldownPort
   /** What operators have said of moves. */
   readonly controls: Pick<MoveControls, 'isPaused' | 'priority' | 'forceReason' | 'endForce'>;
   readonly onceComplete: OnceComplete;
-  /** The line of a receipt, signed. */
   readonly signReceipt: (receipt: LoadReceipt) => string;
   readonly onError: (step: { kind: string; keyspace: string }, error: unknown) => void;
   readonly onRepair: (repair: Repair) => void;
@@ -82,7 +81,6 @@ export class LoadQueue {
     }
   }
 
-  /** What is known of the loads of a keyspace. */
   seen(keyspace: string): LoadsView {
     return this.#of(keyspace);
   }

@@ -103,7 +103,6 @@ export class Scrubber {
     return look;
   }
 
-  /** Begins a cycle with the files that are here now. */
   begin(): void {
     this.#cycleBeganMs = this.#ports.monotonicMs();
     this.#waiting = this.#ports.store.list().map(({ keyspace, partition }) => {

@@ -206,7 +206,6 @@ export class RingExchange {
     return {};
   }
 
-  /** The active ring when it is at least of this version, else null. */
   reached(keyspace: string, version: number): ActiveRing | null {
     const active = this.#rings.find(keyspace);
     return active !== undefined && active.ring.version >= version ? active : null;
@@ -241,7 +240,6 @@ export class RingExchange {
     throw this.#unknown(keyspace, version);
   }
 
-  /** RING_VERSION_UNKNOWN, or RING_UNKNOWN. */
   #unknown(keyspace: string, version: number): CodedError {
     const spoken = `the caller speaks of version ${version} of '${keyspace}'`;
     const message = `${spoken}, ${this.#rings.get(keyspace).ring.version} is here`;

@@ -5,12 +5,10 @@ import { printTable } from '@ringwright/base/print-table';
 import { ringFigures } from '@ringwright/builder/ask/figures';
 import { handoffFigures } from '@ringwright/builder/place/handoff-spread';
 import { type TierKind, tierKinds, tierNamesById } from '@ringwright/builder/state/tier-name';
-import { readVersion } from '@ringwright/repository/folder/read-version';
-import { openRing } from '@ringwright/repository/open-ring';
-import { optionalText, text } from '../../cli/arguments.ts';
+import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
+import { askedVersion, versionPositional } from '../../versions/asked-version.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
-import { versionOf } from '../../versions/version-reference.ts';
 
 const ROWS_SHOWN_MAX = 60;
 
@@ -24,13 +22,12 @@ interface BalanceRow {
 }
 
 export const verb: Verb = {
-  positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
+  positionals: versionPositional,
   examples: [['$0 balance cities', 'how far each tier and device is from its exact share']],
   run: async (args, context) => {
     const name = text(args, 'ring');
-    const opened = await openRing(context.rings, name);
-    const version = versionOf(name, opened.entries, optionalText(args, 'version'));
-    const stored = await readVersion(context.rings, name, version);
+    const stored = await askedVersion(args, context);
+    const { version } = stored.ring;
     const state = stateOf(stored);
     const { balance, tiers, devices, spread } = ringFigures(stored.ring, state);
     const rows = tierKinds.flatMap((tier): BalanceRow[] => {

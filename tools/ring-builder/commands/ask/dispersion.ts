@@ -5,27 +5,24 @@ import { printTable } from '@ringwright/base/print-table';
 import { type DomainSpread, domainSpreads } from '@ringwright/builder/ask/domain-spread';
 import { placementProblem } from '@ringwright/builder/place/placement-problem';
 import { requiredOverload } from '@ringwright/builder/shares/required-overload';
-import { readLog } from '@ringwright/repository/folder/read-log';
-import { readVersion } from '@ringwright/repository/folder/read-version';
-import { optionalText, text } from '../../cli/arguments.ts';
+import { text } from '../../cli/arguments.ts';
 import { flagOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
+import { askedVersion, versionPositional } from '../../versions/asked-version.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
-import { versionOf } from '../../versions/version-reference.ts';
 
 const ROWS_SHOWN_MAX = 60;
 
 export const verb: Verb = {
-  positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
+  positionals: versionPositional,
   options: {
     'exit-code': flagOption('exit with 1 when slots lie wrong'),
   },
   examples: [['$0 dispersion cities', 'partitions with 0, 1, 2 … replicas in each domain']],
   run: async (args, context) => {
     const name = text(args, 'ring');
-    const entries = await readLog(context.rings, name);
-    const version = versionOf(name, entries, optionalText(args, 'version'));
-    const stored = await readVersion(context.rings, name, version);
+    const stored = await askedVersion(args, context);
+    const { version } = stored.ring;
     const state = stateOf(stored);
     const domains = domainSpreads(stored.ring, state);
     const { tree, shares } = placementProblem(state);

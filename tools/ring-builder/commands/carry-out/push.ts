@@ -4,13 +4,12 @@ import { printTable } from '@ringwright/base/print-table';
 import { serverAddress } from '@ringwright/base/server-address';
 import { appendPush } from '@ringwright/repository/append-push';
 import { readLog } from '@ringwright/repository/folder/read-log';
-import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import {
   type Arguments,
   flag,
   optionalNumber,
   optionalText,
-  text,
   texts,
   usage,
 } from '../../cli/arguments.ts';
@@ -25,10 +24,10 @@ import { deltasTo } from '../../servers/ring-deltas.ts';
 import { ringTargets, type Target } from '../../servers/ring-targets.ts';
 import { ringStatus } from '../../servers/server-status.ts';
 import { waitUntil } from '../../servers/wait-until.ts';
+import { askedVersion } from '../../versions/asked-version.ts';
 import { trustToGive } from '../../versions/sign-beacon.ts';
 import { requirePushable } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
-import { versionOf } from '../../versions/version-reference.ts';
 import { type PushOutcome, type PushWith, plightsOf, pushRing, skipped } from './push-ring.ts';
 import { isEnough, type WaitRule, waitRules } from './wait-rule.ts';
 
@@ -62,13 +61,7 @@ export const verb: Verb = {
     ['$0 push cities --canary 2', 'to two servers, and to the others when those are well'],
   ],
   run: async (args, context) => {
-    const ring = text(args, 'ring');
-    const wanted = versionOf(
-      ring,
-      await readLog(context.rings, ring),
-      optionalText(args, 'version'),
-    );
-    const version = await readVersion(context.rings, ring, wanted);
+    const version = await askedVersion(args, context);
     const extra = texts(args, 'to').map(
       (written): Target => ({ address: serverAddress(written), devices: [], required: true }),
     );

@@ -8,7 +8,7 @@ import { readRegularFile, requireRegular } from '@ringwright/node/read-regular-f
 import { stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
-import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
+import type { StoredVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import {
   exportSwiftBuilder,
@@ -20,12 +20,12 @@ import { encodeSwiftBuilder } from '@ringwright/swift/write-swift-builder';
 import { flag, optionalText, text, usage } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
-import { versionOf } from '../../versions/version-reference.ts';
+import { askedVersion, versionPositional } from '../../versions/asked-version.ts';
 
 export const verb: Verb = {
   positionals: {
     file: { describe: 'where to write it: object.ring.gz, or object.builder' },
-    version: { describe: '7, @~1 or the start of an id; default: the head' },
+    ...versionPositional,
   },
   options: {
     format: textOption('of a ring file: 1 for every Swift (default), 2 for those that know it', {
@@ -45,8 +45,8 @@ export const verb: Verb = {
     const entries = await readLog(context.rings, name);
     const unplaced = builder && !entries.some(makesVersion) && args['version'] === undefined;
     if (unplaced) return exportUnplaced(context, name, file);
-    const version = versionOf(name, entries, optionalText(args, 'version'));
-    const stored = await readVersion(context.rings, name, version);
+    const stored = await askedVersion(args, context);
+    const { version } = stored.ring;
     const bytes = builder
       ? builderBytes(stored, entries)
       : encodeSwiftRing(exportSwiftRing(stored.ring, stored.state), format === '2' ? 2 : 1);

@@ -4,32 +4,26 @@ import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { ringFigures } from '@ringwright/builder/ask/figures';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
-import { readLog } from '@ringwright/repository/folder/read-log';
-import { readVersion } from '@ringwright/repository/folder/read-version';
 import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';
 import { partitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
 import { slotCount } from '@ringwright/ring/ring';
-import { optionalText, text } from '../../cli/arguments.ts';
+import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
+import { askedVersion, versionPositional } from '../../versions/asked-version.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
-import { versionOf } from '../../versions/version-reference.ts';
 import { madeLines } from '../../versions/version-story.ts';
 
 export const verb: Verb = {
-  positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
+  positionals: versionPositional,
   examples: [
     ['$0 show cities', 'the head'],
     ['$0 show cities @~1 --json', 'the version before it'],
   ],
   run: async (args, context) => {
     const name = text(args, 'ring');
-    const entries = await readLog(context.rings, name);
-    const version = versionOf(name, entries, optionalText(args, 'version'));
-    const { ring, id, bytes, state, extraSections } = await readVersion(
-      context.rings,
-      name,
-      version,
-    );
+    const asked = await askedVersion(args, context);
+    const { ring, id, bytes, state, extraSections, entries } = asked;
+    const { version } = ring;
     const entry = entries.find((one) => makesVersion(one) && one.version === version);
     const { cluster, parent, partitioner, partitions, replicas, moves } = ring;
     const counts = new Map<number, number>();

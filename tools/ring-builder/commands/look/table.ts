@@ -1,21 +1,17 @@
 // ring-builder table: the whole table of a version.
-import { readLog } from '@ringwright/repository/folder/read-log';
-import { readVersion } from '@ringwright/repository/folder/read-version';
 import { intervalJson, intervalsOf, intervalText } from '@ringwright/ring/partitioner/intervals-of';
 import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
-import { optionalText, text } from '../../cli/arguments.ts';
+import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
-import { versionOf } from '../../versions/version-reference.ts';
+import { askedVersion, versionPositional } from '../../versions/asked-version.ts';
 
 export const verb: Verb = {
-  positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
+  positionals: versionPositional,
   examples: [['$0 table cities --json', 'for programs: table[replica][partition] = device id']],
   run: async (args, context) => {
     const name = text(args, 'ring');
-    const entries = await readLog(context.rings, name);
-    const version = versionOf(name, entries, optionalText(args, 'version'));
-    const { ring, id } = await readVersion(context.rings, name, version);
-    const { partitioner, partitions, replicas, devices, moves } = ring;
+    const { ring, id } = await askedVersion(args, context);
+    const { version, partitioner, partitions, replicas, devices, moves } = ring;
     const intervals = isIntervals(partitioner) ? intervalsOf(partitioner) : null;
     const texts = new Map(intervals?.map((one) => [one.id, ` ${intervalText(one)}`]));
     const table = ring.table.map((row) => [...row]);

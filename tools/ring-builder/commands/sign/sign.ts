@@ -9,13 +9,14 @@ import { requireTrust } from '@ringwright/repository/folder/trust-file';
 import { signVersion } from '@ringwright/repository/sign-version';
 import { optionalText, text } from '../../cli/arguments.ts';
 import type { Context, Verb } from '../../cli/verb.ts';
+import { versionPositional } from '../../versions/asked-version.ts';
 import { ringKey } from '../../versions/signing.ts';
 import { authorOf } from '../../versions/stage-verb.ts';
 import { versionOf } from '../../versions/version-reference.ts';
 import { madeLines } from '../../versions/version-story.ts';
 
 export const verb: Verb = {
-  positionals: { version: { describe: '7, @~1 or the start of an id; default: the head' } },
+  positionals: versionPositional,
   examples: [
     ['$0 sign cities', 'the second signature on a large change, by the only ring key here'],
     ['$0 sign cities 7 --sign-as bob', 'by another one of those here'],
