@@ -83,10 +83,22 @@ test('one partition alone, and questions that are refused', async () => {
   );
   expect(pages.every(({ cursor }) => cursor === null)).toBe(true);
   expect(pages.flatMap(namesOf)).toHaveLength(keyCount);
-  const refused = ['limit=0', 'limit=x', 'partition=16', 'cursor=1', 'cursor=99.', 'cursor=1.%00'];
-  for (const query of refused) {
-    const answer = await askServer(port, { path: `/v1/_keys/${keyspace}?${query}` });
-    expect([answer.status, refusalOf(answer).code]).toEqual([400, 'USAGE']);
+  const { cursor } = await listPage(port, 'limit=5');
+  const refused = [
+    ...['limit=0', 'limit=x', 'partition=16', 'reverse=1', 'values=no'].map((one) => [
+      one,
+      'USAGE',
+    ]),
+    ...['1', '99.', '1.%00', `${cursor}A`, cursor!.slice(1)].map((one) => {
+      return [`cursor=${one}`, 'CURSOR_INVALID'];
+    }),
+    [`cursor=${cursor}&reverse=true`, 'CURSOR_INVALID'],
+    ['prefix=%zz', 'KEY_INVALID'],
+    [`start=${'a'.repeat(1_025)}`, 'KEY_INVALID'],
+  ];
+  for (const [query, code] of refused) {
+    const answer = await askServer(port, { path: `/v1/_scan/${keyspace}?${query}` });
+    expect([query, answer.status, refusalOf(answer).code]).toEqual([query, 400, code]);
     expect(refusalOf(answer).hint).not.toBe('');
   }
   const elsewhere = await askServer(port, { path: '/v1/_keys/nowhere' });

@@ -47,12 +47,16 @@ export const messageNeeds: { readonly [Name in keyof Kinds]: NeedsOf<RequestOf<K
   trashRestore: operator,
   confirmDrops: operator,
   keysAfter: peer,
+  pageRead: peer,
   coordinatePut: ({ keyspace, key, condition }) => {
     const write: Need = { kind: 'data', role: 'write', keyspace, key };
     // A condition tells what is there.
     return condition === null ? [write] : [write, { ...write, role: 'read' }];
   },
   coordinateGet: ({ keyspace, key }) => [{ kind: 'data', role: 'read', keyspace, key }],
+  coordinateScan: ({ keyspace, prefix }) => [
+    { kind: 'data', role: 'read', keyspace, key: prefix.length === 0 ? null : prefix },
+  ],
   auditRead: operator,
   moveControl: operator,
   moveReceipts: operator,

@@ -55,12 +55,23 @@ test('a cluster role reads no record, and a star stands for every keyspace', () 
 
 test('every message has its needs, and all but the signed and the first ask for a token', () => {
   expect(Object.keys(messageNeeds).sort()).toEqual(Object.keys(messageKinds).sort());
-  const request = { keyspace: 'notes', key: Buffer.from('a'), condition: null };
+  const key = Buffer.from('a');
+  const request = { keyspace: 'notes', key, prefix: key, condition: null };
   const open = Object.entries(messageNeeds).filter(([, needs]) => {
     const found = typeof needs === 'function' ? needs(request as never) : needs;
     return found.length === 0 || found.every((need) => permits(null, need));
   });
   expect(open.map(([name]) => name)).toEqual(['hello', 'trustOffer']);
+});
+
+test('a scan of a prefix needs that prefix, and one of everything needs everything', () => {
+  const needs = messageNeeds.coordinateScan as (request: never) => readonly Need[];
+  const allowed = [grant('read', 'notes/shop:')];
+  const mayScan = (prefix: string): boolean[] =>
+    needs({ keyspace: 'notes', prefix: Buffer.from(prefix) } as never).map((need) =>
+      permits(allowed, need),
+    );
+  expect(['shop:', 'shop:a', 'shop', ''].map(mayScan)).toEqual([[true], [true], [false], [false]]);
 });
 
 test('a put with a condition tells what is there: it needs to read too', () => {

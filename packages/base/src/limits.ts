@@ -262,8 +262,19 @@ export const listTurnRecordsMax = 32;
 export const listKeysMax = 1_000;
 /** Values passed over for one page: about 1 ms of reading. */
 export const listTurnBytesMax = 1 * MIB;
+/** A page ends with the record that goes beyond listTurnBytesMax. */
+export const scanPageBytesMax = listTurnBytesMax + valueBytesMax + listKeysMax * 64 + keyBytesMax;
+/** Pages that a scan of the client package has asked for, or keeps, at once: 16 MiB at most. */
+export const clientPagesAhead = 16;
+/** Those of one partition: they are asked for one after the other. */
+export const clientPagesOfPartition = 4;
+/** A page of a busy server takes as long as many reads. */
+export const clientScanHedgeMs = 1_000;
+/** Keys of one page whose holders differ that are read at once. */
+export const differingKeysAtOnce = 32;
 
 assert(redisRequestBytesMax >= redisBulkBytesMax, 'the largest word fits a request');
+assert(scanPageBytesMax + 64 * KIB <= socketMessageBytesMax, 'a page of records fits a message');
 assert(listKeysMax * (keyBytesMax + 32) <= socketMessageBytesMax, 'a page of keys fits a message');
 assert(transferChunkBytesMax * 2 <= socketMessageBytesMax, 'a chunk fits a message');
 assert(valueBytesMax + keyBytesMax + 64 * KIB <= socketMessageBytesMax, 'a record fits a message');

@@ -15,6 +15,8 @@ import { checkTtl, conditionOf } from './condition.ts';
 import { readFailure, writeFailure } from './failure-kind.ts';
 import { hedgedRead } from './hedged-read.ts';
 import type { RingFollower } from './ring-follower.ts';
+import { Scan } from './scan.ts';
+import { type ScanOptions, scanSettings } from './scan-options.ts';
 
 /** Text stands for its UTF-8 bytes. */
 export type Bytes = string | Uint8Array;
@@ -151,6 +153,21 @@ export class Client implements AsyncDisposable {
     });
   }
 
+  /**
+   * The records of the keyspace, or of a part of it, in order: see Scan. Pages are read ahead, from
+   * several servers. What was acknowledged at quorum before it began is in it. Throws KEY_INVALID,
+   * VALUE_OUT_OF_RANGE, CURSOR_INVALID, CLIENT_CLOSED; its steps throw as `get`.
+   *
+   *     for await (const { key, value } of client.scan({ prefix: 'user:' })) …
+   */
+  scan(options: ScanOptions = {}): Scan {
+    this.#checkOpen();
+    const { keyspace, timeoutMs } = this.#settings;
+    const consistency = options.consistency ?? this.#settings.consistency;
+    const ports = { follower: this.#follower, isClosed: () => this.#closed };
+    return new Scan(ports, { ...scanSettings(options), keyspace, timeoutMs, consistency });
+  }
+
   /** Ends the connections. What is under way is rejected; a write may be stored all the same. */
   close(): Promise<void> {
     this.#closed = true;
@@ -164,7 +181,7 @@ export class Client implements AsyncDisposable {
 
   #ask(request: RequestOf<typeof coordinateGet>): Promise<AnswerOf<typeof coordinateGet>> {
     return hedgedRead({
-      addresses: this.#follower.choose(request.key),
+      addresses: this.#follower.choose(this.#follower.ring.partitionOf(request.key)),
       ask: async (address) => {
         const channel = await this.#follower.open(address);
         const answer = await channel.call(coordinateGet, request, this.#settings.timeoutMs);
@@ -195,7 +212,7 @@ export class Client implements AsyncDisposable {
     repeatUnknown: boolean,
   ): Promise<AnswerOf<typeof coordinatePut>> {
     let last: unknown = null;
-    for (const address of this.#follower.choose(request.key)) {
+    for (const address of this.#follower.choose(this.#follower.ring.partitionOf(request.key))) {
       this.#checkOpen();
       let isSent = false;
       try {

@@ -5,6 +5,7 @@ import { Link } from '@ringwright/node/link/link';
 import type { ServerProof } from '@ringwright/node/link/prove-server';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
+import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';
@@ -46,11 +47,11 @@ export class RingFollower {
     return must(this.#ring, 'connect() learns the ring before anybody asks for it');
   }
 
-  /** Servers to send a request about `key` to, best first. */
-  choose(key: Uint8Array): string[] {
+  /** Servers to send a request about a partition to, best first. */
+  choose(partition: number): string[] {
     const { ring } = this;
     return serverChoice({
-      holders: ring.holdersOf(key),
+      holders: ring.holdersOf(partition),
       others: [...ring.addresses, ...this.#seeds],
       isWell: (address) => this.#isWell(address),
     });
@@ -140,8 +141,10 @@ export class RingFollower {
 /** The ring as a client knows it: which servers hold a key. */
 interface KnownRing {
   readonly version: number;
-  /** Addresses of the devices that serve a key's reads, in replica order. */
-  readonly holdersOf: (key: Uint8Array) => string[];
+  readonly partitioner: Partitioner;
+  readonly partitionOf: (key: Uint8Array) => number;
+  /** Addresses of the devices that serve a partition's reads, in replica order. */
+  readonly holdersOf: (partition: number) => string[];
   /** Addresses of all devices. */
   readonly addresses: readonly string[];
   /** Ids of the keys that the server at an address has to prove; undefined: it has none. */
@@ -161,11 +164,12 @@ function knownRing(file: Uint8Array): KnownRing {
     const address = addressOf(device);
     keys.set(address, (keys.get(address) ?? new Set<string>()).add(keyIdOf(device.key)));
   }
-  const partitionOf = partitionerOf(ring.partitioner);
   return {
     version: ring.version,
-    holdersOf: (key) =>
-      slotsOf(ring, partitionOf(key)).flatMap(({ device }) => addresses[device] ?? []),
+    partitioner: ring.partitioner,
+    partitionOf: partitionerOf(ring.partitioner),
+    holdersOf: (partition) =>
+      slotsOf(ring, partition).flatMap(({ device }) => addresses[device] ?? []),
     addresses: [...new Set(addresses.filter((address) => address !== null))],
     keysAt: (address) => keys.get(address),
   };

@@ -43,10 +43,15 @@ test('pages by sequence skip rows that moved on, and end at the sequence of the 
   expect(second.rows.map(({ key, seq }) => `${key.toString()}${seq}`)).toEqual(['a4', 'd5']);
   expect(second).toMatchObject({ lastSeq: 5, more: false });
   expect(store.rowsSince('test', 0, 0, { rowsMax: 9, bytesMax: 1 }).rows).toHaveLength(1);
-  expect(store.scan('test', 0, Buffer.from('a'), 2).map(({ key }) => key.toString())).toEqual([
-    'b',
-    'c',
-  ]);
+  const scanned = (from: string, to: string | null, reverse = false): string => {
+    const bounds = { from: Buffer.from(from), to: to === null ? null : Buffer.from(to), reverse };
+    return store
+      .scan('test', 0, bounds, 2)
+      .map(({ key }) => key.toString())
+      .join('');
+  };
+  expect([scanned('b', null), scanned('', 'b'), scanned('b', 'c')]).toEqual(['bc', 'a', 'b']);
+  expect([scanned('', null, true), scanned('a', 'd', true)]).toEqual(['dc', 'cb']);
 });
 
 test('what no store may take is refused with a code, and nothing is written', async () => {

@@ -1,6 +1,7 @@
 // A store: the partitions of one data directory behind one commit log.
 /* oxlint-disable max-params -- keyspace and partition come first in every method, as agreed */
 import type { CodedError } from '@ringwright/base/coded-error';
+import type { KeyBounds } from '@ringwright/base/key-bounds';
 import type { Stamp } from '@ringwright/base/stamp';
 import { applyBatch } from './apply-batch.ts';
 import { changeMarks } from './change-marks.ts';
@@ -19,6 +20,7 @@ import { statements } from './file/partition-statements.ts';
 import { readRecord, recordsSince, scanRecords, stampsSince } from './file/read-records.ts';
 import type { RecentView } from './file/recent-rows.ts';
 import type {
+  HashedRow,
   PageBounds,
   RowsPage,
   StoredPromise,
@@ -106,9 +108,9 @@ export class Store {
     return this.#withFile(keyspace, partition, ({ sql }) => newestRecords(sql, limit));
   }
 
-  /** Up to `limit` records with keys above `afterKey` (empty: from the first), by key bytes. */
-  scan(keyspace: string, partition: number, afterKey: Uint8Array, limit: number): StoredRecord[] {
-    return this.#withFile(keyspace, partition, (file) => scanRecords(file, afterKey, limit));
+  /** Up to `limit` records of an interval of keys, in the order of their bytes. */
+  scan(keyspace: string, partition: number, bounds: KeyBounds, limit: number): HashedRow[] {
+    return this.#withFile(keyspace, partition, (file) => scanRecords(file, bounds, limit));
   }
 
   /** How many records with a value have expired by `nowMs` and are still in the file. */
@@ -249,10 +251,7 @@ export class Store {
     return scrubPartition(this.#parts, this.#partition(keyspace, partition));
   }
 
-  /**
-   * Whether the files in use are still those that the directory names. A partition whose file is
-   * deleted, replaced or cut is damaged from then on; a lost log begins anew.
-   */
+  /** Whether files in use are those of the directory; lost ones are damaged: see lookAtFiles. */
   lookAtFiles(): Promise<FilesLook> {
     this.#checkUsable();
     return lookAtFiles(this.#parts);

@@ -17,7 +17,7 @@ import {
 import { filesLook } from '@ringwright/wire/files';
 import { floorPromise, floorRaise } from '@ringwright/wire/floors';
 import { hello } from '@ringwright/wire/hello';
-import { keysAfter } from '@ringwright/wire/listing';
+import { coordinateScan, keysAfter, pageRead } from '@ringwright/wire/listing';
 import type { AnswerOf, MessageKind, RequestOf } from '@ringwright/wire/message';
 import { messageKinds } from '@ringwright/wire/messages';
 import { moveControl, moveReceipts } from '@ringwright/wire/moves';
@@ -36,7 +36,12 @@ import type { z } from 'zod';
 import type { Guard } from './access/guard.ts';
 import type { AuditLog } from './audit/audit-log.ts';
 import { auditedWords, isAudited } from './audit/audit-messages.ts';
-import { answerGet, answerPut, type ClientPorts } from './coordinate/client-answers.ts';
+import {
+  answerGet,
+  answerPut,
+  answerScanPage,
+  type ClientPorts,
+} from './coordinate/client-answers.ts';
 import type { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { CopySource } from './copies/copy-answers.ts';
 import { answerHello, type IntroducePorts } from './introduce.ts';
@@ -51,7 +56,7 @@ import type { ProvenPeers } from './peers/proven-peers.ts';
 import { answerFilesLook } from './repair/file-answers.ts';
 import type { Scrubber } from './repair/scrubber.ts';
 import { answerFloorPromise, answerFloorRaise } from './replica/floor-answers.ts';
-import { answerKeys } from './replica/list-answers.ts';
+import { answerKeys, answerPage } from './replica/list-answers.ts';
 import { answerPrepare } from './replica/prepare-answer.ts';
 import { answerRead, answerStamp, answerWrite, type ReplicaPorts } from './replica/replica.ts';
 import {
@@ -93,42 +98,30 @@ function answerCopyRate(
 /** Fills `handlers`, which the device's own caller shares with every connection. */
 export function fillHandlers(
   handlers: Map<string, CallHandler>,
-  {
-    proven,
-    guard,
-    audit,
-    replica,
-    introduce,
-    copies,
-    throttle,
-    trash,
-    trust,
-    clients,
-    moves,
-    scrubber,
-  }: HandlerPorts,
+  { proven, replica, copies, throttle, trash, trust, clients, moves, ...ports }: HandlerPorts,
 ): void {
-  const { exchange } = replica;
   const timed = throttle.timed.bind(throttle);
   const answer = <Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
     run: (request: z.infer<Request>, caller: Caller) => MaybePromise<z.infer<Answer>>,
     options: Pick<CallHandler, 'givesAway'> = {},
   ): void => {
-    const guarded = guardedAnswer({ guard, audit }, kind.method, run as Answering);
+    const guarded = guardedAnswer(ports, kind.method, run as Answering);
     handlers.set(kind.method, { request: kind.request, answer: guarded, ...options });
   };
   const ofDevices = <Request extends z.ZodType<MadeWith>, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
     run: (request: z.infer<Request>, caller: Caller) => MaybePromise<z.infer<Answer>>,
   ): void => answer(kind, betweenDevices(clients.coordinator.requests, proven, run));
-  answer(auditRead, async ({ before, limit }) => ({ lines: await audit.read(before, limit) }));
-  answer(hello, (request, caller) => answerHello(introduce, request, caller));
-  answer(ringOffer, (request, caller) => exchange.offer(request, caller));
-  answer(ringDelta, (request, caller) => exchange.delta(request, caller));
-  answer(ringChunk, (request, caller) => exchange.chunk(request, caller));
-  answer(ringFetch, (request) => exchange.fetch(request));
-  answer(ringSettle, (request) => exchange.settle(request));
+  answer(auditRead, async ({ before, limit }) => ({
+    lines: await ports.audit.read(before, limit),
+  }));
+  answer(hello, (request, caller) => answerHello(ports.introduce, request, caller));
+  answer(ringOffer, (request, caller) => replica.exchange.offer(request, caller));
+  answer(ringDelta, (request, caller) => replica.exchange.delta(request, caller));
+  answer(ringChunk, (request, caller) => replica.exchange.chunk(request, caller));
+  answer(ringFetch, (request) => replica.exchange.fetch(request));
+  answer(ringSettle, (request) => replica.exchange.settle(request));
   answer(trustOffer, (request) => trust.offer(request));
   answer(trustFetch, () => trust.fetch());
   ofDevices(recordWrite, (request, caller) => timed(answerWrite(replica, request, caller)));
@@ -154,11 +147,13 @@ export function fillHandlers(
   answer(trashRestore, (request) => answerTrashRestore(trash, request));
   answer(confirmDrops, (request) => answerConfirmDrops(trash, request));
   ofDevices(keysAfter, (request, caller) => answerKeys(replica, request, caller));
+  ofDevices(pageRead, (request, caller) => answerPage(replica, request, caller));
+  answer(coordinateScan, (request) => answerScanPage(clients, request));
   answer(coordinatePut, (request) => answerPut(clients, request));
   answer(coordinateGet, (request) => answerGet(clients, request));
   answer(moveControl, (request) => answerMoveControl(moves, request));
   answer(moveReceipts, (request) => answerMoveReceipts(moves, request));
-  answer(filesLook, (request) => answerFilesLook(scrubber, request));
+  answer(filesLook, (request) => answerFilesLook(ports.scrubber, request));
   assertComplete(handlers);
 }
 

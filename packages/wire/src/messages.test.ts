@@ -1,5 +1,6 @@
 // Every message at the limits of its fields: the largest passes, one more is refused.
 
+import { placeBytesMax } from '@ringwright/base/key-bounds';
 import {
   beaconBytesMax,
   deviceCountMax,
@@ -9,6 +10,7 @@ import {
   partitionCountMax,
   ringDeltaBytesMax,
   ringFileBytesMax,
+  scanPageBytesMax,
   socketMessageBytesMax,
   transferChunkBytesMax,
   trustFileBytesMax,
@@ -23,6 +25,7 @@ import {
   receiptBytesMax,
   receiptsPerAnswerMax,
 } from '@ringwright/base/limits-moves';
+
 import { batchedWritesBytesMax, batchedWritesMax } from '@ringwright/base/limits-wire';
 import { stampMsMax, stampTieMax } from '@ringwright/base/stamp';
 import { describe, expect, test } from 'vitest';
@@ -51,6 +54,9 @@ const small = { key: key.subarray(0, 1), value: null, ms: 0, tie: 0 };
 const head = { keyspace, version: most, id };
 const held = { ...head, signers: 16 };
 const life = { born: 'b'.repeat(64), age: Number.MAX_SAFE_INTEGER, mark: 'm'.repeat(64) };
+const place = Buffer.alloc(placeBytesMax, 1);
+const bounds = { from: place, to: place, reverse: true, limit: listKeysMax };
+const page = { rows: Buffer.alloc(scanPageBytesMax), next: place };
 const introduction = {
   wireVersion: 1,
   address: 'x'.repeat(300),
@@ -399,6 +405,37 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     kinds.keysAfter.answer,
     { keys: Array(listKeysMax).fill([key, stampMsMax, stampTieMax, true]), more: true },
     [{ keys: Array(listKeysMax + 1).fill([key, 0, 0, true]) }, { keys: [[key, 0, 0]] }],
+  ],
+  [
+    'page-read',
+    kinds.pageRead.request,
+    { ...about, ...bounds, give: 'records', nowMs: stampMsMax },
+    [
+      { give: 'all' },
+      { limit: 0 },
+      { limit: listKeysMax + 1 },
+      { from: null },
+      { to: Buffer.alloc(placeBytesMax + 1) },
+      { reverse: 1 },
+    ],
+  ],
+  [
+    'page-read answer',
+    kinds.pageRead.answer,
+    { ...page, gone: listKeysMax, digest: 'a'.repeat(16) },
+    [{ rows: Buffer.alloc(scanPageBytesMax + 1) }, { gone: -1 }, { digest: '' }, { next: 1 }],
+  ],
+  [
+    'coordinate-scan',
+    kinds.coordinateScan.request,
+    { keyspace, partition: 1, ...bounds, prefix: key, values: true, consistency: 'quorum' },
+    [{ prefix: Buffer.alloc(keyBytesMax + 1) }, { values: 1 }, { consistency: 'two' }],
+  ],
+  [
+    'coordinate-scan answer',
+    kinds.coordinateScan.answer,
+    { ...page, ringVersion: most },
+    [{ ringVersion: 0 }, { rows: Buffer.alloc(scanPageBytesMax + 1) }],
   ],
   [
     'coordinate-put',

@@ -13,7 +13,7 @@ import {
 import { filesLook } from './files.ts';
 import { floorPromise, floorRaise } from './floors.ts';
 import { hello } from './hello.ts';
-import { keysAfter } from './listing.ts';
+import { coordinateScan, keysAfter, pageRead } from './listing.ts';
 import { moveControl, moveReceipts } from './moves.ts';
 import { recordPrepare, recordRead, recordStamp, recordsWrite, recordWrite } from './records.ts';
 import { digests, offer, promises, push, rowsSince } from './replication.ts';
@@ -53,6 +53,8 @@ export const messageKinds = {
   trashRestore,
   confirmDrops,
   keysAfter,
+  pageRead,
+  coordinateScan,
   coordinatePut,
   coordinateGet,
   moveControl,

@@ -32,6 +32,7 @@ const frozen: Readonly<Record<number, string>> = {
   22: 'b17b5309a7ac3b74badecde6c9bef92cb2cea2a30c21ecabd48f2d142e5487aa',
   23: '6b40feb61409f85fa6aef19cd98e0f7c43015370c7eff1173d2e7e53dac07296',
   24: 'cc4ef2b86feeb6eb01df1673948cfff4aeaf3da5cd5dd263843a99f31b52eb45',
+  25: '0592c121e77b8fbe9cda492f28ef3e8b779eb2ee24d7c651c505f9ebdd007ce7',
 };
 
 test('the messages are those of the wire version', () => {

@@ -32,8 +32,10 @@
  * 22: the access document with roots and beacons (trust), and which one is in force (hello).
  * 23: many writes in one message (writes).
  * 24: the audit log is read (audit-read).
+ * 25: pages of a partition in key order (page-read, coordinate-scan): listings need them of every
+ *    device that they ask.
  */
-export const wireVersion = 24;
+export const wireVersion = 25;
 /** The oldest version that is understood as well: what it lacks is not sent to it. */
 export const oldestWireVersion = 22;
 /** From here on a server takes many writes in one message. */

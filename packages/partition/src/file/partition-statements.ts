@@ -16,6 +16,18 @@ export type FullRow = [
   originMs: number,
   originTie: number,
 ];
+/** A row whose key, hash and value are one piece of bytes: each piece costs 0.7 us. */
+export type JoinedRow = [
+  seq: number,
+  keyBytes: number,
+  ms: number,
+  tie: number,
+  isDeletion: number,
+  expiresMs: number,
+  originMs: number,
+  originTie: number,
+  bytes: Buffer,
+];
 export type StampRow = [seq: number, key: Buffer, ms: number, tie: number];
 type DeadRow = [seq: number, hash: Buffer, valueBytes: number | null];
 
@@ -27,6 +39,10 @@ const ROWS_FOR_INSERT_MANY = 2_048;
 
 const FULL =
   'SELECT seq, key, ms, tie, value, hash, expires_ms, origin_ms, origin_tie FROM records';
+
+// Of bytes `||` makes text of the same bytes, whatever they are.
+const JOINED = `SELECT seq, length(key), ms, tie, value IS NULL, expires_ms, origin_ms, origin_tie,
+  CAST(key || hash || coalesce(value, x'') AS BLOB) FROM records WHERE key >= ? AND key < ?`;
 
 /** The record of a row, of which nothing has been checked. */
 export function rowContent(row: FullRow) {
@@ -96,8 +112,9 @@ export const statements = {
         'SELECT seq, key, ms, tie FROM records WHERE seq > ? ORDER BY seq LIMIT ?',
       )
       .raw(),
-  afterKey: (db: Db) =>
-    db.prepare<unknown[], FullRow>(`${FULL} WHERE key > ? ORDER BY key LIMIT ?`).raw(),
+  scanUp: (db: Db) => db.prepare<unknown[], JoinedRow>(`${JOINED} ORDER BY key LIMIT ?`).raw(),
+  scanDown: (db: Db) =>
+    db.prepare<unknown[], JoinedRow>(`${JOINED} ORDER BY key DESC LIMIT ?`).raw(),
 };
 
 /** Inserts rows, or puts them in the place of those that they replace; the bytes of their values. */

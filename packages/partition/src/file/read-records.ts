@@ -1,8 +1,15 @@
 // Reads records out of an open partition file. Each is compared with its hash first.
 import { CodedError } from '@ringwright/base/coded-error';
+import { type KeyBounds, placeBytesMax } from '@ringwright/base/key-bounds';
 import type { PartitionFile } from './partition-file.ts';
-import { type FullRow, rowContent, type StampRow, statements } from './partition-statements.ts';
-import type { PageBounds, RowsPage, StoredRecord, StoredStamp } from './record.ts';
+import {
+  type FullRow,
+  type JoinedRow,
+  rowContent,
+  type StampRow,
+  statements,
+} from './partition-statements.ts';
+import type { HashedRow, PageBounds, RowsPage, StoredRecord, StoredStamp } from './record.ts';
 import { matchesHash } from './record-bytes.ts';
 
 export function readRecord(file: PartitionFile, key: Uint8Array): StoredRecord | null {
@@ -38,20 +45,17 @@ export function stampsSince(
   });
 }
 
-/**
- * Up to `limit` records with a key above `afterKey`, in key order; an empty key starts at the
- * first.
- */
-export function scanRecords(
-  file: PartitionFile,
-  afterKey: Uint8Array,
-  limit: number,
-): StoredRecord[] {
+/** Up to `limit` records of an interval of keys, in the order of their bytes. */
+export function scanRecords(file: PartitionFile, bounds: KeyBounds, limit: number): HashedRow[] {
+  const statement = bounds.reverse ? statements.scanDown : statements.scanUp;
   return file.sql
-    .of(statements.afterKey)
-    .all(afterKey, limit)
-    .map((row) => verified(file, row));
+    .of(statement)
+    .all(bounds.from, bounds.to ?? ABOVE_ALL_KEYS, limit)
+    .map((row) => verifiedJoined(file, row));
 }
+
+const ABOVE_ALL_KEYS = Buffer.alloc(placeBytesMax, 0xff);
+const HASH_BYTES = 8;
 
 function page<Raw, Row extends { readonly seq: number }>(
   file: PartitionFile,
@@ -75,13 +79,28 @@ function verified(file: PartitionFile, row: FullRow): StoredRecord {
   const [seq, , , , , hash] = row;
   const content = rowContent(row);
   if (matchesHash(content, hash)) return { ...content, seq };
+  throw damaged(file, seq, content.key);
+}
+
+function verifiedJoined(file: PartitionFile, row: JoinedRow): HashedRow {
+  const [seq, keyBytes, ms, tie, isDeletion, expiresMs, originMs, originTie, bytes] = row;
+  const key = bytes.subarray(0, keyBytes);
+  const hash = bytes.subarray(keyBytes, keyBytes + HASH_BYTES);
+  const value = isDeletion === 1 ? null : bytes.subarray(keyBytes + HASH_BYTES);
+  const origin = originMs === 0 && originTie === 0 ? null : { ms: originMs, tie: originTie };
+  const record = { key, value, ms, tie, expiresMs, origin, seq, hash };
+  if (matchesHash(record, hash)) return record;
+  throw damaged(file, seq, key);
+}
+
+function damaged(file: PartitionFile, seq: number, key: Uint8Array): CodedError {
   const { keyspace, partition } = file.info();
-  throw new CodedError(
+  return new CodedError(
     'RECORD_DAMAGED',
     `record ${seq} of ${keyspace}/${partition} does not match its hash`,
     {
       hint: 'the disk or memory changed it: drop the partition and let it refill from its peers',
-      details: { keyspace, partition, seq, key: Buffer.from(content.key).toString('hex') },
+      details: { keyspace, partition, seq, key: Buffer.from(key).toString('hex') },
     },
   );
 }

@@ -47,6 +47,11 @@ export interface StoredRecord extends Stamp {
   readonly seq: number;
 }
 
+export interface HashedRow extends StoredRecord {
+  /** The row hash: equal ones mean equal records. */
+  readonly hash: Buffer;
+}
+
 /** Whether a record counts as deleted at that time. */
 export function isGone(
   record: { readonly value: Uint8Array | null; readonly expiresMs?: number | undefined },

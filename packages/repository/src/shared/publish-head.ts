@@ -48,21 +48,21 @@ export interface ToPublish {
 export async function publishHead(
   folder: RingFolder,
   shared: SharedHead,
-  toPublish: ToPublish,
+  given: ToPublish,
 ): Promise<HeadRecord> {
-  const next = await nextTransaction(folder, shared, toPublish);
+  const next = await nextTransaction(folder, shared, given);
   const { record } = next;
   const asked = [...new Set([...shared.stores, ...record.stores])];
   try {
     await storeAtMajority(folder, shared, { next, asked });
-    toPublish.afterStep?.('stored');
+    given.afterStep?.('stored');
     await swapHead(shared, record);
   } catch (error) {
     const unknown = error instanceof CodedError && error.code === 'HEAD_UNKNOWN';
     if (!unknown) await Promise.allSettled(asked.map((store) => discard(store, record)));
     throw error;
   }
-  toPublish.afterStep?.('swapped');
+  given.afterStep?.('swapped');
   await Promise.allSettled(asked.map((store) => sweep(store, next)));
   return record;
 }

@@ -1,9 +1,12 @@
 // This device as the coordinator of clients that call over the wire.
-
+import { CodedError } from '@ringwright/base/coded-error';
+import { withinPrefix } from '@ringwright/base/key-bounds';
 import type { coordinateGet, coordinatePut } from '@ringwright/wire/coordination';
+import type { coordinateScan as scanMessage } from '@ringwright/wire/listing';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { coordinateWrite } from './coordinate.ts';
+import { coordinateScan } from './coordinate-scan.ts';
 import { expiryOf } from './expiry.ts';
 import { readInSession } from './read-in-session.ts';
 import type { CoordinatorPorts } from './with-newest-ring.ts';
@@ -45,6 +48,27 @@ export async function answerGet(
     const record = await readInSession({ coordinator, onEscalation }, request);
     const ringVersion = versionOf(coordinator, request.keyspace);
     return { record, ringVersion };
+  } finally {
+    end();
+  }
+}
+
+/** A page of one partition: the client goes from one to the next. */
+export async function answerScanPage(
+  { coordinator, metrics }: ClientPorts,
+  request: RequestOf<typeof scanMessage>,
+): Promise<AnswerOf<typeof scanMessage>> {
+  const end = metrics.clientSeconds.startTimer({ method: 'scan' });
+  try {
+    const { keyspace, partition, prefix } = request;
+    const { partitions } = coordinator.rings.get(keyspace).ring;
+    if (partition >= partitions) {
+      const message = `partition ${partition} of ${keyspace}, which has ${partitions}`;
+      throw new CodedError('VALUE_OUT_OF_RANGE', message, { details: { partition, partitions } });
+    }
+    const bounds = withinPrefix(request, prefix);
+    const { rows, next } = await coordinateScan(coordinator, { ...request, ...bounds });
+    return { rows, next, ringVersion: versionOf(coordinator, keyspace) };
   } finally {
     end();
   }

@@ -13,6 +13,9 @@ const table: readonly (readonly [request: string, needs: string, headers?: objec
   ['GET /v1/rings/notes', 'read or write notes'],
   ['POST /v1/_batch/notes', 'read or write notes'],
   ['GET /v1/_keys/notes', 'read all of notes'],
+  ['GET /v1/_scan/notes', 'read all of notes'],
+  ['GET /v1/_scan/notes?limit=5&prefix=', 'read all of notes'],
+  ['GET /v1/_scan/notes?prefix=shop%3A', 'read this key of notes'],
   ['GET /v1/notes/a', 'read this key of notes'],
   ['HEAD /v1/notes/a%2Fb', 'read this key of notes'],
   ['PUT /v1/notes/a', 'write this key of notes'],
@@ -31,8 +34,8 @@ const table: readonly (readonly [request: string, needs: string, headers?: objec
 
 test('every path has its needs, and what is unknown needs a token', () => {
   for (const [request, needs, headers = {}] of table) {
-    const [method = '', path = ''] = request.split(' ');
-    const found = httpNeeds(method, path, { ...headers })
+    const [method = '', path = '', query = ''] = request.split(/[ ?]/);
+    const found = httpNeeds(method, { path, query }, { ...headers })
       .map(needText)
       .join(' + ');
     expect([request, found]).toEqual([request, needs]);
@@ -40,7 +43,7 @@ test('every path has its needs, and what is unknown needs a token', () => {
 });
 
 test('the key that is looked at is the one that is decoded', () => {
-  const [need] = httpNeeds('GET', '/v1/notes/%61%2e%2e/b', {});
+  const [need] = httpNeeds('GET', { path: '/v1/notes/%61%2e%2e/b', query: '' }, {});
   expect(need).toMatchObject({ kind: 'data', key: Buffer.from('a../b') });
-  expect(() => httpNeeds('GET', '/v1/notes/%zz', {})).toThrow();
+  expect(() => httpNeeds('GET', { path: '/v1/notes/%zz', query: '' }, {})).toThrow();
 });

@@ -4,7 +4,7 @@ import { anyToken, type Need, nothing, role } from '@ringwright/access/need';
 import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
 import { batchSegment } from './http-batch.ts';
 import { inspectSegment } from './http-inspect.ts';
-import { listSegment } from './http-list.ts';
+import { listSegment, prefixOf, scanSegment } from './http-scan.ts';
 import { keyOfPath } from './key-path.ts';
 
 const look = [role('metrics', 'operator')];
@@ -17,18 +17,22 @@ const byService: Readonly<Record<string, readonly Need[]>> = {
   '/metrics': look,
 };
 
-const bySegment: Readonly<Record<string, (rest: string) => readonly Need[]>> = {
+const bySegment: Readonly<Record<string, (rest: string, query: string) => readonly Need[]>> = {
   rings: (name) => [{ kind: 'ring', keyspace: name }],
   duty: () => look,
   [inspectSegment]: () => [role('operator')],
   [listSegment]: (keyspace) => [{ kind: 'data', role: 'read', keyspace, key: null }],
+  [scanSegment]: (keyspace, query) => {
+    const prefix = prefixOf(query);
+    return [{ kind: 'data', role: 'read', keyspace, key: prefix.length === 0 ? null : prefix }];
+  },
   [batchSegment]: (keyspace) => [{ kind: 'ring', keyspace }],
 };
 
 /** `headers`: those of conditions make a write tell what is there. Throws KEY_INVALID. */
 export function httpNeeds(
   method: string,
-  path: string,
+  { path, query }: { readonly path: string; readonly query: string },
   headers: Readonly<Record<string, unknown>>,
 ): readonly Need[] {
   const service = byService[path];
@@ -36,7 +40,7 @@ export function httpNeeds(
   const [, segment, rest = ''] = /^\/v1\/([^/]+)\/(.*)$/s.exec(path) ?? [];
   if (segment === undefined) return [anyToken];
   const own = bySegment[segment];
-  if (own !== undefined) return own(rest);
+  if (own !== undefined) return own(rest, query);
   return keyNeeds(method, { keyspace: checkKeyspaceName(segment), key: keyOfPath(rest) }, headers);
 }
 

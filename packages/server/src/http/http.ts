@@ -23,9 +23,9 @@ import { answerBatch, batchSegment } from './http-batch.ts';
 import { discardBody } from './http-body.ts';
 import { answerInspect, inspectSegment } from './http-inspect.ts';
 import { answerKey } from './http-keys.ts';
-import { answerList, listSegment } from './http-list.ts';
 import { httpNeeds } from './http-needs.ts';
 import { givePlaces } from './http-places.ts';
+import { answerScan, listSegment, scanSegment } from './http-scan.ts';
 import { readyAnswer } from './ready-answer.ts';
 
 export interface HttpPorts {
@@ -97,7 +97,7 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
   const query = mark === -1 ? '' : url.slice(mark + 1);
   if (path !== anyHostPath) checkHost(exchange.request, ports.allowsHost);
   const credential = credentialOf(exchange.request);
-  requireNeeds(ports.guard, credential, { ...exchange, path });
+  requireNeeds(ports.guard, credential, { ...exchange, path, query });
   const key = /^\/v1\/([^/]+)\/(.*)$/s.exec(path);
   if (key?.[1] === 'rings') {
     checkReading(exchange.request, path);
@@ -116,8 +116,10 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
       const requireItem = (needs: readonly Need[]): void => ports.guard.require(credential, needs);
       return answerBatch({ ...ports, requireItem }, { keyspace: target.keyPath, query }, exchange);
     }
-    if (target.keyspace === listSegment) {
-      return answerList(ports.coordinator, { keyspace: target.keyPath, query }, exchange);
+    const segment = target.keyspace;
+    if (segment === listSegment || segment === scanSegment) {
+      const asked = { keyspace: target.keyPath, segment, query };
+      return answerScan(ports.coordinator, asked, exchange);
     }
     return answerKey(ports, target, exchange);
   }
@@ -129,10 +131,10 @@ async function route(ports: HttpPorts, exchange: Exchange): Promise<void> {
 function requireNeeds(
   guard: Guard,
   credential: Credential,
-  { request, path }: Pick<Exchange, 'request'> & { readonly path: string },
+  { request, path, query }: Pick<Exchange, 'request'> & { readonly path: string; query: string },
 ): void {
   if (!guard.demands) return;
-  guard.require(credential, httpNeeds(request.method ?? '', path, request.headers));
+  guard.require(credential, httpNeeds(request.method ?? '', { path, query }, request.headers));
 }
 
 /** Says nothing but that a server is here, to whatever a load balancer calls it. */

@@ -1,6 +1,6 @@
 // Patterns of MATCH and CONFIG GET, as in Redis: `*`, `?`, `[a-z]`, `[^a]` and `\x`. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
-import { patternBytesMax } from '@ringwright/base/limits';
+import { keyBytesMax, patternBytesMax } from '@ringwright/base/limits';
 
 const [STAR, QUESTION, OPEN, CLOSE] = [0x2a, 0x3f, 0x5b, 0x5d];
 const [CARET, DASH, BACKSLASH] = [0x5e, 0x2d, 0x5c];
@@ -31,6 +31,19 @@ export function globMatcher(pattern: Uint8Array): (text: Uint8Array) => boolean 
   checkPattern(pattern.length);
   const automaton = readPattern(pattern);
   return (text) => matches(automaton, text);
+}
+
+/** What everything that matches begins with. */
+export function globPrefix(pattern: Uint8Array): Uint8Array {
+  const prefix: number[] = [];
+  for (let at = 0; at < pattern.length && prefix.length < keyBytesMax; at += 1) {
+    const byte = pattern[at] ?? 0;
+    if (byte === STAR || byte === QUESTION || byte === OPEN) break;
+    const place = readPlace(pattern, at);
+    prefix.push(pattern[place.end] ?? 0);
+    at = place.end;
+  }
+  return Uint8Array.from(prefix);
 }
 
 /** `bytes`: of all patterns of one request together. Throws PATTERN_TOO_LARGE. */

@@ -1,5 +1,6 @@
 // Patterns that a stranger sends: SCAN and CONFIG GET, over a listing of a device made up here.
 import { patternBytesMax, redisArgumentsMax, redisScanCountMax } from '@ringwright/base/limits';
+import { packPage } from '@ringwright/wire/listing';
 import { expect, test } from 'vitest';
 import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
 import { RingRequests } from '../rings/ring-requests.ts';
@@ -15,11 +16,13 @@ const devices = {
   call: (_to: unknown, _kind: unknown, { limit }: { limit: number }) => {
     pagesAsked += 1;
     const keyOf = (index: number): Buffer => Buffer.from(`key-${index % 10}-${pagesAsked}`);
-    const keys = Array.from({ length: limit }, (_, index) => [
-      Buffer.concat([keyOf(index), Buffer.from(String(index).padStart(5, '0'))]),
-      ...[1, 0, false],
-    ]);
-    return { keys, more: true };
+    const rows = Array.from({ length: limit }, (_, index) => ({
+      partition: 0,
+      key: Buffer.concat([keyOf(index), Buffer.from(String(index).padStart(5, '0'))]),
+      value: new Uint8Array(),
+      ...{ ms: 1, tie: 0 },
+    }));
+    return { rows: packPage(rows), gone: 0, digest: '0'.repeat(16), next: Buffer.from('key-9') };
   },
 };
 

@@ -1,7 +1,7 @@
 // SCAN: the keys of a keyspace, partition by partition, at the connection's consistency.
 import { redisScanCountMax } from '@ringwright/base/limits';
-import { listKeyspace } from '../coordinate/list-keyspace.ts';
-import { globMatcher } from './glob.ts';
+import { scanKeyspace } from '../coordinate/scan-keyspace.ts';
+import { globMatcher, globPrefix } from './glob.ts';
 import { integerOf, lowerOf, syntaxError } from './redis-args.ts';
 import { type RedisCall, RedisRefusal } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
@@ -10,8 +10,12 @@ import type { RespRequest } from './resp-requests.ts';
 
 interface ScanOptions {
   readonly count: number;
+  /** What all keys that match begin with: others are not looked at. */
+  readonly prefix: Uint8Array;
   readonly isWanted: (key: Uint8Array) => boolean;
 }
+
+const everything = { from: new Uint8Array(), to: null, reverse: false };
 
 /** Every key that was there from the first call to the last is given at least once. */
 export async function scan(call: RedisCall): Promise<RespReply> {
@@ -19,13 +23,22 @@ export async function scan(call: RedisCall): Promise<RespReply> {
   const keyspace = currentKeyspace(call);
   const { partitions } = ports.coordinator.rings.get(keyspace).ring;
   const options = readOptions(call.args.slice(1));
-  const from = ports.cursors.read(readCursor(call.args[0]), keyspace, partitions);
+  const cursor = readCursor(call.args[0]);
+  const from = ports.cursors.read(cursor, keyspace, partitions);
   if (from === null) throw new RedisRefusal('ERR invalid cursor');
-  const { count: limit, isWanted } = options;
-  const listing = { keyspace, place: from, end: partitions, limit, isWanted, consistency };
-  const { keys, place } = await listKeyspace(ports.coordinator, listing);
-  const cursor = ports.cursors.write(place, keyspace, partitions);
-  return arrayReply([textReply(String(cursor)), arrayReply(keys.map(bulkReply))]);
+  const { rows, place } = await scanKeyspace(ports.coordinator, {
+    ...everything,
+    keyspace,
+    place: cursor === 0 ? null : from,
+    only: null,
+    prefix: options.prefix,
+    limit: options.count,
+    isWanted: options.isWanted,
+    values: false,
+    consistency,
+  });
+  const next = ports.cursors.write(place, keyspace);
+  return arrayReply([textReply(String(next)), arrayReply(rows.map(({ key }) => bulkReply(key)))]);
 }
 
 function readCursor(word: Uint8Array | undefined): number {
@@ -57,6 +70,7 @@ function readOptions(args: RespRequest): ScanOptions {
         throw syntaxError();
     }
   }
-  if (!isString) return { count, isWanted: () => false };
-  return { count, isWanted: pattern === null ? () => true : globMatcher(pattern) };
+  const prefix = pattern === null ? new Uint8Array() : globPrefix(pattern);
+  if (!isString) return { count, prefix, isWanted: () => false };
+  return { count, prefix, isWanted: pattern === null ? () => true : globMatcher(pattern) };
 }

@@ -1,6 +1,6 @@
 // Cursors of SCAN: numbers that clients send back, without a promise to come.
 import { redisCursorsMax } from '@ringwright/base/limits';
-import type { KeyPlace } from '../coordinate/list-keyspace.ts';
+import type { ScanPlace } from '@ringwright/ring/partitioner/scan-order';
 
 /** Places inside partitions are numbered below it; 24 bits of partition and 28 make 2^52. */
 const PLACE_SPAN = 2 ** 28;
@@ -12,7 +12,7 @@ const PLACE_SPAN = 2 ** 28;
  * means its partition from the start. SCAN may give a key twice, it must not leave one out.
  */
 export class ScanCursors {
-  readonly #places = new Map<number, { readonly keyspace: string; readonly after: Uint8Array }>();
+  readonly #places = new Map<number, { readonly keyspace: string; readonly at: Uint8Array }>();
   #next: number;
 
   /** `first` differs between lives of a server, so that cursors of an earlier one are not found. */
@@ -21,22 +21,22 @@ export class ScanCursors {
   }
 
   /** Null when the number is no cursor of a keyspace with so many partitions. */
-  read(cursor: number, keyspace: string, partitions: number): KeyPlace | null {
+  read(cursor: number, keyspace: string, partitions: number): ScanPlace | null {
     const partition = Math.floor(cursor / PLACE_SPAN);
     if (!Number.isSafeInteger(cursor) || cursor < 0 || partition >= partitions) return null;
     const place = this.#places.get(cursor);
-    const after = place?.keyspace === keyspace ? place.after : new Uint8Array();
-    return { partition, after };
+    return { partition, at: place?.keyspace === keyspace ? place.at : new Uint8Array() };
   }
 
-  /** The cursor of a place; 0, the end of a scan, when there are no such partitions. */
-  write({ partition, after }: KeyPlace, keyspace: string, partitions: number): number {
-    if (partition >= partitions) return 0;
-    if (after.length === 0) return partition * PLACE_SPAN;
+  /** The cursor of a place; 0 is the end of a scan. */
+  write(place: ScanPlace | null, keyspace: string): number {
+    if (place === null) return 0;
+    const { partition, at } = place;
+    if (at.length === 0) return partition * PLACE_SPAN;
     this.#next = (this.#next + 1) % PLACE_SPAN || 1;
     const cursor = partition * PLACE_SPAN + this.#next;
     // Copied: the key is a view of a whole frame.
-    this.#places.set(cursor, { keyspace, after: Uint8Array.from(after) });
+    this.#places.set(cursor, { keyspace, at: Uint8Array.from(at) });
     const [oldest] = this.#places.keys();
     if (this.#places.size > redisCursorsMax && oldest !== undefined) this.#places.delete(oldest);
     return cursor;

@@ -1,0 +1,174 @@
+// A scan: the records of a keyspace in order, as an async iterable with a place to go on from.
+import { boundsFrom, type KeyBounds, placeBehind, withinPrefix } from '@ringwright/base/key-bounds';
+import { clientScanHedgeMs, listKeysMax } from '@ringwright/base/limits';
+import { formatStamp } from '@ringwright/base/stamp';
+import {
+  firstPartition,
+  isOrdered,
+  nextPartition,
+  type Scanned,
+  type ScanPlace,
+} from '@ringwright/ring/partitioner/scan-order';
+import type { ConsistencyLevel } from '@ringwright/wire/coordination';
+import { coordinateScan, type PageRow, unpackPage } from '@ringwright/wire/listing';
+import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
+import { type CursorUse, readCursor, writeCursor } from '@ringwright/wire/scan-cursor';
+import { readFailure } from './failure-kind.ts';
+import { hedgedRead } from './hedged-read.ts';
+import type { RingFollower } from './ring-follower.ts';
+import { type PartPages, pagesAhead } from './scan-pages.ts';
+
+/** One record of a scan. */
+export class ScannedRecord {
+  readonly key: Uint8Array;
+  /** Empty when the scan was asked for keys alone. */
+  readonly value: Uint8Array;
+  readonly #row: PageRow;
+
+  constructor(row: PageRow) {
+    this.key = row.key;
+    this.value = row.value ?? new Uint8Array();
+    this.#row = row;
+  }
+
+  /** As ClientRecord.stamp. Made when it is asked for: few scans need it, and it takes a while. */
+  get stamp(): string {
+    return formatStamp(this.#row.origin ?? this.#row);
+  }
+
+  /** Unix ms at which it expires; null: never. */
+  get expiresMs(): number | null {
+    return this.#row.expiresMs ?? null;
+  }
+}
+
+export interface ScanSettings extends KeyBounds {
+  readonly keyspace: string;
+  readonly prefix: Uint8Array;
+  readonly limit: number;
+  readonly values: boolean;
+  readonly consistency: ConsistencyLevel;
+  /** As Scan.cursor gave it; null: from the first. */
+  readonly cursor: string | null;
+  readonly timeoutMs: number;
+}
+
+interface Page {
+  readonly rows: readonly PageRow[];
+  readonly partition: number;
+}
+
+/** What a scan works with. */
+export interface ScanPorts {
+  readonly follower: RingFollower;
+  /** True when no other server need be asked any more. */
+  readonly isClosed: () => boolean;
+}
+
+/**
+ * Every record that is there from the first step to the last is given exactly once; one that comes
+ * or goes meanwhile may be given or not. Keys come in the order of their bytes: over the whole
+ * keyspace where its partitions are ranges, else inside each partition.
+ */
+export class Scan implements AsyncIterable<ScannedRecord> {
+  readonly #ports: ScanPorts;
+  readonly #settings: ScanSettings;
+  readonly #start: ScanPlace | null;
+  #given: { readonly key: Uint8Array; readonly partition: number } | null = null;
+
+  /** Throws CURSOR_INVALID. */
+  constructor(ports: ScanPorts, settings: ScanSettings) {
+    this.#ports = ports;
+    this.#settings = settings;
+    this.#start = settings.cursor === null ? null : readCursor(settings.cursor, this.#use());
+  }
+
+  /**
+   * The place behind the record that was given last: another scan of any client, or of HTTP, goes
+   * on from there, after any time. Null before the first one.
+   */
+  get cursor(): string | null {
+    if (this.#given === null) return this.#settings.cursor;
+    const { partition, key } = this.#given;
+    return writeCursor({ partition, at: placeBehind(key, this.#settings.reverse) }, this.#use());
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<ScannedRecord, void> {
+    let left = this.#settings.limit;
+    for await (const { rows, partition } of pagesAhead(this.#parts())) {
+      for (const row of rows) {
+        if (left === 0) return;
+        left -= 1;
+        this.#given = { key: row.key, partition };
+        yield new ScannedRecord(row);
+      }
+    }
+  }
+
+  #use(): CursorUse {
+    const { keyspace, reverse } = this.#settings;
+    return { keyspace, reverse, ordered: isOrdered(this.#ports.follower.ring.partitioner) };
+  }
+
+  *#parts(): Generator<PartPages<Page>> {
+    const { prefix } = this.#settings;
+    const bounds = withinPrefix(this.#settings, prefix);
+    const { partitioner, partitionOf } = this.#ports.follower.ring;
+    const scanned: Scanned = { partitioner, partitionOf, bounds, prefix };
+    const start = startOf(scanned, this.#start);
+    if (start === null) return;
+    yield this.#pagesOf(start.partition, boundsFrom(bounds, start.at));
+    for (
+      let partition = nextPartition(scanned, start.partition);
+      partition !== null;
+      partition = nextPartition(scanned, partition)
+    ) {
+      yield this.#pagesOf(partition, bounds);
+    }
+  }
+
+  async *#pagesOf(partition: number, bounds: KeyBounds): PartPages<Page> {
+    const { keyspace, prefix, values, consistency, limit } = this.#settings;
+    const about = { keyspace, partition, prefix, values, consistency };
+    let left = limit;
+    let rest = bounds;
+    for (;;) {
+      const { rows, next } = await askForPage(this.#ports, this.#settings, {
+        ...about,
+        ...rest,
+        limit: Math.max(1, Math.min(left, listKeysMax)),
+      });
+      const found = unpackPage(rows);
+      yield { rows: found, partition };
+      left -= found.length;
+      if (next === null || left <= 0) return;
+      rest = boundsFrom(bounds, next);
+    }
+  }
+}
+
+function startOf(scanned: Scanned, place: ScanPlace | null): ScanPlace | null {
+  if (place !== null && !isOrdered(scanned.partitioner)) return place;
+  const at = place?.at ?? new Uint8Array();
+  const partition = firstPartition({ ...scanned, bounds: boundsFrom(scanned.bounds, at) });
+  return partition === null ? null : { partition, at };
+}
+
+function askForPage(
+  { follower, isClosed }: ScanPorts,
+  { timeoutMs }: ScanSettings,
+  request: RequestOf<typeof coordinateScan>,
+): Promise<AnswerOf<typeof coordinateScan>> {
+  return hedgedRead({
+    addresses: follower.choose(request.partition),
+    ask: async (address) => {
+      const channel = await follower.open(address);
+      const answer = await channel.call(coordinateScan, request, timeoutMs);
+      follower.heard(answer.ringVersion, channel);
+      return answer;
+    },
+    hedgeMs: clientScanHedgeMs,
+    onSlow: (address) => follower.avoid(address),
+    mayHelp: (error) => !isClosed() && readFailure(error) === 'elsewhere',
+  });
+}

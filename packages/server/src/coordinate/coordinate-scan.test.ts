@@ -1,0 +1,68 @@
+// Pages of replicas that differ, merged, against a model that knows all records.
+import { placeBehind } from '@ringwright/base/key-bounds';
+import { seededRandom } from '@ringwright/base/random';
+import { expect, test } from 'vitest';
+import { byteText } from '../replica/byte-text.ts';
+import { mergePages, type RowsOfSlot } from './coordinate-scan.ts';
+
+interface Row {
+  readonly ms: number;
+  readonly deleted: boolean;
+}
+
+type Replica = Map<string, Row>;
+
+function pageOf(
+  replica: Replica,
+  place: string | null,
+  { limit, reverse }: { readonly limit: number; readonly reverse: boolean },
+): RowsOfSlot {
+  const isBehind = (name: string): boolean =>
+    place === null || (reverse ? name < place : name >= place);
+  const names = [...replica.keys()].sort().filter(isBehind);
+  if (reverse) names.reverse();
+  const rows = names.slice(0, limit).map((name) => {
+    const { ms, deleted } = replica.get(name)!;
+    const value = deleted ? null : Buffer.from(`${name}@${ms}`);
+    return { partition: 0, key: Buffer.from(name), value, ms, tie: 0 };
+  });
+  const last = rows.at(-1);
+  const isEnd = names.length <= limit || last === undefined;
+  return { rows, next: isEnd ? null : placeBehind(last.key, reverse) };
+}
+
+test('a key whose newest record two of three have is given once and in order', () => {
+  for (let seed = 0; seed < 300; seed += 1) {
+    const random = seededRandom(seed);
+    const reverse = random.below(2) === 0;
+    const replicas: Replica[] = [new Map(), new Map(), new Map()];
+    const truth = new Map<string, Row>();
+    for (let ms = 1; ms <= 40; ms += 1) {
+      const name = `k${String(random.below(20)).padStart(2, '0')}`;
+      const row = { ms, deleted: random.below(4) === 0 };
+      const left = random.below(4);
+      replicas.forEach((replica, index) => index !== left && replica.set(name, row));
+      truth.set(name, row);
+    }
+    const limit = 1 + random.below(5);
+    const given: string[] = [];
+    for (let place: string | null | undefined; place !== null; ) {
+      const from: string | null = place ?? null;
+      const skipped = random.below(3);
+      const asked = replicas.filter((_, index) => index !== skipped);
+      const pages = asked.map((replica) => pageOf(replica, from, { limit, reverse }));
+      const page = mergePages(pages, { limit, reverse });
+      expect(page.found.length).toBeLessThanOrEqual(limit);
+      for (const { row, agreed } of page.found) {
+        const name = byteText(row.key);
+        expect(row.ms, `seed ${seed}`).toBe(truth.get(name)?.ms);
+        const holders = asked.filter((replica) => replica.get(name)?.ms === row.ms);
+        expect(agreed, `seed ${seed}`).toBe(holders.length === asked.length);
+        if (row.value !== null) given.push(name);
+      }
+      place = page.next === null ? null : byteText(page.next);
+    }
+    const wanted = [...truth].flatMap(([name, { deleted }]) => (deleted ? [] : [name])).sort();
+    expect(given, `seed ${seed}`).toEqual(reverse ? wanted.reverse() : wanted);
+  }
+});

@@ -1,0 +1,182 @@
+// Reads a page of a partition at a consistency level: the records of one slot, the digests of the
+// others; only where these differ, the records of all.
+
+import { inWaves } from '@ringwright/base/in-waves';
+import { comparePlaces, type KeyBounds, placeBehind } from '@ringwright/base/key-bounds';
+import { differingKeysAtOnce, listTurnBytesMax } from '@ringwright/base/limits';
+import { compareStamps } from '@ringwright/base/stamp';
+import { isGone } from '@ringwright/partition/file/record';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { type PageRow, packPage, pageRead, unpackPage } from '@ringwright/wire/listing';
+import type { AnswerOf } from '@ringwright/wire/message';
+import { byteText } from '../replica/byte-text.ts';
+import type { ActiveRing } from '../rings/active-ring.ts';
+import { askSlots } from './ask-slots.ts';
+import { type Consistency, slotsNeeded } from './consistency.ts';
+import { coordinateRead } from './coordinate.ts';
+import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
+
+export interface ScanRequest extends KeyBounds {
+  readonly keyspace: string;
+  readonly partition: number;
+  readonly limit: number;
+  /** False: records come with empty values. */
+  readonly values: boolean;
+  readonly consistency: Consistency;
+}
+
+export interface ScanPage {
+  /** Records that are there, in the order of the scan, as unpackPage takes them. */
+  readonly rows: Uint8Array;
+  /** Where the next page begins; null: the interval is done. */
+  readonly next: Uint8Array | null;
+}
+
+type Page = AnswerOf<typeof pageRead>;
+
+/**
+ * Every record that is there all along is in one page of a scan. What slots differ in is read key
+ * by key, and so written back, before it is shown. Throws NOT_ENOUGH_REPLICAS, RING_UNKNOWN.
+ */
+export async function coordinateScan(
+  ports: CoordinatorPorts,
+  request: ScanRequest,
+): Promise<ScanPage> {
+  const nowMs = ports.clock.nowMs();
+  const { limit, reverse } = request;
+  const pages = await withNewestRing(ports, request.keyspace, (active) =>
+    equalOrWhole(ports, active, { ...request, nowMs }),
+  );
+  const [first] = pages;
+  if (pages.length === 1 && first !== undefined) {
+    return first.gone === 0 ? first : { ...first, rows: withoutGone(first.rows, nowMs) };
+  }
+  const { found, next } = mergePages(
+    pages.map((page) => ({ rows: unpackPage(page.rows), next: page.next })),
+    { limit, reverse },
+  );
+  const rows = await inWaves(found, differingKeysAtOnce, async ({ row, agreed }) =>
+    agreed ? row : readAgain(ports, request, row),
+  );
+  return cutPage(rows.filter((row) => row !== null && !isGone(row, nowMs)) as PageRow[], {
+    next,
+    reverse,
+  });
+}
+
+/** One page where all slots that were needed have the same, or else the page of each. */
+async function equalOrWhole(
+  ports: CoordinatorPorts,
+  active: ActiveRing,
+  request: ScanRequest & { readonly nowMs: number },
+): Promise<readonly Page[]> {
+  const { keyspace, partition, consistency, values, from, to, reverse, limit, nowMs } = request;
+  const slots = slotsOf(active.ring, partition);
+  const needed = slotsNeeded(consistency, slots.length);
+  const about = { keyspace, ringVersion: active.ring.version, partition };
+  const asked = { ...about, from, to, reverse, limit, nowMs };
+  const rows = values ? ('records' as const) : ('keys' as const);
+  const ask = (device: number, isWhole: boolean) => {
+    return ports.devices.call({ active, device }, pageRead, {
+      ...asked,
+      give: isWhole ? rows : 'digest',
+    });
+  };
+  const answers = await askSlots({
+    active,
+    slots,
+    needed,
+    ask: async (device, place) => {
+      const isWhole = place === 0 || place >= needed;
+      return { isWhole, page: await ask(device, isWhole) };
+    },
+  });
+  const whole = answers.find(({ answer }) => answer.isWhole)?.answer.page;
+  const isEqual = ({ digest, next }: Page): boolean =>
+    digest === whole?.digest && isSamePlace(next, whole.next);
+  if (whole !== undefined && answers.every(({ answer }) => isEqual(answer.page))) return [whole];
+  const all = await askSlots({ active, slots, needed, ask: (device) => ask(device, true) });
+  return all.map(({ answer }) => answer);
+}
+
+function isSamePlace(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  return a === null || b === null ? a === b : Buffer.compare(a, b) === 0;
+}
+
+function withoutGone(rows: Uint8Array, nowMs: number): Uint8Array {
+  return packPage(unpackPage(rows).filter((row) => !isGone(row, nowMs)));
+}
+
+async function readAgain(
+  ports: CoordinatorPorts,
+  { keyspace, partition, values, consistency }: ScanRequest,
+  { key }: PageRow,
+): Promise<PageRow | null> {
+  const level = consistency === 'linearizable' ? 'quorum' : consistency;
+  const record = await coordinateRead(ports, { keyspace, key, consistency: level });
+  if (record === null) return null;
+  const value = record.value === null || values ? record.value : new Uint8Array();
+  return { partition, key, ...record, value };
+}
+
+export interface RowsOfSlot {
+  readonly rows: readonly PageRow[];
+  readonly next: Uint8Array | null;
+}
+
+interface MergedPage {
+  /** The newest of each key, and whether all slots have that one; tombstones included. */
+  readonly found: readonly { readonly row: PageRow; readonly agreed: boolean }[];
+  readonly next: Uint8Array | null;
+}
+
+/**
+ * Pure. Up to the nearest end of a page that goes on, every slot has said all it has: what lies
+ * behind it waits for the next page.
+ */
+export function mergePages(
+  pages: readonly RowsOfSlot[],
+  { limit, reverse }: { readonly limit: number; readonly reverse: boolean },
+): MergedPage {
+  let next: Uint8Array | null = null;
+  for (const page of pages) {
+    const isNearer = next === null || comparePlaces(page.next ?? next, next, reverse) < 0;
+    if (page.next !== null && isNearer) next = page.next;
+  }
+  const merged = new Map<string, { row: PageRow; holders: number }>();
+  for (const row of pages.flatMap(({ rows }) => rows)) {
+    if (next !== null && !isWithin(row.key, next, reverse)) continue;
+    const name = byteText(row.key);
+    const known = merged.get(name);
+    const order = known === undefined ? 1 : compareStamps(row, known.row);
+    if (known !== undefined && order === 0) known.holders += 1;
+    else if (order > 0) merged.set(name, { row, holders: 1 });
+  }
+  const found = [...merged.values()]
+    .map(({ row, holders }) => ({ row, agreed: holders === pages.length }))
+    .sort((a, b) => comparePlaces(a.row.key, b.row.key, reverse));
+  const last = found[limit - 1];
+  if (found.length <= limit || last === undefined) return { found, next };
+  return { found: found.slice(0, limit), next: placeBehind(last.row.key, reverse) };
+}
+
+/** Whether a scan gives the key before it goes on at the place. */
+function isWithin(key: Uint8Array, place: Uint8Array, reverse: boolean): boolean {
+  const order = Buffer.compare(key, place);
+  return reverse ? order >= 0 : order < 0;
+}
+
+/** As many rows as one page may have: those of several slots together may be more. */
+function cutPage(
+  rows: readonly PageRow[],
+  { next, reverse }: { readonly next: Uint8Array | null; readonly reverse: boolean },
+): ScanPage {
+  let bytes = 0;
+  const end = rows.findIndex(({ key, value }) => {
+    bytes += key.length + (value?.length ?? 0);
+    return bytes >= listTurnBytesMax;
+  });
+  const last = rows[end];
+  if (last === undefined || end === rows.length - 1) return { rows: packPage(rows), next };
+  return { rows: packPage(rows.slice(0, end + 1)), next: placeBehind(last.key, reverse) };
+}

@@ -1,0 +1,128 @@
+// Keys and records in order, page by page: GET /v1/_scan/KEYSPACE and GET /v1/_keys/KEYSPACE.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CodedError } from '@ringwright/base/coded-error';
+import { keyBytesMax, listKeysMax } from '@ringwright/base/limits';
+import { checkKeyspaceName } from '@ringwright/ring/keyspace-name';
+import { keyOfText } from '@ringwright/ring/partitioner/key-text';
+import { isOrdered } from '@ringwright/ring/partitioner/scan-order';
+import type { PageRow } from '@ringwright/wire/listing';
+import { readCursor, writeCursor } from '@ringwright/wire/scan-cursor';
+import { parseConsistency } from '../coordinate/consistency.ts';
+import { type KeyspaceScan, scanKeyspace } from '../coordinate/scan-keyspace.ts';
+import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
+import { identityOf } from '../replica/wire-record.ts';
+import { answerBytes, answerJson } from './http-answer.ts';
+import { etagOf } from './http-conditions.ts';
+import { keyForm } from './key-form.ts';
+
+/** Keys alone, and records. */
+export const listSegment = '_keys';
+export const scanSegment = '_scan';
+
+const EXAMPLE = `GET /v1/${scanSegment}/KEYSPACE?prefix=a&start=ab&end=ad&limit=100&cursor=CURSOR`;
+const linesType = 'application/x-ndjson';
+
+/**
+ * Of `_scan` `{items, order, cursor}`, of `_keys` `{keys, cursor}`; what is no text comes in
+ * base64, and `cursor` is null at the end. It is the place itself: good on every server, after any
+ * restart and under every ring of the keyspace. As lines when these are asked for: an item each,
+ * then the rest. Throws USAGE, CURSOR_INVALID, KEY_INVALID.
+ */
+export async function answerScan(
+  coordinator: CoordinatorPorts,
+  { keyspace, segment, query }: { keyspace: string; segment: string; query: string },
+  { request, response }: { readonly request: IncomingMessage; readonly response: ServerResponse },
+): Promise<void> {
+  if (request.method !== 'GET') {
+    throw new CodedError('METHOD_UNKNOWN', `${request.method} is not GET`, { hint: EXAMPLE });
+  }
+  const { ring } = coordinator.rings.get(checkKeyspaceName(keyspace));
+  const asked = new URLSearchParams(query);
+  const isList = segment === listSegment;
+  const { reverse, ...scan } = {
+    ...boundsOf(query),
+    reverse: yesOrNo('reverse', asked.get('reverse') ?? 'false'),
+    values: !isList && yesOrNo('values', asked.get('values') ?? 'true'),
+    limit: wholeNumber('limit', asked.get('limit') ?? String(listKeysMax), listKeysMax),
+    consistency: parseConsistency(asked.get('consistency')),
+    only: onlyPartition(asked, ring.partitions),
+  };
+  const ordered = isOrdered(ring.partitioner);
+  const use = { keyspace, reverse, ordered };
+  const cursor = asked.get('cursor');
+  const place = cursor === null ? null : readCursor(cursor, use);
+  const isOther = scan.only !== null && !ordered && place !== null && place.partition !== scan.only;
+  if (place !== null && (place.partition >= ring.partitions || isOther)) throw badCursor(cursor);
+  const part = await scanKeyspace(coordinator, { ...scan, keyspace, reverse, place });
+  const next = part.place === null ? null : writeCursor(part.place, use);
+  const items = part.rows.map((row) => (isList ? keyForm(row.key) : itemOf(row, scan)));
+  const rest = isList ? { cursor: next } : { order: orderOf(ordered), cursor: next };
+  if (request.headers.accept !== linesType) {
+    answerJson(response, 200, { [isList ? 'keys' : 'items']: items, ...rest });
+    return;
+  }
+  const lines = [...items, rest].map((line) => `${JSON.stringify(line)}\n`).join('');
+  answerBytes(response, Buffer.from(lines), {
+    status: 200,
+    headers: { 'content-type': linesType },
+  });
+}
+
+function itemOf(row: PageRow, { values }: Pick<KeyspaceScan, 'values'>): object {
+  const etag = etagOf(identityOf(row));
+  if (!values || row.value === null) return { ...keyForm(row.key), etag };
+  const form = keyForm(row.value);
+  const value = 'key' in form ? { value: form.key } : { value64: form.key64 };
+  return { ...keyForm(row.key), ...value, etag };
+}
+
+function orderOf(ordered: boolean): string {
+  return ordered ? 'keyspace' : 'partition';
+}
+
+/** The prefix that a query names; keys are spelled as in paths. Throws KEY_INVALID. */
+export function prefixOf(query: string): Uint8Array {
+  return keyParameter(query, 'prefix') ?? new Uint8Array();
+}
+
+function boundsOf(query: string): Pick<KeyspaceScan, 'prefix' | 'from' | 'to'> {
+  const from = keyParameter(query, 'start') ?? new Uint8Array();
+  return { prefix: prefixOf(query), from, to: keyParameter(query, 'end') };
+}
+
+/** Bytes: what URLSearchParams decodes is text. */
+function keyParameter(query: string, name: string): Uint8Array | null {
+  const found = query.split('&').find((part) => part.startsWith(`${name}=`));
+  if (found === undefined) return null;
+  const key = keyOfText(found.slice(name.length + 1));
+  if (key.length <= keyBytesMax) return key;
+  const message = `${name} has ${key.length} bytes, keys have ${keyBytesMax} at most`;
+  throw new CodedError('KEY_INVALID', message, { hint: EXAMPLE });
+}
+
+function onlyPartition(asked: URLSearchParams, partitions: number): number | null {
+  const only = asked.get('partition');
+  return only === null ? null : wholeNumber('partition', only, partitions - 1);
+}
+
+function badCursor(cursor: string | null): CodedError {
+  const message = `cursor '${cursor}' is none of these partitions`;
+  return new CodedError('CURSOR_INVALID', message, {
+    hint: 'send the cursor of the last answer, with what was asked then',
+    details: { cursor },
+  });
+}
+
+function yesOrNo(name: string, text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new CodedError('USAGE', `${name} '${text}' is not true or false`, { hint: EXAMPLE });
+}
+
+function wholeNumber(name: string, text: string, max: number): number {
+  const least = name === 'limit' ? 1 : 0;
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+  if (number >= least && number <= max) return number;
+  throw new CodedError('USAGE', `${name} '${text}' is not a number from ${least} to ${max}`, {
+    hint: EXAMPLE,
+  });
+}

@@ -1,0 +1,32 @@
+// Cursors come back as they were, and nothing else is one.
+import { seededRandom } from '@ringwright/base/random';
+import { expect, test } from 'vitest';
+import { readCursor, writeCursor } from './scan-cursor.ts';
+
+const use = { keyspace: 'notes', reverse: false, ordered: false };
+const random = seededRandom(3);
+
+test('a place comes back; of ordered keys without its partition', () => {
+  const place = { partition: 2 ** 24 - 1, at: Uint8Array.from([0, 255, 7]) };
+  expect(readCursor(writeCursor(place, use), use)).toEqual(place);
+  const ordered = { ...use, ordered: true };
+  expect(readCursor(writeCursor(place, ordered), ordered)).toEqual({ ...place, partition: 0 });
+});
+
+test('what is cut, changed, of another keyspace or direction is refused', () => {
+  const cursor = writeCursor({ partition: 7, at: Buffer.from('key') }, use);
+  const refused = expect.objectContaining({ code: 'CURSOR_INVALID' });
+  for (const other of [
+    { ...use, keyspace: 'other' },
+    { ...use, reverse: true },
+    { ...use, ordered: true },
+  ]) {
+    expect(() => readCursor(cursor, other)).toThrow(refused);
+  }
+  for (let at = 0; at < cursor.length; at += 1) {
+    const other = 'ABCDwxyz01-_'.replace(cursor[at] ?? '', '');
+    const changed = cursor.slice(0, at) + other[random.below(other.length)] + cursor.slice(at + 1);
+    expect(() => readCursor(changed, use), changed).toThrow(refused);
+    expect(() => readCursor(cursor.slice(0, at), use)).toThrow(refused);
+  }
+});
