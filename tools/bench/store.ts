@@ -7,6 +7,7 @@ import { partitionsSection } from './store/store-partitions.ts';
 import { recordsSection } from './store/store-records.ts';
 import { recoverySection } from './store/store-recovery.ts';
 import { redisSection, redisValues } from './store/store-redis.ts';
+import { scanSection } from './store/store-scan.ts';
 import type { StoreSection, StoreSize } from './store/store-section.ts';
 
 await runBenchmark<StoreSize>({
@@ -17,7 +18,7 @@ Each figure is the median of rounds in which the sides take turns.`,
     seconds: { usual: 5, about: 'seconds of one measurement' },
     rounds: { usual: 5, about: 'measurements of each side' },
     keys: { usual: 20_000, about: 'keys that are drawn from' },
-    records: { usual: 1_000_000, about: 'records of the section records' },
+    records: { usual: 1_000_000, about: 'records of the sections records and scan' },
   },
   sections: {
     redis: redisSection,
@@ -26,6 +27,7 @@ Each figure is the median of rounds in which the sides take turns.`,
     partitions: partitionsSection,
     records: recordsSection,
     recovery: recoverySection,
+    scan: scanSection,
   },
   example: '--only redis --seconds 2 --rounds 3',
 });
