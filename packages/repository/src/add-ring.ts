@@ -28,8 +28,8 @@ export interface RingToAdd {
  * ring without its version is left, which a commit would place anew. Throws NAME_INVALID,
  * RING_EXISTS.
  */
-export async function addRing(rings: string, given: RingToAdd): Promise<Head | null> {
-  const { ring, state, command } = given;
+export async function addRing(rings: string, toAdd: RingToAdd): Promise<Head | null> {
+  const { ring, state, command } = toAdd;
   const { path } = ringFolder(rings, state.ring);
   if (await exists(path)) throw ringExists(state.ring, path);
   const aside = join(rings, `${temporaryPrefix}add-${process.pid}-${state.ring}`);
@@ -37,7 +37,7 @@ export async function addRing(rings: string, given: RingToAdd): Promise<Head | n
   await mkdir(aside, { recursive: true });
   try {
     await createRing(aside, state, command);
-    const head = ring === null ? null : await commitFirst(aside, { ...given, ring });
+    const head = ring === null ? null : await commitFirst(aside, { ...toAdd, ring });
     await rename(ringFolder(aside, state.ring).path, path);
     await syncDirectory(rings);
     return head;

@@ -10,13 +10,13 @@ import type { WritableRing } from './write-ring.ts';
 /** Adds the note to the log and lets builder.json follow; the lock is held by the caller. */
 export async function appendNote(
   writable: WritableRing,
-  about: Head,
+  head: Head,
   entry: Pick<LogEntry, 'time' | 'user' | 'message' | 'details' | 'kind' | 'commands'>,
 ): Promise<void> {
   assert(!makesVersion(entry), `an entry of kind ${entry.kind} is no note`);
   const { folder, file, log } = writable;
-  const made = log.entries.find((one) => makesVersion(one) && one.id === about.id);
-  assert(made?.version === about.version, `version ${about.version} is in the log`);
+  const made = log.entries.find((one) => makesVersion(one) && one.id === head.id);
+  assert(made?.version === head.version, `version ${head.version} is in the log`);
   const { version, id, parent } = made;
   const noted = { ...entry, version, id, parent, moves: 0, figures: {} };
   const changed = entry.kind === 'sign' ? [version] : [];

@@ -70,8 +70,8 @@ export interface VersionToCommit {
  * heads, STAGED_MOVED, PART_POWER_INCREASING, LOCK_HELD, BRAKE and what encodeVersion throws; then
  * the head is the one that it was.
  */
-export async function commitVersion(rings: string, given: VersionToCommit): Promise<Head> {
-  const { ring, state, entry, expected } = given;
+export async function commitVersion(rings: string, toCommit: VersionToCommit): Promise<Head> {
+  const { ring, state, entry, expected } = toCommit;
   const place = { rings, ring: ring.keyspace };
   return writeRing(place, entry, async (writable) => {
     const { folder, file, log } = writable;
@@ -82,7 +82,7 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
     assert(ring.version === (file.head?.version ?? 0) + 1, `version ${ring.version} is not next`);
     assert(ring.parent === (file.head?.id ?? null), `parent ${ring.parent} is not the head`);
     const trust = (await readTrust(rings))?.trust ?? null;
-    const { later, override = null } = given;
+    const { later, override = null } = toCommit;
     const toJudge = { ring, state, entry, later, override };
     const previous = await readHead(writable);
     const before = { entries: log.entries, state: file.state, head: previous?.ring ?? null };
@@ -95,10 +95,14 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
       ...(later === undefined ? kept : laterSections(later)),
     ];
     const staged = stagedDigestOf(extraSections);
-    const { bytes, id, details } = encodeVersion(given, verdict, { trust, logHead, extraSections });
-    const proved = await writeProof(folder, given, before.head);
+    const { bytes, id, details } = encodeVersion(toCommit, verdict, {
+      trust,
+      logHead,
+      extraSections,
+    });
+    const proved = await writeProof(folder, toCommit, before.head);
     await writeVersionFile(folder, ring.version, bytes);
-    given.afterStep?.('written');
+    toCommit.afterStep?.('written');
 
     const made = {
       ...entry,
@@ -106,18 +110,18 @@ export async function commitVersion(rings: string, given: VersionToCommit): Prom
       version: ring.version,
       id,
       parent: ring.parent,
-      commands: [...(given.commands ?? (commits ? file.staged.map(commandOf) : []))],
+      commands: [...(toCommit.commands ?? (commits ? file.staged.map(commandOf) : []))],
       ...(staged === null ? {} : { staged }),
     };
     const changed = [ring.version];
-    const extended = await appendLog(writable, made, { changed, afterStep: given.afterStep });
-    given.afterStep?.('logged');
+    const extended = await appendLog(writable, made, { changed, afterStep: toCommit.afterStep });
+    toCommit.afterStep?.('logged');
 
     const head = { version: ring.version, id };
     const end = extended.hashes.at(-1) ?? null;
     const next = { head, log: end, state, staged: commits ? [] : file.staged };
     await replaceDurably(folder.builder, printBuilderFile(next));
-    given.afterStep?.('recorded');
+    toCommit.afterStep?.('recorded');
     return head;
   });
 }

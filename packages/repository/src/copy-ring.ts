@@ -24,13 +24,13 @@ export interface HistoryToCopy extends Placing {
  */
 export async function copyRing(
   { rings, ring }: { readonly rings: string; readonly ring: string },
-  given: HistoryToCopy,
+  history: HistoryToCopy,
 ): Promise<Restored> {
-  const { from, trust, author } = given;
+  const { from, trust, author } = history;
   const source = ringFolder(from, ring);
   const head = await readVersion(from, ring, 'head');
   const signers = trust === null ? [] : signersOf(head.bytes, trust, author.time);
-  const kept = await putInPlace(ringFolder(rings, ring), given, async (made) => {
+  const kept = await putInPlace(ringFolder(rings, ring), history, async (made) => {
     const log = await readRingLog(source);
     await cp(source.versions, made.versions, { recursive: true });
     if (await exists(source.receipts))

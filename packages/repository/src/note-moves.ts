@@ -10,8 +10,8 @@ import { writeRing } from './write-ring.ts';
  */
 export async function noteMoves(
   place: { readonly rings: string; readonly ring: string },
-  about: Head,
+  head: Head,
   entry: Pick<LogEntry, 'time' | 'user' | 'message' | 'details' | 'commands'>,
 ): Promise<void> {
-  await writeRing(place, entry, (ring) => appendNote(ring, about, { ...entry, kind: 'moves' }));
+  await writeRing(place, entry, (ring) => appendNote(ring, head, { ...entry, kind: 'moves' }));
 }

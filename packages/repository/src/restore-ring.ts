@@ -41,11 +41,11 @@ export interface RingToRestore extends Placing {
  * RING_FILE_INVALID, RING_AUDIT_FAILED, USAGE when the name is another, and what authenticateRing
  * throws.
  */
-export async function restoreRing(rings: string, given: RingToRestore): Promise<Restored> {
-  const { bytes, trust, author, message, command } = given;
+export async function restoreRing(rings: string, toRestore: RingToRestore): Promise<Restored> {
+  const { bytes, trust, author, message, command } = toRestore;
   const signers = trust === null ? [] : signersOf(bytes, trust, author.time);
   const { ring, id, builder, signing } = decodeRing(bytes);
-  requireName(ring, given.name);
+  requireName(ring, toRestore.name);
   if (builder === null) {
     throw new CodedError('RING_FILE_INVALID', 'the ring file does not carry the builder', {
       hint: 'take a file that ring-builder wrote, from versions/ or from a server',
@@ -71,7 +71,7 @@ export async function restoreRing(rings: string, given: RingToRestore): Promise<
   const head = { version: ring.version, id };
   const end = log.hashes.at(-1) ?? null;
   const file = printBuilderFile({ head, log: end, state: parseState(builder), staged: [] });
-  const kept = await putInPlace(ringFolder(rings, ring.keyspace), given, async (made) => {
+  const kept = await putInPlace(ringFolder(rings, ring.keyspace), toRestore, async (made) => {
     await replaceDurably(versionPath(made, ring.version), bytes);
     await replaceDurably(made.log, log.text);
     await replaceDurably(made.builder, file);

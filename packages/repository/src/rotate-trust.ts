@@ -49,7 +49,7 @@ export function pendingPath(rings: string): string {
 export async function beginTrust(
   rings: string,
   author: Author,
-  given: { readonly root: TrustRoot; readonly keys: readonly KeyObject[] },
+  { root, keys }: { readonly root: TrustRoot; readonly keys: readonly KeyObject[] },
 ): Promise<Rotation> {
   return withTrustLock(rings, author, async () => {
     if ((await readTrust(rings)) !== null) {
@@ -57,7 +57,7 @@ export async function beginTrust(
         hint: 'ring-builder key trust shows it; ring-builder key trust --add changes it',
       });
     }
-    const document = signRoot(unsigned(given.root), given.keys);
+    const document = signRoot(unsigned(root), keys);
     walkRoots([document], null);
     await writeTrust(rings, [document]);
     return rotationOf(rings, document);

@@ -27,25 +27,25 @@ export interface SignedVersion extends Approval {
 export async function signVersion(
   place: { readonly rings: string; readonly ring: string },
   author: Author,
-  given: { readonly version: number; readonly key: KeyObject },
+  { version, key: own }: { readonly version: number; readonly key: KeyObject },
 ): Promise<SignedVersion> {
   return writeRing(place, author, async (ring) => {
     const { trust } = await requireTrust(place.rings);
     requireUnexpired(trust, Date.parse(author.time));
-    const key = requireRingKey(trust, given.key);
-    const stored = await readVersionFile(ring.folder, given.version);
+    const key = requireRingKey(trust, own);
+    const stored = await readVersionFile(ring.folder, version);
     const { id, bytes, signing } = stored;
-    if (signing === null) throw unsigned(place.ring, given.version);
+    if (signing === null) throw unsigned(place.ring, version);
     const { signatures } = decodeRing(bytes);
     const added = signPayload(key, ringPayload(bytes));
     const others = signatures.filter(({ keyid }) => keyid !== added.keyid);
     const before = approvalOf(stored, trust);
     if (others.length < signatures.length) return { ...before, id, changed: false };
     const next = withSignatures(bytes, [...others, added]);
-    await replaceDurably(versionPath(ring.folder, given.version), next);
+    await replaceDurably(versionPath(ring.folder, version), next);
     await appendNote(
       ring,
-      { version: given.version, id },
+      { version, id },
       {
         ...author,
         kind: 'sign',

@@ -58,8 +58,8 @@ export async function askSizes(ring: string, targets: readonly Target[]): Promis
 }
 
 /** Null when nothing is copied: then no server need be asked. */
-export async function sizesFor(given: PlanToCommit): Promise<AskedSizes | null> {
-  const { plan, opened, head, direct, state } = given;
+export async function sizesFor(toCommit: PlanToCommit): Promise<AskedSizes | null> {
+  const { plan, opened, head, direct, state } = toCommit;
   const pushed = lastPushed(opened.entries) !== null;
   if (head === null || direct || !pushed || allMoves(plan).length === 0) return null;
   // With the devices that are to join: their disks have to take the most.

@@ -14,12 +14,12 @@ import { lackingRoom } from './lacking-room.ts';
  * knows.
  */
 export async function requireRoom(
-  given: PlanToCommit,
+  toCommit: PlanToCommit,
   reason: string | null,
 ): Promise<readonly number[]> {
-  const { plan, head } = given;
+  const { plan, head } = toCommit;
   const { ring } = plan;
-  const sizes = await sizesFor(given);
+  const sizes = await sizesFor(toCommit);
   const traffic = sizes === null ? null : planTraffic(allMoves(plan), sizes);
   if (head === null || traffic === null) return [];
   const lacking = lackingRoom(head.ring, traffic.devices);

@@ -38,12 +38,12 @@ export function schemesOf(settings: SchemeSettings): Scheme[] {
 }
 
 /** A node joins, then the first one leaves. */
-export function compareSchemes(asked: Comparison): SchemeFigures[] {
-  const nodes = Array.from({ length: asked.nodes }, (_, node) => node);
-  const joined = [...nodes, asked.nodes];
+export function compareSchemes(comparison: Comparison): SchemeFigures[] {
+  const nodes = Array.from({ length: comparison.nodes }, (_, node) => node);
+  const joined = [...nodes, comparison.nodes];
   const steps = [nodes, joined, joined.slice(1)];
-  const hashes = hashesOf(asked);
-  return schemesOf(asked).map((scheme) => {
+  const hashes = hashesOf(comparison);
+  return schemesOf(comparison).map((scheme) => {
     const [first, second, third] = scheme.layouts(steps) as [Layout, Layout, Layout];
     return {
       name: scheme.name,

@@ -38,8 +38,8 @@ export function pinnedProblem(
     const input = { tree, targets, before: start, replicas, frozen: null, forced: null };
     const { placement, overfull } = rebalanceOrCut(input);
     if (overfull === null) return { ...problem, targets, solved: placement };
-    const asked = { tree, targets, ring };
-    const split = groups.flatMap((_, i) => parted(asked, { groups, i, overfull }));
+    const goal = { tree, targets, ring };
+    const split = groups.flatMap((_, i) => parted(goal, { groups, i, overfull }));
     assert(split.length > groups.length, 'a surplus that cannot leave is above a target');
     groups = pooled(split, problem.targets, tree);
     targets = { ...levelled(problem, groups), own };
@@ -53,7 +53,7 @@ interface Group {
   readonly slots: number;
 }
 
-interface Asked {
+interface Goal {
   readonly tree: TierTree;
   readonly targets: Targets;
   readonly ring: Pick<Ring, 'partitions' | 'replicas'>;
@@ -61,10 +61,10 @@ interface Asked {
 
 /** The group, or its overfull part and the rest, when it must hold more there than is meant. */
 function parted(
-  asked: Asked,
+  goal: Goal,
   at: { readonly groups: readonly Group[]; readonly i: number; readonly overfull: Uint8Array },
 ): Group[] {
-  const { tree, targets } = asked;
+  const { tree, targets } = goal;
   const { leaves, slots } = at.groups[at.i]!;
   const part = leaves.filter((leaf) => at.overfull[leaf] === 1);
   const rest = leaves.filter((leaf) => at.overfull[leaf] === 0);
@@ -72,7 +72,7 @@ function parted(
   const elders = at.groups.slice(0, at.i);
   const held = elders.reduce((sum, group) => sum + group.slots, 0);
   const first = [...elders.flatMap((group) => group.leaves), ...part];
-  const least = leastLoad(asked, first) - held;
+  const least = leastLoad(goal, first) - held;
   const meant = part.reduce((sum, leaf) => sum + targets.exact[tree.firstLeaf + leaf]!, 0);
   if (least <= meant + EPSILON) return [{ leaves, slots }];
   return [
@@ -85,8 +85,8 @@ function parted(
 const EPSILON = 1e-6;
 
 /** The fewest slots that these leaves together hold in any table within the bounds. */
-function leastLoad(asked: Asked, leaves: readonly number[]): number {
-  const { tree, targets } = asked;
+function leastLoad(goal: Goal, leaves: readonly number[]): number {
+  const { tree, targets } = goal;
   const counted = new Uint8Array(tree.nodes);
   for (const leaf of leaves) counted[tree.firstLeaf + leaf] = 1;
   const leastOf = (partition: number, replicas: number): number => {
@@ -98,12 +98,12 @@ function leastLoad(asked: Asked, leaves: readonly number[]): number {
       }),
     );
   };
-  return sumOverPartitions(asked, leastOf);
+  return sumOverPartitions(goal, leastOf);
 }
 
 /** `slots` by partition, added up: one by one where bounds are their own, else as many at once. */
 function sumOverPartitions(
-  { targets, ring }: Asked,
+  { targets, ring }: Goal,
   slots: (partition: number, replicas: number) => number,
 ): number {
   const shape = shapeOf(ring);

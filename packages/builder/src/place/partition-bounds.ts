@@ -67,11 +67,11 @@ interface PinnedCount {
   readonly replicas: number;
 }
 
-function boundsOfPin(tree: TierTree, common: Bounds, asked: PinnedCount): PartitionBounds {
-  const pinned = pinnedLeaves(tree, asked.pin);
+function boundsOfPin(tree: TierTree, common: Bounds, pinnedCount: PinnedCount): PartitionBounds {
+  const pinned = pinnedLeaves(tree, pinnedCount.pin);
   const fixed = withLeaves(tree, common, pinned);
-  if (isFeasible(tree, fixed, asked.replicas)) return differing(common, fixed, true);
-  const { low, high } = nearestBounds(tree, common, { ...asked, pinned });
+  if (isFeasible(tree, fixed, pinnedCount.replicas)) return differing(common, fixed, true);
+  const { low, high } = nearestBounds(tree, common, { ...pinnedCount, pinned });
   // The domains above say enough about leaves that are neither pinned nor in every partition.
   for (let v = tree.firstLeaf; v < tree.nodes; v += 1) {
     if (pinned.has(v) || common.low[v]! > 0) continue;

@@ -31,8 +31,8 @@ export interface OptimumQuestion {
 }
 
 /** Null when no proof was found, as when frozen partitions keep the table from its end. */
-export function provenOptimum(asked: OptimumQuestion): Optimum | null {
-  const { head, state, problem, wanted, moves, bound } = asked;
+export function provenOptimum(question: OptimumQuestion): Optimum | null {
+  const { head, state, problem, wanted, moves, bound } = question;
   if (moves === bound) return { moves, proof: 'bound' };
   const ring = { replicas: state.replicas, devices: state.devices.length };
   const after = tableOf(wanted, problem.tree, ring);
@@ -41,12 +41,12 @@ export function provenOptimum(asked: OptimumQuestion): Optimum | null {
 }
 
 /** Why more slots move than shares alone demand, with an overload that would mend it. */
-export function gapFindings(asked: OptimumQuestion): Finding[] {
-  const { moves, bound, state, problem } = asked;
+export function gapFindings(question: OptimumQuestion): Finding[] {
+  const { moves, bound, state, problem } = question;
   const gap = moves - bound;
   if (gap <= 0) return [];
   const stuck = problem.targets.low.some((low, v) => v > 0 && low > 0);
-  const overload = gap > bound / 100 ? closingOverload(asked) : null;
+  const overload = gap > bound / 100 ? closingOverload(question) : null;
   const reason = stuck
     ? 'every partition must keep replicas in its largest failure domains, so slots take detours'
     : 'the slots that are free and the devices that lack some do not fit each other';
@@ -61,14 +61,14 @@ export function gapFindings(asked: OptimumQuestion): Finding[] {
 }
 
 /** The least of a few overloads with which the moves equal their bound, or null. */
-function closingOverload(asked: OptimumQuestion): number | null {
-  if (asked.wanted.slots > ADVICE_SLOTS_MAX) return null;
-  const open = OVERLOADS.filter((overload) => overload > asked.state.overload);
+function closingOverload(question: OptimumQuestion): number | null {
+  if (question.wanted.slots > ADVICE_SLOTS_MAX) return null;
+  const open = OVERLOADS.filter((overload) => overload > question.state.overload);
   let low = 0;
   let high = open.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (gapWith(asked, open[middle]!) === 0) high = middle;
+    if (gapWith(question, open[middle]!) === 0) high = middle;
     else low = middle + 1;
   }
   return open[high] ?? null;

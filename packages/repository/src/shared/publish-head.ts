@@ -48,21 +48,21 @@ export interface ToPublish {
 export async function publishHead(
   folder: RingFolder,
   shared: SharedHead,
-  given: ToPublish,
+  toPublish: ToPublish,
 ): Promise<HeadRecord> {
-  const next = await nextTransaction(folder, shared, given);
+  const next = await nextTransaction(folder, shared, toPublish);
   const { record } = next;
   const asked = [...new Set([...shared.stores, ...record.stores])];
   try {
     await storeAtMajority(folder, shared, { next, asked });
-    given.afterStep?.('stored');
+    toPublish.afterStep?.('stored');
     await swapHead(shared, record);
   } catch (error) {
     const unknown = error instanceof CodedError && error.code === 'HEAD_UNKNOWN';
     if (!unknown) await Promise.allSettled(asked.map((store) => discard(store, record)));
     throw error;
   }
-  given.afterStep?.('swapped');
+  toPublish.afterStep?.('swapped');
   await Promise.allSettled(asked.map((store) => sweep(store, next)));
   return record;
 }

@@ -56,8 +56,8 @@ export interface DeltaEnds {
 }
 
 /** What a delta says of itself. Throws RING_DELTA_INVALID. */
-export function deltaEnds(given: Uint8Array): DeltaEnds {
-  const delta = asBuffer(given);
+export function deltaEnds(bytes: Uint8Array): DeltaEnds {
+  const delta = asBuffer(bytes);
   if (delta.length < bodyAt || !delta.subarray(0, baseAt).equals(magic)) {
     throw invalid('its first bytes are not those of a delta');
   }
@@ -71,8 +71,8 @@ export function deltaEnds(given: Uint8Array): DeltaEnds {
  * Exactly the bytes of the file the delta was made for. Every length is checked before memory is
  * taken. Throws RING_DELTA_INVALID, when `base` is another ring too.
  */
-export function applyRingDelta(base: Uint8Array, given: Uint8Array): Buffer {
-  const delta = asBuffer(given);
+export function applyRingDelta(base: Uint8Array, bytes: Uint8Array): Buffer {
+  const delta = asBuffer(bytes);
   const ends = deltaEnds(delta);
   const from = sectionsOf(base);
   if (from.id !== ends.base) throw invalid(`it is for ring ${ends.base}, here is ${from.id}`);
@@ -160,8 +160,8 @@ function headOf(head: Buffer) {
   }
 }
 
-function sectionsOf(given: Uint8Array) {
-  const file = asBuffer(given);
+function sectionsOf(bytes: Uint8Array) {
+  const file = asBuffer(bytes);
   const { id, manifest, sectionsAt } = splitRingFile(file);
   const sections = new Map<string, Buffer>();
   let at = sectionsAt;

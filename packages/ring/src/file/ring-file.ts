@@ -181,8 +181,8 @@ interface Head {
   readonly fileBytes: number;
 }
 
-function readHead(given: Uint8Array): Head {
-  const { format, id, signatures, manifest: raw, sectionsAt } = splitRingFile(given);
+function readHead(file: Uint8Array): Head {
+  const { format, id, signatures, manifest: raw, sectionsAt } = splitRingFile(file);
   const manifest = decodeManifest(raw);
   const wanted = formatOf(manifest.partitioner);
   if (format !== wanted) throw fileInvalid('format', format, wanted);
@@ -202,8 +202,8 @@ export interface SplitRingFile {
 }
 
 /** The parts of a file, of which only the envelope is parsed. Throws as readManifestHead does. */
-export function splitRingFile(given: Uint8Array): SplitRingFile {
-  const bytes = asBuffer(given);
+export function splitRingFile(file: Uint8Array): SplitRingFile {
+  const bytes = asBuffer(file);
   if (bytes.length > ringFileBytesMax) throw tooLarge('file', bytes.length, ringFileBytesMax);
   if (bytes.length < prefixBytes) throw fileInvalid('file length', bytes.length, '20 or more');
   if (!bytes.subarray(0, magic.length).equals(magic)) {
