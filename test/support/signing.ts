@@ -1,7 +1,8 @@
 // Signing keys from seeds, roots of trust and signed rings for tests.
 import { createHash, createPrivateKey, type KeyObject } from 'node:crypto';
+import { splitRingFile, withSignatures } from '@ringwright/ring/file/ring-container';
 import { ringPayloadType } from '@ringwright/ring/file/ring-envelope';
-import { encodeRing, splitRingFile, withSignatures } from '@ringwright/ring/file/ring-file';
+import { encodeRing } from '@ringwright/ring/file/ring-file';
 import type { Signing } from '@ringwright/ring/file/ring-manifest';
 import type { Ring } from '@ringwright/ring/ring';
 import { type Payload, signPayload } from '@ringwright/ring/trust/dsse';

@@ -1,7 +1,7 @@
 // Whether a version may go to servers: is it signed, by enough, or does it wait? Pure.
 import { CodedError } from '@ringwright/base/coded-error';
+import { splitRingFile } from '@ringwright/ring/file/ring-container';
 import { ringPayloadType } from '@ringwright/ring/file/ring-envelope';
-import { splitRingFile } from '@ringwright/ring/file/ring-file';
 import { signaturesNeeded } from '@ringwright/ring/trust/authenticate-ring';
 import { signersOf } from '@ringwright/ring/trust/dsse';
 import { keyIdOf } from '@ringwright/ring/trust/public-key';

@@ -2,8 +2,9 @@
 import type { KeyObject } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { serializeState } from '@ringwright/builder/state/state-json';
+import { splitRingFile, withSignatures } from '@ringwright/ring/file/ring-container';
 import { ringPayloadType } from '@ringwright/ring/file/ring-envelope';
-import { encodeRing, splitRingFile, withSignatures } from '@ringwright/ring/file/ring-file';
+import { encodeRing } from '@ringwright/ring/file/ring-file';
 import type { Section } from '@ringwright/ring/file/ring-manifest';
 import { signPayload } from '@ringwright/ring/trust/dsse';
 import { keyIdOf, spkiOf } from '@ringwright/ring/trust/public-key';

@@ -2,7 +2,8 @@
 import type { KeyObject } from 'node:crypto';
 import { CodedError } from '@ringwright/base/coded-error';
 import { replaceDurably } from '@ringwright/node/durable-files';
-import { decodeRing, withSignatures } from '@ringwright/ring/file/ring-file';
+import { withSignatures } from '@ringwright/ring/file/ring-container';
+import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { signPayload } from '@ringwright/ring/trust/dsse';
 import { requireUnexpired } from '@ringwright/ring/trust/trust-chain';
 import { appendNote } from './append-note.ts';

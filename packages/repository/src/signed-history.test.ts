@@ -3,7 +3,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { seededRandom } from '@ringwright/base/random';
-import { decodeRing, withSignatures } from '@ringwright/ring/file/ring-file';
+import { withSignatures } from '@ringwright/ring/file/ring-container';
+import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { beforeAll, expect, test } from 'vitest';
 import { people, testKey, testRoot } from '../../../test/support/signing.ts';
 import {

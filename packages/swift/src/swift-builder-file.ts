@@ -1,4 +1,5 @@
 // Builder files of Swift: a pickle of a dictionary, or of a RingBuilder in the oldest. Pure.
+import { asBuffer } from '@ringwright/base/as-buffer';
 import { replicaCountMax, swiftPayloadBytesMax } from '@ringwright/base/limits';
 import type { Pickled } from './pickled.ts';
 import { kindOf, numberOf } from './pickled.ts';
@@ -28,7 +29,7 @@ export function decodeSwiftBuilder(file: Uint8Array): SwiftBuilder {
   if (file.length > swiftPayloadBytesMax) {
     throw swiftTooLarge('bytes of the file', file.length, swiftPayloadBytesMax);
   }
-  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
+  const bytes = asBuffer(file);
   const fields = fieldsOf(readPickle(bytes), 'RingBuilder');
   const partPower = whole(fields, 'part_power', [0, 32]);
   requirePartPower(partPower);

@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import type { ErrorCode } from '@ringwright/base/errors';
 import { transferChunkBytesMax } from '@ringwright/base/limits';
-import { splitRingFile } from '@ringwright/ring/file/ring-file';
+import { splitRingFile } from '@ringwright/ring/file/ring-container';
 import type { Caller } from './call-channel.ts';
 import type { RingHead } from './hello.ts';
 import { ringChunk, ringDelta, ringOffer } from './rings.ts';

@@ -1,4 +1,5 @@
 // The rows of one partition that are durable in the log and not yet in its file, by key.
+import { asBuffer } from '@ringwright/base/as-buffer';
 import type { Stamp } from '@ringwright/base/stamp';
 import type { StoredRecord } from './record.ts';
 import type { RecordContent } from './record-bytes.ts';
@@ -107,11 +108,6 @@ function copied({ key, value }: HashedRecord): RowBytes {
 
 function nameOf(key: Uint8Array): string {
   return asBuffer(key).toString('latin1');
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  if (bytes instanceof Buffer) return bytes;
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
 function bytesOf({ key, value }: PendingRow): number {

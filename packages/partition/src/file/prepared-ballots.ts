@@ -1,4 +1,5 @@
 // What a partition has promised of single keys: no record stamped below it is taken any more.
+import { asBuffer } from '@ringwright/base/as-buffer';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';
 import type { HashedRecord } from './memtable.ts';
@@ -73,5 +74,5 @@ export class PreparedBallots {
 }
 
 function nameOf(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1');
+  return asBuffer(key).toString('latin1');
 }

@@ -7,8 +7,9 @@ import { nonHolderOf, sampleDevice, sampleRing } from '../../test/support/sample
 import { finalizeMoves, initializeMoves, proposeMoves } from '../advance-ring.ts';
 import type { Ring } from '../ring.ts';
 import { deviceOf } from '../slot-rows.ts';
+import { withSignatures } from './ring-container.ts';
 import { applyRingDelta, deltaEnds, makeRingDelta } from './ring-delta.ts';
-import { decodeRing, encodeRing, withSignatures } from './ring-file.ts';
+import { decodeRing, encodeRing } from './ring-file.ts';
 
 const idOf = (ring: Ring): string => encodeRing(ring).id;
 

@@ -2,12 +2,15 @@
 // Layout: magic, id of the base, id of the new ring, SHA-256 of the new file, length of the body;
 // then the body, deflated: the new file's head as it is, and for each of its sections how to make
 // it. The base's signatures play no part: its id covers the sections.
+
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { asBuffer } from '@ringwright/base/as-buffer';
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringDeltaBytesMax } from '@ringwright/base/limits';
 import { diffBytes, patchBytes } from './byte-patch.ts';
-import { readManifestHead, splitRingFile } from './ring-file.ts';
+import { splitRingFile } from './ring-container.ts';
+import { readManifestHead } from './ring-file.ts';
 import { decodeManifest } from './ring-manifest.ts';
 
 const magic = Buffer.from('RWD\x01', 'latin1');
@@ -180,10 +183,6 @@ function word(value: number): Buffer {
 
 function digestOf(bytes: Uint8Array): Buffer {
   return createHash('sha256').update(bytes).digest();
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function invalid(why: string, cause?: unknown): CodedError {

@@ -1,4 +1,4 @@
-// The refusal of a ring file: what was found, what was expected. Pure.
+// The refusals of a ring file: what was found, what was expected. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
 
 /** RING_FILE_INVALID: `what` names the place, `found` and `wanted` both values. */
@@ -11,4 +11,12 @@ export function fileInvalid(what: string, found: unknown, wanted: unknown): Code
       details: { what, found, wanted },
     },
   );
+}
+
+/** RING_TOO_LARGE. */
+export function tooLarge(what: string, bytes: number, max: number): CodedError {
+  return new CodedError('RING_TOO_LARGE', `ring ${what} of ${bytes} bytes, at most ${max}`, {
+    hint: 'fewer partitions, replicas or devices make a smaller file',
+    details: { what, bytes, max },
+  });
 }

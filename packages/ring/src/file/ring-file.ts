@@ -1,19 +1,16 @@
 // The native ring file, formats 1 and 2: a ring as bytes and back. Equal rings give equal bytes.
-// Layout, byte by byte: DESIGN.md beside this. Pure.
+// What holds its sections: ring-container.ts. Pure.
+import { asBuffer } from '@ringwright/base/as-buffer';
 import { assert } from '@ringwright/base/assert';
-import { CodedError } from '@ringwright/base/coded-error';
-import {
-  ringEnvelopeBytesMax,
-  ringFileBytesMax,
-  ringManifestBytesMax,
-} from '@ringwright/base/limits';
+import { ringFileBytesMax, ringManifestBytesMax } from '@ringwright/base/limits';
 import type { Partitioner } from '../partitioner/partitioner.ts';
 import { partitionerSettings } from '../partitioner/partitioner-settings.ts';
 import type { Ring } from '../ring.ts';
 import { deviceIdBytes } from '../slot-rows.ts';
 import { decodeIntervals, encodeIntervals } from './interval-section.ts';
-import { decodeEnvelope, encodeEnvelope, type RingSignature } from './ring-envelope.ts';
-import { fileInvalid } from './ring-file-error.ts';
+import { intervalFormat, joinRingFile, splitRingFile } from './ring-container.ts';
+import { encodeEnvelope, type RingSignature } from './ring-envelope.ts';
+import { fileInvalid, tooLarge } from './ring-file-error.ts';
 import {
   decodeManifest,
   encodeManifest,
@@ -32,12 +29,6 @@ import {
 } from './ring-sections.ts';
 import { decodeRuns, encodeRuns } from './run-lengths.ts';
 
-/** High bit, CR LF, ^Z, LF: damage by text-mode copies shows in the first bytes, as in PNG. */
-const magic = Buffer.from('\x89RWR\r\n\x1a\n', 'latin1');
-/** Of rings whose partitions are intervals: programs that know only format 1 refuse them. */
-const intervalFormat = 2;
-const formats = [1, intervalFormat];
-const prefixBytes = 20;
 const ownSections = ['devices', 'assignments', 'moves', 'minVersions', 'intervals', 'builder'];
 
 export interface RingFileExtras {
@@ -73,7 +64,7 @@ export function encodeRing(ring: Ring, extras: RingFileExtras = {}): { bytes: Bu
     ...(signing === undefined ? {} : { signing }),
   });
   const id = sha256(manifest);
-  const bytes = ringFileOf({
+  const bytes = joinRingFile({
     format: formatOf(ring.partitioner),
     envelope: encodeEnvelope(id, signatures),
     manifest,
@@ -191,77 +182,8 @@ function readHead(file: Uint8Array): Head {
   return { id, manifest, signatures, sectionsAt, fileBytes };
 }
 
-export interface SplitRingFile {
-  readonly format: number;
-  readonly id: string;
-  readonly signatures: readonly RingSignature[];
-  /** The manifest's bytes, unparsed: what signatures are over. Its digest is the id. */
-  readonly manifest: Buffer;
-  /** Where the sections begin. */
-  readonly sectionsAt: number;
-}
-
-/** The parts of a file, of which only the envelope is parsed. Throws as readManifestHead does. */
-export function splitRingFile(file: Uint8Array): SplitRingFile {
-  const bytes = asBuffer(file);
-  if (bytes.length > ringFileBytesMax) throw tooLarge('file', bytes.length, ringFileBytesMax);
-  if (bytes.length < prefixBytes) throw fileInvalid('file length', bytes.length, '20 or more');
-  if (!bytes.subarray(0, magic.length).equals(magic)) {
-    throw fileInvalid('magic', bytes.toString('hex', 0, magic.length), magic.toString('hex'));
-  }
-  const format = bytes.readUInt32BE(8);
-  if (!formats.includes(format)) throw formatUnknown(format);
-  const envelopeBytes = bytes.readUInt32BE(12);
-  const manifestBytes = bytes.readUInt32BE(16);
-  if (envelopeBytes > ringEnvelopeBytesMax) {
-    throw tooLarge('envelope', envelopeBytes, ringEnvelopeBytesMax);
-  }
-  if (manifestBytes > ringManifestBytesMax) {
-    throw tooLarge('manifest', manifestBytes, ringManifestBytesMax);
-  }
-  const manifestAt = prefixBytes + envelopeBytes;
-  const sectionsAt = manifestAt + manifestBytes;
-  if (bytes.length < sectionsAt) {
-    throw fileInvalid('file length', bytes.length, `${sectionsAt} or more`);
-  }
-  const { id, signatures } = decodeEnvelope(bytes.subarray(prefixBytes, manifestAt));
-  const manifest = bytes.subarray(manifestAt, sectionsAt);
-  const found = sha256(manifest);
-  if (found !== id) throw fileInvalid('SHA-256 of the manifest', found, id);
-  return { format, id, signatures, manifest, sectionsAt };
-}
-
-/**
- * The same ring with other signatures: only the envelope changes, not the id. Throws as
- * readManifestHead does.
- */
-export function withSignatures(file: Uint8Array, signatures: readonly RingSignature[]): Buffer {
-  const { format, id, manifest, sectionsAt } = splitRingFile(file);
-  const sections = [asBuffer(file).subarray(sectionsAt)];
-  return ringFileOf({ format, envelope: encodeEnvelope(id, signatures), manifest, sections });
-}
-
 function formatOf({ kind }: Pick<Partitioner, 'kind'>): number {
   return kind === 'md5-shift' || kind === 'murmur3-mod' ? 1 : intervalFormat;
-}
-
-function ringFileOf({
-  format,
-  envelope,
-  manifest,
-  sections,
-}: {
-  readonly format: number;
-  readonly envelope: Buffer;
-  readonly manifest: Buffer;
-  readonly sections: readonly Uint8Array[];
-}): Buffer {
-  const prefix = Buffer.alloc(prefixBytes);
-  magic.copy(prefix);
-  prefix.writeUInt32BE(format, 8);
-  prefix.writeUInt32BE(envelope.length, 12);
-  prefix.writeUInt32BE(manifest.length, 16);
-  return Buffer.concat([prefix, envelope, manifest, ...sections]);
 }
 
 function readSections(bytes: Buffer, manifest: Manifest): Map<string, Buffer> {
@@ -276,23 +198,4 @@ function readSections(bytes: Buffer, manifest: Manifest): Map<string, Buffer> {
     sections.set(name, content);
   }
   return sections;
-}
-
-function asBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-function formatUnknown(format: number): CodedError {
-  return new CodedError(
-    'RING_FORMAT_UNKNOWN',
-    `ring file has format ${format}, this program reads formats ${formats.join(' and ')}`,
-    { hint: 'use a newer version of this program', details: { format, known: formats } },
-  );
-}
-
-function tooLarge(what: string, bytes: number, max: number): CodedError {
-  return new CodedError('RING_TOO_LARGE', `ring ${what} of ${bytes} bytes, at most ${max}`, {
-    hint: 'fewer partitions, replicas or devices make a smaller file',
-    details: { what, bytes, max },
-  });
 }

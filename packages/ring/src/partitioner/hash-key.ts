@@ -1,4 +1,5 @@
 // The part of a key that is hashed, so that keys that share it lie in one partition. Pure.
+import { asBuffer } from '@ringwright/base/as-buffer';
 import { braceTag } from './partitioner.ts';
 
 const [open, close] = [0x7b, 0x7d];
@@ -9,7 +10,7 @@ export function hashedPartOf(hashKey: string | undefined): (key: Uint8Array) => 
   if (hashKey === braceTag) return insideBraces;
   const delimiter = Buffer.from(hashKey, 'utf8');
   return (key) => {
-    const at = viewOf(key).indexOf(delimiter);
+    const at = asBuffer(key).indexOf(delimiter);
     return at > 0 ? key.subarray(0, at) : key;
   };
 }
@@ -20,8 +21,4 @@ function insideBraces(key: Uint8Array): Uint8Array {
   if (from === 0) return key;
   const until = key.indexOf(close, from);
   return until > from ? key.subarray(from, until) : key;
-}
-
-function viewOf(key: Uint8Array): Buffer {
-  return Buffer.from(key.buffer, key.byteOffset, key.byteLength);
 }

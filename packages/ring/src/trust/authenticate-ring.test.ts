@@ -11,7 +11,8 @@ import {
 } from '../../../../test/support/signing.ts';
 import { mutantOf } from '../../test/support/mutate.ts';
 import { sampleRing } from '../../test/support/sample-ring.ts';
-import { decodeRing, encodeRing, splitRingFile, withSignatures } from '../file/ring-file.ts';
+import { splitRingFile, withSignatures } from '../file/ring-container.ts';
+import { decodeRing, encodeRing } from '../file/ring-file.ts';
 import { authenticateRing } from './authenticate-ring.ts';
 import { preAuthenticationEncoding } from './dsse.ts';
 import { newestRoot } from './trust-chain.ts';

@@ -1,7 +1,7 @@
 // Is this ring file by those we trust? Signatures over raw bytes, before anything is parsed. Pure.
 import { CodedError } from '@ringwright/base/coded-error';
+import { splitRingFile } from '../file/ring-container.ts';
 import { ringPayloadType } from '../file/ring-envelope.ts';
-import { splitRingFile } from '../file/ring-file.ts';
 import { decodeManifest, type Manifest, type Signing } from '../file/ring-manifest.ts';
 import { signersOf } from './dsse.ts';
 import { requireUnexpired } from './trust-chain.ts';

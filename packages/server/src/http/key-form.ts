@@ -1,8 +1,9 @@
 // Keys in JSON: as text, or in base64 where they are none. Pure.
+import { asBuffer } from '@ringwright/base/as-buffer';
 
 /** As a batch takes it. */
 export function keyForm(key: Uint8Array): { key: string } | { key64: string } {
-  const bytes = Buffer.from(key.buffer, key.byteOffset, key.length);
+  const bytes = asBuffer(key);
   const text = bytes.toString();
   return Buffer.from(text).equals(bytes) ? { key: text } : { key64: bytes.toString('base64') };
 }

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { splitRingFile } from '@ringwright/ring/file/ring-file';
+import { splitRingFile } from '@ringwright/ring/file/ring-container';
 import type { RingHead } from '@ringwright/wire/hello';
 import type { ActiveRing } from './active-ring.ts';
 import { type RingCache, ringFileName } from './ring-cache.ts';

@@ -2,7 +2,8 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { judgeRing, type RingVerdict } from '@ringwright/ring/audit/judge-ring';
 import type { RingCandidate, RingStanding } from '@ringwright/ring/audit/ring-candidate';
-import { readManifestHead, splitRingFile } from '@ringwright/ring/file/ring-file';
+import { splitRingFile } from '@ringwright/ring/file/ring-container';
+import { readManifestHead } from '@ringwright/ring/file/ring-file';
 import type { AuthenticRing } from '@ringwright/ring/trust/authenticate-ring';
 import type { RingHead, RingHeld } from '@ringwright/wire/hello';
 import type { DeviceIdentity } from '../device/device-identity.ts';
