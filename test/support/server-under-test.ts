@@ -19,6 +19,8 @@ export interface ServerPlace {
     readonly options: readonly string[];
     readonly environment: Readonly<Record<string, string>>;
   };
+  /** The launcher of another program than that of this checkout. */
+  readonly program?: string;
 }
 
 export interface LogLine {
@@ -70,7 +72,7 @@ export class ServerUnderTest {
   }
 
   spawn(extra: readonly string[] = []): void {
-    const { device, port, data, node } = this.place;
+    const { device, port, data, node, program = serverProgram } = this.place;
     // An option given twice would be a list: what a test says of an address or a name stands alone.
     const usual = { '--data': data, '--listen': `127.0.0.1:${port}`, '--device': device };
     const listen = Object.entries(usual)
@@ -78,7 +80,7 @@ export class ServerUnderTest {
       .flat();
     const log = fs.openSync(`${data}.log`, 'a');
     const stdio = ['ignore', log, log] as const;
-    const args = [...(node?.options ?? []), serverProgram, ...listen, ...extra];
+    const args = [...(node?.options ?? []), program, ...listen, ...extra];
     const env = { ...process.env, ...node?.environment };
     const child = spawn(process.execPath, args, { stdio: [...stdio], env });
     fs.closeSync(log);

@@ -28,8 +28,8 @@ export const frameMapFieldsMax = 64;
 export const frameNameBytesMax = 64;
 /**
  * Calls of one connection that name no message or do not have its form; one more closes it. Each
- * call that makes sense takes one off: both ends are of one wire version, so a program of ours
- * sends one at most now and then, and whoever mixes them has this server work for both.
+ * call that makes sense takes one off: both ends speak one wire version, so a program of ours sends
+ * one now and then, such as a hello that an older one does not understand.
  */
 export const misunderstoodCallsMax = 64;
 /**

@@ -5,7 +5,8 @@ import { peerCallTimeoutMs } from '@ringwright/base/limits';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import type { Answers } from '@ringwright/node/link/socket-channel';
-import { manyWritesVersion } from '@ringwright/wire/wire-version';
+import { isSpoken } from '@ringwright/wire/older-forms';
+import { recordsWrite } from '@ringwright/wire/records';
 import type { Logger } from 'pino';
 import { greet, greetAgain, greetPeers, type IntroducePorts } from './introduce.ts';
 import { KnownPeers } from './peers/known-peers.ts';
@@ -102,7 +103,7 @@ export function assemblePeers(own: Own, around: Around): PeerParts {
     peers,
     knownPeers,
     proven,
-    takesMany: (address) => (introduce.wireVersions.get(address) ?? 0) >= manyWritesVersion,
+    takesMany: (address) => isSpoken(recordsWrite.method, introduce.wireVersions.get(address) ?? 0),
     followKeys: () => followKeys(peers, proven),
     introduce,
     hearClock: (address) => {

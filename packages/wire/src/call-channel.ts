@@ -14,8 +14,11 @@ import { errorFromDocument } from '@ringwright/base/remote-error';
 import { shortened } from '@ringwright/base/shortened';
 import type { z } from 'zod';
 import { type CallEnvelope, type Envelope, joinFrame, unpackFrame } from './frame.ts';
+import { hello } from './hello.ts';
 import type { MessageKind } from './message.ts';
+import { isSpoken, type MessagePart, newerForm, olderForm, type Said } from './older-forms.ts';
 import { type Packed, packOne, packRefusal } from './packed-envelope.ts';
+import { oldestWireVersion, wireVersion } from './wire-version.ts';
 
 /** Sends one call to the other end and gives its checked answer. */
 export interface Caller {
@@ -85,6 +88,8 @@ export class CallChannel implements Caller {
   #nextId = 1;
   /** Calls that made no sense, less the ones since that did. */
   #misunderstood = 0;
+  /** What both ends speak, since the last hello. */
+  #version = wireVersion;
   #closed: Error | null = null;
 
   constructor(port: ChannelPort, handlers: ReadonlyMap<string, CallHandler>) {
@@ -96,7 +101,7 @@ export class CallChannel implements Caller {
    * Calls the other end. Rejects with its CodedError, or PEER_TIMEOUT, PEER_BUSY (the queue to it
    * is full; `details.outcome` is `rejected` when the call did not run, `unknown` when it did),
    * PEER_UNREACHABLE (the connection closed), PEER_FAILED (an answer of the wrong form),
-   * VALUE_OUT_OF_RANGE (a request that fits no frame).
+   * VALUE_OUT_OF_RANGE (a request that fits no frame), USAGE (the other end has no such message).
    */
   call<Request extends z.ZodType, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
@@ -106,9 +111,11 @@ export class CallChannel implements Caller {
     if (this.#closed !== null) return Promise.reject(this.#closed);
     return new Promise((resolve, reject) => {
       this.#checkRoom('rejected');
+      if (!isSpoken(kind.method, this.#version)) throw noMessage(kind.method, this.#port.peer);
       const id = this.#nextId++;
       // Before anybody waits for it: a request that cannot be packed only throws.
-      const packed = packOne([0, id, kind.method, request]);
+      const body = olderForm(this.#said(kind.method, 'request', request), request);
+      const packed = packOne([0, id, kind.method, body]);
       const cancelTimeout = this.#port.after(timeoutMs, () => {
         this.#waiting.delete(id);
         const message = `${this.#port.peer} did not answer '${kind.method}' within ${timeoutMs} ms`;
@@ -167,7 +174,8 @@ export class CallChannel implements Caller {
       const answer = await handler.answer(request, this);
       // Again: many small requests that came together may ask for far more than the queue holds.
       this.#checkRoom('unknown');
-      const packed = packOne([1, id, answer]);
+      const form = olderForm(this.#said(method, 'answer', answer), answer);
+      const packed = packOne([1, id, form]);
       this.#post(packed);
       if (handler.givesAway === true && packed.long !== null) freeBytes(packed.long);
     } catch (error) {
@@ -186,15 +194,17 @@ export class CallChannel implements Caller {
 
   /** Throws USAGE for a method that is not answered here, PEER_FAILED for a body of another form. */
   #understand(method: string, body: unknown): { handler: CallHandler; request: unknown } {
-    const handler = this.#handlers.get(method);
-    const request = handler?.request.safeParse(body);
+    const handler = isSpoken(method, this.#version) ? this.#handlers.get(method) : undefined;
+    const request = handler?.request.safeParse(
+      newerForm(this.#said(method, 'request', body), body),
+    );
     if (handler !== undefined && request?.success) {
       if (this.#misunderstood > 0) this.#misunderstood -= 1;
       return { handler, request: request.data };
     }
     this.#misunderstood += 1;
     if (request?.error !== undefined) throw badMessage(method, request.error);
-    throw new CodedError('USAGE', `no message '${shortened(method)}' here`);
+    throw noMessage(shortened(method), 'here');
   }
 
   #finish(envelope: Exclude<Envelope, CallEnvelope>): void {
@@ -206,9 +216,19 @@ export class CallChannel implements Caller {
       call.reject(errorFromDocument(envelope[2]));
       return;
     }
-    const answer = call.kind.answer.safeParse(envelope[2]);
+    const { method } = call.kind;
+    const form = newerForm(this.#said(method, 'answer', envelope[2]), envelope[2]);
+    const answer = call.kind.answer.safeParse(form);
     if (answer.success) call.resolve(answer.data);
-    else call.reject(badMessage(`answer to ${call.kind.method}`, answer.error));
+    else call.reject(badMessage(`answer to ${method}`, answer.error));
+  }
+
+  /** A hello says which version it is in, and its answer which one is spoken from then on. */
+  #said(method: string, part: MessagePart, body: unknown): Said {
+    if (method !== hello.method) return { method, part, version: this.#version };
+    const version = toldVersion(body) ?? this.#version;
+    if (part === 'answer') this.#version = version;
+    return { method, part, version };
   }
 
   /** Throws PEER_BUSY when the other end takes its frames too slowly. `outcome`: of the call. */
@@ -251,6 +271,17 @@ export class CallChannel implements Caller {
     this.#outgoingBytes = 0;
     this.#port.send(frame);
   }
+}
+
+/** Null unless it is one that is understood. */
+function toldVersion(body: unknown): number | null {
+  if (typeof body !== 'object' || body === null || !('wireVersion' in body)) return null;
+  const told = Number(body.wireVersion);
+  return told >= oldestWireVersion && told <= wireVersion ? told : null;
+}
+
+function noMessage(method: string, where: string): CodedError {
+  return new CodedError('USAGE', `no message '${method}' ${where}`);
 }
 
 function badMessage(what: string, error: z.ZodError): CodedError {

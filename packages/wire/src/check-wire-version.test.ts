@@ -46,6 +46,35 @@ test.each([oldestWireVersion - 1, wireVersion + 1])('one of version %d is not', 
   expect(other.said).toEqual([wireVersion]);
 });
 
+test.each([18, 19, 20, 21])(
+  'one of version %d that only says what is wrong is found',
+  async (own) => {
+    const said: number[] = [];
+    const say = (version: number): Promise<number> => {
+      said.push(version);
+      if (version === own) return Promise.resolve(own);
+      const isForm = version >= 22;
+      const message = isForm
+        ? 'hello:  Unrecognized key: "access"'
+        : 'the other end speaks another';
+      const code = isForm ? 'PEER_FAILED' : 'WIRE_VERSION_UNKNOWN';
+      return Promise.reject(new CodedError(code, message));
+    };
+    expect(await helloInCommonVersion(say)).toBe(own);
+    expect(said.length).toBe(own - oldestWireVersion + 2);
+  },
+);
+
+test('one that takes no version is asked each once', async () => {
+  let said = 0;
+  const say = () => {
+    said += 1;
+    return Promise.reject(new CodedError('PEER_FAILED', 'hello: address Invalid input'));
+  };
+  await expect(helloInCommonVersion(say)).rejects.toMatchObject({ code: 'PEER_FAILED' });
+  expect(said).toBe(wireVersion - oldestWireVersion + 1);
+});
+
 test('another failure is not tried again', async () => {
   const away = () => Promise.reject(new CodedError('PEER_UNREACHABLE', 'away'));
   await expect(helloInCommonVersion(away)).rejects.toMatchObject({ code: 'PEER_UNREACHABLE' });

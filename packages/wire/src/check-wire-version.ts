@@ -18,19 +18,30 @@ export function commonWireVersion(theirs: number, who = 'the other end'): number
 }
 
 /**
- * Says hello, and again in the version of the other end when that one is older and understood here:
- * an older program refuses every version but its own. Throws what `say` throws.
+ * Says hello, and again in older versions when the other end is older: it refuses every version but
+ * its own. Some say which one that is; release 0.1.0 only that it does not understand, so its
+ * version is tried next. Throws what `say` throws.
  */
 export async function helloInCommonVersion<Answer>(
   say: (version: number) => Promise<Answer>,
 ): Promise<Answer> {
-  try {
-    return await say(wireVersion);
-  } catch (error) {
-    const theirs = error instanceof CodedError ? error.details.wireVersion : null;
-    const isRefusal = error instanceof CodedError && error.code === 'WIRE_VERSION_UNKNOWN';
-    if (!isRefusal || typeof theirs !== 'number') throw error;
-    if (theirs >= wireVersion || theirs < oldestWireVersion) throw error;
-    return say(theirs);
+  const untried = new Set<number>();
+  for (let older = oldestWireVersion; older < wireVersion; older += 1) untried.add(older);
+  for (let version = wireVersion; ; ) {
+    try {
+      return await say(version);
+    } catch (error) {
+      const [next] = untried;
+      const told = isOfOtherVersion(error) ? (error.details.wireVersion ?? next) : undefined;
+      if (typeof told !== 'number' || !untried.delete(told)) throw error;
+      version = told;
+    }
   }
+}
+
+/** Before version 22 a hello had another form. */
+function isOfOtherVersion(error: unknown): error is CodedError {
+  if (!(error instanceof CodedError)) return false;
+  const isForm = error.code === 'PEER_FAILED' && error.message.startsWith('hello: ');
+  return isForm || error.code === 'WIRE_VERSION_UNKNOWN';
 }

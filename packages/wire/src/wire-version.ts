@@ -36,7 +36,8 @@
  *    device that they ask.
  */
 export const wireVersion = 25;
-/** The oldest version that is understood as well: what it lacks is not sent to it. */
-export const oldestWireVersion = 22;
-/** From here on a server takes many writes in one message. */
-export const manyWritesVersion = 23;
+/**
+ * The oldest version that is understood as well, that of release 0.1.0: older-forms.ts says what is
+ * sent to it.
+ */
+export const oldestWireVersion = 18;

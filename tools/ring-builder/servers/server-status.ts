@@ -29,8 +29,9 @@ const ringSchema = z.object({
   device: z.nullable(z.int()),
   serving: z.int(),
   notReady: z.int(),
-  damaged: z.array(z.object({ partition: z.int(), reason: z.string() })),
-  failing: z.array(z.object({ step: z.string(), reason: z.string() })),
+  /** These two: of servers after release 0.1.0. */
+  damaged: z.array(z.object({ partition: z.int(), reason: z.string() })).default([]),
+  failing: z.array(z.object({ step: z.string(), reason: z.string() })).default([]),
   loads: z.array(loadSchema),
   /** Assignment ids of moves to this device. */
   paused: z.array(z.int()),

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { clientHello } from './meet-server.ts';
+import { messageKinds } from './messages.ts';
+import { isSpoken, newerForm, olderForm } from './older-forms.ts';
+import { oldestWireVersion, wireVersion } from './wire-version.ts';
+
+const holding = {
+  incarnation: 'i',
+  state: 'lost',
+  digest: '0'.repeat(16),
+  rows: 0,
+  seq: 1,
+  floorMs: 0,
+};
+const loan = { bytesPerSecond: null, loan: 'a' };
+const force = { keyspace: 'k', action: 'force', assignments: [], refills: [1], reason: 'r' };
+
+/** Bodies of today, in which versions 18 to 21 know no `access`. */
+const changed = [
+  ['hello', 'request', clientHello(5)],
+  ['hello', 'answer', clientHello(5)],
+  ['trust-offer', 'request', { roots: null, beacons: [], access: null }],
+  ['trust-fetch', 'answer', { roots: [], beacons: [], access: null }],
+] as const;
+
+test.each(changed)('%s, %s', (method, part, body) => {
+  for (const version of [18, 21]) {
+    const older = olderForm({ method, part, version }, body) as object;
+    expect(Object.keys(body).filter((name) => !(name in older))).toEqual(['access']);
+    expect(newerForm({ method, part, version }, older)).toEqual(body);
+  }
+  expect(olderForm({ method, part, version: 22 }, body)).toBe(body);
+  expect(newerForm({ method, part, version: 22 }, body)).toBe(body);
+});
+
+test('what version 19 brought', () => {
+  const old = { part: 'request', version: 18 } as const;
+  expect(olderForm({ ...old, method: 'copy-rate' }, loan)).toEqual({ bytesPerSecond: null });
+  expect(newerForm({ ...old, method: 'copy-rate' }, { bytesPerSecond: 9 })).toEqual({
+    bytesPerSecond: 9,
+    loan: null,
+  });
+  expect(olderForm({ ...old, method: 'move-control' }, force)).not.toHaveProperty('refills');
+  const answer = { holdings: [null, holding, { ...holding, state: 'ready' }] };
+  const said = { method: 'digests', part: 'answer' } as const;
+  const states = (body: unknown) => (body as typeof answer).holdings.map((one) => one?.state);
+  expect(states(olderForm({ ...said, version: 18 }, answer))).toEqual([
+    undefined,
+    'filling',
+    'ready',
+  ]);
+  expect(olderForm({ ...said, version: 19 }, answer)).toBe(answer);
+});
+
+test('a body that has no fields is left for its schema to refuse', () => {
+  for (const body of [null, 7, 'text', [1]]) {
+    expect(newerForm({ method: 'hello', part: 'request', version: 18 }, body)).toBe(body);
+  }
+});
+
+test('which messages the oldest version lacks', () => {
+  const methods = Object.values(messageKinds).map(({ method }) => method);
+  expect(methods.filter((method) => !isSpoken(method, oldestWireVersion)).sort()).toEqual([
+    'audit-read',
+    'coordinate-scan',
+    'copy-checksum',
+    'copy-go-on',
+    'copy-start',
+    'files-look',
+    'page-read',
+    'writes',
+  ]);
+  expect(methods.filter((method) => !isSpoken(method, wireVersion))).toEqual([]);
+});

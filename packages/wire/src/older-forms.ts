@@ -1,0 +1,103 @@
+// Messages as older programs form them. Each change of a form stands here once, by the version that
+// brought it: the rest of the program knows the newest forms alone. Pure.
+
+type Fields = Readonly<Record<string, unknown>>;
+export type MessagePart = 'request' | 'answer';
+
+/** From which version on the other end has a message, in a form that is understood here. */
+const methodsSince: ReadonlyMap<string, number> = new Map([
+  ['files-look', 19],
+  // Version 20 has them without encryption: its files come in chunks, as from all before.
+  ['copy-start', 21],
+  ['copy-go-on', 21],
+  ['copy-checksum', 21],
+  ['writes', 23],
+  ['audit-read', 24],
+  ['page-read', 25],
+  ['coordinate-scan', 25],
+]);
+
+interface Change {
+  readonly since: number;
+  readonly method: string;
+  readonly parts: readonly MessagePart[];
+  /** What an end before `since` understands. */
+  readonly older: (body: Fields) => Fields;
+  /** What such an end meant. */
+  readonly newer: (body: Fields) => Fields;
+}
+
+/** What older programs do not know is null here, and is not said to them. */
+function added(
+  since: number,
+  { method, parts, field }: Pick<Change, 'method' | 'parts'> & { readonly field: string },
+): Change {
+  const newer = (body: Fields): Fields => ({ ...body, [field]: null });
+  return { since, method, parts, older: (body) => without(field, body), newer };
+}
+
+function without(field: string, body: Fields): Fields {
+  return Object.fromEntries(Object.entries(body).filter(([name]) => name !== field));
+}
+
+/** Oldest first. */
+const changes: readonly Change[] = [
+  // A loan becomes the rate, and its end the rate of the start.
+  added(19, { method: 'copy-rate', parts: ['request'], field: 'loan' }),
+  {
+    since: 19,
+    method: 'move-control',
+    parts: ['request'],
+    older: (body) => without('refills', body),
+    newer: (body) => body,
+  },
+  {
+    since: 19,
+    method: 'digests',
+    parts: ['answer'],
+    older: ({ holdings }) => ({ holdings: (holdings as readonly Fields[]).map(withoutLost) }),
+    newer: (body) => body,
+  },
+  added(22, { method: 'hello', parts: ['request', 'answer'], field: 'access' }),
+  added(22, { method: 'trust-offer', parts: ['request'], field: 'access' }),
+  added(22, { method: 'trust-fetch', parts: ['answer'], field: 'access' }),
+];
+
+/** A file that has lost records was one that is not complete. */
+function withoutLost(holding: Fields | null): Fields | null {
+  return holding?.['state'] === 'lost' ? { ...holding, state: 'filling' } : holding;
+}
+
+/** Whether an end that speaks `version` has the message. */
+export function isSpoken(method: string, version: number): boolean {
+  return version >= (methodsSince.get(method) ?? 0);
+}
+
+/** What a body is part of, and the version of the end that says or hears it. */
+export interface Said {
+  readonly method: string;
+  readonly part: MessagePart;
+  readonly version: number;
+}
+
+/** A body in today's form as an end of `version` understands it. */
+export function olderForm(said: Said, body: unknown): unknown {
+  return changesSince(said).reduceRight((form, { older }) => older(form as Fields), body);
+}
+
+/** A body of an end of `version`, of which nothing is known yet, in today's form. */
+export function newerForm(said: Said, body: unknown): unknown {
+  const isFields = typeof body === 'object' && body !== null && !Array.isArray(body);
+  if (!isFields) return body;
+  return changesSince(said).reduce((form, { newer }) => newer(form as Fields), body);
+}
+
+const none: readonly Change[] = [];
+const newestChange = Math.max(...changes.map(({ since }) => since));
+
+function changesSince({ method, part, version }: Said): readonly Change[] {
+  if (version >= newestChange) return none;
+  return changes.filter(
+    (change) => change.since > version && change.method === method && change.parts.includes(part),
+  );
+}
