@@ -28,12 +28,13 @@ async function deleteFile(server: ServerUnderTest, partition: number): Promise<v
   await fs.rm(path.join(home, incarnation, 'data.db'));
 }
 
-/** Another file takes its name: what was in it is gone. */
+/** Another file takes its name, and surely another inode: what was in it is gone. */
 async function loseFile(server: ServerUnderTest, partition: number): Promise<void> {
-  await deleteFile(server, partition);
   const home = partitionPath(server.place.data, partition);
   const [incarnation = ''] = (await fs.readdir(home)).filter((name) => name !== 'CURRENT');
-  await fs.writeFile(path.join(home, incarnation, 'data.db'), 'no database');
+  const other = path.join(home, 'other');
+  await fs.writeFile(other, 'no database');
+  await fs.rename(other, path.join(home, incarnation, 'data.db'));
 }
 
 test('a partition file that is replaced under a live server', { timeout: 120_000 }, async () => {
