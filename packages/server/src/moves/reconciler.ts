@@ -2,7 +2,7 @@
 // what the rings say.
 import type { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
-import { dutyRetryMs, filesCreatedAtOnce } from '@ringwright/base/limits-copies';
+import { filesCreatedAtOnce } from '@ringwright/base/limits-copies';
 import { damagedOf, heldQuarantines, replaceDamaged } from '../repair/replace-damaged.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { DrainQueue, type DrainQueuePorts } from './drain-queue.ts';
@@ -10,6 +10,7 @@ import type { ShownDrops } from './drop-guard.ts';
 import type { LoadProgress } from './load-progress.ts';
 import { LoadQueue, type LoadQueuePorts } from './load-queue.ts';
 import { type OpenPorts, openPartitions } from './open-partitions.ts';
+import { type FailedStep, Passes } from './passes.ts';
 import { planDuties } from './plan-duties.ts';
 import { Takeovers } from './takeovers.ts';
 import type { LoadStep } from './waiting-load.ts';
@@ -28,44 +29,23 @@ export interface HeldDrops {
   readonly quarantines: number;
 }
 
-interface FailedStep {
-  readonly kind: string;
-  readonly keyspace: string;
-}
-
-/** What passes of one keyspace know, in this life of the process. */
-interface Passes {
-  /** The one under way; null between passes. */
-  pass: Promise<void> | null;
-  again: boolean;
-  /** How long the last one took. */
-  reconcileMs: number;
-  /** A timer will begin one. */
-  isReconcileDue: boolean;
-  /** Damaged files that an operator has let go although they are many. */
-  quarantinesConfirmed: number;
-  /** What failed since the last one began, by the kind of step, and why. */
-  readonly failing: Map<string, string>;
-  /** What the next retry lets go; null while none is planned. */
-  releases: (() => void)[] | null;
-}
-
 export class Reconciler {
   readonly #ports: ReconcilerPorts;
-  readonly #passes = new Map<string, Passes>();
-  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #passes: Passes;
+  /** By keyspace: damaged files that an operator has let go although they are many. */
+  readonly #quarantinesConfirmed = new Map<string, number>();
   readonly #loads: LoadQueue;
   readonly #drains: DrainQueue;
   readonly #takeovers: Takeovers;
-  #closed = false;
 
   constructor(ports: ReconcilerPorts) {
     this.#ports = ports;
-    const onEnded = (): void => {
-      for (const keyspace of this.#passes.keys()) this.#reconcileSoon(keyspace);
-    };
+    const { onError, monotonicMs } = ports;
+    const run = (keyspace: string): Promise<void> => this.#pass(keyspace);
+    this.#passes = new Passes({ run, onError, monotonicMs });
+    const onEnded = (): void => this.#passes.beginSoon();
     const onFailed = (kind: string) => (keyspace: string, error: unknown, release: () => void) =>
-      this.#failed({ kind, keyspace }, error, release);
+      this.#passes.failed({ kind, keyspace }, error, release);
     this.#loads = new LoadQueue({ ...ports, onEnded });
     this.#takeovers = new Takeovers(ports, {
       onServing: (keyspace, partition) => this.#loads.forgetLoaded(keyspace, partition),
@@ -108,7 +88,7 @@ export class Reconciler {
 
   /** Steps that fail and are tried again, with why: a full disk, a holder that is away. */
   failing(keyspace: string): { step: string; reason: string }[] {
-    return [...this.#of(keyspace).failing].map(([step, reason]) => ({ step, reason }));
+    return [...this.#passes.failing(keyspace)].map(([step, reason]) => ({ step, reason }));
   }
 
   /** What is not dropped, and not quarantined, until an operator lets it go. */
@@ -123,7 +103,7 @@ export class Reconciler {
     const { guard, current } = this.#ports;
     const { quarantines } = this.held(keyspace);
     await guard.confirm(current(keyspace), shown, quarantines);
-    this.#of(keyspace).quarantinesConfirmed = quarantines;
+    this.#quarantinesConfirmed.set(keyspace, quarantines);
     this.reconcile(keyspace);
   }
 
@@ -131,67 +111,29 @@ export class Reconciler {
    * Compares files and ring and starts what is to do. Called on activation and after every step.
    */
   reconcile(keyspace: string): void {
-    const passes = this.#of(keyspace);
-    passes.again = true;
-    if (passes.pass !== null || this.#closed) return;
-    passes.pass = this.#reconcileLoop(keyspace, passes).finally(() => {
-      passes.pass = null;
-    });
-  }
-
-  /**
-   * After a load or a drain. A pass looks at every partition: with thousands of both they may
-   * take a tenth of the time, no more.
-   */
-  #reconcileSoon(keyspace: string): void {
-    const passes = this.#of(keyspace);
-    if (passes.isReconcileDue || this.#closed) return;
-    passes.isReconcileDue = true;
-    const timer = setTimeout(
-      () => {
-        this.#timers.delete(timer);
-        passes.isReconcileDue = false;
-        this.reconcile(keyspace);
-      },
-      Math.min(9 * passes.reconcileMs, dutyRetryMs),
-    );
-    this.#timers.add(timer);
+    this.#passes.begin(keyspace);
   }
 
   /** Resolves when no pass runs: then the files that can be opened are open. */
-  async idle(keyspace: string): Promise<void> {
-    await this.#of(keyspace).pass;
+  idle(keyspace: string): Promise<void> {
+    return this.#passes.idle(keyspace);
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    for (const timer of this.#timers) clearTimeout(timer);
+    this.#passes.close();
     this.#drains.close();
     this.#takeovers.close();
     await this.#loads.close();
   }
 
-  async #reconcileLoop(keyspace: string, passes: Passes): Promise<void> {
-    while (passes.again && !this.#closed) {
-      passes.again = false;
-      const begunMs = this.#ports.monotonicMs();
-      try {
-        await this.#reconcileOnce(keyspace, passes);
-      } catch (error) {
-        this.#failed({ kind: 'review', keyspace }, error);
-      }
-      passes.reconcileMs = this.#ports.monotonicMs() - begunMs;
-    }
-  }
-
-  async #reconcileOnce(keyspace: string, passes: Passes): Promise<void> {
+  async #pass(keyspace: string): Promise<void> {
     const active = this.#ports.current(keyspace);
-    passes.failing.clear();
-    await this.#replaceDamaged(active, passes);
+    await this.#replaceDamaged(active);
     const { store, held } = this.#ports;
     const infos = store.list().filter((info) => info.keyspace === keyspace);
     const states = new Map(infos.map(({ partition, state }) => [partition, state]));
-    const onNoteFailed = (error: unknown): void => this.#failed({ kind: 'note', keyspace }, error);
+    const onNoteFailed = (error: unknown): void =>
+      this.#passes.failed({ kind: 'note', keyspace }, error);
     await held.follow(active, states).catch(onNoteFailed);
     const { ring, self } = active;
     if (self !== null && ring.moves.some(({ from }) => from === self)) store.copies.prepare();
@@ -206,8 +148,8 @@ export class Reconciler {
     const opens = steps.flatMap((step) => (step.kind === 'open' ? [step.partition] : []));
     if (opens.length > 0) {
       const undecided = await openPartitions(this.#ports, active, opens);
-      if (undecided.length > 0) this.#retry(keyspace);
-      if (undecided.length < opens.length) passes.again = true;
+      if (undecided.length > 0) this.#passes.retry(keyspace);
+      if (undecided.length < opens.length) this.reconcile(keyspace);
     }
     const partitions = steps.flatMap((step) => (step.kind === 'drain' ? [step.partition] : []));
     // First: what goes makes room for what comes.
@@ -222,30 +164,31 @@ export class Reconciler {
       else if (step.kind === 'load' || step.kind === 'refill') loads.push(step);
       else if (step.kind === 'accept') accepts.push(step.partition);
     }
-    await inWaves(accepts, filesCreatedAtOnce, (one) => this.#accept(keyspace, passes, one));
+    await inWaves(accepts, filesCreatedAtOnce, (one) => this.#accept(keyspace, one));
     this.#loads.offer(active, loads);
     if (serves.length > 0) void this.#takeovers.serve(active, serves, loaded);
   }
 
-  async #replaceDamaged(active: ActiveRing, passes: Passes): Promise<void> {
+  async #replaceDamaged(active: ActiveRing): Promise<void> {
     const { store, onRepair } = this.#ports;
-    const rule = { confirmed: passes.quarantinesConfirmed, onRepair };
+    const { keyspace } = active.ring;
+    const rule = { confirmed: this.#quarantinesConfirmed.get(keyspace) ?? 0, onRepair };
     try {
       for (const partition of await replaceDamaged(store, active, rule)) {
-        this.#loads.forget(active.ring.keyspace, partition);
+        this.#loads.forget(keyspace, partition);
       }
     } catch (error) {
-      this.#failed({ kind: 'replace', keyspace: active.ring.keyspace }, error);
+      this.#passes.failed({ kind: 'replace', keyspace }, error);
     }
   }
 
   /** One that fails does not keep the others back: a drain may free the disk that is full. */
-  async #accept(keyspace: string, passes: Passes, partition: number): Promise<void> {
+  async #accept(keyspace: string, partition: number): Promise<void> {
     try {
       await this.#ports.store.create(keyspace, partition, 'filling');
-      passes.again = true;
+      this.reconcile(keyspace);
     } catch (error) {
-      this.#failed({ kind: 'accept', keyspace }, error);
+      this.#passes.failed({ kind: 'accept', keyspace }, error);
     }
   }
 
@@ -253,46 +196,5 @@ export class Reconciler {
   #fillsNow(keyspace: string, partition: number): boolean {
     const { running } = this.#loads.seen(keyspace);
     return running.has(partition) || this.#takeovers.running(keyspace).has(partition);
-  }
-
-  /** Whatever failed is tried again after a pause, for as long as the ring asks for it. */
-  #failed(step: FailedStep, error: unknown, release: () => void = () => undefined): void {
-    if (this.#closed) return;
-    this.#ports.onError(step, error);
-    const reason = error instanceof Error ? error.message : String(error);
-    this.#of(step.keyspace).failing.set(step.kind, reason);
-    this.#retry(step.keyspace, release);
-  }
-
-  /**
-   * One for all failures: were each followed by a pass of its own, and each partition failed in
-   * it again, as on a full disk, they would multiply until memory ends.
-   */
-  #retry(keyspace: string, release: () => void = () => undefined): void {
-    if (this.#closed) return;
-    const passes = this.#of(keyspace);
-    if (passes.releases !== null) {
-      passes.releases.push(release);
-      return;
-    }
-    passes.releases = [release];
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      for (const letGo of passes.releases ?? []) letGo();
-      passes.releases = null;
-      this.reconcile(keyspace);
-    }, dutyRetryMs);
-    this.#timers.add(timer);
-  }
-
-  #of(keyspace: string): Passes {
-    const known = this.#passes.get(keyspace);
-    if (known !== undefined) return known;
-    const passes: Passes = {
-      ...{ pass: null, again: false, reconcileMs: 0, isReconcileDue: false, releases: null },
-      ...{ quarantinesConfirmed: 0, failing: new Map() },
-    };
-    this.#passes.set(keyspace, passes);
-    return passes;
   }
 }

@@ -1,0 +1,141 @@
+// When passes over a keyspace run: one at a time, once more when something changed meanwhile, soon
+// after steps that ended, and after a pause for what failed.
+import { dutyRetryMs } from '@ringwright/base/limits-copies';
+
+export interface FailedStep {
+  readonly kind: string;
+  readonly keyspace: string;
+}
+
+export interface PassesPorts {
+  readonly run: (keyspace: string) => Promise<void>;
+  readonly onError: (step: FailedStep, error: unknown) => void;
+  readonly monotonicMs: () => number;
+}
+
+/** Of one keyspace, in this life of the process. */
+interface State {
+  /** The one under way; null between passes. */
+  pass: Promise<void> | null;
+  again: boolean;
+  /** How long the last one took. */
+  tookMs: number;
+  /** A timer will begin one. */
+  isDue: boolean;
+  /** What failed since the last one began, by the kind of step, and why. */
+  readonly failing: Map<string, string>;
+  /** What the next retry lets go; null while none is planned. */
+  releases: (() => void)[] | null;
+}
+
+export class Passes {
+  readonly #ports: PassesPorts;
+  readonly #states = new Map<string, State>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #closed = false;
+
+  constructor(ports: PassesPorts) {
+    this.#ports = ports;
+  }
+
+  /** Begins one, or has the one under way followed by another. */
+  begin(keyspace: string): void {
+    const state = this.#of(keyspace);
+    state.again = true;
+    if (state.pass !== null || this.#closed) return;
+    state.pass = this.#loop(keyspace, state).finally(() => {
+      state.pass = null;
+    });
+  }
+
+  /**
+   * One of every keyspace, after a load or a drain. A pass looks at every partition: with thousands
+   * of both they may take a tenth of the time, no more.
+   */
+  beginSoon(): void {
+    for (const [keyspace, state] of this.#states) {
+      if (state.isDue || this.#closed) continue;
+      state.isDue = true;
+      this.#later(Math.min(9 * state.tookMs, dutyRetryMs), () => {
+        state.isDue = false;
+        this.begin(keyspace);
+      });
+    }
+  }
+
+  /** Whatever failed is tried again after a pause, for as long as the ring asks for it. */
+  failed(step: FailedStep, error: unknown, release?: () => void): void {
+    if (this.#closed) return;
+    this.#ports.onError(step, error);
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#of(step.keyspace).failing.set(step.kind, reason);
+    this.retry(step.keyspace, release);
+  }
+
+  /**
+   * One for all failures: were each followed by a pass of its own, and each partition failed in
+   * it again, as on a full disk, they would multiply until memory ends.
+   */
+  retry(keyspace: string, release: () => void = () => undefined): void {
+    if (this.#closed) return;
+    const state = this.#of(keyspace);
+    if (state.releases !== null) {
+      state.releases.push(release);
+      return;
+    }
+    state.releases = [release];
+    this.#later(dutyRetryMs, () => {
+      for (const letGo of state.releases ?? []) letGo();
+      state.releases = null;
+      this.begin(keyspace);
+    });
+  }
+
+  failing(keyspace: string): ReadonlyMap<string, string> {
+    return this.#of(keyspace).failing;
+  }
+
+  /** Resolves when none runs. */
+  async idle(keyspace: string): Promise<void> {
+    await this.#of(keyspace).pass;
+  }
+
+  /** None begins any more. */
+  close(): void {
+    this.#closed = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  async #loop(keyspace: string, state: State): Promise<void> {
+    while (state.again && !this.#closed) {
+      state.again = false;
+      state.failing.clear();
+      const begunMs = this.#ports.monotonicMs();
+      try {
+        await this.#ports.run(keyspace);
+      } catch (error) {
+        this.failed({ kind: 'review', keyspace }, error);
+      }
+      state.tookMs = this.#ports.monotonicMs() - begunMs;
+    }
+  }
+
+  #later(pauseMs: number, work: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      work();
+    }, pauseMs);
+    this.#timers.add(timer);
+  }
+
+  #of(keyspace: string): State {
+    const known = this.#states.get(keyspace);
+    if (known !== undefined) return known;
+    const state: State = {
+      ...{ pass: null, again: false, tookMs: 0, isDue: false },
+      ...{ failing: new Map(), releases: null },
+    };
+    this.#states.set(keyspace, state);
+    return state;
+  }
+}
