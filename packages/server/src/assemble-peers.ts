@@ -29,7 +29,7 @@ type Own = Omit<
   readonly tls: TlsIdentity;
 };
 
-interface Around {
+interface Ports {
   readonly answers: Answers;
   readonly demandsTls: boolean;
   readonly log: Logger;
@@ -59,9 +59,9 @@ export interface PeerParts {
   readonly meetHolders: () => Promise<void>;
 }
 
-export function assemblePeers(own: Own, around: Around): PeerParts {
+export function assemblePeers(own: Own, ports: Ports): PeerParts {
   const { identity, generation, rings, tls } = own;
-  const { answers, demandsTls, log, token, monotonicMs, onConnect, onRefill } = around;
+  const { answers, demandsTls, log, token, monotonicMs, onConnect, onRefill } = ports;
   const meet = (address: string) => peers.connect(address).connect();
   const proven = new ProvenPeers({
     list: () => rings.list(),

@@ -28,7 +28,7 @@ export interface RingParts {
   readonly requireDropsAllowed: (active: ActiveRing) => void;
 }
 
-interface Around {
+interface Ports {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly nowMs: () => number;
@@ -38,26 +38,26 @@ interface Around {
 }
 
 /** Loads what is on the disk; `onActivate` hears of those rings too. Throws DISK_FAILED. */
-export async function assembleRings(opened: OpenedDevice, around: Around): Promise<RingParts> {
-  const { metrics, log, nowMs, onActivate } = around;
+export async function assembleRings(opened: OpenedDevice, ports: Ports): Promise<RingParts> {
+  const { metrics, log, nowMs, onActivate } = ports;
   const { identity, trust } = opened;
   const cache = { directory: join(opened.directory, 'rings') };
-  const forks = await loadForks(cache.directory, around);
+  const forks = await loadForks(cache.directory, ports);
   const cached = await loadRingCache(cache, (file, error) => {
     log.error({ file, error }, 'ring file damaged');
   });
   const onRefuse = ({ code }: CodedError): void => metrics.ringRefusals.inc({ code });
-  const ports = { cache, identity, nowMs, trust, forks, onActivate, onRefuse };
-  const rings = new Rings(ports, cached);
+  const parts = { cache, identity, nowMs, trust, forks, onActivate, onRefuse };
+  const rings = new Rings(parts, cached);
   const trustExchange = new TrustExchange(trust, opened.access, log);
   const deltas = new RelayedDeltas(cache);
   const exchange = new RingExchange(rings, {
     trust: trustExchange,
     deltas,
-    callBack: around.callBack,
+    callBack: ports.callBack,
     onFetched: (form, bytes) => metrics.fetchedRingBytes.inc({ form }, bytes),
   });
-  const relay = createRelay({ rings, trust: trustExchange, deltas }, around);
+  const relay = createRelay({ rings, trust: trustExchange, deltas }, ports);
   return {
     ...{ rings, forks, exchange, relay, trustExchange },
     requireDropsAllowed: ({ id, ring: { keyspace, version } }) => {
@@ -69,7 +69,7 @@ export async function assembleRings(opened: OpenedDevice, around: Around): Promi
 
 type RelayParts = Pick<ConstructorParameters<typeof RingRelay>[0], 'rings' | 'trust' | 'deltas'>;
 
-function createRelay(parts: RelayParts, { log, monotonicMs }: Around): RingRelay {
+function createRelay(parts: RelayParts, { log, monotonicMs }: Ports): RingRelay {
   return new RingRelay({
     ...parts,
     monotonicMs,
@@ -82,7 +82,7 @@ function createRelay(parts: RelayParts, { log, monotonicMs }: Around): RingRelay
   });
 }
 
-function loadForks(directory: string, { metrics, log, nowMs }: Around): Promise<RingForks> {
+function loadForks(directory: string, { metrics, log, nowMs }: Ports): Promise<RingForks> {
   return RingForks.load({
     directory,
     nowMs,

@@ -137,8 +137,8 @@ export async function assembleServer(
     });
   };
   const callBack: CallBack = (caller) => knownPeers.callBack(caller);
-  const around = { metrics, log, nowMs, monotonicMs, onActivate, callBack };
-  const ringParts = await assembleRings(opened, around);
+  const ports = { metrics, log, nowMs, monotonicMs, onActivate, callBack };
+  const ringParts = await assembleRings(opened, ports);
   const { rings, forks, exchange, relay, trustExchange, ...gate } = ringParts;
   const reconcileAll = (): void => {
     for (const active of rings.list()) reconciler.reconcile(active.ring.keyspace);
@@ -250,14 +250,14 @@ function createReconciler(
     Pick<OpenedDevice, 'audit' | 'identity' | 'key' | 'directory'> &
     Pick<ReconcilerPorts, 'devices' | 'decide' | 'inFlight'> &
     AdaptiveThrottle['taking'],
-  around: {
+  ports: {
     readonly rings: Rings;
     readonly unknownPeers: ReadonlySet<string>;
     readonly log: Logger;
     readonly requireDropsAllowed: ReconcilerPorts['requireDropsAllowed'];
   },
 ): Reconciler {
-  const { rings, unknownPeers, log, requireDropsAllowed } = around;
+  const { rings, unknownPeers, log, requireDropsAllowed } = ports;
   return new Reconciler({
     ...{ store, controls, onceComplete, held, ...calls },
     signReceipt: (receipt) => printReceipt({ ...receipt, born: identity.born, ms: nowMs() }, key),

@@ -53,7 +53,7 @@ export interface LoadChoice<Candidate extends LoadCandidate> {
   readonly wakeAtMs: number | null;
 }
 
-interface Around {
+interface Conditions {
   readonly limits: LoadLimits;
   readonly rule: StartRule;
   readonly nowMs: number;
@@ -65,15 +65,15 @@ interface Around {
  */
 export function chooseLoads<Candidate extends LoadCandidate>(
   candidates: readonly Candidate[],
-  { running, ...around }: Around & { readonly running: readonly (Locality | null)[] },
+  { running, ...conditions }: Conditions & { readonly running: readonly (Locality | null)[] },
 ): LoadChoice<Candidate> {
   const taken = [...running];
   const start: Candidate[] = [];
   const wait: { candidate: Candidate; why: WaitReason }[] = [];
   const wakes: number[] = [];
-  const { rule, nowMs } = around;
+  const { rule, nowMs } = conditions;
   for (const candidate of candidates.toSorted(byUrgency)) {
-    const why = whyWait(candidate, { ...around, taken });
+    const why = whyWait(candidate, { ...conditions, taken });
     if (why === null) {
       start.push(candidate);
       taken.push(candidate.source);
@@ -105,9 +105,9 @@ function byUrgency(a: LoadCandidate, b: LoadCandidate): number {
 
 function whyWait(
   { paused, notBeforeMs, source }: LoadCandidate,
-  given: Around & { readonly taken: readonly (Locality | null)[] },
+  conditions: Conditions & { readonly taken: readonly (Locality | null)[] },
 ): WaitReason | null {
-  const { taken, limits, rule, nowMs } = given;
+  const { taken, limits, rule, nowMs } = conditions;
   if (paused) return 'paused';
   if (notBeforeMs > nowMs) return 'cooldown';
   if (taken.length >= limits.device) return 'device';

@@ -15,7 +15,7 @@ export interface DrainQueuePorts extends DrainPorts, CooldownPorts {
   readonly onGivenUp: () => void;
 }
 
-interface Told {
+interface Listener {
   /** Whether a load or a takeover of it runs. */
   readonly isBusy: (keyspace: string, partition: number) => boolean;
   readonly onDropped: (keyspace: string, partition: number) => void;
@@ -48,7 +48,7 @@ export interface DrainsView {
 
 export class DrainQueue {
   readonly #ports: DrainQueuePorts;
-  readonly #told: Told;
+  readonly #listener: Listener;
   readonly #notes = new Map<string, DrainNotes>();
   /** By keyspace, as the last pass offered them. */
   readonly #waiting = new Map<string, Waiting[]>();
@@ -57,9 +57,9 @@ export class DrainQueue {
   readonly #cooldown: Cooldown;
   #closed = false;
 
-  constructor(ports: DrainQueuePorts, told: Told) {
+  constructor(ports: DrainQueuePorts, listener: Listener) {
     this.#ports = ports;
-    this.#told = told;
+    this.#listener = listener;
     this.#cooldown = new Cooldown(ports);
   }
 
@@ -147,14 +147,14 @@ export class DrainQueue {
       const reason = `${what}; ring-builder trash ${keyspace} confirm lets them go`;
       return (partition) => (held.has(partition) ? reason : null);
     } catch (error) {
-      this.#told.onFailed(keyspace, error, () => undefined);
+      this.#listener.onFailed(keyspace, error, () => undefined);
       const reason = error instanceof Error ? error.message : String(error);
       return () => reason;
     }
   }
 
   #isBusy({ active, notes, partition }: Waiting): boolean {
-    return notes.running.has(partition) || this.#told.isBusy(active.ring.keyspace, partition);
+    return notes.running.has(partition) || this.#listener.isBusy(active.ring.keyspace, partition);
   }
 
   #of(keyspace: string): DrainNotes {
@@ -177,19 +177,19 @@ export class DrainQueue {
       if (held?.state === 'ready') await this.#ports.onceComplete.note(held);
       await drainPartition(this.#ports, { active, partition });
       for (const noted of [notes.reasons, notes.failures]) noted.delete(partition);
-      this.#told.onDropped(keyspace, partition);
+      this.#listener.onDropped(keyspace, partition);
       this.#ports.onceComplete.forget(keyspace, partition);
       release();
     } catch (error) {
       notes.reasons.set(partition, error instanceof Error ? error.message : String(error));
       notes.failures.set(partition, failuresOf({ notes, partition }) + 1);
-      this.#told.onFailed(keyspace, error, release);
+      this.#listener.onFailed(keyspace, error, release);
     } finally {
       this.#running -= 1;
       this.#cooldown.after(begunMs);
       this.#ports.onGivenUp();
       this.#fill();
-      this.#told.onEnded();
+      this.#listener.onEnded();
     }
   }
 }

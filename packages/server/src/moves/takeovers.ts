@@ -18,7 +18,7 @@ export interface TakeoverPorts
 /** A file that is closed is opened for it, which takes 2 ms of a turn. */
 const TAKEN_OVER_AT_ONCE = 16;
 
-interface Told {
+interface Listener {
   /** Of a partition that is complete from now on. */
   readonly onServing: (keyspace: string, partition: number) => void;
   /** `release` is to be called before it is tried again. */
@@ -36,13 +36,13 @@ interface Notes {
 
 export class Takeovers {
   readonly #ports: TakeoverPorts;
-  readonly #told: Told;
+  readonly #listener: Listener;
   readonly #notes = new Map<string, Notes>();
   #closed = false;
 
-  constructor(ports: TakeoverPorts, told: Told) {
+  constructor(ports: TakeoverPorts, listener: Listener) {
     this.#ports = ports;
-    this.#told = told;
+    this.#listener = listener;
   }
 
   /** To be called with each ring that is activated. */
@@ -94,9 +94,9 @@ export class Takeovers {
         throw new CodedError('SERVERS_NOT_CONFIRMED', message);
       }
       release();
-      this.#told.onEnded(keyspace);
+      this.#listener.onEnded(keyspace);
     } catch (error) {
-      this.#told.onFailed(keyspace, error, release);
+      this.#listener.onFailed(keyspace, error, release);
     }
   }
 
@@ -111,7 +111,7 @@ export class Takeovers {
       for (const partition of some) {
         onceComplete.forget(keyspace, partition);
         this.forget(keyspace, partition);
-        this.#told.onServing(keyspace, partition);
+        this.#listener.onServing(keyspace, partition);
         await controls.endForce(keyspace, partition);
       }
       await setImmediate();
