@@ -1,12 +1,13 @@
 // One ring-server as a process of its own: started, waited for, killed.
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
-import http from 'node:http';
 import path from 'node:path';
+import { getHttp } from '@ringwright/node/link/get-http';
 import { waitFor } from '@ringwright/node/wait-for';
 import { failure } from './failure.ts';
 
 const SERVER_MAIN = path.resolve(import.meta.dirname, '../ring-server/launcher.mjs');
+const ANSWER_MS_MAX = 1_000;
 const READY_MS_MAX = 20_000;
 const STOP_MS_MAX = 10_000;
 
@@ -54,9 +55,9 @@ export class ServerProcess {
   /** Resolves once /readyz answers 200; throws with the end of the log when the process ends first. */
   async ready(): Promise<void> {
     const what = `${this.place.device} to be ready on ${this.address} (log: ${this.#logFile})`;
-    const isReady = async (): Promise<boolean> =>
-      (await statusOf(`http://${this.address}/readyz`)) === 200;
-    const ask = async (): Promise<boolean> => !this.isRunning || isReady();
+    const asking = { proof: null, timeoutMs: ANSWER_MS_MAX };
+    const ask = async (): Promise<boolean> =>
+      !this.isRunning || (await getHttp(this.address, '/readyz', asking)).status === 200;
     await waitFor(what, { ask, until: Boolean, deadlineMs: READY_MS_MAX, failure });
     if (!this.isRunning) {
       throw failure(`${this.place.device} ended before it was ready: ${this.#lastWords()}`);
@@ -92,16 +93,4 @@ export class ServerProcess {
 export function serverArguments({ device, port, folder }: ServerPlace): string[] {
   const data = path.join(folder, device);
   return ['--data', data, '--listen', `127.0.0.1:${port}`, '--device', device];
-}
-
-function statusOf(url: string): Promise<number | null> {
-  return new Promise((resolve) => {
-    const request = http.get(url, { agent: false, timeout: 1_000 }, (response) => {
-      response.resume();
-      response.once('end', () => resolve(response.statusCode ?? null));
-      response.once('error', () => resolve(null));
-    });
-    request.once('timeout', () => request.destroy());
-    request.once('error', () => resolve(null));
-  });
 }

@@ -1,9 +1,8 @@
 // A program started for a measurement: waited for until it answers, and ended with this one.
 import { type ChildProcess, spawn } from 'node:child_process';
 import fs from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
+import { waitFor } from '@ringwright/node/wait-for';
 
-const POLL_MS = 20;
 const UP_MS_MAX = 60_000;
 const STOP_MS_MAX = 30_000;
 
@@ -41,14 +40,13 @@ export async function startProgram(program: ProgramToStart): Promise<StartedProg
     for (const event of ['close', 'error'] as const) child.once(event, () => resolve());
   });
   void exited.then(() => running.delete(child));
-  const deadline = performance.now() + UP_MS_MAX;
-  while (!(await isUp().catch(() => false))) {
-    if (!running.has(child) || performance.now() > deadline) {
-      const last = fs.readFileSync(logFile, 'utf8').trim().split('\n').slice(-5).join('\n');
-      throw new Error(`${file} ${args.join(' ')} does not come up: ${last}`);
-    }
-    await delay(POLL_MS);
-  }
+  const failure = (): Error => {
+    const last = fs.readFileSync(logFile, 'utf8').trim().split('\n').slice(-5).join('\n');
+    return new Error(`${file} ${args.join(' ')} does not come up: ${last}`);
+  };
+  const ask = async (): Promise<boolean> => !running.has(child) || isUp();
+  await waitFor('a program', { ask, until: Boolean, deadlineMs: UP_MS_MAX, failure });
+  if (!running.has(child)) throw failure();
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
     child.kill(signal);
     const impatience = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
