@@ -118,6 +118,7 @@ export const errorCatalogue = {
   ),
   RING_VERSION_PRUNED: kind(2, 410, 'the file of the version was pruned'),
   ARCHIVE_DIFFERS: kind(2, 409, 'the archive has another file of the same version'),
+  PLAN_OVER_LIMIT: kind(5, 409, 'the plan does not keep to the limits of --if'),
   PLAN_STALE: kind(3, 409, 'the plan that was reviewed is not what a commit would do now'),
   LOCK_HELD: tryAgain(3, 423, 'another process is changing the ring'),
   RING_LOG_DAMAGED: kind(1, 500, 'the log is edited, cut or not in step with the other files'),

@@ -8,10 +8,9 @@ import { planTraffic, type Traffic } from '@ringwright/builder/ask/plan-traffic'
 import { type ReplicaLoss, replicaLoss } from '@ringwright/builder/ask/replica-loss';
 import { type TierPlan, tierPlans } from '@ringwright/builder/ask/tier-plans';
 import { allMoves } from '@ringwright/builder/plan/later-waves';
-import type { Plan } from '@ringwright/builder/plan/plan';
-import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import type { Ring } from '@ringwright/ring/ring';
 import { printBytes, printSeconds } from '../cli/print-bytes.ts';
+import type { PlanToCommit } from './commit-plan.ts';
 import type { AskedSizes } from './known-sizes.ts';
 import { type LackingRoom, lackingRoom } from './lacking-room.ts';
 import { type PlanAway, planAway, planAwayLines } from './plan-away.ts';
@@ -34,25 +33,29 @@ export interface PlanEffects {
   readonly lacking: readonly LackingRoom[];
 }
 
+type PlannedFrom = Pick<PlanToCommit, 'plan' | 'direct' | 'state'> & {
+  readonly head: { readonly ring: Ring } | null;
+};
+
 export function planEffects(
-  plan: Plan,
-  from: {
-    readonly head: Ring | null;
-    /** No server has the ring: nothing is copied, nothing is at risk. */
-    readonly direct: boolean;
-    readonly state: BuilderState;
+  { plan, head: from, direct, state }: PlannedFrom,
+  {
+    sizes,
+    rate,
+  }: {
     readonly sizes: AskedSizes | null;
     /** Bytes a second that a device sends or receives. */
     readonly rate: number | null;
   },
 ): PlanEffects {
-  const { head, state, sizes, rate, direct } = from;
+  const head = from?.ring ?? null;
   const traffic = sizes === null ? null : planTraffic(allMoves(plan), sizes);
   const busiest = traffic?.busiest?.bytes ?? null;
   const seconds = rate === null || busiest === null ? null : busiest / rate;
   return {
     tiers: tierPlans(state, plan.devices, plan.moves),
     ends: head === null ? null : replicaLoss(head, state.replicas),
+    // Where no server has the ring nothing is copied, and nothing is at risk.
     risk: head === null || direct ? [] : movesAtRisk(head, plan.moves, state),
     traffic: traffic === null ? null : { ...traffic, seconds },
     asked: sizes?.asked ?? 0,
@@ -73,6 +76,15 @@ export function printEffects(effects: PlanEffects, head: Ring | null): string[] 
     ...(traffic === null ? [] : ['', ...printTraffic(traffic)]),
     ...(away === null || head === null ? [] : ['', ...planAwayLines(head, away)]),
   ];
+}
+
+/** Those that the plan tells as at risk: while it runs, or because replicas end. */
+export function partitionsAtRisk({ risk, ends }: Pick<PlanEffects, 'risk' | 'ends'>): number {
+  return Math.max(
+    ends?.fragile ?? 0,
+    ends?.single ?? 0,
+    ...risk.filter(isTold).map((one) => one.while),
+  );
 }
 
 function endLines({ before, after, slots, single, fragile }: ReplicaLoss): string[] {

@@ -8,6 +8,7 @@ import { openRing } from '@ringwright/repository/open-ring';
 import { flag, optionalNumber, optionalText, text } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { limitsOption, parseLimits, requireLimits } from '../../plan/commit-limits.ts';
 import { type CommitArgs, commitPlan, ringOf } from '../../plan/commit-plan.ts';
 import {
   replicasAtOnceOption,
@@ -16,7 +17,9 @@ import {
   requireReplicasAtOnce,
   reviewedPlanOptions,
 } from '../../plan/commit-rules.ts';
+import { sizesFor } from '../../plan/known-sizes.ts';
 import { lastPushed, type PreparedPlan, preparePlan } from '../../plan/prepare-plan.ts';
+import { planEffects } from '../../plan/print-plan-effects.ts';
 import { requireRoom } from '../../plan/require-room.ts';
 import { rampRows, stepRampsOption, whyNoStep } from '../../versions/ramps.ts';
 
@@ -26,6 +29,7 @@ export const verb: Verb = {
     direct: flagOption('straight to the final table: for rings that no server has loaded'),
     'step-ramps': stepRampsOption,
     'max-replicas-at-once': replicasAtOnceOption,
+    if: limitsOption,
     ...reviewedPlanOptions,
     unproved: textOption('why partitions that were forced to join may move again; it is logged'),
   },
@@ -33,6 +37,7 @@ export const verb: Verb = {
     ['$0 commit cities -m "zone 3 joins"', 'plans and commits'],
     ['$0 commit cities -m "d3, next step" --step-ramps', 'weights on their way go one step on'],
     ['$0 commit cities -m "zone 3 joins" --plan 3f9c2a7be01d', 'only if the plan is still that'],
+    ['$0 commit cities -m "nightly" --if "moves<=200,bytes<=50GB,risk=0"', 'for programs'],
     [
       '$0 commit cities -m "new racks" --override "ten racks join"',
       'a large change, by one person',
@@ -41,6 +46,7 @@ export const verb: Verb = {
   run: async (args, context) => {
     const ring = text(args, 'ring');
     const direct = flag(args, 'direct');
+    const limits = parseLimits(optionalText(args, 'if'));
     const signs = await isFirstSigned(context, ring);
     const stepRamps = flag(args, 'step-ramps');
     const prepared = await preparePlan(context, ring, { direct, stepRamps, signs });
@@ -48,6 +54,10 @@ export const verb: Verb = {
     requireReplicasAtOnce(prepared.plan, optionalNumber(args, 'max-replicas-at-once'));
     if (!prepared.changed && !signs) return nothingToDo(context, prepared, { stepRamps });
     if (direct && !context.yes) requireUnpushed(ring, prepared);
+    if (limits.length > 0) {
+      const sizes = await sizesFor(prepared);
+      requireLimits(prepared, planEffects(prepared, { sizes, rate: null }), limits);
+    }
     const override = optionalText(args, 'override') ?? null;
     const reason = optionalText(args, 'unproved') ?? null;
     const partitions = requireProved(prepared.plan, prepared.opened.entries, reason);

@@ -43,3 +43,14 @@ test('a tier with one domain is no risk of this plan', async () => {
   expect(await told('r1z1', 'r1z1', 'r1z2', 'r1z2')).toEqual(['zone']);
   expect(await told('r1z1', 'r1z1', 'r2z1', 'r2z1')).toEqual(['region', 'zone']);
 });
+
+test('--if refuses a plan beyond its limits, and a commit, which changes nothing', async () => {
+  const tool = await growing(['r1z1', 'r1z2', 'r1z3', 'r1z4']);
+  for (const command of ['plan cities --offline', 'commit cities -m grows']) {
+    const refusal = await tool.refusal(`${command} --if moves<=11,risk=0`);
+    expect(refusal).toMatchObject({ exit: 5, code: 'PLAN_OVER_LIMIT' });
+  }
+  expect(await tool.json('show cities')).toMatchObject({ version: 1 });
+  const committed = await tool.json('commit cities -m grows --if moves<=12,risk=0');
+  expect(committed).toMatchObject({ version: 2, moved: 12 });
+});

@@ -5,6 +5,7 @@ import { flag, optionalNumber, optionalText, text } from '../../cli/arguments.ts
 import { flagOption, textOption } from '../../cli/option-forms.ts';
 import { parseBytes } from '../../cli/print-bytes.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
+import { limitsOption, parseLimits, requireLimits } from '../../plan/commit-limits.ts';
 import { plannedGuard } from '../../plan/commit-plan.ts';
 import {
   commitOptions,
@@ -28,6 +29,7 @@ export const verb: Verb = {
     partitions: flagOption('list what moves: partition, replica, from and to'),
     'step-ramps': stepRampsOption,
     'max-replicas-at-once': replicasAtOnceOption,
+    if: limitsOption,
     rate: textOption('what a device sends or receives a second, for the time it takes: 50MB/s'),
   },
   examples: [
@@ -37,6 +39,7 @@ export const verb: Verb = {
   ],
   run: async (args, context) => {
     const ring = text(args, 'ring');
+    const limits = parseLimits(optionalText(args, 'if'));
     const asked = { direct: flag(args, 'direct'), stepRamps: flag(args, 'step-ramps') };
     const wanted = await readWanted(context, ring, asked);
     if (wanted.running !== null) return runningAnswer(context, wanted.running, wanted);
@@ -46,13 +49,8 @@ export const verb: Verb = {
     const sizes = flag(args, 'offline') ? null : await sizesFor(prepared);
     const given = optionalText(args, 'rate');
     const rate = given === undefined ? null : parseBytes(given, '--rate');
-    const effects = planEffects(prepared.plan, {
-      head: head?.ring ?? null,
-      direct,
-      state,
-      sizes,
-      rate,
-    });
+    const effects = planEffects(prepared, { sizes, rate });
+    requireLimits(prepared, effects, limits);
     const options = ['direct', 'step-ramps']
       .map((name) => (flag(args, name) ? ` --${name}` : ''))
       .join('');

@@ -82,7 +82,7 @@ async function showPlan(context: Context, prepared: PreparedRevert): Promise<Ans
   const inFlight = head.ring.moves.length;
   const from = cancelled ?? head.ring;
   const sizes = await sizesFor(toCommit(prepared));
-  const effects = planEffects(plan, { head: from, direct, state, sizes, rate: null });
+  const effects = planEffects({ plan, head: { ring: from }, direct, state }, { sizes, rate: null });
   const { lacking, ...told } = effects;
   const guard = await plannedGuard(context, toCommit(prepared));
   const shown = withWarnings(plan, [...effectWarnings(effects), ...guardWarnings(guard)]);

@@ -1,0 +1,63 @@
+// --if of commit and plan: what a plan may cost at most, for programs that commit. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { allMoves } from '@ringwright/builder/plan/later-waves';
+import { usage } from '../cli/arguments.ts';
+import { textOption } from '../cli/option-forms.ts';
+import { parseBytes } from '../cli/print-bytes.ts';
+import type { PlanToCommit } from './commit-plan.ts';
+import { type PlanEffects, partitionsAtRisk } from './print-plan-effects.ts';
+
+export const limitsOption = textOption(
+  'only if the plan keeps to all of: moves<=N and bytes<=SIZE (of all its waves), risk<=N ' +
+    '(partitions that the plan tells as at risk); = means exactly',
+);
+
+const figureNames = ['moves', 'bytes', 'risk'] as const;
+type FigureName = (typeof figureNames)[number];
+
+interface Limit {
+  readonly name: FigureName;
+  readonly exact: boolean;
+  readonly value: number;
+}
+
+/** Throws USAGE. */
+export function parseLimits(given: string | undefined): readonly Limit[] {
+  return given === undefined ? [] : given.split(',').map(parseLimit);
+}
+
+function parseLimit(term: string): Limit {
+  const [, word, sign, size = ''] = /^([a-z]+)(<=|=)(\w+)$/.exec(term.trim()) ?? [];
+  const name = figureNames.find((one) => one === word);
+  const isCount = /^\d{1,15}$/.test(size);
+  if (name === undefined || (name !== 'bytes' && !isCount)) {
+    throw usage(`--if '${term}' is not moves<=N, bytes<=SIZE or risk<=N, such as risk=0`);
+  }
+  return { name, exact: sign === '=', value: isCount ? Number(size) : parseBytes(size, '--if') };
+}
+
+/**
+ * Throws PLAN_OVER_LIMIT with every figure that does not keep to its limit. Bytes that no server
+ * told keep to none.
+ */
+export function requireLimits(
+  { plan, head, direct }: Pick<PlanToCommit, 'plan' | 'head' | 'direct'>,
+  effects: Pick<PlanEffects, 'traffic' | 'risk' | 'ends'>,
+  limits: readonly Limit[],
+): void {
+  const moves = allMoves(plan).length;
+  const isCopied = head !== null && !direct && moves > 0;
+  const bytes = effects.traffic?.bytes ?? (isCopied ? null : 0);
+  const figures = { moves, bytes, risk: partitionsAtRisk(effects) };
+  const over = limits.flatMap(({ name, exact, value }) => {
+    const found = figures[name];
+    const keeps = found !== null && (exact ? found === value : found <= value);
+    return keeps ? [] : [{ name, limit: `${exact ? '=' : '<='}${value}`, found }];
+  });
+  if (over.length === 0) return;
+  const said = over.map(({ name, limit, found }) => `${name} ${found ?? 'unknown'}, not ${limit}`);
+  throw new CodedError('PLAN_OVER_LIMIT', `the plan of ${plan.ring} has ${said.join('; ')}`, {
+    hint: `nothing was committed: ring-builder plan ${plan.ring} shows why`,
+    details: { ring: plan.ring, over, digest: plan.digest },
+  });
+}
