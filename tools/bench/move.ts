@@ -15,6 +15,7 @@ reshard: beside Redis Cluster. growth: the same bytes in more and more partition
     mib: { usual: 1_024, about: 'MiB of the file; twice as many join, a quarter is resharded' },
     rounds: { usual: 3, about: 'times the file is moved' },
     seconds: { usual: 10, about: 'seconds of load before and after the join' },
+    load: { usual: 50, about: 'percent of the highest load while a device joins' },
     value: { usual: 1_024, about: 'bytes of a value, the file excepted' },
   },
   sections: {

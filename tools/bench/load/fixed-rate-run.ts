@@ -18,7 +18,9 @@ export interface LoadFigures {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The 99th percentile of the median second: what a few bad ones do not show in. */
+  /** The 99th percentile of each second. */
+  readonly secondsP99Ms: readonly number[];
+  /** That of the median second: what a few bad ones do not show in. */
   readonly usualP99Ms: number;
   /** Calls that failed; each was repeated until it succeeded. */
   readonly errors: number;

@@ -1,5 +1,5 @@
 // What the sections of bench:move are told.
 import type { Section } from '../measure/benchmark.ts';
 
-export type MoveSize = 'mib' | 'rounds' | 'seconds' | 'value';
+export type MoveSize = 'mib' | 'rounds' | 'seconds' | 'value' | 'load';
 export type MoveSection = Section<MoveSize>;
