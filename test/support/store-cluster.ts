@@ -22,6 +22,7 @@ import {
   answerPromises,
   answerPush,
   answerRows,
+  answerTail,
 } from '@ringwright/server/replica/replication-answers';
 import { RoundQueue } from '@ringwright/server/replica/round-queue';
 import { type ActiveRing, ringHead } from '@ringwright/server/rings/active-ring';
@@ -88,6 +89,7 @@ export class StoreDevice {
       ],
       [kinds.floorRaise.method, (request, caller) => answerFloorRaise(replica, request, caller)],
       [kinds.digests.method, (request, caller) => answerDigests(replica, request, caller)],
+      [kinds.tail.method, (request, caller) => answerTail(replica, request, caller)],
       [kinds.offer.method, (request, caller) => answerOffer(replica, request, caller)],
       [kinds.push.method, (request, caller) => answerPush(replica, request, caller)],
       [kinds.promises.method, (request, caller) => answerPromises(replica, request, caller)],

@@ -30,6 +30,7 @@ export const messageNeeds: { readonly [Name in keyof Kinds]: NeedsOf<RequestOf<K
   recordStamp: peer,
   recordPrepare: peer,
   digests: peer,
+  tail: peer,
   offer: peer,
   push: peer,
   rowsSince: peer,

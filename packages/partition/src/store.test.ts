@@ -175,16 +175,18 @@ test('watermarks never exceed the sequence, and end with the incarnation', async
     await each.create('test', 0, 'filling');
     await each.write([write('a', 'x', 1), write('b', 'y', 1)]);
   }
-  store.confirm('test', 0, 'peer', 2);
-  store.confirm('test', 0, 'peer', 1);
-  expect(store.confirmed('test', 0, 'peer')).toBe(2);
-  expect(() => store.confirm('test', 0, 'peer', 3)).toThrow(codeOf('VALUE_OUT_OF_RANGE'));
+  store.peers.confirm({ keyspace: 'test', partition: 0 }, 'peer', 2);
+  store.peers.confirm({ keyspace: 'test', partition: 0 }, 'peer', 1);
+  expect(store.peers.confirmed({ keyspace: 'test', partition: 0 }, 'peer')).toBe(2);
+  expect(() => store.peers.confirm({ keyspace: 'test', partition: 0 }, 'peer', 3)).toThrow(
+    codeOf('VALUE_OUT_OF_RANGE'),
+  );
   await store.close();
   const again = await place.open();
-  expect(again.confirmed('test', 0, 'peer')).toBe(2);
+  expect(again.peers.confirmed({ keyspace: 'test', partition: 0 }, 'peer')).toBe(2);
   const before = again.info('test', 0)?.incarnation;
   await copyPartition(source, again);
-  expect(again.confirmed('test', 0, 'peer')).toBe(0);
+  expect(again.peers.confirmed({ keyspace: 'test', partition: 0 }, 'peer')).toBe(0);
   expect(again.info('test', 0)?.incarnation).not.toBe(before);
 });
 

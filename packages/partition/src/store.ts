@@ -33,6 +33,7 @@ import { leaveStore } from './leave-store.ts';
 import { type FilesLook, lookAtFiles } from './parts/look-at-files.ts';
 import { queueWrite, queueWrites, type WriteCaller } from './parts/queue-writes.ts';
 import { checkOpen, partitionOf, type StoreParts } from './parts/store-parts.ts';
+import { type StorePeers, storePeers } from './parts/store-peers.ts';
 import { usePartition } from './parts/use-partition.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { rewriteLost } from './rewrite-lost.ts';
@@ -46,6 +47,8 @@ export class Store {
   readonly trash: StoreTrash;
   /** Whole files, from process to process. */
   readonly copies: StoreCopies;
+  /** What other holders have of the files here. */
+  readonly peers: StorePeers;
   readonly directory: string;
   readonly #parts: StoreParts;
   #closing: Promise<boolean> | null = null;
@@ -55,6 +58,7 @@ export class Store {
     this.directory = parts.root;
     this.trash = storeTrash(parts);
     this.copies = storeCopies(parts);
+    this.peers = storePeers(parts);
     parts.onDurable = (batch) => applyBatch(parts, batch);
   }
 
@@ -80,7 +84,7 @@ export class Store {
 
   /** The stamp of the record that `read` would give. Throws PARTITION_ABSENT, PARTITION_DAMAGED. */
   stampOf(keyspace: string, partition: number, key: Uint8Array): Stamp | null {
-    return this.#withFile(keyspace, partition, (file) => file.stampOf(key));
+    return this.#withFile(keyspace, partition, (file) => file.heldRow(key));
   }
 
   /** Records numbered above `seq`, in order of their numbers. Throws as `read`. */
@@ -123,16 +127,6 @@ export class Store {
   /** Promises that no record has caught up with, in no order: see Write.isPromise. */
   promises(keyspace: string, partition: number): StoredPromise[] {
     return this.#withFile(keyspace, partition, (file) => file.promises.all());
-  }
-
-  /** The sequence up to which `peer` has confirmed this incarnation; 0 when it has not. */
-  confirmed(keyspace: string, partition: number, peer: string): number {
-    return this.#withFile(keyspace, partition, (file) => file.watermarks.get(peer));
-  }
-
-  /** Notes that `peer` holds everything up to `seq`. Throws VALUE_OUT_OF_RANGE above the file's own. */
-  confirm(keyspace: string, partition: number, peer: string, seq: number): void {
-    this.#withFile(keyspace, partition, (file) => file.confirm(peer, seq));
   }
 
   /** Durably promises what PartitionInfo.barrierMs says; never lowered. The server keeps it. */

@@ -28,7 +28,7 @@ import {
   recordsWrite,
   recordWrite,
 } from '@ringwright/wire/records';
-import { digests, offer, promises, push, rowsSince } from '@ringwright/wire/replication';
+import { digests, offer, promises, push, rowsSince, tail } from '@ringwright/wire/replication';
 import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from '@ringwright/wire/rings';
 import { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
 import { trustFetch, trustOffer } from '@ringwright/wire/trust';
@@ -65,6 +65,7 @@ import {
   answerPromises,
   answerPush,
   answerRows,
+  answerTail,
 } from './replica/replication-answers.ts';
 import { answerWrites } from './replica/write-answers.ts';
 import type { MadeWith, RingRequests } from './rings/ring-requests.ts';
@@ -130,6 +131,7 @@ export function fillHandlers(
   ofDevices(recordStamp, (request, caller) => timed(answerStamp(replica, request, caller)));
   ofDevices(recordPrepare, (request, caller) => timed(answerPrepare(replica, request, caller)));
   ofDevices(digests, (request, caller) => answerDigests(replica, request, caller));
+  ofDevices(tail, (request, caller) => answerTail(replica, request, caller));
   ofDevices(offer, (request, caller) => answerOffer(replica, request, caller));
   ofDevices(push, (request, caller) => answerPush(replica, request, caller));
   ofDevices(rowsSince, (request, caller) => answerRows(replica, request, caller));

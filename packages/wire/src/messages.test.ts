@@ -274,6 +274,25 @@ const cases: readonly (readonly [string, Schema, object, readonly object[]])[] =
     [{ holdings: [{ ...holding, state: 'gone' }] }, { holdings: [{ ...holding, digest: 'f' }] }],
   ],
   [
+    'tail',
+    kinds.tail.request,
+    { ...about, rowsMax: offerRowsMax },
+    [{ rowsMax: offerRowsMax + 1 }, { rowsMax: 0 }],
+  ],
+  [
+    'tail answer',
+    kinds.tail.answer,
+    {
+      ...{ incarnation: 'i'.repeat(64), digest: 'f'.repeat(16) },
+      rows: Array(offerRowsMax).fill([key, stampMsMax, stampTieMax, 'f'.repeat(16)]),
+    },
+    [
+      { rows: Array(offerRowsMax + 1).fill([key, 0, 0, 'f'.repeat(16)]) },
+      { rows: [[key, 0, 0, 'f']] },
+      { digest: '' },
+    ],
+  ],
+  [
     'offer',
     kinds.offer.request,
     { ...about, stamps: Array(offerRowsMax).fill([key, stampMsMax, stampTieMax]) },

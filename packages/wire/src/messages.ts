@@ -16,7 +16,7 @@ import { hello } from './hello.ts';
 import { coordinateScan, keysAfter, pageRead } from './listing.ts';
 import { moveControl, moveReceipts } from './moves.ts';
 import { recordPrepare, recordRead, recordStamp, recordsWrite, recordWrite } from './records.ts';
-import { digests, offer, promises, push, rowsSince } from './replication.ts';
+import { digests, offer, promises, push, rowsSince, tail } from './replication.ts';
 import { ringChunk, ringDelta, ringFetch, ringOffer, ringSettle } from './rings.ts';
 import { confirmDrops, trashList, trashRestore } from './trash.ts';
 import { trustFetch, trustOffer } from './trust.ts';
@@ -36,6 +36,7 @@ export const messageKinds = {
   recordStamp,
   recordPrepare,
   digests,
+  tail,
   offer,
   push,
   rowsSince,

@@ -68,6 +68,7 @@ test('which messages the oldest version lacks', () => {
     'copy-start',
     'files-look',
     'page-read',
+    'tail',
     'writes',
   ]);
   expect(methods.filter((method) => !isSpoken(method, wireVersion))).toEqual([]);

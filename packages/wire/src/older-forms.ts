@@ -15,6 +15,7 @@ const methodsSince: ReadonlyMap<string, number> = new Map([
   ['audit-read', 24],
   ['page-read', 25],
   ['coordinate-scan', 25],
+  ['tail', 26],
 ]);
 
 interface Change {

@@ -63,6 +63,21 @@ export const digests = messageKind({
   }),
 });
 
+/** The rows that the receiver's file was given last, the newest first, beside the digest of all. */
+export const tail = messageKind({
+  method: 'tail',
+  request: z.strictObject({
+    ...partitionFields,
+    rowsMax: z.int().min(1).max(offerRowsMax),
+  }),
+  answer: z.strictObject({
+    incarnation: incarnationField,
+    digest: digestField,
+    /** Each with its row hash. */
+    rows: z.array(z.tuple([keyField, msField, tieField, digestField])).max(offerRowsMax),
+  }),
+});
+
 /** Keys and timestamps the sender holds; the answer names those the receiver lacks, by index. */
 export const offer = messageKind({
   method: 'offer',

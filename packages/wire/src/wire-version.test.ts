@@ -33,6 +33,7 @@ const frozen: Readonly<Record<number, string>> = {
   23: '6b40feb61409f85fa6aef19cd98e0f7c43015370c7eff1173d2e7e53dac07296',
   24: 'cc4ef2b86feeb6eb01df1673948cfff4aeaf3da5cd5dd263843a99f31b52eb45',
   25: '0592c121e77b8fbe9cda492f28ef3e8b779eb2ee24d7c651c505f9ebdd007ce7',
+  26: 'b3fe242c2f06cce93ae96519d6b5e4e65bb0143d63fc82826d5ff6010ea86e5f',
 };
 
 test('the messages are those of the wire version', () => {

@@ -34,8 +34,9 @@
  * 24: the audit log is read (audit-read).
  * 25: pages of a partition in key order (page-read, coordinate-scan): listings need them of every
  *    device that they ask.
+ * 26: the last rows of a file beside its digest (tail).
  */
-export const wireVersion = 25;
+export const wireVersion = 26;
 /**
  * The oldest version that is understood as well, that of release 0.1.0: older-forms.ts says what is
  * sent to it.

@@ -1,7 +1,7 @@
 // One open partition file: last-write-wins rows, their numbering, and counters kept in the same
 // transaction. What is durable in the log waits in memory for its turn to be stored.
 import { CodedError } from '@ringwright/base/coded-error';
-import { compareStamps, type Stamp, stampTieMax } from '@ringwright/base/stamp';
+import { compareStamps, stampTieMax } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';
 import { Expiring } from './expiring.ts';
 import type { MarksChange } from './marks-change.ts';
@@ -122,7 +122,7 @@ export class PartitionFile {
   }
 
   #applyRow(row: HashedRecord, bytesStay: boolean): WriteOutcome {
-    const held = this.#heldRow(row.key);
+    const held = this.heldRow(row.key);
     if (held === null) {
       // As if a tombstone of that stamp were here: it stands for all that were dropped.
       const { floor_ms } = this.#meta;
@@ -145,7 +145,8 @@ export class PartitionFile {
     return APPLIED;
   }
 
-  #heldRow(key: Uint8Array): HeldRow | null {
+  /** The row of a key but for its value, which is not looked at. */
+  heldRow(key: Uint8Array): HeldRow | null {
     const pending = this.#pending.held(key);
     if (pending !== null) return pending;
     if (this.#meta.rows + this.#meta.tombstones === 0) return null; // no need to look
@@ -159,11 +160,6 @@ export class PartitionFile {
   /** Notes that a peer holds everything up to `seq`: see Watermarks.confirm. */
   confirm(peer: string, seq: number): void {
     this.watermarks.confirm(peer, seq, this.#tally.seq);
-  }
-
-  /** What an offer is compared with: the stamp of the key's record, whose value is not looked at. */
-  stampOf(key: Uint8Array): Stamp | null {
-    return this.#heldRow(key);
   }
 
   /** Takes what the log says of the file; it is stored with the next flush. */

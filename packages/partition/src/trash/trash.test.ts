@@ -101,13 +101,16 @@ describe('what comes back', () => {
     await store.create('test', 0, 'ready');
     const before = store.info('test', 0);
     await store.write([write('a', 'x', 1), write('b', null, 2)]);
-    store.confirm('test', 0, 'peer', 2);
+    store.peers.confirm({ keyspace: 'test', partition: 0 }, 'peer', 2);
     await store.drop('test', 0, 1_000);
     const [found] = await store.trash.list();
     const info = await store.trash.restore(found?.name ?? '');
     expect(info).toMatchObject({ state: 'filling', rows: 1, tombstones: 1, seq: 2 });
     expect(info.incarnation).not.toBe(before?.incarnation);
-    expect(store.confirmed('test', 0, 'peer'), 'what peers confirmed was another file').toBe(0);
+    expect(
+      store.peers.confirmed({ keyspace: 'test', partition: 0 }, 'peer'),
+      'what peers confirmed was another file',
+    ).toBe(0);
     expect(textOf(store, 'a')).toBe('x');
     expect(await store.trash.list()).toEqual([]);
     await store.write([write('c', 'y', 3)]);

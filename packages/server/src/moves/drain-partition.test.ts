@@ -1,7 +1,7 @@
 // Giving a partition up: the file goes only when every holder has all of it.
 import { CodedError } from '@ringwright/base/coded-error';
 import { recordWrite } from '@ringwright/wire/records';
-import { digests, push } from '@ringwright/wire/replication';
+import { digests, offer, push, tail } from '@ringwright/wire/replication';
 import { describe, expect, test } from 'vitest';
 import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
 import { StoreCluster, type StoreDevice } from '../../../../test/support/store-cluster.ts';
@@ -47,6 +47,46 @@ describe('the file goes', () => {
     expect(leaving!.info(0)).toBeNull();
     expect([a, b, d].map((device) => device!.value(0, 'b'))).toEqual(['1', '1', '1']);
     expect([a!.value(0, 'a'), d!.value(0, 'a')], 'newer ones stay').toEqual(['newer', '1']);
+  });
+
+  test('and nothing is offered, where the holders were only written to since', async () => {
+    await using cluster = await finalized();
+    const [a, b, leaving, d] = cluster.devices;
+    const methods = new Set<string>();
+    for (const holder of [a, b, d]) {
+      await holder!.put(0, { a: '1', b: '1' });
+      // More than the first, short tail.
+      const later = Array.from({ length: 300 }, (_, index) => [`later-${index}`, 'x']);
+      await holder!.put(0, { ...Object.fromEntries(later), b: 'newer' }, 9);
+      holder!.onCall = (method) => void methods.add(method);
+    }
+    expect(await draining(leaving!)).toBe('drained');
+    expect([...methods].sort()).toEqual([digests.method, tail.method]);
+  });
+
+  test('after a record came that the holder has older, among its last', async () => {
+    await using cluster = await finalized();
+    const [a, b, leaving, d] = cluster.devices;
+    for (const holder of [a, b, d]) await holder!.put(0, { a: '1', b: '1' });
+    await leaving!.put(0, { a: 'newer' }, 9);
+    expect(await draining(leaving!)).toBe('drained');
+    const values = [a, b, d].map((device) => device!.value(0, 'a'));
+    expect(values).toEqual(['newer', 'newer', 'newer']);
+  });
+
+  test('with every record offered, where the holder is an older program', async () => {
+    await using cluster = await finalized();
+    const [a, b, leaving, d] = cluster.devices;
+    const offered = new Set<number>();
+    for (const holder of [a, b, d]) {
+      await holder!.put(0, { a: 'newer', b: '1' }, 9);
+      holder!.onCall = (method) => {
+        if (method === tail.method) throw new CodedError('USAGE', 'no such message');
+        if (method === offer.method) offered.add(holder!.store === a!.store ? 0 : 1);
+      };
+    }
+    expect(await draining(leaving!)).toBe('drained');
+    expect(offered.size).toBe(2);
   });
 
   test('after what was under way when the ring changed has ended', async () => {

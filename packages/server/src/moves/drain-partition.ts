@@ -5,6 +5,7 @@ import { digests } from '@ringwright/wire/replication';
 import { type PushPorts, pushRows } from '../repair/push-rows.ts';
 import type { InFlight } from '../replica/in-flight.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
+import { covers } from './covers.ts';
 
 export interface DrainPorts extends PushPorts {
   readonly inFlight: InFlight;
@@ -15,11 +16,10 @@ export interface DrainPorts extends PushPorts {
 }
 
 /**
- * Fenced by the active ring (nothing writes here any more), waits for what is under way, then
- * offers every record to
- * every holder. The file goes to the trash when each holder has confirmed the last sequence and
- * lacks nothing of a
- * second, complete offer. A crash at any point leaves the file, and the drain begins again.
+ * Fenced by the active ring (nothing writes here any more), waits for what is under way. The file
+ * goes to the trash when each holder has each of its records or a newer one: told by digests and
+ * last rows, or else by an offer of every record that finds nothing missing. A crash at any point
+ * leaves the file, and the drain begins again.
  */
 export async function drainPartition(
   ports: DrainPorts,
@@ -52,32 +52,40 @@ function changed(partition: number): CodedError {
   return new CodedError('RING_STALE', `partition ${partition} changed while it was drained`);
 }
 
-async function confirmAll(
-  ports: DrainPorts,
-  {
-    active,
-    partition,
-    device,
-  }: { readonly active: ActiveRing; readonly partition: number; readonly device: number },
-): Promise<void> {
-  const { keyspace, version } = active.ring;
-  const everything = { active, partition, device, since: 0, untilMs: Number.POSITIVE_INFINITY };
-  const mine = ports.store.info(keyspace, partition);
+interface Holder {
+  readonly active: ActiveRing;
+  readonly partition: number;
+  readonly device: number;
+}
+
+async function confirmAll(ports: DrainPorts, holder: Holder): Promise<void> {
+  const mine = ports.store.info(holder.active.ring.keyspace, holder.partition);
+  const { digest, incarnation } = await holdingOf(ports, holder);
+  if (digest === mine?.digest) return;
+  if (await covers(ports, { ...holder, incarnation })) return;
+  const everything = { ...holder, since: 0, untilMs: Number.POSITIVE_INFINITY };
+  await pushRows(ports, everything);
+  if (await covers(ports, { ...holder, incarnation })) return;
+  const proof = await pushRows(ports, everything);
+  if (proof.pushed > 0) {
+    const lacked = `d${holder.device} still lacked ${proof.pushed} records`;
+    throw new CodedError('PARTITION_FILLING', lacked);
+  }
+}
+
+async function holdingOf(ports: DrainPorts, { active, partition, device }: Holder) {
+  const { keyspace, version, table } = active.ring;
   const request = { keyspace, ringVersion: version, partitions: [partition] };
   const { holdings } = await ports.devices.call({ active, device }, digests, request);
+  const [holding] = holdings;
   // A table holder must be complete itself; a joiner takes over nothing yet, so having the records
   // is enough.
-  const serves = active.ring.table.some((row) => row[partition] === device);
-  if (serves && holdings[0]?.state !== 'ready') {
+  const serves = table.some((row) => row[partition] === device);
+  if (!holding || (serves && holding.state !== 'ready')) {
     throw new CodedError(
       'PARTITION_FILLING',
       `d${device} has not all of partition ${partition} yet`,
     );
   }
-  if (holdings[0]?.digest === mine?.digest) return;
-  await pushRows(ports, everything);
-  const proof = await pushRows(ports, everything);
-  if (proof.pushed > 0) {
-    throw new CodedError('PARTITION_FILLING', `d${device} still lacked ${proof.pushed} records`);
-  }
+  return holding;
 }

@@ -45,7 +45,7 @@ function expectTrueWatermarks({ devices }: StoreCluster): void {
       if (peer === device) continue;
       for (const partition of [0, 1]) {
         const mark = `d${peer.id}/${peer.info(partition)?.incarnation}`;
-        const confirmed = device.store.confirmed('cities', partition, mark);
+        const confirmed = device.store.peers.confirmed({ keyspace: 'cities', partition }, mark);
         const bounds = { rowsMax: 1_000_000, bytesMax: 1e9 };
         const { rows } = device.store.rowsSince('cities', partition, 0, bounds);
         for (const row of rows.filter(({ seq }) => seq <= confirmed)) {

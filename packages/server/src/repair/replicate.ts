@@ -145,7 +145,10 @@ export class Replicator {
     const { store, nowMs } = this.#ports;
     const { partition, mine, recent, holding } = task;
     const { incarnation } = holding;
-    let since = store.confirmed(active.ring.keyspace, partition, watermark(device, incarnation));
+    let since = store.peers.confirmed(
+      { keyspace: active.ring.keyspace, partition },
+      watermark(device, incarnation),
+    );
     const untilMs = nowMs() - replicationAgeMsMin;
     const confirm = (seq: number): void =>
       this.#confirm(active, device, { partition, own: mine.incarnation, incarnation, seq });
@@ -177,7 +180,7 @@ export class Replicator {
     // one.
     const info = usableInfo(this.#ports.store, keyspace, partition);
     if (info?.incarnation === own) {
-      this.#ports.store.confirm(keyspace, partition, watermark(device, incarnation), seq);
+      this.#ports.store.peers.confirm({ keyspace, partition }, watermark(device, incarnation), seq);
     }
   }
 

@@ -13,6 +13,7 @@ import {
   type promises,
   type push,
   type rowsSince,
+  type tail,
 } from '@ringwright/wire/replication';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import {
@@ -78,6 +79,19 @@ function holdingOf(store: ReplicaPorts['store'], keyspace: string, partition: nu
   if (info === null) return null;
   const { incarnation, state, digest, rows, seq, floorMs } = info;
   return { incarnation, state, digest, rows, seq, floorMs };
+}
+
+export async function answerTail(
+  ports: ReplicaPorts,
+  request: RequestOf<typeof tail>,
+  caller: Caller,
+): Promise<AnswerOf<typeof tail>> {
+  await heldPartition(ports, request, caller);
+  const { rows, ...file } = ports.store.peers.tail(request, request.rowsMax);
+  return {
+    ...file,
+    rows: rows.map(({ key, ms, tie, hash }) => [key, ms, tie, hash.toString('hex')]),
+  };
 }
 
 /**

@@ -1,0 +1,55 @@
+// The last rows of a file beside the digest of all its rows: how two files are compared that differ
+// only in these.
+import { compareStamps, type Stamp } from '@ringwright/base/stamp';
+import type Database from 'better-sqlite3';
+import { emptyDigest, toggleRow } from './digest.ts';
+import type { PartitionFile } from './partition-file.ts';
+import type { PartitionInfo } from './partition-info.ts';
+
+export interface FileTail extends Pick<PartitionInfo, 'incarnation' | 'digest'> {
+  readonly rows: readonly TailRow[];
+}
+
+export interface TailRow extends Stamp {
+  readonly key: Uint8Array;
+  /** The row hash. */
+  readonly hash: Buffer;
+}
+
+type RawRow = [key: Buffer, ms: number, tie: number, hash: Buffer];
+
+const last = (db: Database.Database) =>
+  db
+    .prepare<unknown[], RawRow>('SELECT key, ms, tie, hash FROM records ORDER BY seq DESC LIMIT ?')
+    .raw();
+
+/** Up to `rowsMax` rows, the newest first, and the digest of the same moment. */
+export function tailOf(file: PartitionFile, rowsMax: number): FileTail {
+  const rows = file.sql.of(last).all(rowsMax);
+  const { incarnation, digest } = file.info();
+  return {
+    incarnation,
+    digest,
+    rows: rows.map(([key, ms, tie, hash]) => ({ key, ms, tie, hash })),
+  };
+}
+
+/**
+ * Whether the file with this tail holds each record of `file`, or a newer one of its key. Keys of
+ * the tail are compared by their stamps. All other rows are the same when the digests of both files
+ * are, each without the rows of those keys. False may also mean that the tail is too short.
+ */
+export function isCoveredBy(file: PartitionFile, tail: Pick<FileTail, 'digest' | 'rows'>): boolean {
+  let difference = emptyDigest;
+  for (const digest of [file.info().digest, tail.digest]) {
+    difference = toggleRow(difference, Buffer.from(digest, 'hex'));
+  }
+  for (const row of tail.rows) {
+    difference = toggleRow(difference, row.hash);
+    const held = file.heldRow(row.key);
+    if (held === null) continue;
+    if (compareStamps(held, row) > 0) return false;
+    difference = toggleRow(difference, held.hash);
+  }
+  return difference.high === 0 && difference.low === 0;
+}

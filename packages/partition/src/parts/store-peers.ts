@@ -1,0 +1,35 @@
+// What other holders have of the files here, for whoever has the store.
+import { type FileTail, isCoveredBy, tailOf } from '../file/file-tail.ts';
+import type { PartitionFile } from '../file/partition-file.ts';
+import { checkOpen, partitionOf, type StoreParts } from './store-parts.ts';
+import { usePartition } from './use-partition.ts';
+
+interface Place {
+  readonly keyspace: string;
+  readonly partition: number;
+}
+
+/** All throw PARTITION_ABSENT and PARTITION_DAMAGED. */
+export interface StorePeers {
+  /** The sequence up to which `peer` has confirmed this incarnation; 0 when it has not. */
+  readonly confirmed: (place: Place, peer: string) => number;
+  /** Notes that `peer` holds everything up to `seq`. Throws VALUE_OUT_OF_RANGE above the file's own. */
+  readonly confirm: (place: Place, peer: string, seq: number) => void;
+  /** For another holder to compare its file with: the last rows, and the digest of all. */
+  readonly tail: (place: Place, rowsMax: number) => FileTail;
+  /** Whether another file, by its tail, has each record of this one or a newer one of its key. */
+  readonly isCoveredBy: (place: Place, tail: Pick<FileTail, 'digest' | 'rows'>) => boolean;
+}
+
+export function storePeers(parts: StoreParts): StorePeers {
+  const withFile = <T>(place: Place, use: (file: PartitionFile) => T): T => {
+    checkOpen(parts);
+    return usePartition(parts, partitionOf(parts, place), use);
+  };
+  return {
+    confirmed: (place, peer) => withFile(place, (file) => file.watermarks.get(peer)),
+    confirm: (place, peer, seq) => withFile(place, (file) => file.confirm(peer, seq)),
+    tail: (place, rowsMax) => withFile(place, (file) => tailOf(file, rowsMax)),
+    isCoveredBy: (place, tail) => withFile(place, (file) => isCoveredBy(file, tail)),
+  };
+}
