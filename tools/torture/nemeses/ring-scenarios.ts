@@ -22,55 +22,33 @@ const PROBE_PAUSE_MS = 1_000;
 const TAKEOVER_ROUNDS = 8;
 
 /** One server joins, one is away meanwhile: nobody may drop what that one has not confirmed. */
-export const absentHolder: Nemesis = {
-  letter: 'rings',
-  name: 'a holder that is away',
-  async strike(stage, _random, signal) {
-    const found = await cast(stage, signal);
-    if (found === null) return;
-    const [away, joiner] = found;
-    const { ring: before } = await headOf(stage);
-    await stage.fault('rings: holder away', [away], async () => {
-      await away.end('kill');
-      await commitChange(stage, { name: 'joins' }, [['add', joiner.text, '1']]);
-      await startRollout(stage, ['--skip-down']).ended;
-      const { ring: after } = await headOf(stage);
-      const dropped = droppedWithout(stage, away, { before, after });
-      await away.start();
-      if (dropped.length > 0) throw new Broken(`dropped too early: ${dropped.join('; ')}`);
-    });
-    await leave(stage, joiner);
-  },
-  prove: proveRings,
-};
+export const absentHolder = ringScenario('a holder that is away', async (stage, [away, joiner]) => {
+  const { ring: before } = await headOf(stage);
+  await stage.fault('rings: holder away', [away], async () => {
+    await away.end('kill');
+    await commitChange(stage, { name: 'joins' }, [['add', joiner.text, '1']]);
+    await startRollout(stage, ['--skip-down']).ended;
+    const { ring: after } = await headOf(stage);
+    const dropped = droppedWithout(stage, away, { before, after });
+    await away.start();
+    if (dropped.length > 0) throw new Broken(`dropped too early: ${dropped.join('; ')}`);
+  });
+});
 
 /** A network that splits while slots are in flight. */
-export const splitInFlight: Nemesis = {
-  letter: 'rings',
-  name: 'a split in mid-move',
-  async strike(stage, _random, signal) {
-    const found = await cast(stage, signal);
-    if (found === null) return;
-    const [, joiner] = found;
-    await initialize(stage, joiner);
-    const { moves } = (await headOf(stage)).ring;
-    await stage.fault('rings: split in flight', [], async () => {
-      const source = await victimOf(stage, moves[0]?.from ?? 0);
-      await probeSides(stage, [source, joiner], 1);
-    });
-    await leave(stage, joiner);
-  },
-  prove: proveRings,
-};
+export const splitInFlight = ringScenario('a split in mid-move', async (stage, [, joiner]) => {
+  await initialize(stage, joiner);
+  const { moves } = (await headOf(stage)).ring;
+  await stage.fault('rings: split in flight', [], async () => {
+    const source = await victimOf(stage, moves[0]?.from ?? 0);
+    await probeSides(stage, [source, joiner], 1);
+  });
+});
 
 /** A network that splits before the joiners' ring is known on its other side. */
-export const splitTakeover: Nemesis = {
-  letter: 'rings',
-  name: 'a split at the takeover',
-  async strike(stage, _random, signal) {
-    const found = await cast(stage, signal);
-    if (found === null) return;
-    const [, joiner] = found;
+export const splitTakeover = ringScenario(
+  'a split at the takeover',
+  async (stage, [, joiner], signal) => {
     await initialize(stage, joiner);
     const { ring } = await headOf(stage);
     const { partition = 0, from = null } = ring.moves[0] ?? {};
@@ -88,10 +66,21 @@ export const splitTakeover: Nemesis = {
       await probeSides(stage, side, TAKEOVER_ROUNDS).finally(rollout.kill);
       await rollout.ended;
     });
-    await leave(stage, joiner);
   },
-  prove: proveRings,
-};
+);
+
+function ringScenario(
+  name: string,
+  play: (stage: Stage, found: Cast, signal: AbortSignal) => Promise<void>,
+): Nemesis {
+  const strike: Nemesis['strike'] = async (stage, _random, signal) => {
+    const found = await cast(stage, signal);
+    if (found === null) return;
+    await play(stage, found, signal);
+    await leave(stage, found[1]);
+  };
+  return { letter: 'rings', name, strike, prove: proveRings };
+}
 
 type Cast = readonly [first: Victim, joiner: Victim];
 
