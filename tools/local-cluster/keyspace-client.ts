@@ -1,69 +1,122 @@
-// The application's client: the package of the project, and every call again until it is answered.
+// A small client of one keyspace over HTTP. Any server answers: when one fails, the next is asked.
+import http from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CodedError } from '@ringwright/base/coded-error';
-import type { Client } from '@ringwright/client/client';
-import { connect } from '@ringwright/client/connect';
 import { failure } from './failure.ts';
 
+const SOCKETS_PER_SERVER_MAX = 32;
 /** A quorum of local servers answers in milliseconds; ten seconds means that it will not. */
 const ATTEMPT_MS_MAX = 10_000;
 const OPERATION_MS_MAX = 30_000;
-const PAUSE_MS = 10;
+/** A server that refused a connection is left alone for so long. */
+const SHUN_MS = 1_000;
+const ROUND_PAUSE_MS = 10;
+/** Answers after which the same request may succeed elsewhere or later. */
+const TRY_AGAIN = new Set([408, 409, 421, 425, 429, 500, 502, 503, 504]);
 
-interface Attempts {
-  /** Without an answer: whether they took effect is unknown. */
+export interface Outcome {
+  readonly status: number;
+  readonly body: string;
+  /** Attempts without an answer: whether they took effect is unknown. */
   readonly unanswered: number;
+  /** Attempts that were refused. */
   readonly refused: number;
 }
 
+interface Call {
+  readonly method: 'GET' | 'PUT';
+  readonly path: string;
+  readonly value: string | null;
+}
+
 export class KeyspaceClient {
-  readonly #client: Client;
+  readonly #keyspace: string;
+  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: SOCKETS_PER_SERVER_MAX });
+  readonly #shunnedUntil = new Map<number, number>();
+  #ports: readonly number[];
+  #turn = 0;
 
-  private constructor(client: Client) {
-    this.#client = client;
+  constructor(keyspace: string, ports: readonly number[]) {
+    this.#keyspace = keyspace;
+    this.#ports = ports;
   }
 
-  /** Of the servers on these ports; those that join are learned from the ring. */
-  static async of(keyspace: string, ports: readonly number[]): Promise<KeyspaceClient> {
-    const addresses = ports.map((port) => `127.0.0.1:${port}`);
-    return new KeyspaceClient(await connect(addresses, { keyspace, timeoutMs: ATTEMPT_MS_MAX }));
+  addServer(port: number): void {
+    this.#ports = [...this.#ports, port];
   }
 
-  /** Written at quorum. Throws after 30 s, or when told that it is wrong. */
-  async put(key: string, value: string): Promise<Attempts> {
-    const { attempts } = await until(`put ${key}`, () => this.#client.put(key, value));
-    return attempts;
+  /** Writes at quorum, again and again until acknowledged. Throws after 30 s, or when told that it is wrong. */
+  put(key: string, value: string): Promise<Outcome> {
+    return this.#until({ method: 'PUT', path: this.#pathOf(key), value }, [200, 201, 204]);
   }
 
-  /** Read at quorum; null: there is no such record. */
-  async get(key: string): Promise<{ readonly value: string | null; readonly attempts: Attempts }> {
-    const { result, attempts } = await until(`get ${key}`, () => this.#client.get(key));
-    return { value: result === null ? null : Buffer.from(result.value).toString(), attempts };
+  /** Reads at quorum; status 404 says that there is no such record. */
+  get(key: string): Promise<Outcome> {
+    return this.#until({ method: 'GET', path: this.#pathOf(key), value: null }, [200, 404]);
   }
 
   close(): void {
-    void this.#client.close();
+    this.#agent.destroy();
+  }
+
+  #pathOf(key: string): string {
+    return `/v1/${this.#keyspace}/${encodeURIComponent(key)}`;
+  }
+
+  async #until(call: Call, expected: readonly number[]): Promise<Outcome> {
+    const deadline = performance.now() + OPERATION_MS_MAX;
+    let [unanswered, refused, last] = [0, 0, ''];
+    for (let attempt = 1; performance.now() < deadline; attempt += 1) {
+      const port = this.#nextPort();
+      try {
+        const { status, body } = await this.#ask(port, call);
+        if (expected.includes(status)) return { status, body, unanswered, refused };
+        last = `${status} ${body.slice(0, 300)}`;
+        if (!TRY_AGAIN.has(status)) break;
+        refused += 1;
+      } catch (error) {
+        last = error instanceof Error ? error.message : String(error);
+        if (isRefusal(error)) this.#shunnedUntil.set(port, performance.now() + SHUN_MS);
+        else unanswered += 1;
+      }
+      if (attempt % this.#ports.length === 0) await delay(ROUND_PAUSE_MS);
+    }
+    throw failure(`${call.method} ${decodeURIComponent(call.path)} failed; last answer: ${last}`);
+  }
+
+  #nextPort(): number {
+    const now = performance.now();
+    for (let step = 0; step < this.#ports.length; step += 1) {
+      this.#turn = (this.#turn + 1) % this.#ports.length;
+      const port = this.#ports[this.#turn] ?? 0;
+      if ((this.#shunnedUntil.get(port) ?? 0) < now) return port;
+    }
+    return this.#ports[this.#turn] ?? 0;
+  }
+
+  #ask(port: number, { method, path, value }: Call): Promise<{ status: number; body: string }> {
+    return new Promise((resolve, reject) => {
+      const headers =
+        value === null
+          ? {}
+          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(value) };
+      const options = { host: '127.0.0.1', port, method, path, headers, agent: this.#agent };
+      const request = http.request({ ...options, timeout: ATTEMPT_MS_MAX }, (response) => {
+        let body = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => {
+          body += chunk;
+        });
+        response.once('end', () => resolve({ status: response.statusCode ?? 0, body }));
+        response.once('error', reject);
+      });
+      request.once('timeout', () => request.destroy(new Error(`no answer from port ${port}`)));
+      request.once('error', reject);
+      request.end(value ?? undefined);
+    });
   }
 }
 
-async function until<Result>(
-  what: string,
-  call: () => Promise<Result>,
-): Promise<{ readonly result: Result; readonly attempts: Attempts }> {
-  const deadline = performance.now() + OPERATION_MS_MAX;
-  let [unanswered, refused] = [0, 0];
-  for (;;) {
-    try {
-      return { result: await call(), attempts: { unanswered, refused } };
-    } catch (error) {
-      if (!(error instanceof CodedError)) throw error;
-      const { outcome, retry } = error;
-      if (outcome === 'maybe-done') unanswered += 1;
-      else refused += 1;
-      // One that was overtaken by its own earlier attempt is made again too.
-      const mayHelp = outcome !== 'not-done' || retry !== 'never';
-      if (mayHelp && performance.now() < deadline) await delay(PAUSE_MS);
-      else throw failure(`${what} failed: ${String(error)}`, '', error);
-    }
-  }
+/** No connection was made: the request was certainly not executed. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }

@@ -47,11 +47,11 @@ export async function tellStory(stage: Stage): Promise<Ending> {
   const { cluster, narrator, cities } = stage;
   await buildFirstRing(stage);
   const ports = cluster.servers.map(({ place }) => place.port);
-  const client = await KeyspaceClient.of(KEYSPACE, ports);
+  const client = new KeyspaceClient(KEYSPACE, ports);
   const ledger = newLedger(cities.entries);
   const loadSeconds = await load(stage, client, ledger);
   const traffic = startTraffic({ client, ledger, random: seededRandom(TRAFFIC_SEED) });
-  const change = await join(stage);
+  const change = await join(stage, client);
   const kill = await killOne(stage, traffic);
   narrator.act('Every record is read back and compared');
   const comparison = await readBack(client, ledger);
@@ -107,7 +107,10 @@ type Change = Pick<
   'moved' | 'moveLowerBound' | 'copiesVerified' | 'copied' | 'ringVersion' | 'rolloutSeconds'
 >;
 
-async function join({ cluster, builder, narrator }: Stage): Promise<Change> {
+async function join(
+  { cluster, builder, narrator }: Stage,
+  client: KeyspaceClient,
+): Promise<Change> {
   narrator.act('A seventh server joins in a fourth zone, while an application writes and reads');
   const joiner = await cluster.startJoiner();
   await builder('add', KEYSPACE, deviceOf(joiner), WEIGHT);
@@ -119,6 +122,7 @@ async function join({ cluster, builder, narrator }: Stage): Promise<Change> {
   const started = performance.now();
   const rollout = await builder('rollout', KEYSPACE);
   const rolloutSeconds = tenths((performance.now() - started) / 1000);
+  client.addServer(joiner.place.port);
   const change = changeFigures(rollout);
   const copied = `${change.copied.partitions} partition files copied and verified`;
   narrator.say(`${copied} in ${rolloutSeconds} s; the ring is at version ${change.ringVersion}`);

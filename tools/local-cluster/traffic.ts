@@ -100,10 +100,10 @@ export async function readAndJudge(
 ): Promise<{ readonly verdict: Verdict; readonly retries: number }> {
   const entry = must(ledger.entries[index], `no record ${index}`);
   const from = must(ledger.acked[index], `no record ${index}`);
-  const { value, attempts } = await client.get(entry.key);
+  const { status, body, unanswered, refused } = await client.get(entry.key);
   const to = must(ledger.sent[index], `no record ${index}`);
-  const verdict = judgeRead(entry, value, { from, to });
-  return { verdict, retries: attempts.unanswered + attempts.refused };
+  const verdict = judgeRead(entry, status === 404 ? null : body, { from, to });
+  return { verdict, retries: unanswered + refused };
 }
 
 export function describe(ledger: Ledger, index: number, verdict: Verdict): string {
