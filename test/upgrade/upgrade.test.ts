@@ -19,7 +19,6 @@ import { type Left, passphrase, serversOf } from './left.ts';
 import { sayAgain, type WireLine } from './record-wire.ts';
 
 const archives = path.join(import.meta.dirname, 'data');
-const keyspaces = ['notes', 'users'] as const;
 const unpacked: string[] = [];
 /** Four servers, twenty commands. */
 const slow = { timeout: 180_000 };
@@ -60,6 +59,8 @@ async function isSound(tool: RingBuilder, keyspace: string): Promise<void> {
 
 async function replicasEqual(folder: string, keyspace: string): Promise<void> {
   const { ring } = await readVersion(path.join(folder, 'rings'), keyspace, 'head');
+  // Devices with keys tell digests to each other alone: there the reads from all holders must do.
+  if (ring.devices.some((device) => device?.key !== undefined)) return;
   await waitFor(`all replicas of ${keyspace} to be equal`, {
     ask: () => unequalReplicas(ring),
     until: (faults) => faults.length === 0,
@@ -98,6 +99,7 @@ test.each(fs.readdirSync(archives))(
     process.env['RING_BUILDER_KEYS'] = path.join(folder, 'keys');
     process.env['RING_BUILDER_PASSPHRASE'] = passphrase;
     const left = JSON.parse(fs.readFileSync(path.join(folder, 'left.json'), 'utf8')) as Left;
+    const keyspaces = Object.keys(left.values);
     const tool = await ringBuilderProgramIn(folder);
     const servers = serversOf(folder);
     for (const keyspace of keyspaces) await isSound(tool, keyspace);

@@ -28,11 +28,12 @@ const [sd1, sd2, sd3, sd4] = servers as [
   ServerUnderTest,
   ServerUnderTest,
 ];
-const values: Record<string, Record<string, string | null>> = { notes: {}, users: {} };
+const values: Record<string, Record<string, string | null>> = { notes: {}, users: {}, spans: {} };
 
 await firstRings();
 await write('notes', 0);
 await write('users', 0);
+await write('spans', 0);
 await signedJoin();
 await write('notes', 1);
 await historyOfUsers();
@@ -44,7 +45,7 @@ writeLeft();
 spawnSync('tar', ['-czf', archive, '-C', folder, '.'], { stdio: 'inherit' });
 fs.rmSync(folder, { recursive: true });
 
-/** Two rings of three servers, unsigned. */
+/** Three rings of three servers with keys, unsigned; the last is of format 2. */
 async function firstRings(): Promise<void> {
   for (const server of [sd1, sd2, sd3]) await server.start();
   const devices = [sd1, sd2, sd3].flatMap(({ text }) => [text, '1']);
@@ -52,8 +53,11 @@ async function firstRings(): Promise<void> {
   await type(
     'create users --partitions 6 --partitioner murmur3-mod --replicas 2.5 --min-part-hours 0',
   );
-  for (const ring of ['notes', 'users']) {
-    await type(['add', ring, ...devices]);
+  await type(
+    'create spans --partitioner ranges --boundaries key-4,n --replicas 3 --min-part-hours 0',
+  );
+  for (const ring of ['notes', 'users', 'spans']) {
+    await type(['add', ring, ...devices, '--ask-key']);
     await type(['commit', ring, '-m', 'three servers']);
     await type(`push ${ring}`);
   }
@@ -66,11 +70,15 @@ async function signedJoin(): Promise<void> {
   const trust = ['--trust', path.join(folder, 'rings', 'trust.json')];
   for (const server of [sd1, sd2, sd3]) await server.stop();
   for (const server of servers) await server.start(trust);
-  await type(['commit', 'notes', '-m', 'signed from here on']);
-  await type('push notes');
-  await type(['add', 'notes', sd4.text, '1']);
-  await type(['commit', 'notes', '-m', 'sd4 joins']);
-  await type('rollout notes');
+  for (const ring of ['notes', 'spans']) {
+    await type(['commit', ring, '-m', 'signed from here on']);
+    await type(`push ${ring}`);
+  }
+  for (const ring of ['notes', 'spans']) {
+    await type(['add', ring, sd4.text, '1', '--ask-key']);
+    await type(['commit', ring, '-m', 'sd4 joins']);
+    await type(`rollout ${ring}`);
+  }
   await type('set-weight notes d0 0.5');
   await type('pin notes 1 --on d3');
   // Staged and not committed: the folder is left with it.
@@ -80,7 +88,7 @@ async function signedJoin(): Promise<void> {
 async function historyOfUsers(): Promise<void> {
   await type(['commit', 'users', '-m', 'signed from here on']);
   await type('push users');
-  await type(['add', 'users', sd4.text, '1']);
+  await type(['add', 'users', sd4.text, '1', '--ask-key']);
   await type(['set-device', 'users', 'd3', '--meta', 'späte Platte, "neu"']);
   await type(['commit', 'users', '-m', 'sd4 joins']);
   await type('rollout users');
