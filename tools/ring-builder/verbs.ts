@@ -215,6 +215,11 @@ const sign: readonly VerbEntry[] = [
     load: () => import('./commands/sign/access.ts'),
   },
   {
+    usage: 'certs <action> [names..]',
+    summary: 'an authority and one TLS bundle for each server, made offline; their rotation',
+    load: () => import('./commands/sign/certs.ts'),
+  },
+  {
     usage: 'settle <ring>',
     summary: 'after a fork: tell every server that the history here is the right one',
     load: () => import('./commands/carry-out/settle.ts'),

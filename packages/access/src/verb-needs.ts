@@ -54,6 +54,7 @@ export const verbNeeds: Readonly<Record<string, VerbNeed>> = {
   sign: 'folder',
   beacon: 'signature',
   access: 'signature',
+  certs: 'folder',
   settle: 'operator',
   completion: 'folder',
   'import-swift': 'folder',

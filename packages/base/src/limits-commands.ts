@@ -16,3 +16,11 @@ export const rampPercentMin = 0.01;
 export const beaconMinutesMin = 0.001;
 /** A minute and a half: a root that is good for less is over before it is pushed. */
 export const trustLifeDaysMin = 0.001;
+/** Ten years: clients have to be given another authority after it. */
+export const authorityLifeDays = 3_650;
+/** A year: `certs list` and the log of a server tell the end. */
+export const certificateLifeDays = 365;
+/** `certs list` answers no from here on: a month to make another one. */
+export const certificateWarnDays = 30;
+/** The clock of whoever is shown a new certificate may be behind by that much. */
+export const certificateEarlyMs = 3_600_000;

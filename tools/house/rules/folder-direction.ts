@@ -36,6 +36,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   'tools/ring-builder': [
     'cli',
     'servers',
+    'certs',
     'versions',
     'moves',
     'plan',

@@ -1,0 +1,96 @@
+// The folder of certificates: authority.pem, which clients are given, and one bundle NAME.pem for
+// each server. The private key of the authority lies where signing keys do, encrypted.
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { isAbsolute, join, relative } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { replaceDurably, replaceOwnFile } from '@ringwright/node/durable-files';
+import type { TlsIdentity } from '@ringwright/node/link/prove-server';
+import { onlyMissing } from '@ringwright/node/missing-file';
+import { generateKey, listKeys, loadKey } from '@ringwright/repository/signing-key';
+import { type Arguments, optionalText, usage } from '../cli/arguments.ts';
+import type { Context } from '../cli/verb.ts';
+import { type Authority, makeAuthority, spkiOfCertificate } from './certificate.ts';
+
+export interface CertsFolder {
+  readonly folder: string;
+  /** Certificates of authority.pem: the first one issues, both are believed. Empty: no authority. */
+  readonly authorities: readonly string[];
+  /** By name: of each bundle the certificates, the server's own first. */
+  readonly bundles: ReadonlyMap<string, string>;
+}
+
+const pemPattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g;
+const authorityName = 'authority';
+
+/** Throws USAGE where bundles would be shared with the rings. */
+export async function openCerts(args: Arguments, { rings }: Context): Promise<CertsFolder> {
+  const folder = optionalText(args, 'certs') ?? join(rings, '..', 'certs');
+  const way = relative(rings, folder);
+  if (!way.startsWith('..') && !isAbsolute(way)) {
+    throw usage(`${folder} lies in ${rings}, which is shared`, '--certs DIR outside of it');
+  }
+  const bundles = new Map<string, string>();
+  const files = (await readdir(folder).catch(onlyMissing)) ?? [];
+  for (const file of files.filter((one) => one.endsWith('.pem')).sort()) {
+    const certificates = await readCertificates(join(folder, file));
+    if (certificates.length > 0) bundles.set(file.slice(0, -'.pem'.length), certificates.join(''));
+  }
+  const authorities = (bundles.get(authorityName) ?? '').match(pemPattern) ?? [];
+  bundles.delete(authorityName);
+  return { folder, authorities, bundles };
+}
+
+/** Throws CERTS_UNKNOWN, SIGNING_KEY_UNKNOWN, SIGNING_KEY_LOCKED. */
+export async function openAuthority(certs: CertsFolder, context: Context): Promise<Authority> {
+  const [cert] = certs.authorities;
+  if (cert === undefined) {
+    throw new CodedError('CERTS_UNKNOWN', `${authorityPath(certs.folder)} is not there`, {
+      hint: 'ring-builder certs init makes an authority; --certs DIR names another folder',
+    });
+  }
+  const spki = spkiOfCertificate(cert);
+  const known = (await listKeys(context.keys.folder)).find((one) => one.spki === spki);
+  const name = known?.name ?? authorityNameOf(cert);
+  const passphrase = known === undefined ? null : await context.keys.passphrase('open');
+  return { cert, key: await loadKey(context.keys.folder, name, passphrase) };
+}
+
+/** Of chance too: a folder of keys may serve several clusters, which must not believe each other. */
+export async function newAuthority(number: number, context: Context): Promise<Authority> {
+  const name = `${authorityName}-${number}-${randomBytes(4).toString('hex')}`;
+  const { folder } = context.keys;
+  const passphrase = await context.keys.passphrase('create');
+  await generateKey(folder, name, passphrase);
+  const key = await loadKey(folder, name, passphrase);
+  return { cert: await makeAuthority(key, { name, nowMs: context.nowMs() }), key };
+}
+
+/** `authority-2-…` is the second one. */
+export function authorityNameOf(cert: string): string {
+  return new X509Certificate(cert).subject.replace(/^CN=/, '');
+}
+
+export function authorityPath(folder: string): string {
+  return join(folder, `${authorityName}.pem`);
+}
+
+export async function writeAuthorities(folder: string, certs: readonly string[]): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await replaceDurably(authorityPath(folder), certs.join(''));
+}
+
+/** Replaced by one rename: a server that is given the folder never reads half of it. */
+export async function writeBundle(
+  folder: string,
+  name: string,
+  { key, cert }: TlsIdentity,
+): Promise<string> {
+  const file = join(folder, `${name}.pem`);
+  await replaceOwnFile(file, Buffer.from(key + cert));
+  return file;
+}
+
+async function readCertificates(file: string): Promise<string[]> {
+  return (await readFile(file, 'utf8')).match(pemPattern) ?? [];
+}

@@ -1,0 +1,88 @@
+// ring-builder certs init and issue: an authority, and bundles for the addresses of servers.
+import { isIP } from 'node:net';
+import { CodedError } from '@ringwright/base/coded-error';
+import { certificateLifeDays } from '@ringwright/base/limits-commands';
+import { issueCertificate, type Names } from '../../certs/certificate.ts';
+import {
+  authorityPath,
+  newAuthority,
+  openAuthority,
+  openCerts,
+  writeAuthorities,
+  writeBundle,
+} from '../../certs/certs-folder.ts';
+import { type Arguments, optionalNumber, optionalText, usage } from '../../cli/arguments.ts';
+import type { Answer, Context } from '../../cli/verb.ts';
+
+/** An authority, unless a run that was stopped made it, and a bundle for each address. */
+export async function initAnswer(
+  args: Arguments,
+  context: Context,
+  addresses: readonly string[],
+): Promise<Answer> {
+  const certs = await openCerts(args, context);
+  if (addresses.length === 0) throw usage('for which servers? certs init 10.0.0.1 10.0.0.2');
+  const wanted = addresses.map((one) => ({ name: bundleName(one), names: namesFor([one]) }));
+  const isNew = certs.authorities.length === 0;
+  const authority = isNew ? await newAuthority(1, context) : await openAuthority(certs, context);
+  if (isNew) await writeAuthorities(certs.folder, [authority.cert]);
+  const files: string[] = [];
+  for (const { name, names } of wanted) {
+    if (certs.bundles.has(name)) continue;
+    const leaf = { name, names, days: lifeDays(args), nowMs: context.nowMs() };
+    files.push(await writeBundle(certs.folder, name, await issueCertificate(authority, leaf)));
+  }
+  const path = authorityPath(certs.folder);
+  return {
+    json: { authority: path, bundles: files, changed: isNew || files.length > 0 },
+    lines: [
+      `${path} is for clients: --ca of ring-builder, --cacert of curl, { ca } of connect()`,
+      ...files.map((file) => `${file} is for its server alone: ring-server --tls ${file}`),
+    ],
+    next: context.next('certs list'),
+  };
+}
+
+export async function issueAnswer(
+  args: Arguments,
+  context: Context,
+  addresses: readonly string[],
+): Promise<Answer> {
+  const [first] = addresses;
+  if (first === undefined) throw usage('for which addresses? certs issue 10.0.0.3 db3.example');
+  const names = namesFor(addresses);
+  const name = bundleName(optionalText(args, 'name') ?? first);
+  const certs = await openCerts(args, context);
+  if (certs.bundles.has(name)) {
+    throw usage(`${certs.folder} has a bundle ${name}`, `certs rotate ${name}, or another --name`);
+  }
+  const authority = await openAuthority(certs, context);
+  const leaf = { name, names, days: lifeDays(args), nowMs: context.nowMs() };
+  const file = await writeBundle(certs.folder, name, await issueCertificate(authority, leaf));
+  return {
+    json: { name, file, names: names.map(({ value }) => value), changed: true },
+    lines: [`${file} is for its server alone: ring-server --tls ${file}`],
+    next: context.next('certs list'),
+  };
+}
+
+export function lifeDays(args: Arguments): number {
+  return optionalNumber(args, 'days') ?? certificateLifeDays;
+}
+
+function namesFor(addresses: readonly string[]): Names {
+  return addresses.map((value) => {
+    if (isIP(value) !== 0) return { type: 'ip', value };
+    if (/^[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})*$/i.test(value)) return { type: 'dns', value };
+    throw usage(`${JSON.stringify(value)} is no IP address and no host name`, 'without the port');
+  });
+}
+
+/** A file name: the colons of IPv6 would not be one everywhere. */
+function bundleName(typed: string): string {
+  const name = typed.replaceAll(':', '-').toLowerCase();
+  if (/^[a-z0-9][a-z0-9.-]{0,127}$/.test(name) && !name.startsWith('authority')) return name;
+  throw new CodedError('NAME_INVALID', `bundle name ${JSON.stringify(typed)} is not [a-z0-9.-]`, {
+    hint: 'such as db3, at most 128 characters; authority… is taken',
+  });
+}

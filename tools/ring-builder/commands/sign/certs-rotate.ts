@@ -1,0 +1,116 @@
+// ring-builder certs rotate: bundles with new keys, and another authority in three steps, between
+// which nobody is refused: A, then A and B are believed, then B issues, then B alone is believed.
+import { issueCertificate, namesOf } from '../../certs/certificate.ts';
+import {
+  authorityNameOf,
+  authorityPath,
+  type CertsFolder,
+  newAuthority,
+  openAuthority,
+  openCerts,
+  writeAuthorities,
+  writeBundle,
+} from '../../certs/certs-folder.ts';
+import { type Arguments, optionalText, usage } from '../../cli/arguments.ts';
+import type { Answer, Context } from '../../cli/verb.ts';
+import { lifeDays } from './certs-issue.ts';
+
+/** The same names, a new key. */
+export async function rotateAnswer(
+  args: Arguments,
+  context: Context,
+  names: readonly string[],
+): Promise<Answer> {
+  const certs = await openCerts(args, context);
+  if (names.length === 0) throw usage('certs rotate NAME …, or certs rotate authority');
+  const unknown = names.find((name) => !certs.bundles.has(name));
+  if (unknown !== undefined) throw usage(`${certs.folder} has no bundle ${unknown}`);
+  const files = await reissue(args, context, { certs, names });
+  return {
+    json: { bundles: files, changed: true },
+    lines: files.map((file) => `${file}: rename a copy into place on its server, which reads it`),
+    next: context.next('certs list'),
+  };
+}
+
+type Step = '1' | '2' | '3';
+
+const afterStep: Readonly<Record<Step, string>> = {
+  1: 'step 1 of 3: give it to every client before step 2, or they refuse the new bundles',
+  2: 'step 2 of 3: put each bundle on its server before step 3, or clients refuse the old ones',
+  3: 'step 3 of 3: give it to every client; what the old authority issued counts no more',
+};
+
+/** Each step may be typed again: what was done stays done. */
+export async function rotateAuthorityAnswer(args: Arguments, context: Context): Promise<Answer> {
+  const certs = await openCerts(args, context);
+  if (certs.authorities.length === 0) await openAuthority(certs, context); // throws, with a hint
+  const done = stepsDone(certs.authorities);
+  const step = optionalText(args, 'step') as Step | undefined; // yargs knows the choices
+  const isBegun = done > 0;
+  if (step === undefined)
+    throw usage(`${stepText(done)}: certs rotate authority --step ${done + 1}`);
+  const isNext = Number(step) === done + 1;
+  const isAgain = isBegun ? Number(step) === done : step === '3';
+  if (!isNext && !isAgain) {
+    throw usage(`${stepText(done)}, so --step ${step} is not the next`, `--step ${done + 1}`);
+  }
+  if (isNext) await carryOut(step, args, { context, certs });
+  const path = authorityPath(certs.folder);
+  const next = step === '3' ? 'certs list' : `certs rotate authority --step ${Number(step) + 1}`;
+  return {
+    json: { step: Number(step), authority: path, changed: isNext },
+    lines: [`${path}, ${afterStep[step]}`],
+    next: context.next(next),
+  };
+}
+
+async function carryOut(
+  step: Step,
+  args: Arguments,
+  { context, certs }: { readonly context: Context; readonly certs: CertsFolder },
+): Promise<void> {
+  const { folder, authorities, bundles } = certs;
+  const [first = '', second = ''] = authorities;
+  if (step === '1') {
+    const { cert } = await newAuthority(numberOf(first) + 1, context);
+    await writeAuthorities(folder, [first, cert]);
+  } else if (step === '2') {
+    const turned = { ...certs, authorities: [second, first] };
+    await reissue(args, context, { certs: turned, names: [...bundles.keys()] });
+    // Last: a run that was stopped before it does the whole step again.
+    await writeAuthorities(folder, turned.authorities);
+  } else {
+    await writeAuthorities(folder, [first]);
+  }
+}
+
+/** The one that issues is first in the file, so its order tells how far a rotation has come. */
+function stepsDone([first = '', second]: readonly string[]): 0 | 1 | 2 {
+  if (second === undefined) return 0;
+  return numberOf(first) < numberOf(second) ? 1 : 2;
+}
+
+function stepText(done: number): string {
+  return done === 0 ? 'no rotation is under way' : `step ${done} of 3 is done`;
+}
+
+function numberOf(cert: string): number {
+  return Number(/^authority-(\d+)/.exec(authorityNameOf(cert))?.[1]);
+}
+
+async function reissue(
+  args: Arguments,
+  context: Context,
+  { certs, names }: { readonly certs: CertsFolder; readonly names: readonly string[] },
+): Promise<string[]> {
+  const authority = await openAuthority(certs, context);
+  const files: string[] = [];
+  for (const name of names) {
+    const cert = certs.bundles.get(name) ?? '';
+    const nowMs = context.nowMs();
+    const leaf = { name, names: namesOf(cert), days: lifeDays(args), nowMs };
+    files.push(await writeBundle(certs.folder, name, await issueCertificate(authority, leaf)));
+  }
+  return files;
+}

@@ -1,0 +1,97 @@
+// Certificates that the tool makes, judged by TLS itself: each step of a rotation is tried with
+// what clients and servers have at that moment, those that lag by a step included.
+
+import { once } from 'node:events';
+import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer } from 'node:tls';
+import { proveServer } from '@ringwright/node/link/prove-server';
+import { expect, test } from 'vitest';
+import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
+
+async function keeper(): Promise<{ tool: RingBuilder; keys: string; read: Reading }> {
+  const tool = await ringBuilderIn();
+  const home = await mkdtemp(join(tmpdir(), 'ring-builder-certs-'));
+  await writeFile(join(home, 'passphrase'), 'secret of the authority\n', { mode: 0o600 });
+  const keys = `--key-folder ${join(home, 'keys')} --passphrase-file ${join(home, 'passphrase')}`;
+  const read: Reading = (name) => readFile(join(tool.folder, 'certs', `${name}.pem`), 'utf8');
+  return { tool, keys, read };
+}
+
+type Reading = (name: string) => Promise<string>;
+
+/** `proved`, or why a client that believes `ca` refuses a server that shows the bundle. */
+async function judged(bundle: string, ca: string): Promise<string> {
+  const server = createServer({ key: bundle, cert: bundle, minVersion: 'TLSv1.3' });
+  server.on('tlsClientError', () => undefined);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const attempt = { proof: { by: 'authority', ca }, identity: null, timeoutMs: 10_000 } as const;
+  try {
+    const { socket } = await proveServer(`127.0.0.1:${port}`, attempt);
+    socket.destroy();
+    return 'proved';
+  } catch (error) {
+    return (error as Error).message.replace(/^127.0.0.1:\d+ /, '');
+  } finally {
+    server.close();
+  }
+}
+
+test('an authority and bundles, which prove their servers and no others', async () => {
+  const { tool, keys, read } = await keeper();
+  const first = await tool.json(`certs init 127.0.0.1 10.0.0.2 ${keys}`);
+  expect(first).toMatchObject({ changed: true, bundles: { length: 2 } });
+  expect(await tool.json(`certs init 127.0.0.1 10.0.0.2 ${keys}`)).toMatchObject({
+    changed: false,
+  });
+  const { mode } = await stat(join(tool.folder, 'certs', '127.0.0.1.pem'));
+  expect(mode & 0o777).toBe(0o600);
+  const ca = await read('authority');
+  expect(ca).not.toContain('PRIVATE');
+  expect(await judged(await read('127.0.0.1'), ca)).toBe('proved');
+  expect(await judged(await read('10.0.0.2'), ca)).toMatch(/another certificate: .*10\.0\.0\.2/);
+  const other = await keeper();
+  await other.tool.json(`certs init 127.0.0.1 ${other.keys}`);
+  expect(await judged(await other.read('127.0.0.1'), ca)).toMatch(/another certificate/);
+  const leaf = `certs issue 127.0.0.1 db3.example --name db3 --days 7 ${keys}`;
+  expect(await tool.json(leaf)).toMatchObject({ names: ['127.0.0.1', 'db3.example'] });
+  const listed = await tool.run('certs list --json');
+  expect(listed.exit).toBe(1);
+  expect(JSON.parse(listed.stdout)).toMatchObject({
+    certificates: [
+      { name: expect.stringMatching(/^authority-1-/), endsSoon: false },
+      { name: '10.0.0.2', endsSoon: false },
+      { name: '127.0.0.1', endsSoon: false },
+      { name: 'db3', endsSoon: true, issuer: expect.stringMatching(/^authority-1-/) },
+    ],
+  });
+});
+
+test('another authority in three steps: nobody is refused who is behind by one', async () => {
+  const { tool, keys, read } = await keeper();
+  await tool.json(`certs init 127.0.0.1 ${keys}`);
+  const state = async (): Promise<readonly [string, string]> => [
+    await read('127.0.0.1'),
+    await read('authority'),
+  ];
+  const states = [await state()];
+  for (const step of [1, 2, 3]) {
+    const command = `certs rotate authority --step ${step} ${keys}`;
+    const skipped = `certs rotate authority --step ${(step % 3) + 1} ${keys}`;
+    if (step < 3) expect((await tool.run(skipped)).exit).toBe(2);
+    expect(await tool.json(command)).toMatchObject({ step, changed: true });
+    expect(await tool.json(command)).toMatchObject({ step, changed: false });
+    states.push(await state());
+  }
+  for (const [at, [bundle]] of states.entries()) {
+    for (const [later, [, ca]] of states.entries()) {
+      if (Math.abs(at - later) <= 1) expect(await judged(bundle, ca)).toBe('proved');
+    }
+  }
+  const [[oldBundle]] = states as [readonly [string, string]];
+  expect(await judged(oldBundle, (await state())[1])).toMatch(/another certificate/);
+});

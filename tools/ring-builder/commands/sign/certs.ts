@@ -1,0 +1,49 @@
+// ring-builder certs: an authority, and one bundle (key and certificate) for each server.
+import { text, texts, usage } from '../../cli/arguments.ts';
+import { textOption } from '../../cli/option-forms.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { initAnswer, issueAnswer } from './certs-issue.ts';
+import { listAnswer } from './certs-list.ts';
+import { rotateAnswer, rotateAuthorityAnswer } from './certs-rotate.ts';
+
+export const verb: Verb = {
+  positionals: {
+    action: {
+      describe: 'init, issue, list or rotate',
+      choices: ['init', 'issue', 'list', 'rotate'],
+    },
+    names: { describe: 'init, issue: IP addresses and host names; rotate: bundles or authority' },
+  },
+  options: {
+    certs: textOption('folder of the certificates (default: certs beside that of the rings)'),
+    name: textOption('issue: name of the bundle (default: the first address)'),
+    days: textOption('issue, rotate: how long it is good (default 365)'),
+    step: textOption('rotate authority: 1, 2 or 3', { choices: ['1', '2', '3'] }),
+  },
+  examples: [
+    ['$0 certs init 10.0.0.1 10.0.0.2', 'certs/authority.pem and a bundle for each address'],
+    ['$0 certs issue 10.0.0.3 db3.example --name db3', 'certs/db3.pem: ring-server --tls'],
+    ['$0 certs list', 'until when each is good; exit 1 when one ends within 30 days'],
+    ['$0 certs rotate db3', 'the same names with a new key'],
+    ['$0 certs rotate authority --step 1', 'a second authority beside the first'],
+  ],
+  about:
+    'No server is asked, and no network is needed. The key of the authority lies with the\n' +
+    'signing keys (--key-folder), under a passphrase: --passphrase-file FILE or\n' +
+    'RING_BUILDER_PASSPHRASE for scripts. Keys are Ed25519. Clients are given authority.pem:\n' +
+    'ring-builder --ca, curl --cacert, connect(…, { ca }). Certificates that others made\n' +
+    'serve as well: ring-server --tls takes any PEM file with a key and its certificates.',
+  run: async (args, context) => {
+    const names = texts(args, 'names');
+    const action = text(args, 'action');
+    if (action === 'init') return initAnswer(args, context, names);
+    if (action === 'issue') return issueAnswer(args, context, names);
+    if (action === 'rotate') {
+      const isAuthority = names.length === 1 && names[0] === 'authority';
+      if (isAuthority) return rotateAuthorityAnswer(args, context);
+      return rotateAnswer(args, context, names);
+    }
+    if (names.length > 0) throw usage(`certs list takes no names, not ${names.join(' ')}`);
+    return listAnswer(args, context);
+  },
+};
