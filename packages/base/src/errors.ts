@@ -157,7 +157,11 @@ export const errorCatalogue = {
   PEER_FAILED: maybeTryOther(4, 502, 'the other server failed or answered in a form unknown here'),
   PEER_UNPROVEN: tryOther(4, 502, 'the other end proves another key or certificate than expected'),
   CERTS_UNKNOWN: kind(2, 404, 'the folder of certificates has no authority'),
-  INSECURE_LISTEN: kind(5, 409, 'a server would listen to other machines without TLS or trust'),
+  INSECURE_LISTEN: kind(
+    5,
+    409,
+    'a server would listen to other machines without TLS, trust or access',
+  ),
   TLS_BUNDLE_INVALID: kind(2, 400, 'the file has no key and certificate that belong together'),
   // Never PEER_: it is the word of the one that was called.
   CALLER_UNPROVEN: tryOther(4, 403, 'only a device whose key the ring names may ask for this'),

@@ -106,7 +106,7 @@ interface Surroundings {
   readonly token: string | null;
   /** Nothing is said without TLS, to other servers either. */
   readonly demandsTls: boolean;
-  /** Other machines reach it without TLS or trust: an operator wanted it so. */
+  /** Other machines reach it without TLS, trust or access: an operator wanted it so. */
   readonly insecure: boolean;
 }
 

@@ -67,7 +67,9 @@ const optionsSchema = z.strictObject({
   insecureListen: z
     .boolean()
     .default(false)
-    .describe('listen off loopback without --tls and --trust: whoever reaches the port may do all'),
+    .describe(
+      'listen off loopback without --tls, --trust and --token-file: whoever reaches it may do all',
+    ),
   device: deviceNameSchema.optional().describe('device name, where several share an address'),
   rings: z.string().min(1).optional().describe('folder of ring folders, watched for new versions'),
   store: z

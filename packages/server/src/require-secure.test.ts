@@ -24,13 +24,17 @@ test.each(['127.0.0.1:6200', '127.9.9.9:1', '[::1]:6200', 'localhost:6200'])(
 );
 
 test.each(['10.0.0.1:6200', '0.0.0.0:6200', '[::]:6200', 'sd1.example:6200', '127.0.0.1.evil:1'])(
-  'at %s TLS and trust are needed, or an explicit word',
+  'at %s TLS, trust and access are needed, or an explicit word',
   (listen) => {
-    expect(refusal({ ...options, listen })?.details).toMatchObject({ lacks: ['--tls', '--trust'] });
-    const [tls, trust] = ['own', ['rings/trust.json']];
-    expect(refusal({ ...options, listen, tls })?.details).toMatchObject({ lacks: ['--trust'] });
-    expect(refusal({ ...options, listen, trust })?.details).toMatchObject({ lacks: ['--tls'] });
-    expect(refusal({ ...options, listen, tls, trust })).toBeNull();
+    const lacking = (given: object): unknown =>
+      refusal({ ...options, listen, ...given })?.details['lacks'] ?? null;
+    const all = { tls: 'own', trust: ['rings/trust.json'], tokenFile: 'peer.token' };
+    expect(lacking({})).toEqual(['--tls', '--trust', '--token-file']);
+    expect(lacking({ ...all, tls: undefined })).toEqual(['--tls']);
+    expect(lacking({ ...all, trust: [] })).toEqual(['--trust']);
+    expect(lacking({ ...all, tokenFile: undefined })).toEqual(['--token-file']);
+    expect(lacking(all)).toBeNull();
+    expect(isInsecure({ ...options, listen, ...all })).toBe(false);
     expect(refusal({ ...options, listen, insecureListen: true })).toBeNull();
     expect(isInsecure({ ...options, listen, insecureListen: true })).toBe(true);
   },
@@ -39,7 +43,9 @@ test.each(['10.0.0.1:6200', '0.0.0.0:6200', '[::]:6200', 'sd1.example:6200', '12
 test('what is printed can be typed as it stands', () => {
   const { hint } = refusal(options) ?? { hint: '' };
   const rest = '--data /srv/sd1 --listen 10.0.0.1:6200';
-  expect(hint).toContain(`  ring-server ${rest} --tls own --trust rings/trust.json`);
+  const protection = '--tls own --trust rings/trust.json --token-file peer.token';
+  expect(hint).toContain(`  ring-server ${rest} ${protection}`);
   expect(hint).toContain(`  ring-server ${rest} --insecure-listen`);
   expect(hint).toContain('  ring-builder key generate');
+  expect(hint).toContain('  ring-builder access grant servers --peer --out peer.token');
 });

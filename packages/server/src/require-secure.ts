@@ -4,7 +4,8 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { splitAddress } from '@ringwright/base/server-address';
 import type { ServerOptions } from './options.ts';
 
-type Listening = Pick<ServerOptions, 'listen' | 'data' | 'tls' | 'trust' | 'insecureListen'>;
+type Protection = Pick<ServerOptions, 'tls' | 'trust' | 'tokenFile'>;
+type Listening = Protection & Pick<ServerOptions, 'listen' | 'data' | 'insecureListen'>;
 
 /** Whether only programs of this machine reach the address. */
 export function isLoopback(address: string): boolean {
@@ -13,28 +14,42 @@ export function isLoopback(address: string): boolean {
 }
 
 /** Whether it listens to others without what keeps strangers out. */
-export function isInsecure({ listen, tls, trust }: Listening): boolean {
-  return !isLoopback(listen) && (tls === undefined || trust.length === 0);
+export function isInsecure(options: Listening): boolean {
+  return !isLoopback(options.listen) && lackingOf(options).length > 0;
 }
 
 /** Throws INSECURE_LISTEN, with the commands that would set it up. */
 export function requireSecure(options: Listening): void {
   if (options.insecureListen || !isInsecure(options)) return;
-  const { listen, data, tls, trust } = options;
-  const lacks = [
-    ...(tls === undefined ? ['--tls'] : []),
-    ...(trust.length === 0 ? ['--trust'] : []),
-  ];
+  const { listen, data, tls = 'own', trust, tokenFile } = options;
+  const lacks = lackingOf(options);
   const given = `--data ${data} --listen ${listen}`;
-  const message = `other machines reach ${listen}, and ${lacks.join(' and ')} is missing`;
+  const token = tokenFile ?? 'peer.token';
+  const protection = `--tls ${tls} --trust ${trust[0] ?? 'rings/trust.json'} --token-file ${token}`;
+  const message = `other machines reach ${listen}; missing: ${lacks.join(', ')}`;
   throw new CodedError('INSECURE_LISTEN', message, {
     hint: [
       'set it up:',
       ...(trust.length === 0 ? ['  ring-builder key generate operator'] : []),
-      `  ring-server ${given} --tls ${tls ?? 'own'} --trust ${trust[0] ?? 'rings/trust.json'}`,
+      ...(tokenFile === undefined
+        ? [
+            `  ring-builder access grant servers --peer --out ${token}`,
+            '  ring-builder access grant operator --operator --metrics --out operator.token',
+          ]
+        : []),
+      `  ring-server ${given} ${protection}`,
       'or, where nobody else reaches that network:',
       `  ring-server ${given} --insecure-listen`,
     ].join('\n'),
     details: { listen, lacks },
   });
+}
+
+/** Without the token a server whose disk was wiped would let everybody in. */
+function lackingOf({ tls, trust, tokenFile }: Protection): string[] {
+  return [
+    ...(tls === undefined ? ['--tls'] : []),
+    ...(trust.length === 0 ? ['--trust'] : []),
+    ...(tokenFile === undefined ? ['--token-file'] : []),
+  ];
 }

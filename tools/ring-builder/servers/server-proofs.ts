@@ -31,7 +31,7 @@ interface Proofs {
   readonly trusted: Trusted;
   /** Read once, when the first server is asked. */
   keys: Promise<KeysByAddress> | null;
-  /** Servers that other machines reach without TLS or trust. */
+  /** Servers that other machines reach without TLS, trust or access. */
   readonly insecure: Set<string>;
 }
 

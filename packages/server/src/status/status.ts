@@ -106,7 +106,7 @@ export interface ServerStatus {
   readonly key: string;
   /** Connections without TLS are refused. */
   readonly demandsTls: boolean;
-  /** It listens to other machines without TLS or trust: --insecure-listen. */
+  /** It listens to other machines without TLS, trust or access: --insecure-listen. */
   readonly insecure: boolean;
   readonly uptimeMs: number;
   readonly nowMs: number;

@@ -107,7 +107,7 @@ function copyMetrics(registers: Registry[]) {
     }),
     insecureListen: new Gauge({
       name: 'ringwright_insecure_listen',
-      help: 'Whether it listens to other machines without TLS or trust',
+      help: 'Whether it listens to other machines without TLS, trust or access',
       registers,
     }),
     heldDrops: new Gauge({
