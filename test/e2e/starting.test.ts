@@ -108,6 +108,15 @@ test.each([
   await expect(fs.stat(data)).rejects.toThrow('ENOENT');
 });
 
+test('an address that others reach: exit 5 with commands to type, a line each', async () => {
+  const { exit, said, data } = await endOf({}, ['--listen', '10.0.0.1:6200']);
+  expect(said).toContain('INSECURE_LISTEN');
+  expect(said).toMatch(/^ {2}ring-builder access grant servers --peer --out peer\.token$/m);
+  expect(said).toMatch(/^ {2}ring-server .* --token-file peer\.token$/m);
+  expect(exit).toBe(5);
+  await expect(fs.stat(data)).rejects.toThrow('ENOENT');
+});
+
 test('SIGTERM under load ends with 0 and no line of trouble; no record is lost', async () => {
   const asking = Array.from({ length: 50 }, (_, index) => put(`value ${index}`).catch(() => 0));
   const before = running.logText().length;

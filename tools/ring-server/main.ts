@@ -90,7 +90,9 @@ async function stop(server: RunningServer, signal: NodeJS.Signals, log: Logger):
 function tell({ message, code, hint }: CodedError): void {
   const sentence = `ring-server: ${shortenedWords(message)} [${code}]`;
   process.stderr.write(`${printable(sentence)}\n`);
-  if (hint !== '') process.stderr.write(`${printable(hint)}\n`);
+  for (const line of hint === '' ? [] : hint.split('\n')) {
+    process.stderr.write(`${printable(line)}\n`);
+  }
 }
 
 main().catch((error: unknown) => {

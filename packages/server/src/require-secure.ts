@@ -38,6 +38,7 @@ export function requireSecure(options: Listening): void {
           ]
         : []),
       `  ring-server ${given} ${protection}`,
+      '  ring-builder access push   (once a ring names it)',
       'or, where nobody else reaches that network:',
       `  ring-server ${given} --insecure-listen`,
     ].join('\n'),
