@@ -1,5 +1,5 @@
 // The README, the glossary and the pages of design agree with the programs: every command is
-// listed, and what they name exists.
+// listed, and what they name exists; so do the tests of SECURITY.md.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -49,6 +49,25 @@ test('every path that is named exists', () => {
     .map(([, name]) => name ?? '')
     .filter((name) => !existsSync(path.join(root, name)));
   expect(missing).toEqual([]);
+});
+
+test('every attack that is told has an answer, and tests that exist', () => {
+  const page = readFileSync(path.join(root, 'packages/server/SECURITY.md'), 'utf8');
+  const [, table = ''] = page.split('\n| what a stranger does');
+  const rows = [
+    ...(table.split('\n\n')[0] ?? '').matchAll(/^\| (\w.*?) +\| (.+?) +\| (.*?) +\|$/gm),
+  ];
+  expect(rows.length).toBeGreaterThan(20);
+  const files = globSync('{packages,tools,test}/**/*.test.ts', { cwd: root });
+  const untested = rows.flatMap(([, attack, , tests = '']) => {
+    const named = [...tests.matchAll(/`([\w-]+)`( \(e\))?/g)];
+    const missing = named.filter(([, name, isEndToEnd]) => {
+      const folder = isEndToEnd === undefined ? '/' : 'test/e2e/';
+      return !files.some((file) => file.endsWith(`${folder}${name}.test.ts`));
+    });
+    return named.length === 0 ? [attack] : missing.map(([, name]) => `${attack}: ${name}`);
+  });
+  expect(untested).toEqual([]);
 });
 
 test('the glossary has each word once, in order, with a file that exists', () => {

@@ -3,7 +3,7 @@ import { createPublicKey, generateKeyPairSync, type KeyObject, X509Certificate }
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { TLSSocket } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls, TLSSocket } from 'node:tls';
 import { messageKind } from '@ringwright/wire/message';
 import { expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -136,6 +136,25 @@ test('where TLS is demanded a plain caller gets nothing, and a silent one goes',
   silent.end();
   await closed;
   expect(await linkTo(port, byDevice).call(double, 1, 10_000)).toBe(2);
+});
+
+test('nobody comes back with a ticket in place of a key, nor with an older TLS', async () => {
+  const { port, refused } = await listening();
+  const sessions: Buffer[] = [];
+  const visit = async (more: ConnectionOptions): Promise<TLSSocket> => {
+    const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false, ...more });
+    onTestFinished(() => void socket.destroy());
+    socket.on('session', (session: Buffer) => sessions.push(session));
+    await once(socket, 'secureConnect');
+    socket.write('GET /visit HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(socket, 'data');
+    return socket;
+  };
+  const first = await visit(identityOf(newKey()));
+  const kept = sessions.at(-1) ?? first.getSession();
+  expect((await visit({ session: kept })).isSessionReused()).toBe(false);
+  await expect(visit({ maxVersion: 'TLSv1.2' })).rejects.toThrow(/protocol version/);
+  expect(refused).toEqual([expect.stringContaining('unsupported protocol')]);
 });
 
 test('who expects TLS of a server without it says so', async () => {
