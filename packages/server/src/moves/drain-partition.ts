@@ -2,10 +2,10 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { dutyOf } from '@ringwright/ring/duty-of';
 import { digests } from '@ringwright/wire/replication';
+import { covers } from '../repair/covers.ts';
 import { type PushPorts, pushRows } from '../repair/push-rows.ts';
 import type { InFlight } from '../replica/in-flight.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
-import { covers } from './covers.ts';
 
 export interface DrainPorts extends PushPorts {
   readonly inFlight: InFlight;

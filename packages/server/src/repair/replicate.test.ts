@@ -14,7 +14,7 @@ const names = Array.from({ length: 1_000 }, (_, index) => `key ${index}`).filter
   (name) => placeOf(Buffer.from(name)) === 0,
 );
 
-function replicatorOf(device: StoreDevice, cluster: StoreCluster) {
+function replicatorOf(device: StoreDevice, cluster: Pick<StoreCluster, 'nowMs'>) {
   const pushed: number[] = [];
   const errors: string[] = [];
   const replicator = new Replicator({
@@ -96,6 +96,39 @@ describe('rounds', () => {
     asked.length = 0;
     for (const one of replicators) await one.round();
     expect(asked, 'a quiet cluster').toEqual([]);
+  });
+
+  test.each([
+    ['told by its last rows', true],
+    ['offered where one is missing', false],
+  ])('what a new file has of old records is %s', async (_, isWhole) => {
+    await using cluster = await opened();
+    const [a, b] = cluster.devices;
+    // Over more seconds than have sums: nothing but the rows can tell.
+    const writes = names.slice(0, 300).map((name, index) => {
+      const key = Buffer.from(name);
+      return {
+        keyspace: 'cities',
+        partition: 0,
+        key,
+        value: key,
+        ms: firstMs + 100 * index,
+        tie: 0,
+      };
+    });
+    await a!.store.write(writes);
+    await b!.store.write(isWhole ? writes : writes.slice(1));
+    await b!.store.write([{ ...writes[5]!, ms: firstMs + 40_000 }]);
+    const asked = new Set<string>();
+    b!.onCall = (method) => void asked.add(method);
+    await replicatorOf(a!, { nowMs: () => firstMs + 60_000 }).round();
+    expect(asked.has(offer.method)).toBe(!isWhole);
+    expect(asked.has(push.method)).toBe(!isWhole);
+    const mark = `d1/${b!.info(0)?.incarnation}`;
+    const confirmed = a!.store.peers.confirmed({ keyspace: 'cities', partition: 0 }, mark);
+    expect(confirmed).toBe(a!.info(0)?.seq);
+    expect(b!.info(0)?.rows).toBe(300);
+    expectTrueWatermarks(cluster);
   });
 
   test('of what all were given no key is told, only of what one missed', async () => {

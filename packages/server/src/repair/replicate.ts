@@ -11,6 +11,7 @@ import { usableInfo } from '../peers/usable-info.ts';
 import { activeDuties } from '../rings/active-duties.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { compareRecent } from './compare-recent.ts';
+import { covers, tailRowsFirst } from './covers.ts';
 import { type PushPorts, pushRows } from './push-rows.ts';
 
 interface ReplicatePorts extends PushPorts {
@@ -160,6 +161,12 @@ export class Replicator {
         confirm(since);
         return;
       }
+    }
+    // A new file has confirmed nothing yet, and came from a holder: most of it is there.
+    const compared = { active, partition, device, incarnation };
+    if (mine.seq - since > tailRowsFirst && (await covers(this.#ports, compared))) {
+      confirm(mine.seq);
+      return;
     }
     const result = await pushRows(this.#ports, { active, partition, device, since, untilMs });
     if (result.pushed > 0) this.#ports.onPushed(result.pushed);

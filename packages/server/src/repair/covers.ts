@@ -19,11 +19,14 @@ export interface Compared {
   readonly incarnation: string;
 }
 
+/** Rows in which two holders differ under load; offering so few costs no more than comparing. */
+export const tailRowsFirst = 128;
+
 /**
- * What the other holder was given since this file was fenced is among its last rows: a few of them
- * when little time has passed, else as many as one message holds.
+ * What the other holder was given and this one was not is among its last rows: a few of them when
+ * little time has passed, else as many as one message holds.
  */
-const tailLengths = [128, offerRowsMax];
+const tailLengths = [tailRowsFirst, offerRowsMax];
 
 /**
  * False where nobody can tell: more has changed there, something is missing, it has another file by
