@@ -9,6 +9,7 @@ import { recoverySection } from './store/store-recovery.ts';
 import { redisSection, redisValues } from './store/store-redis.ts';
 import { scanSection } from './store/store-scan.ts';
 import type { StoreSection, StoreSize } from './store/store-section.ts';
+import { tlsSection } from './store/store-tls.ts';
 
 await runBenchmark<StoreSize>({
   name: 'store',
@@ -28,6 +29,7 @@ Each figure is the median of rounds in which the sides take turns.`,
     records: recordsSection,
     recovery: recoverySection,
     scan: scanSection,
+    tls: tlsSection,
   },
   example: '--only redis --seconds 2 --rounds 3',
 });
