@@ -38,6 +38,7 @@ const needed: Readonly<Record<string, string>> = {
   commit: 'commit cities --message=x',
   settle: 'settle cities --message=x',
   access: 'access grant x',
+  certs: 'certs issue x',
   key: 'key generate ada',
   moves: 'moves cities list',
   trash: 'trash cities list',

@@ -99,8 +99,9 @@ export class Cluster implements AsyncDisposable {
 
   /** A command that a test is not about: it must end with 0. */
   async quickly(args: readonly string[]): Promise<void> {
-    const { exit, stderr } = await this.builder.run(args);
-    if (exit !== 0) throw new Error(`ring-builder ${args.join(' ')} ended with ${exit}: ${stderr}`);
+    const { exit, stdout, stderr } = await this.builder.run(args);
+    if (exit === 0) return;
+    throw new Error(`ring-builder ${args.join(' ')} ended with ${exit}: ${stdout}${stderr}`);
   }
 
   /** Resolves when the log names a version at least this high: the version is committed. */

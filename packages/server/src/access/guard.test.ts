@@ -109,7 +109,8 @@ test('every message but the first and the signed ones is refused without a token
     scrubber: nothingBehind,
   };
   fillHandlers(handlers, { guard, ...parts, ...more, ...rest });
-  const request = { keyspace: 'notes', key: Buffer.from('a'), condition: null };
+  const key = Buffer.from('a');
+  const request = { keyspace: 'notes', key, condition: null, prefix: key };
   const open: string[] = [];
   for (const { method } of Object.values(messageKinds)) {
     const answer = async (shown: Caller) => handlers.get(method)?.answer(request, shown);
