@@ -1,7 +1,6 @@
 // The last rows of a file beside the digest of all its rows: how two files are compared that differ
 // only in these.
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
-import type Database from 'better-sqlite3';
 import { emptyDigest, toggleRow } from './digest.ts';
 import type { PartitionFile } from './partition-file.ts';
 import type { PartitionInfo } from './partition-info.ts';
@@ -16,21 +15,19 @@ export interface TailRow extends Stamp {
   readonly hash: Buffer;
 }
 
-type RawRow = [key: Buffer, ms: number, tie: number, hash: Buffer];
-
-const last = (db: Database.Database) =>
-  db
-    .prepare<unknown[], RawRow>('SELECT key, ms, tie, hash FROM records ORDER BY seq DESC LIMIT ?')
-    .raw();
-
-/** Up to `rowsMax` rows, the newest first, and the digest of the same moment. */
+/** Up to `rowsMax` rows, the newest first, and the digest of the same moment. Stores nothing. */
 export function tailOf(file: PartitionFile, rowsMax: number): FileTail {
-  const rows = file.sql.of(last).all(rowsMax);
+  const pending = [...file.pending.values()].reverse();
+  const stored = file
+    .lastStored(rowsMax)
+    .map(([key, ms, tie, hash]) => ({ key, ms, tie, hash }))
+    .filter(({ key }) => file.pendingRow(key) === undefined);
+  const rows = [...pending, ...stored].slice(0, rowsMax);
   const { incarnation, digest } = file.info();
   return {
     incarnation,
     digest,
-    rows: rows.map(([key, ms, tie, hash]) => ({ key, ms, tie, hash })),
+    rows: rows.map(({ key, ms, tie, hash }) => ({ key, ms, tie, hash })),
   };
 }
 

@@ -15,7 +15,7 @@ import {
 import { PageCache } from './page-cache.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
 import { infoOf, marksOf, readMeta } from './partition-meta.ts';
-import { type FullRow, statements, storeRows } from './partition-statements.ts';
+import { type FullRow, type LastRow, statements, storeRows } from './partition-statements.ts';
 import { PartitionWal } from './partition-wal.ts';
 import { PreparedBallots } from './prepared-ballots.ts';
 import { PreparedStatements } from './prepared-statements.ts';
@@ -87,7 +87,7 @@ export class PartitionFile {
   }
 
   /** Rows and memory that wait to be stored. */
-  get pending(): { readonly size: number; readonly bytes: number } {
+  get pending(): Pick<Memtable, 'size' | 'bytes' | 'values'> {
     return this.#pending;
   }
 
@@ -103,6 +103,11 @@ export class PartitionFile {
   /** The row of a key as the file has it; a pending one is newer. */
   storedRow(key: Uint8Array): FullRow | undefined {
     return this.#sql.of(statements.read).get(key);
+  }
+
+  /** The last rows of the file, the newest first; pending ones are newer. */
+  lastStored(rowsMax: number): LastRow[] {
+    return this.#sql.of(statements.last).all(rowsMax);
   }
 
   /**

@@ -29,6 +29,8 @@ export type JoinedRow = [
   bytes: Buffer,
 ];
 export type StampRow = [seq: number, key: Buffer, ms: number, tie: number];
+/** The value is left out. */
+export type LastRow = [key: Buffer, ms: number, tie: number, hash: Buffer];
 type DeadRow = [seq: number, hash: Buffer, valueBytes: number | null];
 
 type Db = Database.Database;
@@ -106,6 +108,12 @@ export const statements = {
   read: (db: Db) => db.prepare<unknown[], FullRow>(`${FULL} WHERE key = ?`).raw(),
   since: (db: Db) =>
     db.prepare<unknown[], FullRow>(`${FULL} WHERE seq > ? ORDER BY seq LIMIT ?`).raw(),
+  last: (db: Db) =>
+    db
+      .prepare<unknown[], LastRow>(
+        'SELECT key, ms, tie, hash FROM records ORDER BY seq DESC LIMIT ?',
+      )
+      .raw(),
   stampsSince: (db: Db) =>
     db
       .prepare<unknown[], StampRow>(
