@@ -20,7 +20,7 @@ export interface Compared {
 }
 
 /** Rows in which two holders differ under load; offering so few costs no more than comparing. */
-export const tailRowsFirst = 128;
+export const tailRowsFirst = offerRowsMax / 8;
 
 /**
  * What the other holder was given and this one was not is among its last rows: a few of them when
