@@ -4,12 +4,14 @@ import {
   linkSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Random, seededRandom } from '@ringwright/base/random';
+import { syncDirectory } from '@ringwright/node/durable-files';
 import type Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { restoreWal } from './kept-wal.ts';
@@ -34,6 +36,7 @@ class Subject {
   /** Called by the syncs of a checkpoint, before they are as good as done. */
   inPool: (fd: number) => void = () => undefined;
   here: (fd: number) => void = () => undefined;
+  folder: (directory: string) => Promise<void> = () => Promise.resolve();
   round = 0;
   readonly db: Database.Database;
   readonly wal: PartitionWal;
@@ -45,7 +48,7 @@ class Subject {
     const syncs = {
       inPool: async (fd: number) => this.inPool(fd),
       here: (fd: number) => this.here(fd),
-      folder: () => Promise.resolve(),
+      folder: (directory: string) => this.folder(directory),
     };
     this.wal = new PartitionWal(new PreparedStatements(this.db), { isNew: true, syncs });
   }
@@ -172,6 +175,26 @@ test.each([1, 2, 3])('a file that is closed during sync %i is whole', async (whi
   expect(waited).toEqual(which === 2 ? [true] : []);
   expect(existsSync(`${subject.file}-wal`)).toBe(false);
   expect(roundIn(subject.file)).toBe(1);
+});
+
+test('a file that goes with its folder ends a checkpoint without a failure', async () => {
+  using subject = new Subject();
+  subject.write();
+  subject.folder = async (directory) => {
+    subject.wal.close();
+    renameSync(directory, `${directory}-trash`);
+    await syncDirectory(directory);
+  };
+  expect(await subject.wal.checkpointAside()).toBe(false);
+  renameSync(`${subject.directory}-trash`, subject.directory);
+  expect(roundIn(subject.file)).toBe(1);
+});
+
+test('a folder that cannot be synced under an open file is a failure', async () => {
+  using subject = new Subject();
+  subject.write();
+  subject.folder = () => syncDirectory(join(subject.directory, 'gone'));
+  await expect(subject.wal.checkpointAside()).rejects.toThrow('ENOENT');
 });
 
 test.each(['closed', 'killed'])(

@@ -1,14 +1,13 @@
 // The write-ahead log of an open partition file: how long it is, and its way into the file.
-import { closeSync, fdatasync, fdatasyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
-import { syncDirectory } from '@ringwright/node/durable-files';
 import type Database from 'better-sqlite3';
 import { keepWal } from './kept-wal.ts';
 import type { PreparedStatements } from './prepared-statements.ts';
 import { pageBytes } from './schema.ts';
+import { syncsOfSystem } from './syncs.ts';
 import { inTransaction } from './transaction.ts';
 
 /** Of one transaction and of one row at the worst: a few pages each. */
@@ -31,19 +30,6 @@ interface Aside {
   overtaken: boolean;
 }
 
-/** fdatasync, in the pool and on this thread, and the sync of a folder. */
-export interface Syncs {
-  readonly inPool: (fd: number) => Promise<void>;
-  readonly here: (fd: number) => void;
-  readonly folder: (directory: string) => Promise<void>;
-}
-
-const syncsOfSystem: Syncs = {
-  inPool: promisify(fdatasync),
-  here: fdatasyncSync,
-  folder: syncDirectory,
-};
-
 /** What writes to an open file, moves its WAL or closes it goes through here. */
 export class PartitionWal {
   /** How often the file itself may have been written: nothing but a checkpoint does that. */
@@ -65,7 +51,7 @@ export class PartitionWal {
    */
   readonly #fileFds: number[] = [];
   readonly #sql: PreparedStatements;
-  readonly #syncs: Syncs;
+  readonly #syncs: typeof syncsOfSystem;
 
   /** `isNew`: there was no WAL when the file was opened. */
   constructor(sql: PreparedStatements, { isNew = false, syncs = syncsOfSystem } = {}) {
@@ -139,8 +125,7 @@ export class PartitionWal {
     this.#aside = aside;
     try {
       await this.#syncs.inPool(walFd);
-      if (!this.#isNamed) await this.#syncs.folder(dirname(db.name));
-      this.#isNamed = true;
+      if (!this.#isNamed) await this.#syncFolder();
       if (aside.overtaken) return false;
       // failpoint: checkpoint.wal-synced
       aside.at = 'file';
@@ -169,6 +154,17 @@ export class PartitionWal {
       return openSync(`${name}-wal`, 'r+');
     } catch {
       return null;
+    }
+  }
+
+  /** Who has closed the file may have moved its folder away. */
+  async #syncFolder(): Promise<void> {
+    const { db } = this.#sql;
+    try {
+      await this.#syncs.folder(dirname(db.name));
+      this.#isNamed = true;
+    } catch (error) {
+      if (db.open) throw error;
     }
   }
 
