@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Program: partitions on the move, beside their limits and a peer: npm run bench:move -- --help
 import { runBenchmark } from './measure/benchmark.ts';
+import { costSection } from './move/move-cost.ts';
 import { fileSection } from './move/move-file.ts';
 import { joinSection } from './move/move-join.ts';
 import { growthSection, reshardSection } from './move/move-reshard.ts';
@@ -10,6 +11,7 @@ await runBenchmark<MoveSize>({
   name: 'move',
   about: `Real servers, and ring changes by ring-builder rollout.
 file: one partition beside cp and rsync. join: a device joins three that are under load.
+cost: the processor that a join takes, without load.
 reshard: beside Redis Cluster. growth: the same bytes in more and more partitions.`,
   sizes: {
     mib: { usual: 1_024, about: 'MiB of the file; twice as many join, a quarter is resharded' },
@@ -21,6 +23,7 @@ reshard: beside Redis Cluster. growth: the same bytes in more and more partition
   sections: {
     file: fileSection,
     join: joinSection,
+    cost: costSection,
     reshard: reshardSection,
     growth: growthSection,
   },

@@ -3,8 +3,8 @@ import fs from 'node:fs/promises';
 
 /** Of /proc/PID/stat, on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
-/** Of what follows the name in brackets: user and system time of all threads. */
-const [USER_TICKS, SYSTEM_TICKS] = [11, 12];
+/** Of what follows the name in brackets: user and system time, and those of children that ended. */
+const [USER_TICKS, SYSTEM_TICKS, CHILD_USER_TICKS, CHILD_SYSTEM_TICKS] = [11, 12, 13, 14];
 
 export interface ProcessCost {
   readonly cpuSeconds: number;
@@ -13,10 +13,37 @@ export interface ProcessCost {
 }
 
 export async function processCost(pid: number): Promise<ProcessCost> {
-  const stat = await fs.readFile(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const ticks = Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS]);
   const io = await fs.readFile(`/proc/${pid}/io`, 'utf8').catch(() => '');
   const writtenBytes = Number(/^write_bytes: (\d+)$/m.exec(io)?.[1] ?? 0);
-  return { cpuSeconds: ticks / TICKS_PER_SECOND, writtenBytes };
+  return {
+    cpuSeconds: await seconds(`/proc/${pid}/stat`, [USER_TICKS, SYSTEM_TICKS]),
+    writtenBytes,
+  };
+}
+
+/** Processor seconds of the first thread, which serves, and of the processes beside it. */
+export async function threadAndChildren(
+  pid: number,
+): Promise<{ readonly thread: number; readonly children: number }> {
+  const task = `/proc/${pid}/task/${pid}`;
+  const thread = await seconds(`${task}/stat`, [USER_TICKS, SYSTEM_TICKS]);
+  const living = (await fs.readFile(`${task}/children`, 'utf8')).split(' ').filter(Boolean);
+  const each = [USER_TICKS, SYSTEM_TICKS, CHILD_USER_TICKS, CHILD_SYSTEM_TICKS];
+  // One that ends meanwhile is counted among those that ended.
+  const now = await Promise.all(
+    living.map((id) => seconds(`/proc/${id}/stat`, each).catch(() => 0)),
+  );
+  const ended = await endedChildren(pid);
+  return { thread, children: now.reduce((sum, one) => sum + one, ended) };
+}
+
+/** Processor seconds of the children that have ended. */
+export function endedChildren(pid: number): Promise<number> {
+  return seconds(`/proc/${pid}/stat`, [CHILD_USER_TICKS, CHILD_SYSTEM_TICKS]);
+}
+
+async function seconds(file: string, wanted: readonly number[]): Promise<number> {
+  const stat = await fs.readFile(file, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return wanted.reduce((sum, field) => sum + Number(fields[field]), 0) / TICKS_PER_SECOND;
 }
