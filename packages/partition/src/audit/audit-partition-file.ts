@@ -2,20 +2,17 @@
 // it. Long and synchronous: a server runs it in another process.
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
-import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import type Database from 'better-sqlite3';
 import { emptyDigest, formatDigest, toggleRow } from '../file/digest.ts';
 import { readMeta } from '../file/partition-meta.ts';
-import { type FullRow, rowContent, statements } from '../file/partition-statements.ts';
+import { rowContent } from '../file/partition-statements.ts';
 import { isRowHash, matchesHash } from '../file/record-bytes.ts';
 import type { MetaRow } from '../file/schema.ts';
 import type { Tally } from '../file/tally.ts';
+import { type AuditedRow, auditedRows } from './audited-rows.ts';
 
 /** Findings reported one by one; a file in shreds is not worth a longer list. */
 const FINDINGS_MAX = 20;
-
-/** The collector is good at shorter values. */
-const FREED_BYTES_MIN = 16 * 1024;
 
 export interface PartitionAudit {
   readonly findings: readonly Finding[];
@@ -23,12 +20,15 @@ export interface PartitionAudit {
   readonly meta: MetaRow | null;
 }
 
-/** quick_check comes first: until it has passed no other statement can be trusted. */
+/**
+ * integrity_check comes first: until it has passed no other statement can be trusted. It also looks
+ * whether each key leads to its own row.
+ */
 export function auditPartitionFile(db: Database.Database): PartitionAudit {
   const findings: Finding[] = [];
   try {
-    const check = db.pragma(`quick_check(${FINDINGS_MAX})`) as { quick_check: string }[];
-    for (const { quick_check: answer } of check) {
+    const check = db.pragma(`integrity_check(${FINDINGS_MAX})`) as { integrity_check: string }[];
+    for (const { integrity_check: answer } of check) {
       if (answer !== 'ok') findings.push({ code: 'FILE_CORRUPT', message: answer });
     }
     if (findings.length > 0) return { findings, meta: null };
@@ -52,21 +52,14 @@ function auditRows(db: Database.Database, meta: MetaRow): Finding[] {
     highest_ms: 0,
     digest: emptyDigest,
   };
-  for (const row of statements.since(db).iterate(0, Number.MAX_SAFE_INTEGER)) {
+  for (const row of auditedRows(db)) {
     const finding = countRow(row, counted);
     if (finding !== null && findings.length < FINDINGS_MAX) findings.push(finding);
-    freeValue(row);
   }
-  findings.push(...auditKeys(db, counted.rows + counted.tombstones));
   return [...findings, ...compareCounters(counted, meta)];
 }
 
-/** Left to the collector, long values cost as much as reading them. */
-function freeValue([, , , , value]: FullRow): void {
-  if (value instanceof Uint8Array && value.length >= FREED_BYTES_MIN) freeOwnBytes(value);
-}
-
-function countRow(row: FullRow, counted: Tally): Finding | null {
+function countRow(row: AuditedRow, counted: Tally): Finding | null {
   const [seq, , ms, , value, hash] = row;
   if (value === null) counted.tombstones += 1;
   else {
@@ -83,24 +76,6 @@ function countRow(row: FullRow, counted: Tally): Finding | null {
 
 function rowFinding(seq: number, what: string): Finding {
   return { code: 'RECORD_DAMAGED', message: `record ${seq} ${what}`, details: { seq } };
-}
-
-/** The index over keys is what quick_check leaves out: each key must lead to its own row. */
-function auditKeys(db: Database.Database, count: number): Finding[] {
-  const found = db
-    .prepare<[], number>(
-      `SELECT count(*) FROM records AS r NOT INDEXED
-       WHERE r.seq = (SELECT seq FROM records AS k WHERE k.key = r.key)`,
-    )
-    .pluck()
-    .get();
-  if (found === count) return [];
-  return [
-    {
-      code: 'KEY_INDEX_WRONG',
-      message: `the key index finds ${found} records, there are ${count}`,
-    },
-  ];
 }
 
 function compareCounters(counted: Tally, meta: MetaRow): Finding[] {

@@ -1,7 +1,7 @@
 // Program beside a store (side-process.ts): takes one file at a time, answers with what it did.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
-import { auditMappedBytes, copyWriteBytes } from '@ringwright/base/limits-copies';
+import { copyWriteBytes } from '@ringwright/base/limits-copies';
 import { KeyedChecksum } from './keyed-checksum.ts';
 import type { CopiedFile, SideAnswer, SideRequest, SideWork } from './side-process.ts';
 
@@ -40,7 +40,7 @@ async function answerOf(work: SideWork): Promise<SideAnswer> {
   try {
     if (work.kind === 'copy') return { kind: 'copied', copy: copyFile(work.from, work.to) };
     const { auditFile } = await audits();
-    return { kind: 'audited', audit: auditFile(work.file, auditMappedBytes) };
+    return { kind: 'audited', audit: auditFile(work.file, { isStaged: true }) };
   } catch (error) {
     return { kind: 'failed', message: error instanceof Error ? error.message : String(error) };
   }

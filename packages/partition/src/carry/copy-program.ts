@@ -1,4 +1,5 @@
 // Program beside a store (copy-process.ts): gives files to such programs elsewhere, and takes them.
+import { flushCompileCache } from 'node:module';
 import type { CopyAnswer, CopyOrder } from './copy-work.ts';
 import { GiveFiles } from './give-files.ts';
 import { RateGate } from './rate-gate.ts';
@@ -12,6 +13,7 @@ const taken = new TakeFiles(tell, rates.taken);
 async function follow(order: CopyOrder): Promise<void> {
   switch (order.kind) {
     case 'listen':
+      flushCompileCache(); // it is killed when it is not needed
       return given.listen(order);
     case 'rates':
       rates.given.setRate(order.given);

@@ -55,8 +55,6 @@ export class StagedCopy {
     try {
       const synced = makeDurable();
       synced.catch(() => {}); // waited for below, unless the file is wrong
-      // SQLite moves a WAL into the file at the end of the audit: the file comes first.
-      if ((this.about.walBytes ?? 0) > 0) await synced;
       // failpoint: copy-in.before-verify
       await verifyCopy(this.#parts.audits, this.file, this.about);
       await synced;

@@ -1,0 +1,75 @@
+// All rows of a file that is audited, many at a time: what SQLite gives of a row in pieces costs
+// more than what it reads.
+import { freeOwnBytes } from '@ringwright/base/free-bytes';
+import type Database from 'better-sqlite3';
+import type { FullRow } from '../file/partition-statements.ts';
+
+export type AuditedRow = FullRow;
+
+/** Numbers of rows read at once. */
+const ROWS_MAX = 512;
+/** Bytes of rows read at once; one row may have more. */
+const BYTES_MAX = 256 * 1024;
+
+type NumberRow = [
+  seq: number,
+  ms: number,
+  tie: number,
+  expiresMs: number,
+  originMs: number,
+  originTie: number,
+  keyBytes: number,
+  hashBytes: number,
+  valueBytes: number | null,
+];
+
+const NUMBERS = `SELECT seq, ms, tie, expires_ms, origin_ms, origin_tie, length(key), length(hash),
+  length(value) FROM records WHERE seq > ? ORDER BY seq LIMIT ${ROWS_MAX}`;
+
+// Of bytes `||` makes text of the same bytes, whatever they are. In another order than asked for
+// they would match no hash.
+const BYTES = `SELECT CAST(group_concat(key || hash || coalesce(value, x''), '') AS BLOB)
+  FROM (SELECT key, hash, value FROM records WHERE seq BETWEEN ? AND ? ORDER BY seq)`;
+
+/**
+ * In the order of their numbers. Bytes of a row are gone when the next one is asked for. The tables
+ * must have passed integrity_check, which looks at the types of all columns.
+ */
+export function* auditedRows(db: Database.Database): Generator<AuditedRow> {
+  const numbers = db.prepare<[number], NumberRow>(NUMBERS).raw();
+  const bytes = db.prepare<[number, number], Buffer>(BYTES).pluck();
+  for (let after = 0; ; ) {
+    const all = numbers.all(after);
+    for (let start = 0; start < all.length; ) {
+      const some = all.slice(start, endOfPiece(all, start));
+      after = some.at(-1)?.[0] ?? after;
+      const piece = bytes.get(some[0]?.[0] ?? 0, after) ?? Buffer.alloc(0);
+      yield* rowsOf(some, piece);
+      // Left to the collector they cost as much as reading them.
+      freeOwnBytes(piece);
+      start += some.length;
+    }
+    if (all.length < ROWS_MAX) return;
+  }
+}
+
+/** At least one row. */
+function endOfPiece(rows: readonly NumberRow[], start: number): number {
+  let [end, bytes] = [start, 0];
+  do {
+    const [, , , , , , key, hash, value] = rows[end] as NumberRow;
+    bytes += key + hash + (value ?? 0);
+    end += 1;
+  } while (end < rows.length && bytes < BYTES_MAX);
+  return end;
+}
+
+function* rowsOf(rows: readonly NumberRow[], piece: Buffer): Generator<AuditedRow> {
+  let at = 0;
+  const next = (bytes: number): Buffer => piece.subarray(at, (at += bytes));
+  for (const [seq, ms, tie, expiresMs, originMs, originTie, key, hash, value] of rows) {
+    const [keyOf, hashOf] = [next(key), next(hash)];
+    const valueOf = value === null ? null : next(value);
+    yield [seq, keyOf, ms, tie, valueOf, hashOf, expiresMs, originMs, originTie];
+  }
+}
