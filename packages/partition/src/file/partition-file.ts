@@ -284,7 +284,8 @@ export class PartitionFile {
   close(): void {
     let complete = false;
     try {
-      complete = this.checkpoint('TRUNCATE');
+      this.flush();
+      complete = this.wal.isVoid || this.wal.checkpoint('TRUNCATE');
     } finally {
       this.wal.close();
     }

@@ -61,6 +61,11 @@ export class PartitionWal {
     this.#isNamed = !isNew;
   }
 
+  /** Nothing of it is needed, whatever becomes of the machine. */
+  get isVoid(): boolean {
+    return this.#isVoid;
+  }
+
   /** Whether a write would wait for the disk now, or make a checkpoint worthless. */
   get isAside(): boolean {
     return this.#aside !== null && !this.#aside.overtaken;
@@ -115,6 +120,7 @@ export class PartitionWal {
     // Another one runs.
     if (this.#aside !== null) return false;
     this.#checkKept();
+    if (this.#isVoid) return true;
     const [, frames] = this.#run('NOOP');
     // Nor is it void then: SQLite may never have synced the name of it.
     if (frames === 0) return true;
