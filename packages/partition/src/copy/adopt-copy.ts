@@ -1,6 +1,6 @@
 // Makes a verified copy the live file of a partition, with all that its present file has received.
 import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
@@ -14,7 +14,6 @@ import type { PartitionFile } from '../file/partition-file.ts';
 import type { PartitionInfo, PartitionMarks } from '../file/partition-info.ts';
 import { recordsSince } from '../file/read-records.ts';
 import type { StoredPromise } from '../file/record.ts';
-import { hashRecord } from '../file/record-bytes.ts';
 import { queueWrites } from '../parts/queue-writes.ts';
 import { checkOpen, type StoreParts } from '../parts/store-parts.ts';
 import { usePartition } from '../parts/use-partition.ts';
@@ -97,10 +96,12 @@ async function mergeDurably(
   return merged;
 }
 
+/** The folder too: the WAL that came with the copy has gone into the file, and must not come back. */
 async function syncCopy(copy: PartitionFile): Promise<void> {
+  if (await copy.checkpointAside()) return; // its WAL is new, so it syncs the folder
   // Without descriptors for syncs in the pool it is synced here.
-  if ((await copy.checkpointAside()) || copy.checkpoint('PASSIVE')) return;
-  throw new Error('the copy could not be checkpointed');
+  if (!copy.checkpoint('PASSIVE')) throw new Error('the copy could not be checkpointed');
+  await syncDirectory(dirname(copy.db.name));
 }
 
 /** What goes wrong with the present file is its own, not the copy's. */
@@ -115,8 +116,11 @@ function mergePiece(
     recordsSince(present, from, { rowsMax, bytesMax }),
   );
   if (rows.length > 0) {
-    const hashed = rows.map((row) => ({ ...row, hash: hashRecord(row), isPromise: false }));
-    copy.apply(hashed);
+    // Nobody writes to the bytes of rows that were read.
+    copy.apply(
+      rows.map((row) => ({ ...row, isPromise: false })),
+      { bytesStay: true },
+    );
   }
   return { lastSeq, more };
 }

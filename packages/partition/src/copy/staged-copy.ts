@@ -2,7 +2,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
-import { syncDirectory } from '@ringwright/node/durable-files';
 import type { Partition } from '../file/partition.ts';
 import type { PartitionInfo } from '../file/partition-info.ts';
 import { isSqliteError } from '../file/sqlite-errors.ts';
@@ -58,8 +57,6 @@ export class StagedCopy {
       // failpoint: copy-in.before-verify
       await verifyCopy(this.#parts.audits, this.file, this.about);
       await synced;
-      // A WAL that is gone must not come back.
-      await syncDirectory(this.#directory);
       return await this.#parts.mutex.run(turnName(this.#partition), () =>
         adoptCopy(this.#parts, this.#partition, this.#directory),
       );

@@ -100,6 +100,12 @@ export class PartitionFile {
     return this.#pending.find(key);
   }
 
+  /** Rows numbered above `seq`, in that order; null when the file has some of them. */
+  pendingSince(seq: number): PendingRow[] | null {
+    if (this.#meta.seq > seq) return null;
+    return [...this.#pending.values()].filter((row) => row.seq > seq);
+  }
+
   /** The row of a key as the file has it; a pending one is newer. */
   storedRow(key: Uint8Array): FullRow | undefined {
     return this.#sql.of(statements.read).get(key);

@@ -1,6 +1,7 @@
 // Reads records out of an open partition file. Each is compared with its hash first.
 import { CodedError } from '@ringwright/base/coded-error';
 import { type KeyBounds, placeBytesMax } from '@ringwright/base/key-bounds';
+import type { PendingRow } from './memtable.ts';
 import type { PartitionFile } from './partition-file.ts';
 import {
   type FullRow,
@@ -19,18 +20,23 @@ export function readRecord(file: PartitionFile, key: Uint8Array): StoredRecord |
   return row === undefined ? null : verified(file, row);
 }
 
-/** Records with a sequence above `seq`, lowest first. */
+/** Records with a sequence above `seq`, lowest first. What waits in memory is not stored for it. */
 export function recordsSince(
   file: PartitionFile,
   seq: number,
   bounds: PageBounds,
-): RowsPage<StoredRecord> {
+): RowsPage<HashedRow> {
+  const bytes = ({ key, value }: HashedRow): number => key.length + (value?.length ?? 0);
+  const waiting = file.pendingSince(seq);
+  if (waiting !== null) return page(file, bounds, { rows: waiting, read: asItIs, bytes });
   return page(file, bounds, {
     rows: file.sql.of(statements.since).iterate(seq, bounds.rowsMax + 1),
     read: (row: FullRow) => verified(file, row),
-    bytes: ({ key, value }) => key.length + (value?.length ?? 0),
+    bytes,
   });
 }
+
+const asItIs = (row: PendingRow): HashedRow => row;
 
 /** As recordsSince without the values; the hash needs these, so it is not compared. */
 export function stampsSince(
@@ -75,10 +81,10 @@ function page<Raw, Row extends { readonly seq: number }>(
   return { rows, lastSeq: file.seq, more: false };
 }
 
-function verified(file: PartitionFile, row: FullRow): StoredRecord {
+function verified(file: PartitionFile, row: FullRow): HashedRow {
   const [seq, , , , , hash] = row;
   const content = rowContent(row);
-  if (matchesHash(content, hash)) return { ...content, seq };
+  if (matchesHash(content, hash)) return { ...content, seq, hash };
   throw damaged(file, seq, content.key);
 }
 
