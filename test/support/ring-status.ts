@@ -15,6 +15,7 @@ export function wellOf(ring: Ring, device: number): RingStatus {
       failing: [],
       rate: null,
       lentMs: null,
+      lacksSignature: false,
       loads: [],
       paused: [],
       first: [],

@@ -167,7 +167,8 @@ function summaryOf(entry: VerbEntry): string {
 
 /** yargs groups options, not commands: the groups of verbs.ts get their headings here. */
 function inGroups(help: string): string {
-  if (!help.includes(groupMark)) return help;
+  // Of one command: its summary may be the first of a group.
+  if (!help.includes('\nCommands:\n')) return help.replace(groupMark, '');
   const headings = verbGroups.map(({ to }, at) => `${at === 0 ? '' : '\n'}Commands to ${to}:\n`);
   const lines = help.replace('\nCommands:\n', '\n').split('\n');
   return lines

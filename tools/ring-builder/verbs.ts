@@ -112,7 +112,7 @@ const carryOut: readonly VerbEntry[] = [
   },
   {
     usage: 'moves <ring> <action> [which..]',
-    summary: 'slots on their way: list, pause, resume, cancel, retry, prioritise, force',
+    summary: 'slots on their way: list, pause, resume, cancel, retry, prioritise, force, rate',
     load: () => import('./commands/carry-out/moves.ts'),
   },
   {

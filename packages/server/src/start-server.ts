@@ -103,7 +103,6 @@ interface Running {
 }
 
 async function runServer(options: ServerOptions, { device, opened, log }: Running): Promise<void> {
-  tellTrust(device.trust, log);
   const token = await readServerToken(options.tokenFile);
   const throttle = createThrottle(device.store, options.copyRate ?? null);
   const around = { device: device.tls, log, nowMs: () => Date.now() };
@@ -111,6 +110,7 @@ async function runServer(options: ServerOptions, { device, opened, log }: Runnin
   const { demandsTls } = security;
   const insecure = isInsecure(options);
   const parts = await assembleServer(device, { log, throttle, token, demandsTls, insecure });
+  tellTrust(device.trust, parts.rings.list(), log);
   parts.metrics.insecureListen.set(insecure ? 1 : 0);
   const rounds: (() => Promise<void>)[] = [];
   // The store is closed after them: whatever still ran may have written to it.

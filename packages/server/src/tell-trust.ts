@@ -1,9 +1,11 @@
 // What a server says at its start about whom it trusts.
 import type { Logger } from 'pino';
+import type { ActiveRing } from './rings/active-ring.ts';
 import { trustStatus } from './status/status.ts';
 import type { TrustStore } from './trust/trust-store.ts';
 
-export function tellTrust(trust: TrustStore, log: Logger): void {
+/** `active`: the rings that were here before. */
+export function tellTrust(trust: TrustStore, active: readonly ActiveRing[], log: Logger): void {
   const roots = trustStatus({ trust, nowMs: () => Date.now() });
   if (roots === null) {
     log.warn('UNSIGNED rings are accepted from whoever reaches this port: --trust changes that');
@@ -15,5 +17,13 @@ export function tellTrust(trust: TrustStore, log: Logger): void {
   for (const root of roots) {
     if (root.expiresSoon) log.warn(root, 'the root of trust expires soon: it must be renewed');
     else log.info(root, 'only rings signed under this root are accepted');
+  }
+  for (const { ring, signing } of active) {
+    if (signing !== null && signing !== undefined) continue;
+    const about = { ring: ring.keyspace, version: ring.version };
+    log.warn(
+      about,
+      'this ring is UNSIGNED: it is served as before, its next version must be signed',
+    );
   }
 }

@@ -26,6 +26,7 @@ function judge(
     /** Whether all servers lie, not only the second. */
     readonly isAll?: boolean;
     readonly logLoss?: ServerStatus['logLoss'];
+    readonly demandsTrust?: boolean;
   } = {},
 ) {
   const answers = new Map<string, ServerStatus | CodedError>();
@@ -40,7 +41,8 @@ function judge(
     const disk = { freeBytes, totalBytes };
     const refusals = id === 1 ? (world.refusals ?? []) : [];
     const logLoss = id === 1 ? world.logLoss : null;
-    const status = { address, ready: true, rings, disk, refusals, logLoss };
+    const trust = id === 1 && world.demandsTrust === true ? [{}] : null;
+    const status = { address, ready: true, rings, disk, refusals, logLoss, trust };
     answers.set(address, said instanceof CodedError ? said : status);
   }
   const standing = { pushed: world.pushed ?? true, signing: 'off' } as const;
@@ -123,6 +125,16 @@ test('a commit log that was lost', () => {
     '1970-01-01T00:00:00Z: 7.log is gone; it began anew, no record is missing',
   );
   expect(exitOf(troubles)).toBe(1);
+});
+
+test('a server that takes signed rings only, and has an unsigned one from before', () => {
+  const refusals = [{ keyspace: 'cities', code: 'SIGNATURES_MISSING', message: 'none' }];
+  const unsigned = judge(first, () => ({ epoch: null }), { demandsTrust: true }).troubles;
+  expect(unsigned).toMatchObject([{ kind: 'unsigned', command: 'key list' }]);
+  expect(judge(first, () => ({ epoch: 1 }), { demandsTrust: true }).troubles).toEqual([]);
+  expect(judge(first, () => ({ epoch: null })).troubles).toEqual([]);
+  const without = judge(first, () => null, { refusals }).troubles;
+  expect(without).toMatchObject([{ command: 'key list', why: 'SIGNATURES_MISSING: none' }]);
 });
 
 test('a settled fork, and a ring refused while the head is active, are over', () => {

@@ -71,6 +71,9 @@ const absent = {
   refusal: '',
 } as const;
 
+/** It was started again with --trust. */
+export const unsignedText = 'its ring is unsigned: the next version must be signed';
+
 /** How its ring in memory differs from the head; empty when it is the head. */
 export function versionGap(said: RingStatus, { ring, id }: Head): string {
   const behind = ring.version - said.version;
@@ -88,6 +91,7 @@ function whyNot(said: RingStatus, head: Head): string {
     fork?.settled === null
       ? `FORK: version ${fork.version} is also ${fork.other.slice(0, 12)}`
       : '',
+    said.lacksSignature ? unsignedText : '',
     said.freshness.state === 'expired' ? 'its beacon ran out: it drops nothing' : '',
     disk?.id === said.id ? '' : `its disk names ${disk?.version ?? 'no'} version`,
     said.device === null ? 'its own device is not in the ring' : '',

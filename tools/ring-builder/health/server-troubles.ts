@@ -9,7 +9,7 @@ import { asCommands, commandsWithout } from '../servers/gone-for-good.ts';
 import { whyNotReady } from '../servers/not-ready.ts';
 import type { RingStatus, ServerStatus } from '../servers/server-status.ts';
 import type { JudgedHead } from './judge-ring.ts';
-import { versionGap } from './server-line.ts';
+import { unsignedText, versionGap } from './server-line.ts';
 import type { Trouble, TroubleKind } from './trouble.ts';
 
 /** Below diskReserveBytes writes are refused: with twice that, or a twentieth of the disk, somebody acts. */
@@ -91,6 +91,7 @@ function versionTroubles(
     const why = `its disk has ${disk === null ? 'no version' : `version ${disk.version}`}`;
     found.push(trouble('inactive', `${why}, which a restart would load`, `push ${ring}`));
   }
+  if (said.lacksSignature) found.push(lacking('unsigned', unsignedText, 'SIGNATURES_MISSING'));
   return found;
 }
 

@@ -19,12 +19,13 @@ export async function standingOf(
   context: Context,
   { signing }: Pick<StoredVersion, 'signing'>,
   entries: readonly LogEntry[],
-): Promise<Pick<Situation, 'pushed' | 'takenByAll' | 'signing'>> {
+): Promise<Omit<Situation, 'ring'>> {
   const isSigning = (await trustOf(context)) !== null;
   const push = lastPush(entries);
   const head = lastVersionEntry(entries);
   const isToAll = push !== null && push.accepted !== null && push.accepted === push.servers;
   return {
+    head: head?.version ?? 0,
     pushed: push !== null,
     takenByAll: isToAll && push.version === head?.version,
     signing: isSigning ? (signing === null ? 'missing' : 'on') : 'off',

@@ -10,6 +10,7 @@ export const troubleKinds = [
   'not ready',
   'unreadable',
   'inactive',
+  'unsigned',
   'drops held',
   'no beacon',
   'stalled',

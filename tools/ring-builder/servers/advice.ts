@@ -15,6 +15,8 @@ export interface Plight {
 
 export interface Situation {
   readonly ring: Pick<Ring, 'keyspace' | 'version' | 'devices' | 'moves'>;
+  /** The highest version of the folder. */
+  readonly head?: number;
   /** Whether any server was ever given the ring. */
   readonly pushed: boolean;
   /** The log says that all servers took this very version. */
@@ -92,7 +94,13 @@ const lostFork: Advise = ({ ring: { keyspace } }, [{ address }]) => {
   return { command, text: `the fork was settled for the history of the servers: ${text}` };
 };
 
-const older: Advise = ({ ring: { keyspace } }, [{ address }]) => {
+const older: Advise = ({ ring: { keyspace, version }, head = version }, [{ address }]) => {
+  if (head > version) {
+    const text =
+      `no server goes back: ring-builder revert ${keyspace} ${version} makes a new version with ` +
+      `the table of ${version}; ring-builder push ${keyspace} gives version ${head}`;
+    return { command: `push ${keyspace}`, text };
+  }
   const { command, text } = takeTheirs(keyspace, address);
   return {
     command,
@@ -115,11 +123,11 @@ const signatures: Advise = ({ ring: { keyspace, version }, signing }) => {
     return { command: 'key list', text };
   }
   const text =
-    'the server takes signed rings only, and this folder signs none: copy the trust.json of ' +
-    'that root into it, where there is one with its ring key; else ring-builder key generate ' +
-    `makes a root, ring-builder ${commit} a signed version, ` +
+    'the server takes signed rings only, and this folder signs none. Where the root of it ' +
+    'has a trust.json and a ring key, work in that folder, or copy trust.json and key here. ' +
+    `Else ring-builder key generate makes a root, ring-builder ${commit} a signed version, ` +
     'and ring-server --trust with the new trust.json starts the server again';
-  return { command: 'key generate', text };
+  return { command: 'key list', text };
 };
 
 const trust: Advise = () => ({

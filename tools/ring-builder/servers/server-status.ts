@@ -42,6 +42,8 @@ const ringSchema = z.object({
   draining: z.array(z.object({ partition: z.int(), reason: z.string() })),
   rows: z.number(),
   bytes: z.number(),
+  /** Of its signatures; null: it is unsigned. */
+  epoch: z.nullish(z.int()),
   freshness: z.object({
     state: z.enum(['none', 'fresh', 'behind', 'expired']),
     version: z.nullable(z.int()),
@@ -73,6 +75,8 @@ const statusSchema = z.object({
   copyPace: z
     .object({ allowed: z.nullable(z.number()), lentMs: z.nullable(z.number()).default(null) })
     .optional(),
+  /** The roots under which rings must be signed; null: none. */
+  trust: z.nullish(z.array(z.unknown())),
   refusals: z.array(z.object({ keyspace: z.string(), code: z.string(), message: z.string() })),
 });
 
@@ -86,6 +90,8 @@ export interface RingStatus extends z.infer<typeof ringSchema> {
   readonly rate: number | null;
   /** Until `rate`, which a rollout lends, ends by itself; null: it is no loan. */
   readonly lentMs: number | null;
+  /** It has no signature, and the server takes no more such rings. */
+  readonly lacksSignature: boolean;
 }
 
 /** Throws PEER_UNREACHABLE, PEER_FAILED, and what the server answers, such as HOST_UNKNOWN. */
@@ -148,7 +154,8 @@ export function ringIn(
   const refusalCode = code === refused?.code ? code : null;
   if (found !== undefined) {
     const { allowed: rate = null, lentMs = null } = status.copyPace ?? {};
-    return { ...found, refusal, refusalCode, rate, lentMs };
+    const lacksSignature = Array.isArray(status.trust) && found.epoch === null;
+    return { ...found, refusal, refusalCode, rate, lentMs, lacksSignature };
   }
   return new CodedError(refusalCode ?? 'RING_UNKNOWN', refusal || `${address} has no ring ${ring}`);
 }

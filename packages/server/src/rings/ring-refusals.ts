@@ -8,6 +8,9 @@ export interface RingRefusal {
   readonly atMs: number;
 }
 
+/** Names that no ring here has: a stranger may offer any. The oldest go. */
+const unknownRefusalsMax = 16;
+
 interface RefusalPorts {
   readonly nowMs: () => number;
   /** Told of every refusal once. */
@@ -17,6 +20,7 @@ interface RefusalPorts {
 export class RingRefusals {
   readonly #ports: RefusalPorts;
   readonly #held = new Map<string, RingRefusal>();
+  readonly #unknown = new Map<string, RingRefusal>();
   #last: CodedError | null = null;
 
   constructor(ports: RefusalPorts) {
@@ -24,20 +28,30 @@ export class RingRefusals {
   }
 
   list(): RingRefusal[] {
-    return [...this.#held.values()];
+    return [...this.#held.values(), ...this.#unknown.values()];
   }
 
-  /** A refusal may pass here twice on its way out: it counts once. */
-  add(keyspace: string, error: CodedError): void {
+  /**
+   * A refusal may pass here twice on its way out: it counts once. `isKnown`: a ring of this name
+   * has been here.
+   */
+  add(keyspace: string, error: CodedError, isKnown = true): void {
     if (this.#last === error) return;
     this.#last = error;
     const { code, message } = error;
     this.#ports.onRefuse?.(error);
-    this.#held.set(keyspace, { keyspace, code, message, atMs: this.#ports.nowMs() });
+    const held = isKnown ? this.#held : this.#unknown;
+    held.delete(keyspace);
+    held.set(keyspace, { keyspace, code, message, atMs: this.#ports.nowMs() });
+    const [oldest] = this.#unknown.keys();
+    if (oldest !== undefined && this.#unknown.size > unknownRefusalsMax) {
+      this.#unknown.delete(oldest);
+    }
   }
 
   /** A ring of the keyspace was taken. */
   forget(keyspace: string): void {
     this.#held.delete(keyspace);
+    this.#unknown.delete(keyspace);
   }
 }

@@ -198,7 +198,7 @@ export class Rings {
 
   #noted(claimed: string, error: unknown): unknown {
     const isKnown = this.#highest.has(claimed);
-    if (error instanceof CodedError && isKnown) this.#refusals.add(claimed, error);
+    if (error instanceof CodedError && claimed !== '') this.#refusals.add(claimed, error, isKnown);
     return error;
   }
 

@@ -226,6 +226,17 @@ test('signing is turned on: an unsigned ring goes on serving, the next one is si
   expect(await adopted(closed.rings, signedRing(next, signing, [ada]).bytes)).toBe('version 2');
 });
 
+test('what was refused under names that no ring here has is told, of the last ones', async () => {
+  await using folder = await scratchFolder();
+  const { rings } = await start(folder.path);
+  const { bytes } = encodeRing(at(1).ring);
+  const names = Array.from({ length: 40 }, (_, index) => `name-${index}`);
+  for (const name of names) await expect(rings.adopt(bytes, name)).rejects.toThrow();
+  expect(rings.refusals().map(({ keyspace, code }) => `${keyspace} ${code}`)).toEqual(
+    names.slice(-16).map((name) => `${name} SIGNATURES_MISSING`),
+  );
+});
+
 test('without --trust signed and unsigned rings are taken', async () => {
   await using folder = await scratchFolder();
   const { rings, trust } = await start(folder.path, []);
