@@ -55,8 +55,8 @@ export const durabilityBugs: readonly SeededBug[] = [
     patches: [
       {
         file: 'packages/partition/src/copy/adopt-copy.ts',
-        find: 'if ((await copy.checkpointAside()) || copy.checkpoint(',
-        replace: 'if (copy !== null || copy.checkpoint(',
+        find: 'if (await copy.checkpointAside()) return;',
+        replace: 'if (copy !== null) return;',
       },
     ],
   },

@@ -27,7 +27,7 @@ export const tailRowsFirst = offerRowsMax / 8;
  * little time has passed, else as many as one message holds. Each row that is told is read, packed
  * and looked up.
  */
-const tailLengths = [tailRowsFirst / 4, tailRowsFirst, offerRowsMax];
+const tailLengths = [Math.ceil(tailRowsFirst / 4), tailRowsFirst, offerRowsMax];
 
 /**
  * False where nobody can tell: more has changed there, something is missing, it has another file by
