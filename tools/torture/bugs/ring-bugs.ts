@@ -65,7 +65,7 @@ export const ringBugs: readonly SeededBug[] = [
     patches: [
       {
         file: drainPartition,
-        find: 'for (const device of pushTo) await confirmAll(ports, { active, partition, device });',
+        find: 'await Promise.all(pushTo.map((device) => confirmAll(ports, { active, partition, device })));',
         replace: '',
       },
     ],
@@ -77,9 +77,9 @@ export const ringBugs: readonly SeededBug[] = [
     patches: [
       {
         file: drainPartition,
-        find: 'for (const device of pushTo) await confirmAll(ports, { active, partition, device });',
+        find: 'await Promise.all(pushTo.map((device) => confirmAll(ports, { active, partition, device })));',
         replace:
-          'let lacking = 0; for (const device of pushTo) await confirmAll(ports, { active, partition, device }).catch(() => { lacking += 1; }); if (lacking > 1) throw changed(partition);',
+          'const told = await Promise.allSettled(pushTo.map((device) => confirmAll(ports, { active, partition, device }))); if (told.filter(({ status }) => status === "rejected").length > 1) throw changed(partition);',
       },
     ],
   },

@@ -35,7 +35,7 @@ export async function drainPartition(
   if (held.state === 'ready') await ports.store.setState(keyspace, partition, 'filling');
   // failpoint: drain.fenced
   const { pushTo } = dutyOf(active.ring, partition, active.self);
-  for (const device of pushTo) await confirmAll(ports, { active, partition, device });
+  await Promise.all(pushTo.map((device) => confirmAll(ports, { active, partition, device })));
   const now = ports.store.info(keyspace, partition);
   const latest = ports.current(keyspace);
   const unchanged = now?.seq === held.seq && now.incarnation === held.incarnation;

@@ -1,5 +1,5 @@
 // The files that this device gives up: those that are held back, and those under way.
-import { drainsMax } from '@ringwright/base/limits-copies';
+import { drainsMax, drainsPerLoad } from '@ringwright/base/limits-copies';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
 import { Cooldown, type CooldownPorts } from '../copies/cooldown.ts';
 import type { OnceComplete } from '../device/once-complete.ts';
@@ -100,7 +100,8 @@ export class DrainQueue {
       this.#timer = setTimeout(() => this.#fill(), leftMs);
       return;
     }
-    const most = Math.min(drainsMax, this.#ports.loadThrottle().loads ?? drainsMax);
+    const { loads } = this.#ports.loadThrottle();
+    const most = loads === null ? drainsMax : Math.min(drainsMax, loads * drainsPerLoad);
     while (this.#running < most) {
       const next = this.#next();
       if (next === undefined) return;
