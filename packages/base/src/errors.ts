@@ -64,6 +64,10 @@ export const errorCatalogue = {
   ZONES_UNREACHABLE: kind(5, 409, 'the partitions cannot all be spread over that many zones'),
   PLACED_BY_TOKENS: kind(5, 409, 'the ring is placed by tokens, which leave no room for this rule'),
   INTERVALS_INVALID: kind(2, 400, 'boundaries of partitions are out of order, empty or too large'),
+  SPLIT_OUTSIDE: kind(2, 400, 'a partition is split at a place that is not inside of it'),
+  MERGE_NOT_ADJACENT: kind(2, 400, 'partitions to be merged are no neighbours'),
+  MERGE_APART: kind(5, 409, 'partitions to be merged lie on different devices'),
+  RESHAPE_UNFIT: kind(5, 409, 'partitions of this ring cannot be split or merged as it is'),
   PIN_INVALID: kind(2, 400, 'a pin names a partition or devices that it cannot have'),
   RING_AUDIT_FAILED: kind(5, 422, 'the ring breaks an invariant and must not be used'),
   // Files of other systems

@@ -147,3 +147,8 @@ export const trashPercentMax = 10;
 export const trashTickMs = 10_000;
 /** Dropped partitions of one list: 300 bytes each fit a message. */
 export const trashListMax = 8_192;
+
+/** Records of a partition that is split or merged, read and written in one turn: some 2 ms. */
+export const childRowsMax = 256;
+/** Their bytes: so much is hashed and copied in the same turn. */
+export const childRowsBytesMax = 512 * 1024;

@@ -280,3 +280,6 @@ assert(transferChunkBytesMax * 2 <= socketMessageBytesMax, 'a chunk fits a messa
 assert(valueBytesMax + keyBytesMax + 64 * KIB <= socketMessageBytesMax, 'a record fits a message');
 assert(socketMessageBytesMax <= peerQueueBytesMax, 'a message fits the queue');
 assert(partitionCountMax * 3 * 2 <= ringFileBytesMax, 'the largest usual ring fits the file cap');
+
+/** Parts into which one command splits a partition: each is a file on every replica. */
+export const splitPartsMax = 256;

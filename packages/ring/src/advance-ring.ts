@@ -4,6 +4,8 @@ import { assert } from '@ringwright/base/assert';
 import { movesInFlightMax } from '@ringwright/base/limits';
 import type { Device } from './device.ts';
 import type { Move } from './move.ts';
+import type { IntervalPartitioner } from './partitioner/partitioner.ts';
+import { beginReshape, cancelReshape, finishReshape } from './reshape-ring.ts';
 import { type Ring, rowLengths, type SlotRow, slotCount, type Table } from './ring.ts';
 import { copyTable, deviceIdBytes, zeroTable } from './slot-rows.ts';
 import { holdersOf } from './slots-of.ts';
@@ -78,6 +80,11 @@ export function finalizeMoves(ring: Ring, id: string, which?: ReadonlySet<number
     ring,
     which ?? new Set(ring.moves.filter(isInitializing).map(({ assignment }) => assignment)),
   );
+  if (ring.reshape?.kind === 'to') {
+    assert(done.length === ring.moves.length, 'children come together');
+    assert(done.every(isInitializing), 'a child has not been copied');
+    return follow(ring, id, finishReshape(ring));
+  }
   const table = copyTable(ring.table, ring.devices.length);
   for (const move of done) {
     assert(
@@ -97,7 +104,30 @@ export function finalizeMoves(ring: Ring, id: string, which?: ReadonlySet<number
 export function cancelMoves(ring: Ring, id: string, which: ReadonlySet<number>): Ring {
   const gone = chosen(ring, which);
   assertAllNewOrNone(ring, gone);
+  if (ring.reshape?.kind === 'to') return follow(ring, id, cancelReshape(ring));
   return follow(ring, id, { moves: without(ring.moves, gone), touched: gone });
+}
+
+/**
+ * The next version, in which partitions begin to be split and merged; at once where no server has
+ * loaded the ring. Asserts as beginReshape does.
+ */
+export function reshapeRing(
+  ring: Ring,
+  id: string,
+  wanted: {
+    readonly partitioner: IntervalPartitioner;
+    readonly devices?: Ring['devices'];
+    readonly direct?: boolean;
+  },
+): Ring {
+  const devices = wanted.devices ?? ring.devices;
+  assertDevicesFollow(ring.devices, devices);
+  const begun = beginReshape({ ...ring, devices }, wanted.partitioner);
+  assert(begun.moves.length <= movesInFlightMax, `${begun.moves.length} moves in flight`);
+  if (wanted.direct !== true) return follow(ring, id, { ...begun, devices });
+  const done = finishReshape({ ...ring, ...begun, devices });
+  return follow(ring, id, { ...done, devices, reshape: undefined, touched: begun.touched });
 }
 
 /** The next version with another table at once: for rings that no server has loaded. */
@@ -178,7 +208,10 @@ function assertRowLengths(table: Table, partitions: number, replicas: number): v
 }
 
 interface Step
-  extends Partial<Pick<Ring, 'devices' | 'replicas' | 'table' | 'moves' | 'nextAssignment'>> {
+  extends Partial<
+    Pick<Ring, 'devices' | 'replicas' | 'table' | 'moves' | 'nextAssignment'> &
+      Pick<Ring, 'partitioner' | 'partitions' | 'reshape'>
+  > {
   /** Partitions of which reads or writes go elsewhere from now on: their minVersion rises. */
   readonly touched?: readonly { readonly partition: number }[];
 }
@@ -187,7 +220,8 @@ function follow(ring: Ring, id: string, step: Step): Ring {
   assert(/^[0-9a-f]{64}$/.test(id), `ring id ${JSON.stringify(id)} is not 64 hex digits`);
   const version = ring.version + 1;
   const { touched = [], ...changed } = step;
-  const minVersions = ring.minVersions.slice();
+  const minVersions = new Uint32Array(step.partitions ?? ring.partitions);
+  minVersions.set(ring.minVersions);
   for (const { partition } of touched) minVersions[partition] = version;
   return { ...ring, ...changed, version, parent: id, minVersions };
 }

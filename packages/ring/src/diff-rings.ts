@@ -1,9 +1,11 @@
 // What differs between two versions of a ring: devices, settings, slots. Pure.
 import { canonicalJson, type Json } from '@ringwright/base/canonical-json';
 import type { Device } from './device.ts';
+import { liveIds } from './partitioner/live-ids.ts';
+import { isIntervals } from './partitioner/partitioner.ts';
 import { partitionerSettings, samePartitioner } from './partitioner/partitioner-settings.ts';
 import { devicesOf } from './quorum-left.ts';
-import { type Ring, slotsAt } from './ring.ts';
+import { holderIn, type Ring, slotsAt } from './ring.ts';
 
 export interface DeviceChange {
   readonly id: number;
@@ -52,9 +54,10 @@ export interface RingDiff {
   readonly movesEnded: number;
 }
 
-/** O(slots). Slots are compared when the partition counts are equal; else `settings` says so. */
+/** O(slots). Slots of partitions that both have are compared; what is split `settings` says. */
 export function diffRings(before: Ring, after: Ring): RingDiff {
-  const moved = before.partitions === after.partitions ? movedSlots(before, after) : [];
+  const isSame = before.partitions === after.partitions || isIntervals(after.partitioner);
+  const moved = isSame ? movedSlots(before, after) : [];
   const [slotsBefore, slotsAfter] = [slotTotal(before), slotTotal(after)];
   const started = new Set(before.moves.map(({ assignment }) => assignment));
   const ended = new Set(after.moves.map(({ assignment }) => assignment));
@@ -75,14 +78,15 @@ function movedSlots(before: Ring, after: Ring): MovedSlot[] {
   const moved: MovedSlot[] = [];
   const rows = Math.min(before.table.length, after.table.length);
   const fewer = slotTotal(after) < slotTotal(before);
-  for (let partition = 0; partition < after.partitions; partition += 1) {
+  for (let partition = 0; partition < before.partitions; partition += 1) {
     if (fewer && slotsAt(after, partition) < slotsAt(before, partition)) {
       moved.push(...movedOfFewer(before, after, partition));
       continue;
     }
     for (let replica = 0; replica < rows; replica += 1) {
-      const from = before.table[replica]?.[partition];
-      const to = after.table[replica]?.[partition];
+      const [was, is] = [before.table[replica], after.table[replica]];
+      const from = was && holderIn(was, partition);
+      const to = is && holderIn(is, partition);
       if (from === to || from === undefined || to === undefined) continue;
       moved.push({ partition, replica, from, to });
     }
@@ -105,8 +109,9 @@ function movedOfFewer(before: Ring, after: Ring, partition: number): MovedSlot[]
   });
 }
 
-function slotTotal({ table }: Ring): number {
-  return table.reduce((sum, row) => sum + row.length, 0);
+function slotTotal({ table, partitioner }: Ring): number {
+  const retired = liveIds(partitioner)?.reduce((sum, live) => sum + 1 - live, 0) ?? 0;
+  return table.reduce((sum, row) => sum + row.length - retired, 0);
 }
 
 function deviceDiff(

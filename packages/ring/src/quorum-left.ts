@@ -1,9 +1,9 @@
 // How many replicas of each partition a change leaves: by moves, removals, or fewer of them. Pure.
-import { type Ring, type SlotRow, slotsAt } from './ring.ts';
+import { holderIn, type Ring, type SlotRow, slotsAt } from './ring.ts';
 
 /** Devices that hold a partition. */
 export function devicesOf(rows: readonly SlotRow[], partition: number): number[] {
-  return rows.flatMap((row) => row[partition] ?? []);
+  return rows.flatMap((row) => holderIn(row, partition) ?? []);
 }
 
 /**

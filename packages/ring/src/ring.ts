@@ -1,7 +1,7 @@
 // The ring: an immutable, numbered map of partitions to devices for one keyspace. Pure data.
 import type { Device } from './device.ts';
 import type { Move } from './move.ts';
-import type { Partitioner } from './partitioner/partitioner.ts';
+import type { Partitioner, Reshape } from './partitioner/partitioner.ts';
 
 /** Device ids of one replica index, by partition. Two-byte ids while every id is below 65,535. */
 export type SlotRow = Uint16Array | Uint32Array;
@@ -32,6 +32,8 @@ export interface Ring {
   readonly minVersions: Uint32Array;
   /** The assignment id the next move gets: ids are never reused in the life of a ring. */
   readonly nextAssignment: number;
+  /** Partitions being split or merged, or the last that were; absent: none ever. */
+  readonly reshape?: Reshape | undefined;
 }
 
 /** Number of slots: partitions x replicas, rounded to a whole number. */
@@ -41,8 +43,19 @@ export function slotCount(partitions: number, replicas: number): number {
 
 export function slotsAt({ table }: Pick<Ring, 'table'>, partition: number): number {
   let slots = 0;
-  for (const row of table) if (partition < row.length) slots += 1;
+  for (const row of table) if (holderIn(row, partition) !== undefined) slots += 1;
   return slots;
+}
+
+/** In a column whose partition takes no requests: not yet, or no more. */
+export function nobodyIn(row: SlotRow): number {
+  return row.BYTES_PER_ELEMENT === 2 ? 0xffff : 0xffff_ffff;
+}
+
+/** The device of a slot; undefined where the row has none. */
+export function holderIn(row: SlotRow, partition: number): number | undefined {
+  const device = row[partition];
+  return device === undefined || device === nobodyIn(row) ? undefined : device;
 }
 
 /** Lengths of the rows of a table: full rows, then the remainder. */

@@ -1,6 +1,6 @@
 // The rows of a table as typed arrays: width of an id, fresh rows, copies to write into. Pure.
 import { assert } from '@ringwright/base/assert';
-import { rowLengths, type SlotRow, type Table } from './ring.ts';
+import { holderIn, nobodyIn, rowLengths, type SlotRow, type Table } from './ring.ts';
 
 /** 65,535 stays free in two bytes: builders and Swift's files use it for "nobody yet". */
 const twoByteDeviceCountMax = 65_535;
@@ -20,16 +20,22 @@ export function zeroTable(partitions: number, replicas: number, deviceCount: num
 
 /** A table of its own with the same content, its ids as wide as the device list asks. */
 export function copyTable(table: Table, deviceCount: number): SlotRow[] {
-  return table.map((row) => {
-    const copy = zeroRow(row.length, deviceCount);
-    copy.set(row);
-    return copy;
-  });
+  return table.map((row) => copyRow(row, zeroRow(row.length, deviceCount)));
+}
+
+/** The row at the front of `copy`, whose ids may be wider. */
+export function copyRow(row: SlotRow, copy: SlotRow): SlotRow {
+  copy.set(row);
+  const [was, is] = [nobodyIn(row), nobodyIn(copy)];
+  if (was === is) return copy;
+  for (let at = row.indexOf(was); at >= 0; at = row.indexOf(was, at + 1)) copy[at] = is;
+  return copy;
 }
 
 /** The device of a slot. Asserts that the table has it. */
 export function deviceOf(table: Table, replica: number, partition: number): number {
-  const device = table[replica]?.[partition];
+  const row = table[replica];
+  const device = row && holderIn(row, partition);
   assert(device !== undefined, `no slot (${partition}, ${replica})`);
   return device;
 }

@@ -1,7 +1,7 @@
 // Who holds a partition: its slots with the devices of moves in flight. Pure.
 import { assert } from '@ringwright/base/assert';
 import type { Move } from './move.ts';
-import type { Ring } from './ring.ts';
+import { holderIn, type Ring } from './ring.ts';
 
 export interface Slot {
   /** Replica index: the row of the slot. */
@@ -29,7 +29,8 @@ export function slotsOf(ring: Ring, partition: number): Slot[] {
   const slots: Slot[] = [];
   // Plain loops: this runs for every request.
   for (let replica = 0; replica < ring.table.length; replica += 1) {
-    const device = ring.table[replica]?.[partition];
+    const row = ring.table[replica];
+    const device = row && holderIn(row, partition);
     if (device !== undefined) slots.push({ replica, device, joiner: joinerOf(moves, replica) });
   }
   return slots;
@@ -54,7 +55,7 @@ export function holdersOf(ring: Ring, partition: number): number[] {
   const holders: number[] = [];
   // Plain loops here too: every write asks.
   for (const row of ring.table) {
-    const device = row[partition];
+    const device = holderIn(row, partition);
     if (device !== undefined) holders.push(device);
   }
   const moves = movesOf(ring, partition);

@@ -1,7 +1,8 @@
 // Audit of a ring's moves in flight, linear in their number. Pure.
 import { movesInFlightMax } from '@ringwright/base/limits';
 import type { Move } from '../move.ts';
-import type { Ring } from '../ring.ts';
+import { parentsIn, partedParents } from '../reshape-ring.ts';
+import { holderIn, type Ring } from '../ring.ts';
 import type { Broken, Check } from './finding-list.ts';
 
 export const moveChecks: readonly Check<Ring>[] = [
@@ -10,6 +11,7 @@ export const moveChecks: readonly Check<Ring>[] = [
   { code: 'MOVE_SLOT_TWICE', broken: slotTwice },
   { code: 'MOVE_SLOT_UNKNOWN', broken: slotUnknown },
   { code: 'MOVE_SLOT_NOT_NEXT', broken: slotNotNext },
+  { code: 'MOVE_CHILD_WRONG', broken: childWrong },
   { code: 'MOVE_FROM_WRONG', broken: fromWrong },
   { code: 'MOVE_TO_UNKNOWN', broken: toUnknown },
   { code: 'MOVE_TO_HOLDS_PARTITION', broken: toHoldsPartition },
@@ -46,7 +48,8 @@ function* slotUnknown({ moves, table }: Ring): Generator<Broken> {
 }
 
 /** New slots follow the last one of the table without a gap, so that rows stay filled in order. */
-function* slotNotNext({ moves, table, partitions }: Ring): Generator<Broken> {
+function* slotNotNext({ moves, table, partitions, reshape }: Ring): Generator<Broken> {
+  if (reshape?.kind === 'to') return;
   const slots = table.reduce((sum, row) => sum + row.length, 0);
   const fresh = moves.filter(({ from }) => from === null);
   for (const move of fresh) {
@@ -58,6 +61,30 @@ function* slotNotNext({ moves, table, partitions }: Ring): Generator<Broken> {
         `which is none of the ${fresh.length} after the last of the table`,
     };
   }
+}
+
+/** Every slot of a child joins the device that its first parent has in that slot; no more moves. */
+function* childWrong(ring: Ring): Generator<Broken> {
+  if (ring.reshape?.kind !== 'to') return;
+  const { moves, table } = ring;
+  const reshaping = parentsIn(ring);
+  for (const ids of partedParents(ring, reshaping)) {
+    yield { message: `partitions ${ids.join(' and ')} are merged and lie on different devices` };
+  }
+  const wanted = new Map<string, number | undefined>();
+  for (const [child, [parent = -1]] of reshaping.parents) {
+    for (const [replica, row] of table.entries()) {
+      wanted.set(slotOf({ partition: child, replica }), holderIn(row, parent));
+    }
+  }
+  for (const move of moves) {
+    const to = wanted.get(slotOf(move));
+    wanted.delete(slotOf(move));
+    if (move.from === null && to === move.to) continue;
+    const what = to === undefined ? 'is of no child' : `joins ${move.to}, its parent is on ${to}`;
+    yield { message: `${named(move)} of slot ${slotOf(move)} ${what}` };
+  }
+  for (const [slot, to] of wanted) yield { message: `no move brings slot ${slot} to device ${to}` };
 }
 
 function* fromWrong({ moves, table }: Ring): Generator<Broken> {
@@ -131,6 +158,6 @@ function named({ assignment }: Move): string {
   return `assignment ${assignment}`;
 }
 
-function slotOf({ partition, replica }: Move): string {
+function slotOf({ partition, replica }: Pick<Move, 'partition' | 'replica'>): string {
   return `(${partition}, ${replica})`;
 }

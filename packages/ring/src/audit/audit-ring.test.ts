@@ -2,9 +2,11 @@
 import { seededRandom } from '@ringwright/base/random';
 import { expect, test } from 'vitest';
 import { nonHolderOf, sampleDevice, sampleRing } from '../../test/support/sample-ring.ts';
-import { proposeMoves } from '../advance-ring.ts';
+import { proposeMoves, reshapeRing } from '../advance-ring.ts';
 import { encodeRing } from '../file/ring-file.ts';
 import type { Move } from '../move.ts';
+import type { IntervalPartitioner } from '../partitioner/partitioner.ts';
+import { splitInterval } from '../partitioner/reshape.ts';
 import type { Ring, SlotRow } from '../ring.ts';
 import { copyTable, deviceOf } from '../slot-rows.ts';
 import { auditCodes, auditRing } from './audit-ring.ts';
@@ -35,6 +37,14 @@ const withMove = (change: Partial<Move>): Ring => ({
   ...good,
   moves: [{ ...moveA, ...change }, moveB],
 });
+const ranges = { kind: 'ranges', partitions: 10, starts: ['m'] } as const;
+const ranged: Ring = {
+  ...first,
+  partitioner: { kind: 'ranges', partitions: 8, starts: ['b', 'c', 'd', 'e', 'f', 'g', 'h'] },
+};
+const split = reshapeRing(ranged, encodeRing(ranged).id, {
+  partitioner: splitInterval(ranged.partitioner as IntervalPartitioner, 3, ['dd']),
+});
 const md5 = { kind: 'md5-shift', power: 3, prefix: '', suffix: '' } as const;
 
 const faults: [string, Ring, RegExp][] = [
@@ -45,6 +55,12 @@ const faults: [string, Ring, RegExp][] = [
   ['RING_PARENT_WRONG', { ...first, parent: good.parent }, /version 1 has parent .*wanted none/],
   ['RING_PARTITIONER_INVALID', { ...good, partitioner: { ...md5, prefix: 'a' } }, /prefix "a"/],
   ['RING_PARTITIONS_WRONG', { ...good, partitioner: { ...md5, power: 4 } }, /8 partitions, .* 16/],
+  [
+    'RING_RESHAPE_INVALID',
+    { ...split, reshape: { kind: 'to', partitioner: ranges } },
+    /"intervals":2,.* cannot follow/,
+  ],
+  ['MOVE_CHILD_WRONG', { ...split, moves: split.moves.slice(1) }, /no move brings slot \(8, 0\)/],
   ['RING_REPLICAS_INVALID', { ...good, replicas: 33 }, /33 replicas/],
   ['ROW_LENGTHS_WRONG', { ...good, replicas: 2.5 }, /8, 8, 8 slots, wanted 8, 8, 4/],
   [

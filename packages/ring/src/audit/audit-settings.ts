@@ -3,6 +3,8 @@ import { partitionCountMax, partitionPowerMax, replicaCountMax } from '@ringwrig
 import { keyspaceNamePattern } from '../keyspace-name.ts';
 import { intervalFaults } from '../partitioner/interval-faults.ts';
 import { isIntervals, partitionCountOf } from '../partitioner/partitioner.ts';
+import { settingsText } from '../partitioner/partitioner-settings.ts';
+import { mayFollow } from '../partitioner/reshape.ts';
 import { type Ring, rowLengths } from '../ring.ts';
 import type { Broken, Check } from './finding-list.ts';
 
@@ -13,6 +15,7 @@ export const settingChecks: readonly Check<Ring>[] = [
   { code: 'RING_PARENT_WRONG', broken: parentWrong },
   { code: 'RING_PARTITIONER_INVALID', broken: partitionerInvalid },
   { code: 'RING_PARTITIONS_WRONG', broken: partitionsWrong },
+  { code: 'RING_RESHAPE_INVALID', broken: reshapeInvalid },
   { code: 'RING_REPLICAS_INVALID', broken: replicasInvalid },
 ];
 
@@ -76,6 +79,23 @@ function* partitionsWrong({ partitions, partitioner }: Ring): Generator<Broken> 
   if (!Number.isInteger(partitions) || partitions < 1 || partitions > partitionCountMax) {
     yield { message: `${partitions} partitions, wanted 1 to ${partitionCountMax}` };
   }
+}
+
+/** Both partitioners are of one domain and give an id the same interval. */
+function* reshapeInvalid({ partitioner, reshape, partitions, replicas }: Ring): Generator<Broken> {
+  if (reshape === undefined) return;
+  const { kind, partitioner: other } = reshape;
+  for (const { message } of intervalFaults(other)) yield { message: `reshape ${kind}: ${message}` };
+  if (kind === 'to' && other.partitions !== partitions) {
+    yield { message: `${other.partitions} partitions after the reshape, ${partitions} in it` };
+  }
+  const [before, after] = kind === 'to' ? [partitioner, other] : [other, partitioner];
+  if (!mayFollow(before, after)) {
+    const texts = [before, after].map(settingsText);
+    yield { message: `reshape ${kind}: ${texts[1]} cannot follow ${texts[0]}` };
+  }
+  if (Number.isInteger(replicas)) return;
+  yield { message: `${replicas} replicas with partitions split or merged, wanted a whole number` };
 }
 
 function* replicasInvalid({ replicas }: Ring): Generator<Broken> {

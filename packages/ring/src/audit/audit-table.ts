@@ -1,6 +1,7 @@
 // Audit of a ring's table and minVersions, one pass each over the typed arrays. Pure.
 
-import type { Ring } from '../ring.ts';
+import { liveIds } from '../partitioner/live-ids.ts';
+import { nobodyIn, type Ring } from '../ring.ts';
 import type { Broken, Check } from './finding-list.ts';
 
 export const tableChecks: readonly Check<Ring>[] = [
@@ -9,11 +10,20 @@ export const tableChecks: readonly Check<Ring>[] = [
   { code: 'MIN_VERSION_INVALID', broken: minVersionInvalid },
 ];
 
-function* deviceUnknown({ table, devices }: Ring): Generator<Broken> {
+function* deviceUnknown({ table, devices, partitioner }: Ring): Generator<Broken> {
   const known = Uint8Array.from(devices, (device) => (device === null ? 0 : 1));
+  const live = liveIds(partitioner);
   for (const [replica, row] of table.entries()) {
+    const nobody = nobodyIn(row);
     for (let partition = 0; partition < row.length; partition += 1) {
       const device = row[partition] ?? -1;
+      if (live !== null && live[partition] === 0) {
+        if (device === nobody) continue;
+        yield {
+          message: `slot (${partition}, ${replica}) names device ${device}, and has no keys`,
+        };
+        continue;
+      }
       if (known[device] === 1) continue;
       const what = device < devices.length ? 'a hole' : `not among ${devices.length} devices`;
       yield { message: `slot (${partition}, ${replica}) names device ${device}, which is ${what}` };

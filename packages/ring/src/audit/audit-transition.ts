@@ -4,7 +4,11 @@ import { canonicalJson } from '@ringwright/base/canonical-json';
 import type { Finding } from '@ringwright/base/finding';
 import { settingChanges } from '../diff-rings.ts';
 import type { Move } from '../move.ts';
-import { type Ring, slotCount } from '../ring.ts';
+import { isIntervals } from '../partitioner/partitioner.ts';
+import { samePartitioner } from '../partitioner/partitioner-settings.ts';
+import { listed, mayFollow } from '../partitioner/reshape.ts';
+import { isRetired, parentsIn } from '../reshape-ring.ts';
+import { nobodyIn, type Ring, slotCount } from '../ring.ts';
 import { type Broken, type Check, findingsOf } from './finding-list.ts';
 
 /** Two versions of a ring, the older with its ring id. */
@@ -46,9 +50,25 @@ function* ofAnotherRing({ previous, next }: Transition): Generator<Broken> {
       yield { message: `replicas go from ${was} to ${is} while moves are in flight` };
     }
     if (name === 'replicas') continue;
+    if ((name === 'partitioner' || name === 'partitions') && isReshapeStep(previous, next))
+      continue;
     const [was, wouldBe] = [canonicalJson(before), canonicalJson(after)];
     yield { message: `${name} was ${was} and would be ${wouldBe}` };
   }
+}
+
+/** Splits and merges begin, are done as they were begun, or are given up; `direct`: at once. */
+function isReshapeStep(previous: Ring, next: Ring): boolean {
+  const [was, is] = [previous.partitioner, next.partitioner];
+  if (!isIntervals(was) || !isIntervals(is)) return false;
+  if (previous.reshape?.kind === 'to') {
+    const begun = previous.reshape.partitioner;
+    const isDone = next.reshape?.kind === 'from' && samePartitioner(next.reshape.partitioner, was);
+    return isDone && samePartitioner(is, begun);
+  }
+  if (previous.moves.length > 0) return false;
+  if (next.reshape?.kind === 'to') return samePartitioner(is, listed(was, next.partitions));
+  return next.moves.length === 0 && mayFollow(was, is);
 }
 
 /**
@@ -131,12 +151,19 @@ function* slotWithoutMove({ previous, next }: Transition): Generator<Broken> {
     yield* cutElsewhere(previous, next);
     return;
   }
+  const isGone = isRetired(next);
   const finalized = new Map(previous.moves.map((move) => [slotKey(move), move.to]));
   const stillInFlight = new Set(next.moves.map(slotKey));
   for (const [replica, row] of next.table.entries()) {
     const before = previous.table[replica];
     for (let partition = 0; partition < row.length; partition += 1) {
       if (row[partition] === before?.[partition]) continue;
+      if (
+        row[partition] === nobodyIn(row) &&
+        (partition >= previous.partitions || isGone(partition))
+      ) {
+        continue;
+      }
       const key = slotKey({ partition, replica });
       if (finalized.get(key) === row[partition] && !stillInFlight.has(key)) continue;
       const change = `${before?.[partition]} to ${row[partition]}`;
@@ -183,6 +210,10 @@ function touchedPartitions(previous: Ring, next: Ring): Uint8Array {
       if (is?.[partition] !== was?.[partition]) touched[partition] = 1;
     }
   }
+  // From the first version on, so that whoever knows an older one leaves the parents in peace.
+  const inReshape = [previous, next].filter(({ reshape }) => reshape?.kind === 'to');
+  const [reshaped] = inReshape.length === 1 ? inReshape : [];
+  for (const parent of reshaped ? parentsIn(reshaped).retired : []) touched[parent] = 1;
   const [before, after] = [byAssignment(previous), byAssignment(next)];
   for (const move of previous.moves) if (!after.has(move.assignment)) touched[move.partition] = 1;
   for (const move of next.moves) if (!before.has(move.assignment)) touched[move.partition] = 1;

@@ -12,6 +12,7 @@
 // where one would be left, or less than a quorum of those there were.
 import { counted } from '@ringwright/base/counted';
 import { countThinned, countUnderQuorum, devicesOf } from '../quorum-left.ts';
+import { isRetired } from '../reshape-ring.ts';
 import type { Ring, SlotRow } from '../ring.ts';
 import { copyTable } from '../slot-rows.ts';
 
@@ -115,8 +116,10 @@ function changesBetween(previous: Ring, next: Ring): Changes {
   const moves: SlotChange[] = [];
   const leaving = new Map<number, number>();
   const changed = changedPartitions(before, after, next.partitions);
+  // What is split or merged stays where it is, under other ids.
+  const isGone = isRetired(next);
   for (let partition = 0; partition < changed.length; partition += 1) {
-    if (changed[partition] === 0) continue;
+    if (changed[partition] === 0 || isGone(partition)) continue;
     const [was, shall] = [endsAt(before, partition), endsAt(after, partition)];
     const held = devicesOf(previous.table, partition);
     const left = was.filter((id) => held.includes(id) && !shall.includes(id));

@@ -2,7 +2,8 @@
 // they are asked, and why: judge-ring.ts.
 import { CodedError } from '@ringwright/base/coded-error';
 import { ringVersionJumpMax } from '@ringwright/base/limits';
-import { samePartitioner, settingsText } from '../partitioner/partitioner-settings.ts';
+import { settingsText } from '../partitioner/partitioner-settings.ts';
+import { mayFollow } from '../partitioner/reshape.ts';
 import { whyLarge } from './large-change.ts';
 import type { RingCandidate, RingStanding } from './ring-candidate.ts';
 
@@ -51,7 +52,7 @@ export function mapsKeysOtherwise(
 ): CodedError | null {
   const [given, active] = [candidate.opened?.ring, standing.active?.ring];
   if (given === undefined || active === undefined) return null;
-  if (samePartitioner(given.partitioner, active.partitioner)) return null;
+  if (mayFollow(active.partitioner, given.partitioner)) return null;
   const [is, has] = [given, active].map(({ partitioner }) => settingsText(partitioner));
   const message = `${nameOf(candidate)} maps keys by ${is}, the active one by ${has}`;
   return new CodedError('RING_FOREIGN', message, { details: bothOf(standing, candidate) });

@@ -15,7 +15,9 @@ import { sha256 } from './ring-manifest.ts';
 const magic = Buffer.from('\x89RWR\r\n\x1a\n', 'latin1');
 /** Of rings whose partitions are intervals: programs that know only format 1 refuse them. */
 export const intervalFormat = 2;
-const formats = [1, intervalFormat];
+/** Of rings of which partitions are, or were, split or merged: others would not write to children. */
+export const reshapeFormat = 3;
+const formats = [1, intervalFormat, reshapeFormat];
 const prefixBytes = 20;
 
 export interface SplitRingFile {

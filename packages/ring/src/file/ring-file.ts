@@ -3,12 +3,12 @@
 import { asBuffer } from '@ringwright/base/as-buffer';
 import { assert } from '@ringwright/base/assert';
 import { ringFileBytesMax, ringManifestBytesMax } from '@ringwright/base/limits';
-import type { Partitioner } from '../partitioner/partitioner.ts';
+import { isIntervals } from '../partitioner/partitioner.ts';
 import { partitionerSettings } from '../partitioner/partitioner-settings.ts';
 import type { Ring } from '../ring.ts';
 import { deviceIdBytes } from '../slot-rows.ts';
 import { decodeIntervals, encodeIntervals } from './interval-section.ts';
-import { intervalFormat, joinRingFile, splitRingFile } from './ring-container.ts';
+import { intervalFormat, joinRingFile, reshapeFormat, splitRingFile } from './ring-container.ts';
 import { encodeEnvelope, type RingSignature } from './ring-envelope.ts';
 import { fileInvalid, tooLarge } from './ring-file-error.ts';
 import {
@@ -29,7 +29,10 @@ import {
 } from './ring-sections.ts';
 import { decodeRuns, encodeRuns } from './run-lengths.ts';
 
-const ownSections = ['devices', 'assignments', 'moves', 'minVersions', 'intervals', 'builder'];
+const ownSections = [
+  ...['devices', 'assignments', 'moves', 'minVersions'],
+  ...['intervals', 'reshape', 'builder'],
+];
 
 export interface RingFileExtras {
   /** Opaque bytes that restore the builder; servers ignore them. */
@@ -50,12 +53,14 @@ export function encodeRing(ring: Ring, extras: RingFileExtras = {}): { bytes: Bu
     `an extra section is called ${ownSections.join(', ')}`,
   );
   const intervals = encodeIntervals(ring.partitioner);
+  const others = ring.reshape === undefined ? null : encodeIntervals(ring.reshape.partitioner);
   const sections: readonly Section[] = [
     { name: 'devices', bytes: encodeDevices(ring.devices) },
     { name: 'assignments', bytes: encodeAssignments(ring.table, idBytes) },
     { name: 'moves', bytes: encodeMoves(ring.moves) },
     { name: 'minVersions', bytes: encodeRuns(ring.minVersions) },
     ...(intervals === null ? [] : [{ name: 'intervals', bytes: intervals }]),
+    ...(others === null ? [] : [{ name: 'reshape', bytes: others }]),
     ...(builder === undefined ? [] : [{ name: 'builder', bytes: builder }]),
     ...extraSections,
   ];
@@ -65,7 +70,7 @@ export function encodeRing(ring: Ring, extras: RingFileExtras = {}): { bytes: Bu
   });
   const id = sha256(manifest);
   const bytes = joinRingFile({
-    format: formatOf(ring.partitioner),
+    format: formatOf(manifestOf(ring, sections)),
     envelope: encodeEnvelope(id, signatures),
     manifest,
     sections: sections.map((one) => one.bytes),
@@ -135,6 +140,7 @@ export function decodeRing(bytes: Uint8Array): RingFile {
     moves: decodeMoves(section('moves')),
     minVersions: decodeRuns(section('minVersions'), partitions),
     nextAssignment: manifest.nextAssignment,
+    ...decodeReshape(manifest, () => section('reshape')),
   };
   const extraSections = [...sections]
     .filter(([name]) => !ownSections.includes(name))
@@ -156,6 +162,12 @@ function manifestOf(ring: Ring, sections: readonly Section[]): Manifest {
     deviceCount: ring.devices.length,
     deviceIdBytes: deviceIdBytes(ring.devices.length),
     nextAssignment: ring.nextAssignment,
+    ...(ring.reshape && {
+      reshape: {
+        kind: ring.reshape.kind,
+        partitioner: partitionerSettings(ring.reshape.partitioner),
+      },
+    }),
     sections: sections.map(({ name, bytes }) => ({
       name,
       bytes: bytes.length,
@@ -175,15 +187,24 @@ interface Head {
 function readHead(file: Uint8Array): Head {
   const { format, id, signatures, manifest: raw, sectionsAt } = splitRingFile(file);
   const manifest = decodeManifest(raw);
-  const wanted = formatOf(manifest.partitioner);
+  const wanted = formatOf(manifest);
   if (format !== wanted) throw fileInvalid('format', format, wanted);
   const fileBytes = manifest.sections.reduce((sum, section) => sum + section.bytes, sectionsAt);
   if (fileBytes > ringFileBytesMax) throw tooLarge('file', fileBytes, ringFileBytesMax);
   return { id, manifest, signatures, sectionsAt, fileBytes };
 }
 
-function formatOf({ kind }: Pick<Partitioner, 'kind'>): number {
-  return kind === 'md5-shift' || kind === 'murmur3-mod' ? 1 : intervalFormat;
+function formatOf({ partitioner, reshape }: Pick<Manifest, 'partitioner' | 'reshape'>): number {
+  if (partitioner.kind === 'md5-shift' || partitioner.kind === 'murmur3-mod') return 1;
+  const { partitions, intervals = partitions } = partitioner;
+  return reshape !== undefined || intervals !== partitions ? reshapeFormat : intervalFormat;
+}
+
+function decodeReshape({ reshape }: Manifest, section: () => Buffer): Pick<Ring, 'reshape'> {
+  if (reshape === undefined) return {};
+  const partitioner = decodeIntervals(reshape.partitioner, section);
+  if (isIntervals(partitioner)) return { reshape: { kind: reshape.kind, partitioner } };
+  throw fileInvalid('reshape', partitioner.kind, 'intervals');
 }
 
 function readSections(bytes: Buffer, manifest: Manifest): Map<string, Buffer> {

@@ -81,6 +81,8 @@ const signingSchema = z.strictObject({
 
 export type Signing = z.infer<typeof signingSchema>;
 
+const reshapeSchema = z.object({ kind: z.enum(['to', 'from']), partitioner: partitionerSchema });
+
 /** Members this program does not know are allowed and ignored: the id covers the bytes as they are. */
 const manifestSchema = z.object({
   keyspace: z.string().max(63),
@@ -95,6 +97,8 @@ const manifestSchema = z.object({
   nextAssignment: z.int().min(1),
   /** Absent in unsigned rings, whose bytes are those of before there were signatures. */
   signing: signingSchema.optional(),
+  /** Absent where nothing was ever split or merged. */
+  reshape: reshapeSchema.exactOptional(),
   sections: z.array(sectionSchema).max(ringSectionCountMax),
 });
 

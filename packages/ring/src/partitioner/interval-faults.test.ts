@@ -13,7 +13,7 @@ test.each<[IntervalPartitioner, RegExp]>([
   [{ ...hashes, ends: [1, 5, 5] }, /so that it is empty/],
   [{ ...hashes, ends: [1, 5, 2 ** 32] }, /ends at 4294967296, wanted .* below 2\^32/],
   [{ ...hashes, ends: [1, 5.5, 9] }, /ends at 5\.5/],
-  [{ ...hashes, ends: [1, 5] }, /2 intervals for 3 partitions/],
+  [{ ...hashes, ends: [1, 5, 7, 9] }, /4 intervals for 3 partitions/],
   [{ ...hashes, hashKey: '' }, /has 0 bytes, wanted 1 to 16/],
   [{ ...hashes, hashKey: 'x'.repeat(17) }, /has 17 bytes/],
   [{ ...hashes, ids: [0, 1, 1] }, /interval 2 has id 1, which another one has/],

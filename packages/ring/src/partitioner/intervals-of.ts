@@ -29,14 +29,15 @@ export function intervalsOf(partitioner: IntervalPartitioner): (HashInterval | K
   );
 }
 
-/** The interval of a partition; null where partitions are none. */
+/** The interval of a partition; null where partitions are none, and of one that has no keys. */
 export function intervalOf(
   partitioner: Partitioner,
   id: number,
 ): HashInterval | KeyInterval | null {
   if (!isIntervals(partitioner)) return null;
-  const index = partitioner.ids === undefined ? id : partitioner.ids.indexOf(id);
-  return intervalAt(partitioner, index);
+  const { ids } = partitioner;
+  const index = ids === undefined && id < intervalCountOf(partitioner) ? id : ids?.indexOf(id);
+  return index === undefined || index < 0 ? null : intervalAt(partitioner, index);
 }
 
 function intervalAt(partitioner: IntervalPartitioner, index: number): HashInterval | KeyInterval {

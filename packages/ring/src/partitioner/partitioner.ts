@@ -53,12 +53,28 @@ export interface RangesPartitioner {
   readonly ids?: readonly number[];
 }
 
+/**
+ * Partitions that are split or merged. `to`: the children join as moves from nowhere, one to each
+ * device of their parents, and keys go to them when those are finalized. `from`: that is done;
+ * devices fill from a parent that they still have.
+ */
+export interface Reshape {
+  readonly kind: 'to' | 'from';
+  /** The intervals to come, or those of before. */
+  readonly partitioner: IntervalPartitioner;
+}
+
 export function isIntervals(partitioner: Partitioner): partitioner is IntervalPartitioner {
   return partitioner.kind === 'hash-intervals' || partitioner.kind === 'ranges';
 }
 
 export function partitionCountOf(partitioner: Partitioner): number {
   return partitioner.kind === 'md5-shift' ? 2 ** partitioner.power : partitioner.partitions;
+}
+
+/** Partitions that take keys: of intervals those that were split or merged count no more. */
+export function liveCountOf(partitioner: Partitioner): number {
+  return isIntervals(partitioner) ? intervalCountOf(partitioner) : partitionCountOf(partitioner);
 }
 
 /** Number of intervals that are in use; each has an id of its own below `partitions`. */

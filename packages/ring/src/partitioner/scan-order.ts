@@ -1,8 +1,18 @@
 // Which partitions may hold keys of an interval, in the order in which a scan reads them. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
 import { isEmpty, type KeyBounds } from '@ringwright/base/key-bounds';
+import { equalEnd } from './hash-ends.ts';
+import { hashPositions } from './hash-intervals.ts';
 import { hashedPartOf } from './hash-key.ts';
 import { intervalOf } from './intervals-of.ts';
-import { intervalCountOf, isIntervals, type Partitioner, partitionCountOf } from './partitioner.ts';
+import {
+  type IntervalPartitioner,
+  intervalCountOf,
+  isIntervals,
+  type Partitioner,
+  partitionCountOf,
+  type Reshape,
+} from './partitioner.ts';
 
 export interface Scanned {
   readonly partitioner: Partitioner;
@@ -11,6 +21,11 @@ export interface Scanned {
   readonly bounds: KeyBounds;
   /** All keys of the interval begin with it. */
   readonly prefix: Uint8Array;
+  /**
+   * Of hashes, whose circle has no first one: the scan began behind it, and goes around once,
+   * whatever is split and merged meanwhile. Absent: behind the last end.
+   */
+  readonly cut?: number | undefined;
 }
 
 /** Everything before it, in the order of the scan, has been read. */
@@ -18,6 +33,61 @@ export interface ScanPlace {
   readonly partition: number;
   /** In the partition: see placeBehind; empty: its start. */
   readonly at: Uint8Array;
+  /** As Scanned.cut. */
+  readonly cut?: number | undefined;
+}
+
+/** Of a ring. */
+interface Shapes {
+  readonly partitioner: Partitioner;
+  readonly reshape?: Reshape | undefined;
+}
+
+/**
+ * The intervals in whose order a scan goes on from a place: those of before, where its partition
+ * was split or merged since. Servers read such a one out of what it became. Throws CURSOR_INVALID
+ * where that is not known any more.
+ */
+export function partitionerAt(
+  { partitioner, reshape }: Shapes,
+  place: ScanPlace | null,
+): Partitioner {
+  if (place === null || !isIntervals(partitioner) || isOrdered(partitioner)) return partitioner;
+  if (isKnownIn(partitioner, place)) return partitioner;
+  const before = reshape?.kind === 'from' ? reshape.partitioner : null;
+  if (before !== null && isKnownIn(before, place)) return before;
+  throw scanEnded(place.partition);
+}
+
+function isKnownIn(partitioner: IntervalPartitioner, { partition, cut }: ScanPlace): boolean {
+  if (intervalOf(partitioner, partition) === null) return false;
+  return cut === undefined || indexBehind(partitioner, cut) !== null;
+}
+
+/** The hash behind which a scan of hashes begins that has no place yet; undefined: of others. */
+export function firstCut(partitioner: Partitioner): number | undefined {
+  if (partitioner.kind !== 'hash-intervals') return undefined;
+  const { ends, partitions } = partitioner;
+  return ends === undefined ? equalEnd(partitions - 1, partitions) : ends.at(-1);
+}
+
+/** The index of the interval that begins behind a hash; null where none does. */
+function indexBehind(partitioner: Partitioner, cut: number): number | null {
+  if (partitioner.kind !== 'hash-intervals') return null;
+  const count = intervalCountOf(partitioner);
+  const { ends } = partitioner;
+  const index = ends?.indexOf(cut) ?? Math.ceil((cut * count) / hashPositions);
+  if (index < 0 || (ends === undefined && equalEnd(index, count) !== cut)) return null;
+  return (index + 1) % count;
+}
+
+export function scanEnded(partition: number): CodedError {
+  const where = `partition ${partition}, in which the scan stands`;
+  const message = `${where}, was split or merged since, more than once`;
+  return new CodedError('CURSOR_INVALID', message, {
+    hint: 'begin the scan anew, without a cursor',
+    details: { partition },
+  });
 }
 
 /** Whether keys come in the order of their bytes over the whole keyspace. */
@@ -37,14 +107,15 @@ export function firstPartition(scanned: Scanned): number | null {
     return isBefore(startOf(partitioner, last), to) ? last : neighbour(partitioner, last, -1);
   }
   if (isOneTag(partitioner, prefix)) return partitionOf(prefix);
-  return idAt(partitioner, reverse ? countOf(partitioner) - 1 : 0);
+  return idInTurn(scanned, reverse ? countOf(partitioner) - 1 : 0);
 }
 
 /** Where a scan goes on when it has read a partition; null: that was the last. */
 export function placeAfter(scanned: Scanned, partition: number): ScanPlace | null {
   const next = nextPartition(scanned, partition);
   if (next === null) return null;
-  if (!isOrdered(scanned.partitioner)) return { partition: next, at: new Uint8Array() };
+  const { cut } = scanned;
+  if (!isOrdered(scanned.partitioner)) return { partition: next, at: new Uint8Array(), cut };
   const border = scanned.bounds.reverse ? partition : next;
   return { partition: next, at: startOf(scanned.partitioner, border) };
 }
@@ -54,7 +125,7 @@ export function nextPartition(scanned: Scanned, partition: number): number | nul
   const { partitioner, bounds, prefix } = scanned;
   if (!isOrdered(partitioner)) {
     if (isOneTag(partitioner, prefix)) return null;
-    return neighbour(partitioner, partition, bounds.reverse ? -1 : 1);
+    return nextInTurn(scanned, partition, bounds.reverse ? -1 : 1);
   }
   if (bounds.reverse) {
     const start = startOf(partitioner, partition);
@@ -77,9 +148,28 @@ function isOneTag(partitioner: Partitioner, prefix: Uint8Array): boolean {
   return hashedPartOf(partitioner.hashKey)(prefix).length < prefix.length;
 }
 
-function neighbour(partitioner: Partitioner, partition: number, step: 1 | -1): number | null {
+/** Of the circle of hashes, from the cut on. */
+function idInTurn({ partitioner, cut }: Scanned, turn: number): number {
+  const first = cut === undefined ? 0 : (indexBehind(partitioner, cut) ?? 0);
+  return idAt(partitioner, (first + turn) % countOf(partitioner));
+}
+
+function nextInTurn(scanned: Scanned, partition: number, step: 1 | -1): number | null {
+  const { partitioner } = scanned;
+  const count = countOf(partitioner);
+  const end = idInTurn(scanned, step === 1 ? count - 1 : 0);
+  if (partition === end) return null;
+  const at = indexOf(partitioner, partition) + step;
+  return idAt(partitioner, (at + count) % count);
+}
+
+function indexOf(partitioner: Partitioner, partition: number): number {
   const ids = isIntervals(partitioner) ? partitioner.ids : undefined;
-  const at = (ids === undefined ? partition : ids.indexOf(partition)) + step;
+  return ids === undefined ? partition : ids.indexOf(partition);
+}
+
+function neighbour(partitioner: Partitioner, partition: number, step: 1 | -1): number | null {
+  const at = indexOf(partitioner, partition) + step;
   return at < 0 || at >= countOf(partitioner) ? null : idAt(partitioner, at);
 }
 

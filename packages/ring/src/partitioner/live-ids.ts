@@ -1,0 +1,18 @@
+// Which ids of a partitioner stand for partitions that take keys. Pure.
+import { intervalCountOf, isIntervals, type Partitioner } from './partitioner.ts';
+
+const known = new WeakMap<Partitioner, Uint8Array>();
+
+/** By id 1: it has an interval; null where all have. Asked with every page of a scan. */
+export function liveIds(partitioner: Partitioner): Uint8Array | null {
+  if (!isIntervals(partitioner)) return null;
+  const { partitions } = partitioner;
+  const count = intervalCountOf(partitioner);
+  if (count === partitions) return null;
+  const found = known.get(partitioner);
+  if (found !== undefined) return found;
+  const live = new Uint8Array(partitions);
+  for (let index = 0; index < count; index += 1) live[partitioner.ids?.[index] ?? index] = 1;
+  known.set(partitioner, live);
+  return live;
+}

@@ -1,0 +1,295 @@
+// Other intervals of the same domain: partitions that are split, and neighbours that are merged.
+// Children get ids of their own, so that an id never stands for another interval. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { partitionCountMax } from '@ringwright/base/limits';
+import { equalEnd, positionText } from './hash-ends.ts';
+import { hashPositions, intervalOfHash } from './hash-intervals.ts';
+import { intervalOf, intervalText } from './intervals-of.ts';
+import { keyOfText, keyText } from './key-text.ts';
+import {
+  type IntervalPartitioner,
+  intervalCountOf,
+  isIntervals,
+  type Partitioner,
+} from './partitioner.ts';
+import { samePartitioner } from './partitioner-settings.ts';
+import { rangeOfKey } from './ranges.ts';
+
+/** Of hashes the last one of an interval; of keys, as `key-text.ts` spells it, the first one. */
+type Border = number | string;
+
+interface Entry {
+  readonly id: number;
+  readonly border: Border;
+}
+
+/** Every interval listed, with `partitions` ids given so far: equal ones are computed no more. */
+export function listed(
+  partitioner: IntervalPartitioner,
+  partitions: number = partitioner.partitions,
+): IntervalPartitioner {
+  return made(partitioner, entriesOf(partitioner), partitions);
+}
+
+/**
+ * The partitioner with the interval cut behind each hash, or before each key, of `at`. Throws
+ * VALUE_OUT_OF_RANGE, SPLIT_OUTSIDE.
+ */
+export function splitInterval(
+  partitioner: IntervalPartitioner,
+  id: number,
+  at: readonly Border[],
+): IntervalPartitioner {
+  const entries = entriesOf(partitioner);
+  const own = requireLive(entries, id, partitioner);
+  const inside = at.map((border) => canonical(partitioner, border));
+  for (const [index, border] of inside.entries()) {
+    const isTwice = inside.indexOf(border) !== index;
+    if (idAt(partitioner, border) === id && border !== own.border && !isTwice) continue;
+    throw outside(partitioner, { id, border, isTwice });
+  }
+  const { partitions } = partitioner;
+  const borders = inDomainOrder(partitioner, id, [...inside, own.border]);
+  const children = borders.map((border, index) => ({ id: partitions + index, border }));
+  const others = entries.filter((entry) => entry !== own);
+  return made(partitioner, [...others, ...children], partitions + children.length);
+}
+
+/** Where an interval of hashes is cut into equal parts. Throws VALUE_OUT_OF_RANGE, SPLIT_OUTSIDE. */
+export function equalCuts(partitioner: IntervalPartitioner, id: number, parts: number): number[] {
+  requireLive(entriesOf(partitioner), id, partitioner);
+  const interval = intervalOf(partitioner, id);
+  const [start, end] = [interval?.start, interval?.end];
+  if (typeof start !== 'number' || typeof end !== 'number') {
+    throw new CodedError(
+      'SPLIT_OUTSIDE',
+      `partition ${id} is a range of keys, --parts is for hashes`,
+      {
+        hint: 'say before which key: --at KEY',
+        details: { partition: id, parts },
+      },
+    );
+  }
+  const length = (end - start + hashPositions) % hashPositions || hashPositions;
+  if (length < parts) {
+    throw new CodedError(
+      'SPLIT_OUTSIDE',
+      `partition ${id} has ${length} hashes for ${parts} parts`,
+      {
+        details: { partition: id, hashes: length, parts },
+      },
+    );
+  }
+  return Array.from({ length: parts - 1 }, (_, index) => {
+    const part = Math.floor(length * ((index + 1) / parts));
+    return (start + part) % hashPositions;
+  });
+}
+
+/** The partitioner with two neighbours as one. Throws VALUE_OUT_OF_RANGE, MERGE_NOT_ADJACENT. */
+export function mergeIntervals(
+  partitioner: IntervalPartitioner,
+  one: number,
+  other: number,
+): IntervalPartitioner {
+  const entries = entriesOf(partitioner);
+  const [a, b] = [one, other].map((id) => requireLive(entries, id, partitioner));
+  const [first, last] =
+    a !== undefined && b !== undefined ? neighbours(partitioner, entries, [a, b]) : [];
+  if (first === undefined || last === undefined) throw notAdjacent(partitioner, one, other);
+  const border = partitioner.kind === 'ranges' ? first.border : last.border;
+  const others = entries.filter((entry) => entry !== a && entry !== b);
+  const { partitions } = partitioner;
+  return made(partitioner, [...others, { id: partitions, border }], partitions + 1);
+}
+
+/** In the order of the domain, whose hashes are a circle; empty where something lies between. */
+function neighbours(
+  { kind }: IntervalPartitioner,
+  entries: readonly Entry[],
+  [a, b]: readonly [Entry, Entry],
+): readonly Entry[] {
+  if (a === b) return [];
+  const [at, other] = [entries.indexOf(a), entries.indexOf(b)];
+  const after = (index: number): number =>
+    kind === 'ranges' ? index + 1 : (index + 1) % entries.length;
+  if (after(at) === other) return [a, b];
+  return after(other) === at ? [b, a] : [];
+}
+
+export interface Reshaping {
+  /** Ids that only the later partitioner has, ascending, each with those whose keys it gets. */
+  readonly parents: ReadonlyMap<number, readonly number[]>;
+  /** Ids that only the earlier one has. */
+  readonly retired: ReadonlySet<number>;
+}
+
+/** Two intervals overlap when the border of one lies in the other. */
+export function reshaping(before: IntervalPartitioner, after: IntervalPartitioner): Reshaping {
+  const [was, is] = [entriesOf(before), entriesOf(after)];
+  const live = new Set(is.map(({ id }) => id));
+  const had = new Set(was.map(({ id }) => id));
+  const parents = new Map<number, number[]>();
+  const add = (child: number, parent: number): void => {
+    if (had.has(child)) return;
+    const ids = parents.get(child) ?? [];
+    parents.set(child, ids);
+    if (!ids.includes(parent)) ids.push(parent);
+  };
+  const [oldId, newId] = [idOf(before), idOf(after)];
+  for (const { id, border } of is) if (!had.has(id)) add(id, oldId(border));
+  const retired = was.filter(({ id }) => !live.has(id));
+  for (const { id, border } of retired) add(newId(border), id);
+  const sorted = [...parents].sort(([a], [b]) => a - b);
+  return { parents: new Map(sorted), retired: new Set(retired.map(({ id }) => id)) };
+}
+
+/** Of one domain, where no id stands for another interval than before, nor goes and comes back. */
+export function mayFollow(before: Partitioner, after: Partitioner): boolean {
+  if (samePartitioner(before, after)) return true;
+  if (!isIntervals(before) || !isIntervals(after) || before.kind !== after.kind) return false;
+  if (after.partitions < before.partitions || domainText(before) !== domainText(after))
+    return false;
+  if (before.partitions === after.partitions && intervalCountOf(before) === after.partitions) {
+    return false;
+  }
+  const was = spansOf(before);
+  return [...spansOf(after)].every(([id, span]) => (was.get(id) ?? span) === span);
+}
+
+/** By id: the borders of its interval. */
+function spansOf(partitioner: IntervalPartitioner): Map<number, string> {
+  const entries = entriesOf(partitioner);
+  const isCircle = partitioner.kind === 'hash-intervals';
+  return new Map(
+    entries.map(({ id, border }, index) => {
+      const other = isCircle ? entries.at(index - 1) : entries[index + 1];
+      return [id, `${border} ${other?.border}`];
+    }),
+  );
+}
+
+function domainText(partitioner: IntervalPartitioner): string {
+  if (partitioner.kind === 'ranges') return partitioner.kind;
+  return JSON.stringify([partitioner.kind, partitioner.hash, partitioner.hashKey]);
+}
+
+function entriesOf(partitioner: IntervalPartitioner): Entry[] {
+  const { ids } = partitioner;
+  const borders: readonly Border[] =
+    partitioner.kind === 'ranges'
+      ? ['', ...partitioner.starts]
+      : (partitioner.ends ??
+        Array.from({ length: partitioner.partitions }, (_, index) =>
+          equalEnd(index, partitioner.partitions),
+        ));
+  return borders.map((border, index) => ({ id: ids?.[index] ?? index, border }));
+}
+
+/** In its one spelling: ids that only count are left out. */
+function made(
+  partitioner: IntervalPartitioner,
+  entries: readonly Entry[],
+  partitions: number,
+): IntervalPartitioner {
+  if (partitions > partitionCountMax) {
+    const message = `${partitions} partitions with retired ones, at most ${partitionCountMax}`;
+    throw new CodedError('VALUE_OUT_OF_RANGE', message, {
+      details: { partitions, partitionCountMax },
+    });
+  }
+  const sorted = [...entries].sort((a, b) => compareBorders(a.border, b.border));
+  const counted = sorted.every(({ id }, index) => id === index);
+  const ids = counted ? {} : { ids: sorted.map(({ id }) => id) };
+  const borders = sorted.map(({ border }) => border);
+  if (partitioner.kind === 'ranges') {
+    return { kind: 'ranges', partitions, starts: borders.slice(1).map(String), ...ids };
+  }
+  const { ends: _ends, ids: _ids, ...settings } = partitioner;
+  return { ...settings, partitions, ends: borders.map(Number), ...ids };
+}
+
+function compareBorders(one: Border, other: Border): number {
+  if (typeof one === 'number' && typeof other === 'number') return one - other;
+  return Buffer.compare(keyOfText(String(one)), keyOfText(String(other)));
+}
+
+/** Hashes begin behind the end before the interval, and the circle wraps. */
+function inDomainOrder(
+  partitioner: IntervalPartitioner,
+  id: number,
+  borders: readonly Border[],
+): Border[] {
+  const start = intervalOf(partitioner, id)?.start;
+  const isAfter = (border: Border): boolean =>
+    typeof border !== 'number' || typeof start !== 'number' || border > start;
+  const sorted = [...borders].sort(compareBorders);
+  return [...sorted.filter(isAfter), ...sorted.filter((border) => !isAfter(border))];
+}
+
+/** The partition in which a border lies. */
+function idOf(partitioner: IntervalPartitioner): (border: Border) => number {
+  if (partitioner.kind === 'ranges') {
+    const of = rangeOfKey(partitioner);
+    return (border) => of(keyOfText(String(border)));
+  }
+  const of = intervalOfHash(partitioner);
+  return (border) => of(Number(border));
+}
+
+function idAt(partitioner: IntervalPartitioner, border: Border): number {
+  return idOf(partitioner)(border);
+}
+
+function canonical({ kind }: IntervalPartitioner, border: Border): Border {
+  return kind === 'ranges' ? keyText(keyOfText(String(border))) : Number(border);
+}
+
+function requireLive(
+  entries: readonly Entry[],
+  id: number,
+  { partitions }: IntervalPartitioner,
+): Entry {
+  const found = entries.find((entry) => entry.id === id);
+  if (found !== undefined) return found;
+  const why = id < partitions ? 'was split or merged before' : `${partitions} were ever given`;
+  throw new CodedError('VALUE_OUT_OF_RANGE', `there is no partition ${id}: ${why}`, {
+    hint: 'ring-builder table RING lists the partitions with their intervals',
+    details: { partition: id, partitions },
+  });
+}
+
+function borderText(border: Border): string {
+  return typeof border === 'number'
+    ? positionText(border)
+    : border === ''
+      ? 'the first key'
+      : border;
+}
+
+function outside(
+  partitioner: IntervalPartitioner,
+  { id, border, isTwice }: { id: number; border: Border; isTwice: boolean },
+): CodedError {
+  const interval = intervalOf(partitioner, id);
+  const where = interval === null ? '' : intervalText(interval);
+  const what = borderText(border);
+  const why = isTwice ? 'is named twice' : 'would leave an empty interval, or lies outside';
+  const message = `partition ${id} is ${where}: a split at ${what} ${why}`;
+  return new CodedError('SPLIT_OUTSIDE', message, {
+    hint: 'name a place inside: ring-builder table RING lists the intervals',
+    details: { partition: id, interval: where, at: what },
+  });
+}
+
+function notAdjacent(partitioner: IntervalPartitioner, one: number, other: number): CodedError {
+  const texts = [one, other].map((id) => {
+    const interval = intervalOf(partitioner, id);
+    return interval === null ? '' : intervalText(interval);
+  });
+  const message = `partition ${one} is ${texts[0]} and ${other} is ${texts[1]}: no neighbours`;
+  return new CodedError('MERGE_NOT_ADJACENT', message, {
+    hint: 'ring-builder table RING lists the intervals in their order',
+    details: { partitions: [one, other], intervals: texts },
+  });
+}

@@ -1,0 +1,145 @@
+// Versions in which partitions are split or merged: begun, done, or given up. Pure.
+// A child is a new column of the table. Its slots are moves from nowhere to the devices of its
+// parents, so that whatever drives moves drives them too.
+import { assert, must } from '@ringwright/base/assert';
+import type { Move } from './move.ts';
+import { liveIds } from './partitioner/live-ids.ts';
+import { type IntervalPartitioner, isIntervals, type Reshape } from './partitioner/partitioner.ts';
+import { listed, type Reshaping, reshaping } from './partitioner/reshape.ts';
+import { devicesOf } from './quorum-left.ts';
+import { holderIn, nobodyIn, type Ring, type SlotRow } from './ring.ts';
+import { copyRow, copyTable, zeroRow } from './slot-rows.ts';
+
+/** The fields in which the next version differs, and the partitions whose requests go elsewhere. */
+export type ReshapeStep = Pick<
+  Ring,
+  'partitioner' | 'partitions' | 'table' | 'moves' | 'nextAssignment' | 'reshape'
+> & { readonly touched: readonly { readonly partition: number }[] };
+
+/** Partitions to be merged that do not lie on the same devices: some have to move first. */
+export function partedParents(ring: Ring, { parents }: Reshaping): number[][] {
+  return [...parents.values()]
+    .filter((ids) => ids.length > 1)
+    .map((ids) => [...ids])
+    .filter(([first = -1, ...others]) =>
+      others.some(
+        (other) =>
+          new Set([...devicesOf(ring.table, first), ...devicesOf(ring.table, other)]).size >
+          ring.table.length,
+      ),
+    );
+}
+
+/**
+ * Children join the devices of their parents; keys go on to the parents. Asserts that nothing is in
+ * flight, that replicas are whole, and that parents of one child lie together.
+ */
+export function beginReshape(ring: Ring, wanted: IntervalPartitioner): ReshapeStep {
+  const { partitioner, moves } = ring;
+  assert(moves.length === 0, `${moves.length} moves in flight: finalize or cancel first`);
+  assert(isIntervals(partitioner), `${partitioner.kind} has no intervals`);
+  assert(Number.isInteger(ring.replicas), `${ring.replicas} replicas are not whole`);
+  const { partitions } = wanted;
+  const { parents, retired } = reshaping(partitioner, wanted);
+  assert(partedParents(ring, { parents, retired }).length === 0, 'parents lie apart');
+  const table = ring.table.map((row) => widened(row, partitions, ring.devices.length));
+  const joins = [...parents].flatMap(([partition, [parent = -1]]) =>
+    ring.table.map((row, replica): Omit<Move, 'assignment'> => {
+      const to = must(holderIn(row, parent), `no slot (${parent}, ${replica})`);
+      return { partition, replica, from: null, to, state: 'PROPOSED' };
+    }),
+  );
+  return {
+    partitioner: listed(partitioner, partitions),
+    partitions,
+    table,
+    moves: joins.map((move, index) => ({ ...move, assignment: ring.nextAssignment + index })),
+    nextAssignment: ring.nextAssignment + joins.length,
+    reshape: { kind: 'to', partitioner: wanted },
+    touched: touchedBy({ parents, retired }, ring.partitions, partitions),
+  };
+}
+
+/** Keys go to the children, and nobody has the parents any more. */
+export function finishReshape(ring: Ring): ReshapeStep {
+  const { begun, present } = reshapeOf(ring);
+  const { parents, retired } = reshaping(present, begun);
+  const table = copyTable(ring.table, ring.devices.length);
+  for (const { partition, replica, to } of ring.moves) {
+    must(table[replica], `no row ${replica}`)[partition] = to;
+  }
+  for (const row of table) for (const parent of retired) row[parent] = nobodyIn(row);
+  return {
+    ...ring,
+    partitioner: begun,
+    table,
+    moves: [],
+    reshape: { kind: 'from', partitioner: present },
+    touched: touchedBy({ parents, retired }),
+  };
+}
+
+/** The children are dropped, their ids not used again; the parents never stopped to take requests. */
+export function cancelReshape(ring: Ring): ReshapeStep {
+  const { begun, present } = reshapeOf(ring);
+  const touched = touchedBy(reshaping(present, begun));
+  return { ...ring, moves: [], reshape: undefined, touched };
+}
+
+/** What is split or merged in this version; null when nothing is. */
+export function reshapeOf(ring: Pick<Ring, 'partitioner' | 'reshape'>): {
+  readonly begun: IntervalPartitioner;
+  readonly present: IntervalPartitioner;
+} {
+  const { partitioner, reshape } = ring;
+  assert(reshape?.kind === 'to' && isIntervals(partitioner), 'nothing is split or merged');
+  return { begun: reshape.partitioner, present: partitioner };
+}
+
+const found = new WeakMap<Reshape, Reshaping>();
+
+/** What is being split or merged, and after that what was, for as long as it is known. */
+export function parentsIn({
+  partitioner,
+  reshape,
+}: Pick<Ring, 'partitioner' | 'reshape'>): Reshaping {
+  if (reshape === undefined || !isIntervals(partitioner)) {
+    return { parents: new Map(), retired: new Set() };
+  }
+  const { kind, partitioner: other } = reshape;
+  const known =
+    found.get(reshape) ??
+    (kind === 'to' ? reshaping(partitioner, other) : reshaping(other, partitioner));
+  found.set(reshape, known);
+  return known;
+}
+
+/** Partitions whose keys go to children that are being filled. */
+export function retiringIn(ring: Pick<Ring, 'partitioner' | 'reshape'>): ReadonlySet<number> {
+  return ring.reshape?.kind === 'to' ? parentsIn(ring).retired : new Set();
+}
+
+/** Whether a partition takes requests, or is one that joins. */
+export function isRetired(ring: Pick<Ring, 'partitioner' | 'reshape'>): (id: number) => boolean {
+  const live = liveIds(ring.partitioner);
+  if (live === null) return () => false;
+  const { parents } = ring.reshape?.kind === 'to' ? parentsIn(ring) : { parents: new Map() };
+  return (id) => live[id] !== 1 && !parents.has(id);
+}
+
+function touchedBy(
+  { parents, retired }: Reshaping,
+  before = 0,
+  after = 0,
+): { readonly partition: number }[] {
+  const fresh = Array.from({ length: after - before }, (_, index) => before + index);
+  return [...new Set([...retired, ...parents.keys(), ...fresh])].map((partition) => ({
+    partition,
+  }));
+}
+
+function widened(row: SlotRow, partitions: number, deviceCount: number): SlotRow {
+  const wide = zeroRow(partitions, deviceCount);
+  wide.fill(nobodyIn(wide));
+  return copyRow(row, wide);
+}
