@@ -122,6 +122,7 @@ function assemble(options: OpenStoreOptions, ready: Ready): StoreParts {
     log,
     checkpointer,
     mutex: new KeyedMutex(),
+    mirrors: new Map(),
     audits: new SideProcess(side),
     copies: new SideProcess(side),
     carrier: new CopyProcess({ ...(options.copies ?? anyCopies), idleMsMax: sideProcessIdleMsMax }),

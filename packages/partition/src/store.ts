@@ -38,6 +38,7 @@ import { usePartition } from './parts/use-partition.ts';
 import { raiseFloor } from './raise-floor.ts';
 import { rewriteLost } from './rewrite-lost.ts';
 import { type Scrubbed, scrubPartition } from './scrub-partition.ts';
+import { type StoreChildren, storeChildren } from './store-children.ts';
 import { createPartition, dropPartition } from './trash/partition-lifecycle.ts';
 import { type StoreTrash, storeTrash } from './trash/store-trash.ts';
 
@@ -49,6 +50,8 @@ export class Store {
   readonly copies: StoreCopies;
   /** What other holders have of the files here. */
   readonly peers: StorePeers;
+  /** Children of partitions that are split or merged. */
+  readonly children: StoreChildren;
   readonly directory: string;
   readonly #parts: StoreParts;
   #closing: Promise<boolean> | null = null;
@@ -59,6 +62,7 @@ export class Store {
     this.trash = storeTrash(parts);
     this.copies = storeCopies(parts);
     this.peers = storePeers(parts);
+    this.children = storeChildren(parts);
     parts.onDurable = (batch) => applyBatch(parts, batch);
   }
 

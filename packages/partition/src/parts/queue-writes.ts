@@ -3,6 +3,7 @@ import { checkWrite } from '../file/check-write.ts';
 import type { Partition } from '../file/partition.ts';
 import type { Write, WriteOutcome } from '../file/record.ts';
 import { bytesInBatch, type WriteCall } from '../log/log-batch.ts';
+import { notNow, twinOf } from './mirrors.ts';
 import { checkOpen, type StoreParts } from './store-parts.ts';
 
 const ABSENT: WriteOutcome = { kind: 'absent' };
@@ -61,21 +62,59 @@ function queue(parts: StoreParts, writes: readonly Write[], call: WriteCall): vo
   checkOpen(parts);
   const { log, disk } = parts;
   const places: (Partition | null)[] = [];
+  const twins =
+    parts.mirrors.size === 0 ? noTwins : writes.map((write) => placedTwin(parts, write));
   let bytes = 0;
-  for (const write of writes) {
-    const partition = placeOf(parts, write);
+  for (const [index, write] of writes.entries()) {
+    const twin = twins[index] ?? null;
+    const partition = twin === notNow ? null : placeOf(parts, write);
     places.push(partition);
     if (partition === null) continue;
     call.waiting += 1;
     bytes += bytesInBatch(write, partition);
+    if (twin === null || twin === notNow) continue;
+    call.waiting += 1;
+    bytes += bytesInBatch(twin.write, twin.partition);
   }
   log.checkRoom(bytes);
   disk.note(bytes);
   if (call.waiting === 0) call.resolve(call.outcomes);
   for (const [index, write] of writes.entries()) {
     const partition = places[index] ?? null;
-    if (partition !== null) log.append(write, { partition, call, index });
+    if (partition === null) continue;
+    log.append(write, { partition, call, index });
+    const twin = twins[index] ?? null;
+    if (twin === null || twin === notNow) continue;
+    log.append(twin.write, { partition: twin.partition, call: twinCall(parts, call), index: 0 });
   }
+}
+
+interface Twin {
+  readonly write: Write;
+  readonly partition: Partition;
+}
+
+const noTwins: readonly (Twin | null)[] = [];
+
+function placedTwin(parts: StoreParts, write: Write): Twin | typeof notNow | null {
+  const twin = twinOf(parts, write);
+  if (twin === null || twin === notNow) return twin;
+  const partition = placeOf(parts, twin);
+  return partition === null ? null : { write: twin, partition };
+}
+
+/**
+ * The answer to a write is that of the parent; it waits for the child's. A child that is damaged
+ * will be filled anew.
+ */
+function twinCall(parts: StoreParts, call: WriteCall): WriteCall {
+  const done = (): void => {
+    call.waiting -= 1;
+    if (call.waiting === 0) call.resolve(call.outcomes);
+  };
+  // A store that has failed tells the write itself.
+  const reject = (): void => queueMicrotask(() => (parts.failure === null ? done() : undefined));
+  return { outcomes: [ABSENT], waiting: 1, resolve: done, reject };
 }
 
 /** Null where a write counts as absent. */

@@ -15,6 +15,7 @@ import type { CommitLog } from '../log/commit-log.ts';
 import type { LogBatch } from '../log/log-batch.ts';
 import type { StoreLimits } from '../log/store-limits.ts';
 import type { DiskSpace } from './disk-space.ts';
+import type { Mirror } from './mirrors.ts';
 
 /** Mutable where it says so; owned by one Store. */
 export interface StoreParts {
@@ -28,6 +29,8 @@ export interface StoreParts {
   readonly log: CommitLog;
   readonly checkpointer: Checkpointer;
   readonly mutex: KeyedMutex;
+  /** By keyspace: partitions that are being split or merged. */
+  readonly mirrors: Map<string, Mirror>;
   /** A scrub of a long file must not hold copies up: each kind of work has a process. */
   readonly audits: SideProcess;
   readonly copies: SideProcess;
