@@ -14,6 +14,8 @@ export const verbNeeds: Readonly<Record<string, VerbNeed>> = {
   'set-device': 'folder',
   set: 'folder',
   ramp: 'folder',
+  split: 'folder',
+  merge: 'folder',
   pin: 'folder',
   unpin: 'folder',
   maintenance: 'folder',

@@ -142,6 +142,7 @@ export class RingFollower {
 interface KnownRing {
   readonly version: number;
   readonly partitioner: Partitioner;
+  readonly reshape?: Ring['reshape'];
   readonly partitionOf: (key: Uint8Array) => number;
   /** Addresses of the devices that serve a partition's reads, in replica order. */
   readonly holdersOf: (partition: number) => string[];
@@ -167,6 +168,7 @@ function knownRing(file: Uint8Array): KnownRing {
   return {
     version: ring.version,
     partitioner: ring.partitioner,
+    reshape: ring.reshape,
     partitionOf: partitionerOf(ring.partitioner),
     holdersOf: (partition) =>
       slotsOf(ring, partition).flatMap(({ device }) => addresses[device] ?? []),

@@ -2,10 +2,13 @@
 import { boundsFrom, type KeyBounds, placeBehind, withinPrefix } from '@ringwright/base/key-bounds';
 import { clientScanHedgeMs, listKeysMax } from '@ringwright/base/limits';
 import { formatStamp } from '@ringwright/base/stamp';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import {
+  firstCut,
   firstPartition,
   isOrdered,
   nextPartition,
+  partitionerAt,
   type Scanned,
   type ScanPlace,
 } from '@ringwright/ring/partitioner/scan-order';
@@ -74,6 +77,7 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   readonly #ports: ScanPorts;
   readonly #settings: ScanSettings;
   readonly #start: ScanPlace | null;
+  #cut: number | undefined;
   #given: { readonly key: Uint8Array; readonly partition: number } | null = null;
 
   /** Throws CURSOR_INVALID. */
@@ -90,9 +94,11 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   get cursor(): string | null {
     if (this.#given === null) return this.#settings.cursor;
     const { partition, key } = this.#given;
-    return writeCursor({ partition, at: placeBehind(key, this.#settings.reverse) }, this.#use());
+    const at = placeBehind(key, this.#settings.reverse);
+    return writeCursor({ partition, at, cut: this.#cut }, this.#use());
   }
 
+  /** Throws CURSOR_INVALID where partitions were split and merged more than once since. */
   async *[Symbol.asyncIterator](): AsyncGenerator<ScannedRecord, void> {
     let left = this.#settings.limit;
     for await (const { rows, partition } of pagesAhead(this.#parts())) {
@@ -113,8 +119,12 @@ export class Scan implements AsyncIterable<ScannedRecord> {
   *#parts(): Generator<PartPages<Page>> {
     const { prefix } = this.#settings;
     const bounds = withinPrefix(this.#settings, prefix);
-    const { partitioner, partitionOf } = this.#ports.follower.ring;
-    const scanned: Scanned = { partitioner, partitionOf, bounds, prefix };
+    const { ring } = this.#ports.follower;
+    const partitioner = partitionerAt(ring, this.#start);
+    const partitionOf = partitionerOf(partitioner);
+    this.#cut = this.#start === null ? firstCut(partitioner) : this.#start.cut;
+    const cut = this.#cut;
+    const scanned: Scanned = { partitioner, partitionOf, bounds, prefix, cut };
     const start = startOf(scanned, this.#start);
     if (start === null) return;
     yield this.#pagesOf(start.partition, boundsFrom(bounds, start.at));

@@ -12,20 +12,26 @@ export interface CursorUse {
   readonly ordered: boolean;
 }
 
-// format 1 | flags 1 | partition 4 | place | CRC32 of the keyspace and all before it 4
+// format 1 | flags 1 | partition 4 | cut 4 in format 2 | place | CRC32 of the keyspace and all
+// before it 4
 const FORMAT = 1;
+/** Of hashes in intervals, with the hash behind which the scan began. */
+const CUT_FORMAT = 2;
 const HEAD_BYTES = 6;
+const CUT_BYTES = 4;
 const SUM_BYTES = 4;
 const REVERSE = 1;
 const ORDERED = 2;
 
-export function writeCursor({ partition, at }: ScanPlace, use: CursorUse): string {
-  const bytes = Buffer.alloc(HEAD_BYTES + at.length + SUM_BYTES);
-  bytes.writeUInt8(FORMAT, 0);
+export function writeCursor({ partition, at, cut }: ScanPlace, use: CursorUse): string {
+  const head = HEAD_BYTES + (cut === undefined ? 0 : CUT_BYTES);
+  const bytes = Buffer.alloc(head + at.length + SUM_BYTES);
+  bytes.writeUInt8(cut === undefined ? FORMAT : CUT_FORMAT, 0);
+  if (cut !== undefined) bytes.writeUInt32BE(cut, HEAD_BYTES);
   bytes.writeUInt8(flagsOf(use), 1);
   // Of ordered keys the place alone says it, also when partitions were split since.
   bytes.writeUInt32BE(use.ordered ? 0 : partition, 2);
-  bytes.set(at, HEAD_BYTES);
+  bytes.set(at, head);
   bytes.writeUInt32BE(sumOf(bytes, use), bytes.length - SUM_BYTES);
   return bytes.toString('base64url');
 }
@@ -33,16 +39,19 @@ export function writeCursor({ partition, at }: ScanPlace, use: CursorUse): strin
 /** Throws CURSOR_INVALID: for another keyspace or direction, cut, changed, or made up. */
 export function readCursor(cursor: string, use: CursorUse): ScanPlace {
   const bytes = Buffer.from(cursor, 'base64url');
-  const length = bytes.length - HEAD_BYTES - SUM_BYTES;
+  const hasCut = bytes[0] === CUT_FORMAT;
+  const head = HEAD_BYTES + (hasCut ? CUT_BYTES : 0);
+  const length = bytes.length - head - SUM_BYTES;
   const isWhole =
     bytes.toString('base64url') === cursor &&
     length >= 0 &&
     length <= placeBytesMax &&
-    bytes[0] === FORMAT &&
+    (hasCut || bytes[0] === FORMAT) &&
     bytes.readUInt32BE(bytes.length - SUM_BYTES) === sumOf(bytes, use);
   if (!isWhole || bytes[1] !== flagsOf(use)) throw invalid(cursor, use);
-  const at = Uint8Array.from(bytes.subarray(HEAD_BYTES, HEAD_BYTES + length));
-  return { partition: bytes.readUInt32BE(2), at };
+  const at = Uint8Array.from(bytes.subarray(head, head + length));
+  const partition = bytes.readUInt32BE(2);
+  return hasCut ? { partition, at, cut: bytes.readUInt32BE(HEAD_BYTES) } : { partition, at };
 }
 
 function flagsOf({ reverse, ordered }: CursorUse): number {

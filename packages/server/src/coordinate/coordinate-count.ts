@@ -1,5 +1,6 @@
 // How many keys a keyspace has, as one holder of each partition counts them.
 import { CodedError } from '@ringwright/base/coded-error';
+import { holderIn } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
 import type { ActiveRing } from '../rings/active-ring.ts';
@@ -12,7 +13,10 @@ import type { CoordinatorPorts } from './with-newest-ring.ts';
  */
 export async function coordinateCount(ports: CoordinatorPorts, keyspace: string): Promise<number> {
   const active = ports.rings.get(keyspace);
-  let waiting = Array.from({ length: active.ring.partitions }, (_, partition) => partition);
+  const { ring } = active;
+  let waiting = Array.from({ length: ring.partitions }, (_, partition) => partition).filter(
+    (partition) => ring.table[0] !== undefined && holderIn(ring.table[0], partition) !== undefined,
+  );
   let rows = 0;
   for (let replica = 0; replica < active.ring.table.length && waiting.length > 0; replica += 1) {
     const byDevice = groupByHolder(active, waiting, replica);

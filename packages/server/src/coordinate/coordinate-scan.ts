@@ -6,6 +6,9 @@ import { comparePlaces, type KeyBounds, placeBehind } from '@ringwright/base/key
 import { differingKeysAtOnce, listTurnBytesMax } from '@ringwright/base/limits';
 import { compareStamps } from '@ringwright/base/stamp';
 import { isGone } from '@ringwright/partition/file/record';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
+import { scanEnded } from '@ringwright/ring/partitioner/scan-order';
+import { isRetired, parentsIn } from '@ringwright/ring/reshape-ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { type PageRow, packPage, pageRead, unpackPage } from '@ringwright/wire/listing';
 import type { AnswerOf } from '@ringwright/wire/message';
@@ -14,6 +17,7 @@ import type { ActiveRing } from '../rings/active-ring.ts';
 import { askSlots } from './ask-slots.ts';
 import { type Consistency, slotsNeeded } from './consistency.ts';
 import { coordinateRead } from './coordinate.ts';
+import { tooFewSlots } from './quorum-write.ts';
 import { type CoordinatorPorts, withNewestRing } from './with-newest-ring.ts';
 
 export interface ScanRequest extends KeyBounds {
@@ -44,9 +48,23 @@ export async function coordinateScan(
 ): Promise<ScanPage> {
   const nowMs = ports.clock.nowMs();
   const { limit, reverse } = request;
-  const pages = await withNewestRing(ports, request.keyspace, (active) =>
-    equalOrWhole(ports, active, { ...request, nowMs }),
-  );
+  const { keyspace, partition } = request;
+  const retiredIn = (): ActiveRing['ring'] | null => {
+    const { ring } = ports.rings.get(keyspace);
+    return isRetired(ring)(partition) ? ring : null;
+  };
+  const retired = retiredIn();
+  if (retired !== null) return scanChildren(ports, retired, request);
+  let pages: readonly Page[];
+  try {
+    pages = await withNewestRing(ports, keyspace, (active) =>
+      equalOrWhole(ports, active, { ...request, nowMs }),
+    );
+  } catch (error) {
+    const since = retiredIn();
+    if (since === null) throw error;
+    return scanChildren(ports, since, request);
+  }
   const [first] = pages;
   if (pages.length === 1 && first !== undefined) {
     return first.gone === 0 ? first : { ...first, rows: withoutGone(first.rows, nowMs) };
@@ -64,6 +82,30 @@ export async function coordinateScan(
   });
 }
 
+/**
+ * A page of a partition that was split or merged: the keys it had, out of what it became. Throws
+ * CURSOR_INVALID where that is not known any more.
+ */
+async function scanChildren(
+  ports: CoordinatorPorts,
+  ring: ActiveRing['ring'],
+  request: ScanRequest,
+): Promise<ScanPage> {
+  const { partition, limit, reverse } = request;
+  const children = [...parentsIn(ring).parents].filter(([, ids]) => ids.includes(partition));
+  if (ring.reshape?.kind !== 'from' || children.length === 0) throw scanEnded(partition);
+  const partitionOf = partitionerOf(ring.reshape.partitioner);
+  const pages = await Promise.all(
+    children.map(([child]) => coordinateScan(ports, { ...request, partition: child })),
+  );
+  const { found, next } = mergePages(
+    pages.map((page) => ({ rows: unpackPage(page.rows), next: page.next })),
+    { limit, reverse },
+  );
+  const rows = found.map(({ row }) => row).filter(({ key }) => partitionOf(key) === partition);
+  return cutPage(rows, { next, reverse });
+}
+
 /** One page where all slots that were needed have the same, or else the page of each. */
 async function equalOrWhole(
   ports: CoordinatorPorts,
@@ -72,6 +114,8 @@ async function equalOrWhole(
 ): Promise<readonly Page[]> {
   const { keyspace, partition, consistency, values, from, to, reverse, limit, nowMs } = request;
   const slots = slotsOf(active.ring, partition);
+  // It was split or merged in this very moment.
+  if (slots.length === 0) throw tooFewSlots(0, { slots: 0, needed: 1, said: new Map() });
   const needed = slotsNeeded(consistency, slots.length);
   const about = { keyspace, ringVersion: active.ring.version, partition };
   const asked = { ...about, from, to, reverse, limit, nowMs };

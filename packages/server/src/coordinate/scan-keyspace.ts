@@ -2,9 +2,12 @@
 import { setImmediate } from 'node:timers/promises';
 import { boundsFrom, type KeyBounds, withinPrefix } from '@ringwright/base/key-bounds';
 import { listKeysMax } from '@ringwright/base/limits';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import {
+  firstCut,
   firstPartition,
   isOrdered,
+  partitionerAt,
   placeAfter,
   type Scanned,
   type ScanPlace,
@@ -39,7 +42,7 @@ export interface ScanPart {
 
 /**
  * The wanted ones among at most `limit` records from `place` on. Every one that is there from the
- * first call to the last is given once. Throws as coordinateScan.
+ * first call to the last is given once. Throws as coordinateScan, and CURSOR_INVALID.
  */
 export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan): Promise<ScanPart> {
   const { keyspace, limit, isWanted, only } = scan;
@@ -65,22 +68,30 @@ export async function scanKeyspace(ports: CoordinatorPorts, scan: KeyspaceScan):
       await setImmediate();
       turnEnds = looked + listKeysMax;
     }
-    if (page.next !== null) place = { partition, at: page.next };
+    if (page.next !== null) place = { ...place, at: page.next };
     else place = only === null ? placeAfter(scanned, partition) : null;
   }
   return { rows, place };
 }
 
 function scannedBy(ports: CoordinatorPorts, scan: KeyspaceScan): Scanned {
-  const { ring, partitionOf } = ports.rings.get(scan.keyspace);
-  const { partitioner } = ring;
-  return { partitioner, partitionOf, bounds: withinPrefix(scan, scan.prefix), prefix: scan.prefix };
+  const { ring } = ports.rings.get(scan.keyspace);
+  const partitioner = partitionerAt(ring, scan.place);
+  const partitionOf = partitionerOf(partitioner);
+  const cut = scan.place === null ? firstCut(partitioner) : scan.place.cut;
+  return {
+    cut,
+    partitioner,
+    partitionOf,
+    bounds: withinPrefix(scan, scan.prefix),
+    prefix: scan.prefix,
+  };
 }
 
 function startOf(scanned: Scanned, { place, only }: KeyspaceScan): ScanPlace | null {
   if (place === null) {
     const partition = only ?? firstPartition(scanned);
-    return partition === null ? null : { partition, at: new Uint8Array() };
+    return partition === null ? null : { partition, at: new Uint8Array(), cut: scanned.cut };
   }
   if (!isOrdered(scanned.partitioner) || place.at.length === 0) return place;
   // Of ordered keys only the place counts, whatever the partitions are now.

@@ -1,4 +1,5 @@
 // A joiner that the table has just named: may its acknowledgements count yet?
+import { parentsIn } from '@ringwright/ring/reshape-ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { digests } from '@ringwright/wire/replication';
 import type { DeviceCaller } from '../peers/device-caller.ts';
@@ -19,7 +20,8 @@ export function rememberFormer({ ring, self }: ActiveRing, former: Map<number, F
   for (const { partition, to } of ring.moves) {
     if (to !== self) continue;
     const before = former.get(partition);
-    const slots = slotsOf(ring, partition);
+    const [parent = partition] = parentsIn(ring).parents.get(partition) ?? [];
+    const slots = slotsOf(ring, ring.reshape?.kind === 'to' ? parent : partition);
     former.set(partition, {
       devices: new Set([...(before?.devices ?? []), ...slots.map(({ device }) => device)]),
       slots: Math.min(before?.slots ?? slots.length, slots.length),

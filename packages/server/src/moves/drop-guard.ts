@@ -4,6 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { makeDirectory } from '@ringwright/node/durable-files';
 import { KeyedMutex } from '@ringwright/node/keyed-mutex';
 import type { PartitionInfo } from '@ringwright/partition/file/partition-info';
+import { retiringIn } from '@ringwright/ring/reshape-ring';
 import { partitionField, ringIdField } from '@ringwright/wire/fields';
 import { z } from 'zod';
 import { readState, writeState } from '../device/state-file.ts';
@@ -46,7 +47,10 @@ export class DropGuard {
     const note = await this.#read(keyspace);
     const next = judgeDrops(note, {
       ring: active.id,
-      leaving: moves.flatMap(({ from, partition }) => (from === active.self ? [partition] : [])),
+      leaving: [
+        ...moves.flatMap(({ from, partition }) => (from === active.self ? [partition] : [])),
+        ...retiringIn(active.ring),
+      ],
       surplus: infos.flatMap(({ partition, state }) =>
         isSurplus(active, partition) ? [{ partition, complete: state === 'ready' }] : [],
       ),

@@ -19,7 +19,7 @@ export interface DropNote {
 
 export interface DropFacts {
   readonly ring: string;
-  /** Partitions of the moves in flight from this device. */
+  /** Partitions of the moves in flight from this device, and those that are split or merged. */
   readonly leaving: readonly number[];
   /** Partitions here that the ring gives to others, and whether their files are complete. */
   readonly surplus: readonly { readonly partition: number; readonly complete: boolean }[];

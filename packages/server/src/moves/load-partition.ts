@@ -11,6 +11,7 @@ import type { CopyPorts, CopyResult } from '../copies/copy-task.ts';
 import { filling } from '../replica/replica.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 import { catchUpFile } from './catch-up-file.ts';
+import { fillChild, parentsHere } from './fill-child.ts';
 import type { LoadProgress } from './load-progress.ts';
 import { sourcesOf, stateAt, suffices, tooFew } from './refill-sources.ts';
 import { takeRows } from './take-rows.ts';
@@ -52,11 +53,17 @@ export interface Loaded {
  * After it resolves, this device holds every record that a quorum acknowledged before it began, and
  * through its own writes those acknowledged since. The source is the device replaced in the slot;
  * when that one cannot give its file, or when the slot is a new one, N - W + 1 other slots: one of
- * them took part in every quorum. Throws NOT_ENOUGH_REPLICAS, COPY_BUSY, COPY_CUT, DISK_FULL before
+ * them took part in every quorum. A child of partitions that are split or merged comes from the
+ * files here. Throws NOT_ENOUGH_REPLICAS, COPY_BUSY, COPY_CUT, DISK_FULL before
  * the source is asked, and COPY_INVALID for the source's first bad copies.
  */
 export async function loadPartition(ports: LoadPorts, task: LoadTask): Promise<Loaded> {
   const { active, partition, move, earlier } = task;
+  const parents = parentsHere(ports.store, task);
+  if (parents !== null) {
+    await fillChild(ports, task, parents);
+    return { copy: null, merged: [] };
+  }
   const { sourceFaults, bytes: lacking } = earlier ?? { sourceFaults: 0, bytes: null };
   // The source need not take a snapshot for a disk that has no room for it.
   if (lacking !== null) await ports.store.requireRoom(lacking);

@@ -11,6 +11,7 @@ import { digestPartitionsMax, digests } from '@ringwright/wire/replication';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import { missed, type Repair } from '../repair/repair.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
+import { parentsHere } from './fill-child.ts';
 import type { HeldFiles } from './held-files.ts';
 
 export interface OpenPorts {
@@ -36,6 +37,7 @@ interface Survey {
  * A device without a file must not serve an empty one when it held records before: a quorum may
  * count on it.
  * What this directory once held complete is lost, whatever the others say. Else it begins empty
+ * filled from its parents where it was split off here, and begins empty
  * only if another slot's device answers, none has records and none knows an earlier
  * life of this one, for what that one had acknowledged is lost.
  * Resolves with the partitions about which nobody answered yet.
@@ -51,7 +53,13 @@ export async function openPartitions(
     await ports.store.create(keyspace, partition, 'lost');
     ports.onRepair(missed(keyspace, partition));
   });
-  const others = partitions.filter((partition) => !ports.held.has(keyspace, partition));
+  const unknown = partitions.filter((partition) => !ports.held.has(keyspace, partition));
+  const isChild = (partition: number): boolean =>
+    parentsHere(ports.store, { active, partition, move: null }) !== null;
+  await inWaves(unknown.filter(isChild), filesCreatedAtOnce, async (partition) => {
+    await ports.store.create(keyspace, partition, 'filling');
+  });
+  const others = unknown.filter((partition) => !isChild(partition));
   const surveys = await surveyPeers(ports, active, others);
   const undecided: number[] = [];
   await inWaves(others, filesCreatedAtOnce, async (partition) => {

@@ -2,6 +2,7 @@
 import type { PartitionState } from '@ringwright/partition/file/partition-info';
 import { dutyKindOf } from '@ringwright/ring/duty-of';
 import type { Move } from '@ringwright/ring/move';
+import { parentsIn } from '@ringwright/ring/reshape-ring';
 import { activeDuties } from '../rings/active-duties.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';
 
@@ -50,10 +51,24 @@ export function planDuties(active: ActiveRing, holdings: Holdings): DutyStep[] {
       steps.push({ kind: 'load', partition, move });
     }
   }
+  const isNeeded = neededParents(active, holdings);
   for (const partition of holdings.states.keys()) {
-    if (isSurplus(active, partition)) steps.push({ kind: 'drain', partition });
+    if (!isSurplus(active, partition) || isNeeded(partition)) continue;
+    steps.push({ kind: 'drain', partition });
   }
   return steps;
+}
+
+/** Whether a partition was split or merged, and a child here is not complete without its file. */
+function neededParents({ ring, self }: ActiveRing, { states }: Holdings) {
+  const needed = new Set<number>();
+  if (ring.reshape?.kind === 'from' && self !== null) {
+    for (const [child, parents] of parentsIn(ring).parents) {
+      const isHere = dutyKindOf(ring, child, self) === 'SERVE';
+      if (isHere && states.get(child) !== 'ready') for (const parent of parents) needed.add(parent);
+    }
+  }
+  return (partition: number): boolean => needed.has(partition);
 }
 
 /** Whether the ring gives the partition to other devices only. */

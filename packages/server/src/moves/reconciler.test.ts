@@ -20,6 +20,7 @@ test('a disk without room for many new files fails as often as there are files',
   const store = {
     list: () => created.map((partition) => ({ keyspace: 'cities', partition, state: 'filling' })),
     damaged: () => [],
+    children: { endMirror: () => undefined },
     create: (_: string, partition: number) => {
       if (!hasRoom) return Promise.reject(new CodedError('DISK_FULL', 'no room'));
       created.push(partition);

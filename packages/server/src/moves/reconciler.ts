@@ -137,6 +137,7 @@ export class Reconciler {
     await held.follow(active, states).catch(onNoteFailed);
     const { ring, self } = active;
     if (self !== null && ring.moves.some(({ from }) => from === self)) store.copies.prepare();
+    store.children.endMirror(keyspace);
     this.#loads.forgetEnded(active);
     this.#drains.forgetEnded(active);
     this.#takeovers.remember(active);

@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { trashListMax } from '@ringwright/base/limits-copies';
 import type { Store } from '@ringwright/partition/store';
 import { dutyOf } from '@ringwright/ring/duty-of';
+import { isRetired } from '@ringwright/ring/reshape-ring';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
 import type { confirmDrops, trashList, trashRestore } from '@ringwright/wire/trash';
 import { notResponsible } from '../replica/replica.ts';
@@ -38,7 +39,8 @@ export async function answerTrashRestore(
   const active = rings.get(keyspace);
   const items = await store.trash.list();
   const item = items.find((one) => one.name === name && one.keyspace === keyspace);
-  if (item === undefined || item.partition >= active.ring.partitions) {
+  const { ring } = active;
+  if (item === undefined || item.partition >= ring.partitions || isRetired(ring)(item.partition)) {
     throw new CodedError('TRASH_UNKNOWN', `no dropped partition '${name}' of '${keyspace}' here`, {
       hint: `ring-builder trash ${keyspace} list`,
     });

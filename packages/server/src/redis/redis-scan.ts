@@ -21,10 +21,10 @@ const everything = { from: new Uint8Array(), to: null, reverse: false };
 export async function scan(call: RedisCall): Promise<RespReply> {
   const { ports, consistency } = call;
   const keyspace = currentKeyspace(call);
-  const { partitions } = ports.coordinator.rings.get(keyspace).ring;
+  const { ring } = ports.coordinator.rings.get(keyspace);
   const options = readOptions(call.args.slice(1));
   const cursor = readCursor(call.args[0]);
-  const from = ports.cursors.read(cursor, keyspace, partitions);
+  const from = ports.cursors.read(cursor, ring);
   if (from === null) throw new RedisRefusal('ERR invalid cursor');
   const { rows, place } = await scanKeyspace(ports.coordinator, {
     ...everything,
@@ -37,7 +37,7 @@ export async function scan(call: RedisCall): Promise<RespReply> {
     values: false,
     consistency,
   });
-  const next = ports.cursors.write(place, keyspace);
+  const next = ports.cursors.write(place, ring);
   return arrayReply([textReply(String(next)), arrayReply(rows.map(({ key }) => bulkReply(key)))]);
 }
 

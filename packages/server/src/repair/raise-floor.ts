@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { tombstoneAgeMsMin } from '@ringwright/base/limits-store';
 import type { Store } from '@ringwright/partition/store';
+import { retiringIn } from '@ringwright/ring/reshape-ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { floorPromise, floorRaise } from '@ringwright/wire/floors';
 import type { AnswerOf } from '@ringwright/wire/message';
@@ -28,7 +29,7 @@ export interface FloorPorts {
 export async function raiseFloors(ports: FloorPorts, active: ActiveRing): Promise<number> {
   const { ring, self } = active;
   const floorMs = ports.nowMs() - tombstoneAgeMsMin;
-  const moving = new Set(ring.moves.map(({ partition }) => partition));
+  const moving = new Set([...ring.moves.map(({ partition }) => partition), ...retiringIn(ring)]);
   let raised = 0;
   for (let partition = 0; partition < ring.partitions; partition += 1) {
     if (ring.table[0]?.[partition] !== self || moving.has(partition)) continue;

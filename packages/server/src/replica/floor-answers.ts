@@ -1,6 +1,7 @@
 // This device's part in dropping old tombstones: it promises, and later drops (raise-floor.ts).
 import { CodedError } from '@ringwright/base/coded-error';
 import { tombstoneAgeMsMin } from '@ringwright/base/limits-store';
+import { retiringIn } from '@ringwright/ring/reshape-ring';
 import type { Caller } from '@ringwright/wire/call-channel';
 import type { floorPromise, floorRaise } from '@ringwright/wire/floors';
 import type { AnswerOf, RequestOf } from '@ringwright/wire/message';
@@ -45,7 +46,9 @@ async function completeHolder(
   const { active, duty } = await passFence(ports, request, caller);
   if (duty.kind !== 'SERVE') throw notResponsible(active, partition);
   const info = ports.store.info(keyspace, partition);
-  const moving = active.ring.moves.some((move) => move.partition === partition);
+  const moving =
+    retiringIn(active.ring).has(partition) ||
+    active.ring.moves.some((move) => move.partition === partition);
   if (info?.state !== 'ready' || moving) throw filling(partition);
   return info.incarnation;
 }

@@ -1,0 +1,200 @@
+// Children are filled under writes, promises and repair that go on: each has what its parents have,
+// takes what they take, and refuses what they refuse. Real store; what fails is not carried over.
+import { seededRandom } from '@ringwright/base/random';
+import { openStore } from '@ringwright/partition/open-store';
+import type { Store } from '@ringwright/partition/store';
+import { initializeMoves, reshapeRing } from '@ringwright/ring/advance-ring';
+import { encodeRing } from '@ringwright/ring/file/ring-file';
+import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
+import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
+import { mergeIntervals, splitInterval } from '@ringwright/ring/partitioner/reshape';
+import { parentsIn } from '@ringwright/ring/reshape-ring';
+import type { Ring } from '@ringwright/ring/ring';
+import { expect, test } from 'vitest';
+import { scratchFolder } from '../../../../test/support/scratch-folder.ts';
+import { activeOn, servedRing } from '../../../../test/support/served-ring.ts';
+import { fillChild } from './fill-child.ts';
+import type { LoadPorts, LoadTask } from './load-partition.ts';
+
+const keyspace = 'cities';
+const ranges: IntervalPartitioner = { kind: 'ranges', partitions: 2, starts: ['k/500'] };
+const reshapes = {
+  split: splitInterval(ranges, 0, ['k/200', 'k/350']),
+  merge: mergeIntervals(ranges, 0, 1),
+};
+const keyOf = (index: number): Buffer => Buffer.from(`k/${100 + index}`);
+
+function copying(to: IntervalPartitioner): Ring {
+  const ring = { ...servedRing({ devices: 3, replicas: 3, power: 1 }), partitioner: ranges };
+  const begun = reshapeRing(ring, encodeRing(ring).id, { partitioner: to });
+  return initializeMoves(begun, encodeRing(begun).id);
+}
+
+async function opened(directory: string): Promise<Store> {
+  let number = 0;
+  const newIncarnation = (): string => `i${(number += 1)}`;
+  const store = await openStore({ directory, newIncarnation });
+  for (const partition of [0, 1]) await store.create(keyspace, partition, 'ready');
+  return store;
+}
+
+/** As a round ends: what the key holds is stored again, above the promise that was open. */
+async function decided(store: Store, key: Uint8Array): Promise<void> {
+  const partition = partitionerOf(ranges)(key);
+  const held = store.read(keyspace, partition, key);
+  const promised = store.promises(keyspace, partition).find((one) => one.key.equals(key));
+  const { ms = 0, tie = 0 } = promised ?? {};
+  const value = held?.value ?? null;
+  await store.write([{ keyspace, partition, key, value, ms, tie: tie + 2 ** 20 }]);
+}
+
+async function filled(store: Store, ring: Ring, during: () => Promise<void>): Promise<void> {
+  const active = activeOn(ring, 0);
+  const throttle = { pass: () => during() };
+  const decide = (_: string, key: Uint8Array): Promise<void> => decided(store, key);
+  const ports = { store, throttle, decide } as unknown as LoadPorts;
+  for (const [partition, parents] of parentsIn(ring).parents) {
+    await store.create(keyspace, partition, 'filling');
+    const move = ring.moves.find((one) => one.partition === partition && one.to === 0) ?? null;
+    const task = { active, partition, move, onProgress: () => undefined } as LoadTask;
+    await fillChild(ports, task, parents);
+  }
+}
+
+interface World {
+  readonly store: Store;
+  readonly ring: Ring;
+  readonly writes: Promise<unknown>[];
+  readonly write: (count: number) => void;
+}
+
+/** Some thousand writes, deletions and promises before, and more in every step of the fill. */
+async function world(directory: string, kind: keyof typeof reshapes): Promise<World> {
+  const store = await opened(directory);
+  const random = seededRandom(kind.length);
+  const partitionOf = partitionerOf(ranges);
+  const writes: Promise<unknown>[] = [];
+  let ms = 1_000;
+  const write = (count: number): void => {
+    for (let left = count; left > 0; left -= 1) {
+      const key = keyOf(random.below(800));
+      const isPromise = random.below(20) === 0;
+      const value = isPromise || random.below(9) === 0 ? null : Buffer.from(`value ${ms}`);
+      ms += 1;
+      // Some come late.
+      const stamp = { ms: ms - (random.below(4) === 0 ? random.below(400) : 0), tie: ms };
+      const partition = partitionOf(key);
+      writes.push(store.write([{ keyspace, partition, key, value, isPromise, ...stamp }]));
+    }
+  };
+  write(2_000);
+  await Promise.all(writes);
+  return { store, ring: copying(reshapes[kind]), writes, write };
+}
+
+/** What differs between parents and children, by key. */
+function differences({ store, ring }: World): string[] {
+  const { reshape, partitioner } = ring;
+  if (reshape === undefined) throw new Error('nothing is reshaped');
+  const [was, is] = [partitionerOf(partitioner), partitionerOf(reshape.partitioner)];
+  const all = { rowsMax: 10_000, bytesMax: 10_000_000 };
+  const open = (partition: number): string[] =>
+    store.promises(keyspace, partition).map(({ key, ms, tie }) => `${key.toString()} ${ms} ${tie}`);
+  const children = [...parentsIn(ring).parents.keys()];
+  const parents = [...parentsIn(ring).retired];
+  const records = (partition: number): string[] =>
+    store
+      .rowsSince(keyspace, partition, 0, all)
+      .rows.map(({ key, ms, tie, value }) => `${key.toString()} ${ms} ${tie} ${value?.toString()}`);
+  const inParents = parents.flatMap(records);
+  const inChildren = children.flatMap(records);
+  const misplaced = Array.from({ length: 800 }, (_, index) => keyOf(index)).filter((key) => {
+    const [parent, child] = [was(key), is(key)];
+    return parents.includes(parent) && !children.includes(child);
+  });
+  return [
+    ...misplaced.map((key) => `misplaced ${key.toString()}`),
+    ...new Set(inParents).symmetricDifference(new Set(inChildren)),
+    ...new Set(parents.flatMap(open)).difference(new Set(children.flatMap(open))),
+  ];
+}
+
+const kinds = ['split', 'merge'] as const;
+
+test.each(kinds)(
+  '%s: what came before, meanwhile and afterwards is in the children',
+  async (kind) => {
+    await using folder = await scratchFolder();
+    const here = await world(folder.path, kind);
+    const { store, ring, write, writes } = here;
+    // Not all durable when the fill begins.
+    write(300);
+    await filled(store, ring, () => {
+      write(40);
+      return Promise.resolve();
+    });
+    write(300);
+    await Promise.all(writes);
+    expect(differences(here)).toEqual([]);
+    await store.close();
+  },
+);
+
+test('a child that does not hear of writes is noticed here', async () => {
+  await using folder = await scratchFolder();
+  const here = await world(folder.path, 'split');
+  const { store, ring, write, writes } = here;
+  const deaf = { ...store.children, mirror: () => undefined };
+  Object.defineProperty(store, 'children', { value: deaf });
+  await filled(store, ring, () => {
+    write(40);
+    return Promise.resolve();
+  });
+  write(300);
+  await Promise.all(writes);
+  expect(differences(here).length).toBeGreaterThan(100);
+  await store.close();
+});
+
+test('marks are carried: what the parents dropped stays dropped, and old repair waits', async () => {
+  await using folder = await scratchFolder();
+  const here = await world(folder.path, 'merge');
+  const { store, ring } = here;
+  for (const [partition, ms] of [
+    [0, 1_400],
+    [1, 1_700],
+  ] as const) {
+    await store.promiseFloor(keyspace, partition, ms);
+    await store.raiseFloor(keyspace, partition, ms);
+  }
+  const old = {
+    keyspace,
+    key: Buffer.from('k/unknown'),
+    value: Buffer.from('x'),
+    ms: 1_300,
+    tie: 1,
+  };
+  const during: string[] = [];
+  await filled(store, ring, async () => {
+    const [outcome] = await store.write([{ ...old, partition: 1 }]);
+    during.push(outcome?.kind ?? '');
+  });
+  expect(new Set(during)).toEqual(new Set(['absent']));
+  const [child = -1] = parentsIn(ring).parents.keys();
+  expect(store.marks(keyspace, child)).toMatchObject({ floorMs: 1_400, barrierMs: 1_700 });
+  const [[parents], [own]] = await Promise.all([
+    store.write([{ ...old, partition: 1 }]),
+    store.write([{ ...old, partition: child }]),
+  ]);
+  expect([parents?.kind, own?.kind]).toEqual(['stale', 'stale']);
+  await store.close();
+});
+
+test('a parent that is not complete gives nothing', async () => {
+  await using folder = await scratchFolder();
+  const { store, ring } = await world(folder.path, 'split');
+  await store.setState(keyspace, 0, 'filling');
+  const filling = filled(store, ring, () => Promise.resolve());
+  await expect(filling).rejects.toMatchObject({ code: 'PARTITION_FILLING' });
+  await store.close();
+});
