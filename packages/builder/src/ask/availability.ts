@@ -1,6 +1,6 @@
 // Which partitions could still be read and written without some devices, in mid-move too. Pure.
 import type { Move } from '@ringwright/ring/move';
-import type { Ring } from '@ringwright/ring/ring';
+import { holderIn, type Ring } from '@ringwright/ring/ring';
 
 export interface Availability {
   /** Slots whose device is gone. */
@@ -43,6 +43,8 @@ export function availabilityOf(
     while (ring.moves[next]?.partition === partition) next += 1;
     const moves = first === next ? none : ring.moves.slice(first, next);
     const { slots, readable, writable, joiners } = countSlots(ring, { partition, moves, gone });
+    // It takes no requests: not yet, or no more.
+    if (slots === 0) continue;
     found.slotsLost += slots - readable;
     if (readable < slots) found.partitionsHit += 1;
     if (writable < quorumOf(slots)) found.belowWriteQuorum += 1;
@@ -69,7 +71,8 @@ function countSlots(
   const { partition, moves, gone } = at;
   const count: SlotCount = { slots: 0, readable: 0, writable: 0, joiners: 0 };
   for (let replica = 0; replica < table.length; replica += 1) {
-    const device = table[replica]?.[partition];
+    const row = table[replica];
+    const device = row && holderIn(row, partition);
     if (device === undefined) continue;
     count.slots += 1;
     const joiner = moves.find((move) => move.replica === replica)?.to;

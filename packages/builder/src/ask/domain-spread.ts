@@ -1,6 +1,8 @@
 // How the replicas of partitions lie in regions, zones and servers, against what may be. Pure.
+
 import type { Ring } from '@ringwright/ring/ring';
 import { placementProblem } from '../place/placement-problem.ts';
+import { denseHead } from '../plan/dense-head.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { type TierKind, tierKinds, tierNamesById } from '../state/tier-name.ts';
 
@@ -26,6 +28,8 @@ type Spread = { -readonly [key in keyof DomainSpread]: DomainSpread[key] } & { c
 
 /** All domains of the devices there are, removed and drained ones too. O(slots) for each tier. */
 export function domainSpreads(ring: Ring, state: BuilderState): DomainSpread[] {
+  const dense = denseHead(ring, state);
+  if (dense !== null) return domainSpreads(dense.head, dense.state);
   return tierKinds.slice(0, -1).flatMap((tier) => {
     const names = tierNamesById(state.devices, tier);
     const spreads = emptySpreads(state, tier);

@@ -1,9 +1,11 @@
 // How good a ring is: balance, dispersion and spread, from a ring and a builder state. Pure.
+
 import type { Ring } from '@ringwright/ring/ring';
 import { type SpreadFigures, spreadFigures } from '../place/pair-spread.ts';
 import { loadsOf, placementOf } from '../place/placement.ts';
 import { type PlacementProblem, placementProblem } from '../place/placement-problem.ts';
 import { dispersionFigures, type TierDispersion } from '../place/tier-dispersion.ts';
+import { denseHead } from '../plan/dense-head.ts';
 import { slotsPerDevice } from '../plan/plan-devices.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { tierNames } from '../state/tier-tree.ts';
@@ -43,6 +45,8 @@ export interface TierLoad {
 
 /** Figures of the table as it stands; slots in flight count where they are. Right for 2.5 replicas too. */
 export function ringFigures(ring: Ring, state: BuilderState): RingFigures {
+  const dense = denseHead(ring, state);
+  if (dense !== null) return ringFigures(dense.head, dense.state);
   const problem = placementProblem(state);
   const { tree, targets } = problem;
   const placement = placementOf(ring, tree);

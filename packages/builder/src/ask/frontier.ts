@@ -1,6 +1,8 @@
 // What each overload would buy: dispersion against fullest device and slots moved. Pure.
+
 import type { Ring } from '@ringwright/ring/ring';
 import { placementProblem } from '../place/placement-problem.ts';
+import { denseHead } from '../plan/dense-head.ts';
 import type { CommitTimes } from '../plan/frozen-partitions.ts';
 import { planVersion } from '../plan/plan-version.ts';
 import { requiredOverload } from '../shares/required-overload.ts';
@@ -39,6 +41,8 @@ const PARTS = [0.25, 0.5, 0.75, 1];
 
 /** Each point is a whole plan: eight plans or so. Errors: those of planVersion. */
 export function overloadFrontier(input: FrontierInput, given?: readonly number[]): Frontier {
+  const dense = input.head === null ? null : denseHead(input.head, input.state);
+  if (dense !== null) return overloadFrontier({ ...input, ...dense }, given);
   const { state } = input;
   const { tree, shares } = placementProblem(state);
   const required = requiredOverload(tree, shares);

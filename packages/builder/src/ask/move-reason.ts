@@ -1,6 +1,8 @@
 // Why a version moved a slot, from the ring before it and the state it was planned with. Pure.
+
 import type { Ring } from '@ringwright/ring/ring';
 import { placementProblem } from '../place/placement-problem.ts';
+import { denseHead } from '../plan/dense-head.ts';
 import type { PlannedMove } from '../plan/plan.ts';
 import { slotsPerDevice } from '../plan/plan-devices.ts';
 import type { BuilderState } from '../state/builder-state.ts';
@@ -18,7 +20,15 @@ export interface MoveReason {
 /** `before` is the ring the move was planned on, `state` the one the version was committed with. */
 export function moveReason(before: Ring, state: BuilderState, move: PlannedMove): MoveReason {
   const { partition, from, to } = move;
+  if (from === null && partition >= before.partitions) {
+    return { rule: 'new-slot', sentence: 'its partition was split off or merged' };
+  }
   if (from === null) return { rule: 'new-slot', sentence: 'the number of replicas was raised' };
+  const dense = denseHead(before, state);
+  if (dense !== null) {
+    const column = dense.ids.indexOf(partition);
+    return moveReason(dense.head, dense.state, { ...move, partition: column });
+  }
   const device = state.devices[from] ?? null;
   if (device === null || device.state === 'removed') {
     return { rule: 'removed', sentence: `d${from} was removed` };

@@ -1,10 +1,12 @@
 // Why each slot of a partition is where it is: shares, bounds of its domains, alternatives. Pure.
+
 import { assert } from '@ringwright/base/assert';
 import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { boundsOf, pinnedBounds } from '../place/partition-bounds.ts';
 import { type PlacementProblem, placementProblem } from '../place/placement-problem.ts';
 import { addLeaf, createRules, hasRoom, removeLeaf, startPartition } from '../place/slot-rules.ts';
+import { denseHead } from '../plan/dense-head.ts';
 import { slotsPerDevice } from '../plan/plan-devices.ts';
 import type { BuilderState } from '../state/builder-state.ts';
 import { isPinned } from '../state/pins.ts';
@@ -59,6 +61,8 @@ export interface SlotWhy {
 
 /** One entry for each slot, in replica order. O(slots). */
 export function whySlots(ring: Ring, state: BuilderState, partition: number): SlotWhy[] {
+  const dense = denseHead(ring, state);
+  if (dense !== null) return whySlots(dense.head, dense.state, dense.ids.indexOf(partition));
   const problem = withPinsOf(placementProblem(state), state, partition);
   const loads = slotsPerDevice(ring.table, ring.devices.length);
   const slots = slotsOf(ring, partition);

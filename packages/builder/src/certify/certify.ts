@@ -2,7 +2,7 @@
 // The second half is linear programming duality: with potentials no cycle of exchanges saves a move
 // (Klein 1967), and every difference of two flows is a sum of such cycles.
 import type { Finding } from '@ringwright/base/finding';
-import type { Ring, Table } from '@ringwright/ring/ring';
+import { holderIn, nobodyIn, type Ring, type Table } from '@ringwright/ring/ring';
 import { pinnedProblem } from '../flow/pinned-targets.ts';
 import { heldProblem, withoutHeld } from '../place/held-devices.ts';
 import { placementOf } from '../place/placement.ts';
@@ -41,7 +41,7 @@ export interface CertifyInput {
 
 /** Linear in the slots, and in the changed partitions per pass. Errors: REPLICAS_EXCEED_DEVICES. */
 export function certify(input: CertifyInput): Certificate {
-  const { before, after } = input;
+  const { before, after } = withoutEmpty(input);
   const { tree, targets } = input.problem ?? problemOf(input);
   const frozen = input.frozen ?? null;
   const graph = certificateGraph(tree, targets, { before, after, frozen });
@@ -64,6 +64,15 @@ export function certify(input: CertifyInput): Certificate {
     potentials,
     cycle: cycle.map((leaf) => tree.deviceIds[leaf]!),
   };
+}
+
+/** Partitions that were split or merged have nobody in their columns, before and after. */
+function withoutEmpty({ before, after }: CertifyInput): Pick<CertifyInput, 'before' | 'after'> {
+  const [first] = after;
+  if (first === undefined || !first.includes(nobodyIn(first))) return { before, after };
+  const isHeld = (_: number, column: number): boolean => holderIn(first, column) !== undefined;
+  const held = (table: Table): Table => table.map((row) => row.filter(isHeld));
+  return { before: held(before), after: held(after) };
 }
 
 function problemOf({ before, after, state }: CertifyInput): PlacementProblem {

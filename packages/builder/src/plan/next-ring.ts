@@ -1,12 +1,13 @@
 // The ring a plan becomes: the next version, with its moves proposed or done at once. Pure.
 
 import { assert } from '@ringwright/base/assert';
-import { directRing, proposeMoves } from '@ringwright/ring/advance-ring';
+import { directRing, proposeMoves, reshapeRing } from '@ringwright/ring/advance-ring';
 import { firstRing } from '@ringwright/ring/first-ring';
 import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
 import type { BuilderState } from '../state/builder-state.ts';
 import type { Plan } from './plan.ts';
+import { wantedIntervals } from './plan-reshape.ts';
 
 export interface NextRingFrom {
   /** What the plan was made from; `headId` is the ring id of `head`. */
@@ -32,6 +33,10 @@ export function nextRing(plan: Plan, from: NextRingFrom): Ring {
       devices,
       table: plan.target,
     });
+  }
+  const intervals = wantedIntervals(head, state);
+  if (intervals !== null) {
+    return reshapeRing(head, headId, { partitioner: intervals, devices, direct: direct === true });
   }
   if (direct) {
     const { replicas } = state;

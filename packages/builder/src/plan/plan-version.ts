@@ -24,6 +24,7 @@ import {
   type LandedHead,
   landedHead,
 } from '../state/moves-in-flight.ts';
+import { denseHead, sparsePlan } from './dense-head.ts';
 import { type CommitTimes, frozenPartitions } from './frozen-partitions.ts';
 import { moveCount, rememberedWaves } from './later-waves.ts';
 import { liftFindings } from './lift-findings.ts';
@@ -32,6 +33,7 @@ import type { Plan, PlannedMove } from './plan.ts';
 import { devicePlans, slotsPerDevice } from './plan-devices.ts';
 import { planDigest } from './plan-digest.ts';
 import { gapFindings, moveBound, movesTo, provenOptimum } from './plan-optimum.ts';
+import { planReshape, requireUnsplit, wantedIntervals } from './plan-reshape.ts';
 import { planWarnings } from './plan-warnings.ts';
 import { planWaves } from './plan-waves.ts';
 import { keepRows } from './waves.ts';
@@ -54,12 +56,20 @@ export interface PlanInput extends CommitTimes {
 export function planVersion(input: PlanInput): Plan {
   const { state, direct = false } = input;
   if (input.head === null) return planFirst(input, placementProblem(withoutHeld(state)));
+  const intervals = wantedIntervals(input.head, state);
+  if (intervals !== null) return planReshape({ ...input, head: input.head }, intervals);
+  const dense = denseHead(input.head, state);
+  if (dense !== null) {
+    const { head } = input;
+    return sparsePlan(planVersion({ ...input, ...dense }), { head, state }, dense);
+  }
   const landed = landedHead(input.head, state, { direct });
   const problem = heldProblem(placementProblem(state), state, landed.head);
   return planNext({ ...input, ...landed }, problem);
 }
 
 function planFirst({ headId, state }: PlanInput, problem: PlacementProblem): Plan {
+  requireUnsplit(state);
   const { tree, targets, ring } = problem;
   const initial = isWalked(state)
     ? walkPlacement(state, tree)

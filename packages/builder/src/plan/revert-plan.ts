@@ -1,6 +1,10 @@
 // The way back to an old placement, from where data is now, as a plan like any other. Pure.
 import { assert } from '@ringwright/base/assert';
+import { CodedError } from '@ringwright/base/coded-error';
 import type { Finding } from '@ringwright/base/finding';
+import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
+import { samePartitioner } from '@ringwright/ring/partitioner/partitioner-settings';
+import { listed } from '@ringwright/ring/partitioner/reshape';
 import type { Ring } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
 import { placementProblem } from '../place/placement-problem.ts';
@@ -29,6 +33,7 @@ export interface RevertInput extends NextRingFrom {
 export function revertPlan(input: RevertInput): Plan {
   const { head, headId, state, old } = input;
   assert(head.moves.length === 0, 'moves in flight are cancelled before a revert');
+  requireSameIntervals(head, old, state);
   const { waves: returns, lost } = revertMoves(input);
   const waves = input.direct === true ? returns : steadyWaves(returns);
   const total = moveCount(waves);
@@ -59,6 +64,18 @@ export function revertPlan(input: RevertInput): Plan {
     warnings: [...revertWarnings({ ...outcome, lost, old }), ...lifts],
     digest: planDigest(headId, state, [moves, ...later]),
   };
+}
+
+/** Throws RESHAPE_UNFIT: what was split since is merged first, and what was merged is split. */
+function requireSameIntervals(head: Ring, old: Ring, state: BuilderState): void {
+  const [is, was] = [head.partitioner, old.partitioner];
+  if (!isIntervals(is) || !isIntervals(was)) return;
+  if (samePartitioner(listed(is), listed(was, is.partitions))) return;
+  const message = `version ${old.version} has other intervals than version ${head.version}`;
+  throw new CodedError('RESHAPE_UNFIT', `${message}, and a revert moves whole partitions`, {
+    hint: `ring-builder diff ${state.ring} ${old.version} ${head.version} shows what was split and merged`,
+    details: { head: head.version, old: old.version },
+  });
 }
 
 interface Return {

@@ -7,6 +7,7 @@ import type { BuilderDevice, BuilderState, Pin } from './builder-state.ts';
 import type { Change } from './change.ts';
 import { checkDeviceFields, checkRamp, checkWeight } from './device-fields.ts';
 import { checkPin, withPin } from './pins.ts';
+import { reshapedBy } from './reshaped-by.ts';
 import {
   checkMinPartHours,
   checkOverload,
@@ -75,6 +76,10 @@ function applyOne(state: MutableState, change: Change, addresses: Map<string, nu
       state.devices[change.id] = ramp === null ? device : { ...device, ramp };
       return;
     }
+    case 'split':
+    case 'merge':
+      state.partitioner = reshapedBy(state, change);
+      return;
     case 'pin':
       setPin(state, change.pin);
       return;

@@ -16,6 +16,13 @@ export type Change =
     }
   | { readonly kind: 'hold'; readonly id: number; readonly hold: DeviceHold | null }
   | { readonly kind: 'ramp'; readonly id: number; readonly ramp: WeightRamp | null }
+  /** Behind which hashes, or before which keys, a partition is cut. */
+  | {
+      readonly kind: 'split';
+      readonly partition: number;
+      readonly at: readonly (number | string)[];
+    }
+  | { readonly kind: 'merge'; readonly partitions: readonly [number, number] }
   /** Replaces what is pinned of the partition; empty lists unpin it. */
   | { readonly kind: 'pin'; readonly pin: Pin }
   | {

@@ -3,6 +3,7 @@
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { pinCountMax } from '@ringwright/base/limits';
+import { liveIds } from '@ringwright/ring/partitioner/live-ids';
 import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { BuilderState, Pin } from './builder-state.ts';
 
@@ -10,8 +11,10 @@ import type { BuilderState, Pin } from './builder-state.ts';
 export function checkPin(state: BuilderState, { partition, on, off }: Pin): void {
   const partitions = partitionCountOf(state.partitioner);
   const both = on.find((id) => off.includes(id));
-  const problem =
-    !Number.isInteger(partition) || partition < 0 || partition >= partitions
+  const isGone = liveIds(state.partitioner)?.[partition] === 0;
+  const problem = isGone
+    ? `partition ${partition} was split or merged: it has no keys`
+    : !Number.isInteger(partition) || partition < 0 || partition >= partitions
       ? `partition ${partition} is not among ${partitions}`
       : on.length > Math.floor(state.replicas)
         ? `partition ${partition} on ${on.length} devices, it has ${Math.floor(state.replicas)}`

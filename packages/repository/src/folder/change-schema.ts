@@ -1,5 +1,5 @@
 // The shape of staged changes in builder.json; whether they fit, applyChanges says. Pure.
-import { tokensPerDeviceMax } from '@ringwright/base/limits';
+import { splitPartsMax, tokensPerDeviceMax } from '@ringwright/base/limits';
 import { deviceAddressSchema, deviceSchema } from '@ringwright/ring/device-fields';
 import { z } from 'zod';
 
@@ -33,6 +33,15 @@ export const changeSchema = z.discriminatedUnion('kind', [
     ramp: z
       .strictObject({ target: weight, step: weight, fromHour: z.int(), untilHour: z.int() })
       .nullable(),
+  }),
+  z.strictObject({
+    kind: z.literal('split'),
+    partition: z.int().min(0),
+    at: z.array(z.union([z.int().min(0), z.string()])).max(splitPartsMax - 1),
+  }),
+  z.strictObject({
+    kind: z.literal('merge'),
+    partitions: z.tuple([z.int().min(0), z.int().min(0)]),
   }),
   z.strictObject({
     kind: z.literal('pin'),

@@ -1,0 +1,89 @@
+// A ring of which partitions were split or merged has columns that nobody has any more. It is
+// planned as if it had the others only, and the plan is put back to their ids. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import { liveIds } from '@ringwright/ring/partitioner/live-ids';
+import { type IntervalPartitioner, isIntervals } from '@ringwright/ring/partitioner/partitioner';
+import { nobodyIn, type Ring, type Table } from '@ringwright/ring/ring';
+import type { BuilderState } from '../state/builder-state.ts';
+import type { LaterWaves, Plan, PlannedMove } from './plan.ts';
+import { planDigest } from './plan-digest.ts';
+
+export interface DenseHead {
+  readonly head: Ring;
+  readonly state: BuilderState;
+  /** Ids by column. */
+  readonly ids: readonly number[];
+}
+
+/** Null where every column has a partition. Throws RESHAPE_UNFIT for another number of replicas. */
+export function denseHead(head: Ring, state: BuilderState): DenseHead | null {
+  const live = liveIds(head.partitioner);
+  if (live === null || !isIntervals(head.partitioner)) return null;
+  if (state.replicas !== head.replicas) {
+    const { replicas: before } = head;
+    const { ring, replicas: after } = state;
+    const why = `${ring} has partitions that were split or merged: its ${before} replicas stay`;
+    throw new CodedError('RESHAPE_UNFIT', `${why}, ${after} are wanted`, {
+      hint: `ring-builder unstage ${ring}; a new ring may have ${after}, and its clients write there`,
+      details: { before, after },
+    });
+  }
+  const ids = [...live.keys()].filter((id) => live[id] === 1);
+  const columnOf = new Map(ids.map((id, column) => [id, column]));
+  const column = (id: number): number => columnOf.get(id) ?? -1;
+  const partitioner = densePartitioner(head.partitioner, column, ids.length);
+  const { pins } = state;
+  return {
+    ids,
+    head: {
+      ...head,
+      partitioner,
+      partitions: ids.length,
+      reshape: undefined,
+      table: head.table.map((row) => row.filter((_, id) => live[id] === 1)),
+      minVersions: head.minVersions.filter((_, id) => live[id] === 1),
+      moves: head.moves.map((move) => ({ ...move, partition: column(move.partition) })),
+    },
+    state: {
+      ...state,
+      partitioner,
+      ...(pins && {
+        pins: pins
+          .filter(({ partition }) => columnOf.has(partition))
+          .map((pin) => ({ ...pin, partition: column(pin.partition) })),
+      }),
+    },
+  };
+}
+
+function densePartitioner(
+  partitioner: IntervalPartitioner,
+  column: (id: number) => number,
+  partitions: number,
+): IntervalPartitioner {
+  const { ids, ...intervals } = partitioner;
+  return { ...intervals, partitions, ...(ids && { ids: ids.map(column) }) };
+}
+
+/** The plan of the dense head as one of the head itself. */
+export function sparsePlan(
+  plan: Plan,
+  { head, state }: { readonly head: Ring; readonly state: BuilderState },
+  { ids }: DenseHead,
+): Plan {
+  const sparse = <Moves extends readonly PlannedMove[]>(moves: Moves): PlannedMove[] =>
+    moves.map((move) => ({ ...move, partition: ids[move.partition] ?? -1 }));
+  const [moves, later]: [PlannedMove[], LaterWaves] = [sparse(plan.moves), plan.later.map(sparse)];
+  const digest = planDigest(plan.parent, state, [moves, ...later]);
+  return { ...plan, moves, later, target: sparseTable(plan.target, head.partitions, ids), digest };
+}
+
+function sparseTable(table: Table, partitions: number, ids: readonly number[]): Table {
+  return table.map((row) => {
+    const wide =
+      row.BYTES_PER_ELEMENT === 2 ? new Uint16Array(partitions) : new Uint32Array(partitions);
+    wide.fill(nobodyIn(wide));
+    for (const [column, device] of row.entries()) wide[ids[column] ?? 0] = device;
+    return wide;
+  });
+}

@@ -1,0 +1,130 @@
+// The plan of a version in which partitions are split and merged. Nothing crosses the network:
+// children join the devices of their parents, and balance moves them in a later version. Pure.
+import { CodedError } from '@ringwright/base/coded-error';
+import type { Finding } from '@ringwright/base/finding';
+import { movesInFlightMax } from '@ringwright/base/limits';
+import { intervalOf, intervalText } from '@ringwright/ring/partitioner/intervals-of';
+import { liveIds } from '@ringwright/ring/partitioner/live-ids';
+import { type IntervalPartitioner, isIntervals } from '@ringwright/ring/partitioner/partitioner';
+import { samePartitioner } from '@ringwright/ring/partitioner/partitioner-settings';
+import { reshaping } from '@ringwright/ring/partitioner/reshape';
+import { beginReshape, finishReshape, partedParents } from '@ringwright/ring/reshape-ring';
+import { holderIn, type Ring } from '@ringwright/ring/ring';
+import { placementProblem } from '../place/placement-problem.ts';
+import type { BuilderState } from '../state/builder-state.ts';
+import { unfit } from '../state/reshaped-by.ts';
+import { denseHead } from './dense-head.ts';
+import type { Plan } from './plan.ts';
+import { devicePlans } from './plan-devices.ts';
+import { planDigest } from './plan-digest.ts';
+
+/** What is wanted instead of the head's intervals; null when they are to stay. */
+export function wantedIntervals(head: Ring, { partitioner }: BuilderState) {
+  if (!isIntervals(partitioner) || samePartitioner(head.partitioner, partitioner)) return null;
+  return partitioner;
+}
+
+/** Throws RESHAPE_UNFIT where there is nothing yet to be split. */
+export function requireUnsplit(state: BuilderState): void {
+  if (liveIds(state.partitioner) === null) return;
+  throw unfit(state, 'it has no version yet', {
+    hint: `ring-builder unstage ${state.ring}, then commit it, or create it with these boundaries`,
+    details: {},
+  });
+}
+
+/** Throws MOVES_IN_FLIGHT, MERGE_APART with what to do first, RESHAPE_UNFIT. */
+export function planReshape(
+  { head, headId, state }: { head: Ring; headId: string | null; state: BuilderState },
+  wanted: IntervalPartitioner,
+): Plan {
+  requireFit(head, state, wanted);
+  const begun = beginReshape({ ...head, devices: state.devices }, wanted);
+  const moves = begun.moves.map(({ partition, replica, from, to }) => ({
+    ...{ partition, replica },
+    ...{ from, to },
+  }));
+  const done = { ...head, ...finishReshape({ ...head, ...begun }) };
+  const { table: target } = done;
+  const outcome = { head, target, moves, movesLeft: 0, partitionsMovingTwice: 0, frozen: 0 };
+  const shares = denseHead(done, state)?.state ?? state;
+  return {
+    ring: state.ring,
+    version: head.version + 1,
+    parent: headId,
+    target,
+    cut: null,
+    moves,
+    moveLowerBound: moves.length,
+    optimum: { moves: moves.length, proof: 'bound' },
+    partitionsMovingTwice: 0,
+    later: [],
+    movesLeft: 0,
+    devices: devicePlans(state, placementProblem(shares), outcome),
+    warnings: reshapeFindings(head, wanted),
+    digest: planDigest(headId, state, [moves]),
+  };
+}
+
+const findingsMax = 20;
+
+/** What becomes of which partition. Children are written beside their parents. */
+function reshapeFindings({ partitioner }: Ring, wanted: IntervalPartitioner): Finding[] {
+  if (!isIntervals(partitioner)) return [];
+  const { parents } = reshaping(partitioner, wanted);
+  const found = [...parents].map(([child, ids]): Finding => {
+    const interval = intervalOf(wanted, child);
+    const within = interval === null ? '' : ` ${intervalText(interval)}`;
+    const from = `keys of ${ids.join(' and ')}, on the same devices`;
+    const message = `partition ${child}${within} takes ${from}`;
+    return { code: 'PARTITION_RESHAPED', message, details: { child, parents: ids } };
+  });
+  if (found.length <= findingsMax) return found;
+  const more = `${found.length - findingsMax} more partitions are made in the same way`;
+  return [...found.slice(0, findingsMax), { code: 'PARTITION_RESHAPED', message: more }];
+}
+
+function requireFit(head: Ring, state: BuilderState, wanted: IntervalPartitioner): void {
+  const { keyspace, version, moves, partitioner } = head;
+  if (moves.length > 0) {
+    const what = `version ${version} of ${keyspace} has ${moves.length} moves in flight`;
+    const message = `${what}: a split or merge comes alone`;
+    throw new CodedError('MOVES_IN_FLIGHT', message, {
+      hint: `run ring-builder rollout ${keyspace}, or ring-builder moves ${keyspace} cancel all`,
+      details: { version, moves: moves.length },
+    });
+  }
+  if (state.replicas !== head.replicas) {
+    throw unfit(state, `${head.replicas} replicas are to become ${state.replicas}`, {
+      hint: `one after the other: ring-builder unstage ${keyspace}`,
+      details: { before: head.replicas, after: state.replicas },
+    });
+  }
+  if (!isIntervals(partitioner)) return;
+  const { parents, retired } = reshaping(partitioner, wanted);
+  const slots = parents.size * head.table.length;
+  if (slots > movesInFlightMax) {
+    throw unfit(state, `${slots} slots of children, ${movesInFlightMax} is the most of a version`, {
+      hint: 'split fewer partitions at once',
+      details: { slots, movesInFlightMax },
+    });
+  }
+  const [apart] = partedParents(head, { parents, retired });
+  if (apart !== undefined) throw apartError(head, apart);
+}
+
+/** The devices of the first one are where the others have to go. */
+function apartError({ keyspace, table }: Ring, ids: readonly number[]): CodedError {
+  const places = ids.map((id) => table.map((row) => holderIn(row, id) ?? -1));
+  const named = places.map((devices) => devices.map((device) => `d${device}`).join(' '));
+  const [first = '', ...others] = named;
+  const [one, other = one] = ids;
+  const where = `partition ${one} lies on ${first}, ${other} on ${others.join(' and ')}`;
+  const message = `${where}: they have to lie on the same devices`;
+  return new CodedError('MERGE_APART', message, {
+    hint:
+      `ring-builder unstage ${keyspace} && ring-builder pin ${keyspace} ${other} --on ${first}, ` +
+      'commit and roll out, unpin, then merge',
+    details: { partitions: ids, devices: places },
+  });
+}
