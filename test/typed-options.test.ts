@@ -32,6 +32,8 @@ const needed: Readonly<Record<string, string>> = {
   'set-weight': 'set-weight cities d0 1',
   'set-device': 'set-device cities d0',
   maintenance: 'maintenance cities d0',
+  split: 'split cities 1',
+  merge: 'merge cities 1 2',
   pin: 'pin cities 1',
   unpin: 'unpin cities 1',
   ramp: 'ramp cities d0 9',

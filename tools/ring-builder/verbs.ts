@@ -40,6 +40,16 @@ const change: readonly VerbEntry[] = [
     load: () => import('./commands/change/ramp.ts'),
   },
   {
+    usage: 'split <ring> <partition>',
+    summary: 'stage several partitions in the place of one',
+    load: () => import('./commands/change/split.ts'),
+  },
+  {
+    usage: 'merge <ring> <partition> <other>',
+    summary: 'stage one partition in the place of two neighbours',
+    load: () => import('./commands/change/merge.ts'),
+  },
+  {
     usage: 'pin <ring> <partition>',
     summary: 'stage devices that must, or must not, hold a partition',
     load: () => import('./commands/change/pin.ts'),

@@ -37,12 +37,17 @@ export async function cancelAnswer(
   const later = withoutPartitions(before, partitions);
   const dropped = moveCount(before) - moveCount(later);
   if (moves.length + dropped === 0) return nothing(context, head);
+  const next = cancelMoves(ring, head.id, new Set(moves.map(({ assignment }) => assignment)));
   const cancelled = [...partitions];
   const rest = wavesLeft(head, await readLog(context.rings, keyspace), context.nowMs());
   const left = args.includes('all') ? 0 : rest.movesLeft - dropped;
   const { version, id } = await commitVersion(context.rings, {
-    ring: cancelMoves(ring, head.id, new Set(moves.map(({ assignment }) => assignment))),
-    state: must(head.state, `version ${ring.version} carries the builder`),
+    ring: next,
+    // What was to be split or merged is wanted no more.
+    state: {
+      ...must(head.state, `version ${ring.version} carries the builder`),
+      partitioner: next.partitioner,
+    },
     entry: {
       ...authorOf(context),
       kind: 'advance',

@@ -41,6 +41,11 @@ export function describeChange(change: Change, state: BuilderState): string {
     const at = tokens === undefined ? '' : ` at ${tokens}`;
     return `add d${id} ${formatDevice(change.device)} weight ${weight}${at}`;
   }
+  if (change.kind === 'merge') return `merge partitions ${change.partitions.join(' and ')}`;
+  if (change.kind === 'split') {
+    const places = change.at.map((at) => (typeof at === 'number' ? positionText(at) : at));
+    return `split partition ${change.partition} at ${places.join(', ')}`;
+  }
   if (change.kind === 'pin') {
     const { partition, on, off } = change.pin;
     const named = (ids: readonly number[]): string => ids.map((id) => `d${id}`).join(' ') || 'none';

@@ -4,7 +4,9 @@ import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
 import { type DomainSpread, domainSpreads } from '@ringwright/builder/ask/domain-spread';
 import { placementProblem } from '@ringwright/builder/place/placement-problem';
+import { denseHead } from '@ringwright/builder/plan/dense-head';
 import { requiredOverload } from '@ringwright/builder/shares/required-overload';
+import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import { text } from '../../cli/arguments.ts';
 import { flagOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
@@ -25,11 +27,13 @@ export const verb: Verb = {
     const { version } = stored.ring;
     const state = stateOf(stored);
     const domains = domainSpreads(stored.ring, state);
-    const { tree, shares } = placementProblem(state);
+    const dense = denseHead(stored.ring, state);
+    const { tree, shares } = placementProblem(dense?.state ?? state);
     const required = requiredOverload(tree, shares);
     const wrong = domains.reduce((sum, one) => sum + one.tooMany + one.tooFew, 0);
     const beyondCap = domains.reduce((sum, one) => sum + overCap(one), 0);
-    const { partitions, replicas } = stored.ring;
+    const { partitioner, replicas } = stored.ring;
+    const partitions = liveCountOf(partitioner);
     return {
       json: {
         ring: name,

@@ -1,11 +1,14 @@
 // The answer of `why RING DEVICE`: its share, where that comes from, and what is next.
+
 import { counted } from '@ringwright/base/counted';
 import { ringFigures } from '@ringwright/builder/ask/figures';
 import { placementProblem } from '@ringwright/builder/place/placement-problem';
+import { denseHead } from '@ringwright/builder/plan/dense-head';
 import type { BuilderDevice, BuilderState } from '@ringwright/builder/state/builder-state';
 import { type TierKind, tierKinds, tierName } from '@ringwright/builder/state/tier-name';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import type { StoredVersion } from '@ringwright/repository/folder/read-version';
+import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Answer } from '../../cli/verb.ts';
 import { nameDevice } from '../../versions/device-reference.ts';
 import { stateOf } from '../../versions/state-of-version.ts';
@@ -28,7 +31,7 @@ export async function whyDevice(input: WhyInput, id: number): Promise<Answer> {
   const touched = opened.entries.filter(
     (entry) => makesVersion(entry) && entry.commands.some((command) => mentions(command, id)),
   );
-  const rule = ruleOf({ ...found, partitions: head.ring.partitions });
+  const rule = ruleOf({ ...found, partitions: liveCountOf(head.ring.partitioner) });
   const { overload } = state;
   return {
     json: {
@@ -88,7 +91,10 @@ interface OwnShare {
   }[];
 }
 
-function ownShare({ ring }: StoredVersion, state: BuilderState, id: number): OwnShare {
+function ownShare(head: Pick<StoredVersion, 'ring'>, state: BuilderState, id: number): OwnShare {
+  const { ring } = head;
+  const dense = denseHead(ring, state);
+  if (dense !== null) return ownShare({ ring: dense.head }, dense.state, id);
   const device = state.devices[id] ?? null;
   const { devices } = ringFigures(ring, state);
   const { slots = 0, share = 0 } = devices.find((one) => one.id === id) ?? {};

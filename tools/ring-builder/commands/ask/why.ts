@@ -3,6 +3,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
+import { isRetired } from '@ringwright/ring/reshape-ring';
 import { flag, text, usage } from '../../cli/arguments.ts';
 import { flagOption } from '../../cli/option-forms.ts';
 import type { Answer, Context, Verb } from '../../cli/verb.ts';
@@ -46,6 +47,12 @@ function whyKey(input: WhyInput, key: string): Promise<Answer> {
 }
 
 function partitionOf({ ring }: StoredVersion, partition: number): number {
+  if (isRetired(ring)(partition)) {
+    throw usage(
+      `partition ${partition} of ${ring.keyspace} was split or merged: it has no keys`,
+      `ring-builder table ${ring.keyspace} lists the partitions`,
+    );
+  }
   if (partition < ring.partitions) return partition;
   throw usage(
     `partition ${partition} of ${ring.keyspace}: there are 0 to ${ring.partitions - 1}`,

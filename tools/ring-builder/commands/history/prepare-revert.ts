@@ -37,7 +37,8 @@ export async function prepareRevert(
   const head = await readVersion(context.rings, ring, 'head');
   const old = await readVersion(context.rings, ring, version);
   const cancelled = cancelledHead(head);
-  const state = revertState(opened.state, stateOf(old));
+  const { partitioner } = cancelled ?? head.ring;
+  const state = { ...revertState(opened.state, stateOf(old)), partitioner };
   const direct = lastPushed(opened.entries) === null;
   const planned = revertPlan({
     head: cancelled ?? head.ring,

@@ -161,7 +161,7 @@ function toCommit(prepared: PreparedRevert): PlanToCommit {
 async function cancelFirst(context: Context, head: StoredVersion, ring: Ring): Promise<string> {
   const { id } = await commitVersion(context.rings, {
     ring,
-    state: stateOf(head),
+    state: { ...stateOf(head), partitioner: ring.partitioner },
     entry: {
       ...authorOf(context),
       kind: 'advance',

@@ -3,6 +3,7 @@
 import { must } from '@ringwright/base/assert';
 import { CodedError } from '@ringwright/base/coded-error';
 import { type Certificate, certify } from '@ringwright/builder/certify/certify';
+import { denseHead } from '@ringwright/builder/plan/dense-head';
 import { moveCount } from '@ringwright/builder/plan/later-waves';
 import { nextRing } from '@ringwright/builder/plan/next-ring';
 import { planVersion } from '@ringwright/builder/plan/plan-version';
@@ -12,6 +13,7 @@ import { type LogEntry, makesVersion } from '@ringwright/repository/folder/log-e
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import { finalizeMoves, initializeMoves } from '@ringwright/ring/advance-ring';
+import { samePartitioner } from '@ringwright/ring/partitioner/partitioner-settings';
 import type { Ring, Table } from '@ringwright/ring/ring';
 import { copyTable } from '@ringwright/ring/slot-rows';
 import { notNoted } from '../../versions/waves-left.ts';
@@ -45,7 +47,9 @@ export async function verifyOptimal(
   const landed = finalizeMoves(initializeMoves(made.ring, made.id), made.id);
   const entries = (await readLog(rings, ring)).filter((entry) => entry.version <= version);
   const { after, movesLeft } = carriedToEnd(landed, { ...made, state }, entries);
-  const certificate = certify({ before: before?.ring.table ?? [], after, state });
+  if (before !== null) requireNothingReshaped(before.ring, { ...landed, version });
+  const dense = denseHead(landed, state)?.state ?? state;
+  const certificate = certify({ before: before?.ring.table ?? [], after, state: dense });
   const seconds = (asked.nowMs() - start) / 1_000;
   const moved = entries.findLast(makesVersion)?.moves ?? 0;
   return { version, certificate, moved, movesLeft, seconds };
@@ -56,6 +60,18 @@ function requireShares({ ring, placement }: BuilderState): void {
   if (placement === undefined) return;
   throw new CodedError('PLACED_BY_TOKENS', `ring ${ring} is placed by tokens: no shares to prove`, {
     hint: `ring-builder verify ${ring}; why ${ring} PARTITION names the walk`,
+  });
+}
+
+/** Children lie where their parents lay: that is no placement to be proved. */
+function requireNothingReshaped(before: Ring, after: Ring): void {
+  if (samePartitioner(before.partitioner, after.partitioner)) return;
+  const { keyspace, version } = after;
+  const what = `version ${version} of ${keyspace} splits or merges partitions where they lie`;
+  const message = `${what}: it places nothing`;
+  throw new CodedError('RESHAPE_UNFIT', message, {
+    hint: `ring-builder plan ${keyspace} shows what balance moves now`,
+    details: { version },
   });
 }
 

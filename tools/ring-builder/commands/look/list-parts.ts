@@ -1,6 +1,7 @@
 // ring-builder list-parts: which partitions devices hold, and how many of the replicas.
 import { counted } from '@ringwright/base/counted';
 import { readVersion } from '@ringwright/repository/folder/read-version';
+import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Ring } from '@ringwright/ring/ring';
 import { text, texts } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
@@ -30,7 +31,7 @@ export const verb: Verb = {
       lines: [
         `# ${ring} version ${version}: partition, then how many replicas ${devices.map((id) => `d${id}`).join(' ')} hold`,
         ...partitions.map(({ partition, slots }) => `${partition} ${slots.length}`),
-        `# ${counted(partitions.length, 'partition')} of ${head.ring.partitions}`,
+        `# ${counted(partitions.length, 'partition')} of ${liveCountOf(head.ring.partitioner)}`,
       ],
       next: context.next(`why ${ring} ${partitions[0]?.partition ?? 0}`),
     };

@@ -1,4 +1,5 @@
 // ring-builder list: the rings of the folder, each with its head and what waits there.
+
 import { CodedError } from '@ringwright/base/coded-error';
 import { counted } from '@ringwright/base/counted';
 import { printTable } from '@ringwright/base/print-table';
@@ -7,6 +8,7 @@ import { requireRings } from '@ringwright/repository/folder/list-rings';
 import { lastVersionEntry } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import { openRing } from '@ringwright/repository/open-ring';
+import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import type { Context, Verb } from '../../cli/verb.ts';
 import { ringTargets } from '../../servers/ring-targets.ts';
 import { lastPush } from '../../versions/last-push.ts';
@@ -71,7 +73,10 @@ async function listed(context: Context, name: string): Promise<ListedRing> {
     const version = made?.version ?? null;
     return {
       ...{ ring: name, version, id: made?.id ?? null, time: made?.time ?? null },
-      ...{ partitions: stored?.ring.partitions ?? null, replicas: state.replicas },
+      ...{
+        partitions: stored === null ? null : liveCountOf(stored.ring.partitioner),
+        replicas: state.replicas,
+      },
       ...{ servers: ringTargets({ devices }, null).length, devices: devices.length, ...counts },
       state: stateOf({ version, ...counts }),
     };

@@ -5,6 +5,7 @@ import { printTable } from '@ringwright/base/print-table';
 import { ringFigures } from '@ringwright/builder/ask/figures';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { stagedChangesOf } from '@ringwright/repository/folder/staged-section';
+import { liveCountOf } from '@ringwright/ring/partitioner/partitioner';
 import { partitionerSettings } from '@ringwright/ring/partitioner/partitioner-settings';
 import { slotCount } from '@ringwright/ring/ring';
 import { text } from '../../cli/arguments.ts';
@@ -25,7 +26,8 @@ export const verb: Verb = {
     const { ring, id, bytes, state, extraSections, entries } = asked;
     const { version } = ring;
     const entry = entries.find((one) => makesVersion(one) && one.version === version);
-    const { cluster, parent, partitioner, partitions, replicas, moves } = ring;
+    const { cluster, parent, partitioner, replicas, moves } = ring;
+    const partitions = liveCountOf(partitioner);
     const counts = new Map<number, number>();
     for (const row of ring.table)
       for (const held of row) counts.set(held, (counts.get(held) ?? 0) + 1);

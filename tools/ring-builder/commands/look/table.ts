@@ -1,6 +1,8 @@
 // ring-builder table: the whole table of a version.
 import { intervalJson, intervalsOf, intervalText } from '@ringwright/ring/partitioner/intervals-of';
 import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
+import { isRetired } from '@ringwright/ring/reshape-ring';
+import { holderIn } from '@ringwright/ring/ring';
 import { text } from '../../cli/arguments.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { askedVersion, versionPositional } from '../../versions/asked-version.ts';
@@ -14,9 +16,11 @@ export const verb: Verb = {
     const { version, partitioner, partitions, replicas, devices, moves } = ring;
     const intervals = isIntervals(partitioner) ? intervalsOf(partitioner) : null;
     const texts = new Map(intervals?.map((one) => [one.id, ` ${intervalText(one)}`]));
-    const table = ring.table.map((row) => [...row]);
+    // Null in a column whose partition takes no keys.
+    const table = ring.table.map((row) => Array.from(row, (_, at) => holderIn(row, at) ?? null));
+    const isGone = isRetired(ring);
     const columns = Array.from({ length: partitions }, (_, partition) =>
-      table.flatMap((row) => row[partition] ?? []).join(' '),
+      ring.table.flatMap((row) => holderIn(row, partition) ?? []).join(' '),
     );
     return {
       json: {
@@ -40,7 +44,9 @@ export const verb: Verb = {
       },
       lines: [
         `# ${name} version ${version}: partition, then device ids in replica order${intervals === null ? '' : ', then its interval'}`,
-        ...columns.map((ids, partition) => `${partition} ${ids}${texts.get(partition) ?? ''}`),
+        ...columns.flatMap((ids, partition) =>
+          isGone(partition) ? [] : `${partition} ${ids}${texts.get(partition) ?? ''}`,
+        ),
         ...moves.map(
           ({ partition, replica, from, to, state }) =>
             `# moving: partition ${partition} replica ${replica} from ${from} to ${to}, ${state}`,

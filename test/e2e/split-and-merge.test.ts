@@ -1,0 +1,180 @@
+// Partitions are split and merged under load: every answer recorded and checked, servers killed in
+// each step, a change given up in the middle, and balance that moves the children afterwards.
+
+import { connect } from '@ringwright/client/connect';
+import type { Ring } from '@ringwright/ring/ring';
+import { expect, test } from 'vitest';
+import { askServer } from '../support/ask-server.ts';
+import { type Cluster, clusterForTest, keyspace } from '../support/cluster.ts';
+import { killRolloutAt } from '../support/killed-rollout.ts';
+import { Traffic } from '../support/traffic.ts';
+
+interface Table {
+  readonly partitions: number;
+  readonly intervals: readonly { readonly id: number }[];
+}
+
+async function live({ builder }: Cluster): Promise<number[]> {
+  const { intervals } = await builder.json<Table>(['table', keyspace]);
+  return intervals.map(({ id }) => id);
+}
+
+async function rolledOut({ builder }: Cluster): Promise<void> {
+  const out = await builder.json(['rollout', keyspace]);
+  expect(out).toMatchObject({ end: 'done', left: [] });
+}
+
+test('ranges are split, joined by a server, and merged again', { timeout: 60_000 }, async () => {
+  const cluster = await clusterForTest({ servers: 3, partitioner: ['--partitioner', 'ranges'] });
+  const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 4 });
+  await traffic.goesOn();
+  await traffic.within('split in three', async () => {
+    await cluster.commit('split', '0', '--at', 'key/4/2', 'key/4/4');
+    await rolledOut(cluster);
+    await traffic.goesOn();
+  });
+  expect(await live(cluster)).toEqual([1, 2, 3]);
+  const joiner = await cluster.addServer();
+  await traffic.within('a server joins', async () => {
+    await cluster.commit('add', joiner.text, '1');
+    await rolledOut(cluster);
+    await traffic.goesOn();
+  });
+  const { table } = await cluster.head();
+  const d3 = table.flatMap((row) => [...row]).filter((device) => device === 3);
+  expect(d3.length).toBeGreaterThanOrEqual(2);
+  await traffic.within('it leaves, and two are merged', async () => {
+    await cluster.commit('set-weight', 'd3', '0');
+    await rolledOut(cluster);
+    await cluster.commit('merge', '2', '1');
+    await rolledOut(cluster);
+    await traffic.goesOn();
+  });
+  expect(await live(cluster)).toEqual([4, 3]);
+  expect(await traffic.verdict()).toEqual([]);
+  expect(traffic.failures()).toEqual([]);
+});
+
+const steps = ['PROPOSED', 'INITIALIZING', 'finalized'] as const;
+
+test('a holder dies in each step of a split and of a merge', { timeout: 120_000 }, async () => {
+  const partitioner = ['--partitioner', 'hash-intervals', '--partitions', '4'];
+  const cluster = await clusterForTest({ servers: 3, partitioner });
+  const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 5 });
+  await traffic.goesOn();
+  for (const [index, step] of steps.entries()) {
+    for (const verb of ['split', 'merge'] as const) {
+      const ids = await live(cluster);
+      const [one = 0, other = 0] = ids;
+      const words = verb === 'split' ? [String(one)] : [String(one), String(other)];
+      const begun: Ring = await cluster.commit(verb, ...words);
+      await cluster.push();
+      const wanted = begun.version + index;
+      if (index > 0) await killRolloutAt(cluster, cluster.committed(wanted));
+      const victim = cluster.servers[(index + ids.length) % 3]!;
+      await traffic.within(`${verb}: d dies ${step}`, async () => {
+        await victim.kill();
+        await cluster.builder.run(['push', keyspace]);
+        await traffic.goesOn();
+      });
+      await cluster.restart(victim);
+      await rolledOut(cluster);
+      expect((await cluster.head()).version).toBe(begun.version + 2);
+      expect((await live(cluster)).length).toBe(ids.length + (verb === 'split' ? 1 : -1));
+    }
+  }
+  expect(await traffic.verdict()).toEqual([]);
+});
+
+test('what is given up leaves the parents as they were', { timeout: 60_000 }, async () => {
+  const partitioner = ['--partitioner', 'hash-intervals', '--partitions', '2'];
+  const cluster = await clusterForTest({ servers: 3, partitioner });
+  const traffic = new Traffic({ keyspace, ports: () => cluster.ports(), seed: 6 });
+  await traffic.goesOn();
+  const begun = await cluster.commit('split', '1', '--parts', '3');
+  await killRolloutAt(cluster, cluster.committed(begun.version + 1));
+  await traffic.within('cancelled', async () => {
+    await cluster.builder.json(['moves', keyspace, 'cancel', 'all']);
+    await rolledOut(cluster);
+    await traffic.goesOn();
+  });
+  expect(await live(cluster)).toEqual([0, 1]);
+  await cluster.commit('split', '1');
+  // All at once, in the moment when the table names children that nobody calls complete yet.
+  await killRolloutAt(cluster, cluster.committed(begun.version + 5));
+  for (const server of cluster.servers) await server.kill();
+  for (const server of cluster.servers) await cluster.restart(server);
+  await rolledOut(cluster);
+  expect(await live(cluster)).toEqual([0, 5, 6]);
+  await traffic.goesOn();
+  expect(await traffic.verdict()).toEqual([]);
+});
+
+interface Listed {
+  readonly keys: readonly { readonly key: string }[];
+  readonly cursor: string | null;
+}
+
+const shapes = [
+  ['hashes', ['--partitioner', 'hash-intervals', '--partitions', '3']],
+  ['ranges', ['--partitioner', 'ranges', '--boundaries', 'k/15']],
+] as const;
+
+test.each(shapes)(
+  'scans show each key once: %s',
+  { timeout: 60_000 },
+  async (kind, partitioner) => {
+    const cluster = await clusterForTest({ servers: 3, partitioner });
+    const { servers } = cluster;
+    await using client = await connect(
+      servers.map(({ address }) => address),
+      { keyspace },
+    );
+    const keys = Array.from({ length: 300 }, (_, index) => `k/${100 + index}`);
+    for (const key of keys) await client.put(key, key);
+    const page = async (cursor: string | null, limit: number): Promise<Listed> => {
+      const words = new URLSearchParams({ limit: String(limit), ...(cursor && { cursor }) });
+      const path = `/v1/_keys/${keyspace}?${words.toString()}`;
+      const { status, bytes } = await askServer(cluster.ports()[0]!, { path });
+      expect(status, bytes.toString()).toBe(200);
+      return JSON.parse(bytes.toString()) as Listed;
+    };
+    // Cursors of before stand in every partition: some at its start, some in its middle.
+    const begun = await Promise.all(
+      [1, 70, 130, 170, 250, 299].map(async (limit) => ({ limit, ...(await page(null, limit)) })),
+    );
+    let isOver = false;
+    const scanning = (async () => {
+      for (let scans = 0; !isOver || scans < 3; scans += 1) {
+        const seen: string[] = [];
+        for await (const { key } of client.scan()) seen.push(Buffer.from(key).toString());
+        expect(seen.toSorted()).toEqual(keys);
+      }
+    })();
+    const [first = 0, second = 0] = await live(cluster);
+    const at = kind === 'ranges' ? ['--at', 'k/12'] : [];
+    await cluster.builder.json(['split', keyspace, String(first), ...at]);
+    await cluster.commit('split', String(second), ...(kind === 'ranges' ? ['--at', 'k/33'] : []));
+    await rolledOut(cluster);
+    const goOn = async ({ keys: before, cursor }: Listed): Promise<void> => {
+      const seen = before.map(({ key }) => key);
+      for (let rest = cursor; rest !== null; ) {
+        const more = await page(rest, 40);
+        seen.push(...more.keys.map(({ key }) => key));
+        rest = more.cursor;
+      }
+      expect(seen.toSorted()).toEqual(keys);
+    };
+    for (const one of begun) await goOn(one);
+    const between = await Promise.all([3, 110, 160, 222].map((limit) => page(null, limit)));
+    const [a = 0, b = 0] = await live(cluster);
+    await cluster.commit('merge', String(a), String(b));
+    await rolledOut(cluster);
+    for (const one of between) await goOn(one);
+    isOver = true;
+    await scanning;
+    const path = `/v1/_keys/${keyspace}?limit=9&cursor=${begun[1]?.cursor ?? ''}`;
+    const { status } = await askServer(cluster.ports()[0]!, { path });
+    expect(status).toBe(kind === 'ranges' ? 200 : 400);
+  },
+);

@@ -1,0 +1,18 @@
+// ring-builder merge: stages one partition in the place of two neighbours.
+import { parseNumber, text } from '../../cli/arguments.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { stageAndAnswer } from '../../versions/stage-verb.ts';
+
+export const verb: Verb = {
+  positionals: {
+    partition: { describe: 'its number; ring-builder table lists them in order' },
+    other: { describe: 'the one before or after it' },
+  },
+  examples: [['$0 merge users 4 5', 'one partition in the place of partitions 4 and 5']],
+  run: async (args, context) => {
+    const number = (name: 'partition' | 'other'): number =>
+      parseNumber(text(args, name), name, 'partition');
+    const partitions = [number('partition'), number('other')] as const;
+    return stageAndAnswer(context, text(args, 'ring'), () => [{ kind: 'merge', partitions }]);
+  },
+};

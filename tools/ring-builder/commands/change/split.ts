@@ -1,0 +1,41 @@
+// ring-builder split: stages partitions in the place of one.
+import { splitPartsMax } from '@ringwright/base/limits';
+import { requireIntervals } from '@ringwright/builder/state/reshaped-by';
+import { parsePosition } from '@ringwright/ring/partitioner/hash-ends';
+import type { IntervalPartitioner } from '@ringwright/ring/partitioner/partitioner';
+import { equalCuts } from '@ringwright/ring/partitioner/reshape';
+import { optionalNumber, parseNumber, text, texts, usage } from '../../cli/arguments.ts';
+import { listOption, textOption } from '../../cli/option-forms.ts';
+import type { Verb } from '../../cli/verb.ts';
+import { stageAndAnswer } from '../../versions/stage-verb.ts';
+
+export const verb: Verb = {
+  positionals: { partition: { describe: 'its number; ring-builder lookup finds that of a key' } },
+  options: {
+    at: listOption('keys with which the later parts begin; of hashes: places such as .25'),
+    parts: textOption(`so many equal parts, 2 to ${splitPartsMax}: of hashes only`),
+  },
+  examples: [
+    ['$0 split users 3', 'two halves of the hashes of partition 3'],
+    ['$0 split events 0 --at 2026-06 2026-07', 'three ranges of keys in the place of one'],
+  ],
+  run: async (args, context) => {
+    const partition = parseNumber(text(args, 'partition'), 'partition', 'partition');
+    const at = texts(args, 'at');
+    const parts = optionalNumber(args, 'parts');
+    if (at.length > 0 && parts !== undefined) throw usage('take --at or --parts, not both');
+    if (at.length >= splitPartsMax) {
+      throw usage(`${at.length + 1} parts, ${splitPartsMax} is the most at once`);
+    }
+    return stageAndAnswer(context, text(args, 'ring'), (state) => {
+      const partitioner = requireIntervals(state);
+      const cuts =
+        at.length === 0 ? equalCuts(partitioner, partition, parts ?? 2) : placesOf(partitioner, at);
+      return [{ kind: 'split', partition, at: cuts }];
+    });
+  },
+};
+
+function placesOf({ kind }: IntervalPartitioner, at: readonly string[]): (number | string)[] {
+  return kind === 'ranges' ? [...at] : at.map(parsePosition);
+}
