@@ -146,7 +146,7 @@ test.each(misplaced)('a split of ranges at %j of %i is refused: %s', (...row) =>
   );
 });
 
-test('what lies between two partitions keeps them from being merged, and so does a ring of 1', () => {
+test('what lies between two partitions keeps them from being merged', () => {
   const ranges: IntervalPartitioner = { kind: 'ranges', partitions: 3, starts: ['g', 'n'] };
   for (const [one, other] of [
     [0, 2],

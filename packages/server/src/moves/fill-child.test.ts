@@ -156,7 +156,7 @@ test('a child that does not hear of writes is noticed here', async () => {
   await store.close();
 });
 
-test('marks are carried: what the parents dropped stays dropped, and old repair waits', async () => {
+test('marks are carried, and old repair waits meanwhile', async () => {
   await using folder = await scratchFolder();
   const here = await world(folder.path, 'merge');
   const { store, ring } = here;
