@@ -57,6 +57,23 @@ test('a read waits for all writes before it, a write for all reads', async () =>
   expect(stage.started.at(-1)).toBe('w3');
 });
 
+test('a write without a promise waits for a read, and a read for it', async () => {
+  const stage = new Stage();
+  const [first, second] = [stage.order.beginWrite(keyOf('a')), stage.order.beginWrite(keyOf('a'))];
+  void stage.ask('r', 'read', ['a', 'b']);
+  expect([stage.order.beginWrite(keyOf('a')), stage.order.beginWrite(keyOf('b'))]).toEqual([
+    null,
+    null,
+  ]);
+  expect(stage.order.endWrite(second!)).toBe(false);
+  await new Promise((done) => setImmediate(done));
+  expect(stage.started).toEqual([]);
+  expect(stage.order.endWrite(first!)).toBe(true);
+  await new Promise((done) => setImmediate(done));
+  await stage.end('r');
+  expect(stage.order.beginWrite(keyOf('a'))).not.toBeNull();
+});
+
 test('a failure lets the next one run', async () => {
   const stage = new Stage();
   const failed = Promise.resolve(stage.ask('w', 'write', ['a']));
@@ -95,7 +112,13 @@ test('random pipelines end as if one request came after the other', async () => 
       };
       // A read of what is there waits for nothing, once it has begun.
       const isThere = effect === 'read' && turns === 0;
-      answers.push(order.run([keyOf(name)], effect, isThere ? () => store.get(name) : run));
+      const begun =
+        effect === 'write' && random.below(2) === 0 ? order.beginWrite(keyOf(name)) : null;
+      answers.push(
+        begun === null
+          ? order.run([keyOf(name)], effect, isThere ? () => store.get(name) : run)
+          : run().finally(() => order.endWrite(begun)),
+      );
       wanted.push(effect === 'write' ? undefined : model.get(name));
       if (effect !== 'read') model.set(name, number);
     }

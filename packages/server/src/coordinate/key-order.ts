@@ -8,6 +8,9 @@ interface Pending {
   reads: Promise<unknown> | null;
   /** Number of the last write begun. */
   lastWrite: number;
+  /** Writes under way that beginWrite let in; `told` is called when the last of them has ended. */
+  untold: number;
+  told: (() => void) | null;
   /** Requests that have not ended. */
   running: number;
 }
@@ -58,10 +61,34 @@ export class KeyOrder {
     return done;
   }
 
+  /**
+   * As `run` of a write of one key, without a promise: its turn, to be given to endWrite; null when
+   * it has to wait.
+   */
+  beginWrite(key: Uint8Array): WriteTurn | null {
+    const name = byteText(key);
+    const entry = this.#entryOf(name);
+    if (entry.reads !== null) return null;
+    this.#writes += 1;
+    entry.running += 1;
+    entry.untold += 1;
+    entry.lastWrite = this.#writes;
+    return { name, entry, number: this.#writes };
+  }
+
+  /** Gives whether a later write of the key has begun. */
+  endWrite({ name, entry, number }: WriteTurn): boolean {
+    entry.running -= 1;
+    entry.untold -= 1;
+    if (entry.untold === 0) entry.told?.();
+    if (entry.running === 0) this.#pending.delete(name);
+    return entry.lastWrite > number;
+  }
+
   #entryOf(name: string): Pending {
     const known = this.#pending.get(name);
     if (known !== undefined) return known;
-    const entry = { writes: null, reads: null, lastWrite: 0, running: 0 };
+    const entry = { writes: null, reads: null, lastWrite: 0, running: 0, untold: 0, told: null };
     this.#pending.set(name, entry);
     return entry;
   }
@@ -76,15 +103,32 @@ export class KeyOrder {
   }
 }
 
+/** A write that did not wait. */
+export interface WriteTurn {
+  readonly name: string;
+  readonly entry: Pending;
+  readonly number: number;
+}
+
 function collectWaits(
   entry: Pending | undefined,
   effect: KeyEffect,
   waits: Promise<unknown>[],
 ): void {
   if (entry === undefined) return;
+  if (effect !== 'write' && entry.untold > 0) gatherUntold(entry);
   const { writes, reads } = entry;
   if (effect !== 'write' && writes !== null) waits.push(writes);
   if (effect !== 'read' && reads !== null) waits.push(reads);
+}
+
+/** From here on writes of the key wait for whoever waits for these, so no more of them come. */
+function gatherUntold(entry: Pending): void {
+  if (entry.told !== null) return; // among the writes already
+  const ended = new Promise<void>((resolve) => {
+    entry.told = resolve;
+  });
+  entry.writes = both(entry.writes, ended);
 }
 
 function both(first: Promise<unknown> | null, second: Promise<unknown>): Promise<unknown> {

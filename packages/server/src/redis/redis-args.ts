@@ -1,10 +1,10 @@
 // Words of Redis requests as texts, numbers and options, refused in Redis's own words. Pure.
+import { asBuffer } from '@ringwright/base/as-buffer';
 import { checkKey } from '@ringwright/base/check-key';
 import { RedisRefusal } from './redis-command.ts';
 
 export function textOf(word: Uint8Array | undefined): string {
-  if (word === undefined) return '';
-  return Buffer.from(word.buffer, word.byteOffset, word.length).toString();
+  return word === undefined ? '' : asBuffer(word).toString();
 }
 
 export function lowerOf(word: Uint8Array | undefined): string {

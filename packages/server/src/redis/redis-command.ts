@@ -3,6 +3,7 @@ import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { Credential } from '../access/credential.ts';
 import type { Guard } from '../access/guard.ts';
 import type { Consistency } from '../coordinate/consistency.ts';
+import type { NewContent } from '../coordinate/propose.ts';
 import type { CoordinatorPorts } from '../coordinate/with-newest-ring.ts';
 import type { RespReply, RespVersion } from './resp-reply.ts';
 import type { RespRequest } from './resp-requests.ts';
@@ -48,11 +49,9 @@ export interface RedisCall {
   /** As chosen when the request was read: what comes later in the pipeline does not change it. */
   readonly keyspace: string | null;
   readonly consistency: Consistency;
-  /** Whether the connection itself has begun to write all keys of the call again. */
-  readonly overtaken: () => boolean;
 }
 
-export interface RedisCommand {
+interface CommandForm {
   /** Words with the name, as Redis counts: 2 is exactly two, -2 is two or more. */
   readonly arity: number;
   /** Which words after the name are keys. */
@@ -63,8 +62,22 @@ export interface RedisCommand {
   readonly swapsWith?: (args: RespRequest) => boolean;
   /** Of commands about no key: what they need instead of any token. */
   readonly needs?: 'nothing' | 'keyspace';
+}
+
+interface Runs {
   readonly run: (call: RedisCall) => MaybePromise<RespReply>;
 }
+
+interface WritesPlainly {
+  /**
+   * What its first key is to hold: as a write, and no swap, it does nothing else, and its answer is
+   * OK. Throws Redis's refusals.
+   */
+  readonly plainWrite: (call: Pick<RedisCall, 'ports' | 'args'>) => NewContent;
+}
+
+export type RedisCommand = CommandForm &
+  ((Runs & Partial<WritesPlainly>) | (WritesPlainly & Partial<Runs>));
 
 /** An answer that begins with `-`: its text is what the client shows. */
 export class RedisRefusal extends Error {

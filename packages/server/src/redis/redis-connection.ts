@@ -1,16 +1,25 @@
 // One connection of the Redis protocol: requests start as they are read, answers leave in order.
 import type { Socket } from 'node:net';
+import { must } from '@ringwright/base/assert';
 import { freeOwnBytes } from '@ringwright/base/free-bytes';
 import { redisOutputBytesMax, redisPipelineMax } from '@ringwright/base/limits';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import type { HeldBytes } from '../access/byte-budget.ts';
 import { KeyOrder } from '../coordinate/key-order.ts';
+import type { NewContent } from '../coordinate/propose.ts';
 import { byteText } from '../replica/byte-text.ts';
-import { keysOf, type RedisClient, type RedisPorts } from './redis-command.ts';
+import { putInOrder } from './put-in-order.ts';
+import {
+  keysOf,
+  type RedisCall,
+  type RedisClient,
+  type RedisCommand,
+  type RedisPorts,
+} from './redis-command.ts';
 import { type FoundCommand, findCommand } from './redis-commands.ts';
 import { failureReply } from './redis-errors.ts';
 import { requireCommand } from './redis-needs.ts';
-import { encodeReply, errorReply, type RespReply } from './resp-reply.ts';
+import { encodeReply, errorReply, okReply, type RespReply } from './resp-reply.ts';
 import { RespProtocolError, type RespRequest, RespRequests } from './resp-requests.ts';
 
 export interface ConnectionPorts extends RedisPorts {
@@ -27,9 +36,12 @@ export interface RedisShare {
   readonly onRequest: () => void;
 }
 
-/** The place of one answer among the others; null until it is there. */
+/** The place of one answer among the others. */
 interface Answer {
+  /** Null until it is there. */
   bytes: Buffer | null;
+  readonly name: string;
+  readonly startMs: number;
 }
 
 /** A page of a browser that posts here to reach a server behind a firewall: cut off, as in Redis. */
@@ -37,8 +49,6 @@ const HTTP_WORDS = /^(post|host:)$/i;
 
 /** Answers of this length are not left to the garbage collector. */
 const FREED_BYTES_MIN = 32 * 1024;
-
-const never = (): boolean => false;
 
 /** Serves a socket until it closes. */
 export class RedisConnection {
@@ -52,6 +62,10 @@ export class RedisConnection {
   #answers: Answer[] = [];
   #running = 0;
   #flushPlanned = false;
+  /** What comes now is flushed when all that was read has begun. */
+  #isPumping = false;
+  /** When something of this turn last began or ended: read once for many. Null between turns. */
+  #turnMs: number | null = null;
   /** No more requests are read; the socket ends when the last answer has left. */
   #ending = false;
   /** The other end has sent all it will; it may still be reading. */
@@ -86,18 +100,29 @@ export class RedisConnection {
 
   /** Starts what may start; stops reading the socket while too much is under way. */
   #pump(): void {
+    this.#isPumping = true;
+    this.#turnMs ??= performance.now();
+    let begun = 0;
     for (let more = true; more && !this.#ending && this.#hasRoom(); this.#flush()) {
       while (more && !this.#ending && this.#hasRoom()) {
         const request = this.#nextRequest();
         more = request !== null;
-        if (request !== null) this.#begin(request);
-        else if (this.#inputEnded) this.#ending = true;
+        if (request !== null) {
+          begun += 1;
+          this.#begin(request);
+        } else if (this.#inputEnded) this.#ending = true;
       }
+    }
+    if (begun > 0) {
+      this.#share.held.cameOn();
+      this.#share.onRequest();
     }
     if (this.#hasRoom()) this.#socket.resume();
     else this.#socket.pause();
     this.#flush();
     this.#share.held.hold(this.#requests.begunBytes + this.#socket.writableLength);
+    this.#isPumping = false;
+    this.#turnMs = null;
   }
 
   #hasRoom(): boolean {
@@ -111,15 +136,14 @@ export class RedisConnection {
     } catch (error) {
       if (!(error instanceof RespProtocolError)) throw error;
       this.#ports.onProtocolError();
-      this.#reply(errorReply(`ERR Protocol error: ${error.message}`));
+      const told = errorReply(`ERR Protocol error: ${error.message}`);
+      this.#placeOf('').bytes = encodeReply(told, this.#client.protocol);
       this.#ending = true;
       return null;
     }
   }
 
   #begin(request: RespRequest): void {
-    this.#share.held.cameOn();
-    this.#share.onRequest();
     let found: FoundCommand;
     try {
       found = findCommand(request);
@@ -130,31 +154,51 @@ export class RedisConnection {
     const { name, command } = found;
     const { keyspace, consistency } = this.#client;
     const args = request.slice(1);
-    const effect = command.swapsWith?.(args) ? 'swap' : command.effect;
     const call = { ports: this.#ports, client: this.#client, args, keyspace, consistency };
-    const run = (overtaken: () => boolean): MaybePromise<RespReply> =>
-      command.run({ ...call, overtaken });
-    this.#run(name, () => {
-      requireCommand(command, { ...call, effect });
-      return effect === 'none' ? run(never) : this.#order.run(keysOf(command, args), effect, run);
-    });
+    const effect = command.swapsWith?.(args) ? 'swap' : command.effect;
+    const answer = this.#placeOf(name);
+    try {
+      requireCommand(command, call, effect);
+      if (effect === 'write' && command.plainWrite !== undefined) {
+        this.#put(answer, command.plainWrite(call), call);
+      } else this.#run(answer, { command, call, effect });
+    } catch (error) {
+      this.#answered(answer, this.#failed(error));
+    }
     if (name === 'quit') this.#ending = true;
   }
 
   /** Many commands have their answer at once, those about no key and reads of what is here. */
-  #run(name: string, command: () => MaybePromise<RespReply>): void {
-    const startMs = performance.now();
-    try {
-      const reply = command();
-      if (reply instanceof Promise) {
-        this.#await(reply, { name, startMs });
-        return;
-      }
-      this.#reply(reply);
-    } catch (error) {
-      this.#reply(this.#failed(error));
+  #run(
+    answer: Answer,
+    asked: {
+      readonly command: RedisCommand;
+      readonly call: RedisCall;
+      readonly effect: RedisCommand['effect'];
+    },
+  ): void {
+    const { command, call, effect } = asked;
+    const run = (): MaybePromise<RespReply> => must(command.run, 'a command runs')(call);
+    const reply =
+      effect === 'none' ? run() : this.#order.run(keysOf(command, call.args), effect, run);
+    if (reply instanceof Promise) this.#await(answer, reply);
+    else {
+      this.#turnMs = performance.now();
+      this.#answered(answer, reply);
     }
-    this.#ports.onCommand(name, (performance.now() - startMs) / 1000);
+  }
+
+  #put(answer: Answer, content: NewContent, call: RedisCall): void {
+    this.#running += 1;
+    const ended = (error: unknown): void => {
+      this.#running -= 1;
+      this.#answered(answer, error === null ? okReply : this.#failed(error));
+    };
+    try {
+      putInOrder(this.#order, { content, call }, ended);
+    } catch (error) {
+      ended(error);
+    }
   }
 
   #refuseUnknown(request: RespRequest, error: unknown): void {
@@ -164,12 +208,18 @@ export class RedisConnection {
       this.#socket.destroy();
       return;
     }
-    this.#reply(this.#failed(error));
-    this.#ports.onCommand('unknown', 0);
+    this.#answered(this.#placeOf('unknown'), this.#failed(error));
   }
 
-  #reply(reply: RespReply): void {
-    this.#answers.push({ bytes: encodeReply(reply, this.#client.protocol) });
+  #placeOf(name: string): Answer {
+    const answer = { bytes: null, name, startMs: this.#nowMs() };
+    this.#answers.push(answer);
+    return answer;
+  }
+
+  #nowMs(): number {
+    this.#turnMs ??= performance.now();
+    return this.#turnMs;
   }
 
   #failed(error: unknown): RespReply {
@@ -178,21 +228,20 @@ export class RedisConnection {
     return reply;
   }
 
-  #await(
-    work: Promise<RespReply>,
-    { name, startMs }: { readonly name: string; readonly startMs: number },
-  ): void {
+  #await(answer: Answer, work: Promise<RespReply>): void {
     const { protocol } = this.#client;
-    const answer: Answer = { bytes: null };
-    this.#answers.push(answer);
     this.#running += 1;
     const end = (reply: RespReply): void => {
       this.#running -= 1;
-      answer.bytes = encodeReply(reply, protocol);
-      this.#ports.onCommand(name, (performance.now() - startMs) / 1000);
-      this.#flushSoon();
+      this.#answered(answer, reply, protocol);
     };
     work.then(end, (error: unknown) => end(this.#failed(error))).catch(this.#ports.onBug);
+  }
+
+  #answered(answer: Answer, reply: RespReply, protocol = this.#client.protocol): void {
+    answer.bytes = encodeReply(reply, protocol);
+    this.#ports.onCommand(answer.name, (this.#nowMs() - answer.startMs) / 1000);
+    if (!this.#isPumping) this.#flushSoon();
   }
 
   /** Answers that come in one turn leave in one write; a lone one leaves at once. */

@@ -49,7 +49,7 @@ async function answerTo(...words: readonly string[]): Promise<string> {
   const about = { args: request.slice(1), keyspace: 'cities', consistency: 'one' };
   const redisCall = { ports: { coordinator }, client: {}, ...about } as unknown as RedisCall;
   try {
-    const reply = await findCommand(request).command.run(redisCall);
+    const reply = await findCommand(request).command.run!(redisCall);
     return reply.kind;
   } catch (error) {
     return textOf(error);

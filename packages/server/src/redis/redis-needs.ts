@@ -3,12 +3,17 @@ import { anyToken, type Need, nothing } from '@ringwright/access/need';
 import { keysOf, type RedisCall, type RedisCommand } from './redis-command.ts';
 import { currentKeyspace } from './redis-keyspace.ts';
 
-type Asked = Omit<RedisCall, 'overtaken'> & { readonly effect: RedisCommand['effect'] };
+type Asked = RedisCall & { readonly effect: RedisCommand['effect'] };
 
 /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING. */
-export function requireCommand(command: RedisCommand, asked: Asked): void {
-  const { guard } = asked.ports;
+export function requireCommand(
+  command: RedisCommand,
+  call: RedisCall,
+  effect: RedisCommand['effect'],
+): void {
+  const { guard } = call.ports;
   if (!guard.demands) return;
+  const asked = { ...call, effect };
   // Whether a ring is here is told to nobody unknown.
   if (command.needs !== 'nothing') guard.require(asked.client.credential, [anyToken]);
   guard.require(asked.client.credential, commandNeeds(command, asked));

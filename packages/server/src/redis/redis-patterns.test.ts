@@ -34,7 +34,7 @@ function run(...texts: readonly string[]): unknown {
   const coordinator = { rings, devices, clock, requests: new RingRequests() };
   const ports = { coordinator, cursors: new ScanCursors(1), about: { keyspace: 'cities' } };
   const call = { ports, client: {}, args: request.slice(1), keyspace: null, consistency: 'one' };
-  return findCommand(request).command.run(call as unknown as RedisCall);
+  return findCommand(request).command.run!(call as unknown as RedisCall);
 }
 
 const tooLarge = expect.objectContaining({ code: 'PATTERN_TOO_LARGE' });

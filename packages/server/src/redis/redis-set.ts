@@ -1,10 +1,9 @@
 // SET with all its options, and the older commands that are parts of it.
-import { CodedError } from '@ringwright/base/coded-error';
 import type { NewContent } from '../coordinate/propose.ts';
 import { lowerOf, syntaxError } from './redis-args.ts';
 import type { RedisCall, RedisCommand } from './redis-command.ts';
 import { expiring, positiveTimeOf, type TimeForm, timeOptions } from './redis-times.ts';
-import { swapContent, type Valued, writeContent } from './redis-values.ts';
+import { swapContent, type Valued } from './redis-values.ts';
 import { bulkReply, integerReply, nullReply, okReply, type RespReply } from './resp-reply.ts';
 import type { RespRequest } from './resp-requests.ts';
 
@@ -44,29 +43,19 @@ function readOptions(args: RespRequest, nowMs: number): SetOptions {
 /** Words behind the value with which a SET depends on what the key holds. */
 const READING = /^(nx|xx|get|keepttl)$/;
 
-function set(call: RedisCall): Promise<RespReply> {
-  const [key, value = new Uint8Array(), ...args] = call.args;
-  const nowMs = call.ports.coordinator.clock.nowMs();
-  const options = readOptions(args, nowMs);
-  const { only, isAnswered, expiresMs } = options;
-  if (only !== null || isAnswered || expiresMs === null) return setBySwap(call, options, nowMs);
-  return writeContent(call, key, expiring(value, expiresMs, nowMs)).then(
-    () => okReply,
-    (error: unknown) => {
-      // The pipeline itself wrote the key again: this write had its moment before that one.
-      const isOwn = error instanceof CodedError && error.code === 'SUPERSEDED' && call.overtaken();
-      if (isOwn) return okReply;
-      throw error;
-    },
-  );
+type Words = Pick<RedisCall, 'ports' | 'args'>;
+
+/** SET without those words: a key, a value, and perhaps when it expires. */
+function plainSet({ ports, args: [, value = new Uint8Array(), ...options] }: Words): NewContent {
+  if (options.length === 0) return { value };
+  const nowMs = ports.coordinator.clock.nowMs();
+  return expiring(value, readOptions(options, nowMs).expiresMs ?? 0, nowMs);
 }
 
-async function setBySwap(
-  call: RedisCall,
-  { only, isAnswered, expiresMs }: SetOptions,
-  nowMs: number,
-): Promise<RespReply> {
-  const [key, value = new Uint8Array()] = call.args;
+async function set(call: RedisCall): Promise<RespReply> {
+  const [key, value = new Uint8Array(), ...options] = call.args;
+  const nowMs = call.ports.coordinator.clock.nowMs();
+  const { only, isAnswered, expiresMs } = readOptions(options, nowMs);
   const { before, isChanged } = await swapContent(call, key, (present) => {
     if (only !== null && (only === 'nx') !== (present === null)) return null;
     return expiring(value, expiresMs ?? present?.expiresMs ?? 0, nowMs);
@@ -94,16 +83,18 @@ const swapping =
     return valueReply(before);
   };
 
-const setAt =
-  (command: 'setex' | 'psetex') =>
-  async (call: RedisCall): Promise<RespReply> => {
-    const [key, time, value = new Uint8Array()] = call.args;
-    const nowMs = call.ports.coordinator.clock.nowMs();
-    const form = { unitMs: command === 'setex' ? 1000 : 1, isAbsolute: false } as const;
-    const expiresMs = positiveTimeOf(time, form, { command, nowMs });
-    await writeContent(call, key, { value, expiresMs });
-    return okReply;
+function plainSetAt(command: 'setex' | 'psetex'): RedisCommand {
+  const form = { unitMs: command === 'setex' ? 1000 : 1, isAbsolute: false } as const;
+  return {
+    arity: 4,
+    keys: 'first',
+    effect: 'write',
+    plainWrite: ({ ports, args: [, time, value = new Uint8Array()] }) => {
+      const nowMs = ports.coordinator.clock.nowMs();
+      return { value, expiresMs: positiveTimeOf(time, form, { command, nowMs }) };
+    },
   };
+}
 
 function valueReply(record: Valued): RespReply {
   return record === null ? nullReply : bulkReply(record.value);
@@ -118,6 +109,7 @@ export const setCommands: Readonly<Record<string, RedisCommand>> = {
     effect: 'write',
     swapsWith: (args) => args.slice(2).some((word) => READING.test(lowerOf(word))),
     run: set,
+    plainWrite: plainSet,
   },
   setnx: { arity: 3, ...swap, run: setnx },
   getset: {
@@ -126,6 +118,6 @@ export const setCommands: Readonly<Record<string, RedisCommand>> = {
     run: swapping(([, value]) => ({ value: value ?? new Uint8Array() })),
   },
   getdel: { arity: 2, ...swap, run: swapping(() => ({ value: null })) },
-  setex: { arity: 4, keys: 'first', effect: 'write', run: setAt('setex') },
-  psetex: { arity: 4, keys: 'first', effect: 'write', run: setAt('psetex') },
+  setex: plainSetAt('setex'),
+  psetex: plainSetAt('psetex'),
 };

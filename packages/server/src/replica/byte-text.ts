@@ -1,5 +1,6 @@
 // Bytes as a text of one character a byte: what maps and parsers compare. Pure.
+import { asBuffer } from '@ringwright/base/as-buffer';
 
-export function byteText({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString('latin1');
+export function byteText(bytes: Uint8Array): string {
+  return asBuffer(bytes).toString('latin1');
 }
