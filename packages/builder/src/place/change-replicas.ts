@@ -96,8 +96,8 @@ function lastOf(held: readonly number[], stay: ReadonlySet<number>): number {
 }
 
 interface ReplicaStep {
-  readonly head: Ring;
-  readonly state: BuilderState;
+  readonly head: Pick<Ring, 'partitions' | 'replicas'>;
+  readonly state: Pick<BuilderState, 'ring' | 'replicas'>;
   readonly direct?: boolean;
 }
 

@@ -123,6 +123,7 @@ export function rolloutAnswer(
   const seconds = copyMs / 1_000;
   const rate = copyMs === 0 ? 0 : bytes / 1e6 / seconds;
   const { left } = drains;
+  const isHeld = left.some((one) => one.isHeld);
   const copied = { partitions: moved, bytes, seconds, mbPerSecond: rate };
   const nothing = (end === 'done' || end === 'resting') && versions === 0;
   const all = `${counted(moved, 'slot')} moved, ${counted(verified, 'copy', 'copies')} verified`;
@@ -135,7 +136,7 @@ export function rolloutAnswer(
     },
     lines: [
       nothing ? `${keyspace} version ${version}: nothing is in flight` : done,
-      ...(moved > 0 ? [`${printBytes(bytes)} copied in ${printSeconds(seconds)}`] : []),
+      ...(moved > 0 ? [`${printBytes(bytes)} copied${copiedIn(copyMs)}`] : []),
       ...left.map(({ address, partitions, reason }) =>
         partitions === 0
           ? `${address} has not answered: ${reason}`
@@ -151,10 +152,17 @@ export function rolloutAnswer(
         ? advice.command
         : end === 'done' && movesNotNoted > 0
           ? `plan ${keyspace}`
-          : nextCommand(keyspace, end, again),
+          : isHeld
+            ? `trash ${keyspace} confirm`
+            : nextCommand(keyspace, end, again),
     ),
     exit: end === 'paused' || end === 'resting' ? EXIT_WAITS : end === 'drains' ? 4 : 0,
   };
+}
+
+/** Nothing where most was there at the first look: a time would say little of the copies. */
+function copiedIn(copyMs: number): string {
+  return copyMs < 1_000 ? '' : ` in ${printSeconds(copyMs / 1_000)}`;
 }
 
 interface EndFigures {

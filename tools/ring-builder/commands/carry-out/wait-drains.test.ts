@@ -22,7 +22,7 @@ function holds(...partitions: number[]): RingStatus {
   // Nothing else of a status is looked at here.
   return {
     ...{ version: ring.version, surplus: partitions.length, draining },
-    ...{ fork: null, freshness: { state: 'none' } },
+    ...{ fork: null, freshness: { state: 'none' }, held: { drops: 0, quarantines: 0 } },
   } as unknown as RingStatus;
 }
 
@@ -92,6 +92,18 @@ test('what a fork holds back waits for a word, not for time', async () => {
     first: () => holds(),
   });
   expect(waits).toMatchObject({ left: [], codes: [] });
+});
+
+test('drops that a server holds back wait for a word, once all others are done', async () => {
+  const held = { ...holds(1, 2), held: { drops: 1, quarantines: 1 } };
+  const first: Said = (look) => (look < 10 ? holds(3) : holds());
+  const ended = await wait(() => held, false, { first });
+  expect(ended).toMatchObject({ left: [2], codes: [undefined] });
+  expect(ended.seconds).toBeGreaterThan(4);
+  expect(ended.seconds).toBeLessThan(10);
+  const partly = { ...held, held: { drops: 1, quarantines: 0 } };
+  const waits = await wait(() => partly, false, { first: () => holds() });
+  expect(waits.seconds).toBeGreaterThanOrEqual(20);
 });
 
 test('a removed server that is silent may be back: it is waited for', async () => {

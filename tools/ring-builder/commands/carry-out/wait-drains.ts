@@ -26,6 +26,8 @@ export interface Drains {
     /** Where a word of an operator is wanted, or the server is away. */
     readonly code?: ErrorCode;
     readonly devices: readonly number[];
+    /** The server drops nothing before an operator has seen what (`trash RING confirm`). */
+    readonly isHeld?: true;
   }[];
   /** All that is left waits for servers that cannot be reached: nothing else is kept from going on. */
   readonly isLeftToDown: boolean;
@@ -33,9 +35,9 @@ export interface Drains {
 
 /**
  * What is left when it ends: nothing, or what made no progress for `stallMs`; at once what waits
- * for the word of an operator that settles a fork; or what can only go
- * when a server is back that cannot be reached, if it was removed, or with `skipDown`. The ring is
- * in force either way.
+ * for the word of an operator, who settles a fork or confirms drops; or what can only go when a
+ * server is back that cannot be reached, if it was removed, or with `skipDown`. The ring is in
+ * force either way.
  */
 export async function waitForDrains(
   context: Context,
@@ -63,7 +65,8 @@ export async function waitForDrains(
       return { left, isLeftToDown };
     },
     isDone: ({ left, isLeftToDown }) =>
-      left.every(({ code }) => code === 'RING_FORK') || isLeftToDown,
+      left.every(({ code, isHeld }) => code === 'RING_FORK' || (isHeld && !confirmDrops)) ||
+      isLeftToDown,
     progressOf: ({ left }) => left.map(({ partitions }) => partitions).join(),
     stallMs,
     pollMs: watchPauseMs,
@@ -130,11 +133,12 @@ function leftOn(
     if (status.version < ring.version) {
       return [{ address, devices, partitions: 0, reason: 'has not this version yet' }];
     }
-    const { surplus, draining, fork, freshness } = status;
+    const { surplus, draining, fork, freshness, held } = status;
     const reason = draining[0]?.reason ?? '';
     if (surplus === 0) return [];
     const left = { address, devices, partitions: surplus, reason };
     if (fork?.settled === null) return [{ ...left, code: 'RING_FORK' }];
-    return [freshness.state === 'expired' ? { ...left, code: 'BEACON_EXPIRED' } : left];
+    if (freshness.state === 'expired') return [{ ...left, code: 'BEACON_EXPIRED' }];
+    return [held.drops + held.quarantines < surplus ? left : { ...left, isHeld: true }];
   });
 }

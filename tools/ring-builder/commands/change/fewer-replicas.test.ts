@@ -20,6 +20,8 @@ test('from three to two is a step; from two to one needs a reason', async () => 
   const entry = { time: '2026-11-21T03:00:00Z', user: 'ada', message: '', details: {} };
   await appendPush({ rings: path.join(tool.folder, 'rings'), ring: 'cities' }, first, entry);
 
+  const staged = (await tool.answer('set cities --replicas 1')).lines;
+  expect(staged.join('\n')).toContain('refuses it: from 3 to 1 replicas is 64 slots');
   await tool.json('set cities --replicas 2');
   const two = await tool.json<Planned>('plan cities --offline');
   expect(two).toMatchObject({ brake: null, ends: { slots: 32, single: 0, fragile: 32 } });

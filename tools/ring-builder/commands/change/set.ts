@@ -1,9 +1,12 @@
 // ring-builder set: stages other settings of the ring.
+import { CodedError } from '@ringwright/base/coded-error';
+import { checkReplicaStep } from '@ringwright/builder/place/change-replicas';
 import type { Change } from '@ringwright/builder/state/change';
 import { headOf, readLog } from '@ringwright/repository/folder/read-log';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { flag, optionalNumber, text, usage } from '../../cli/arguments.ts';
 import { flagOption, textOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import type { Context, Verb } from '../../cli/verb.ts';
 import { stageAndAnswer } from '../../versions/stage-verb.ts';
 
 export const verb: Verb = {
@@ -34,6 +37,28 @@ export const verb: Verb = {
     if (named.length === 0)
       throw usage('nothing to set', `ring-builder set ${ring} --overload 0.1`);
     const settings: Extract<Change, { kind: 'set' }>['settings'] = Object.fromEntries(named);
-    return stageAndAnswer(context, ring, () => [{ kind: 'set', settings }]);
+    const answer = await stageAndAnswer(context, ring, () => [{ kind: 'set', settings }]);
+    const tooFar = replicas === undefined ? null : await replicasTooFar(context, ring, replicas);
+    if (tooFar === null) return answer;
+    const lines = [...answer.lines, `a commit refuses it: ${tooFar.message}`, tooFar.hint];
+    return { ...answer, lines };
   },
 };
+
+/** What plan and commit will say of a change of more replicas than one version can make. */
+async function replicasTooFar(
+  { rings }: Context,
+  ring: string,
+  replicas: number,
+): Promise<CodedError | null> {
+  const entries = await readLog(rings, ring);
+  if (headOf(entries) === undefined) return null;
+  const { ring: head } = await readVersion(rings, ring, 'head');
+  try {
+    checkReplicaStep({ head, state: { ring, replicas } });
+    return null;
+  } catch (error) {
+    if (error instanceof CodedError) return error;
+    throw error;
+  }
+}
