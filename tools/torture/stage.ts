@@ -83,7 +83,9 @@ export class Stage implements AsyncDisposable {
 
   async #createRing(partitions: number): Promise<void> {
     const counts = ['--partitions', String(partitions), '--replicas', '3'];
-    await this.builder.json(['create', keyspace, ...counts, '--min-part-hours', '0']);
+    // Intervals, so that they can be split and merged.
+    const shape = ['--partitioner', 'hash-intervals', ...counts];
+    await this.builder.json(['create', keyspace, ...shape, '--min-part-hours', '0']);
     const devices = this.victims.flatMap(({ text }) => [text, '1']);
     await this.builder.json(['add', keyspace, ...devices]);
     await this.builder.json(['commit', keyspace, '-m', 'the first version']);

@@ -5,6 +5,7 @@ import { quorumBugs } from './quorum-bugs.ts';
 import { repairBugs } from './repair-bugs.ts';
 import { ringBugs } from './ring-bugs.ts';
 import type { SeededBug } from './seeded-bug.ts';
+import { splitBugs } from './split-bugs.ts';
 
 export const seededBugs: readonly SeededBug[] = [
   ...durabilityBugs,
@@ -12,4 +13,5 @@ export const seededBugs: readonly SeededBug[] = [
   ...orderBugs,
   ...repairBugs,
   ...ringBugs,
+  ...splitBugs,
 ];

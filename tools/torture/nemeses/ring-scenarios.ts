@@ -10,7 +10,7 @@ import { Broken, lasts, type Nemesis, until } from '../nemesis.ts';
 import { outside } from '../network.ts';
 import { headOf, rollOut, startRollout } from '../rings/operator.ts';
 import { proveRings } from '../rings/prove-rings.ts';
-import { commitChange } from '../rings/ring-changes.ts';
+import { changeOf, commitChange, standingOf } from '../rings/ring-changes.ts';
 import { keyspace, type Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
 
@@ -68,6 +68,22 @@ export const splitTakeover = ringScenario(
     });
   },
 );
+
+/** Nothing but splits and merges, one after the other, under the load that there is. */
+export const splitsAndMerges: Nemesis = {
+  letter: 'rings',
+  name: 'splits and merges',
+  async strike(stage, random) {
+    const standing = await standingOf(stage);
+    const wanted = random.below(2) === 0 ? 'merge' : 'split';
+    const name = changeOf(wanted).isPossible(standing) ? wanted : 'split';
+    await stage.fault(`rings: ${name}`, [], async () => {
+      await commitChange(stage, { name }, changeOf(name).commands(standing, random));
+      await rollOut(stage);
+    });
+  },
+  prove: proveRings,
+};
 
 function ringScenario(
   name: string,

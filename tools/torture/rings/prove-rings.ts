@@ -4,7 +4,7 @@ import path from 'node:path';
 import { makesVersion } from '@ringwright/repository/folder/log-entry';
 import { readLog } from '@ringwright/repository/folder/read-log';
 import { readVersion } from '@ringwright/repository/folder/read-version';
-import type { Ring } from '@ringwright/ring/ring';
+import { holderIn, type Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import type { Proof } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';
@@ -78,7 +78,11 @@ async function sums(stage: Stage): Promise<Sums> {
 function differing(before: Ring, after: Ring): number {
   const changed = after.table.map(
     (row, replica) =>
-      row.filter((device, partition) => device !== before.table[replica]?.[partition]).length,
+      row.filter((device, partition) => {
+        // Parents that were split or merged are given up where they were.
+        const isHeld = holderIn(row, partition) !== undefined;
+        return isHeld && device !== before.table[replica]?.[partition];
+      }).length,
   );
   return changed.reduce((sum, count) => sum + count, 0);
 }

@@ -11,7 +11,11 @@ export function receiptFaults(receipts: readonly MoveReceipt[]): string[] {
     const { partition, version, to, from, file, copy, merged } = receipt;
     const what = `receipt of partition ${partition} on d${to}, version ${version}`;
     const sources = new Set([...(copy === null ? [] : [copy.device]), ...merged]);
-    const isFilled = (from !== null && sources.has(from)) || sources.size >= OTHERS_MIN;
+    // Children of partitions that are split or merged come from files of their own device.
+    const isFilled =
+      (from === null && sources.size === 0) ||
+      (from !== null && sources.has(from)) ||
+      sources.size >= OTHERS_MIN;
     const name = `${partition} ${file.incarnation}`;
     const isNew = copy === null || (file.incarnation !== copy.incarnation && !files.has(name));
     files.add(name);

@@ -1,6 +1,10 @@
 // The changes an operator makes to a tortured ring, each possible in some states of it only.
 import type { Random } from '@ringwright/base/random';
 import type { BuilderDevice } from '@ringwright/builder/state/builder-state';
+import { intervalsOf } from '@ringwright/ring/partitioner/intervals-of';
+import { isIntervals } from '@ringwright/ring/partitioner/partitioner';
+import type { Ring } from '@ringwright/ring/ring';
+import { holdersOf } from '@ringwright/ring/slots-of';
 import { pick } from '../nemesis.ts';
 import type { Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
@@ -9,6 +13,9 @@ import { headOf, override, type } from './operator.ts';
 /** One more than a partition has replicas: a ring that cannot give anything up proves little. */
 const DEVICES_MIN = 4;
 const WEIGHTS = ['0.5', '1', '2'];
+/** More of them are nearly empty, and each is a file on three servers. */
+const PARTITIONS_MAX = 40;
+const PARTS_MIN = 2;
 
 /** How a ring stands: who is in it, and which servers are not. */
 interface Standing {
@@ -16,6 +23,10 @@ interface Standing {
   /** How many of them have weight: the builder wants one for each replica. */
   readonly weighted: number;
   readonly spares: readonly Victim[];
+  /** Partitions in the order of their intervals. */
+  readonly partitions: readonly number[];
+  /** Neighbours that lie on the same devices. */
+  readonly mergeable: readonly (readonly [one: number, other: number])[];
 }
 
 export interface RingChange {
@@ -50,6 +61,19 @@ export const ringChanges: readonly RingChange[] = [
       return [['set-weight', `d${id}`, pick(random, others)]];
     },
   },
+  {
+    name: 'split',
+    isPossible: ({ partitions }) => partitions.length < PARTITIONS_MAX,
+    commands: ({ partitions }, random) => {
+      const parts = String(PARTS_MIN + random.below(2));
+      return [['split', String(pick(random, partitions)), '--parts', parts]];
+    },
+  },
+  {
+    name: 'merge',
+    isPossible: ({ mergeable }) => mergeable.length > 0,
+    commands: ({ mergeable }, random) => [['merge', ...pick(random, mergeable).map(String)]],
+  },
 ];
 
 export function changeOf(name: string): RingChange {
@@ -67,7 +91,7 @@ function leaves(devices: readonly BuilderDevice[], random: Random): readonly str
 }
 
 export async function standingOf(stage: Stage): Promise<Standing> {
-  const { state } = await headOf(stage);
+  const { state, ring } = await headOf(stage);
   const known = (state?.devices ?? []).filter((device) => device !== null);
   const ports = new Set(known.map(({ port }) => port));
   const devices = known.filter((device) => device.state === 'active');
@@ -75,7 +99,19 @@ export async function standingOf(stage: Stage): Promise<Standing> {
     devices,
     weighted: devices.filter(({ weight }) => weight > 0).length,
     spares: stage.victims.filter(({ place }) => !ports.has(place.proxyPort)),
+    ...shapeOf(ring),
   };
+}
+
+function shapeOf(ring: Ring): Pick<Standing, 'partitions' | 'mergeable'> {
+  const { partitioner } = ring;
+  const partitions = isIntervals(partitioner) ? intervalsOf(partitioner).map(({ id }) => id) : [];
+  const placeOf = (partition: number): string => holdersOf(ring, partition).sort().join();
+  const mergeable = partitions.flatMap((one, index): [number, number][] => {
+    const other = partitions[index + 1];
+    return other !== undefined && placeOf(one) === placeOf(other) ? [[one, other]] : [];
+  });
+  return { partitions, mergeable };
 }
 
 /** Stages the commands of a change and commits them. */

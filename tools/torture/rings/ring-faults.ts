@@ -1,9 +1,11 @@
 // What becomes of a ring change before its rollout ends: taken back, held up, or joined by another.
+
 import type { Random } from '@ringwright/base/random';
+import { readVersion } from '@ringwright/repository/folder/read-version';
 import { Broken, lasts, pick } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';
 import { leastOf } from './least-of.ts';
-import { headOf, isRolledOut, startRollout, type } from './operator.ts';
+import { headOf, isRolledOut, ringsOf, startRollout, type } from './operator.ts';
 import { changeOf, commitChange, revertTo, standingOf } from './ring-changes.ts';
 
 export interface RingScenario {
@@ -25,6 +27,8 @@ const PLAIN_EVERY = 2;
 /** Refused by a safety rule. */
 const REFUSED_EXIT = 5;
 
+const SECOND = 'rings: second change';
+
 const ringFaults: readonly RingFault[] = [
   { name: 'rings: cancelled', after: [1, 2], injectFault: cancel },
   {
@@ -32,7 +36,7 @@ const ringFaults: readonly RingFault[] = [
     after: [1, 3],
     injectFault: ({ stage }, before) => revertTo(stage, before),
   },
-  { name: 'rings: second change', after: [1, 2], injectFault: commitSecond },
+  { name: SECOND, after: [1, 2], injectFault: commitSecond },
   { name: 'rings: second change refused', after: [1, 2], injectFault: removeJoiner },
   { name: 'rings: paused', after: [2, 2], injectFault: pauseAll },
 ];
@@ -52,10 +56,19 @@ export async function injectFault(scenario: RingScenario, before: number): Promi
   const version = before + least + random.below(most - least + 1);
   await rollOutUpTo(scenario, version);
   if (signal.aborted) return;
-  const { moves } = (await headOf(stage)).ring;
+  const { ring } = await headOf(stage);
   // Nothing was to move, or it was done too soon.
-  if (moves.length === 0 && name !== 'rings: reverted') return;
+  if (ring.moves.length === 0 && name !== 'rings: reverted') return;
+  // A revert moves whole partitions; beside a split or merge there is no second change.
+  const isDone = ring.moves.length === 0 && (await isReshapedSince(stage, before));
+  const isReshaped = ring.reshape?.kind === 'to';
+  if (name === 'rings: reverted' ? isDone : name === SECOND && isReshaped) return;
   await stage.fault(name, [], () => happen(scenario, before));
+}
+
+async function isReshapedSince(stage: Stage, version: number): Promise<boolean> {
+  const { ring } = await readVersion(ringsOf(stage), keyspace, version);
+  return ring.partitions !== (await headOf(stage)).ring.partitions;
 }
 
 /** Until the head is this version: the rollout is killed then, or has ended before. */

@@ -48,6 +48,8 @@ export const placesOf: Readonly<Record<Role, readonly string[]>> = {
     'load.copied',
     'load.rows',
     'load.before-ready',
+    'fill.rows',
+    'fill.filled',
     'takeover.confirmed',
     'ring.activated',
   ],

@@ -53,8 +53,8 @@ export function planDuties(active: ActiveRing, holdings: Holdings): DutyStep[] {
   }
   const isNeeded = neededParents(active, holdings);
   for (const partition of holdings.states.keys()) {
-    if (!isSurplus(active, partition) || isNeeded(partition)) continue;
-    steps.push({ kind: 'drain', partition });
+    if (isNeeded(partition)) continue;
+    if (isSurplus(active, partition)) steps.push({ kind: 'drain', partition });
   }
   return steps;
 }
