@@ -106,7 +106,10 @@ export async function standingOf(stage: Stage): Promise<Standing> {
 function shapeOf(ring: Ring): Pick<Standing, 'partitions' | 'mergeable'> {
   const { partitioner } = ring;
   const partitions = isIntervals(partitioner) ? intervalsOf(partitioner).map(({ id }) => id) : [];
-  const placeOf = (partition: number): string => holdersOf(ring, partition).sort().join();
+  const placeOf = (partition: number): string =>
+    holdersOf(ring, partition)
+      .toSorted((a, b) => a - b)
+      .join();
   const mergeable = partitions.flatMap((one, index): [number, number][] => {
     const other = partitions[index + 1];
     return other !== undefined && placeOf(one) === placeOf(other) ? [[one, other]] : [];
