@@ -68,7 +68,8 @@ export function bytesLeft(rows: readonly MoveRow[]): number | null {
   const moving = rows.filter(({ assignment }) => assignment !== null);
   const sized = moving.filter(({ bytesTotal }) => bytesTotal > 0);
   const total = sized.reduce((sum, { bytesTotal }) => sum + bytesTotal, 0);
-  const begun = sized.reduce((sum, { bytes, bytesTotal }) => sum + bytesTotal - bytes, 0);
+  // What was written meanwhile is in what is there, and not in the total.
+  const begun = sized.reduce((sum, one) => sum + Math.max(0, one.bytesTotal - one.bytes), 0);
   const unknown = moving.filter(
     ({ bytesTotal, stage }) => bytesTotal === 0 && stage !== 'available',
   ).length;

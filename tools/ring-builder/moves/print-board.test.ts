@@ -51,6 +51,12 @@ const screen = { columns: 100, lines: 12 };
 const textsOf = (lines: readonly Line[]): string[] =>
   lines.map((line) => (typeof line === 'string' ? line : line.text));
 
+test('what came with writes meanwhile leaves nothing to copy', () => {
+  const said = { ...joiner, loads: [load(11, 3, { bytes: 9_000, bytesTotal: 8_000 })] };
+  const later = moveRows({ moves: [move(11, 3)] }, new Map([[4, said]]));
+  expect(printBoardLine(board({ rows: later }))).not.toContain('8.00 kB');
+});
+
 test('a move that has not begun says why', () => {
   const reasonOf = (about: object, state = 'INITIALIZING'): string | undefined => {
     const said = { ...joiner, loads: [], failing: [], ...about } as unknown as RingStatus;

@@ -31,6 +31,7 @@ test.each<[ErrorCode, Situation, string, string]>([
   ['BRAKE', signed, `sign cities ${version}`, 'second person'],
   ['TRUST_FORK', signed, 'key list', '--trust'],
   ['BEACON_EXPIRED', signed, 'beacon cities', 'drop again'],
+  ['RING_FORMAT_UNKNOWN', still, 'rollout cities', 'older program'],
   ['DISK_FULL', still, 'reconcile cities', 'room'],
   ['RING_UNKNOWN', still, 'push cities', 'not given'],
   ['RING_UNKNOWN', { ...still, takenByAll: true }, 'reconcile cities', 'have it no more'],

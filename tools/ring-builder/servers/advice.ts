@@ -189,6 +189,13 @@ const table = new Map<ErrorCode, Advise>([
   ['TOKEN_REFUSED', token],
   ['PERMISSION_MISSING', token],
   ['ACCESS_OLDER', older],
+  [
+    'RING_FORMAT_UNKNOWN',
+    says(
+      'those servers run an older program: start them again with this release, on their data',
+      (ring) => `rollout ${ring}`,
+    ),
+  ],
   ['DISK_FULL', says('those disks need room', (ring) => `reconcile ${ring}`)],
   ['RING_UNKNOWN', unknown],
   ['PEER_UNREACHABLE', absent],
