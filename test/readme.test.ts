@@ -84,14 +84,15 @@ test('the glossary has each word once, in order, with a file that exists', () =>
   expect(words).toEqual([...new Set(words)].sort());
 });
 
+const pages = [
+  'README.md',
+  'GLOSSARY.md',
+  ...globSync('{packages,tools,test}/**/*.md', { cwd: root, exclude: ['**/node_modules'] }),
+];
+
 test('every page that a page links to exists', () => {
-  const pages = ['packages', 'tools', 'test'].flatMap((folder) =>
-    globSync('**/*.md', { cwd: path.join(root, folder), exclude: ['**/node_modules'] }).map(
-      (file) => path.join(folder, file),
-    ),
-  );
   let links = 0;
-  for (const page of ['README.md', 'GLOSSARY.md', ...pages]) {
+  for (const page of pages) {
     const text = readFileSync(path.join(root, page), 'utf8');
     for (const [, to = ''] of text.matchAll(/\]\(([^)#:]+\.md)\)/g)) {
       links += 1;
@@ -99,4 +100,18 @@ test('every page that a page links to exists', () => {
     }
   }
   expect(links).toBeGreaterThan(10);
+});
+
+test('every source file that a page names exists', () => {
+  const sources = globSync('{packages,tools,test}/**/*.ts', { cwd: root });
+  const known = new Set(sources.map((file) => path.basename(file)));
+  const missing = pages.flatMap((page) => {
+    const text = readFileSync(path.join(root, page), 'utf8');
+    const named = [...text.matchAll(/`(?:\w+: )?(?:[\w.-]+\/)*([\w.-]{2,}\.ts)`/g)];
+    return named
+      .map(([, name = '']) => name)
+      .filter((name) => !known.has(name) && !/^x\./.test(name))
+      .map((name) => `${page}: ${name}`);
+  });
+  expect(missing).toEqual([]);
 });

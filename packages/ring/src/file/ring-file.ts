@@ -1,4 +1,4 @@
-// The native ring file, formats 1 and 2: a ring as bytes and back. Equal rings give equal bytes.
+// The native ring file, formats 1 to 3: a ring as bytes and back. Equal rings give equal bytes.
 // What holds its sections: ring-container.ts. Pure.
 import { asBuffer } from '@ringwright/base/as-buffer';
 import { assert } from '@ringwright/base/assert';

@@ -1,5 +1,5 @@
-// Runs in the worker thread of open-ring-aside.ts: takes the bytes of ring files, answers with the
-// ring or with the error, and ends.
+// Runs in the worker thread of open-ring-in-worker.ts: takes the bytes of ring files, answers with
+// the ring or with the error, and ends.
 import { parentPort, workerData } from 'node:worker_threads';
 import { CodedError } from '@ringwright/base/coded-error';
 import { decodeRing } from '@ringwright/ring/file/ring-file';

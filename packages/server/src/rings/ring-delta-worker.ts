@@ -1,4 +1,4 @@
-// Runs in the worker thread of ring-delta-aside.ts: makes or applies one delta, and ends.
+// Runs in the worker thread of ring-delta-in-worker.ts: makes or applies one delta, and ends.
 import { parentPort, workerData } from 'node:worker_threads';
 import { CodedError } from '@ringwright/base/coded-error';
 import { applyRingDelta, makeRingDelta } from '@ringwright/ring/file/ring-delta';
