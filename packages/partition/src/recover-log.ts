@@ -34,7 +34,7 @@ export async function recoverLog(
     apply: ({ partition: named, entries, segment }) => {
       const partition = replayed(named, segment, registry);
       if (partition === null) return;
-      const options = { files, segment, bytesStay: true, answer: () => {}, refuse: () => {} };
+      const options = { files, segment, answer: () => {}, refuse: () => {} };
       applyGroup(partition, entries, options);
       memtables.afterWrites([partition]);
       if (partition.file?.wal.exceeds(RECOVERY.walBytesMax)) checkpointPartition(partition);

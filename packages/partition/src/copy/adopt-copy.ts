@@ -115,13 +115,7 @@ function mergePiece(
   const { rows, lastSeq, more } = usePartition(parts, partition, (present) =>
     recordsSince(present, from, { rowsMax, bytesMax }),
   );
-  if (rows.length > 0) {
-    // Nobody writes to the bytes of rows that were read.
-    copy.apply(
-      rows.map((row) => ({ ...row, isPromise: false })),
-      { bytesStay: true },
-    );
-  }
+  if (rows.length > 0) copy.apply(rows.map((row) => ({ ...row, isPromise: false })));
   return { lastSeq, more };
 }
 

@@ -6,24 +6,24 @@ import type { RecordContent } from './record-bytes.ts';
 
 /** A record with its row hash, ready to be compared and stored. */
 export interface HashedRecord extends RecordContent {
+  /** Nobody writes to the bytes any more: they may wait in memory as they are. */
+  readonly key: Buffer;
+  readonly value: Buffer | null;
   readonly hash: Buffer;
   /** No record: Write.isPromise. */
   readonly isPromise: boolean;
-}
-
-/** A row as memory holds it: its bytes stay as they are, while a batch of the log is reused. */
-export interface PendingRow extends StoredRecord {
-  readonly hash: Buffer;
-  /** Sequence number of the row in the file that this one replaces; null when there is none. */
-  readonly replaces: number | null;
 }
 
 /** What `apply` needs to know of the row that a key has now. */
 export interface HeldRow extends Stamp {
   readonly valueBytes: number | null;
   readonly hash: Buffer;
+  /** Sequence number of the row in the file that this one replaces; null when there is none. */
   readonly replaces: number | null;
 }
+
+/** A row as memory holds it: nobody writes to its bytes any more. */
+export interface PendingRow extends StoredRecord, HeldRow {}
 
 /** What a row takes besides its bytes: the objects, their place in the map, the hash. */
 const ROW_OVERHEAD_BYTES = 700;
@@ -32,6 +32,8 @@ const ROW_OVERHEAD_BYTES = 700;
 export class Memtable {
   readonly #rows = new Map<string, PendingRow>();
   #bytes = 0;
+  /** Whether the Map has them in the order of their numbers. */
+  #isOrdered = true;
 
   get size(): number {
     return this.#rows.size;
@@ -42,71 +44,53 @@ export class Memtable {
     return this.#bytes;
   }
 
-  find(key: Uint8Array): PendingRow | undefined {
-    return this.#rows.size === 0 ? undefined : this.#rows.get(nameOf(key));
+  /** By rowName of the key. */
+  find(name: string): PendingRow | undefined {
+    return this.#rows.size === 0 ? undefined : this.#rows.get(name);
   }
 
-  /** What writes to the key are compared with; null: it has no row here. */
-  held(key: Uint8Array): HeldRow | null {
-    const row = this.find(key);
-    if (row === undefined) return null;
-    const { ms, tie, value, hash, replaces } = row;
-    return { ms, tie, valueBytes: value?.length ?? null, hash, replaces };
-  }
-
-  /** Puts a row in the place of the one with its key. Rows stay in the order of their numbers. */
-  put(row: PendingRow): void {
-    const name = nameOf(row.key);
+  /** Puts a row in the place of the one with its key. */
+  put(name: string, row: PendingRow): void {
     const held = this.#rows.get(name);
     if (held !== undefined) {
-      this.#rows.delete(name);
+      // Where a Map keeps the place of a key, it costs half of moving it to the end.
+      this.#isOrdered = false;
       this.#bytes -= bytesOf(held);
     }
     this.#rows.set(name, row);
     this.#bytes += bytesOf(row);
   }
 
-  values(): IterableIterator<PendingRow> {
-    return this.#rows.values();
+  /** In the order of their numbers. */
+  values(): Iterable<PendingRow> {
+    return this.#isOrdered ? this.#rows.values() : this.since(0);
+  }
+
+  /** Those numbered above `seq`, in that order. */
+  since(seq: number): PendingRow[] {
+    const rows = [...this.#rows.values()].filter((row) => row.seq > seq);
+    return this.#isOrdered ? rows : rows.sort((a, b) => a.seq - b.seq);
   }
 
   clear(): void {
     this.#rows.clear();
     this.#bytes = 0;
+    this.#isOrdered = true;
   }
 }
 
-export interface RowPlace {
-  readonly seq: number;
-  readonly replaces: number | null;
-  /** Nobody writes to the bytes of the row as long as it waits: they need not be copied. */
-  readonly bytesStay: boolean;
+export function pendingRow(
+  row: HashedRecord,
+  { seq, held }: { readonly seq: number; readonly held: HeldRow | null },
+): PendingRow {
+  const { key, value, ms, tie, expiresMs, origin, hash } = row;
+  const valueBytes = value?.length ?? null;
+  const replaces = held?.replaces ?? null;
+  return { key, value, ms, tie, expiresMs, origin, hash, valueBytes, seq, replaces };
 }
 
-export function pendingRow(row: HashedRecord, place: RowPlace): PendingRow {
-  const { ms, tie, expiresMs, origin, hash } = row;
-  const { key, value } = place.bytesStay ? viewed(row) : copied(row);
-  const { seq, replaces } = place;
-  return { key, value, ms, tie, expiresMs, origin, hash, seq, replaces };
-}
-
-type RowBytes = Pick<PendingRow, 'key' | 'value'>;
-
-function viewed({ key, value }: HashedRecord): RowBytes {
-  return { key: asBuffer(key), value: value === null ? null : asBuffer(value) };
-}
-
-function copied({ key, value }: HashedRecord): RowBytes {
-  const bytes = Buffer.allocUnsafe(key.length + (value?.length ?? 0));
-  bytes.set(key, 0);
-  if (value !== null) bytes.set(value, key.length);
-  return {
-    key: bytes.subarray(0, key.length),
-    value: value === null ? null : bytes.subarray(key.length),
-  };
-}
-
-function nameOf(key: Uint8Array): string {
+/** What rows are found by. */
+export function rowName(key: Uint8Array): string {
   return asBuffer(key).toString('latin1');
 }
 

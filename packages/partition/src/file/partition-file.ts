@@ -11,6 +11,7 @@ import {
   Memtable,
   type PendingRow,
   pendingRow,
+  rowName,
 } from './memtable.ts';
 import { PageCache } from './page-cache.ts';
 import type { PartitionInfo, PartitionMarks, PartitionState } from './partition-info.ts';
@@ -97,13 +98,13 @@ export class PartitionFile {
 
   /** The row of a key that waits to be stored. */
   pendingRow(key: Uint8Array): PendingRow | undefined {
-    return this.#pending.find(key);
+    return this.#pending.find(rowName(key));
   }
 
   /** Rows numbered above `seq`, in that order; null when the file has some of them. */
   pendingSince(seq: number): PendingRow[] | null {
     if (this.#meta.seq > seq) return null;
-    return [...this.#pending.values()].filter((row) => row.seq > seq);
+    return this.#pending.since(seq);
   }
 
   /** The row of a key as the file has it; a pending one is newer. */
@@ -118,22 +119,22 @@ export class PartitionFile {
 
   /**
    * Takes rows, each only if it is newer than what the key holds. A row that replaces another moves
-   * to a new sequence number, so that whoever follows the numbers sees it again. They reach the
-   * file with the next flush: the caller has them in a log, or flushes itself. `bytesStay`: see
-   * RowPlace.
+   * to a new sequence number, so that whoever follows the numbers sees it again. The next flush
+   * brings them to the file: the caller has them in a log, or flushes itself.
    */
-  apply(rows: readonly HashedRecord[], { bytesStay = false } = {}): WriteOutcome[] {
+  apply(rows: readonly HashedRecord[]): WriteOutcome[] {
     const applied = (): WriteOutcome[] =>
       rows.map((row) => {
-        const outcome = this.#applyRow(row, bytesStay);
+        const outcome = this.#applyRow(row);
         this.recent.note(row, outcome, this.#tally.seq);
         return outcome;
       });
     return rows.length < ROWS_IN_ONE_READ ? applied() : inReadTransaction(this.db, applied);
   }
 
-  #applyRow(row: HashedRecord, bytesStay: boolean): WriteOutcome {
-    const held = this.heldRow(row.key);
+  #applyRow(row: HashedRecord): WriteOutcome {
+    const name = rowName(row.key);
+    const held = this.heldRow(row.key, name);
     if (held === null) {
       // As if a tombstone of that stamp were here: it stands for all that were dropped.
       const { floor_ms } = this.#meta;
@@ -149,17 +150,17 @@ export class PartitionFile {
     if (held !== null) discountRow(this.#tally, held);
     this.#tally.seq += 1;
     this.expiring.note(row);
-    const replaces = held?.replaces ?? null;
-    this.#pending.put(pendingRow(row, { seq: this.#tally.seq, replaces, bytesStay }));
-    countRow(this.#tally, { valueBytes: row.value?.length ?? null, hash: row.hash });
+    const pending = pendingRow(row, { seq: this.#tally.seq, held });
+    this.#pending.put(name, pending);
+    countRow(this.#tally, pending);
     if (row.ms > this.#tally.highest_ms) this.#tally.highest_ms = row.ms;
     return APPLIED;
   }
 
   /** The row of a key but for its value, which is not looked at. */
-  heldRow(key: Uint8Array): HeldRow | null {
-    const pending = this.#pending.held(key);
-    if (pending !== null) return pending;
+  heldRow(key: Uint8Array, name = rowName(key)): HeldRow | null {
+    const pending = this.#pending.find(name);
+    if (pending !== undefined) return pending;
     if (this.#meta.rows + this.#meta.tombstones === 0) return null; // no need to look
     const row = this.#sql.of(statements.find).get(key);
     if (row === undefined) return null;
@@ -284,9 +285,7 @@ export class PartitionFile {
     return this.#pending.size === 0 && !this.promises.haveChanged && !this.#marksChanged;
   }
 
-  /**
-   * Checkpoints and closes. Throws when the checkpoint could not finish: the log must then stay.
-   */
+  /** Checkpoints and closes. Throws when that could not finish: the log must then stay. */
   close(): void {
     let complete = false;
     try {

@@ -22,8 +22,6 @@ export interface ApplyOptions {
   readonly files: OpenFiles;
   /** Where the writes are in the log. */
   readonly segment: number;
-  /** See RowPlace. */
-  readonly bytesStay?: boolean;
 }
 
 /** Returns the partitions that have entries. */
@@ -55,7 +53,7 @@ export function applyGroup<W extends LoggedEntry>(
     return;
   }
   try {
-    const outcomes = applyInOrder(options.files.use(partition), group, options);
+    const outcomes = applyInOrder(options.files.use(partition), group);
     for (const [index, entry] of group.entries()) {
       options.answer(entry, outcomes[index] ?? ABSENT);
     }
@@ -71,12 +69,8 @@ export function applyGroup<W extends LoggedEntry>(
  * A raised floor decides which of the records behind it count: were the order another one at
  * replay, rows would get other numbers.
  */
-function applyInOrder(
-  file: PartitionFile,
-  group: readonly LoggedEntry[],
-  options: Pick<ApplyOptions, 'bytesStay'>,
-): WriteOutcome[] {
-  if (group.every(isRecord)) return file.apply(group, options);
+function applyInOrder(file: PartitionFile, group: readonly LoggedEntry[]): WriteOutcome[] {
+  if (group.every(isRecord)) return file.apply(group);
   const outcomes: WriteOutcome[] = [];
   let records: HashedRecord[] = [];
   for (const entry of group) {
@@ -84,11 +78,11 @@ function applyInOrder(
       records.push(entry);
       continue;
     }
-    outcomes.push(...file.apply(records, options), APPLIED);
+    outcomes.push(...file.apply(records), APPLIED);
     file.change(entry.change);
     records = [];
   }
-  return [...outcomes, ...file.apply(records, options)];
+  return [...outcomes, ...file.apply(records)];
 }
 
 function isRecord(entry: LoggedEntry): entry is HashedRecord {

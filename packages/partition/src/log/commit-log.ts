@@ -131,7 +131,7 @@ export class CommitLog {
   ): void {
     const batch = this.#batchWithRoom(bytesInBatch(entry, place.partition));
     const before = batch.used;
-    addToBatch(batch, entry, { ...place, nextIndex: this.#nextIndex });
+    addToBatch(batch, entry, { place, nextIndex: this.#nextIndex });
     this.#queuedBytes += batch.used - before;
     this.#planned.bytes += batch.used - before;
     if (!this.#busy && !this.#scheduled) {

@@ -30,7 +30,6 @@ interface Queued {
   readonly index: number;
 }
 
-/** A write whose bytes are in the batch's buffer: key and value are views into it. */
 export interface QueuedWrite extends HashedRecord, Queued {}
 
 /** What the log says of a partition itself. */
@@ -72,9 +71,9 @@ export function growBatch(batch: LogBatch, bytes: number, bytesMax: number): voi
 export function addToBatch(
   batch: LogBatch,
   entry: Write | LoggedChange,
-  place: { partition: Partition; call: WriteCall; index: number; nextIndex: () => number },
+  { place, nextIndex }: { readonly place: Queued; readonly nextIndex: () => number },
 ): void {
-  const { partition, call, index, nextIndex } = place;
+  const { partition } = place;
   const { buffer } = batch;
   assert(batch.used + bytesInBatch(entry, partition) <= buffer.length, 'the batch has room');
   if (partition.logSegment !== batch.segment) {
@@ -86,28 +85,31 @@ export function addToBatch(
   const at = { target: buffer, offset: batch.used };
   if ('change' in entry) {
     batch.used = encodeChange(entry.change, partition.logIndex, at);
-    batch.entries.push({ partition, call, index, change: entry.change });
+    batch.entries.push({ ...place, change: entry.change });
     return;
   }
   const { start, end } = encodeWrite(entry, partition.logIndex, at);
   batch.used = end;
-  batch.entries.push({ partition, call, index, ...recordOf(entry, { buffer, start, end }) });
+  batch.entries.push(queuedWrite(entry, place, hashRecordBytes(buffer.subarray(start, end))));
 }
 
-/** Its bytes in the batch. */
-function recordOf(
-  write: Write,
-  { buffer, start, end }: { buffer: Buffer; start: number; end: number },
-): HashedRecord {
-  const keyStart = start + 2;
+/** With bytes of its own: those of the caller may be used again, and so is the batch's buffer. */
+function queuedWrite(write: Write, { partition, call, index }: Queued, hash: Buffer): QueuedWrite {
+  const { key, value, ms, tie, expiresMs = 0, origin = null, isPromise = false } = write;
+  const bytes = Buffer.allocUnsafe(key.length + (value?.length ?? 0));
+  bytes.set(key, 0);
+  if (value !== null) bytes.set(value, key.length);
   return {
-    key: buffer.subarray(keyStart, keyStart + write.key.length),
-    value: write.value === null ? null : buffer.subarray(end - write.value.length, end),
-    ms: write.ms,
-    tie: write.tie,
-    expiresMs: write.expiresMs ?? 0,
-    origin: write.origin ?? null,
-    isPromise: write.isPromise ?? false,
-    hash: hashRecordBytes(buffer.subarray(start, end)),
+    partition,
+    call,
+    index,
+    key: bytes.subarray(0, key.length),
+    value: value === null ? null : bytes.subarray(key.length),
+    ms,
+    tie,
+    expiresMs,
+    origin,
+    isPromise,
+    hash,
   };
 }

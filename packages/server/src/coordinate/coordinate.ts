@@ -73,8 +73,8 @@ export function coordinateWriteFor(
       return;
     }
     const issued = ports.issueStamp(ports.rings.get(request.keyspace), request.key);
-    if (!(issued instanceof Promise)) writeStamped(ports, { ...request, stamp: issued }, told);
-    else issued.then((stamp) => writeStamped(ports, { ...request, stamp }, told)).catch(failed);
+    if (!(issued instanceof Promise)) writeStamped(ports, request, { stamp: issued, told });
+    else issued.then((stamp) => writeStamped(ports, request, { stamp, told })).catch(failed);
   } catch (error) {
     failed(error);
   }
@@ -83,10 +83,10 @@ export function coordinateWriteFor(
 /** What is there is not waited for: this is the path of every write. */
 function writeStamped(
   ports: CoordinatorPorts,
-  request: KeyRequest & NewContent & { readonly stamp: Stamp },
-  told: ToldOfWritten,
+  request: KeyRequest & NewContent,
+  { stamp, told }: { readonly stamp: Stamp; readonly told: ToldOfWritten },
 ): void {
-  const { keyspace, key, value, expiresMs, consistency, stamp } = request;
+  const { keyspace, key, value, expiresMs, consistency } = request;
   const { ms, tie } = stamp;
   let earlier: FailedWriteOutcome = 'rejected';
   // The stamp stays the same when the ring changes on the way: a retry stores the same record, not
@@ -105,7 +105,7 @@ function writeStamped(
   };
   toldWithNewestRing(ports, { keyspace, attempt }, (newer, error) => {
     if (error !== null) {
-      finishFailed(ports, request, { error, earlier })
+      finishFailed(ports, request, { stamp, error, earlier })
         .then((written) => told(written, null))
         .catch((failure: unknown) => told(null, failure));
       return;
@@ -123,10 +123,14 @@ function writeStamped(
 /** A write that a promise kept out is decided by rounds; any other failure says what is certain. */
 async function finishFailed(
   ports: CoordinatorPorts,
-  request: KeyRequest & NewContent & { readonly stamp: Stamp },
-  { error, earlier }: { readonly error: unknown; readonly earlier: FailedWriteOutcome },
+  request: KeyRequest & NewContent,
+  attempted: {
+    readonly stamp: Stamp;
+    readonly error: unknown;
+    readonly earlier: FailedWriteOutcome;
+  },
 ): Promise<Written> {
-  const { stamp } = request;
+  const { stamp, error, earlier } = attempted;
   const failure = failedWrite(error, stamp, earlier);
   if (!(error instanceof UndecidedKey) || !(failure instanceof CodedError)) throw failure;
   const mine = failure.details.outcome === 'unknown' ? stamp : null;
