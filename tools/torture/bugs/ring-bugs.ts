@@ -161,8 +161,8 @@ export const ringBugs: readonly SeededBug[] = [
     patches: [
       {
         file: 'packages/partition/src/copy/adopt-copy.ts',
-        find: 'if (rows.length > 0) {',
-        replace: 'if (rows.length < 0) {',
+        find: 'if (rows.length > 0) copy.apply(',
+        replace: 'if (rows.length < 0) copy.apply(',
       },
       {
         file: loadPartition,
