@@ -175,7 +175,7 @@ export class Store {
     return found.file?.marks() ?? this.#infoOf(found);
   }
 
-  /** What it was given of late; null when its file is not open. */
+  /** What it was given in the last seconds; null when its file is not open. */
   recent(keyspace: string, partition: number): RecentView | null {
     return this.#parts.registry.get(keyspace, partition)?.file?.recent.view() ?? null;
   }

@@ -38,7 +38,7 @@ export const digests = messageKind({
     partitions: z.array(partitionField).max(digestPartitionsMax),
     /** With it, `expired` is counted: records with a value that have expired by then. */
     nowMs: z.optional(msField),
-    /** With it, the sums of what came of late are told. */
+    /** With it, the sums of what came in the last seconds are told. */
     recent: z.optional(z.boolean()),
   }),
   answer: z.strictObject({

@@ -1,5 +1,4 @@
-// The keyed checksum of a copied file: a random key of 128 bits, and the
-// checksum of its bytes under that key.
+// The keyed checksum of a copied file: a checksum of its bytes under a random key of 128 bits.
 import { type CipherGCM, createCipheriv, randomBytes } from 'node:crypto';
 
 const KEY_BYTES = 16;

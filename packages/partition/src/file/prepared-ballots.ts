@@ -1,4 +1,4 @@
-// What a partition has promised of single keys: no record stamped below it is taken any more.
+// The promises of a partition, by key: no record of the key stamped below its promise is taken.
 import { asBuffer } from '@ringwright/base/as-buffer';
 import { compareStamps, type Stamp } from '@ringwright/base/stamp';
 import type Database from 'better-sqlite3';

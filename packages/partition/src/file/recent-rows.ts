@@ -1,5 +1,5 @@
-// What a partition has been given of late, summed up by the second of its stamps: so that two
-// holders see that they were given the same without telling each other every key. Pure.
+// Sums of the rows that a partition was given in the last seconds, by the second of their stamps.
+// Two holders with equal sums were given the same, and need not tell each other every key. Pure.
 import { recentSpanMs, recentSpansMax } from '@ringwright/base/limits';
 import { type Digest, emptyDigest, formatDigest, toggleRow } from './digest.ts';
 import type { HashedRecord } from './memtable.ts';

@@ -1,5 +1,5 @@
-// Changes a key on a condition: what its record is decides what it becomes, and no other write
-// comes in between.
+// Changes a key by what its record is now. No other write comes between the record that is read and
+// the one that is written.
 import { CodedError } from '@ringwright/base/coded-error';
 import { byteText } from '../replica/byte-text.ts';
 import { checkClock } from '../replica/replica.ts';

@@ -1,5 +1,5 @@
-// What promises a device has made, and no record has caught up with, is decided before another one
-// takes its place.
+// Decides every open promise of a device (one without a record as new) before another device takes
+// its place: the joiner does not know the promise.
 import { promises } from '@ringwright/wire/replication';
 import type { DeviceCaller } from '../peers/device-caller.ts';
 import type { ActiveRing } from '../rings/active-ring.ts';

@@ -1,4 +1,4 @@
-// A write that is done only if the record of the key is as its writer wants it.
+// A conditional write: done only if the present record of the key fits the condition.
 import { CodedError } from '@ringwright/base/coded-error';
 import { compareStamps, formatStamp } from '@ringwright/base/stamp';
 import type { Condition } from '@ringwright/wire/coordination';

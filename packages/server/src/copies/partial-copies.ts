@@ -1,7 +1,7 @@
 // Copies that were cut off in the middle: what has come, and the snapshot they can go on with.
 //
 // They live as long as this process. A joiner that restarts begins anew: what it has staged may not
-// be on its disk, and to know that costs reading it all, against a copy of one partition.
+// be on its disk. To find out, it would read all of it; a new start costs one copied partition.
 
 import type { CopyGate } from '@ringwright/partition/carry/copy-work';
 import type { CopyDescription, CopyManifest } from '@ringwright/partition/copy/copy-manifest';

@@ -1,6 +1,5 @@
-// How fast copies may go, how many at once, and how long they wait, so that requests do not suffer:
-// halved when they do, slowly recovering.
-// The control law, judged once a round. Pure.
+// How fast copies may go, how many at once, and how long they wait: halved while requests suffer,
+// then slowly recovering. Judged once a round. Pure.
 import {
   calmP99MsUnknown,
   copiesInMax,

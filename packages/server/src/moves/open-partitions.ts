@@ -1,5 +1,5 @@
-// First files of partitions that the table gives this device: empty and ready in a new cluster,
-// else to be refilled.
+// Makes the first file of each partition that the table gives this device: empty and ready in a new
+// cluster, otherwise empty and to be refilled.
 
 import { CodedError } from '@ringwright/base/coded-error';
 import { inWaves } from '@ringwright/base/in-waves';
