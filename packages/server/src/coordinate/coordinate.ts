@@ -3,7 +3,8 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { andThen, type MaybePromise } from '@ringwright/base/maybe-promise';
 import type { SessionToken } from '@ringwright/base/session-token';
 import { formatStamp, type Stamp } from '@ringwright/base/stamp';
-import { slotsOf } from '@ringwright/ring/slots-of';
+import { type Slot, slotsOf } from '@ringwright/ring/slots-of';
+import { recordRead } from '@ringwright/wire/records';
 import { byteText } from '../replica/byte-text.ts';
 import { checkClock } from '../replica/replica.ts';
 import { asOf, type WireContent } from '../replica/wire-record.ts';
@@ -200,6 +201,8 @@ function readNewest(
   const partition = active.partitionOf(key);
   const slots = slotsOf(active.ring, partition);
   const needed = slotsNeeded(consistency, slots.length);
+  const here = needed === 1 ? readHere(devices, { active, partition, key, slots }) : undefined;
+  if (here !== undefined) return here;
   const gathered = quorumRead(devices, { active, partition, key, slots, needed });
   return andThen(gathered, ({ newest, holders }) => {
     if (newest === null || consistency === 'one') return newest;
@@ -213,6 +216,28 @@ function readNewest(
     const spread = { active, slots, record, needed, holders, exact };
     return quorumWrite(devices, spread).then(() => newest);
   });
+}
+
+/** The record where it is enough that this device has it, and it is there at once; or undefined. */
+function readHere(
+  devices: CoordinatorPorts['devices'],
+  about: {
+    readonly active: ActiveRing;
+    readonly partition: number;
+    readonly key: Uint8Array;
+    readonly slots: readonly Slot[];
+  },
+): WireContent | null | undefined {
+  const { active, partition, key, slots } = about;
+  const { self, ring } = active;
+  if (self === null) return undefined;
+  // A slot in flight counts with its joiner only.
+  if (!slots.some(({ device, joiner }) => device === self && joiner === null)) return undefined;
+  const request = { keyspace: ring.keyspace, ringVersion: ring.version, partition, key };
+  const answer = devices.call({ active, device: self }, recordRead, request);
+  if (!(answer instanceof Promise)) return answer.record;
+  answer.catch(() => undefined); // other slots are asked, and this one again
+  return undefined;
 }
 
 /** A failed write says whether it may still appear, and at which timestamp. */

@@ -1,0 +1,81 @@
+// Reads and writes for which one device is enough: nothing is counted, and nothing else changes.
+
+import { CodedError } from '@ringwright/base/coded-error';
+import { slotsOf } from '@ringwright/ring/slots-of';
+import { expect, test } from 'vitest';
+import { activeOn, moveVersions, servedRing } from '../../../../test/support/served-ring.ts';
+import type { DeviceCaller, DeviceTarget, ToldOfWrite } from '../peers/device-caller.ts';
+import { RingRequests } from '../rings/ring-requests.ts';
+import { coordinateRead } from './coordinate.ts';
+import { writeToQuorum } from './quorum-write.ts';
+import type { CoordinatorPorts } from './with-newest-ring.ts';
+
+const key = Buffer.from('key');
+const failure = new CodedError('PARTITION_FILLING', 'not complete');
+const record = { value: Buffer.from('v'), ms: 5, tie: 5 };
+
+/** Reads at level one by device 0; gives what was asked of whom, and what the read came to. */
+async function readAtOne(version: 'at rest' | 'moving', here: 'there' | 'filling') {
+  const first = servedRing({ devices: 4, power: 0 });
+  const [moving] = moveVersions(first, [{ partition: 0, replica: 0, from: 0, to: 3 }]);
+  const active = activeOn(version === 'at rest' ? first : moving, 0);
+  const asked: number[] = [];
+  const call = ({ device }: DeviceTarget): unknown => {
+    asked.push(device);
+    if (device === 0) return here === 'there' ? { record } : Promise.reject(failure);
+    return Promise.resolve({ record: { ...record, ms: 4 } });
+  };
+  const write = ({ device }: DeviceTarget, _: unknown, told: ToldOfWrite): void =>
+    told(device, { kind: 'stored' }, null);
+  const ports = {
+    rings: { get: () => active },
+    clock: { nowMs: () => 1, machineMs: () => 1e9 },
+    requests: new RingRequests(),
+    devices: { call, write } as unknown as DeviceCaller,
+  } as unknown as CoordinatorPorts;
+  const about = { keyspace: 'cities', key, consistency: 'one' } as const;
+  const read = coordinateRead(ports, about);
+  return { asked, isAtOnce: !(read instanceof Promise), ms: (await read)?.ms };
+}
+
+test('a read of one slot is answered at once by the device that has it', async () => {
+  expect(await readAtOne('at rest', 'there')).toEqual({ asked: [0], isAtOnce: true, ms: 5 });
+});
+
+test('another device is asked when the file here is not complete', async () => {
+  const { asked, isAtOnce, ms } = await readAtOne('at rest', 'filling');
+  expect({ last: asked.at(-1), isAtOnce, ms }).toEqual({ last: 1, isAtOnce: false, ms: 4 });
+});
+
+test('a slot in flight is not enough by itself: others stay first', async () => {
+  expect((await readAtOne('moving', 'there')).asked).not.toEqual([0]);
+});
+
+test.each([
+  ['stored', null, null],
+  ['stale', { ms: 9, tie: 9 }, null],
+  ['promised', null, { d0: 'promised' }],
+  ['failed', null, { d0: 'DISK_FULL' }],
+] as const)('a write to the only device: %s', (kind, newer, devices) => {
+  const active = activeOn(servedRing({ devices: 1, power: 0, replicas: 1 }), 0);
+  const answers = {
+    stored: { kind: 'stored' },
+    stale: { kind: 'stale', ms: 9, tie: 9 },
+    promised: { kind: 'promised', ms: 9, tie: 9 },
+    failed: null,
+  } as const;
+  const write: DeviceCaller['write'] = (_, __, told) =>
+    told(0, answers[kind], kind === 'failed' ? new CodedError('DISK_FULL', 'full') : null);
+  const said: unknown[] = [];
+  const whole = { partition: 0, key, value: null, ms: 1, tie: 1 };
+  const spread = { active, slots: slotsOf(active.ring, 0), record: whole, needed: 1 };
+  writeToQuorum({ write } as unknown as DeviceCaller, spread, (highest, error) =>
+    said.push(highest, error),
+  );
+  const refused = {
+    code: 'NOT_ENOUGH_REPLICAS',
+    details: { acked: 0, devices, outcome: 'rejected' },
+  };
+  expect(said).toEqual([newer, devices === null ? null : expect.objectContaining({})]);
+  if (devices !== null) expect(said[1]).toMatchObject(refused);
+});
