@@ -18,6 +18,18 @@ export const durabilityBugs: readonly SeededBug[] = [
     ],
   },
   {
+    name: 'frame-of-first-only',
+    about: 'of many writes in one frame of the log only the first is in it, all are acknowledged',
+    nemeses: [powerLoss],
+    patches: [
+      {
+        file: 'packages/partition/src/log/log-batch.ts',
+        find: 'batch.used = end;',
+        replace: 'if (batch.entries.length === 0) batch.used = end;',
+      },
+    ],
+  },
+  {
     name: 'replay-skips-last-frame',
     about: 'the replay of a log ends one frame early',
     nemeses: [powerLoss],
