@@ -41,6 +41,7 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
   let help = 'ring-builder --help';
   /** What was typed of --rings, for the commands that are printed; empty for the default. */
   let ringsOption = '';
+  let told = '';
   try {
     const { defaultRings, helpCommand, parseCommandLine } = await import('./command-line.ts');
     help = helpCommand(args);
@@ -58,7 +59,10 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
       user: userOf(parsed.args, env),
       keys: await keysPlace(parsed.args, env, world.askPassphrase),
       nowMs: Date.now,
-      tell: (line) => display.tell(nameRings(line, ringsOption)),
+      tell: (line) => {
+        told = nameRings(line, ringsOption);
+        display.tell(told);
+      },
       show: (drawing) => display.show(drawing),
       localHour: () => new Date().getHours(),
       timeZone: new Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -72,7 +76,8 @@ export async function runCommand(args: readonly string[], world: Surroundings): 
     return answer.exit ?? 0;
   } catch (error) {
     const { exit, lines } = printError(error, { inJson, ringsOption, help });
-    errors.lines(lines);
+    // The hint of a wait that ended in this error stands right above it.
+    errors.lines(lines.filter((line) => line !== told));
     return exit;
   }
 }

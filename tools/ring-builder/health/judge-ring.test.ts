@@ -66,7 +66,7 @@ test('servers that are well are no trouble', () => {
 });
 
 test.each<[string, Parameters<typeof judge>[1], string, string, 1 | 4]>([
-  ['a server that does not answer', () => away, 'down', 'push cities', 4],
+  ['a server that does not answer', () => away, 'down', 'servers cities', 4],
   ['a server without the ring', () => null, 'inactive', 'push cities', 1],
   ['one on an older version', () => ({ version: 0 }), 'inactive', 'push cities', 1],
   ['another ring of the version', () => ({ ...other, disk: other }), 'inactive', settle, 1],

@@ -57,6 +57,17 @@ test('what came with writes meanwhile leaves nothing to copy', () => {
   expect(printBoardLine(board({ rows: later }))).not.toContain('8.00 kB');
 });
 
+test('a drain that waits says for what, in one line too; one in its turn does not', () => {
+  const dropping = rows.filter(({ stage }) => stage === 'dropping');
+  expect(printBoardLine(board({ rows: dropping }))).toBe(
+    'cities version 9: joiners copy; 1 dropping; partition 1: d4 has not all of partition 1 yet',
+  );
+  const inTurn = dropping.map((row) => ({ ...row, reason: 'waits for its turn' }));
+  expect(printBoardLine(board({ rows: inTurn }))).toBe(
+    'cities version 9: joiners copy; 1 dropping',
+  );
+});
+
 test('a move that has not begun says why', () => {
   const reasonOf = (about: object, state = 'INITIALIZING'): string | undefined => {
     const said = { ...joiner, loads: [], failing: [], ...about } as unknown as RingStatus;

@@ -68,7 +68,11 @@ function clipped(line: string, columns: number): string {
 /** One line, for logs and pipes: it changes only when something has happened. */
 export function printBoardLine(board: Board): string {
   const { rows, rate, doing, finished } = board;
-  const waiting = rows.find(({ stage, reason }) => stage === 'queued' && reason !== '');
+  const waiting = rows.find(
+    ({ stage, reason }) =>
+      (stage === 'queued' && reason !== '') ||
+      (stage === 'dropping' && !reason.startsWith('waits')),
+  );
   const told = rows.find(({ stage }) => stage === 'failed') ?? waiting;
   const parts = [
     `${board.ring} version ${board.version}: ${doing}`,

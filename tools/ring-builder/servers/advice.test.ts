@@ -36,7 +36,7 @@ test.each<[ErrorCode, Situation, string, string]>([
   ['RING_UNKNOWN', still, 'push cities', 'not given'],
   ['RING_UNKNOWN', { ...still, takenByAll: true }, 'reconcile cities', 'have it no more'],
   ['WIRE_VERSION_UNKNOWN', still, 'push cities --keep-going', 'log'],
-  ['PEER_TIMEOUT', still, 'push cities', 'remove cities d1 && ring-builder commit'],
+  ['PEER_TIMEOUT', still, 'servers cities', 'remove cities d1 && ring-builder commit'],
   [
     'PEER_UNREACHABLE',
     moving,
@@ -57,7 +57,7 @@ test('the worst is answered, with the names of those it is about', () => {
   expect(worstOf(all)).toEqual([all[1]]);
   expect(adviceOn(still, all)?.text).not.toMatch(/remove|start/);
   const away = adviceOn(still, [at(0, 'PEER_TIMEOUT'), at(2, 'PEER_UNREACHABLE')]);
-  expect(away?.text).toMatch(/^start 127.0.0.1:6200 127.0.0.1:6202, .* remove cities d0 d2 /);
+  expect(away?.text).toMatch(/^start 127.0.0.1:6200 127.0.0.1:6202: .* remove cities d0 d2 /);
   expect(adviceOn(still, [])).toBeNull();
   const source = adviceOn(moving, [at(2, 'PEER_UNREACHABLE')])?.text;
   expect(source).toMatch(

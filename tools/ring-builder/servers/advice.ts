@@ -52,6 +52,10 @@ const absent: Advise = ({ ring, pushed }, plights) => {
     const waits = `${start}, which waits for it: moves go there`;
     return { command, text: `${waits}${withoutForGood(ring, joining)}` };
   }
+  if (ring.moves.length === 0 && isSome) {
+    const text = `start ${named(plights)}: it takes the newest ring from the others within seconds`;
+    return { command: `servers ${keyspace}`, text: `${text}${withoutForGood(ring, gone)}` };
+  }
   const without = `rollout ${keyspace} --skip-down`;
   const goOn = `${start}; to go on without: ring-builder ${without}`;
   const from = ring.moves.filter((move) => move.from !== null && gone.includes(move.from)).length;

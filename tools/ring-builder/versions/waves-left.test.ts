@@ -58,6 +58,8 @@ test('a wave that rests is left, and the minute is told at which it may go', asy
   const next = `ring-builder rollout cities${again}`;
   expect([answer.exit, answer.next]).toEqual([6, next]);
   expect(answer.lines.join('\n')).toContain(`after ${until.slice(0, 16)}Z`);
+  const done = { waits: { ...left, restsUntil: null }, advice: null, isRampDue: true };
+  expect(rolloutAnswer(context, outcome, done).next).toBe('ring-builder plan cities --step-ramps');
   ring.later(24);
   expect((await landed(ring)).left).toMatchObject({ restsUntil: null });
   expect((await landed(ring)).left.next.moves.length).toBeGreaterThan(0);

@@ -72,11 +72,20 @@ A rate is 256KiB/s or more.`,
     const selected = withSelected(head, which);
     if (action === 'cancel') return cancelAnswer(context, head, selected);
     const named = namedMoves(head.ring, head.ring.moves, selected);
-    const moves = action === 'pause' ? await notYetAvailable(head, named) : named;
-    const asked = { action, moves, reason: null };
-    const outcomes = await controlMoves(head.ring, asked, context.nowMs());
+    const asked = action === 'pause' ? await notYetAvailable(head, named) : named;
+    const given = { action, moves: asked, reason: null };
+    const outcomes = await controlMoves(head.ring, given, context.nowMs());
+    // Some have ended while the others were told.
+    const moves = action === 'pause' ? await notYetAvailable(head, asked) : asked;
     const available = named.length - moves.length;
-    return controlAnswer(context, head, { action, moves: moves.length, available, outcomes });
+    const ended = asked.length - moves.length;
+    return controlAnswer(context, head, {
+      action,
+      moves: moves.length,
+      available,
+      ended,
+      outcomes,
+    });
   },
 };
 
@@ -179,11 +188,14 @@ async function controlAnswer(
     readonly moves: number;
     /** Of pause: moves that were named besides, and that nothing is left to copy for. */
     readonly available?: number;
+    /** Those of them that were told all the same. */
+    readonly ended?: number;
     readonly outcomes: readonly ControlOutcome[];
   },
 ): Promise<Answer> {
-  const { action, moves, available = 0, outcomes: servers } = given;
-  const known = servers.reduce((sum, one) => sum + one.known, 0);
+  const { action, moves, available = 0, ended = 0, outcomes: servers } = given;
+  const told = servers.reduce((sum, one) => sum + one.known, 0);
+  const known = Math.max(0, told - ended);
   const { keyspace, version } = head.ring;
   if (known > 0) {
     const message = `${action}: ${counted(known, 'move')}`;

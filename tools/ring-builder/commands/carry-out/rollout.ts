@@ -79,6 +79,9 @@ export const verb: Verb = {
     return rolloutAnswer(context, outcome, {
       again: givenOptions(args),
       standing: head.state === null ? [] : standingLines(context, head, head.state),
+      isRampDue:
+        head.state !== null &&
+        rampRows(head.state, context.nowMs()).some(({ phase }) => phase === 'due'),
       waits: wavesLeft(head, entries, context.nowMs()),
       advice: adviceOn(await situationOf(context, head), plights),
     });
@@ -107,6 +110,7 @@ export function rolloutAnswer(
     advice,
     again = '',
     standing = [],
+    isRampDue = false,
   }: {
     readonly waits: WavesLeft;
     readonly advice: Advice | null;
@@ -114,6 +118,7 @@ export function rolloutAnswer(
     readonly again?: string;
     /** Of ramps and drained devices, told when nothing is left to do. */
     readonly standing?: readonly string[];
+    readonly isRampDue?: boolean;
   },
 ): Answer {
   const { movesLeft, movesNotNoted, restsUntil } = waits;
@@ -154,7 +159,9 @@ export function rolloutAnswer(
           ? `plan ${keyspace}`
           : isHeld
             ? `trash ${keyspace} confirm`
-            : nextCommand(keyspace, end, again),
+            : end === 'done' && isRampDue
+              ? `plan ${keyspace} --step-ramps`
+              : nextCommand(keyspace, end, again),
     ),
     exit: end === 'paused' || end === 'resting' ? EXIT_WAITS : end === 'drains' ? 4 : 0,
   };
