@@ -11,6 +11,7 @@ const good: Figures = {
   moveLowerBound: 109,
   copiesVerified: true,
   copied: { partitions: 109, bytes: 31_000_000, mbPerSecond: 40.5 },
+  split: { filled: 6, wanted: 6, seconds: 1.2 },
   loadedPerSecond: 5_000,
   comparedPerSecond: 6_000,
   live: { writes: 9_000, reads: 20_000, retries: 2, writesAfterKill: 1_000, readsAfterKill: 2_000 },
@@ -37,6 +38,7 @@ const spoiled: readonly (readonly [Partial<Figures>, RegExp])[] = [
     { copied: { ...good.copied, partitions: 108 } },
     /108 partition files were copied for 109 moves/,
   ],
+  [{ split: { ...good.split, filled: 4 } }, /4 files of 6/],
   [{ live: { ...good.live, writesAfterKill: 0 } }, /no write/],
   [{ live: { ...good.live, readsAfterKill: 0 } }, /no read/],
 ];

@@ -18,6 +18,8 @@ export interface Figures {
     readonly bytes: number;
     readonly mbPerSecond: number;
   };
+  /** Files of the two partitions in the place of one: made, and to be made. */
+  readonly split: { readonly filled: number; readonly wanted: number; readonly seconds: number };
   readonly loadedPerSecond: number;
   readonly comparedPerSecond: number;
   /** Operations of the application while the ring changed and a server died. */
@@ -49,6 +51,8 @@ export function findProblems(figures: Figures): string[] {
   if (copied.partitions !== moved) {
     problems.push(`${copied.partitions} partition files were copied for ${moved} moves`);
   }
+  const { filled, wanted } = figures.split;
+  if (filled !== wanted) problems.push(`a split made ${filled} files of ${wanted}`);
   if (live.writesAfterKill === 0) problems.push('no write succeeded after the kill');
   if (live.readsAfterKill === 0) problems.push('no read succeeded after the kill');
   return problems;

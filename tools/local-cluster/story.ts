@@ -1,4 +1,4 @@
-// The story in acts: load, join under traffic, kill, compare. Each act returns what it saw.
+// The story in acts: load, join and split under traffic, kill, compare. Each returns what it saw.
 import { must } from '@ringwright/base/assert';
 import { seededRandom } from '@ringwright/base/random';
 import { waitFor } from '@ringwright/node/wait-for';
@@ -25,6 +25,8 @@ const TRAFFIC_SEED = 20_261_121;
 const WRITES_AFTER_KILL = 1_000;
 const READS_AFTER_KILL = 2_000;
 const AFTER_KILL_MS_MAX = 30_000;
+/** Any will do: hashes are even. */
+const PARENT = 0;
 /** The killed one is not the joiner, and leaves its zone with one server. */
 const VICTIM = 1;
 
@@ -52,6 +54,7 @@ export async function tellStory(stage: Stage): Promise<Ending> {
   const loadSeconds = await load(stage, client, ledger);
   const traffic = startTraffic({ client, ledger, random: seededRandom(TRAFFIC_SEED) });
   const change = await join(stage, client);
+  const split = await splitOne(stage);
   const kill = await killOne(stage, traffic);
   narrator.act('Every record is read back and compared');
   const comparison = await readBack(client, ledger);
@@ -64,6 +67,7 @@ export async function tellStory(stage: Stage): Promise<Ending> {
     lost: comparison.wrong.length,
     wrongReads: traffic.seen.wrong.length,
     ...change,
+    split,
     loadedPerSecond: Math.round(records / loadSeconds),
     comparedPerSecond: Math.round(records / comparison.seconds),
     live: liveFigures(traffic, kill),
@@ -86,7 +90,8 @@ async function buildFirstRing({ cluster, builder, narrator, partitions }: Stage)
   narrator.act('Six servers in three zones, and their first ring');
   await cluster.startFirst();
   const counts = ['--partitions', String(partitions), '--replicas', String(REPLICAS)];
-  await builder('create', KEYSPACE, ...counts, '--min-part-hours', '0');
+  // A partition is an interval of hashes: it can be split later.
+  await builder('create', KEYSPACE, '--partitioner', 'hash-intervals', ...counts);
   const devices = cluster.servers.flatMap((server) => [deviceOf(server), WEIGHT]);
   await builder('add', KEYSPACE, ...devices);
   await builder('commit', KEYSPACE, '-m', 'six servers in three zones');
@@ -141,6 +146,19 @@ function changeFigures(rollout: JsonObject): Omit<Change, 'moveLowerBound' | 'ro
     copied: { partitions, bytes, mbPerSecond: seconds > 0 ? tenths(bytes / 1e6 / seconds) : 0 },
     ringVersion: numberAt(rollout, 'version'),
   };
+}
+
+async function splitOne({ builder, narrator }: Stage): Promise<Figures['split']> {
+  narrator.act(`Partition ${PARENT} becomes two, and the application goes on`);
+  await builder('split', KEYSPACE, String(PARENT));
+  await builder('commit', KEYSPACE, '-m', 'two in the place of one');
+  const started = performance.now();
+  const rollout = await builder('rollout', KEYSPACE);
+  const seconds = tenths((performance.now() - started) / 1000);
+  const [filled, version] = [countAt(rollout, 'moved'), numberAt(rollout, 'version')];
+  const own = `each of ${REPLICAS} servers filled two files from its own`;
+  narrator.say(`${own} in ${seconds} s; the ring is at version ${version}`);
+  return { filled, wanted: 2 * REPLICAS, seconds };
 }
 
 interface Kill {
