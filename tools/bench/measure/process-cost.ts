@@ -8,7 +8,11 @@ const [USER_TICKS, SYSTEM_TICKS, CHILD_USER_TICKS, CHILD_SYSTEM_TICKS] = [11, 12
 
 export interface ProcessCost {
   readonly cpuSeconds: number;
-  /** Given to the file system, once a page that was changed; 0 where the system does not tell. */
+  /**
+   * Given to the file system; 0 where the system does not tell. Too many where short writes go over
+   * long ones: Linux counts the whole folio that is touched, 1 MiB of a log's zeros, and writes one
+   * page of it (RESULTS.md).
+   */
   readonly writtenBytes: number;
 }
 
