@@ -18,6 +18,9 @@ const FAILPOINT = /\/\/ failpoint: ([a-z0-9.-]+)$/gm;
 /** The global function that a failpoint calls; nothing where it is not defined. */
 export const failpointFunction = 'ringwrightFailpoint';
 
+/** What servers and the operator's command load. */
+const patched = ['packages/', 'tools/ring-builder/'];
+
 /** From here on modules are loaded with these patches. */
 export function patchSources(patches: readonly SourcePatch[]): void {
   module.registerHooks({
@@ -25,7 +28,7 @@ export function patchSources(patches: readonly SourcePatch[]): void {
       const loaded = nextLoad(url, context);
       if (!url.startsWith('file:') || !url.endsWith('.ts')) return loaded;
       const file = path.relative(root, fileURLToPath(url));
-      if (!file.startsWith('packages/')) return loaded;
+      if (!patched.some((folder) => file.startsWith(folder))) return loaded;
       const source = fs.readFileSync(path.join(root, file), 'utf8');
       return { ...loaded, source: patchedSource(file, source, patches) };
     },
@@ -38,16 +41,16 @@ export function patchedSource(
   source: string,
   patches: readonly SourcePatch[],
 ): string {
-  let patched = source;
+  let text = source;
   for (const patch of patches) {
     if (patch.file !== file) continue;
-    const pieces = patched.split(patch.find);
+    const pieces = text.split(patch.find);
     if (pieces.length !== 2) {
       throw new Error(`${file} has ${pieces.length - 1} times, not once: ${patch.find}`);
     }
-    patched = pieces.join(patch.replace);
+    text = pieces.join(patch.replace);
   }
-  return patched.replaceAll(FAILPOINT, `globalThis.${failpointFunction}?.('$1');`);
+  return text.replaceAll(FAILPOINT, `globalThis.${failpointFunction}?.('$1');`);
 }
 
 /** Throws unless every patch fits the sources as they are. */

@@ -2,6 +2,7 @@
 import { part } from '../nemeses/part.ts';
 import { burst, halfWritten, missedWrite } from '../scenarios/quorum-scenarios.ts';
 import { wipedDevice } from '../scenarios/repair-scenarios.ts';
+import { scannedPages } from '../scenarios/scan-scenarios.ts';
 import type { SeededBug } from './seeded-bug.ts';
 
 const coordinate = 'packages/server/src/coordinate/coordinate.ts';
@@ -17,6 +18,19 @@ export const quorumBugs: readonly SeededBug[] = [
         file: coordinate,
         find: 'writeToQuorum(ports.devices, { active, slots, record, needed },',
         replace: 'writeToQuorum(ports.devices, { active, slots, record, needed: needed - 1 },',
+      },
+    ],
+  },
+  {
+    name: 'page-skips-longer-keys',
+    about:
+      'a page of a scan begins behind all keys that begin with the last one of the page before',
+    nemeses: [scannedPages],
+    patches: [
+      {
+        file: 'packages/base/src/key-bounds.ts',
+        find: 'Buffer.concat([key, Buffer.alloc(1)])',
+        replace: 'Buffer.concat([key, Buffer.from([0xff])])',
       },
     ],
   },

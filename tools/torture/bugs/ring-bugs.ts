@@ -3,7 +3,9 @@ import { absentHolder, splitInFlight, splitTakeover } from '../nemeses/ring-scen
 import {
   cancelledJoin,
   flippedCopy,
+  lackedByHolder,
   plainJoin,
+  removedAndBack,
   staleCoordinator,
   writtenMeanwhile,
 } from '../scenarios/move-scenarios.ts';
@@ -80,6 +82,30 @@ export const ringBugs: readonly SeededBug[] = [
         find: 'await Promise.all(pushTo.map((device) => confirmAll(ports, { active, partition, device })));',
         replace:
           'const told = await Promise.allSettled(pushTo.map((device) => confirmAll(ports, { active, partition, device }))); if (told.filter(({ status }) => status === "rejected").length > 1) throw changed(partition);',
+      },
+    ],
+  },
+  {
+    name: 'digests-not-compared',
+    about: 'a holder counts as having everything when its last rows are here, whatever its digest',
+    nemeses: [lackedByHolder],
+    patches: [
+      {
+        file: 'packages/partition/src/file/file-tail.ts',
+        find: 'return difference.high === 0 && difference.low === 0;',
+        replace: 'return true;',
+      },
+    ],
+  },
+  {
+    name: 'gone-at-once',
+    about: 'a removed server that does not answer the first question counts as gone for good',
+    nemeses: [removedAndBack],
+    patches: [
+      {
+        file: 'tools/ring-builder/commands/carry-out/wait-drains.ts',
+        find: 'const downMsMaxFirst = 10_000;',
+        replace: 'const downMsMaxFirst = 0;',
       },
     ],
   },

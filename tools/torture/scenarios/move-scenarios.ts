@@ -9,7 +9,7 @@ import { slotsOf } from '@ringwright/ring/slots-of';
 import { askServer } from '../../../test/support/ask-server.ts';
 import { CopyFault } from '../copy-fault.ts';
 import { isLoaded, leave, victimOf } from '../nemeses/ring-scenarios.ts';
-import { Broken, type Nemesis, until } from '../nemesis.ts';
+import { Broken, lasts, type Nemesis, until } from '../nemesis.ts';
 import { outside } from '../network.ts';
 import { headOf, startRollout, type } from '../rings/operator.ts';
 import { proveRings } from '../rings/prove-rings.ts';
@@ -18,12 +18,14 @@ import { receiptFaults } from '../rings/receipt-faults.ts';
 import { commitChange } from '../rings/ring-changes.ts';
 import { keyspace } from '../stage.ts';
 import type { Victim } from '../victim.ts';
-import { keysOf, Scenario } from './scenario.ts';
+import { isText, keysOf, Scenario } from './scenario.ts';
 
 const SERVERS = 4;
 const STEP_MS_MAX = 30_000;
 /** A file that is to go goes within a second or two. */
 const DROP_MS_MAX = 10_000;
+/** A restart takes less; a rollout waits for some ten seconds. */
+const AWAY_MS = 2_000;
 
 /** The partition of a move, and who takes part. */
 interface MoveScenario {
@@ -89,6 +91,36 @@ export const writtenMeanwhile = scenarioOfMove('writes during a copy', async (ab
   await rollout.ended;
 });
 
+/**
+ * Records that only the device that leaves can still give to a holder: they are there before its
+ * file goes. Keys are new, so that the last rows of that holder say nothing of them.
+ */
+export const lackedByHolder = scenarioOfMove('a drain of what a holder lacks', async (about) => {
+  const { scenario, joiner, source, stays, move } = about;
+  const { stage, signal } = scenario;
+  const [near, far] = stays;
+  await initialized(about);
+  const { partition } = move;
+  const keys = keysOf(await stage.head(), { play: stage.history.length, partition });
+  const fresh = new Scenario(stage, keys, signal);
+  scenario.hold([near, far], [source, far], [joiner, far]);
+  await fresh.askAll(near, { text: 'after' });
+  const rollout = startRollout(stage, ['--skip-down', '--step']);
+  await until(signal, () => serves(joiner, partition), STEP_MS_MAX);
+  scenario.lose([source, far]);
+  scenario.release([source, far]);
+  const file = path.join(source.server.place.data, 'partitions', keyspace, String(partition));
+  await until(signal, () => !fs.existsSync(file), STEP_MS_MAX);
+  const held = await fresh.askAll(far, { level: 'one' });
+  fresh.end();
+  rollout.kill();
+  await rollout.ended;
+  if (fs.existsSync(file) || signal.aborted) return;
+  const lacking = held.filter((read) => !isText('after')(read)).map(({ key }) => key);
+  if (lacking.length === 0) return;
+  throw new Broken(`dropped too early: ${source.name} let ${far.name} without ${lacking.join()}`);
+});
+
 /** A copy with a flipped bit in a value is never taken for the file. */
 export const flippedCopy = scenarioOfMove('a flipped bit in a copy', async (about) => {
   const { scenario, joiner, source } = about;
@@ -134,6 +166,33 @@ export const cancelledJoin = scenarioOfMove('a join that is cancelled', async (a
   await until(scenario.signal, () => files().length === 0, DROP_MS_MAX);
   if (files().length === 0 || scenario.signal.aborted) return;
   throw new Broken(`orphan: ${joiner.name} keeps partition ${files().join()} of a cancelled move`);
+});
+
+/**
+ * A device that was removed dies when it is to give up its file, and is back soon: the ring names
+ * it until it has given up, since a server that no ring names keeps what it has.
+ */
+export const removedAndBack = scenarioOfMove('a removed server that comes back', async (about) => {
+  const { scenario, joiner } = about;
+  const { stage, signal } = scenario;
+  await startRollout(stage).ended;
+  const id = (await stage.head()).devices.findIndex((device) => {
+    return device?.port === joiner.place.proxyPort;
+  });
+  await commitChange(stage, { name: 'leaves' }, [['remove', `d${id}`]]);
+  await startRollout(stage, ['--step']).ended;
+  await until(signal, () => isLoaded(stage), STEP_MS_MAX);
+  await joiner.end('kill');
+  const rollout = startRollout(stage);
+  await until(signal, async () => (await stage.head()).moves.length === 0, STEP_MS_MAX);
+  await lasts(AWAY_MS, signal);
+  await joiner.start();
+  await rollout.ended;
+  const home = path.join(joiner.server.place.data, 'partitions', keyspace);
+  const files = (): readonly string[] => (fs.existsSync(home) ? fs.readdirSync(home) : []);
+  await until(signal, () => files().length === 0, DROP_MS_MAX);
+  if (files().length === 0 || signal.aborted) return;
+  throw new Broken(`orphan: ${joiner.name} keeps partition ${files().join()} and is in no ring`);
 });
 
 /** The joiner is in a committed ring, and a partition is on its way to it; in the end it leaves. */
