@@ -34,15 +34,19 @@ export interface MoveWatch {
 export function watchMoves(context: Context, finished: () => number): MoveWatch {
   const renewBeacon = keepBeacon(context);
   let rate = noMoveRate;
-  let rows: readonly MoveRow[] = [];
-  const show: MoveWatch['show'] = ({ ring: { keyspace: ring, version } }, doing) =>
+  let seen: { readonly version: number; readonly rows: readonly MoveRow[] } | null = null;
+  const show: MoveWatch['show'] = ({ ring: { keyspace: ring, version } }, doing) => {
+    // Moves of the version before may be finished by now, and count as that.
+    const rows = seen?.version === version ? seen.rows : [];
     context.show(drawBoard({ ring, version, doing, rows, rate, finished: finished() }));
+  };
   return {
     show,
     look: async (head, doing) => {
       await renewBeacon(head);
       const said = await askMoves(head.ring, ringTargets(head.ring, head.state));
-      rows = moveRows(head.ring, said);
+      const rows = moveRows(head.ring, said);
+      seen = { version: head.ring.version, rows };
       rate = observe(rate, rows, context.nowMs());
       show(head, doing);
       return { said, rows };

@@ -221,7 +221,7 @@ async function controlAnswer(
         ? `push ${keyspace}`
         : action === 'pause' && known > 0
           ? `moves ${keyspace} resume all`
-          : `rollout ${keyspace}`,
+          : `${head.ring.moves.length > 0 ? 'rollout' : 'status'} ${keyspace}`,
     ),
     exit: known < moves || away.length > 0 ? 4 : 0,
   };
