@@ -34,6 +34,7 @@ test.each<[ErrorCode, Situation, string, string]>([
   ['RING_FORMAT_UNKNOWN', still, 'rollout cities', 'older program'],
   ['DISK_FULL', still, 'reconcile cities', 'room'],
   ['RING_UNKNOWN', still, 'push cities', 'not given'],
+  ['RING_UNKNOWN', moving, 'rollout cities', 'not given'],
   ['RING_UNKNOWN', { ...still, takenByAll: true }, 'reconcile cities', 'have it no more'],
   ['WIRE_VERSION_UNKNOWN', still, 'push cities --keep-going', 'log'],
   ['PEER_TIMEOUT', still, 'servers cities', 'remove cities d1 && ring-builder commit'],

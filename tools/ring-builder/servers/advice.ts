@@ -152,9 +152,12 @@ const token: Advise = ({ ring: { keyspace } }) => ({
     'ring-builder access list shows who has which, access grant NAME --operator --metrics makes one',
 });
 
-const unknown: Advise = ({ ring: { keyspace }, takenByAll = false }) => {
+const unknown: Advise = ({ ring: { keyspace, moves }, takenByAll = false }) => {
   const push = `push ${keyspace}`;
-  if (!takenByAll) return { command: push, text: 'those servers were not given this version' };
+  if (!takenByAll) {
+    const text = 'those servers were not given this version';
+    return { command: moves.length > 0 ? `rollout ${keyspace}` : push, text };
+  }
   const text =
     'those servers had this version and have it no more: is it the right data directory, and is ' +
     'its disk mounted? Where it was emptied, peers give the ring within seconds, and its files ' +

@@ -22,7 +22,7 @@ export async function dropGoneDevices(context: Context, head: StoredVersion): Pr
     state.devices[id] === null ? null : device,
   );
   context.tell(
-    `${head.ring.keyspace}: ${names} ${gone.length === 1 ? 'holds nothing any more and leaves' : 'hold nothing any more and leave'} the ring`,
+    `${head.ring.keyspace}: ${names} ${gone.length === 1 ? 'has no slot any more and leaves' : 'have no slot any more and leave'} the ring`,
   );
   await commitVersion(context.rings, {
     ring: proposeMoves(head.ring, head.id, { moves: [], devices }),
