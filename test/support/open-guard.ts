@@ -5,6 +5,7 @@ export function openGuard(): Guard {
   return new Guard({
     access: () => null,
     isStrict: false,
+    certified: () => null,
     nowMs: () => 0,
     onRefusal: () => undefined,
     onUse: () => undefined,

@@ -44,6 +44,9 @@ const globalOptions: Readonly<Record<string, Options>> = {
   fingerprint: textOption(
     'SHA-256 of the public key of such a server, in hex (RINGWRIGHT_FINGERPRINT)',
   ),
+  'client-cert': textOption(
+    'what to show to servers instead of a token: a bundle of certs issue --role (RINGWRIGHT_CLIENT_CERT)',
+  ),
   'token-file': textOption(
     'what to show to servers (RING_BUILDER_TOKEN_FILE, or RING_BUILDER_TOKEN itself)',
   ),

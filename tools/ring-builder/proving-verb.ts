@@ -7,14 +7,16 @@ export function proving(verb: Verb, env: Readonly<Record<string, string | undefi
   return {
     ...verb,
     run: async (args, context) => {
-      const [{ withProofs }, { tokenToShow }] = await Promise.all([
+      const [{ withProofs }, { identityToShow, tokenToShow }] = await Promise.all([
         import('./servers/server-proofs.ts'),
         import('./cli/token-place.ts'),
       ]);
       const ca = optionalText(args, 'ca') ?? env['RINGWRIGHT_CA'];
       const fingerprint = optionalText(args, 'fingerprint') ?? env['RINGWRIGHT_FINGERPRINT'];
       const token = await tokenToShow(args, env);
-      const trusted = { rings: context.rings, ca, fingerprint, token };
+      const bundle = optionalText(args, 'client-cert') ?? env['RINGWRIGHT_CLIENT_CERT'];
+      const identity = await identityToShow(bundle);
+      const trusted = { rings: context.rings, ca, fingerprint, token, identity };
       return withProofs(trusted, () => verb.run(args, context));
     },
   };

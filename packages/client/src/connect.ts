@@ -20,6 +20,8 @@ export interface ConnectOptions {
   readonly timeoutMs?: number;
   /** ID.SECRET that ring-builder access grant made; where servers ask for none it is not needed. */
   readonly token?: string;
+  /** A key and its certificate (PEM) that grant roles, instead of a token. */
+  readonly identity?: { readonly key: string; readonly cert: string };
   /**
    * Certificates (PEM) of the authority that vouches for the servers: they are spoken to over TLS
    * alone. Servers whose keys the ring names have to prove those.
@@ -53,7 +55,8 @@ export async function connect(
   const session = seen === null ? null : parseSessionToken(seen);
   const seeds = addresses.map(serverAddress);
   const [token, proof] = [options.token ?? null, proofOf(options)];
-  const follower = new RingFollower(seeds, { keyspace, timeoutMs, token, proof });
+  const { identity = null } = options;
+  const follower = new RingFollower(seeds, { keyspace, timeoutMs, token, identity, proof });
   let last: unknown = new CodedError('PEER_UNREACHABLE', 'connect() was given no address');
   for (const address of seeds) {
     try {

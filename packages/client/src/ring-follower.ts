@@ -2,7 +2,7 @@
 import { must } from '@ringwright/base/assert';
 import { clientAvoidMs } from '@ringwright/base/limits';
 import { Link } from '@ringwright/node/link/link';
-import type { ServerProof } from '@ringwright/node/link/prove-server';
+import type { ServerProof, TlsIdentity } from '@ringwright/node/link/prove-server';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
 import { partitionerOf } from '@ringwright/ring/partitioner/partition-of-key';
 import type { Partitioner } from '@ringwright/ring/partitioner/partitioner';
@@ -19,6 +19,7 @@ interface FollowerSettings {
   readonly timeoutMs: number;
   readonly token: string | null;
   /** What servers have to prove whose keys no ring names; null: nothing, without TLS. */
+  readonly identity: TlsIdentity | null;
   readonly proof: ServerProof | null;
 }
 
@@ -102,12 +103,13 @@ export class RingFollower {
   }
 
   #linkTo(address: string): Link {
-    const { timeoutMs, token } = this.#settings;
+    const { timeoutMs, token, identity } = this.#settings;
     const link = new Link(address, {
       handlers: NO_HANDLERS,
       monotonicMs,
       connectTimeoutMs: timeoutMs,
       token: () => token,
+      identity,
       proofOf: () => this.#proofOf(address),
       greet: (_, caller) => meetServer(caller, { address, ms: 0, timeoutMs }),
     });

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { credentialFrom } from './access/credential.ts';
 import { Guard } from './access/guard.ts';
 import type { AuditLog } from './audit/audit-log.ts';
+import type { ClientCertificates } from './client-certificates.ts';
 import { ownCaller } from './peers/device-caller.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { RepeatedLines } from './telemetry/repeated-lines.ts';
@@ -15,16 +16,18 @@ export function createGuard(
     readonly metrics: Metrics;
     readonly log: Logger;
     readonly isStrict: boolean;
+    readonly certificates: ClientCertificates;
     readonly onChange: () => void;
   },
 ): Guard {
-  const { metrics, log, isStrict, onChange } = around;
+  const { metrics, log, isStrict, certificates, onChange } = around;
   // Of the same refusal one line, and then how many there were.
   const repeats = new RepeatedLines(() => performance.now());
   setInterval(() => repeats.tell(), repeatedLineMsMin / 2).unref();
   const guard = new Guard({
     access: () => access.current,
     isStrict,
+    certified: (socket) => certificates.shownOn(socket),
     nowMs: Date.now,
     onUse: () => undefined,
     onRefusal: ({ code, from, token, needs }) => {

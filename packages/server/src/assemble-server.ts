@@ -20,6 +20,7 @@ import { createReplicator, createScrubber } from './assemble-repair.ts';
 import { assembleRings } from './assemble-rings.ts';
 import { activated, dropped } from './audit/audit-events.ts';
 import type { AuditLog } from './audit/audit-log.ts';
+import type { ClientCertificates } from './client-certificates.ts';
 import type { ClockFile } from './clocks/clock-file.ts';
 import { PeerClocks } from './clocks/peer-clocks.ts';
 import { proveClock } from './clocks/prove-clock.ts';
@@ -104,6 +105,9 @@ interface Surroundings {
   readonly throttle: AdaptiveThrottle;
   /** What this server shows to others; null: nothing, so others need show it nothing either. */
   readonly token: string | null;
+  readonly certificates: ClientCertificates;
+  /** Whether nobody is let in before the first access document has come. */
+  readonly isStrict: boolean;
   /** Nothing is said without TLS, to other servers either. */
   readonly demandsTls: boolean;
   /** Other machines reach it without TLS, trust or access: an operator wanted it so. */
@@ -116,7 +120,7 @@ interface Surroundings {
  */
 export async function assembleServer(
   opened: OpenedDevice,
-  { log, throttle, token, demandsTls, insecure }: Surroundings,
+  { log, throttle, token, certificates, isStrict, demandsTls, insecure }: Surroundings,
 ): Promise<ServerParts> {
   const { identity, store, trust, controls } = opened;
   const { clock, peerClocks, stamps } = createClocks(opened);
@@ -125,7 +129,7 @@ export async function assembleServer(
   const answers = { handlers, budget: new AnswerBudget(), onLongMessage: longMessageCame };
   // Whom the tool could not reach hears of it from the others at once.
   const onChange = (): void => void greetings.greetPeers();
-  const guard = createGuard(opened, { metrics, log, isStrict: token !== null, onChange });
+  const guard = createGuard(opened, { metrics, log, isStrict, certificates, onChange });
   const [inFlight, unknownPeers] = [new InFlight(), new Set<string>()];
   const onActivate = (active: ActiveRing): void => {
     noteActivation(active, metrics, log);

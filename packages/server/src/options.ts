@@ -64,6 +64,13 @@ const optionsSchema = z.strictObject({
     .describe(
       'serve TLS alone: a PEM file with a key and its certificates, read again when it is replaced; or own, the certificate of the device itself',
     ),
+  clientCa: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'certificates of an authority (PEM): a client certificate that it signed grants the roles in it, as a token would; who shows neither gets nothing here',
+    ),
   insecureListen: z
     .boolean()
     .default(false)

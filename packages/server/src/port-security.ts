@@ -1,10 +1,9 @@
 // TLS before the ports of a server: what is shown there, and bundles that are replaced on disk.
 import type { Server } from 'node:net';
-import { tlsBundlePollMs } from '@ringwright/base/limits-rings';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { type SecurePort, securePort } from '@ringwright/node/link/secure-port';
 import type { Logger } from 'pino';
-import { repeat } from './repeat.ts';
+import { followFile } from './follow-file.ts';
 import { readTlsBundle, type TlsBundle } from './tls-bundle.ts';
 
 /** For `--tls`: the certificate that the device makes of its own key, as rings name it. */
@@ -64,22 +63,17 @@ export class PortSecurity {
     const tell = ({ names, endsMs }: TlsBundle): void =>
       log.info({ file, names, ends: new Date(endsMs).toISOString() }, 'certificate shown');
     tell(first);
-    let refusedBefore = '';
-    this.#stop = repeat(async () => {
-      try {
+    this.#stop = followFile(file, {
+      kept: 'the certificate before stays shown',
+      log,
+      read: async () => {
         const bundle = await readTlsBundle(file, nowMs());
-        refusedBefore = '';
         const { key, cert } = bundle.identity;
         if (key === this.#identity.key && cert === this.#identity.cert) return;
         for (const port of this.#ports) port.show(bundle.identity);
         this.#identity = bundle.identity;
         tell(bundle);
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        if (reason !== refusedBefore)
-          log.warn({ file, error }, 'the certificate before stays shown');
-        refusedBefore = reason;
-      }
-    }, tlsBundlePollMs);
+      },
+    });
   }
 }

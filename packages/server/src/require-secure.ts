@@ -4,7 +4,7 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { splitAddress } from '@ringwright/base/server-address';
 import type { ServerOptions } from './options.ts';
 
-type Protection = Pick<ServerOptions, 'tls' | 'trust' | 'tokenFile'>;
+type Protection = Pick<ServerOptions, 'tls' | 'trust' | 'tokenFile' | 'clientCa'>;
 type Listening = Protection & Pick<ServerOptions, 'listen' | 'data' | 'insecureListen'>;
 
 /** Whether only programs of this machine reach the address. */
@@ -46,11 +46,11 @@ export function requireSecure(options: Listening): void {
   });
 }
 
-/** Without the token a server whose disk was wiped would let everybody in. */
-function lackingOf({ tls, trust, tokenFile }: Protection): string[] {
+/** Without token or authority a server whose disk was wiped would let everybody in. */
+function lackingOf({ tls, trust, tokenFile, clientCa }: Protection): string[] {
   return [
     ...(tls === undefined ? ['--tls'] : []),
     ...(trust.length === 0 ? ['--trust'] : []),
-    ...(tokenFile === undefined ? ['--token-file'] : []),
+    ...(tokenFile === undefined && clientCa === undefined ? ['--token-file'] : []),
   ];
 }

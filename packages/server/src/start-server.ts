@@ -22,6 +22,7 @@ import type { Logger } from 'pino';
 import { credentialOf } from './access/credential.ts';
 import { readServerToken } from './access/server-token.ts';
 import { assembleServer, type OpenedDevice, type ServerParts } from './assemble-server.ts';
+import { ClientCertificates } from './client-certificates.ts';
 import { AdaptiveThrottle } from './copies/adaptive-throttle.ts';
 import type { CopySource } from './copies/copy-answers.ts';
 import { prepareDataDirectory } from './device/data-directory.ts';
@@ -104,12 +105,23 @@ interface Running {
 
 async function runServer(options: ServerOptions, { device, opened, log }: Running): Promise<void> {
   const token = await readServerToken(options.tokenFile);
+  const certificates = await ClientCertificates.open(options.clientCa, log);
+  opened.defer(() => certificates.close());
+  const isStrict = token !== null || options.clientCa !== undefined;
   const throttle = createThrottle(device.store, options.copyRate ?? null);
   const around = { device: device.tls, log, nowMs: () => Date.now() };
   const security = await PortSecurity.open(options.tls, around);
   const { demandsTls } = security;
   const insecure = isInsecure(options);
-  const parts = await assembleServer(device, { log, throttle, token, demandsTls, insecure });
+  const parts = await assembleServer(device, {
+    log,
+    throttle,
+    token,
+    certificates,
+    isStrict,
+    demandsTls,
+    insecure,
+  });
   tellTrust(device.trust, parts.rings.list(), log);
   parts.metrics.insecureListen.set(insecure ? 1 : 0);
   const rounds: (() => Promise<void>)[] = [];

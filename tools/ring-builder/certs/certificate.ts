@@ -18,8 +18,8 @@ export interface Authority {
   readonly key: KeyObject;
 }
 
-/** Names that a certificate speaks for. */
-export type Names = readonly { readonly type: 'dns' | 'ip'; readonly value: string }[];
+/** Names that a certificate speaks for; `url`: of a client, what it may do (grantUri). */
+export type Names = readonly { readonly type: 'dns' | 'ip' | 'url'; readonly value: string }[];
 
 const algorithm = { name: 'Ed25519' };
 const dayMs = 86_400_000;
@@ -77,7 +77,7 @@ export async function issueCertificate(
       extensions: [
         new x509.BasicConstraintsExtension(false, undefined, true),
         new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
-        new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+        new x509.ExtendedKeyUsageExtension([usageOf(names)]),
         new x509.SubjectAlternativeNameExtension([...names]),
         await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
       ],
@@ -90,12 +90,17 @@ export async function issueCertificate(
   };
 }
 
+function usageOf(names: Names): x509.ExtendedKeyUsage {
+  const isClient = names.some(({ type }) => type === 'url');
+  return isClient ? x509.ExtendedKeyUsage.clientAuth : x509.ExtendedKeyUsage.serverAuth;
+}
+
 /** What another certificate for the same names is made of. */
 export function namesOf(cert: string): Names {
   const certificate = new x509.X509Certificate(cert);
   const found = certificate.getExtension(x509.SubjectAlternativeNameExtension);
   return (found?.names.items ?? []).flatMap(({ type, value }) =>
-    type === 'dns' || type === 'ip' ? [{ type, value }] : [],
+    type === 'dns' || type === 'ip' || type === 'url' ? [{ type, value }] : [],
   );
 }
 

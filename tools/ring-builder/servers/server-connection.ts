@@ -2,7 +2,7 @@
 import { Link } from '@ringwright/node/link/link';
 import type { Caller } from '@ringwright/wire/call-channel';
 import { meetServer } from '@ringwright/wire/meet-server';
-import { proofOf, shownToken } from './server-proofs.ts';
+import { proofOf, shownIdentity, shownToken } from './server-proofs.ts';
 
 export const connectTimeoutMs = 3_000;
 
@@ -19,6 +19,7 @@ export async function withServer<Result>(
     connectTimeoutMs,
     proofOf: () => proof,
     token: shownToken,
+    identity: shownIdentity(),
     greet: (_, caller) => meetServer(caller, { address, ms: nowMs, timeoutMs: connectTimeoutMs }),
   });
   try {

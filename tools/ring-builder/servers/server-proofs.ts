@@ -6,7 +6,11 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFile } from 'node:fs/promises';
 import { CodedError } from '@ringwright/base/coded-error';
 import { formatAddress } from '@ringwright/base/server-address';
-import { keyFingerprint, type ServerProof } from '@ringwright/node/link/prove-server';
+import {
+  keyFingerprint,
+  type ServerProof,
+  type TlsIdentity,
+} from '@ringwright/node/link/prove-server';
 import { parseBuilderFile, stagedChanges } from '@ringwright/repository/folder/builder-file';
 import { listRings } from '@ringwright/repository/folder/list-rings';
 import { ringFolder } from '@ringwright/repository/folder/ring-folder';
@@ -23,6 +27,8 @@ export interface Trusted {
   readonly fingerprint?: string | undefined;
   /** ID.SECRET that is shown to every server; null: nothing. */
   readonly token?: string | null;
+  /** A client certificate with its key, shown to every server; null: none. */
+  readonly identity?: TlsIdentity | null;
 }
 
 type KeysByAddress = ReadonlyMap<string, ReadonlySet<string>>;
@@ -70,6 +76,10 @@ export async function proofOf(address: string): Promise<ServerProof | null> {
 
 export function shownToken(): string | null {
   return current.getStore()?.trusted.token ?? null;
+}
+
+export function shownIdentity(): TlsIdentity | null {
+  return current.getStore()?.trusted.identity ?? null;
 }
 
 /** As the heads name them, and as what is staged would. A file that cannot be read names none. */

@@ -6,7 +6,7 @@ import { getHttp } from '@ringwright/node/link/get-http';
 import { loadStages } from '@ringwright/wire/moves';
 import { z } from 'zod';
 import { connectTimeoutMs } from './server-connection.ts';
-import { noteInsecure, proofOf, shownToken } from './server-proofs.ts';
+import { noteInsecure, proofOf, shownIdentity, shownToken } from './server-proofs.ts';
 
 const loadSchema = z.object({
   partition: z.int(),
@@ -106,6 +106,7 @@ export async function serverStatus(
     proof,
     timeoutMs,
     token: shownToken(),
+    identity: shownIdentity(),
   });
   const document = documentOf(answer.body);
   if (answer.status !== 200) throw errorFromDocument(document);

@@ -2,7 +2,7 @@
 import { CodedError } from '@ringwright/base/coded-error';
 import { splitAddress } from '@ringwright/base/server-address';
 import { bearer } from './bearer.ts';
-import { proveServer, type ServerProof } from './prove-server.ts';
+import { proveServer, type ServerProof, type TlsIdentity } from './prove-server.ts';
 
 // An import would look at all that it exports, and so load what programs that only ask do not need.
 const { request } = process.getBuiltinModule('node:http');
@@ -16,6 +16,8 @@ interface Asking {
   readonly proof: ServerProof | null;
   /** Shown to the server; null or absent: nothing. */
   readonly token?: string | null;
+  /** The same, to a server that has something to prove. */
+  readonly identity?: TlsIdentity | null;
   /** In all. */
   readonly timeoutMs: number;
 }
@@ -24,11 +26,10 @@ interface Asking {
 export async function getHttp(
   address: string,
   path: string,
-  { proof, timeoutMs, token = null }: Asking,
+  { proof, timeoutMs, token = null, identity = null }: Asking,
 ): Promise<GotHttp> {
   const signal = AbortSignal.timeout(timeoutMs);
-  const proven =
-    proof === null ? null : await proveServer(address, { proof, identity: null, timeoutMs });
+  const proven = proof === null ? null : await proveServer(address, { proof, identity, timeoutMs });
   const { ip: host, port } = splitAddress(address);
   return new Promise((resolve, reject) => {
     const fail = (cause: Error): void => {

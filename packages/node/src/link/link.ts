@@ -29,7 +29,7 @@ export interface LinkPorts extends Answers {
   /** What the server has to prove; null, or without it: nothing, and without TLS. */
   readonly proofOf?: (address: string) => ServerProof | null;
   /** What is shown to servers that prove who they are. */
-  readonly identity?: TlsIdentity;
+  readonly identity?: TlsIdentity | null;
   /** The other end of a channel has proven a key. */
   readonly onProven?: (channel: CallChannel, key: string) => void;
   /** What is shown to the server there; null or absent: nothing. */

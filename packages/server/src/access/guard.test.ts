@@ -22,6 +22,7 @@ function guarded(tokens: readonly GrantedToken[] | null, isStrict = false) {
   const guard = new Guard({
     access: () => held.access,
     isStrict,
+    certified: () => null,
     nowMs: () => clock.ms,
     onRefusal: (refusal) => refusals.push(refusal),
     onUse: (id) => used.push(id),

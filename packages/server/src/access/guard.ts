@@ -1,5 +1,6 @@
 // Who may do what on this server: each request is held against the access document in force. A
 // server without one, which no operator has asked for one, is open, as on a laptop.
+import type { Socket } from 'node:net';
 import type { GrantedToken } from '@ringwright/access/access-document';
 import { authenticate, hasExpired, tokenRefused } from '@ringwright/access/authenticate';
 import type { Grant } from '@ringwright/access/grant';
@@ -9,7 +10,7 @@ import type { Access } from '@ringwright/access/open-access';
 import { permits } from '@ringwright/access/permits';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Caller } from '@ringwright/wire/call-channel';
-import { type Credential, credentialFrom } from './credential.ts';
+import { type Certified, type Credential, credentialFrom } from './credential.ts';
 
 export interface Refusal {
   readonly from: string;
@@ -23,6 +24,8 @@ export interface GuardPorts {
   readonly access: () => Access | null;
   /** Whether nobody is let in before the first access document has come. */
   readonly isStrict: boolean;
+  /** What a certificate grants that was shown on a connection. */
+  readonly certified: (socket: Socket) => Certified | null;
   readonly nowMs: () => number;
   readonly onRefusal: (refusal: Refusal) => void;
   readonly onUse: (token: string) => void;
@@ -59,8 +62,8 @@ export class Guard {
   /** Who asks, for logs: the token, if it is good, and where it comes from. */
   nameOf(caller: Caller): string {
     const credential = this.#shown.get(caller) ?? noOne;
-    const token = this.#grantedTo(credential)?.id;
-    return token === undefined ? credential.from : `${token} at ${credential.from}`;
+    const name = this.#grantedTo(credential)?.id ?? this.#certified(credential)?.name;
+    return name === undefined ? credential.from : `${name} at ${credential.from}`;
   }
 
   /** Throws TOKEN_MISSING, TOKEN_REFUSED, PERMISSION_MISSING. */
@@ -106,7 +109,19 @@ export class Guard {
   #allows(credential: Credential, need: Need): boolean {
     if (need.kind === 'nothing') return true;
     if (credential.isPeer() && permits(peerGrants, need)) return true;
+    const certified = this.#certified(credential);
+    if (certified !== null && !this.#hasEnded(certified) && permits(certified.grants, need)) {
+      return true;
+    }
     return permits(this.#grantedTo(credential)?.grants ?? null, need);
+  }
+
+  #certified({ socket }: Credential): Certified | null {
+    return socket === null ? null : this.#ports.certified(socket);
+  }
+
+  #hasEnded({ endsMs }: Certified): boolean {
+    return endsMs <= this.#ports.nowMs();
   }
 
   #grantedTo(credential: Credential): GrantedToken | null {
@@ -132,6 +147,10 @@ export class Guard {
 
   #refusal(credential: Credential, need: Need): CodedError {
     const needs = needText(need);
+    const certified = this.#certified(credential);
+    if (credential.token === null && certified !== null && !credential.isPeer()) {
+      return this.#certificateRefused(certified, needs);
+    }
     if (credential.token === null && !credential.isPeer()) {
       const wanted = need.kind === 'token' ? needs : `a token with ${needs}`;
       return new CodedError('TOKEN_MISSING', `this needs ${wanted}`, {
@@ -146,5 +165,20 @@ export class Guard {
       hint: 'ring-builder access list shows who may do what',
       details: { token: granted?.id ?? null, needs },
     });
+  }
+
+  #certificateRefused(certified: Certified, needs: string): CodedError {
+    const { name, endsMs } = certified;
+    const details = { certificate: name, needs };
+    const hint = 'ring-builder certs issue NAME --role ROLE makes one';
+    if (this.#hasEnded(certified)) {
+      const ended = new Date(endsMs).toISOString();
+      return new CodedError('TOKEN_REFUSED', `the certificate ${name} ended at ${ended}`, {
+        hint,
+        details,
+      });
+    }
+    const message = `the certificate ${name} may not do this: it needs ${needs}`;
+    return new CodedError('PERMISSION_MISSING', message, { hint, details });
   }
 }

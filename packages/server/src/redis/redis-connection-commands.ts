@@ -73,7 +73,8 @@ function showToken({ client, ports }: RedisCall, args: RespRequest): void {
   const [id, secret] = [textOf(args[0]), textOf(args[1])];
   const token = args.length === 1 ? parseToken(id) : { id, secret };
   const isOne = token !== null && isToken(token);
-  client.credential = credentialFrom(client.address, isOne ? token : 'unreadable');
+  const { socket } = client.credential;
+  client.credential = credentialFrom(client.address, isOne ? token : 'unreadable', socket);
   ports.guard.requireToken(client.credential);
 }
 

@@ -110,6 +110,6 @@ export function createRedis(ports: EndpointPorts, settings: RedisSettings): Redi
 
 function newClient(id: number, socket: Socket, { consistency }: RedisSettings): RedisClient {
   const address = `${socket.remoteAddress}:${socket.remotePort}`;
-  const credential = credentialFrom(address, null);
+  const credential = credentialFrom(address, null, socket);
   return { id, address, name: '', keyspace: null, consistency, protocol: 2, credential };
 }

@@ -1,5 +1,6 @@
 // ring-builder certs init and issue: an authority, and bundles for the addresses of servers.
 import { isIP } from 'node:net';
+import { grantOfWord, grantUri } from '@ringwright/access/grant-uri';
 import { CodedError } from '@ringwright/base/coded-error';
 import { certificateLifeDays } from '@ringwright/base/limits-commands';
 import { issueCertificate, type Names } from '../../certs/certificate.ts';
@@ -11,7 +12,7 @@ import {
   writeAuthorities,
   writeBundle,
 } from '../../certs/certs-folder.ts';
-import { type Arguments, optionalNumber, optionalText, usage } from '../../cli/arguments.ts';
+import { type Arguments, optionalNumber, optionalText, texts, usage } from '../../cli/arguments.ts';
 import type { Answer, Context } from '../../cli/verb.ts';
 
 /** An authority, unless a run that was stopped made it, and a bundle for each address. */
@@ -50,7 +51,9 @@ export async function issueAnswer(
 ): Promise<Answer> {
   const [first] = addresses;
   if (first === undefined) throw usage('for which addresses? certs issue 10.0.0.3 db3.example');
-  const names = namesFor(addresses);
+  const roles = texts(args, 'role');
+  if (roles.length > 0 && addresses.length > 1) throw usage('a client has one name');
+  const names = roles.length > 0 ? roles.map(roleName) : namesFor(addresses);
   const name = bundleName(optionalText(args, 'name') ?? first);
   const certs = await openCerts(args, context);
   if (certs.bundles.has(name)) {
@@ -61,9 +64,23 @@ export async function issueAnswer(
   const file = await writeBundle(certs.folder, name, await issueCertificate(authority, leaf));
   return {
     json: { name, file, names: names.map(({ value }) => value), changed: true },
-    lines: [`${file} is for its server alone: ring-server --tls ${file}`],
+    lines: [
+      roles.length === 0
+        ? `${file} is for its server alone: ring-server --tls ${file}`
+        : `${file} is for ${first} alone: ring-builder --client-cert ${file}; ` +
+          `servers take it with ring-server --client-ca ${authorityPath(certs.folder)}`,
+    ],
     next: context.next('certs list'),
   };
+}
+
+/** Of `read:notes/user:` or `operator`. */
+function roleName(word: string): Names[number] {
+  const grant = grantOfWord(word);
+  if (grant !== null) return { type: 'url', value: grantUri(grant) };
+  throw usage(
+    `--role ${word}: wanted read:RING[/PREFIX], write:RING[/PREFIX], operator, metrics or peer`,
+  );
 }
 
 export function lifeDays(args: Arguments): number {

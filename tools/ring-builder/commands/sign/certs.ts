@@ -17,12 +17,20 @@ export const verb: Verb = {
   options: {
     certs: textOption('folder of the certificates (default: certs beside that of the rings)'),
     name: textOption('issue: name of the bundle (default: the first address)'),
+    role: {
+      ...textOption('issue: a client certificate, with what it grants: read:cities/eu, operator …'),
+      array: true,
+    },
     days: textOption('issue, rotate: how long it is good (default 365)'),
     step: textOption('rotate authority: 1, 2 or 3', { choices: ['1', '2', '3'] }),
   },
   examples: [
     ['$0 certs init 10.0.0.1 10.0.0.2', 'certs/authority.pem and a bundle for each address'],
     ['$0 certs issue 10.0.0.3 db3.example --name db3', 'certs/db3.pem: ring-server --tls'],
+    [
+      '$0 certs issue ada --role operator --role metrics',
+      'certs/ada.pem: ring-builder --client-cert',
+    ],
     ['$0 certs list', 'until when each is good; exit 1 when one ends within 30 days'],
     ['$0 certs rotate db3', 'the same names with a new key'],
     ['$0 certs rotate authority --step 1', 'a second authority beside the first'],

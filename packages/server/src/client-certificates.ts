@@ -1,0 +1,84 @@
+// Who shows a certificate of an authority for clients: what the roles in it grant, as a token's do.
+import { X509Certificate } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { grantOfUri } from '@ringwright/access/grant-uri';
+import { CodedError } from '@ringwright/base/coded-error';
+import { tlsBundleBytesMax } from '@ringwright/base/limits-rings';
+import { readRegularFile } from '@ringwright/node/read-regular-file';
+import type { Logger } from 'pino';
+import type { Certified } from './access/credential.ts';
+import { followFile } from './follow-file.ts';
+
+const forClients = '1.3.6.1.5.5.7.3.2'; // RFC 5280, 4.2.1.12: id-kp-clientAuth
+const certificatePattern = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** What certificates grant that an authority for clients has signed itself. */
+export class ClientCertificates {
+  #authorities: readonly X509Certificate[] = [];
+  #judged = new WeakMap<Socket, Certified | null>();
+  #stop: () => Promise<void> = () => Promise.resolve();
+
+  /** `file`: authorities (PEM), read again when replaced; without it nobody's. Throws USAGE. */
+  static async open(file: string | undefined, log: Logger): Promise<ClientCertificates> {
+    const certificates = new ClientCertificates();
+    if (file === undefined) return certificates;
+    await certificates.#read(file, log);
+    const kept = 'the authorities for clients stay as they are';
+    const read = (): Promise<void> => certificates.#read(file, log);
+    certificates.#stop = followFile(file, { read, kept, log });
+    return certificates;
+  }
+
+  /** The handshake has proved that the other end has the key of what it shows. Null: nothing. */
+  shownOn(socket: Socket): Certified | null {
+    const known = this.#judged.get(socket);
+    if (known !== undefined) return known;
+    const shown = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+    const isOurs = shown !== undefined && isSigned(shown, this.#authorities);
+    const found = isOurs ? certifiedBy(shown) : null;
+    this.#judged.set(socket, found);
+    return found;
+  }
+
+  close(): Promise<void> {
+    return this.#stop();
+  }
+
+  /** Connections that are open are judged anew, so an authority that is gone grants nothing. */
+  async #read(file: string, log: Logger): Promise<void> {
+    const authorities = await readAuthorities(file);
+    const names = authorities.map(({ fingerprint256 }) => fingerprint256);
+    const before = this.#authorities.map(({ fingerprint256 }) => fingerprint256);
+    if (String(names) === String(before)) return;
+    this.#authorities = authorities;
+    this.#judged = new WeakMap();
+    log.info({ file, authorities: names }, 'authorities for clients');
+  }
+}
+
+async function readAuthorities(file: string): Promise<X509Certificate[]> {
+  try {
+    const text = String(await readRegularFile(file, tlsBundleBytesMax));
+    const found = (text.match(certificatePattern) ?? []).map((pem) => new X509Certificate(pem));
+    if (found.length > 0 && found.every(({ ca }) => ca)) return found;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new CodedError('USAGE', `--client-ca ${file} cannot be read: ${why}`, { cause });
+  }
+  throw new CodedError('USAGE', `--client-ca ${file} is no certificate of an authority`, {
+    hint: 'ring-builder certs init makes one: certs/authority.pem',
+  });
+}
+
+function isSigned(shown: X509Certificate, authorities: readonly X509Certificate[]): boolean {
+  if (!(shown.keyUsage ?? []).includes(forClients)) return false;
+  return authorities.some((one) => shown.checkIssued(one) && shown.verify(one.publicKey));
+}
+
+function certifiedBy({ subject, subjectAltName, validToDate }: X509Certificate): Certified {
+  const names = (subjectAltName ?? '').split(', ');
+  const uris = names.filter((name) => name.startsWith('URI:')).map((name) => name.slice(4));
+  const grants = uris.map(grantOfUri).filter((grant) => grant !== null);
+  return { name: subject.replace(/^CN=/, ''), grants, endsMs: validToDate.getTime() };
+}
