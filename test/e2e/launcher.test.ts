@@ -94,7 +94,16 @@ test('under a user id without a name all works, and what is not its own is refus
     });
     return { status, said: stdout + stderr };
   };
-  const create = ['create', 'notes', '--partitions', '4', '--replicas', '1', '--rings'];
+  const create = [
+    'create',
+    'notes',
+    '--partitions',
+    '4',
+    '--replicas',
+    '1',
+    '--unsigned',
+    '--rings',
+  ];
   expect(run('ring-builder', ...create, 'rings')).toMatchObject({ status: 0 });
   expect(run('ring-builder', 'status', 'notes')).toMatchObject({ status: 0 });
   for (const refused of [

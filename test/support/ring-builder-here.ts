@@ -5,6 +5,7 @@ import { isAbsolute, join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import type { Answer, Context } from '../../tools/ring-builder/cli/verb.ts';
 import { parseCommandLine } from '../../tools/ring-builder/command-line.ts';
+import { unsigned } from './ring-builder-program.ts';
 
 export interface RingBuilderHere {
   readonly folder: string;
@@ -22,7 +23,7 @@ export interface RingBuilderHere {
 export async function ringBuilderHere(world: Partial<Context> = {}): Promise<RingBuilderHere> {
   const folder = await mkdtemp(join(tmpdir(), 'ring-builder-'));
   const run = async (given: string | readonly string[]): Promise<Answer> => {
-    const args = typeof given === 'string' ? given.split(' ') : given;
+    const args = unsigned(typeof given === 'string' ? given.split(' ') : given);
     const rings = world.rings ?? join(folder, 'rings');
     const parsed = await parseCommandLine([`--rings=${rings}`, ...args.map(inFolder)]);
     if (parsed.kind === 'help') throw new Error(`help instead of ${args.join(' ')}`);

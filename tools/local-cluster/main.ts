@@ -82,6 +82,7 @@ async function tell({ options, folder, cluster, output, signal }: Telling): Prom
   const teller = narrator(output);
   const builder = ringBuilder({
     rings,
+    environment: { RING_BUILDER_KEYS: path.join(folder, 'keys') },
     signal,
     announce: (args) => teller.command(args),
     say: (line) => teller.say(line),

@@ -12,6 +12,8 @@ const BUILDER_MAIN = path.resolve(import.meta.dirname, '../ring-builder/launcher
 export interface RingBuilderOptions {
   /** The folder given as --rings. */
   readonly rings: string;
+  /** What its environment has besides this program's, such as where its keys lie. */
+  readonly environment: Readonly<Record<string, string>>;
   /** Ends a running command. */
   readonly signal: AbortSignal;
   /** Called with the quoted words of every command before it runs, without --json and --rings. */
@@ -23,7 +25,9 @@ export interface RingBuilderOptions {
 export type JsonObject = Readonly<Record<string, unknown>>;
 export type RingBuilder = (...args: string[]) => Promise<JsonObject>;
 
-export function ringBuilder({ rings, signal, announce, say }: RingBuilderOptions): RingBuilder {
+export function ringBuilder(options: RingBuilderOptions): RingBuilder {
+  const { rings, environment, signal, announce, say } = options;
+  const env = { ...process.env, ...environment };
   return async (...args) => {
     const typed = ['ring-builder', ...args.map(quoteForShell)];
     const command = typed.join(' ');
@@ -32,7 +36,7 @@ export function ringBuilder({ rings, signal, announce, say }: RingBuilderOptions
     const isShown = args[0] === 'rollout';
     const listen = (line: string): void => (isShown ? say(rolloutLine(line) ?? line) : undefined);
     const isDrawn = isShown && process.stderr.isTTY;
-    const { code, stdout, stderr } = await run(all, signal, isDrawn ? null : listen);
+    const { code, stdout, stderr } = await run(all, { signal, env }, isDrawn ? null : listen);
     if (code !== 0) {
       throw failure(`\`${command}\` ended with ${code}: ${stderr.trim() || stdout.trim()}`);
     }
@@ -53,12 +57,12 @@ function parseDocument(command: string, stdout: string): JsonObject {
 /** `listen` hears each line on stderr at once; null: the terminal shows them. */
 function run(
   args: readonly string[],
-  signal: AbortSignal,
+  world: { readonly signal: AbortSignal; readonly env: NodeJS.ProcessEnv },
   listen: ((line: string) => void) | null,
 ): Promise<{ code: number | string; stdout: string; stderr: string }> {
   return new Promise((resolve, reject) => {
     const errors = listen === null ? 'inherit' : 'pipe';
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', errors], signal });
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', errors], ...world });
     const stdout: Buffer[] = [];
     const stderr: string[] = [];
     child.stdout?.on('data', (chunk: Buffer) => stdout.push(chunk));

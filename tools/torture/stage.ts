@@ -85,7 +85,7 @@ export class Stage implements AsyncDisposable {
     const counts = ['--partitions', String(partitions), '--replicas', '3'];
     // Intervals, so that they can be split and merged.
     const shape = ['--partitioner', 'hash-intervals', ...counts];
-    await this.builder.json(['create', keyspace, ...shape, '--min-part-hours', '0']);
+    await this.builder.json(['create', keyspace, ...shape, '--min-part-hours', '0', '--unsigned']);
     const devices = this.victims.flatMap(({ text }) => [text, '1']);
     await this.builder.json(['add', keyspace, ...devices]);
     await this.builder.json(['commit', keyspace, '-m', 'the first version']);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { seededRandom } from '@ringwright/base/random';
 import { withSignatures } from '@ringwright/ring/file/ring-container';
 import { decodeRing } from '@ringwright/ring/file/ring-file';
+import { spkiOf } from '@ringwright/ring/trust/public-key';
 import { beforeAll, expect, test } from 'vitest';
 import { people, testKey, testRoot } from '../../../test/support/signing.ts';
 import {
@@ -21,7 +22,7 @@ import { readVersion } from './folder/read-version.ts';
 import { readTrust } from './folder/trust-file.ts';
 import { beginTrust, rotateTrust, waitingRoot } from './rotate-trust.ts';
 import { signVersion } from './sign-version.ts';
-import { generateKey, listKeys, loadKey } from './signing-key.ts';
+import { generateKey, listKeys, loadKey, protectKey } from './signing-key.ts';
 import { verifyRepository } from './verify/verify-repository.ts';
 
 const [ada, bob] = people.ring.map(({ privateKey }) => privateKey);
@@ -200,11 +201,11 @@ test('private keys are encrypted, for their owner alone, and never written over'
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
   expect(await readFile(path, 'utf8')).toContain('BEGIN ENCRYPTED PRIVATE KEY');
-  expect((await loadKey(folder, 'ada', 'correct horse')).asymmetricKeyType).toBe('ed25519');
+  expect((await loadKey(folder, 'ada', knows('correct horse'))).asymmetricKeyType).toBe('ed25519');
   for (const wrong of [null, 'wrong horse']) {
-    await expect(loadKey(folder, 'ada', wrong)).rejects.toEqual(coded('SIGNING_KEY_LOCKED'));
+    await expect(loadKey(folder, 'ada', knows(wrong))).rejects.toEqual(coded('SIGNING_KEY_LOCKED'));
   }
-  await expect(loadKey(folder, 'bob', 'x')).rejects.toEqual(coded('SIGNING_KEY_UNKNOWN'));
+  await expect(loadKey(folder, 'bob', knows('x'))).rejects.toEqual(coded('SIGNING_KEY_UNKNOWN'));
   await expect(generateKey(folder, 'ada', 'correct horse')).rejects.toEqual(
     coded('SIGNING_KEY_EXISTS'),
   );
@@ -213,3 +214,24 @@ test('private keys are encrypted, for their owner alone, and never written over'
     coded('NAME_INVALID'),
   );
 });
+
+test('a key without a passphrase opens without one, until it is given one', async () => {
+  const folder = join(await mkdtemp(join(tmpdir(), 'ringwright-keys-')), 'keys');
+  const { spki } = await generateKey(folder, 'ada', null);
+  const path = join(folder, 'ada.key');
+  const asked = knows('correct horse');
+  const unasked = () => Promise.reject(new Error('asked for a passphrase that is not needed'));
+  expect(spkiOf(await loadKey(folder, 'ada', unasked))).toBe(spki);
+  await expect(protectKey(folder, 'ada', knows('short'))).rejects.toEqual(
+    coded('SIGNING_KEY_LOCKED'),
+  );
+  expect(await protectKey(folder, 'ada', asked)).toBe(true);
+  expect(await protectKey(folder, 'ada', unasked)).toBe(false);
+  expect((await stat(path)).mode & 0o777).toBe(0o600);
+  await expect(loadKey(folder, 'ada', knows(null))).rejects.toEqual(coded('SIGNING_KEY_LOCKED'));
+  expect(spkiOf(await loadKey(folder, 'ada', asked))).toBe(spki);
+});
+
+function knows(passphrase: string | null) {
+  return () => Promise.resolve(passphrase);
+}

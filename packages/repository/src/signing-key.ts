@@ -1,11 +1,12 @@
-// Private signing keys on disk: encrypted PKCS8, mode 0600, one file each beside its public half.
-// They never lie in a rings folder, which is made to be committed to git.
+// Private signing keys on disk: PKCS8, mode 0600, one file each beside its public half; encrypted
+// where there is a passphrase. They never lie in a rings folder, which is made to be committed to
+// git.
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdir, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '@ringwright/base/coded-error';
 import { keyFileBytesMax, passphraseCharactersMin } from '@ringwright/base/limits';
-import { syncDirectory } from '@ringwright/node/durable-files';
+import { replaceOwnFile, syncDirectory } from '@ringwright/node/durable-files';
 import { onlyMissing } from '@ringwright/node/missing-file';
 import {
   readRegularFile,
@@ -22,24 +23,32 @@ export interface KnownKey {
   readonly spki: string;
 }
 
-/** Makes a key pair; durable when it returns. Throws NAME_INVALID, SIGNING_KEY_EXISTS, _LOCKED. */
+/** Throws NAME_INVALID. */
+export function requireKeyName(name: string): void {
+  if (keyNameSchema.safeParse(name).success) return;
+  throw new CodedError('NAME_INVALID', `key name ${JSON.stringify(name)} is not [a-z0-9-]`, {
+    hint: 'such as ada, or build-machine-2: at most 63 characters, beginning with a-z or 0-9',
+  });
+}
+
+/** What opens a private key; asked of only where one is encrypted. Null: nobody knows it. */
+export type Passphrase = () => Promise<string | null>;
+
+/**
+ * Makes a key pair; durable when it returns. Without a passphrase it is not encrypted. Throws
+ * NAME_INVALID, SIGNING_KEY_EXISTS, _LOCKED for a weak passphrase.
+ */
 export async function generateKey(
   folder: string,
   name: string,
   passphrase: string | null,
 ): Promise<KnownKey> {
-  if (!keyNameSchema.safeParse(name).success) {
-    throw new CodedError('NAME_INVALID', `key name ${JSON.stringify(name)} is not [a-z0-9-]`, {
-      hint: 'such as ada, or build-machine-2: at most 63 characters, beginning with a-z or 0-9',
-    });
-  }
-  const secret = strongPassphrase(passphrase, name);
+  requireKeyName(name);
+  if (passphrase !== null) requireStrong(passphrase);
   const { privateKey } = generateKeyPairSync('ed25519');
-  const cipher = { cipher: 'aes-256-cbc', passphrase: secret };
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem', ...cipher });
   const spki = spkiOf(privateKey);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeOnce(keyPath(folder, name), pem.toString(), name);
+  await writeOnce(keyPath(folder, name), pemOf(privateKey, passphrase), name);
   await writeOnce(publicPath(folder, name), `${spki}\n`, name);
   await syncDirectory(folder);
   return { name, id: keyIdOf(spki), spki };
@@ -64,8 +73,39 @@ export async function listKeys(folder: string): Promise<KnownKey[]> {
 export async function loadKey(
   folder: string,
   name: string,
-  passphrase: string | null,
+  passphrase: Passphrase,
 ): Promise<KeyObject> {
+  const key = await readKey(folder, name);
+  if (!isEncrypted(key)) return createPrivateKey(key);
+  const secret = requirePassphrase(await passphrase(), name);
+  try {
+    return createPrivateKey({ key, format: 'pem', passphrase: secret });
+  } catch {
+    throw locked(`the passphrase given is not that of key ${name}`);
+  }
+}
+
+/** Encrypts a private half that was not; false: it was. Throws as loadKey does. */
+export async function protectKey(
+  folder: string,
+  name: string,
+  passphrase: Passphrase,
+): Promise<boolean> {
+  const key = await readKey(folder, name);
+  if (isEncrypted(key)) return false;
+  const secret = requirePassphrase(await passphrase(), name);
+  requireStrong(secret);
+  await replaceOwnFile(keyPath(folder, name), Buffer.from(pemOf(createPrivateKey(key), secret)));
+  return true;
+}
+
+/** Throws SIGNING_KEY_LOCKED where none was given and nobody could be asked. */
+export function requirePassphrase(passphrase: string | null, name: string): string {
+  if (passphrase !== null) return passphrase;
+  throw locked(`key ${name} needs a passphrase`);
+}
+
+async function readKey(folder: string, name: string): Promise<Buffer> {
   const path = keyPath(folder, name);
   const found = await stat(path).catch(onlyMissing);
   if (found === null || found.size > keyFileBytesMax) {
@@ -79,18 +119,20 @@ export async function loadKey(
     const mode = (found.mode & 0o777).toString(8);
     throw locked(`${path} has mode ${mode}: others may read it`, `chmod 600 ${path}`);
   }
-  if (passphrase === null) throw locked(`key ${name} needs its passphrase`);
-  const key = await readRegularFile(path, keyFileBytesMax);
-  try {
-    return createPrivateKey({ key, format: 'pem', passphrase });
-  } catch {
-    throw locked(`the passphrase given is not that of key ${name}`);
-  }
+  return readRegularFile(path, keyFileBytesMax);
 }
 
-function strongPassphrase(passphrase: string | null, name: string): string {
-  if (passphrase === null) throw locked(`key ${name} needs a passphrase`);
-  if (passphrase.length >= passphraseCharactersMin) return passphrase;
+function pemOf(key: KeyObject, passphrase: string | null): string {
+  const cipher = passphrase === null ? {} : { cipher: 'aes-256-cbc', passphrase };
+  return key.export({ type: 'pkcs8', format: 'pem', ...cipher }).toString();
+}
+
+function isEncrypted(pem: Buffer): boolean {
+  return pem.includes('BEGIN ENCRYPTED PRIVATE KEY');
+}
+
+function requireStrong(passphrase: string): void {
+  if (passphrase.length >= passphraseCharactersMin) return;
   throw locked(
     `a passphrase of ${passphrase.length} characters, ${passphraseCharactersMin} at least`,
   );

@@ -85,7 +85,7 @@ async function createRing(
 ): Promise<void> {
   const counts = ['--partitions', `${partitions}`, '--replicas', `${replicas}`];
   // The partitioner that takes any number of partitions.
-  const rules = ['--partitioner', 'murmur3-mod', '--min-part-hours', '0'];
+  const rules = ['--partitioner', 'murmur3-mod', '--min-part-hours', '0', '--unsigned'];
   await builder('create', keyspace, ...counts, ...rules);
   await builder('add', keyspace, ...servers.flatMap(({ deviceText }) => [deviceText, '1']));
   await builder('commit', keyspace, '-m', 'the first devices');

@@ -7,7 +7,12 @@ import { CodedError } from '@ringwright/base/coded-error';
 import { replaceDurably, replaceOwnFile } from '@ringwright/node/durable-files';
 import type { TlsIdentity } from '@ringwright/node/link/prove-server';
 import { onlyMissing } from '@ringwright/node/missing-file';
-import { generateKey, listKeys, loadKey } from '@ringwright/repository/signing-key';
+import {
+  generateKey,
+  listKeys,
+  loadKey,
+  requirePassphrase,
+} from '@ringwright/repository/signing-key';
 import { type Arguments, optionalText, usage } from '../cli/arguments.ts';
 import type { Context } from '../cli/verb.ts';
 import { type Authority, makeAuthority, spkiOfCertificate } from './certificate.ts';
@@ -52,17 +57,17 @@ export async function openAuthority(certs: CertsFolder, context: Context): Promi
   const spki = spkiOfCertificate(cert);
   const known = (await listKeys(context.keys.folder)).find((one) => one.spki === spki);
   const name = known?.name ?? authorityNameOf(cert);
-  const passphrase = known === undefined ? null : await context.keys.passphrase('open');
-  return { cert, key: await loadKey(context.keys.folder, name, passphrase) };
+  const { folder } = context.keys;
+  return { cert, key: await loadKey(folder, name, () => context.keys.passphrase('open')) };
 }
 
 /** Of chance too: a folder of keys may serve several clusters, which must not believe each other. */
 export async function newAuthority(number: number, context: Context): Promise<Authority> {
   const name = `${authorityName}-${number}-${randomBytes(4).toString('hex')}`;
   const { folder } = context.keys;
-  const passphrase = await context.keys.passphrase('create');
+  const passphrase = requirePassphrase(await context.keys.passphrase('create'), name);
   await generateKey(folder, name, passphrase);
-  const key = await loadKey(folder, name, passphrase);
+  const key = await loadKey(folder, name, () => Promise.resolve(passphrase));
   return { cert: await makeAuthority(key, { name, nowMs: context.nowMs() }), key };
 }
 

@@ -20,7 +20,8 @@ export async function keysPlace(
   return {
     folder,
     name: optionalText(args, 'sign-as') ?? null,
-    passphrase: async (use) => given ?? (await (asked ??= ask({ isNew: use === 'create' }))),
+    passphrase: async (use) =>
+      given ?? (use === 'given' ? null : await (asked ??= ask({ isNew: use === 'create' }))),
   };
 }
 

@@ -34,8 +34,11 @@ export interface KeysPlace {
   readonly folder: string;
   /** The ring key to sign with, when several are here. */
   readonly name: string | null;
-  /** Given, or asked for on a terminal, once; null: neither. `create`: of keys that are made now. */
-  readonly passphrase: (use: 'open' | 'create') => Promise<string | null>;
+  /**
+   * Given, or asked for on a terminal, once; null: neither. `create`: of keys that are made now;
+   * `given`: nobody is asked.
+   */
+  readonly passphrase: (use: 'open' | 'create' | 'given') => Promise<string | null>;
 }
 
 /** The world as run-command.ts sees it; verbs read no clock, no user name and no environment. */

@@ -28,7 +28,7 @@ export async function keyOfRole(
   const chosen =
     role === 'ring' && name !== null ? known.find((one) => one.name === name) : known[0];
   if (chosen !== undefined)
-    return loadKey(context.keys.folder, chosen.name, await context.keys.passphrase('open'));
+    return loadKey(context.keys.folder, chosen.name, () => context.keys.passphrase('open'));
   if (role !== 'ring' || name === null) return undefined;
   throw new CodedError(
     'SIGNING_KEY_UNKNOWN',

@@ -1,12 +1,21 @@
 // ring-builder create: a new ring without devices.
 import { counted } from '@ringwright/base/counted';
+import { trustLifeDaysMax } from '@ringwright/base/limits';
+import type { BuilderState } from '@ringwright/builder/state/builder-state';
 import { createState } from '@ringwright/builder/state/create-state';
 import { createRing } from '@ringwright/repository/create-ring';
+import { listRings } from '@ringwright/repository/folder/list-rings';
+import { ringFolder } from '@ringwright/repository/folder/ring-folder';
+import { readTrust } from '@ringwright/repository/folder/trust-file';
+import { readStoreFile } from '@ringwright/repository/shared/store-file';
 import { partitionCountOf } from '@ringwright/ring/partitioner/partitioner';
-import { parseNumber, text } from '../../cli/arguments.ts';
-import { textOption } from '../../cli/option-forms.ts';
-import type { Verb } from '../../cli/verb.ts';
+import { type Arguments, flag, parseNumber, text } from '../../cli/arguments.ts';
+import { flagOption, textOption } from '../../cli/option-forms.ts';
+import type { Context, Verb } from '../../cli/verb.ts';
+import { type BegunSigning, beginSigning, keyNameOf } from '../../versions/begin-signing.ts';
 import { partitionerOptions, typedPartitioner } from './typed-partitioner.ts';
+
+const dayMs = 86_400_000;
 
 export const verb: Verb = {
   options: {
@@ -18,6 +27,7 @@ export const verb: Verb = {
     }),
     'min-part-hours': textOption('hours a partition rests after a move', { default: '0' }),
     overload: textOption('share above its weight for dispersion: 0.1', { default: '0' }),
+    unsigned: flagOption('make no signing key: whoever reaches a server can forge rings'),
     cluster: textOption('servers of another cluster refuse it', { default: 'default' }),
   },
   examples: [
@@ -46,15 +56,45 @@ export const verb: Verb = {
       minPartHours: parseNumber(text(args, 'min-part-hours'), 'min-part-hours'),
       overload: parseNumber(text(args, 'overload'), 'overload'),
     });
+    const begun = await signFromTheStart(args, context, state);
     await createRing(context.rings, state, context.command);
     const { partitioner, replicas } = state;
     const partitions = partitionCountOf(partitioner);
     return {
-      json: { ...state, partitions, changed: true },
+      json: { ...state, partitions, key: begun?.keys.ring ?? null, changed: true },
       lines: [
         `created ring ${ring}: ${counted(partitions, 'partition')} x ${counted(replicas, 'replica')}, no devices`,
+        ...(begun === null ? [] : signingLines(begun, context)),
       ],
       next: context.next(`add ${ring} r1z1-10.0.0.1:6200/sdb 100 …`),
     };
   },
 };
+
+/**
+ * The first ring of a folder is signed from its first version on; null: it is not, or others were
+ * before it. Rings that are unsigned already are left so: their next push would be refused. So are
+ * those of a store, whose operators share a head but no trust.json. Nobody is asked for a
+ * passphrase: what is typed next would be taken for it when several lines are pasted.
+ */
+async function signFromTheStart(
+  args: Arguments,
+  context: Context,
+  { ring, cluster }: BuilderState,
+): Promise<BegunSigning | null> {
+  const { rings } = context;
+  ringFolder(rings, ring); // a name that will not do must leave no keys behind
+  if (flag(args, 'unsigned') || (await listRings(rings)).length > 0) return null;
+  if ((await readTrust(rings)) !== null || (await readStoreFile(rings)) !== null) return null;
+  const expires = new Date(context.nowMs() + trustLifeDaysMax * dayMs).toISOString();
+  const passphrase = (): Promise<string | null> => context.keys.passphrase('given');
+  return beginSigning(context, keyNameOf(context.user), { cluster, expires, passphrase });
+}
+
+function signingLines(
+  { keys, isOpen }: BegunSigning,
+  { keys: { folder }, next }: Context,
+): string[] {
+  const signed = `its versions are signed by ${keys.ring.name}: keep a copy of ${folder}`;
+  return isOpen ? [signed, `no passphrase protects that key: ${next('key protect')}`] : [signed];
+}

@@ -40,8 +40,9 @@ async function rotate(
   const after = change === null ? [] : change(trust.root).roles.root.keys;
   const usable = known.filter(({ id }) => ids.has(id) || after.includes(id));
   const { folder } = context.keys;
-  const passphrase = usable.length === 0 ? null : await context.keys.passphrase('open');
-  const keys = await Promise.all(usable.map(({ name }) => loadKey(folder, name, passphrase)));
+  const keys = await Promise.all(
+    usable.map(({ name }) => loadKey(folder, name, () => context.keys.passphrase('open'))),
+  );
   const rotation = await rotateTrust(context.rings, authorOf(context), {
     change,
     keys,

@@ -1,12 +1,13 @@
 // With keys: one command turns signing on, and what it refuses.
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { appendPush } from '@ringwright/repository/append-push';
 import { expect, test } from 'vitest';
 import { type RingBuilder, ringBuilderIn } from '../../../../test/support/ring-builder-program.ts';
 
-const create = 'create cities --partition-power 5 --replicas 3';
+const shape = '--partition-power 5 --replicas 3';
+const create = `create cities ${shape}`;
 const devices = [1, 2, 3, 4].map((n) => `r1z${n}-10.0.0.${n}:6200/sdb 100`).join(' ');
 
 /** Commands of one person, whose keys and passphrase lie in a folder of their own. */
@@ -47,6 +48,46 @@ test('unsigned it says so; key generate turns signing on, and from then on it is
   expect(await tool.json(`commit cities -m again ${ada}`)).toMatchObject({ changed: false });
   expect(await tool.json(`verify cities --trust ${made.root}`)).toMatchObject({ signed: true });
   expect((await tool.run(`verify cities --trust ${'0'.repeat(64)}`)).exit).toBe(1);
+});
+
+test('the first ring of a folder is signed from the start, unless told otherwise', async () => {
+  const tool = await ringBuilderIn();
+  const [keys, user] = [join(tool.folder, 'keys'), '--author ada@db1'];
+  const place = `--key-folder ${keys} ${user}`;
+  // Nothing is left of what cannot be: no key, no root.
+  expect(await codeOf(tool, `create No ${shape} ${place}`)).toEqual([2, 'NAME_INVALID']);
+  expect(await codeOf(tool, `${create} --key-folder ${tool.folder}/rings/keys`)).toEqual([
+    2,
+    'USAGE',
+  ]);
+  const weak = join(tool.folder, 'weak');
+  await writeFile(weak, 'short', { mode: 0o600 });
+  const locked = await codeOf(tool, `${create} ${place} --passphrase-file ${weak}`);
+  expect(locked).toEqual([2, 'SIGNING_KEY_LOCKED']);
+  expect(await readdir(tool.folder)).toEqual(['weak']);
+
+  const made = await tool.run(`${create} ${place}`);
+  expect(made.stdout).toContain(`signed by ada: keep a copy of ${keys}`);
+  expect(made.stdout).toContain('no passphrase protects that key: ring-builder key protect');
+  await tool.json(`add cities ${devices}`);
+  const signed = await tool.json(`commit cities -m first ${place}`);
+  expect(signed).toMatchObject({ signed: true, signers: ['ada'], signaturesMissing: 0 });
+  // The next one is signed by whoever commits it: the folder has its root already.
+  expect(await tool.json(`create more ${shape} ${place}`)).toMatchObject({ key: null });
+  const ada = `${place} --passphrase-file ${join(tool.folder, 'passphrase')}`;
+  await writeFile(join(tool.folder, 'passphrase'), 'correct horse', { mode: 0o600 });
+  const encrypted = { protected: ['ada-beacon', 'ada-root', 'ada'] };
+  expect(await tool.json(`key protect ${ada}`)).toMatchObject(encrypted);
+  expect(await tool.json(`key protect ${ada}`)).toMatchObject({ protected: [], changed: false });
+  await tool.json(`add more ${devices}`);
+  expect(await codeOf(tool, `commit more -m x ${place}`)).toEqual([2, 'SIGNING_KEY_LOCKED']);
+  expect(await tool.json(`commit more -m x ${ada}`)).toMatchObject({ signed: true });
+
+  // Rings that are unsigned already stay so beside a new one.
+  const other = await ringBuilderIn();
+  expect(await other.json(`${create} --unsigned ${place}`)).toMatchObject({ key: null });
+  expect(await other.json(`create more ${shape} ${place}`)).toMatchObject({ key: null });
+  expect(await readdir(join(other.folder, 'rings'))).toEqual(['cities', 'more']);
 });
 
 test('signing can be turned on while moves are in flight, and they stay', async () => {

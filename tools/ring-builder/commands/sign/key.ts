@@ -4,15 +4,16 @@ import { flagOption, textOption } from '../../cli/option-forms.ts';
 import type { Verb } from '../../cli/verb.ts';
 import { generateAnswer } from './key-generate.ts';
 import { listAnswer } from './key-list.ts';
+import { protectAnswer } from './key-protect.ts';
 import { revokeAnswer, trustAnswer } from './key-trust.ts';
 
 export const verb: Verb = {
   positionals: {
     action: {
-      describe: 'generate, list, trust or revoke',
-      choices: ['generate', 'list', 'trust', 'revoke'],
+      describe: 'generate, list, protect, trust or revoke',
+      choices: ['generate', 'list', 'protect', 'trust', 'revoke'],
     },
-    names: { describe: 'generate: name of the new key; revoke: names or ids' },
+    names: { describe: 'generate: name of the new key; protect: names; revoke: names or ids' },
   },
   options: {
     role: textOption('generate: what the key is for (default ring)', {
@@ -31,6 +32,7 @@ export const verb: Verb = {
   examples: [
     ['$0 key generate ada', 'turns signing on: root, ring and beacon keys, and trust.json'],
     ['$0 key generate bob --role ring', 'a key for somebody else: prints the line to --add'],
+    ['$0 key protect', 'a passphrase for the keys here that have none'],
     ['$0 key trust --add ring:bob=MCow…', 'the next root, which knows bob'],
     ['$0 key revoke eve', 'the next root, without eve'],
   ],
@@ -39,6 +41,7 @@ export const verb: Verb = {
     const names = texts(args, 'names');
     if (action === 'generate') return generateAnswer(args, context, names);
     if (action === 'list') return listAnswer(context);
+    if (action === 'protect') return protectAnswer(context, names);
     if (action === 'revoke') return revokeAnswer(args, context, names);
     if (names.length > 0) throw usage(`key trust takes options, not ${names.join(' ')}`);
     return trustAnswer(args, context);

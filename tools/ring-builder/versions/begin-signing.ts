@@ -1,0 +1,125 @@
+// Signing is turned on in a rings folder: three keys, and root 1, which says that they count.
+import { isAbsolute, relative } from 'node:path';
+import { CodedError } from '@ringwright/base/coded-error';
+import { guardMovedShareMax } from '@ringwright/base/limits';
+import { listRings } from '@ringwright/repository/folder/list-rings';
+import { trustPath } from '@ringwright/repository/folder/trust-file';
+import { openRing } from '@ringwright/repository/open-ring';
+import { beginTrust } from '@ringwright/repository/rotate-trust';
+import { generateKey, type KnownKey, listKeys, loadKey } from '@ringwright/repository/signing-key';
+import type { TrustRole, TrustRoot } from '@ringwright/ring/trust/trust-root';
+import { usage } from '../cli/arguments.ts';
+import type { Context } from '../cli/verb.ts';
+import { authorOf } from './stage-verb.ts';
+
+export type RoleKeys = Readonly<Record<TrustRole, KnownKey>>;
+
+export interface BegunSigning {
+  readonly cluster: string;
+  /** Id of root 1. */
+  readonly root: string;
+  /** Its file. */
+  readonly trust: string;
+  readonly keys: RoleKeys;
+  readonly expires: string;
+  /** Whether keys were made now that no passphrase protects. */
+  readonly isOpen: boolean;
+}
+
+/**
+ * `passphrase` is asked for when keys are made; null leaves them unencrypted. Throws USAGE,
+ * TRUST_EXISTS, SIGNING_KEY_LOCKED.
+ */
+export async function beginSigning(
+  context: Context,
+  name: string,
+  given: {
+    readonly cluster?: string | undefined;
+    readonly expires: string;
+    readonly passphrase: () => Promise<string | null>;
+  },
+): Promise<BegunSigning> {
+  requireElsewhere(context);
+  const cluster = given.cluster ?? (await clusterOfRings(context.rings));
+  const { folder } = context.keys;
+  const names = { root: `${name}-root`, ring: name, beacon: `${name}-beacon` };
+  const there = await listKeys(folder);
+  // What is there already, such as from a run that was stopped, is used.
+  const isNew = Object.values(names).some((one) => !there.some((known) => known.name === one));
+  const passphrase = isNew ? await given.passphrase() : null;
+  const key = async (one: string): Promise<KnownKey> =>
+    there.find((known) => known.name === one) ?? generateKey(folder, one, passphrase);
+  const keys = {
+    root: await key(names.root),
+    ring: await key(names.ring),
+    beacon: await key(names.beacon),
+  };
+  const signer = await loadKey(folder, names.root, async () =>
+    isNew ? passphrase : context.keys.passphrase('open'),
+  );
+  const { expires } = given;
+  const root = firstRoot({ cluster, keys, expires });
+  const { id } = await beginTrust(context.rings, authorOf(context), { root, keys: [signer] });
+  return {
+    cluster,
+    root: id,
+    trust: trustPath(context.rings),
+    keys,
+    expires,
+    isOpen: isNew && passphrase === null,
+  };
+}
+
+export function namesOfKeys({ root, ring, beacon }: RoleKeys): string[] {
+  return [root, ring, beacon].map(({ name }) => name);
+}
+
+/** `Alice@db1` has the key `alice`. */
+export function keyNameOf(user: string): string {
+  const [person = ''] = user.split('@', 1);
+  return person.toLowerCase().replaceAll(/[^a-z0-9-]/g, '') || 'ring';
+}
+
+function firstRoot(given: {
+  readonly cluster: string;
+  readonly keys: RoleKeys;
+  readonly expires: string;
+}): TrustRoot {
+  const { cluster, keys, expires } = given;
+  const role = (key: KnownKey): { keys: string[]; threshold: number } => {
+    return { keys: [key.id], threshold: 1 };
+  };
+  const guard = { large: 2, override: true, movedShare: guardMovedShareMax };
+  return {
+    cluster,
+    version: 1,
+    epoch: 1,
+    expires,
+    keys: Object.values(keys).map(({ name, spki }) => ({ name, spki })),
+    roles: {
+      root: role(keys.root),
+      ring: { ...role(keys.ring), ...guard },
+      beacon: role(keys.beacon),
+    },
+  };
+}
+
+async function clusterOfRings(rings: string): Promise<string> {
+  const clusters = new Set<string>();
+  for (const name of await listRings(rings)) {
+    const opened = await openRing(rings, name).catch(() => null);
+    if (opened !== null) clusters.add(opened.state.cluster);
+  }
+  if (clusters.size <= 1) return [...clusters][0] ?? 'default';
+  const message = `${rings} has rings of the clusters ${[...clusters].join(', ')}`;
+  throw new CodedError('USAGE', message, {
+    hint: 'one folder for each cluster, since keys are those of a cluster; or --cluster NAME',
+  });
+}
+
+/** A rings folder is made to be committed to git and copied about; private keys are not. */
+export function requireElsewhere({ keys, rings }: Context): void {
+  const way = relative(rings, keys.folder);
+  if (way.startsWith('..') || isAbsolute(way)) return;
+  throw usage(`${keys.folder} lies in ${rings}, which is shared`, '--key-folder DIR outside of it');
+}
