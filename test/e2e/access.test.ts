@@ -154,6 +154,9 @@ test('the tool, clients and strangers at secured servers', slow, async () => {
     expect(`${stdout}${stderr}`, verb).toMatch(/PERMISSION_MISSING|needs (operator|metrics)/);
   }
 
+  const { exit, stderr } = await tool.run('reconcile notes --json');
+  expect(exit, stderr).toBe(0);
+
   // Revoked: on every server within a second, on connections that are open too.
   const startMs = performance.now();
   const revoked = await tool.json<{ servers: { outcome: string }[] }>('access revoke app');

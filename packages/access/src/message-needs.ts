@@ -10,7 +10,7 @@ export type NeedsOf<Request> = readonly Need[] | ((request: Request) => readonly
 
 const peer = [role('peer')];
 const operator = [role('operator')];
-const giveRing = [role('operator', 'peer')];
+const operatorOrPeer = [role('operator', 'peer')];
 
 /** The compiler refuses a message without a line here. */
 export const messageNeeds: { readonly [Name in keyof Kinds]: NeedsOf<RequestOf<Kinds[Name]>> } = {
@@ -19,9 +19,9 @@ export const messageNeeds: { readonly [Name in keyof Kinds]: NeedsOf<RequestOf<K
   // The documents are signed: that is the credential, or nobody could ever grant the first token.
   trustOffer: [nothing],
   trustFetch: [anyToken],
-  ringOffer: giveRing,
-  ringDelta: giveRing,
-  ringChunk: giveRing,
+  ringOffer: operatorOrPeer,
+  ringDelta: operatorOrPeer,
+  ringChunk: operatorOrPeer,
   ringFetch: ({ keyspace }) => [{ kind: 'ring', keyspace }],
   ringSettle: operator,
   recordWrite: peer,
@@ -29,7 +29,7 @@ export const messageNeeds: { readonly [Name in keyof Kinds]: NeedsOf<RequestOf<K
   recordRead: peer,
   recordStamp: peer,
   recordPrepare: peer,
-  digests: peer,
+  digests: operatorOrPeer,
   tail: peer,
   offer: peer,
   push: peer,

@@ -1,5 +1,6 @@
 // What this server answers on the wire, by method.
 import { messageNeeds, type NeedsOf } from '@ringwright/access/message-needs';
+import { role } from '@ringwright/access/need';
 import { assert, must } from '@ringwright/base/assert';
 import type { MaybePromise } from '@ringwright/base/maybe-promise';
 import { auditRead } from '@ringwright/wire/audit';
@@ -113,7 +114,14 @@ export function fillHandlers(
   const ofDevices = <Request extends z.ZodType<MadeWith>, Answer extends z.ZodType>(
     kind: MessageKind<Request, Answer>,
     run: (request: z.infer<Request>, caller: Caller) => MaybePromise<z.infer<Answer>>,
-  ): void => answer(kind, betweenDevices(clients.coordinator.requests, proven, run));
+    isOpenTo: (caller: Caller) => boolean = () => false,
+  ): void => {
+    const requireCaller = (caller: Caller, request: MadeWith): void => {
+      if (!isOpenTo(caller)) proven.requireMember(caller, request);
+    };
+    answer(kind, betweenDevices(clients.coordinator.requests, requireCaller, run));
+  };
+  const toOperators = (caller: Caller): boolean => ports.guard.allows(caller, role('operator'));
   answer(auditRead, async ({ before, limit }) => ({
     lines: await ports.audit.read(before, limit),
   }));
@@ -130,7 +138,7 @@ export function fillHandlers(
   ofDevices(recordRead, (request, caller) => timed(answerRead(replica, request, caller)));
   ofDevices(recordStamp, (request, caller) => timed(answerStamp(replica, request, caller)));
   ofDevices(recordPrepare, (request, caller) => timed(answerPrepare(replica, request, caller)));
-  ofDevices(digests, (request, caller) => answerDigests(replica, request, caller));
+  ofDevices(digests, (request, caller) => answerDigests(replica, request, caller), toOperators);
   ofDevices(tail, (request, caller) => answerTail(replica, request, caller));
   ofDevices(offer, (request, caller) => answerOffer(replica, request, caller));
   ofDevices(push, (request, caller) => answerPush(replica, request, caller));
@@ -168,11 +176,11 @@ function assertComplete(handlers: ReadonlyMap<string, CallHandler>): void {
 /** What only devices of the ring may ask of each other; counted as long as it is under way. */
 function betweenDevices<Request extends MadeWith, Answer>(
   requests: RingRequests,
-  proven: HandlerPorts['proven'],
+  requireCaller: (caller: Caller, request: MadeWith) => void,
   run: (request: Request, caller: Caller) => MaybePromise<Answer>,
 ): (request: Request, caller: Caller) => MaybePromise<Answer> {
   return (request, caller) => {
-    proven.requireMember(caller, request);
+    requireCaller(caller, request);
     const answered = run(request, caller);
     if (!(answered instanceof Promise)) return answered;
     requests.begin('answered', request);
