@@ -152,6 +152,16 @@ const token: Advise = ({ ring: { keyspace } }) => ({
     'ring-builder access list shows who has which, access grant NAME --operator --metrics makes one',
 });
 
+const otherKey: Advise = ({ ring: { keyspace } }, [{ address, devices }]) => {
+  const who = devices.length === 1 ? `d${devices[0]}` : 'all';
+  const command = `set-device ${keyspace} ${who} --ask-key`;
+  const text =
+    `is it the right server at ${address}? Where its disk was emptied, its key is new: ` +
+    'stop it, empty the disk, put a kept device-key.pem there and start it; or, without one, ' +
+    `ring-builder ${command}, commit and push make the new key known`;
+  return { command, text };
+};
+
 const unknown: Advise = ({ ring: { keyspace, moves }, takenByAll = false }) => {
   const push = `push ${keyspace}`;
   if (!takenByAll) {
@@ -203,6 +213,7 @@ const table = new Map<ErrorCode, Advise>([
       (ring) => `rollout ${ring}`,
     ),
   ],
+  ['PEER_UNPROVEN', otherKey],
   ['DISK_FULL', says('those disks need room', (ring) => `reconcile ${ring}`)],
   ['RING_UNKNOWN', unknown],
   ['PEER_UNREACHABLE', absent],
@@ -237,7 +248,7 @@ export function adviceOnCode(situation: Situation, code: ErrorCode): Advice {
 
 /** A server that answers late, or in no form known, is away like one that does not answer. */
 function rowOf(code: ErrorCode): ErrorCode {
-  return isPeerCode(code) ? 'PEER_UNREACHABLE' : code;
+  return isPeerCode(code) && !table.has(code) ? 'PEER_UNREACHABLE' : code;
 }
 
 function named(plights: readonly Plight[]): string {

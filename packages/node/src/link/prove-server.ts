@@ -126,7 +126,7 @@ function unproven(address: string, wanted: ReadonlySet<string>, got: string): Co
   const expected = [...wanted].join(' or ');
   const message = `${address} proves the key ${got}, expected ${expected}`;
   return new CodedError('PEER_UNPROVEN', message, {
-    hint: 'another server answers there, or its key was changed: ring-builder set-device names a new one',
+    hint: 'another server answers there, or its key was changed: ring-builder set-device RING dN --ask-key names the new one',
     details: { address, expected: [...wanted], got },
   });
 }

@@ -49,10 +49,11 @@ test("a device's directory without its device.json is refused too", async () => 
   });
 });
 
-test('a fresh file system, and what a first start that was killed left, are taken', async () => {
+test('a fresh file system, a killed first start and a key that was kept are taken', async () => {
   await using folder = await scratchFolder();
   await mkdir(join(folder.path, 'lost+found'));
   await writeFile(join(folder.path, 'device.json.new'), '{"for');
+  await writeFile(join(folder.path, 'device-key.pem'), '', { mode: 0o600 });
   await chmod(folder.path, 0o755);
   expect(await prepareDataDirectory(folder.path, anywhere)).toHaveLength(1);
   expect(await modeOf(folder.path)).toBe(0o700);

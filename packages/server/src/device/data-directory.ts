@@ -43,8 +43,8 @@ export async function prepareDataDirectory(
   return notes;
 }
 
-/** Of a fresh file system, or of a first start that was killed. */
-const harmless: ReadonlySet<string> = new Set(['lost+found', 'device.json.new']);
+/** Of a fresh file system, of a first start that was killed, or a key that was kept for a new disk. */
+const harmless: ReadonlySet<string> = new Set(['lost+found', 'device.json.new', 'device-key.pem']);
 const FOREIGN_NAMES_SHOWN_MAX = 3;
 
 /**
