@@ -1,7 +1,7 @@
 // One read, write or delete of a record over HTTP, with its outcome as a history wants it.
 import type http from 'node:http';
 import { parseStamp, type Stamp } from '@ringwright/base/stamp';
-import { askServer, type Response, refusalOf } from './ask-server.ts';
+import { askServer, type Request, type Response, refusalOf } from './ask-server.ts';
 import type { Operation } from './history.ts';
 
 /** What an operation led to. `value` is what a read found. */
@@ -13,19 +13,20 @@ export interface RecordQuestion extends Pick<Operation, 'kind' | 'key' | 'value'
   readonly port: number;
   readonly keyspace: string;
   readonly agent: http.Agent;
+  readonly shown?: Request['shown'];
   /** Such as a session. */
   readonly headers?: http.OutgoingHttpHeaders;
 }
 
 /** Never rejects: a broken connection is an outcome too. */
 export async function askRecord(question: RecordQuestion): Promise<Told> {
-  const { kind, key, value, level, port, keyspace, agent, headers = {} } = question;
+  const { kind, key, value, level, port, keyspace, agent, headers = {}, shown = null } = question;
   const query = level === undefined ? '' : `?consistency=${level}`;
   const method = kind === 'write' ? 'PUT' : kind === 'delete' ? 'DELETE' : 'GET';
   const body = value === null ? {} : { body: value };
   try {
     const path = `/v1/${keyspace}/${key}${query}`;
-    const response = await askServer(port, { method, path, agent, headers, ...body });
+    const response = await askServer(port, { method, path, agent, headers, shown, ...body });
     return kind === 'read' ? readOutcome(response) : changeOutcome(response);
   } catch (error) {
     return unanswered(error);

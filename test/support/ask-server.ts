@@ -1,7 +1,15 @@
 // One HTTP request to one server, with the path sent as it is given.
 import http from 'node:http';
+import https from 'node:https';
 
 const ANSWER_MS_MAX = 15_000;
+
+/** What is asked of a server that is secured: TLS by this authority, and what is shown. */
+export interface Shown {
+  /** PEM. */
+  readonly ca: string;
+  readonly token: string;
+}
 
 export interface Request {
   readonly method?: 'GET' | 'PUT' | 'DELETE' | 'HEAD' | 'POST';
@@ -10,6 +18,8 @@ export interface Request {
   readonly body?: string | Uint8Array;
   readonly headers?: http.OutgoingHttpHeaders;
   readonly agent?: http.Agent;
+  /** Null or absent: nothing, without TLS. */
+  readonly shown?: Shown | null;
 }
 
 export interface Response {
@@ -20,11 +30,15 @@ export interface Response {
 
 /** Rejects when there is no whole answer. */
 export function askServer(port: number, request: Request): Promise<Response> {
-  const { method = 'GET', path, body, headers = {}, agent = false } = request;
+  const { method = 'GET', path, body, headers = {}, agent = false, shown = null } = request;
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
-  const options = { host: '127.0.0.1', port, method, path, agent, timeout: ANSWER_MS_MAX };
+  const proof = shown === null ? {} : { authorization: `Bearer ${shown.token}` };
+  const options = {
+    ...{ host: '127.0.0.1', port, method, path, agent, timeout: ANSWER_MS_MAX },
+    ...{ headers: { ...length, ...proof, ...headers }, ...(shown && { ca: shown.ca }) },
+  };
   return new Promise((resolve, reject) => {
-    const sent = http.request({ ...options, headers: { ...length, ...headers } }, (response) => {
+    const sent = (shown === null ? http : https).request(options, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.once('end', () => {

@@ -3,9 +3,25 @@ import type { Ring } from '@ringwright/ring/ring';
 import { slotsOf } from '@ringwright/ring/slots-of';
 import { digests } from '@ringwright/wire/replication';
 import { withServer } from '../../tools/ring-builder/servers/server-connection.ts';
+import { type Trusted, withProofs } from '../../tools/ring-builder/servers/server-proofs.ts';
 
-/** Everything that keeps the replicas of a ring without moves from being equal, as sentences. */
-export async function unequalReplicas(ring: Ring): Promise<string[]> {
+export type { Trusted };
+
+/**
+ * Everything that keeps the replicas of a ring without moves from being equal, as sentences.
+ * `trusted`: where servers prove who they are and want a token.
+ */
+export async function unequalReplicas(ring: Ring, trusted?: Trusted): Promise<string[]> {
+  if (trusted === undefined) return unequalIn(ring);
+  let unequal: string[] = [];
+  await withProofs(trusted, async () => {
+    unequal = await unequalIn(ring);
+    return { json: unequal, lines: [] };
+  });
+  return unequal;
+}
+
+async function unequalIn(ring: Ring): Promise<string[]> {
   const partitions = Array.from({ length: ring.partitions }, (_, partition) => partition);
   const held = new Map<number, Awaited<ReturnType<typeof holdingsOn>>>();
   for (const device of ring.devices) {

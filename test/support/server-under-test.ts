@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { waitFor } from '@ringwright/node/wait-for';
 import type { ServerStatus } from '@ringwright/server/status/status';
-import { askServer } from './ask-server.ts';
+import { askServer, type Response, type Shown } from './ask-server.ts';
 
 export const serverProgram = path.join(import.meta.dirname, '../../tools/ring-server/launcher.mjs');
 
@@ -21,6 +21,8 @@ export interface ServerPlace {
   };
   /** The launcher of another program than that of this checkout. */
   readonly program?: string;
+  /** What its tester shows it; absent: nothing, without TLS. */
+  readonly shown?: Shown;
 }
 
 export interface LogLine {
@@ -60,8 +62,7 @@ export class ServerUnderTest {
   /** Resolves when it listens. */
   async start(extra: readonly string[] = [], deadlineMs?: number): Promise<void> {
     this.spawn(extra);
-    const isUp = async () =>
-      (await askServer(this.place.port, { path: '/healthz' })).status === 200;
+    const isUp = async () => (await this.#ask('/healthz')).status === 200;
     await waitFor(`${this.place.device} to listen or to end`, {
       ask: async () => !this.isRunning || (await isUp()),
       until: (is) => is,
@@ -105,8 +106,13 @@ export class ServerUnderTest {
   }
 
   async status(): Promise<ServerStatus> {
-    const { bytes } = await askServer(this.place.port, { path: '/v1/status' });
+    const { bytes } = await this.#ask('/v1/status');
     return JSON.parse(bytes.toString()) as ServerStatus;
+  }
+
+  #ask(asked: string): Promise<Response> {
+    const { port, shown = null } = this.place;
+    return askServer(port, { path: asked, shown });
   }
 
   /** The way a machine dies. */

@@ -3,6 +3,7 @@
 import { seededBugs } from './bugs/all.ts';
 import type { SeededBug } from './bugs/seeded-bug.ts';
 import { nemeses } from './nemeses/all.ts';
+import { rotate } from './nemeses/rotate.ts';
 import { type Options, parseOptions } from './options.ts';
 import { printRun } from './print-run.ts';
 import { removeRun } from './remove-run.ts';
@@ -26,14 +27,18 @@ const SCENARIO_SECONDS = [60, 90];
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 async function torture(options: Options, bug: SeededBug | null): Promise<void> {
-  const { seed, seconds, servers, nemesis, sound, json, keep } = options;
+  const { seed, seconds, servers, nemesis, secure, sound, json, keep } = options;
   const letters = nemesis.join(',');
   say(`${servers} servers, ${seconds} s of ${bug?.name ?? letters}, seed ${seed}`);
   const result = await tortureRun({
     seed,
     seconds,
     servers,
-    nemeses: bug?.nemeses ?? nemeses.filter(({ letter }) => nemesis.includes(letter)),
+    nemeses: bug?.nemeses ?? [
+      ...nemeses.filter(({ letter }) => nemesis.includes(letter)),
+      ...(secure ? [rotate] : []),
+    ],
+    isSecured: secure,
     patches: sound ? [] : (bug?.patches ?? []),
     convergeMs: bug === null ? CONVERGE_MS : BUG_CONVERGE_MS,
     endsEarly: bug !== null,
@@ -43,7 +48,9 @@ async function torture(options: Options, bug: SeededBug | null): Promise<void> {
   if (isClean && !keep) await removeRun(result.folder);
   const faults =
     bug === null ? ['--nemesis', letters] : ['--bug', bug.name, ...(sound ? ['--sound'] : [])];
-  const args = ['--minutes', seconds / 60, '--seed', seed, '--servers', servers, ...faults];
+  const secured = secure ? ['--secure'] : [];
+  const many = ['--minutes', seconds / 60, '--seed', seed, '--servers', servers];
+  const args = [...many, ...faults, ...secured];
   const replay = `npm run torture -- ${args.join(' ')}`;
   process.stdout.write(printRun(result, { replay, json, kept: !isClean || keep }));
   if (!isClean) process.exitCode = VIOLATED_EXIT;

@@ -1,5 +1,6 @@
 // All connections of a tortured process come from its own address: by that its proxies know it.
 import module from 'node:module';
+import type { ConnectionOptions } from 'node:tls';
 
 /** Before the modules that connect are loaded; module.syncBuiltinESMExports() comes after it. */
 export function nameConnections(localAddress: string): void {
@@ -8,4 +9,9 @@ export function nameConnections(localAddress: string): void {
   const named = (options: unknown, ...rest: unknown[]): unknown =>
     typeof options === 'object' ? connect({ ...options, localAddress }, ...rest) : connect(options);
   Object.assign(net, { connect: named, createConnection: named });
+  const tls = module.createRequire(import.meta.url)('node:tls') as typeof import('node:tls');
+  const connectTls = tls.connect;
+  Object.assign(tls, {
+    connect: (options: ConnectionOptions) => connectTls({ ...options, ...{ localAddress } }),
+  });
 }

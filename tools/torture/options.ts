@@ -7,6 +7,7 @@ export interface Options {
   /** Letters. */
   readonly nemesis: readonly string[];
   readonly servers: number;
+  readonly secure: boolean;
   /** Name of a bug to put in; null: none. */
   readonly bug: string | null;
   /** Try every bug. */
@@ -40,6 +41,11 @@ export function parseOptions(
       describe: 'kinds of faults, all at once: k kill, s pause, p network, c clock, d disk, rings',
     })
     .option('servers', { type: 'number', default: 0, describe: '3 to 5 (default: by the seed)' })
+    .option('secure', {
+      type: 'boolean',
+      default: false,
+      describe: 'TLS, signed rings and tokens everywhere; certificates and tokens change meanwhile',
+    })
     .option('bug', {
       type: 'string',
       choices: bugNames,
@@ -75,8 +81,8 @@ export function parseOptions(
     throw new Error(`--nemesis ${unknown}: there are ${letters.join(', ')}`);
   }
   const { seed = Date.now() % SEED_MAX, minutes, bug = null, ...rest } = parsed;
-  const { bugs, sound, json, keep } = rest;
+  const { bugs, secure, sound, json, keep } = rest;
   const servers = parsed.servers === 0 ? 3 + (seed % 3) : parsed.servers;
   const seconds = Math.max(1, Math.round(60 * minutes));
-  return { seconds, seed, nemesis, servers, bug, bugs, sound, json, keep };
+  return { seconds, seed, nemesis, servers, secure, bug, bugs, sound, json, keep };
 }

@@ -6,7 +6,7 @@ import { checkStore } from '@ringwright/partition/audit/check-store';
 import { readVersion } from '@ringwright/repository/folder/read-version';
 import type { Ring } from '@ringwright/ring/ring';
 import type { Operation } from '../../test/support/history.ts';
-import { unequalReplicas } from '../../test/support/replica-digests.ts';
+import { type Trusted, unequalReplicas } from '../../test/support/replica-digests.ts';
 import {
   type NodeShape,
   type RingBuilder,
@@ -14,6 +14,7 @@ import {
 } from '../../test/support/ring-builder-program.ts';
 import { calm, environment } from './control.ts';
 import { Network } from './network.ts';
+import { Secured } from './secured.ts';
 import type { SourcePatch } from './source-patches.ts';
 import { copyHost, Victim } from './victim.ts';
 
@@ -29,6 +30,8 @@ export interface StageShape {
   readonly patches: readonly SourcePatch[];
   /** Of ring-builder. */
   readonly bug: readonly SourcePatch[];
+  /** Over TLS, with tokens and signed rings. */
+  readonly isSecured: boolean;
 }
 
 /** From the start of a fault to its end, by the clock of the history. */
@@ -40,6 +43,10 @@ export interface FaultWindow {
 
 export class Stage implements AsyncDisposable {
   readonly shape: StageShape;
+  /** Null: nothing is proved, and nothing shown. */
+  readonly secured: Secured | null;
+  /** How commands of the operator are started. */
+  readonly operatorNode: NodeShape;
   readonly builder: RingBuilder;
   readonly victims: Victim[] = [];
   readonly network = new Network();
@@ -50,21 +57,28 @@ export class Stage implements AsyncDisposable {
   readonly losses = new Mutex();
   readonly #mutexes = new Map<Victim, Mutex>();
 
-  private constructor(shape: StageShape, builder: RingBuilder) {
+  private constructor(
+    shape: StageShape,
+    { builder, secured, operatorNode }: Pick<Stage, 'builder' | 'secured' | 'operatorNode'>,
+  ) {
     this.shape = shape;
     this.builder = builder;
+    this.secured = secured;
+    this.operatorNode = operatorNode;
   }
 
   /** Servers that run and serve version 1 of a ring. */
   static async open(shape: StageShape): Promise<Stage> {
-    const stage = new Stage(
-      shape,
-      await ringBuilderProgramIn(shape.folder, patchedNode(shape.bug)),
-    );
+    const { folder, bug, isSecured } = shape;
+    const secured = isSecured ? await Secured.open(folder, keyspace) : null;
+    const { options, environment: patched } = patchedNode(bug);
+    const operatorNode = { options, environment: { ...patched, ...secured?.environment } };
+    const builder = await ringBuilderProgramIn(folder, operatorNode);
+    const stage = new Stage(shape, { builder, secured, operatorNode });
     try {
       for (let count = 0; count < shape.servers; count += 1) await stage.#newVictim();
-      const starting = Promise.all(stage.victims.map((victim) => victim.start()));
-      await Promise.all([starting, stage.#createRing(shape.partitions)]);
+      await Promise.all(stage.victims.map((victim) => victim.start()));
+      await stage.#createRing(shape.partitions);
       await stage.#firstPush();
       return stage;
     } catch (error) {
@@ -87,8 +101,13 @@ export class Stage implements AsyncDisposable {
     const shape = ['--partitioner', 'hash-intervals', ...counts];
     await this.builder.json(['create', keyspace, ...shape, '--min-part-hours', '0', '--unsigned']);
     const devices = this.victims.flatMap(({ text }) => [text, '1']);
-    await this.builder.json(['add', keyspace, ...devices]);
+    await this.builder.json(['add', keyspace, ...devices, ...this.addOptions]);
     await this.builder.json(['commit', keyspace, '-m', 'the first version']);
+  }
+
+  /** On a stage that is secured rings name the keys of their devices. */
+  get addOptions(): readonly string[] {
+    return this.secured === null ? [] : ['--ask-key'];
   }
 
   /** Starts one more server; no ring names it yet. */
@@ -102,7 +121,8 @@ export class Stage implements AsyncDisposable {
     const number = this.victims.length;
     const { folder, patches } = this.shape;
     const [port = 0, proxyPort = 0, redisPort = 0, copyPort = 0] = await freePorts(4);
-    const victim = new Victim({ number, folder, port, proxyPort, redisPort, copyPort, patches });
+    const ports = { port, proxyPort, redisPort, copyPort };
+    const victim = new Victim({ number, folder, ...ports, patches, secured: this.secured });
     this.victims.push(victim);
     this.#mutexes.set(victim, new Mutex());
     await this.network.listen(number, { proxy: proxyPort, host: '127.0.0.1', target: port });
@@ -155,11 +175,18 @@ export class Stage implements AsyncDisposable {
   /** Resolves when nobody writes and all replicas are equal. Throws when that takes longer. */
   async converge(withinMs: number): Promise<void> {
     const ring = await this.head();
+    const trusted = await this.#trustedIn(ring);
     await waitFor('all replicas to be equal after the faults', {
-      ask: () => unequalReplicas(ring),
+      ask: () => unequalReplicas(ring, trusted),
       until: (unequal) => unequal.length === 0,
       deadlineMs: withinMs,
     });
+  }
+
+  async #trustedIn({ devices }: Ring): Promise<Trusted | undefined> {
+    const ports = devices.map((device) => device?.port);
+    const member = this.victims.find(({ place }) => ports.includes(place.proxyPort));
+    return member === undefined ? undefined : this.secured?.asServer(member.server.place.data);
   }
 
   /** Stops the servers and lists everything wrong in what they leave behind. */

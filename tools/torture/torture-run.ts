@@ -17,6 +17,8 @@ export interface RunShape {
   readonly seconds: number;
   readonly servers: number;
   readonly nemeses: readonly Nemesis[];
+  /** TLS, signed rings and tokens, as off loopback. */
+  readonly isSecured: boolean;
   /** A seeded bug, besides the tuning of every run. */
   readonly patches: readonly SourcePatch[];
   /** How long replicas may take to be equal after the last fault. */
@@ -59,6 +61,7 @@ export async function tortureRun(shape: RunShape): Promise<RunResult> {
     partitions: 8 + 8 * (shape.seed % 2),
     patches: [...tuning, ...shape.patches],
     bug: shape.patches,
+    isSecured: shape.isSecured,
   });
   const workload = await begin(stage, shape);
   const operations = stage.history;

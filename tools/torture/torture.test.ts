@@ -8,6 +8,7 @@ import { seededBugs } from './bugs/all.ts';
 import { kill } from './nemeses/kill.ts';
 import { part } from './nemeses/part.ts';
 import { rings } from './nemeses/rings.ts';
+import { rotate } from './nemeses/rotate.ts';
 import { removeRun } from './remove-run.ts';
 import { checkPatches, failpointNames } from './source-patches.ts';
 import { type RunShape, tortureRun } from './torture-run.ts';
@@ -18,6 +19,7 @@ const short: RunShape = {
   seconds: 5,
   servers: 3,
   nemeses: [kill, part],
+  isSecured: false,
   patches: [],
   convergeMs: 60_000,
   endsEarly: false,
@@ -35,12 +37,16 @@ test('every seeded bug still fits the sources, and failpoints are there', () => 
   expect(failpointNames().length).toBeGreaterThanOrEqual(30);
 });
 
-test('kills and network partitions break no promise', { timeout: 180_000 }, async () => {
-  const { violations, folder } = await tortureRun(short);
+test('with kills, cuts and new certificates no promise is broken', {
+  timeout: 180_000,
+}, async () => {
+  const nemeses = [kill, part, rotate];
+  const { violations, folder } = await tortureRun({ ...short, nemeses, isSecured: true });
   const uncovered = violations.filter((violation) => violation.startsWith('not covered'));
-  expect(violations, `npm run torture -- --nemesis k,p --seed ${short.seed}; ${folder}`).toEqual(
-    uncovered,
-  );
+  expect(
+    violations,
+    `npm run torture -- --nemesis k,p --secure --seed ${short.seed}; ${folder}`,
+  ).toEqual(uncovered);
   await removeRun(folder);
 });
 

@@ -33,6 +33,7 @@ export async function tryBug(bug: SeededBug, shape: TrialShape): Promise<BugTria
       seconds,
       servers: 3,
       nemeses: bug.nemeses,
+      isSecured: false,
       patches: bug.patches,
       convergeMs: CONVERGE_MS,
       endsEarly: true,

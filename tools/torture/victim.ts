@@ -4,6 +4,7 @@ import path from 'node:path';
 import { ServerUnderTest } from '../../test/support/server-under-test.ts';
 import { type Control, calm, environment, writeControl } from './control.ts';
 import { sourceOf } from './network.ts';
+import type { Secured } from './secured.ts';
 import type { SourcePatch } from './source-patches.ts';
 
 /** Where processes give copies, at the ports of their proxies. */
@@ -25,6 +26,7 @@ export interface VictimPlace {
   /** Where it gives copies: the proxy before it has the same port at another address. */
   readonly copyPort: number;
   readonly patches: readonly SourcePatch[];
+  readonly secured: Secured | null;
 }
 
 export class Victim {
@@ -38,7 +40,7 @@ export class Victim {
 
   constructor(place: VictimPlace) {
     this.place = place;
-    const { number, folder, port, patches } = place;
+    const { number, folder, port, patches, secured } = place;
     const device = `sd${number + 1}`;
     const data = path.join(folder, device);
     const options = ['--no-warnings', '--import', preload];
@@ -50,7 +52,8 @@ export class Victim {
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? path.join(folder, 'compiled'),
     };
     const node = { options, environment: variables };
-    this.server = new ServerUnderTest({ device, zone: number + 1, port, data, node });
+    const shown = secured === null ? {} : { shown: secured.operator };
+    this.server = new ServerUnderTest({ device, zone: number + 1, port, data, node, ...shown });
   }
 
   get name(): string {
@@ -86,10 +89,11 @@ export class Victim {
   }
 
   async #launch(): Promise<void> {
-    const { proxyPort, redisPort, copyPort } = this.place;
+    const { proxyPort, redisPort, copyPort, secured } = this.place;
     const copies = ['--copy-listen', `${copyHost}:${copyPort}`];
     const redis = ['--redis-port', String(redisPort)];
-    const args = ['--advertise', `127.0.0.1:${proxyPort}`, ...redis, ...copies];
+    const given = [...redis, ...copies, ...(secured?.serverArgs ?? [])];
+    const args = ['--advertise', `127.0.0.1:${proxyPort}`, ...given];
     for (;;) {
       const firedBefore = this.fired().length;
       try {

@@ -1,6 +1,7 @@
 // Workers over all interfaces at once, every operation recorded. Values are unique.
 
 import http from 'node:http';
+import https from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Random, seededRandom } from '@ringwright/base/random';
 import { askRecord } from '../../test/support/ask-record.ts';
@@ -149,12 +150,14 @@ function withoutFiller(value: string | null): string | null {
 
 /** A worker's client over HTTP: any server, a connection kept to each. */
 function httpClient(stage: Stage, random: Random): WorkerClient {
-  const agent = new http.Agent({ keepAlive: true });
+  const { secured } = stage;
+  const agent = new (secured === null ? http : https).Agent({ keepAlive: true });
   return {
     levels: ['quorum', 'quorum', 'quorum', 'all'],
     async ask(question) {
       const { port } = pick(random, stage.victims).place;
-      return { ...(await askRecord({ ...question, port, keyspace, agent })), port };
+      const shown = secured?.worker ?? null;
+      return { ...(await askRecord({ ...question, port, keyspace, agent, shown })), port };
     },
     close: () => agent.destroy(),
   };

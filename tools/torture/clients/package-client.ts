@@ -18,7 +18,7 @@ export async function packageClient(
   { session, levels }: SessionShape,
 ): Promise<WorkerClient> {
   const addresses = stage.victims.map(({ place }) => `127.0.0.1:${place.proxyPort}`);
-  const client = await connect(addresses, { keyspace });
+  const client = await connect(addresses, { keyspace, ...stage.secured?.lasting });
   return {
     session,
     levels,

@@ -1,7 +1,9 @@
 // A worker's client over the Redis protocol: SET, GET and DEL to any server, one at a time.
 import net from 'node:net';
+import tls from 'node:tls';
 import type { Random } from '@ringwright/base/random';
 import type { Told } from '../../../test/support/ask-record.ts';
+import type { Shown } from '../../../test/support/ask-server.ts';
 import { pick } from '../nemesis.ts';
 import type { Stage } from '../stage.ts';
 import type { Question, WorkerClient } from './worker-client.ts';
@@ -14,12 +16,15 @@ export function redisClient(stage: Stage, random: Random): WorkerClient {
     levels: ['quorum'],
     async ask(question) {
       const { port, redisPort } = pick(random, stage.victims).place;
-      const socket = await connected(sockets, redisPort);
+      const socket = await connected(sockets, redisPort, stage.secured?.worker ?? null);
       if (socket === null) {
         return { outcome: 'rejected', stamp: null, reason: 'no connection', port };
       }
       try {
-        return { ...toldBy(question, await roundTrip(socket, argsOf(question))), port };
+        const reply = await roundTrip(socket, argsOf(question));
+        // The token is another one since: with the next connection it is shown.
+        if (reply?.startsWith('-WRONGPASS') === true) socket.destroy();
+        return { ...toldBy(question, reply), port };
       } catch (error) {
         socket.destroy();
         return { outcome: 'unknown', stamp: null, reason: String(error), port };
@@ -31,16 +36,26 @@ export function redisClient(stage: Stage, random: Random): WorkerClient {
   };
 }
 
-async function connected(sockets: Map<number, net.Socket>, port: number) {
+async function connected(
+  sockets: Map<number, net.Socket>,
+  port: number,
+  shown: Shown | null,
+): Promise<net.Socket | null> {
   const known = sockets.get(port);
   if (known !== undefined && !known.destroyed) return known;
-  const socket = net.connect({ port, host: '127.0.0.1', noDelay: true });
+  const to = { port, host: '127.0.0.1', noDelay: true };
+  const socket = shown === null ? net.connect(to) : tls.connect({ ...to, ca: shown.ca });
   sockets.set(port, socket);
-  return new Promise<net.Socket | null>((resolve) => {
-    socket.once('connect', () => resolve(socket));
-    socket.once('close', () => resolve(null));
+  const isUp = await new Promise<boolean>((resolve) => {
+    socket.once(shown === null ? 'connect' : 'secureConnect', () => resolve(true));
+    socket.once('close', () => resolve(false));
     socket.on('error', () => undefined);
   });
+  if (!isUp || shown === null) return isUp ? socket : null;
+  const reply = await roundTrip(socket, ['AUTH', ...shown.token.split('.')]).catch(String);
+  if (reply === '+OK') return socket;
+  socket.destroy();
+  return null;
 }
 
 function argsOf({ kind, key, value }: Question): string[] {
@@ -89,7 +104,8 @@ function toldBy({ kind }: Question, reply: string | null): Told & { readonly kin
   if (reply === null) return { outcome: 'acked', stamp: null };
   if (reply.startsWith('-')) {
     if (reply.startsWith('-SUPERSEDED')) return { outcome: 'superseded', stamp: null };
-    const isNowhere = kind === 'read' || reply.endsWith('nothing was written');
+    const isRefused = /^-(NOAUTH|WRONGPASS|NOPERM)/.test(reply);
+    const isNowhere = kind === 'read' || isRefused || reply.endsWith('nothing was written');
     return { outcome: isNowhere ? 'rejected' : 'unknown', stamp: null, reason: reply };
   }
   return { outcome: 'acked', stamp: null, ...(kind === 'read' && { value: reply.slice(1) }) };

@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Random } from '@ringwright/base/random';
+import { deviceKeyFile } from '@ringwright/server/device/device-key';
 import { lasts, type Nemesis, pick, until } from '../nemesis.ts';
 import { keyspace, type Stage } from '../stage.ts';
 import type { Victim } from '../victim.ts';
@@ -76,9 +77,16 @@ async function fillDisk({ victim, random, signal }: Strike): Promise<void> {
   victim.set({ diskFull: false });
 }
 
-async function wipe({ victim, signal }: Strike): Promise<void> {
+/** Where rings name keys the key is kept: another one would be a change of the ring. */
+async function wipe({ stage, victim, signal }: Strike): Promise<void> {
   await victim.end('kill');
-  fs.rmSync(victim.server.place.data, { recursive: true });
+  const { data } = victim.server.place;
+  const key = stage.secured === null ? null : fs.readFileSync(deviceKeyFile(data));
+  fs.rmSync(data, { recursive: true });
+  if (key !== null) {
+    fs.mkdirSync(data, { mode: 0o700 });
+    fs.writeFileSync(deviceKeyFile(data), key, { mode: 0o600 });
+  }
   await victim.start();
   await isWhole(victim, signal);
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { readVersion, type StoredVersion } from '@ringwright/repository/folder/read-version';
 import type { Ended } from '../../../test/support/ring-builder-program.ts';
-import { keyspace, patchedNode, type Stage } from '../stage.ts';
+import { keyspace, type Stage } from '../stage.ts';
 
 const program = path.join(import.meta.dirname, '../../ring-builder/launcher.mjs');
 /** Soon enough to be typed again while faults go on. */
@@ -34,17 +34,19 @@ export function headOf(stage: Stage): Promise<StoredVersion> {
 
 /** A command that must end well. Throws with what it said otherwise. */
 export async function type(stage: Stage, verb: string, ...args: string[]): Promise<void> {
-  const { exit, stderr } = await stage.builder.run([verb, keyspace, ...args, '--json']);
+  const added = verb === 'add' ? stage.addOptions : [];
+  const words = [verb, keyspace, ...args, ...added, '--json'];
+  const { exit, stderr } = await stage.builder.run(words);
   if (exit !== 0) throw new Error(`${verb} ${args.join(' ')} ended with ${exit}: ${stderr}`);
 }
 
 export function startRollout(stage: Stage, options: readonly string[] = []): Rollout {
   const stall = ['--stall-timeout', String(STALL_SECONDS)];
   const args = ['rollout', keyspace, '--json', ...stall, ...override, ...options];
-  const node = patchedNode(stage.shape.bug);
-  const child = spawn(process.execPath, [...node.options, program, ...args], {
+  const { options: nodeOptions, environment } = stage.operatorNode;
+  const child = spawn(process.execPath, [...nodeOptions, program, ...args], {
     cwd: stage.shape.folder,
-    env: { ...process.env, ...node.environment },
+    env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const kill = (): void => void child.kill('SIGKILL');

@@ -1,0 +1,24 @@
+// Certificates and tokens that are replaced while clients work; for stages that are secured.
+import { Broken, type Nemesis, pick } from '../nemesis.ts';
+import { keyspace, type Stage } from '../stage.ts';
+
+const CERTIFICATE = 'rotation: certificate';
+const TOKEN = 'rotation: token';
+
+export const rotate: Nemesis = {
+  letter: 'rotate',
+  name: 'certificates and tokens',
+  planned: [CERTIFICATE, TOKEN],
+  async strike(stage, random) {
+    const secured = securedOf(stage);
+    const name = pick(random, [CERTIFICATE, TOKEN]);
+    await stage.fault(name, [], () =>
+      name === TOKEN ? secured.rotateToken(keyspace) : secured.rotateCertificate(),
+    );
+  },
+};
+
+function securedOf({ secured }: Stage): NonNullable<Stage['secured']> {
+  if (secured === null) throw new Broken('nothing to rotate on a stage without --secure');
+  return secured;
+}

@@ -1,0 +1,115 @@
+// What a stage needs on which nothing goes without proof: an authority for the servers, signed
+// rings, and tokens. Certificates and the tokens of workers change while it runs.
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { loadDeviceKey, tlsIdentityOf } from '@ringwright/server/device/device-key';
+import type { Shown } from '../../test/support/ask-server.ts';
+import type { Trusted } from '../../test/support/replica-digests.ts';
+import { type RingBuilder, ringBuilderProgramIn } from '../../test/support/ring-builder-program.ts';
+
+const HOST = '127.0.0.1';
+/** Not all servers could be asked. */
+const DOWN_EXIT = 4;
+
+export class Secured {
+  /** What the operator's commands find in their environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly serverArgs: readonly string[];
+  readonly #folder: string;
+  readonly #tool: RingBuilder;
+  readonly #tokens = new Map<string, string>();
+  #ca = '';
+  #rotations = 0;
+
+  private constructor(folder: string, tool: RingBuilder, environment: Secured['environment']) {
+    this.#folder = folder;
+    this.#tool = tool;
+    this.environment = environment;
+    const bundle = path.join(folder, 'certs', `${HOST}.pem`);
+    const trust = ['--trust', path.join(folder, 'rings', 'trust.json')];
+    this.serverArgs = ['--tls', bundle, ...trust, '--token-file', this.#tokenFile('operator')];
+  }
+
+  /** `keyspace`: what the workers may read and write. */
+  static async open(folder: string, keyspace: string): Promise<Secured> {
+    const environment = {
+      RING_BUILDER_KEYS: path.join(folder, 'keys'),
+      RING_BUILDER_PASSPHRASE: 'of a torture',
+      RINGWRIGHT_CA: path.join(folder, 'certs', 'authority.pem'),
+      RING_BUILDER_TOKEN_FILE: path.join(folder, 'operator.token'),
+    };
+    // The file that the environment names is there once it is granted.
+    const { RING_BUILDER_TOKEN_FILE: _, ...before } = environment;
+    const first = await ringBuilderProgramIn(folder, { options: [], environment: before });
+    await first.json('key generate ada');
+    await first.json(['certs', 'init', HOST]);
+    const tool = await ringBuilderProgramIn(folder, { options: [], environment });
+    const secured = new Secured(folder, tool, environment);
+    secured.#ca = await fs.readFile(environment.RINGWRIGHT_CA, 'utf8');
+    await secured.#grant(first, 'operator', ['--operator', '--metrics', '--peer']);
+    const data = ['--read', keyspace, '--write', keyspace];
+    await secured.#grant(first, 'lasting', data);
+    await secured.#grant(first, 'workers-0', data);
+    return secured;
+  }
+
+  /** Of workers that take what is good at the moment. */
+  get worker(): Shown {
+    return { ca: this.#ca, token: this.#token(`workers-${this.#rotations}`) };
+  }
+
+  /** Of clients that are given a token once. */
+  get lasting(): Shown {
+    return { ca: this.#ca, token: this.#token('lasting') };
+  }
+
+  get operator(): Shown {
+    return { ca: this.#ca, token: this.#token('operator') };
+  }
+
+  /**
+   * Of checks that compare replicas, which only servers do among themselves. `data`: the directory
+   * of one that the ring names.
+   */
+  async asServer(data: string): Promise<Trusted> {
+    const { token } = this.operator;
+    const [rings, ca] = [path.join(this.#folder, 'rings'), this.environment['RINGWRIGHT_CA']];
+    return { rings, ca, token, identity: tlsIdentityOf(await loadDeviceKey(data)) };
+  }
+
+  /** Another key and certificate for the servers, under their ports. */
+  async rotateCertificate(): Promise<void> {
+    await this.#tool.json(['certs', 'rotate', HOST]);
+  }
+
+  /** Workers get another token; the one before is revoked. */
+  async rotateToken(keyspace: string): Promise<void> {
+    const [before, next] = [`workers-${this.#rotations}`, `workers-${this.#rotations + 1}`];
+    await this.#grant(this.#tool, next, ['--read', keyspace, '--write', keyspace]);
+    this.#rotations += 1;
+    await this.#answered(['access', 'revoke', before]);
+  }
+
+  async #grant(tool: RingBuilder, name: string, roles: readonly string[]): Promise<void> {
+    const file = this.#tokenFile(name);
+    await this.#answered(['access', 'grant', name, ...roles, '--out', file], tool);
+    this.#tokens.set(name, (await fs.readFile(file, 'utf8')).trim());
+  }
+
+  /** It is pushed to all servers; those that are down hear of it from the others. */
+  async #answered(words: readonly string[], tool = this.#tool): Promise<void> {
+    const { exit, stderr } = await tool.run([...words, '--json']);
+    if (exit === 0 || exit === DOWN_EXIT) return;
+    throw new Error(`ring-builder ${words.join(' ')} ended with ${exit}: ${stderr}`);
+  }
+
+  #tokenFile(name: string): string {
+    return path.join(this.#folder, `${name}.token`);
+  }
+
+  #token(name: string): string {
+    const token = this.#tokens.get(name);
+    if (token === undefined) throw new Error(`no token ${name} was granted`);
+    return token;
+  }
+}
